@@ -1,0 +1,188 @@
+"""Settings: the only reader of the environment and of memci.toml.
+
+Every field can be set as ``MEMCI_<NAME>`` in the environment or as ``name = …`` in
+``memci.toml`` (in the working directory, or where ``MEMCI_CONFIG`` points); the environment
+wins. Memory parameters live in a table of their own: ``[memory]`` or ``MEMCI_MEMORY__<NAME>``.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any, Literal, Self
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
+
+from memci.domain.memory.parameters import MemoryParameters
+from memci.errors import ConfigurationError, InvalidInputError
+
+LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
+
+
+class ApiKey(BaseModel):
+    """One entry of MEMCI_API_KEYS; ``memci keys new`` prints it together with its key."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str = Field(min_length=1, max_length=64)
+    hash: str = Field(pattern=r"^sha256:[0-9a-f]{64}$")
+    agents: str = "*"  # pattern of agent ids: * and ? as in file names
+    scope: Literal["read", "write", "admin"] = "read"
+
+
+class Settings(BaseSettings):
+    """All settings, with their defaults. Periods are seconds, time-outs carry their unit."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="MEMCI_", env_nested_delimiter="__", extra="ignore", frozen=True
+    )
+
+    # Where things are
+    data_dir: Path = Path("~/.local/share/memci")
+    database_url: SecretStr | None = None  # unset: the embedded PostgreSQL in data_dir
+    broker_url: SecretStr | None = None  # unset: the embedded Redis in data_dir
+
+    # HTTP
+    host: str = "127.0.0.1"
+    port: int = Field(8000, ge=0, le=65535)
+    api_url: str | None = None  # where the CLI finds the API; unset: http://host:port
+    api_key: SecretStr | None = None  # the key that the CLI sends
+    api_keys: tuple[ApiKey, ...] = ()  # without keys the server binds to loopback only
+    rate_limit_per_minute: int = Field(0, ge=0)  # requests per key; 0 = no limit
+    max_request_bytes: int = Field(8 * 1024 * 1024, ge=1024)
+    max_message_bytes: int = Field(1024 * 1024, ge=1)  # content and tool calls, as UTF-8
+    max_messages: int = Field(500, ge=1)  # in one request
+    read_timeout_ms: int = Field(10_000, ge=100)  # how long the API waits for a context worker
+
+    # Flower
+    flower_port: int = Field(5555, ge=0, le=65535)
+    flower_user: str = "memci"
+    flower_password: SecretStr | None = None  # unset: `memci up` makes one and keeps it in data_dir
+
+    # Lanes (queue.md)
+    lease_ms: int = Field(30_000, ge=300)
+    lease_renew_ms: int = Field(5_000, ge=50)
+    lane_slice_ms: int = Field(2_000, ge=50)
+    claim_batch: int = Field(16, ge=1, le=256)  # lanes that one token claims at most
+    max_started: int = Field(3, ge=1)  # starts without an outcome before a job is dead
+    max_attempts: int = Field(15, ge=1)  # tries of one job while small models do not answer
+    on_dead: Literal["skip", "halt"] = "skip"
+    bridge_batch: int = Field(100, ge=1, le=1000)
+    token_stale_s: float = Field(10.0, gt=0)  # a token older than this is taken for lost
+
+    # Periods of beat
+    sweep_period_s: float = Field(5.0, gt=0)
+    compress_period_s: float = Field(3600.0, gt=0)
+    prune_period_s: float = Field(3600.0, gt=0)
+    janitor_period_s: float = Field(86_400.0, gt=0)
+    idle_passes_per_day: int = Field(0, ge=0, le=24)
+    keep_done_jobs_s: float = Field(7 * 86_400.0, gt=0)
+    keep_receipts_s: float = Field(30 * 86_400.0, gt=0)
+
+    # Small models, one per task: "offline", or "<family>:<model>" of an installed adapter
+    segmenter: str = "offline"
+    annotator: str = "offline"
+    relation_namer: str = "offline"
+    compressor: str = "offline"
+    embedder: str = "offline"
+    model_threads: int = Field(0, ge=0)  # threads of torch in one process; 0 = its own default
+
+    # Reading
+    tokenizer: str = "o200k_base"
+    recent_interactions: int = Field(8, ge=0)
+    search_k: int = Field(10, ge=1, le=200)
+    context_max_tokens: int = Field(8_192, ge=256)
+    context_threshold_ratio: float = Field(0.8, gt=0, le=1)
+
+    # Telemetry
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    log_format: Literal["auto", "json", "console"] = "auto"
+    otel_endpoint: str | None = None  # OTLP over HTTP; needs the extra memci[otel]
+
+    memory: MemoryParameters = MemoryParameters()
+
+    @field_validator("data_dir")
+    @classmethod
+    def _expand_home(cls, value: Path) -> Path:
+        return value.expanduser().absolute()
+
+    @field_validator("memory", mode="before")
+    @classmethod
+    def _check_parameters(cls, value: object) -> object:
+        """Environment variables are text: give each parameter its own type first."""
+        if not isinstance(value, dict):
+            return value
+        try:
+            return MemoryParameters().with_values({k: _number(v) for k, v in value.items()})
+        except InvalidInputError as error:
+            raise ValueError(f"memory.{error.field}: {error}") from error
+
+    @model_validator(mode="after")
+    def _never_open_without_keys(self) -> Self:
+        if self.host not in LOOPBACK and not self.api_keys:
+            raise ValueError(
+                f"refusing to bind to {self.host} without API keys: make one with "
+                "`memci keys new NAME` and set MEMCI_API_KEYS, or bind to 127.0.0.1"
+            )
+        return self
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Arguments win over the environment, and the environment over memci.toml."""
+        del dotenv_settings, file_secret_settings
+        path = Path(os.environ.get("MEMCI_CONFIG", "memci.toml"))
+        toml = TomlConfigSettingsSource(settings_cls, toml_file=path)
+        return init_settings, env_settings, toml
+
+    @property
+    def client_url(self) -> str:
+        """Where a client on this machine reaches the API."""
+        return self.api_url or f"http://{self.host}:{self.port}"
+
+
+def load_settings(**values: Any) -> Settings:
+    """Read the settings, or raise ``ConfigurationError`` that names each wrong one."""
+    path = os.environ.get("MEMCI_CONFIG")
+    if path is not None and not Path(path).is_file():
+        raise ConfigurationError(f"MEMCI_CONFIG names {path}, and there is no such file")
+    try:
+        return Settings(**values)
+    except ValidationError as error:
+        # Never the input: it may be a secret.
+        faults = [
+            f"MEMCI_{'__'.join(map(str, each['loc'])).upper() or '(all)'}: {each['msg']}"
+            for each in error.errors(include_input=False, include_url=False)
+        ]
+        raise ConfigurationError("wrong settings: " + "; ".join(faults)) from None
+
+
+def _number(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    for kind in (int, float):
+        try:
+            return kind(value)
+        except ValueError:
+            continue
+    return value

@@ -1,0 +1,23 @@
+"""What names an agent."""
+
+from __future__ import annotations
+
+import re
+
+from memci.errors import InvalidInputError
+
+AGENT_ID_PATTERN = r"(?!\.+$)[A-Za-z0-9._:@-]{1,128}"
+_AGENT_ID = re.compile(AGENT_ID_PATTERN)
+
+
+def check_agent_id(agent_id: object) -> str:
+    """Return the id, or raise ``InvalidInputError``.
+
+    Ids become queue names and URL paths: no slash, no blank, and not dots alone.
+    """
+    if isinstance(agent_id, str) and _AGENT_ID.fullmatch(agent_id):
+        return agent_id
+    raise InvalidInputError(
+        "agent id: expected 1 to 128 of the characters A-Z a-z 0-9 . _ : @ -, not dots alone",
+        field="agent_id",
+    )

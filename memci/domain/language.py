@@ -1,0 +1,29 @@
+"""Which language a text is in, as far as memci's rules differ by it (R12)."""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+
+_HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f]")
+_KANA_OR_HANGUL = re.compile(r"[\u3040-\u30ff\uac00-\ud7af]")
+_LETTER = re.compile(r"[^\W\d_]")
+
+# A Chinese sentence with some English names in it is still Chinese: one Han character says
+# about as much as a short word.
+_HAN_SHARE = 0.2
+
+
+class Language(StrEnum):
+    """Languages with rules of their own; all others follow English's Unicode rules."""
+
+    ENGLISH = "en"
+    CHINESE = "zh"
+
+
+def language_of(text: str) -> Language:
+    """Tell Chinese from everything else by the share of Han characters among letters."""
+    han = len(_HAN.findall(text))
+    if not han or len(_KANA_OR_HANGUL.findall(text)) > han / 4:
+        return Language.ENGLISH
+    return Language.CHINESE if han >= _HAN_SHARE * len(_LETTER.findall(text)) else Language.ENGLISH

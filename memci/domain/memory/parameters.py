@@ -1,0 +1,79 @@
+"""Parameters of one agent's memory network (memory-network.md, "Parameters")."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Literal, Self
+
+from memci.errors import InvalidInputError
+
+# Lowest and highest value of each number, both allowed unless OPEN names the parameter.
+RANGES: dict[str, tuple[float, float]] = {
+    "focus_limit": (0, 100),
+    "decay_rate": (0, 1),
+    "link_initial_strength": (0, 1),
+    "link_break_threshold": (0, 1),
+    "delete_threshold": (1, float("inf")),
+    "time_slice": (100, float("inf")),
+    "max_retries": (1, 100),
+    "default_search_depth": (0, 10),
+    "node_capacity": (0, float("inf")),
+    "min_shrink": (0, 1),
+    "related_links": (0, 100),
+    "related_threshold": (-1, 1),
+}
+OPEN = frozenset({"decay_rate"})
+CHOICES: dict[str, tuple[str, ...]] = {
+    "compression_base": ("original", "current"),
+    "dangling_links": ("keep", "drop_on_visit"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryParameters:
+    """How one network forgets. Checked when made; ``InvalidInputError`` names the field."""
+
+    focus_limit: int = 5  # focus points an agent has at most, LRU
+    decay_rate: float = 0.97  # a link's strength is multiplied by it at each scan of its source
+    link_initial_strength: float = 0.5  # of a new ordinary link
+    link_break_threshold: float = 0.01  # below it a link breaks
+    delete_threshold: int = 5  # characters; a shorter target forgets the node
+    time_slice: int = 30_000  # ms; one agent's turn at compression
+    max_retries: int = 15  # small-model calls in all for one compression
+    default_search_depth: int = 2  # BFS layers out from the focus points
+    node_capacity: int = 10_000  # slots; 0 = unbounded
+    compression_base: Literal["original", "current"] = "original"
+    min_shrink: float = 0.10  # no model call for a cut smaller than this share of the length
+    related_links: int = 2  # links to similar older memories
+    related_threshold: float = 0.6  # … from this cosine on
+    dangling_links: Literal["keep", "drop_on_visit"] = "keep"
+
+    def __post_init__(self) -> None:
+        """Check every value against its range."""
+        for each in fields(self):
+            _check(each.name, getattr(self, each.name), whole=each.type == "int")
+
+    def with_values(self, values: dict[str, object]) -> Self:
+        """Return a copy with some values replaced; an unknown name is an error."""
+        known = {each.name: getattr(self, each.name) for each in fields(self)}
+        for name in values:
+            if name not in known:
+                raise InvalidInputError(
+                    f"unknown parameter; known are {', '.join(sorted(known))}", field=name
+                )
+        return type(self)(**{**known, **values})
+
+
+def _check(name: str, value: object, *, whole: bool) -> None:
+    if name in CHOICES:
+        if value not in CHOICES[name]:
+            raise InvalidInputError(f"expected one of {', '.join(CHOICES[name])}", field=name)
+        return
+    low, high = RANGES[name]
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise InvalidInputError("expected a number", field=name)
+    if whole and not isinstance(value, int):
+        raise InvalidInputError("expected a whole number", field=name)
+    inside = low < value < high if name in OPEN else low <= value <= high
+    if not inside:
+        raise InvalidInputError(f"expected a number between {low:g} and {high:g}", field=name)

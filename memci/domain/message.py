@@ -1,0 +1,71 @@
+"""Messages: what was said, immutable, in the agent's order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+JsonObject = Mapping[str, Any]
+
+
+class Role(StrEnum):
+    """Who speaks."""
+
+    SYSTEM = "system"
+    USER = "user"
+    ASSISTANT = "assistant"
+    TOOL = "tool"
+
+
+class Remember(StrEnum):
+    """What becomes of appended messages (R17)."""
+
+    NOW = "now"  # handed to memory creation at once
+    AUTO = "auto"  # handed over when the conversation outgrows its window (R19)
+    NEVER = "never"  # kept and searchable, but never made into memories
+
+
+@dataclass(frozen=True, slots=True)
+class NewMessage:
+    """A message as its producer gave it, checked, before it has a place in the sequence.
+
+    ``id`` is the producer's own, or None. ``content`` is None only beside ``tool_calls``,
+    which have OpenAI's shape: ``{"id", "type": "function", "function": {"name", "arguments"}}``.
+    ``said_at`` is aware UTC, or None when the producer gave no timestamp.
+    """
+
+    role: Role
+    content: str | None
+    id: str | None = None
+    name: str | None = None
+    said_at: datetime | None = None
+    tool_calls: tuple[JsonObject, ...] = ()
+    tool_call_id: str | None = None
+    metadata: JsonObject = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One raw utterance; ``seq`` (from 1) is its position in its agent's sequence."""
+
+    seq: int
+    id: str
+    role: Role
+    content: str | None
+    said_at: datetime
+    name: str | None = None
+    session_id: str | None = None
+    user_id: str | None = None
+    tool_calls: tuple[JsonObject, ...] = ()
+    tool_call_id: str | None = None
+    metadata: JsonObject = field(default_factory=dict)
+
+    @property
+    def text(self) -> str:
+        """What memory and search read: the content, then each tool call as name(arguments)."""
+        calls = (call.get("function", {}) for call in self.tool_calls)
+        written = [f"{call.get('name', '')}({call.get('arguments', '')})" for call in calls]
+        return "\n".join([self.content, *written] if self.content else written)

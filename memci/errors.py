@@ -1,0 +1,134 @@
+"""Every error that memci raises on purpose.
+
+::
+
+    MemciError
+    ├── ConfigurationError        settings are wrong; raised at start
+    ├── InvalidInputError         the caller sent something that cannot be accepted
+    │   └── TooLargeError         … because it is over a limit
+    ├── NotFoundError             the thing named does not exist for this agent
+    ├── ConflictError             the request contradicts what is stored
+    ├── UnauthorizedError         no key, or a key that we do not know
+    ├── ForbiddenError            the key may not do this
+    ├── RateLimitedError          the key has used up its rate
+    ├── UnavailableError          a part that we need does not answer; try again
+    │   ├── DatabaseUnavailableError
+    │   ├── BrokerUnavailableError
+    │   └── ReadTimeoutError      no context worker answered in time
+    ├── BudgetTooSmallError       what must stay in a context does not fit its token budget
+    ├── FencedOffError            the lease on a lane was lost; nothing was written
+    └── SmallModelError           a small model did not give a usable answer
+        ├── SmallModelUnavailableError   it did not answer at all: worth another try
+        └── SmallModelAnswerError        it answered, but not with what was asked
+
+The first line of each docstring is the default message. Messages say what to do next.
+"""
+
+from __future__ import annotations
+
+
+class MemciError(Exception):
+    """Something went wrong in memci."""
+
+    def __init__(self, message: str | None = None) -> None:
+        """Take the message, or the first line of the class's docstring."""
+        super().__init__(message or (type(self).__doc__ or "").splitlines()[0])
+
+
+class ConfigurationError(MemciError):
+    """A setting is missing or wrong."""
+
+
+class InvalidInputError(MemciError):
+    """The input cannot be accepted.
+
+    ``field`` is a path such as ``messages[3].role``; the message says what was expected.
+    """
+
+    def __init__(self, message: str | None = None, *, field: str | None = None) -> None:
+        """Name the field, if one is to blame."""
+        super().__init__(message)
+        self.field = field
+
+
+class TooLargeError(InvalidInputError):
+    """The input is over a limit."""
+
+
+class NotFoundError(MemciError):
+    """There is no such thing."""
+
+
+class ConflictError(MemciError):
+    """The request contradicts what is stored."""
+
+
+class UnauthorizedError(MemciError):
+    """A valid API key is needed: send it as 'Authorization: Bearer <key>'."""
+
+
+class ForbiddenError(MemciError):
+    """This API key may not do that."""
+
+
+class RateLimitedError(MemciError):
+    """Too many requests with this API key."""
+
+    def __init__(self, message: str | None = None, *, retry_after_s: float = 1.0) -> None:
+        """Say after how many seconds it is worth trying again."""
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
+
+
+class UnavailableError(MemciError):
+    """A part that is needed does not answer; try again in a moment."""
+
+    def __init__(self, message: str | None = None, *, retry_after_s: float = 1.0) -> None:
+        """Say after how many seconds it is worth trying again."""
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
+
+
+class DatabaseUnavailableError(UnavailableError):
+    """The database does not answer; try again in a moment."""
+
+
+class BrokerUnavailableError(UnavailableError):
+    """The broker does not answer; try again in a moment."""
+
+
+class ReadTimeoutError(UnavailableError):
+    """No context worker answered in time; start one that consumes memci.read, or try again."""
+
+
+class BudgetTooSmallError(MemciError):
+    """What must stay in the context does not fit into its token budget.
+
+    ``needs`` maps each mandatory part to its tokens.
+    """
+
+    def __init__(self, message: str | None = None, *, needs: dict[str, int] | None = None) -> None:
+        """Say which part needs how many tokens."""
+        super().__init__(message)
+        self.needs = needs or {}
+
+
+class FencedOffError(MemciError):
+    """The lease on this lane was lost; nothing was written."""
+
+
+class SmallModelError(MemciError):
+    """A small model did not give a usable answer."""
+
+
+class SmallModelUnavailableError(SmallModelError):
+    """A small model did not answer."""
+
+    def __init__(self, message: str | None = None, *, retry_after_s: float | None = None) -> None:
+        """Keep the wait that the provider asked for, if it did."""
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
+
+
+class SmallModelAnswerError(SmallModelError):
+    """A small model answered with something else than what was asked."""

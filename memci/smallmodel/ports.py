@@ -1,0 +1,131 @@
+"""What memci asks of small models: one Protocol per task.
+
+An adapter is stateless to its caller, safe to call from several threads, and deterministic
+where it is offline. It raises ``SmallModelUnavailableError`` when a call is worth repeating and
+``SmallModelAnswerError`` when it is not. What a model answers is data: callers check lengths
+and ids themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from memci.domain.language import Language
+from memci.domain.memory.node import NodeType
+from memci.domain.message import Message
+
+# Shape (n, dimension), unit length rows.
+Vectors: TypeAlias = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class TopicSegment:
+    """A semantically whole cut of messages (M3).
+
+    ``seqs`` are the messages that it came from, ascending; a long message may lie in several
+    segments, and then each holds its own part of the text. Over all segments of one call every
+    character of every message's text is there once, in order, save white space at the seams.
+    """
+
+    text: str
+    seqs: tuple[int, ...]
+    language: Language
+
+
+@dataclass(frozen=True, slots=True)
+class Annotation:
+    """What a text is about (M4).
+
+    ``phrase``: a few words that sum it up, at most 80 characters. ``keywords``: nouns or pronouns
+    that name a thing or a field, best first, at most 12, none longer than 64 characters.
+    ``entities``: the key entities among them, best first, at most 4, never a pronoun.
+    ``worth``: 0 to 10, how much it is worth keeping (R3).
+    """
+
+    phrase: str
+    keywords: tuple[str, ...]
+    entities: tuple[str, ...]
+    type: NodeType
+    worth: float
+
+
+class Segmenter(Protocol):
+    """Cuts messages into topic segments (M3)."""
+
+    def segment(self, messages: Sequence[Message]) -> list[TopicSegment]:
+        """Cut ``messages`` (ascending seq); messages without text give nothing."""
+        ...
+
+
+class Annotator(Protocol):
+    """Says what texts are about (M4)."""
+
+    def annotate(self, texts: Sequence[str]) -> list[Annotation]:
+        """Annotate each text by itself; as many answers as texts, in their order."""
+        ...
+
+
+class RelationNamer(Protocol):
+    """Names how a memory relates to a focus point (M6)."""
+
+    def name(self, text: str, focus: str, language: Language) -> str:
+        """Return a relation such as "about" or "关于", in ``language``; 1 to 32 characters."""
+        ...
+
+
+class Compressor(Protocol):
+    """Says the same in fewer characters (M12)."""
+
+    def compress(self, text: str, target: int) -> str:
+        """Return at most ``target`` characters (Unicode code points) of what ``text`` says."""
+        ...
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors whose cosine is their similarity."""
+
+    @property
+    def model(self) -> str:
+        """The model's name, stored beside every vector."""
+        ...
+
+    @property
+    def dimension(self) -> int:
+        """Numbers in one vector."""
+        ...
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Return unit vectors, shape (len(texts), dimension); an empty list gives shape (0, d).
+
+        A text longer than the model reads is the mean of its windows.
+        """
+        ...
+
+
+class TokenCounter(Protocol):
+    """Counts tokens exactly, as the named tokenizer does."""
+
+    @property
+    def tokenizer(self) -> str:
+        """The tokenizer's name, such as ``o200k_base``."""
+        ...
+
+    def count(self, text: str) -> int:
+        """Tokens of ``text``; text that looks like a special token counts as ordinary text."""
+        ...
+
+
+class Lexicon(Protocol):
+    """Turns text into the terms of the lexical index (R12)."""
+
+    def terms(self, text: str) -> list[str]:
+        """Return terms in order, with repeats: English stems, Chinese words' character pairs.
+
+        No term is longer than 64 characters.
+        """
+        ...
