@@ -73,7 +73,7 @@ class Settings(BaseSettings):
     flower_user: str = "memci"
     flower_password: SecretStr | None = None  # unset: `memci up` makes one and keeps it in data_dir
 
-    # Lanes (queue.md)
+    # Lanes; queue.md says why each is there
     lease_ms: int = Field(30_000, ge=300)
     lease_renew_ms: int = Field(5_000, ge=50)
     lane_slice_ms: int = Field(2_000, ge=50)

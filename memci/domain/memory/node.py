@@ -1,8 +1,7 @@
-"""Nodes and links: the values that the network's rules work on (memory-network.md)."""
+"""What kinds of nodes there are (memory-network.md)."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 
 

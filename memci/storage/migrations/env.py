@@ -1,0 +1,12 @@
+"""Alembic's entry: runs on the connection that memci.storage.migrate hands over."""
+
+from __future__ import annotations
+
+from alembic import context
+
+from memci.storage.rows import metadata
+
+connection = context.config.attributes["connection"]
+context.configure(connection=connection, target_metadata=metadata, compare_server_default=True)
+with context.begin_transaction():
+    context.run_migrations()

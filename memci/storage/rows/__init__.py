@@ -1,0 +1,34 @@
+"""The tables, as SQLAlchemy Core sees them; the migrations make them, a test compares both."""
+
+from memci.storage.rows.agent import agent_setting, receipt
+from memci.storage.rows.lane import job, lane, letter
+from memci.storage.rows.message import message, message_term, message_vector
+from memci.storage.rows.metadata import metadata
+from memci.storage.rows.network import (
+    focus,
+    link,
+    node,
+    node_term,
+    node_vector,
+    pass_log,
+    trail,
+)
+
+__all__ = [
+    "agent_setting",
+    "focus",
+    "job",
+    "lane",
+    "letter",
+    "link",
+    "message",
+    "message_term",
+    "message_vector",
+    "metadata",
+    "node",
+    "node_term",
+    "node_vector",
+    "pass_log",
+    "receipt",
+    "trail",
+]

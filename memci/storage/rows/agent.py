@@ -1,0 +1,25 @@
+"""An agent's settings, and receipts of what was assembled for it."""
+
+from __future__ import annotations
+
+from sqlalchemy import Column, Table, Text, Uuid
+
+from memci.storage.rows.metadata import Json, agent_column, made_at, metadata
+
+agent_setting = Table(
+    "agent_setting",
+    metadata,
+    agent_column(),
+    Column("parameters", Json, nullable=False),
+    made_at("changed_at"),
+)
+
+receipt = Table(
+    "receipt",
+    metadata,
+    agent_column(),
+    Column("id", Uuid, primary_key=True),
+    Column("kind", Text, nullable=False),
+    Column("body", Json, nullable=False),
+    made_at(),
+)

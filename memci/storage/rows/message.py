@@ -1,0 +1,65 @@
+"""Raw messages, the write-back store, and what finds them."""
+
+from __future__ import annotations
+
+from pgvector.sqlalchemy import HALFVEC
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Index,
+    Integer,
+    Table,
+    Text,
+    false,
+    text,
+)
+
+from memci.storage.rows.metadata import Instant, Json, agent_column, made_at, metadata
+
+message = Table(
+    "message",
+    metadata,
+    agent_column(),
+    Column("seq", BigInteger, primary_key=True, autoincrement=False),
+    Column("id", Text, nullable=False),
+    Column("role", Text, nullable=False),
+    Column("content", Text),
+    Column("name", Text),
+    Column("tool_calls", Json),
+    Column("tool_call_id", Text),
+    Column("metadata", Json),
+    Column("session_id", Text),
+    Column("user_id", Text),
+    Column("said_at", Instant, nullable=False),
+    made_at("received_at"),
+    Column("remember", Text, nullable=False),
+    # none, pending, made, filtered: what memory made of it (R2), and why not.
+    Column("memory_state", Text, nullable=False, server_default=text("'none'")),
+    Column("memory_reason", Text),
+    # False: not yet in message_term and message_vector; part of the raw tail (R10b).
+    Column("indexed", Boolean, nullable=False, server_default=false()),
+    Index("message_id", "agent_id", "id", unique=True),
+    Index("message_tail", "agent_id", "seq", postgresql_where=text("NOT indexed")),
+    Index("message_session", "agent_id", "session_id", "seq"),
+)
+
+message_vector = Table(
+    "message_vector",
+    metadata,
+    agent_column(),
+    Column("seq", BigInteger, primary_key=True, autoincrement=False),
+    Column("embedding", HALFVEC(), nullable=False),
+    Column("model", Text, nullable=False),
+)
+
+# Postings: how often a term stands in a message of how many terms.
+message_term = Table(
+    "message_term",
+    metadata,
+    agent_column(),
+    Column("term", Text, primary_key=True),
+    Column("seq", BigInteger, primary_key=True, autoincrement=False),
+    Column("tf", Integer, nullable=False),
+    Column("length", Integer, nullable=False),
+)

@@ -1,0 +1,128 @@
+"""The memory network: nodes, links, focus, trails and passes (memory-network.md)."""
+
+from __future__ import annotations
+
+from pgvector.sqlalchemy import HALFVEC
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Double,
+    Identity,
+    Index,
+    Integer,
+    Table,
+    Text,
+    text,
+)
+from sqlalchemy.dialects.postgresql import ARRAY
+
+from memci.storage.rows.metadata import Instant, Json, agent_column, made_at, metadata
+
+_ZERO = text("0")
+
+node = Table(
+    "node",
+    metadata,
+    agent_column(),
+    Column("id", BigInteger, primary_key=True, autoincrement=False),
+    Column("slot", BigInteger, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("type", Text, nullable=False),
+    Column("content", Text, nullable=False),
+    Column("original_length", Integer, nullable=False),
+    Column("phrase", Text, nullable=False),
+    Column("keywords", ARRAY(Text), nullable=False),
+    Column("language", Text, nullable=False),
+    # Of an entity: its name, case folded; finds the one living node of that name.
+    Column("entity_key", Text),
+    Column("worth", Double, nullable=False, server_default=_ZERO),
+    Column("message_seqs", ARRAY(BigInteger), nullable=False),
+    Column("session_id", Text),
+    Column("user_id", Text),
+    # When what it tells was said; null for an entity.
+    Column("said_at", Instant),
+    Column("scan_count", BigInteger, nullable=False, server_default=_ZERO),
+    Column("last_pass", BigInteger, nullable=False, server_default=_ZERO),
+    # Small-model calls of the compression under way (M13), in which pass, and when to try again.
+    Column("attempts", Integer, nullable=False, server_default=_ZERO),
+    Column("attempts_pass", BigInteger, nullable=False, server_default=_ZERO),
+    Column("retry_at", Instant),
+    made_at(),
+    Index("node_slot", "agent_id", "slot", unique=True),
+    Index("node_entity", "agent_id", "entity_key", unique=True,
+          postgresql_where=text("entity_key IS NOT NULL")),
+    postgresql_with={"fillfactor": 80},
+)  # fmt: skip
+
+node_vector = Table(
+    "node_vector",
+    metadata,
+    agent_column(),
+    Column("node_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("embedding", HALFVEC(), nullable=False),
+    Column("model", Text, nullable=False),
+)
+
+node_term = Table(
+    "node_term",
+    metadata,
+    agent_column(),
+    Column("term", Text, primary_key=True),
+    Column("node_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("tf", Integer, nullable=False),
+    Column("length", Integer, nullable=False),
+    Index("node_term_node", "agent_id", "node_id"),
+)
+
+# A link belongs to its source; its target may be gone, and then it dangles (M14, M15).
+link = Table(
+    "link",
+    metadata,
+    agent_column(),
+    Column("source", BigInteger, primary_key=True, autoincrement=False),
+    Column("target", BigInteger, primary_key=True, autoincrement=False),
+    Column("relation", Text, nullable=False),
+    Column("strength", Double, nullable=False),
+    Column("hint", Text, nullable=False),
+    Index("link_target", "agent_id", "target"),
+    # Room for the new versions that every pass writes.
+    postgresql_with={"fillfactor": 50},
+)
+
+focus = Table(
+    "focus",
+    metadata,
+    agent_column(),
+    Column("node_id", BigInteger, primary_key=True, autoincrement=False),
+    # Value of lane.mentions at the last mention: the least is evicted first (M5).
+    Column("mentioned", BigInteger, nullable=False),
+)
+
+trail = Table(
+    "trail",
+    metadata,
+    agent_column(),
+    Column("id", BigInteger, Identity(always=True), primary_key=True),
+    Column("node_id", BigInteger, nullable=False),
+    Column("event", Text, nullable=False),
+    Column("pass_number", BigInteger, nullable=False),
+    Column("details", Json, nullable=False),
+    made_at("at"),
+    Index("trail_node", "agent_id", "node_id"),
+)
+
+pass_log = Table(
+    "pass_log",
+    metadata,
+    agent_column(),
+    Column("number", BigInteger, primary_key=True, autoincrement=False),
+    # Position in the raw log at which it ran (M18).
+    Column("message_seq", BigInteger, nullable=False),
+    made_at("started_at"),
+    Column("finished_at", Instant),
+    Column("scanned", BigInteger, nullable=False, server_default=_ZERO),
+    Column("compressed", BigInteger, nullable=False, server_default=_ZERO),
+    Column("forgotten", BigInteger, nullable=False, server_default=_ZERO),
+    Column("broken", BigInteger, nullable=False, server_default=_ZERO),
+    Column("given_up", BigInteger, nullable=False, server_default=_ZERO),
+)

@@ -1,0 +1,127 @@
+"""The one door to the database: every transaction says whose rows it may touch (M21).
+
+``agent_transaction``  content of one agent, under row-level security
+``agent_snapshot``     the same, read-only, and all statements see one moment
+``lane_transaction``   lanes and jobs only; no agent is set, so content tables look empty
+``upkeep_transaction`` lanes and heads of jobs of all agents, no text
+
+A database that is away raises ``DatabaseUnavailableError``, at the door or from any statement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+
+from sqlalchemy import Connection, Engine, create_engine
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
+
+from memci.errors import DatabaseUnavailableError
+from memci.storage.roles import DatabaseRole
+
+_SNAPSHOT = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
+_ENTER = (
+    "SELECT set_config('role', %s, true), set_config('memci.agent', %s, true),"
+    " set_config('synchronous_commit', %s, true)"
+)
+# Threads cannot be killed: no statement, lock or forgotten transaction lasts for ever.
+_OPTIONS = (
+    "-c statement_timeout=60000 -c lock_timeout=20000"
+    " -c idle_in_transaction_session_timeout=60000 -c jit=off -c timezone=UTC"
+)
+
+
+class Database:
+    """A pool of connections and the ways to open a transaction on it; safe for threads."""
+
+    def __init__(self, url: str, *, pool_size: int = 8) -> None:
+        """Take a PostgreSQL URL; connects when first used."""
+        self.engine: Engine = create_engine(
+            make_url(url).set(drivername="postgresql+psycopg"),
+            pool_size=pool_size,
+            max_overflow=8,
+            pool_timeout=5,
+            pool_recycle=1800,
+            connect_args={"application_name": "memci", "connect_timeout": 5, "options": _OPTIONS},
+        )
+
+    def agent_transaction(
+        self, agent_id: str, *, durable: bool = True
+    ) -> AbstractContextManager[Connection]:
+        """Open a transaction on one agent's rows.
+
+        With ``durable=False`` its commit does not wait for the disk: only for what a crash of
+        the database may undo without harm.
+        """
+        return self._transaction(DatabaseRole.APP, agent_id, durable=durable)
+
+    def agent_snapshot(self, agent_id: str) -> AbstractContextManager[Connection]:
+        """Open a read-only transaction in which every statement sees the same moment."""
+        return self._transaction(DatabaseRole.APP, agent_id, snapshot=True)
+
+    def lane_transaction(self, *, durable: bool = True) -> AbstractContextManager[Connection]:
+        """Open a transaction on lanes and jobs."""
+        return self._transaction(DatabaseRole.APP, "", durable=durable)
+
+    def upkeep_transaction(self) -> AbstractContextManager[Connection]:
+        """Open a transaction that sees all lanes and no content."""
+        return self._transaction(DatabaseRole.UPKEEP, "")
+
+    def close(self) -> None:
+        """Close the pooled connections."""
+        self.engine.dispose()
+
+    @contextmanager
+    def _transaction(
+        self, role: DatabaseRole, agent_id: str, *, durable: bool = True, snapshot: bool = False
+    ) -> Iterator[Connection]:
+        with _unavailable():
+            connection = self._enter(
+                (role, agent_id, "on" if durable else "off"), snapshot=snapshot
+            )
+            with connection:
+                yield connection
+                connection.commit()
+
+    def _enter(self, settings: tuple[str, str, str], *, snapshot: bool) -> Connection:
+        """Begin; a pooled connection that a restart of the server has cut is replaced once."""
+        try:
+            return self._begin(settings, snapshot=snapshot)
+        except DBAPIError as error:
+            if not error.connection_invalidated:
+                raise
+            return self._begin(settings, snapshot=snapshot)
+
+    def _begin(self, settings: tuple[str, str, str], *, snapshot: bool) -> Connection:
+        connection = self.engine.connect()
+        try:
+            if snapshot:
+                connection.exec_driver_sql(_SNAPSHOT)
+            connection.exec_driver_sql(_ENTER, settings)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+
+@contextmanager
+def _unavailable() -> Iterator[None]:
+    """Turn "the server is away" into our own error, which holds no SQL and no address."""
+    try:
+        yield
+    except PoolTimeoutError as error:
+        raise DatabaseUnavailableError(
+            "all database connections are busy; try again in a moment"
+        ) from error
+    except (OperationalError, InterfaceError) as error:
+        if error.connection_invalidated or not _answered(error):
+            raise DatabaseUnavailableError from error
+        raise
+
+
+def _answered(error: DBAPIError) -> bool:
+    """Whether the server itself sent this error, and is not shutting down or starting."""
+    state = getattr(error.orig, "sqlstate", None)
+    return state is not None and not str(state).startswith(("57P", "08", "53"))
