@@ -1,0 +1,62 @@
+"""A job and the states that it goes through.
+
+::
+
+             submit                effect
+    (none) ─────────► queued ──────────────────► done
+                      │ ▲  │ refused, or 15 tries, or 3 starts without an outcome
+               cancel │ │  └───────────────────► dead ──► (discard) cancelled
+                      ▼ └── replay ──────────────┘
+                  cancelled
+
+"Running" is no state: the lease tells who is at it, and a worker that dies leaves it queued.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+from uuid import UUID
+
+
+class JobState(StrEnum):
+    """Where a job stands."""
+
+    QUEUED = "queued"
+    DONE = "done"
+    DEAD = "dead"
+    CANCELLED = "cancelled"
+
+
+class JobSource(StrEnum):
+    """Who asked for a job."""
+
+    HTTP = "http"
+    CELERY = "celery"
+    BEAT = "beat"
+    REPLAY = "replay"
+    LANE = "lane"  # another job of the same agent
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One piece of work for one agent.
+
+    ``ordinal`` is its place in the mailbox. ``payload`` names stored messages (``first_seq`` to
+    ``last_seq``) and holds no text. ``attempts`` counts tries that ended with a small model not
+    answering, ``started`` all starts.
+    """
+
+    agent_id: str
+    id: UUID
+    ordinal: int
+    kind: str
+    payload: Mapping[str, Any]
+    source: JobSource
+    first_seq: int | None
+    last_seq: int | None
+    attempts: int
+    started: int
+    traceparent: str | None

@@ -1,0 +1,44 @@
+"""What the lane asks of a job kind; it does not know which kinds there are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol, TypeAlias
+
+from sqlalchemy import Connection
+
+from memci.domain.lane.job import Job
+from memci.queue.lease import Lease
+
+# Writes everything that the job does, inside the fenced transaction that also marks it done;
+# returns what the job did, in numbers and ids, never text. May run again after a roll-back.
+Effect: TypeAlias = Callable[[Connection], Mapping[str, Any]]
+
+
+class Handler(Protocol):
+    """Runs jobs of one kind: reads and thinks in ``prepare``, writes in what it returns."""
+
+    @property
+    def kind(self) -> str:
+        """The kind string, such as ``memci.memory.create``."""
+        ...
+
+    def prepare(self, job: Job) -> Effect:
+        """Read and think, with no transaction open while a model is called.
+
+        Raises ``SmallModelUnavailableError`` to be tried again later, in order; any other error
+        makes the job dead.
+        """
+        ...
+
+
+class Compression(Protocol):
+    """The pass over one network (M12 to M18), cut into steps."""
+
+    def step(self, lease: Lease, *, budget_ms: int) -> bool:
+        """Scan some nodes, for about ``budget_ms`` and never less than one, and commit them.
+
+        Starts a pass when none is under way. Returns True when there is more to do now, False
+        when the pass has ended, was cancelled, or all that is left of it waits for a model.
+        """
+        ...

@@ -1,0 +1,208 @@
+"""Reads: recall, search and context, asked and answered."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Annotated, Literal
+from uuid import UUID
+
+from pydantic import Field, JsonValue, StringConstraints
+
+from memci.domain.message import Role
+from memci.shapes.base import Answer, BudgetTokens, ForeignId, Query, Request, Seq, Text, WaitMs
+from memci.shapes.message import ToolCall
+
+# What is longer than a keyword can be names nothing; a million characters are cut, not refused.
+Keyword = Annotated[Text, StringConstraints(min_length=1)]
+
+
+class Source(StrEnum):
+    """Where a hit comes from."""
+
+    CHAT = "chat"  # messages, word for word
+    MEMORY = "memory"  # nodes of the memory network
+
+
+class Channel(StrEnum):
+    """One way of finding."""
+
+    DENSE = "dense"
+    LEXICAL = "lexical"
+
+
+class Fresh(Request):
+    """How fresh a read has to be (R18)."""
+
+    min_seq: Seq | None = Field(None, description="Wait until memory has caught up with this seq")
+    wait_ms: WaitMs = Field(0, description="… at most this long; then answer with what there is")
+
+
+class Freshness(Answer):
+    """How fresh an answer is (R18)."""
+
+    seq: int = Field(description="Memory has caught up with the messages up to here")
+    pending: int = Field(description="Messages after it that are still on their way to memory")
+
+
+class RecallRequest(Fresh):
+    """Breadth-first search from the focus points (M20)."""
+
+    keywords: Annotated[tuple[Keyword, ...], Field(max_length=64)]
+    relations: Annotated[tuple[Keyword, ...], Field(max_length=64)] = ()
+    depth: Annotated[int, Field(ge=0, le=10)] | None = Field(
+        None, description="Layers out from the focus; default: the agent's default_search_depth"
+    )
+    limit: Annotated[int, Field(ge=1, le=1000)] = 20
+    budget_tokens: BudgetTokens | None = None
+    format: Literal["text", "structured"] = "text"
+
+
+class RecalledMemory(Answer):
+    """A memory in reach that matches."""
+
+    node_id: int
+    content: str
+    phrase: str
+    type: str
+    layer: int = Field(description="Links between it and the nearest focus point")
+    strength: float = Field(description="Product of the strengths on the best way to it")
+    match: float = Field(description="1 for a token that matches, else the best cosine")
+    importance: float
+    message_ids: list[str]
+    said_at: datetime | None
+
+
+class ForgottenMemory(Answer):
+    """A memory that is gone, but that a link still speaks of (M15)."""
+
+    relation: str
+    hint: str
+    restorable: bool = Field(description="Whether its raw messages are still stored")
+
+
+class Miss(StrEnum):
+    """Why a recall found nothing (M23)."""
+
+    NEVER_KNOWN = "never_known"
+    FORGOTTEN = "forgotten"
+    PENDING = "pending"
+
+
+class RecallText(Freshness):
+    """Recall for a model: memories between lines of ``---``."""
+
+    text: str
+
+
+class RecallAnswer(Freshness):
+    """Recall for a program."""
+
+    memories: list[RecalledMemory]
+    forgotten: list[ForgottenMemory]
+    miss: Miss | None = Field(description="Why nothing was found; null when something was")
+
+
+class Filters(Request):
+    """What a hit must be like; all given ones must hold."""
+
+    since: datetime | None = Field(None, description="Said at this time or later")
+    until: datetime | None = Field(None, description="Said before this time")
+    roles: Annotated[tuple[Role, ...], Field(min_length=1)] | None = None
+    names: Annotated[tuple[Text, ...], Field(min_length=1, max_length=64)] | None = None
+    types: (
+        Annotated[tuple[Literal["episodic", "semantic", "procedural"], ...], Field(min_length=1)]
+        | None
+    ) = Field(None, description="Types of memories; messages are not asked")
+
+
+class Scope(Fresh):
+    """Whose and which part of the memory is read."""
+
+    session_id: ForeignId | None = None
+    user_id: ForeignId | None = None
+    sources: Annotated[tuple[Source, ...], Field(min_length=1)] = (Source.CHAT, Source.MEMORY)
+    channels: Annotated[tuple[Channel, ...], Field(min_length=1)] = (
+        Channel.DENSE,
+        Channel.LEXICAL,
+    )
+    filters: Filters = Filters()
+    explain: bool = False
+
+
+class SearchRequest(Scope):
+    """Hybrid search over all sources (R11)."""
+
+    query: Annotated[Query, StringConstraints(min_length=1)]
+    k: Annotated[int, Field(ge=1, le=200)] | None = None
+    budget_tokens: BudgetTokens | None = None
+    fusion: Literal["rrf"] = "rrf"
+
+
+class Hit(Answer):
+    """One thing found."""
+
+    text: str
+    source: Source
+    message_ids: list[str]
+    node_id: int | None = None
+    page: str | None = None
+    created_at: datetime
+    score: float
+    channels: dict[str, float] = Field(description="Rank in each channel, from 1, that found it")
+
+
+class SearchAnswer(Freshness):
+    """Hits, best first."""
+
+    hits: list[Hit]
+    explain: dict[str, JsonValue] | None = None
+
+
+class ContextRequest(Scope):
+    """A message list that fits a token budget (R13, R14)."""
+
+    query: Query | None = Field(None, description="The user's message; it ends the list")
+    budget_tokens: BudgetTokens
+    model: Annotated[Text, Field(max_length=128)] | None = Field(
+        None, description="Model or tokenizer whose tokens count"
+    )
+    system: Query | None = None
+    k: Annotated[int, Field(ge=1, le=200)] | None = None
+    recent: Annotated[int, Field(ge=0, le=200)] | None = Field(
+        None, description="Recent interactions to take at most"
+    )
+    format: Literal["messages"] = "messages"
+
+
+class ContextMessage(Answer):
+    """A message that any chat API takes as it is."""
+
+    role: Role
+    content: str | None
+    name: str | None = None
+    tool_calls: list[ToolCall] | None = None
+    tool_call_id: str | None = None
+
+
+class ContextItem(Answer):
+    """One piece of the assembled list, and where it came from."""
+
+    section: Literal["system", "memory", "history", "recent", "query"]
+    text: str
+    tokens: int
+    message_ids: list[str]
+
+
+class ContextAnswer(Freshness):
+    """The message list, never over its budget, with its account."""
+
+    messages: list[ContextMessage]
+    tokens: int
+    budget_tokens: int
+    items: list[ContextItem]
+    stable_prefix: int = Field(
+        description="Bytes at the start that are as in the session's last assembly"
+    )
+    receipt_id: UUID
+    explain: dict[str, JsonValue] | None = None
