@@ -19,8 +19,8 @@ The data folder, where everything is private to its owner::
 
 from __future__ import annotations
 
-from memci.embedded.owner import Addresses, Servers, connect, own
+from memci.embedded.owner import Addresses, Servers, connect, own, servers_of
 from memci.embedded.postgres import Postgres
 from memci.embedded.redis import Redis
 
-__all__ = ["Addresses", "Postgres", "Redis", "Servers", "connect", "own"]
+__all__ = ["Addresses", "Postgres", "Redis", "Servers", "connect", "own", "servers_of"]

@@ -45,10 +45,8 @@ def own(data_dir: Path) -> Iterator[Servers]:
     An owner that is killed leaves them running for the next one. Raises ``ConfigurationError``
     when another process owns them, the wheels are not installed, or a server does not start.
     """
-    data_dir = data_dir.absolute()
-    data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    servers = servers_of(data_dir)
     with _sole_owner(data_dir), ExitStack() as stack:
-        servers = _servers(_make_base(data_dir, server_account()), server_account())
         for server in (servers.redis, servers.postgres):
             stack.callback(server.stop)
             server.start()
@@ -57,10 +55,23 @@ def own(data_dir: Path) -> Iterator[Servers]:
 
 def connect(data_dir: Path) -> Addresses | None:
     """Return the addresses of this folder's servers if both answer; never starts one."""
-    servers = _servers(_base(data_dir.absolute(), server_account()), server_account())
+    account = server_account()
+    servers = _servers(_base(data_dir, account), account)
     if servers.redis.answers() and servers.postgres.answers():
         return servers.addresses
     return None
+
+
+def servers_of(data_dir: Path, *, durable: bool = True) -> Servers:
+    """Return the servers of this folder as they are, made but not started; nobody owns them.
+
+    For tests, which start, kill and restart them one by one; all else goes through ``own``.
+    """
+    account = server_account()
+    data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    base = _base(data_dir, account)
+    base.parent.mkdir(parents=True, exist_ok=True)
+    return _servers(files.private_folder(base, account), account, durable=durable)
 
 
 @contextmanager
@@ -85,17 +96,12 @@ def _sole_owner(data_dir: Path) -> Iterator[None]:
 def _base(data_dir: Path, account: Account) -> Path:
     """Return the folder that holds the servers' homes: the data folder, if the account can."""
     if account.homes is None:
-        return data_dir
-    return account.homes / hashlib.sha256(os.fsencode(data_dir)).hexdigest()[:16]
+        return data_dir.absolute()
+    return account.homes / hashlib.sha256(os.fsencode(data_dir.absolute())).hexdigest()[:16]
 
 
-def _make_base(data_dir: Path, account: Account) -> Path:
-    base = _base(data_dir, account)
-    base.parent.mkdir(parents=True, exist_ok=True)
-    return files.private_folder(base, account)
-
-
-def _servers(base: Path, account: Account) -> Servers:
+def _servers(base: Path, account: Account, *, durable: bool = True) -> Servers:
     return Servers(
-        Postgres(base / "postgres", account=account), Redis(base / "redis", account=account)
+        Postgres(base / "postgres", account=account, durable=durable),
+        Redis(base / "redis", account=account, durable=durable),
     )

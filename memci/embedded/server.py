@@ -88,14 +88,14 @@ class Server(ABC):
         process = self._take()
         if process is None:
             return
-        try:
+        with ExitStack() as stack:
+            stack.callback(process.release)
+            for member in process.with_children(stack):
+                member.send(signal.SIGCONT)  # a frozen one hears nothing
             for number, wait_s in self.stop_signals:
                 process.send(number)
-                process.send(signal.SIGCONT)
                 if process.wait_gone(wait_s):
                     break
-        finally:
-            process.release()
         files.remove_socket_folder(self.home)
 
     def kill(self) -> None:
