@@ -15,13 +15,19 @@ _COLUMNS = """
 SELECT seq, id, role, content, said_at, name, session_id, user_id, tool_calls, tool_call_id,
        metadata FROM message
 """
-_HANDED = _COLUMNS + """
+_HANDED = (
+    _COLUMNS
+    + """
 WHERE agent_id = %s AND seq BETWEEN %s AND %s AND remember = ANY(%s)
 AND memory_state IN ('none', 'pending') ORDER BY seq
 """
-_UNINDEXED = _COLUMNS + """
+)
+_UNINDEXED = (
+    _COLUMNS
+    + """
 WHERE agent_id = %s AND seq BETWEEN %s AND %s AND remember = ANY(%s) AND NOT indexed ORDER BY seq
 """
+)
 _LOCK = """
 SELECT seq, indexed, memory_state IN ('none', 'pending') AS open FROM message
 WHERE agent_id = %s AND seq = ANY(%s) ORDER BY seq FOR UPDATE
@@ -32,9 +38,12 @@ UPDATE message SET memory_state = new.state, memory_reason = new.reason
 FROM unnest(%s::bigint[], %s::text[], %s::text[]) AS new(seq, state, reason)
 WHERE message.agent_id = %s AND message.seq = new.seq
 """
-_WINDOW = _COLUMNS + """
+_WINDOW = (
+    _COLUMNS
+    + """
 WHERE agent_id = %s AND remember = 'auto' AND memory_state = 'none' ORDER BY seq
 """
+)
 _RECENT_FROM = """
 SELECT seq FROM message WHERE agent_id = %s AND role = 'user' ORDER BY seq DESC OFFSET %s LIMIT 1
 """

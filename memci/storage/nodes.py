@@ -15,7 +15,8 @@ from memci.storage.trail import TrailEvent, append_trail
 # A node is born as if the pass under way had been there: it waits for the next one (M18).
 _ADD = """
 INSERT INTO node (agent_id, id, slot, kind, type, content, original_length, phrase, keywords,
-                  language, entity_key, worth, message_seqs, session_id, user_id, said_at, last_pass)
+                  language, entity_key, worth, message_seqs, session_id, user_id, said_at,
+                  last_pass)
 SELECT %(agent)s, id, slot, kind, type, content, char_length(content), phrase, keywords,
        language, entity_key, worth, message_seqs, session_id, user_id, said_at, %(pass)s
 FROM jsonb_to_recordset(%(nodes)s) AS new(
@@ -61,9 +62,7 @@ def add_nodes(
     if not nodes:
         return
     rows = [_row(node, slot) for node, slot in zip(nodes, slots, strict=True)]
-    connection.exec_driver_sql(
-        _ADD, {"agent": agent_id, "pass": pass_number, "nodes": Jsonb(rows)}
-    )
+    connection.exec_driver_sql(_ADD, {"agent": agent_id, "pass": pass_number, "nodes": Jsonb(rows)})
     connection.exec_driver_sql(
         "UPDATE lane SET last_node_id = %s WHERE agent_id = %s",
         (max(node.id for node in nodes), agent_id),
@@ -73,12 +72,13 @@ def add_nodes(
 def entity_nodes(connection: Connection, agent_id: str, keys: Collection[str]) -> dict[str, int]:
     """Return the living nodes of entities, by key."""
     rows = connection.exec_driver_sql(_ENTITIES, (agent_id, list(keys)))
-    return dict(rows.tuples().all())
+    return {row.entity_key: row.id for row in rows}
 
 
 def phrases_of(connection: Connection, agent_id: str, nodes: Collection[int]) -> dict[int, str]:
     """Return the phrases of those nodes that live."""
-    return dict(connection.exec_driver_sql(_PHRASES, (agent_id, list(nodes))).tuples().all())
+    rows = connection.exec_driver_sql(_PHRASES, (agent_id, list(nodes)))
+    return {row.id: row.phrase for row in rows}
 
 
 def last_memories(

@@ -68,6 +68,14 @@ def compression_state(connection: Connection, agent_id: str) -> CompressionState
     return CompressionState(row.compress_req, row.compress_done, cursor, row.pass_number)
 
 
+def position(connection: Connection, agent_id: str) -> tuple[int, int]:
+    """Return the lane's last node id and its pass number; the lane should be locked."""
+    row = connection.exec_driver_sql(
+        "SELECT last_node_id, pass_number FROM lane WHERE agent_id = %s", (agent_id,)
+    ).one()
+    return row.last_node_id, row.pass_number
+
+
 def begin_pass(connection: Connection, agent_id: str) -> int:
     """Take the next pass number and log where in the raw messages the pass runs."""
     number, message_seq = connection.exec_driver_sql(_BEGIN, (agent_id,)).one()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -12,12 +11,10 @@ from sqlalchemy import Connection
 from memci.domain.language import Language
 from memci.domain.memory.node import NodeKind
 from memci.domain.memory.outcome import Compressed, NodeText, Outcome
-from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.scan import ScannedNode, Supports
 from memci.storage.focus import focus_nodes
-from memci.storage.links import decay_links, make_generic, supports_of
+from memci.storage.links import make_generic, supports_of
 from memci.storage.nodes import forget_nodes
-from memci.storage.passes import PassCounts
 from memci.storage.trail import TrailEvent, append_trail
 
 # A node that waits for its model is passed over (M13).
@@ -89,7 +86,7 @@ def count_attempt(
     """
     values = {"agent": agent_id, "pass": pass_number, "node": node_id}
     row = connection.exec_driver_sql(_COUNT_ATTEMPT, values).first()
-    return row and NodeText(row[0], row[1], tuple(row[2]), Language(row[3]))
+    return None if row is None else NodeText(row[0], row[1], tuple(row[2]), Language(row[3]))
 
 
 def write_outcome(
@@ -97,25 +94,15 @@ def write_outcome(
     agent_id: str,
     pass_number: int,
     outcome: Outcome,
-    parameters: MemoryParameters,
-    focus: Collection[int],
-) -> PassCounts:
-    """Write what a batch of scans did, and return its counts."""
-    broken = decay_links(connection, agent_id, outcome.faded, focus, parameters)
+) -> None:
+    """Write what a batch of scans did to its nodes; their links fade apart (``decay_links``)."""
     forget_nodes(connection, agent_id, outcome.forgotten, pass_number)
     _write_compressed(connection, agent_id, pass_number, outcome.compressed)
-    scanned = [*outcome.protected, *outcome.faded]
+    scanned = [*outcome.protected, *outcome.fading]
     connection.exec_driver_sql(_SCANNED, (pass_number, agent_id, scanned))
     if outcome.waiting:
         waits = (list(outcome.waiting), list(outcome.waiting.values()))
         connection.exec_driver_sql(_WAIT, (*waits, agent_id))
-    return PassCounts(
-        scanned=outcome.scanned,
-        compressed=len(outcome.compressed),
-        forgotten=len(outcome.forgotten),
-        broken=broken,
-        given_up=len(outcome.given_up),
-    )
 
 
 def _write_compressed(

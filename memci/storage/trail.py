@@ -9,6 +9,12 @@ from typing import Any
 from psycopg.types.json import Jsonb
 from sqlalchemy import Connection
 
+_APPEND = """
+INSERT INTO trail (agent_id, node_id, event, pass_number, details)
+SELECT %s, id, %s, %s, details FROM unnest(%s::bigint[], %s::jsonb[]) AS new(id, details)
+ORDER BY id
+"""
+
 
 class TrailEvent(StrEnum):
     """What can happen to a node."""
@@ -28,8 +34,6 @@ def append_trail(
     """Note that ``event`` happened to nodes; ``details`` by node id, without text."""
     if details:
         connection.exec_driver_sql(
-            "INSERT INTO trail (agent_id, node_id, event, pass_number, details)"
-            " SELECT %s, id, %s, %s, details FROM unnest(%s::bigint[], %s::jsonb[]) AS n(id, details)"
-            " ORDER BY id",
+            _APPEND,
             (agent_id, event, pass_number, list(details), list(map(Jsonb, details.values()))),
         )

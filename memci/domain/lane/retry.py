@@ -14,4 +14,4 @@ def backoff_s(failures: int, jitter: float) -> float:
     takes up to half of it away, so that those who failed together do not come back together.
     """
     doublings = min(max(failures, 1) - 1, _DOUBLINGS)
-    return min(FIRST_S * 2**doublings, LONGEST_S) * (1 - jitter / 2)
+    return min(FIRST_S * (1 << doublings), LONGEST_S) * (1 - jitter / 2)

@@ -97,10 +97,14 @@ def attend(focus: Focus, segment: AnnotatedSegment, limit: int) -> Focus:
     A segment that names nothing leaves it as it is, unless it is empty: then the segment's phrase
     becomes the first focus point, since a memory without any link would be forgotten at once.
     """
-    mentioned = segment.entities
-    if not mentioned and not focus:
-        mentioned = (Entity.named(segment.phrase or segment.text[:64]),)
+    nothing_to_link_to = not segment.entities and not focus
+    mentioned = (stand_in(segment),) if nothing_to_link_to else segment.entities
     return mention(focus, mentioned, limit)
+
+
+def stand_in(segment: AnnotatedSegment) -> Entity:
+    """Return what stands for an entity when a segment names none."""
+    return Entity.named(segment.phrase or segment.text.strip()[:64])
 
 
 def plan_creation(

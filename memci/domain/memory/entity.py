@@ -8,19 +8,20 @@ from dataclasses import dataclass, field
 from typing import Self
 
 # Words that stand for a thing without naming it.
-_PRONOUNS = frozenset(
-    "i me my mine myself you your yours yourself he him his himself she her hers herself it its"
-    " itself we us our ours ourselves they them their theirs themselves this that these those"
-    " who whom whose which what one ones someone somebody something anyone anybody anything"
-    " everyone everybody everything nobody nothing here there"
-    " 我 你 您 他 她 它 我们 咱 咱们 你们 他们 她们 它们 自己 大家 别人 人家 这 那 这个 那个 这些"
-    " 那些 这里 那里 这儿 那儿 这样 那样 谁 什么 哪 哪个 哪些 哪里 某人 某个".split()
-)
+_PRONOUNS = """
+    i me my mine myself you your yours yourself he him his himself she her hers herself it its
+    itself we us our ours ourselves they them their theirs themselves this that these those
+    who whom whose which what one ones someone somebody something anyone anybody anything
+    everyone everybody everything nobody nothing here there
+    我 你 您 他 她 它 我们 咱 咱们 你们 他们 她们 它们 自己 大家 别人 人家 这 那 这个 那个 这些 那些
+    这里 那里 这儿 那儿 这样 那样 谁 什么 哪 哪个 哪些 哪里 某人 某个
+"""
+_PRONOUN_WORDS = frozenset(_PRONOUNS.split())
 
 
 def is_pronoun(word: str) -> bool:
     """Tell whether a word is an unresolved pronoun, which is never an entity."""
-    return _folded(word) in _PRONOUNS
+    return _folded(word) in _PRONOUN_WORDS
 
 
 @dataclass(frozen=True, slots=True)

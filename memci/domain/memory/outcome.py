@@ -33,18 +33,23 @@ class Compressed:
 class Outcome:
     """Nodes by what became of them; those of none of these were not scanned.
 
-    The links of ``faded`` decay; compressed and given-up nodes are among them. ``waiting`` maps
-    nodes whose model call failed to when it is tried again.
+    ``kept`` keep their content, those that the pass gave up on among them. ``waiting`` maps nodes
+    whose model call failed to when it is tried again.
     """
 
     protected: list[int] = field(default_factory=list)
-    faded: list[int] = field(default_factory=list)
+    kept: list[int] = field(default_factory=list)
     given_up: list[int] = field(default_factory=list)
     compressed: list[Compressed] = field(default_factory=list)
     forgotten: dict[int, Forgetting] = field(default_factory=dict)
     waiting: dict[int, datetime] = field(default_factory=dict)
 
     @property
+    def fading(self) -> list[int]:
+        """Nodes that stay and whose unlocked links decay."""
+        return [*self.kept, *(each.id for each in self.compressed)]
+
+    @property
     def scanned(self) -> int:
-        """Nodes that the pass is done with."""
-        return len(self.protected) + len(self.faded) + len(self.forgotten)
+        """How many nodes the pass is done with."""
+        return len(self.protected) + len(self.fading) + len(self.forgotten)
