@@ -27,8 +27,6 @@ def all_jobs(database: Database, models: JobModels, settings: Settings) -> Mappi
     return {handler.kind: handler for handler in handlers}
 
 
-def compression(
-    database: Database, models: JobModels, settings: Settings
-) -> NetworkCompression:
+def compression(database: Database, models: JobModels, settings: Settings) -> NetworkCompression:
     """Return the pass over a memory network."""
     return NetworkCompression(database, models, settings.memory)
