@@ -1,0 +1,138 @@
+"""Messages, read: the latest of a conversation, ids of seqs, and lists."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, Row
+
+from memci.domain.message import Message, Role
+
+COLUMNS = (
+    "m.seq, m.id, m.role, m.content, m.said_at, m.name, m.session_id, m.user_id, m.tool_calls,"
+    " m.tool_call_id, m.metadata, m.memory_state"
+)
+# More messages than this are no "recent interactions", whoever counts them.
+_MAX_RECENT = 500
+
+_IDS = "SELECT seq, id FROM message WHERE agent_id = %s AND seq = ANY(%s)"
+# In its pieces, so that the planner sees only what is asked: "or it is null" would hide an index.
+_CONDITIONS = {
+    "session": "m.session_id = %(session)s",
+    "user": "m.user_id = %(user)s",
+    "role": "m.role = %(role)s",
+    "state": "m.memory_state = %(state)s",
+    "since": "m.said_at >= %(since)s",
+    "until": "m.said_at < %(until)s",
+}
+_FROM = "FROM message m WHERE m.agent_id = %(agent)s"
+_SINCE_USER = """
+SELECT * FROM latest
+ WHERE seq >= coalesce((SELECT seq FROM latest WHERE role = 'user'
+                         ORDER BY seq DESC OFFSET %(interactions)s - 1 LIMIT 1), 0)
+ ORDER BY seq
+"""
+# What a queued job is still to make into memories; the newest are the likeliest to be asked for.
+_PENDING = " ".join(
+    [
+        "SELECT",
+        COLUMNS,
+        _FROM,
+        """AND m.seq > %(after)s AND EXISTS (
+               SELECT 1 FROM job j WHERE j.agent_id = %(agent)s AND j.state = 'queued'
+                  AND m.seq BETWEEN j.first_seq AND j.last_seq)
+           ORDER BY m.seq DESC LIMIT %(most)s""",
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class MessageFilter:
+    """Which messages a list shows; None: all."""
+
+    session_id: str | None = None
+    user_id: str | None = None
+    role: Role | None = None
+    memory_state: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+def recent_messages(
+    connection: Connection,
+    agent_id: str,
+    *,
+    session_id: str | None,
+    user_id: str | None,
+    interactions: int,
+) -> list[Message]:
+    """Return the messages of the last interactions, ascending: each begins with a user message.
+
+    Without a session the agent's whole sequence counts, or that of one user.
+    """
+    if interactions == 0:
+        return []
+    asked = {"session": session_id, "user": user_id}
+    values = {**asked, "agent": agent_id, "interactions": interactions, "most": _MAX_RECENT}
+    latest = _where(asked, "ORDER BY m.seq DESC LIMIT %(most)s")
+    statement = " ".join(["WITH latest AS MATERIALIZED (", latest, ")", _SINCE_USER])
+    return [to_message(row) for row in connection.exec_driver_sql(statement, values)]
+
+
+def pending_messages(
+    connection: Connection, agent_id: str, *, after: int, most: int
+) -> list[Message]:
+    """Return messages after a seq that wait in queued jobs, the newest ``most``, newest first."""
+    values = {"agent": agent_id, "after": after, "most": most}
+    return [to_message(row) for row in connection.exec_driver_sql(_PENDING, values)]
+
+
+def message_ids(connection: Connection, agent_id: str, seqs: Collection[int]) -> dict[int, str]:
+    """Return the ids of those of these messages that are stored."""
+    if not seqs:
+        return {}
+    rows = connection.exec_driver_sql(_IDS, (agent_id, sorted(seqs)))
+    return {seq: message_id for seq, message_id in rows}  # noqa: C416 - dict() refuses rows
+
+
+def list_messages(
+    connection: Connection, agent_id: str, only: MessageFilter, *, after: int, limit: int
+) -> list[tuple[Message, str]]:
+    """Return messages after a seq, ascending, each with its memory state."""
+    asked = {
+        "session": only.session_id,
+        "user": only.user_id,
+        "role": only.role,
+        "state": only.memory_state,
+        "since": only.since,
+        "until": only.until,
+    }
+    statement = _where(asked, "AND m.seq > %(after)s ORDER BY m.seq LIMIT %(limit)s")
+    values = {**asked, "agent": agent_id, "after": after, "limit": limit}
+    rows = connection.exec_driver_sql(statement, values)
+    return [(to_message(row), row.memory_state) for row in rows]
+
+
+def _where(asked: Mapping[str, object], end: str) -> str:
+    given = [_CONDITIONS[name] for name, value in asked.items() if value is not None]
+    return " ".join(["SELECT", COLUMNS, _FROM, *(f"AND {each}" for each in given), end])
+
+
+def to_message(row: Row[Any]) -> Message:
+    """Read a row of ``COLUMNS``."""
+    return Message(
+        seq=row.seq,
+        id=row.id,
+        role=Role(row.role),
+        content=row.content,
+        said_at=row.said_at,
+        name=row.name,
+        session_id=row.session_id,
+        user_id=row.user_id,
+        tool_calls=tuple(row.tool_calls or ()),
+        tool_call_id=row.tool_call_id,
+        metadata=row.metadata or {},
+    )
