@@ -28,25 +28,21 @@ _CONDITIONS = {
     "since": "m.said_at >= %(since)s",
     "until": "m.said_at < %(until)s",
 }
-_FROM = "FROM message m WHERE m.agent_id = %(agent)s"
-_SINCE_USER = """
+_SELECT = "SELECT {columns} FROM message m WHERE m.agent_id = %(agent)s {conditions} {end}"
+_LATEST = """
+WITH latest AS MATERIALIZED ({latest})
 SELECT * FROM latest
  WHERE seq >= coalesce((SELECT seq FROM latest WHERE role = 'user'
                          ORDER BY seq DESC OFFSET %(interactions)s - 1 LIMIT 1), 0)
  ORDER BY seq
 """
 # What a queued job is still to make into memories; the newest are the likeliest to be asked for.
-_PENDING = " ".join(
-    [
-        "SELECT",
-        COLUMNS,
-        _FROM,
-        """AND m.seq > %(after)s AND EXISTS (
-               SELECT 1 FROM job j WHERE j.agent_id = %(agent)s AND j.state = 'queued'
-                  AND m.seq BETWEEN j.first_seq AND j.last_seq)
-           ORDER BY m.seq DESC LIMIT %(most)s""",
-    ]
-)
+_PENDING = """
+AND m.seq > %(after)s AND EXISTS (
+    SELECT 1 FROM job j WHERE j.agent_id = %(agent)s AND j.state = 'queued'
+       AND m.seq BETWEEN j.first_seq AND j.last_seq)
+ORDER BY m.seq DESC LIMIT %(most)s
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +73,8 @@ def recent_messages(
         return []
     asked = {"session": session_id, "user": user_id}
     values = {**asked, "agent": agent_id, "interactions": interactions, "most": _MAX_RECENT}
-    latest = _where(asked, "ORDER BY m.seq DESC LIMIT %(most)s")
-    statement = " ".join(["WITH latest AS MATERIALIZED (", latest, ")", _SINCE_USER])
+    latest = _select(asked, "ORDER BY m.seq DESC LIMIT %(most)s")
+    statement = _LATEST.format_map({"latest": latest})
     return [to_message(row) for row in connection.exec_driver_sql(statement, values)]
 
 
@@ -87,7 +83,7 @@ def pending_messages(
 ) -> list[Message]:
     """Return messages after a seq that wait in queued jobs, the newest ``most``, newest first."""
     values = {"agent": agent_id, "after": after, "most": most}
-    return [to_message(row) for row in connection.exec_driver_sql(_PENDING, values)]
+    return [to_message(row) for row in connection.exec_driver_sql(_select({}, _PENDING), values)]
 
 
 def message_ids(connection: Connection, agent_id: str, seqs: Collection[int]) -> dict[int, str]:
@@ -110,15 +106,15 @@ def list_messages(
         "since": only.since,
         "until": only.until,
     }
-    statement = _where(asked, "AND m.seq > %(after)s ORDER BY m.seq LIMIT %(limit)s")
+    statement = _select(asked, "AND m.seq > %(after)s ORDER BY m.seq LIMIT %(limit)s")
     values = {**asked, "agent": agent_id, "after": after, "limit": limit}
     rows = connection.exec_driver_sql(statement, values)
     return [(to_message(row), row.memory_state) for row in rows]
 
 
-def _where(asked: Mapping[str, object], end: str) -> str:
-    given = [_CONDITIONS[name] for name, value in asked.items() if value is not None]
-    return " ".join(["SELECT", COLUMNS, _FROM, *(f"AND {each}" for each in given), end])
+def _select(asked: Mapping[str, object], end: str) -> str:
+    given = (f"AND {_CONDITIONS[name]}" for name, value in asked.items() if value is not None)
+    return _SELECT.format_map({"columns": COLUMNS, "conditions": " ".join(given), "end": end})
 
 
 def to_message(row: Row[Any]) -> Message:

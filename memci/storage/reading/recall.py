@@ -72,6 +72,9 @@ SELECT t.node_id FROM trail t
 """
 
 
+_KINDS = {kind.value: kind for kind in NodeKind}
+
+
 @dataclass(frozen=True, slots=True)
 class Memory:
     """A memory node's text and what belongs to it; ``importance`` by M11."""

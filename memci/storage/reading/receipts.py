@@ -14,7 +14,7 @@ from sqlalchemy import Connection
 _WRITE = """
 INSERT INTO receipt (agent_id, id, kind, session_id, body) VALUES (%s, %s, %s, %s, %s)
 """
-_READ = "SELECT id, kind, created_at, body FROM receipt WHERE agent_id = %s AND id = %s"
+_READ = "SELECT id, kind, body, created_at FROM receipt WHERE agent_id = %s AND id = %s"
 _LAST_PREFIX = """
 SELECT body->'prefix' FROM receipt
  WHERE agent_id = %s AND session_id = %s AND kind = 'context' ORDER BY created_at DESC LIMIT 1
@@ -26,26 +26,27 @@ SELECT body->'prefix' FROM receipt
 
 
 @dataclass(frozen=True, slots=True)
-class Receipt:
-    """One receipt; ``body`` is JSON."""
+class NewReceipt:
+    """A receipt to keep; ``body`` is JSON."""
 
     id: UUID
     kind: str
-    created_at: datetime
     body: Mapping[str, Any]
 
 
+@dataclass(frozen=True, slots=True)
+class Receipt(NewReceipt):
+    """A receipt that is kept."""
+
+    created_at: datetime
+
+
 def write_receipt(
-    connection: Connection,
-    agent_id: str,
-    receipt_id: UUID,
-    kind: str,
-    body: Mapping[str, Any],
-    *,
-    session_id: str | None,
+    connection: Connection, agent_id: str, receipt: NewReceipt, *, session_id: str | None
 ) -> None:
-    """Keep a receipt."""
-    connection.exec_driver_sql(_WRITE, (agent_id, receipt_id, kind, session_id, json.dumps(body)))
+    """Keep a receipt; of an assembled context, under its session."""
+    body = json.dumps(receipt.body)
+    connection.exec_driver_sql(_WRITE, (agent_id, receipt.id, receipt.kind, session_id, body))
 
 
 def read_receipt(connection: Connection, agent_id: str, receipt_id: UUID) -> Receipt | None:
