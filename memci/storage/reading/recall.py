@@ -106,11 +106,10 @@ def steps_from(
         "relations": list(relations) or None,
     }
     rows = connection.exec_driver_sql(_STEPS, values)
-    kinds: dict[str | None, NodeKind | None] = {
-        None: None,
-        **{kind.value: kind for kind in NodeKind},
-    }
-    return [Step(*row[:5], kinds[row[5]]) for row in rows]
+    return [
+        Step(origin, neighbour, relation, strength, hint, _KINDS.get(kind))
+        for origin, neighbour, relation, strength, hint, kind in rows
+    ]
 
 
 def nodes_by_terms(
