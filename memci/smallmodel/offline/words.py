@@ -1,0 +1,117 @@
+"""Closed lists of words and marks that the offline rules share."""
+
+from __future__ import annotations
+
+
+def _set(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+# Left out of the lexical index: every message has them, and a question is never about them.
+ENGLISH_STOP_WORDS = _set("""
+a an the and or but if so of at by for with about to from in on as into than then that this these
+those it its is am are was were be been being do does did have has had i me my we us our you your
+he him his she her they them their what which who whom whose when where why how will would can
+could should shall may might must there here just s t
+""")
+
+ENGLISH_PRONOUNS = _set("""
+i me my mine myself we us our ours ourselves you your yours yourself yourselves he him his himself
+she her hers herself it its itself they them their theirs themselves this that these those who whom
+whose which what someone somebody something anyone anybody anything everyone everybody everything
+nobody nothing one ones another other others
+""")
+
+# Words that carry little by themselves: the first to go when a text must be shorter, and never
+# keywords.
+ENGLISH_FUNCTION_WORDS = ENGLISH_STOP_WORDS | ENGLISH_PRONOUNS | _set("""
+also too very really quite rather pretty much many more most less least some any each every all both
+few several such own same only even still yet already always often sometimes usually ever again
+once now soon later maybe perhaps probably actually basically literally simply well anyway though
+although however because since while until unless whether after before during between through over
+under above below up down out off away back around along across per via like let lets get gets got
+getting go goes going went gone come comes came coming make makes made making take takes took taken
+taking give gives gave given giving say says said saying tell tells told telling know knows knew
+known think thinks thought thinking see sees saw seen seeing look looks looked looking want wants
+wanted need needs needed feel feels felt feeling seem seems seemed try tries tried trying keep keeps
+kept put puts use uses used using find finds found ask asks asked help helps helped talk talks
+talked call called show shows showed shown mean means meant thing things stuff lot lots kind sort
+bit way ways something good great nice cool awesome amazing wonderful fantastic lovely fun new big
+little great best better bad sure okay ok yes yeah yep no nope not never oh wow hey hi hello thanks
+thank please sorry glad happy hear heard having been doing else instead able don didn doesn isn
+aren wasn weren won wouldn couldn shouldn haven hasn hadn ain ve ll re m d im dont cant wont didnt
+doesnt isnt ive youre thats its whats gonna wanna gotta lol haha really definitely certainly
+absolutely totally especially exactly today tonight tomorrow yesterday
+""")
+
+# Interjections, greetings and days: capitalised, but names of nothing.
+NOT_NAMES = ENGLISH_FUNCTION_WORDS | _set("""
+monday tuesday wednesday thursday friday saturday sunday january february march april may june july
+august september october november december mon tue wed thu fri sat sun jan feb mar apr jun jul aug
+sep sept oct nov dec morning afternoon evening night today congrats congratulations cheers bye
+goodbye welcome dear mr mrs ms dr ok okay omg wow yay aww haha hmm ah ooh btw fyi imo asap tbh
+user assistant system tool note step example question answer yes no true false null none first
+second third next finally also meanwhile remember check keep add set run update create fix
+deploy open close start stop read write send please agreed done noted understood decided decision
+""")
+
+ENGLISH_NEGATIONS = _set("""
+not no never none nothing nobody nowhere neither nor cannot without hardly barely except unless
+can't don't won't didn't doesn't isn't aren't wasn't weren't wouldn't couldn't shouldn't haven't
+hasn't hadn't mustn't needn't ain't cant dont wont didnt doesnt isnt
+""")
+
+CHINESE_NEGATIONS = ("不", "没", "无", "未", "别", "非", "勿", "莫", "禁止", "拒绝", "除了", "除非")
+
+# Said to fill a pause or to be kind; a sentence says the same without them.
+ENGLISH_FILLERS = (
+    "you know", "i mean", "i guess", "sort of", "kind of", "to be honest", "by the way", "of course",
+    "as you know", "in fact", "at the end of the day", "needless to say", "for what it's worth",
+    "actually", "basically", "literally", "really", "very", "just", "simply", "honestly", "totally",
+    "absolutely", "definitely", "certainly", "quite", "pretty much", "obviously", "anyway", "so much",
+    "super", "truly", "incredibly", "extremely",
+)  # fmt: skip
+CHINESE_FILLERS = (
+    "其实", "就是说", "也就是说", "怎么说呢", "说实话", "说真的", "老实说", "总的来说", "不得不说",
+    "基本上", "反正", "当然了", "当然", "真的", "非常", "特别地", "十分", "超级", "实在", "嗯嗯", "嗯",
+    "哈哈", "哎呀", "哇塞", "哇", "那个", "然后呢",
+)  # fmt: skip
+
+# Words that jieba's dictionary counts among people, places and makes, or takes for nouns, and
+# that are neither names nor keywords.
+NOT_CHINESE_NAMES = _set("""
+谢谢 美的 小伙 小伙伴 明白 高兴 白天 安静 幸福 温馨 智能 中文 阳光 文静 和平 成功 宝贵 宝宝 严肃 小时 小时候 时候
+东西 事情 问题 方面 样子 感觉 时间 地方 建议 我会 真棒 你好 人生 人家 大家 自己 别人 朋友 伴侣 意思 客气 攀岩 过敏
+好事 经历 方式 情况 内容 部分 方法 机会 原因 结果 作用 一些 任何 下周 周末 周五 周一 周二 周三 周四 周六 周日 马上 索引
+城市 平原 外国 爱国 南北 东北 西北 西南 东南 英雄 朝廷 太阳 哥哥 二哥 海洋 湖泊 大桥 高原 上市 建国 美丽 山区 江湖 大街
+王国 开国 共和国 城镇 大都 京城 阿哥 庆典 南路 深度 山脉 回国 治安 大国 新鲜 古城 海峡 河口 冰川 长度 山水 长大 莫非
+普及 商城 内河 古典 阴阳 江山 高山 大海 山坡 河谷 上马 太平 福利 日志 云集 青春 山河 神圣 新建 中路 法西斯 河水 中断
+都城 关联 湖水 广义 海湾 上半场 上山 下山 登山 上台 江水 新城 入口 都市 山峰 朝阳 山寨 西洋 契约 路桥 伦理 泉水 城堡 入市
+大山 深山 江河 渡江 城垣 大河 大湖 大江 治国 中和 天黑 法典 池塘 天桥 加盟 密封 上门 莫大 立马 海滨 海滩 贵宾 嘉宾 西瓜
+沧海 入海 海港 赞美 山林 喜庆 入川 上路 礼拜 庙里 兴旺 深海 山羊 远洋 山门 正南 深谷 朝野 台风 山岭 白嫩 余脉 象牙 深水
+归国 渡河 河湾 江流 上铺 海岛 入门 深渊 河畔 如林 上岗 夕阳 远古 永固 港湾 新春 绕城 台站 波及 绵羊 冰山 旧城 太极 古镇
+山庄 江海 大湾 广度 江道 西路 东路 北路 南洋 北风 牡丹 伊斯兰 家里 公园 学校 医院 公司
+""")
+CHINESE_SURNAMES = frozenset(
+    "王李张刘陈杨黄赵吴周徐孙马朱胡郭何林高罗郑梁谢宋唐许韩冯邓曹彭曾肖田董袁潘于蒋蔡余杜叶程苏魏吕丁任沈姚卢姜崔"
+    "钟谭陆汪范金廖贾夏韦付邹孟熊秦邱尹薛闫段雷侯龙史陶黎贺顾毛郝龚邵钱严覃戴莫孔汤康施樊葛邢齐乔伍庞颜倪庄聂鲁"
+    "岳翟殷詹申欧耿焦俞左柳甘祝包宁符舒阮柯纪梅童凌毕裴霍涂苗骆辛靳管柴蒙鲍喻祁蒲滕饶牟尤穆卓古柏宗欧司诸上"
+)
+
+# Verbs and adjectives that the statistics would take for keywords.
+ENGLISH_NOT_NOUNS = _set("""
+agree agreed allow appreciate ask become begin began believe bring brought build buy bought care carry cause
+change choose chose consider continue contain could create decide decided describe develop discuss
+enjoy enjoyed ensure exceed expect explain fall follow forget gave grow grew guess happen hold held
+hope hyped include introduce invite join kind leave left lead learn learned let listen live lived lose lost love
+loved meet met miss move moved must notice offer open owns own pay pick plan planned play prefer press
+prevent produce promise prove provide pull push raise reach realize receive recommend reduce
+relate remain remind remove require rest return run ran save seem sell send sent serve set share
+sit skip sleep speak spend spent stand start started stay stick stop struggle suggest support supposed
+surprise teach thank throw touch treat turn understand update visit wait walk watch wear win won wish
+wonder worry write wrote written happy sad busy free full hard easy early late long short high low
+huge small tiny large young old different similar special important possible impossible true false
+real right wrong ready safe strong weak nice fine perfect serious simple single common rare clear
+fell feels twice crazy proud excited grateful failed missed  tough glad sweet favorite favourite interesting beautiful inspiring many last
+next past previous whole half main certain able available
+""") - _set("love support plan rest care visit walk watch change cause share play offer start")
