@@ -21,6 +21,7 @@ class ReadActivity:
         self._lock = threading.Lock()
         self._agents: set[str] = set()
         self._timer: threading.Timer | None = None
+        self._closed = False
 
     def note(self, agent_id: str) -> None:
         """Note that an agent was read; it is written within the period."""
@@ -45,18 +46,15 @@ class ReadActivity:
                 self._arm()
 
     def close(self) -> None:
-        """Write what is noted, and note nothing later."""
+        """Write what is noted, once more; what is noted later is written by ``flush`` only."""
         with self._lock:
-            timer, self._timer = self._timer, None
-        if timer is not None:
-            timer.cancel()
-        self.flush()
-        with self._lock:
+            self._closed = True
             if self._timer is not None:
                 self._timer.cancel()
+        self.flush()
 
     def _arm(self) -> None:
-        if self._timer is None:
+        if self._timer is None and not self._closed:
             self._timer = threading.Timer(self._period_s, self._fire)
             self._timer.daemon = True
             self._timer.start()

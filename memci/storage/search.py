@@ -14,6 +14,7 @@ from memci.domain.context import bm25
 from memci.domain.context.candidate import Candidate, Source
 from memci.domain.message import Message, Role
 from memci.storage.search_statement import search_statement
+from memci.storage.vectors import Vectors, to_text
 
 PER_CHANNEL = 200
 RAW_TAIL = 200  # newest messages that are not indexed yet (R10b)
@@ -49,11 +50,11 @@ class Restriction:
 class Question:
     """What is looked for. Without ``vector`` there is no dense channel, without terms no lexical.
 
-    ``vector`` is in pgvector's text form and of ``model``.
+    ``vector``, shape (d,), is of ``model``.
     """
 
     terms: Sequence[str]
-    vector: str | None
+    vector: Vectors | None
     model: str
     sources: frozenset[Source]
     restriction: Restriction = field(default_factory=Restriction)
@@ -80,7 +81,7 @@ def find(connection: Connection, agent_id: str, question: Question) -> Found:
     values = {
         **asked,
         "agent": agent_id,
-        "vector": question.vector,
+        "vector": None if question.vector is None else to_text(question.vector[None])[0],
         "model": question.model,
         "terms": list(question.terms),
         "best": PER_CHANNEL,

@@ -27,11 +27,16 @@ RECENT_SHARE = 0.3
 
 @dataclass(frozen=True, slots=True)
 class Materials:
-    """What there is to choose from. ``window`` is oldest first, ``ranked`` best first."""
+    """What there is to choose from.
+
+    ``window`` holds the latest interactions, oldest first, of which at most ``recent`` go in;
+    ``ranked`` what was retrieved, best first.
+    """
 
     system: str | None
     query: str | None
     window: Sequence[Interaction]
+    recent: int
     ranked: Sequence[Ranked]
     language: Language
 
@@ -62,7 +67,7 @@ def assemble(materials: Materials, budget: int, count: Count) -> Assembly:
     room = budget - LIST_OVERHEAD - part_tokens((*system, *query))
     if room < 0:
         raise _too_small(budget, system, query)
-    recent = Recent(window, count)
+    recent = Recent(window[max(len(window) - materials.recent, 0) :], count)
     recent.take_current(room)
     reserved = int(RECENT_SHARE * budget) if budget >= SMALL_BUDGET else 0
     recent.take(min(reserved, room - recent.tokens))

@@ -85,3 +85,23 @@ def list_tokens(utterances: Iterable[Utterance], count: Count) -> int:
 def message_tokens(messages: Sequence[Message], count: Count) -> int:
     """Tokens that stored messages take in a list."""
     return sum(Utterance.of(each).tokens(count) for each in messages)
+
+
+def fitting(texts: Sequence[str], budget: int | None, count: Count, *, joint: str) -> list[int]:
+    """Return the places of the texts that fit, in order, when ``joint`` stands between them.
+
+    Greedy: one that does not fit is passed over. The tokens of the whole are within the budget
+    exactly, although tokens of a text are not the sum of its pieces' tokens.
+    """
+    if budget is None:
+        return list(range(len(texts)))
+    taken: list[int] = []
+    free, between = budget, count(joint)
+    for place, text in enumerate(texts):
+        tokens = count(text) + (between if taken else 0)
+        if tokens <= free:
+            taken.append(place)
+            free -= tokens
+    while taken and count(joint.join(texts[place] for place in taken)) > budget:
+        taken.pop()
+    return taken

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -96,6 +96,17 @@ def thin(ranked: Iterable[Ranked], limit: int) -> list[Ranked]:
         if selection.admits(each.candidate):
             selection.take(each)
     return list(selection)
+
+
+def at_most(ranked: Iterable[Ranked], k: int | None) -> list[Ranked]:
+    """Return what is left when each source offers its best ``k`` only (None: all)."""
+    offered: Counter[Source] = Counter()
+    kept = []
+    for each in ranked:
+        offered[each.candidate.source] += 1
+        if k is None or offered[each.candidate.source] <= k:
+            kept.append(each)
+    return kept
 
 
 def _by_score(candidates: Iterable[Candidate], channel: Channel) -> list[Candidate]:

@@ -29,11 +29,10 @@ class Recent:
         """Interactions that are not taken, oldest first."""
         return tuple(self._left)
 
-    def take_current(self, room: int) -> int:
-        """Take the last interaction if it still waits for its answer; return its tokens."""
+    def take_current(self, room: int) -> None:
+        """Take the last interaction if it still waits for its answer."""
         if self._left and not self._left[-1].answered:
-            return self._take_last(room)
-        return 0
+            self._take_last(room)
 
     def take(self, room: int) -> int:
         """Take as many more as fit, the newest first; return their tokens."""

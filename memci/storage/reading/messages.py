@@ -38,8 +38,9 @@ SELECT * FROM latest
 """
 # What a queued job is still to make into memories; the newest are the likeliest to be asked for.
 _PENDING = """
-AND m.seq > %(after)s AND EXISTS (
+AND EXISTS (
     SELECT 1 FROM job j WHERE j.agent_id = %(agent)s AND j.state = 'queued'
+       AND j.kind = 'memci.memory.create'
        AND m.seq BETWEEN j.first_seq AND j.last_seq)
 ORDER BY m.seq DESC LIMIT %(most)s
 """
@@ -78,11 +79,9 @@ def recent_messages(
     return [to_message(row) for row in connection.exec_driver_sql(statement, values)]
 
 
-def pending_messages(
-    connection: Connection, agent_id: str, *, after: int, most: int
-) -> list[Message]:
-    """Return messages after a seq that wait in queued jobs, the newest ``most``, newest first."""
-    values = {"agent": agent_id, "after": after, "most": most}
+def pending_messages(connection: Connection, agent_id: str, *, most: int) -> list[Message]:
+    """Return messages that are still to be made into memories, newest first, at most ``most``."""
+    values = {"agent": agent_id, "most": most}
     return [to_message(row) for row in connection.exec_driver_sql(_select({}, _PENDING), values)]
 
 

@@ -11,6 +11,7 @@ from sqlalchemy import Connection
 from memci.domain.language import Language
 from memci.domain.memory.node import NodeKind
 from memci.domain.memory.recall import Forgotten, Step
+from memci.storage.vectors import Vectors, to_text
 
 _FOCUS = "SELECT node_id FROM focus WHERE agent_id = %s ORDER BY mentioned DESC"
 # Both ways: a link leads from its target back to its source as well (M20).
@@ -46,6 +47,7 @@ SELECT v.node_id, 1 - min(v.embedding <=> k.vector::halfvec)
  WHERE v.agent_id = %(agent)s AND v.model = %(model)s
  GROUP BY v.node_id HAVING min(v.embedding <=> k.vector::halfvec) <= 1 - %(least)s::float8
 """
+_ANY_MEMORY = "SELECT EXISTS (SELECT 1 FROM node WHERE agent_id = %s AND kind = 'memory')"
 _ALL_DANGLING = """
 SELECT l.source, l.target, l.relation, l.strength, l.hint FROM link l
  WHERE l.agent_id = %(agent)s
@@ -139,14 +141,19 @@ def nodes_by_character(
 
 
 def nodes_by_cosine(
-    connection: Connection, agent_id: str, vectors: Sequence[str], *, model: str, least: float
+    connection: Connection, agent_id: str, vectors: Vectors, *, model: str, least: float
 ) -> dict[int, float]:
     """Return nodes at least this similar to any of the vectors, with their best cosine."""
-    if not vectors:
+    if not len(vectors):
         return {}
-    values = {"agent": agent_id, "vectors": list(vectors), "model": model, "least": least}
+    values = {"agent": agent_id, "vectors": to_text(vectors), "model": model, "least": least}
     rows = connection.exec_driver_sql(_BY_COSINE, values)
     return {row[0]: row[1] for row in rows}
+
+
+def has_memories(connection: Connection, agent_id: str) -> bool:
+    """Tell whether the agent remembers anything at all."""
+    return bool(connection.exec_driver_sql(_ANY_MEMORY, (agent_id,)).scalar())
 
 
 def dangling_links(

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any
 
 from sqlalchemy import Connection
 
@@ -14,7 +13,6 @@ SELECT l.message_seq,
          WHERE j.agent_id = l.agent_id AND j.state = 'queued' AND j.first_seq IS NOT NULL)
   FROM lane l WHERE l.agent_id = %s
 """
-_PARAMETERS = "SELECT parameters FROM agent_setting WHERE agent_id = %s"
 # A lane that its worker holds is left for the next time: a read never waits for a write.
 _TOUCH = """
 UPDATE lane SET read_at = now() WHERE agent_id IN (
@@ -45,11 +43,6 @@ def progress(connection: Connection, agent_id: str) -> Progress:
         return Progress(0, 0)
     message_seq, first_queued = row
     return Progress(message_seq if first_queued is None else first_queued - 1, message_seq)
-
-
-def agent_parameters(connection: Connection, agent_id: str) -> Mapping[str, Any]:
-    """Return the parameters that this agent has of its own."""
-    return connection.exec_driver_sql(_PARAMETERS, (agent_id,)).scalar() or {}
 
 
 def touch_read(connection: Connection, agent_ids: Collection[str]) -> set[str]:
