@@ -13,10 +13,14 @@ from typing import Any
 from uuid import UUID
 
 from memci.domain.context.assembly import Assembly
+from memci.domain.context.budget import Utterance
+from memci.domain.context.candidate import Source
+from memci.domain.context.fusion import Ranked
 from memci.domain.context.parts import Item
 from memci.domain.context.prefix import Piece, pieces
 from memci.domain.message import Message
-from memci.shapes.read import ContextAnswer, ContextItem, ContextRequest
+from memci.shapes.message import ToolCall
+from memci.shapes.read import ContextAnswer, ContextItem, ContextMessage, ContextRequest
 from memci.storage.reading.state import Progress
 
 # What was found and left out is listed so far, best first; the rest is counted.
