@@ -12,7 +12,17 @@ from memci.domain.context.candidate import Channel, Source
 from memci.domain.context.parts import Section
 from memci.domain.memory.recall import Miss
 from memci.domain.message import Role
-from memci.shapes.base import Answer, BudgetTokens, ForeignId, Query, Request, Seq, Text, WaitMs
+from memci.shapes.base import (
+    Answer,
+    BudgetTokens,
+    ForeignId,
+    Instant,
+    Query,
+    Request,
+    Seq,
+    Text,
+    WaitMs,
+)
 from memci.shapes.message import ToolCall
 
 # What is longer than a keyword can be names nothing; a million characters are cut, not refused.
@@ -87,8 +97,8 @@ class RecallAnswer(Freshness):
 class Filters(Request):
     """What a hit must be like; all given ones must hold."""
 
-    since: datetime | None = Field(None, description="Said at this time or later")
-    until: datetime | None = Field(None, description="Said before this time")
+    since: Instant | None = Field(None, description="Said at this time or later")
+    until: Instant | None = Field(None, description="Said before this time")
     roles: Annotated[tuple[Role, ...], Field(min_length=1)] | None = None
     names: Annotated[tuple[Text, ...], Field(min_length=1, max_length=64)] | None = None
     sessions: Annotated[tuple[ForeignId, ...], Field(min_length=1, max_length=64)] | None = Field(
