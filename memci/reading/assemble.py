@@ -21,6 +21,7 @@ from memci.reading.retrieval import Retrieval, restriction_of
 from memci.reading.stopwatch import Stopwatch
 from memci.shapes.read import ContextAnswer, ContextRequest
 from memci.smallmodel.ports import Vectors
+from memci.storage.parameters import own_parameters
 from memci.storage.reading import recall as network
 from memci.storage.reading.important import important_memories
 from memci.storage.reading.messages import message_ids, recent_messages
@@ -28,7 +29,6 @@ from memci.storage.reading.receipts import NewReceipt, last_prefix, write_receip
 from memci.storage.reading.state import Progress, progress
 from memci.storage.search import Question, find
 from memci.storage.session import Connection, Database
-from memci.storage.settings import parameters_of
 
 # Without a question, the memories around the focus that are considered.
 _IMPORTANT = 100
@@ -126,7 +126,8 @@ class Assemble:
         """Rank the memories around the focus by importance."""
         if Source.MEMORY not in request.sources:
             return []
-        depth = parameters_of(connection, agent_id, self._defaults.memory).default_search_depth
+        own = own_parameters(connection, agent_id)
+        depth = self._defaults.memory.with_values(own).default_search_depth
         walk = Walk(network.focus_points(connection, agent_id))
         while walk.layer < depth and walk.frontier:
             walk.advance(network.steps_from(connection, agent_id, walk.frontier, ()))

@@ -19,11 +19,11 @@ from memci.reading.models import ReadingDefaults, ReadingModels
 from memci.reading.recalled import Found, Recalled, as_structure, as_text
 from memci.shapes.read import RecallAnswer, RecallRequest, RecallText
 from memci.smallmodel.ports import Vectors
+from memci.storage.parameters import own_parameters
 from memci.storage.reading import recall as network
 from memci.storage.reading.messages import message_ids, pending_messages
 from memci.storage.reading.state import progress
 from memci.storage.session import Connection, Database
-from memci.storage.settings import parameters_of
 
 # Messages on their way to memory that are looked into when nothing was found, and how far.
 _PENDING_MESSAGES = 200
@@ -100,8 +100,8 @@ class Recall:
         """Walk ``depth`` layers out, or until there is enough: layers come before all else."""
         depth = request.depth
         if depth is None:
-            parameters = parameters_of(connection, agent_id, self._defaults.memory)
-            depth = parameters.default_search_depth
+            own = own_parameters(connection, agent_id)
+            depth = self._defaults.memory.with_values(own).default_search_depth
         walk = Walk(network.focus_points(connection, agent_id))
         while walk.layer < depth and walk.frontier:
             if len(walk.memories(matches)) >= request.limit:

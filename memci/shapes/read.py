@@ -25,6 +25,9 @@ from memci.shapes.base import (
 )
 from memci.shapes.message import ToolCall
 
+# Closed sets that rules of the domain use too belong to the surface as well.
+__all__ = ["Channel", "Miss", "Section", "Source"]
+
 # What is longer than a keyword can be names nothing; a million characters are cut, not refused.
 Keyword = Annotated[Text, StringConstraints(min_length=1)]
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
-from datetime import datetime
-from typing import Any
 
-from sqlalchemy import Connection, Row
+from sqlalchemy import Connection
 
-from memci.domain.message import Message, Role
+from memci.domain.message import Message
+from memci.storage.messages import to_message
 
 COLUMNS = (
     "m.seq, m.id, m.role, m.content, m.said_at, m.name, m.session_id, m.user_id, m.tool_calls,"
@@ -23,10 +21,6 @@ _IDS = "SELECT seq, id FROM message WHERE agent_id = %s AND seq = ANY(%s)"
 _CONDITIONS = {
     "session": "m.session_id = %(session)s",
     "user": "m.user_id = %(user)s",
-    "role": "m.role = %(role)s",
-    "state": "m.memory_state = %(state)s",
-    "since": "m.said_at >= %(since)s",
-    "until": "m.said_at < %(until)s",
 }
 _SELECT = "SELECT {columns} FROM message m WHERE m.agent_id = %(agent)s {conditions} {end}"
 _LATEST = """
@@ -44,18 +38,6 @@ AND EXISTS (
        AND m.seq BETWEEN j.first_seq AND j.last_seq)
 ORDER BY m.seq DESC LIMIT %(most)s
 """
-
-
-@dataclass(frozen=True, slots=True)
-class MessageFilter:
-    """Which messages a list shows; None: all."""
-
-    session_id: str | None = None
-    user_id: str | None = None
-    role: Role | None = None
-    memory_state: str | None = None
-    since: datetime | None = None
-    until: datetime | None = None
 
 
 def recent_messages(
@@ -94,17 +76,10 @@ def message_ids(connection: Connection, agent_id: str, seqs: Collection[int]) ->
 
 
 def list_messages(
-    connection: Connection, agent_id: str, only: MessageFilter, *, after: int, limit: int
+    connection: Connection, agent_id: str, *, session_id: str | None, after: int, limit: int
 ) -> list[tuple[Message, str]]:
     """Return messages after a seq, ascending, each with its memory state."""
-    asked = {
-        "session": only.session_id,
-        "user": only.user_id,
-        "role": only.role,
-        "state": only.memory_state,
-        "since": only.since,
-        "until": only.until,
-    }
+    asked = {"session": session_id}
     statement = _select(asked, "AND m.seq > %(after)s ORDER BY m.seq LIMIT %(limit)s")
     values = {**asked, "agent": agent_id, "after": after, "limit": limit}
     rows = connection.exec_driver_sql(statement, values)
@@ -114,20 +89,3 @@ def list_messages(
 def _select(asked: Mapping[str, object], end: str) -> str:
     given = (f"AND {_CONDITIONS[name]}" for name, value in asked.items() if value is not None)
     return _SELECT.format_map({"columns": COLUMNS, "conditions": " ".join(given), "end": end})
-
-
-def to_message(row: Row[Any]) -> Message:
-    """Read a row of ``COLUMNS``."""
-    return Message(
-        seq=row.seq,
-        id=row.id,
-        role=Role(row.role),
-        content=row.content,
-        said_at=row.said_at,
-        name=row.name,
-        session_id=row.session_id,
-        user_id=row.user_id,
-        tool_calls=tuple(row.tool_calls or ()),
-        tool_call_id=row.tool_call_id,
-        metadata=row.metadata or {},
-    )
