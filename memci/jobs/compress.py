@@ -17,6 +17,7 @@ from memci.queue.lease import Lease
 from memci.storage.focus import focus_nodes
 from memci.storage.index import index_nodes
 from memci.storage.links import decay_links
+from memci.storage.parameters import parameters_of
 from memci.storage.passes import (
     CompressionState,
     PassCounts,
@@ -29,7 +30,6 @@ from memci.storage.passes import (
 )
 from memci.storage.scans import Batch, next_batch, write_outcome
 from memci.storage.session import Connection, Database
-from memci.storage.settings import parameters_of
 
 BATCH = 500
 
@@ -57,6 +57,11 @@ class NetworkCompression:
         self._defaults = defaults
         self._clock = clock
         self._random = random or Random()
+
+    def slice_ms(self, agent_id: str) -> int:
+        """Return the agent's ``time_slice`` (M17)."""
+        with self._database.agent_snapshot(agent_id) as connection:
+            return parameters_of(connection, agent_id, self._defaults).time_slice
 
     def step(self, lease: Lease, *, budget_ms: int) -> bool:
         """Scan nodes for about ``budget_ms``, at least one; True: there is more to do now."""

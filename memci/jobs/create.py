@@ -23,8 +23,8 @@ from memci.queue.handler import Effect
 from memci.storage.focus import focus_of
 from memci.storage.index import Embedded, message_vectors, nearest_nodes
 from memci.storage.memory_state import handed_messages, lock_messages, mark_memory
+from memci.storage.parameters import parameters_of
 from memci.storage.session import Connection, Database
-from memci.storage.settings import parameters_of
 
 MEMORY_CREATE = "memci.memory.create"
 _LONGEST_RELATION = 32
@@ -38,6 +38,7 @@ class MemoryCreation:
     """
 
     kind = MEMORY_CREATE
+    triggers_compression = True
 
     def __init__(
         self,

@@ -44,6 +44,7 @@ class MessageIndexing:
     """Indexes messages with ``never`` and ``auto``, and hands over what outgrows the window."""
 
     kind = MESSAGE_INDEX
+    triggers_compression = False
 
     def __init__(
         self, database: Database, models: JobModels, limits: WindowLimits, submit: Submit

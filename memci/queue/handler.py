@@ -23,6 +23,11 @@ class Handler(Protocol):
         """The kind string, such as ``memci.memory.create``."""
         ...
 
+    @property
+    def triggers_compression(self) -> bool:
+        """Whether a finished job asks for a pass (M16)."""
+        ...
+
     def prepare(self, job: Job) -> Effect:
         """Read and think, with no transaction open while a model is called.
 
@@ -34,6 +39,10 @@ class Handler(Protocol):
 
 class Compression(Protocol):
     """The pass over one network (M12 to M18), cut into steps."""
+
+    def slice_ms(self, agent_id: str) -> int:
+        """Return how long one turn of this agent is (M17, ``time_slice``)."""
+        ...
 
     def step(self, lease: Lease, *, budget_ms: int) -> bool:
         """Scan some nodes, for about ``budget_ms`` and never less than one, and commit them.

@@ -1,9 +1,11 @@
-"""How long to wait before something that failed is tried again (M13)."""
+"""How long to wait before something that failed is tried again (M13, queue.md)."""
 
 from __future__ import annotations
 
 FIRST_S = 0.5
 LONGEST_S = 60.0
+# Tries of a job that its lane waits for; later ones are waited for without a worker.
+TRIES_INSIDE = 3
 _DOUBLINGS = 10  # more would pass LONGEST_S anyway
 
 

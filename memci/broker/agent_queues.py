@@ -1,0 +1,43 @@
+"""Agents' own Celery queues: the port that the bridge works on, one adapter per broker."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+
+class Batch(Protocol):
+    """The oldest messages of one agent's queue, still in it until confirmed."""
+
+    @property
+    def raw(self) -> Sequence[bytes]:
+        """Whole messages, oldest first."""
+        ...
+
+    def confirm(self) -> None:
+        """Remove exactly these messages; call it after COMMIT."""
+        ...
+
+    def abandon(self) -> None:
+        """Leave them all where they are."""
+        ...
+
+
+class AgentQueues(Protocol):
+    """What a lease holder and the bell ask of the broker; all may raise ``BROKER_ERRORS``."""
+
+    def occupied(self, agent_ids: Sequence[str]) -> list[str]:
+        """Return those of these agents whose queue holds something."""
+        ...
+
+    def take(self, agent_id: str, limit: int) -> Batch:
+        """Read up to ``limit`` messages, oldest first; only for the holder of the lease."""
+        ...
+
+    def waiting(self) -> list[str]:
+        """Return the agents whose queues hold something (at most a few thousand)."""
+        ...
+
+    def depth(self, queue: str) -> int:
+        """Return how many messages wait in a queue."""
+        ...

@@ -1,0 +1,81 @@
+"""The Celery app: one configuration for producers and workers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from celery import Celery
+
+from memci.broker.names import COMPRESS_QUEUE, LANE_QUEUE, READ_QUEUE, UPKEEP_QUEUE, queue
+
+REDIS_SCHEMES = ("redis://", "rediss://", "redis+socket://")
+
+# Longer than a slice with its longest node. It may be short: a token that comes twice is dropped.
+_VISIBILITY_TIMEOUT_S = 600
+
+_CONF: dict[str, Any] = {
+    # JSON only: pickle would run the code of whoever can reach the broker.
+    "task_serializer": "json",
+    "result_serializer": "json",
+    "accept_content": ["json"],
+    "result_accept_content": ["json"],
+    # What jobs did stands in the mailbox. Reads answer to a key of their own; who asks for a
+    # Celery result (ignore_result=False) gets one.
+    "task_ignore_result": True,
+    "result_expires": 60,
+    # Early acknowledgement would hide the next token in a busy worker for a whole slice.
+    "task_acks_late": True,
+    # A token is a hint. True could redeliver one that kills workers for ever.
+    "task_reject_on_worker_lost": False,
+    # A reserved token is invisible to idle workers.
+    "worker_prefetch_multiplier": 1,
+    "worker_disable_prefetch": True,
+    "task_default_queue": LANE_QUEUE,
+    "task_queues": [queue(each) for each in (LANE_QUEUE, COMPRESS_QUEUE, READ_QUEUE, UPKEEP_QUEUE)],
+    # `-Q memci.agent.42` subscribes a worker to one agent.
+    "task_create_missing_queues": True,
+    # Off, a worker hangs for ever after a crash of the broker with a task in flight.
+    "worker_enable_remote_control": True,
+    # Workers start before the broker, and outlive its restarts of any length.
+    "broker_connection_retry_on_startup": True,
+    "broker_connection_max_retries": None,
+    # The lease, not the connection to the broker, is the right to run.
+    "worker_cancel_long_running_tasks_on_connection_loss": False,
+    # On SIGTERM a slice may end: the lane loop looks at its flag between jobs and nodes.
+    "worker_soft_shutdown_timeout": 40,
+    # Flower sees tasks and the jobs that the lane reports under their own names.
+    "worker_send_task_events": True,
+    "task_send_sent_event": False,
+    "worker_hijack_root_logger": False,
+    # One short try: a token that cannot be published is replaced by the sweeper.
+    "task_publish_retry": False,
+    "broker_connection_timeout": 2,
+    "timezone": "UTC",
+    "enable_utc": True,
+}
+_REDIS_OPTIONS: dict[str, Any] = {
+    "visibility_timeout": _VISIBILITY_TIMEOUT_S,
+    # One list per queue instead of four: we use queues, not priorities.
+    "priority_steps": [0],
+    # Half-open connections are found; no socket waits for ever.
+    "socket_timeout": 30,
+    "socket_connect_timeout": 2,
+    "socket_keepalive": True,
+    "health_check_interval": 25,
+}
+
+
+def make_app(broker_url: str) -> Celery:
+    """Return a Celery app on this broker; it connects when first used."""
+    app = Celery("memci", broker=broker_url, set_as_current=False)
+    app.conf.update(_CONF)
+    if is_redis(broker_url):
+        app.conf.update(broker_transport_options=_REDIS_OPTIONS, result_backend=broker_url)
+    else:
+        app.conf.update(broker_transport_options={"confirm_publish": True}, result_backend="rpc://")
+    return app
+
+
+def is_redis(broker_url: str) -> bool:
+    """Tell a Redis broker from an AMQP one."""
+    return broker_url.startswith(REDIS_SCHEMES)

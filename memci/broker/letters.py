@@ -1,0 +1,104 @@
+"""What lies in an agent's Celery queue, decoded with care: it comes from anyone."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID, uuid5
+
+from memci.errors import InvalidInputError
+
+# Ids of tasks that are no UUIDs, and of letters that carry no id at all, live in this name space.
+_NAMESPACE = UUID("6d656d63-6900-5000-8000-000000000002")
+
+
+@dataclass(frozen=True, slots=True)
+class Letter:
+    """One message of a Celery producer. ``raw``: the bytes as they lay in the queue."""
+
+    raw: bytes
+    id: UUID
+    task: str
+    arguments: Mapping[str, Any]
+    traceparent: str | None
+
+
+def decode(raw: bytes, *, limit_bytes: int) -> Letter:
+    """Decode a kombu envelope with a Celery body, protocol 1 or 2, JSON only.
+
+    Raises ``InvalidInputError`` that says what is wrong and quotes nothing.
+    """
+    if len(raw) > limit_bytes:
+        raise InvalidInputError(f"larger than {limit_bytes} bytes; store the messages over HTTP")
+    envelope = _object(raw, "the envelope")
+    properties = envelope.get("properties")
+    encoding = properties.get("body_encoding") if isinstance(properties, dict) else None
+    headers = envelope.get("headers")
+    return decode_body(
+        raw,
+        _body(envelope, encoding),
+        headers if isinstance(headers, dict) else {},
+        str(envelope.get("content-type", "application/json")),
+    )
+
+
+def decode_body(raw: bytes, body: bytes, headers: Mapping[str, Any], content_type: str) -> Letter:
+    """Decode the body of a Celery message; ``raw`` is what it is known by if it has no id."""
+    if content_type != "application/json":
+        raise InvalidInputError("only JSON is accepted: set the producer's task_serializer to json")
+    try:
+        content = json.loads(body)
+    except (ValueError, RecursionError):
+        raise InvalidInputError("the body is not JSON") from None
+    if isinstance(content, dict):  # protocol 1
+        task, task_id, arguments = content.get("task"), content.get("id"), content.get("kwargs")
+    elif isinstance(content, list) and len(content) == 3:  # noqa: PLR2004 - protocol 2
+        task, task_id, arguments = headers.get("task"), headers.get("id"), content[1]
+    else:
+        raise InvalidInputError("the body is not a Celery task message")
+    if not isinstance(task, str) or not isinstance(arguments, dict):
+        raise InvalidInputError("expected a task name and keyword arguments")
+    traceparent = headers.get("traceparent")
+    return Letter(
+        raw=raw,
+        id=letter_id(task_id if isinstance(task_id, str) else None, raw),
+        task=task,
+        arguments=arguments,
+        traceparent=traceparent if isinstance(traceparent, str) else None,
+    )
+
+
+def letter_id(task_id: str | None, raw: bytes) -> UUID:
+    """Return the job id of a letter: its task id, or one that the same bytes always give."""
+    if task_id is None:
+        return uuid5(_NAMESPACE, binascii.hexlify(raw[:65_536]).decode())
+    try:
+        return UUID(task_id)
+    except ValueError:
+        return uuid5(_NAMESPACE, task_id.encode(errors="replace").hex())
+
+
+def _body(envelope: Mapping[str, Any], encoding: object) -> bytes:
+    body = envelope.get("body")
+    if not isinstance(body, str):
+        raise InvalidInputError("the envelope has no body")
+    if encoding != "base64":
+        return body.encode(errors="replace")
+    try:
+        return base64.b64decode(body, validate=True)
+    except (binascii.Error, ValueError):
+        raise InvalidInputError("the body is not base64") from None
+
+
+def _object(raw: bytes, what: str) -> dict[str, Any]:
+    try:
+        value = json.loads(raw)
+    except (ValueError, RecursionError):
+        raise InvalidInputError(f"{what} is not JSON") from None
+    if not isinstance(value, dict):
+        raise InvalidInputError(f"{what} is not a JSON object")
+    return value

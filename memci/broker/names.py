@@ -1,0 +1,39 @@
+"""Names of queues and tasks, as every producer sees them (queue.md, "Messages")."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+from kombu import Exchange, Queue
+
+LANE_QUEUE = "memci.lane"
+COMPRESS_QUEUE = "memci.compress"
+READ_QUEUE = "memci.read"
+UPKEEP_QUEUE = "memci.upkeep"
+AGENT_PREFIX = "memci.agent."
+
+CREATE_TASK = "memci.memory.create"
+COMPRESS_TASK = "memci.memory.compress"
+LANE_RUN_TASK = "memci.lane.run"
+LANE_COMPRESS_TASK = "memci.lane.compress"
+
+ReadUse: TypeAlias = Literal["recall", "search", "assemble"]
+
+
+def read_task(use: ReadUse) -> str:
+    """Return the task that answers one kind of read."""
+    return f"memci.read.{use}"
+
+
+def agent_queue_name(agent_id: str) -> str:
+    """Return the name of the queue that is an agent's address."""
+    return f"{AGENT_PREFIX}{agent_id}"
+
+
+def queue(name: str) -> Queue:
+    """Return a queue that leaves nothing behind in the broker when it is empty.
+
+    With the nameless exchange kombu binds nothing; given as a mere string it would leave two
+    binding keys per queue, and an empty ``exchange=""`` would silently mean the default queue.
+    """
+    return Queue(name, Exchange(""), routing_key=name)

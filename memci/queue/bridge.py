@@ -1,0 +1,128 @@
+"""The bridge: moves an agent's Celery messages into its mailbox (queue.md).
+
+Only the holder of the agent's lease crosses it. Messages leave the broker after COMMIT; one that
+comes again finds its job there. What cannot be taken in becomes a dead job with its bytes kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from uuid import UUID, uuid4
+
+import structlog
+from pydantic import ValidationError
+from sqlalchemy import Connection
+
+from memci.broker.agent_queues import AgentQueues
+from memci.broker.letters import Letter, decode, letter_id
+from memci.broker.names import COMPRESS_TASK, CREATE_TASK
+from memci.domain.lane.job import JobSource
+from memci.errors import ConflictError, InvalidInputError
+from memci.queue import mailbox, submit
+from memci.queue.intake import Append, append_in
+from memci.queue.lease import Lease
+from memci.shapes.faults import describe_faults
+from memci.shapes.task import CompressArguments, CreateArguments
+from memci.storage import letters
+
+_log = structlog.get_logger(__name__)
+UNREADABLE_KIND = "memci.letter.unreadable"
+
+
+class Bridge:
+    """Crosses for lease holders; safe for threads."""
+
+    def __init__(self, queues: AgentQueues, *, batch: int, limit_bytes: int) -> None:
+        """Take up to ``batch`` messages at a time, none larger than ``limit_bytes``."""
+        self._queues = queues
+        self._batch = batch
+        self._limit_bytes = limit_bytes
+
+    def occupied(self, agent_ids: Sequence[str]) -> list[str]:
+        """Return those of these agents for whom something waits."""
+        return self._queues.occupied(agent_ids)
+
+    def cross(self, lease: Lease) -> int:
+        """Move what waits, one batch; returns how many messages it was."""
+        batch = self._queues.take(lease.agent_id, self._batch)
+        if not batch.raw:
+            return 0
+        try:
+            with lease.effect() as connection:
+                for raw in batch.raw:
+                    self._take_in(connection, lease.agent_id, raw)
+        except BaseException:
+            batch.abandon()
+            raise
+        batch.confirm()
+        return len(batch.raw)
+
+    def _take_in(self, connection: Connection, agent_id: str, raw: bytes) -> None:
+        letter: Letter | None = None
+        try:
+            letter = decode(raw, limit_bytes=self._limit_bytes)
+            # A letter that turns out bad half-way must not undo the ones before it.
+            with connection.begin_nested():
+                _deliver(connection, agent_id, letter)
+        except (InvalidInputError, ConflictError) as error:
+            _bury(connection, agent_id, raw, letter, str(error))
+
+
+def _deliver(connection: Connection, agent_id: str, letter: Letter) -> None:
+    arguments = dict(letter.arguments)
+    if arguments.get("agent_id") != agent_id:
+        raise InvalidInputError("agent_id in the message is not the agent of this queue")
+    try:
+        match letter.task:
+            case _ if letter.task == CREATE_TASK:
+                _create(connection, letter, CreateArguments.model_validate(arguments))
+            case _ if letter.task == COMPRESS_TASK:
+                CompressArguments.model_validate(arguments)
+                mailbox.trigger_compress(connection, agent_id)
+            case _:
+                raise InvalidInputError(
+                    f"unknown task; known are {CREATE_TASK} and {COMPRESS_TASK}"
+                )
+    except ValidationError as error:
+        raise InvalidInputError(describe_faults(error)) from None
+
+
+def redeliver(connection: Connection, agent_id: str, raw: bytes, *, limit_bytes: int) -> UUID:
+    """Take in a letter that was refused before, as a new job; returns its id.
+
+    Raises ``ConflictError`` with the reason when it still cannot be taken in.
+    """
+    try:
+        letter = replace(decode(raw, limit_bytes=limit_bytes), id=uuid4())
+        _deliver(connection, agent_id, letter)
+    except InvalidInputError as error:
+        raise ConflictError(f"this message still cannot be taken in: {error}") from None
+    return letter.id
+
+
+def _create(connection: Connection, letter: Letter, arguments: CreateArguments) -> None:
+    append_in(
+        connection,
+        Append(
+            agent_id=arguments.agent_id,
+            messages=[each.to_domain() for each in arguments.messages],
+            session_id=arguments.session_id,
+            user_id=arguments.user_id,
+            remember=arguments.remember,
+            source=JobSource.CELERY,
+            job_id=letter.id,
+            traceparent=letter.traceparent,
+        ),
+    )
+
+
+def _bury(
+    connection: Connection, agent_id: str, raw: bytes, letter: Letter | None, error: str
+) -> None:
+    job_id = letter.id if letter else letter_id(None, raw)
+    kind = letter.task if letter and letter.task in (CREATE_TASK, COMPRESS_TASK) else None
+    _log.warning("letter not taken in", agent_id=agent_id, job_id=str(job_id), error=error)
+    job = submit.NewJob(agent_id, job_id, kind or UNREADABLE_KIND, JobSource.CELERY)
+    if submit.insert_job(connection, job):
+        letters.keep(connection, agent_id, job_id, raw, error)

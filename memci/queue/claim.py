@@ -1,0 +1,151 @@
+"""Claims: taking lanes, and giving them back (queue.md, "claim" and "release")."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import uuid4
+
+from sqlalchemy import Connection
+
+from memci.queue.lease import Lease
+from memci.storage.session import Database
+
+# What makes a lane free to take, by Postgres' clock and nobody else's.
+_FREE = """NOT paused AND halted_by IS NULL
+      AND (lease_until IS NULL OR lease_until < now())
+      AND (not_before IS NULL OR not_before <= now())"""
+
+# The lane that the token named, then those that have waited longest. A token is only a hint: it
+# does not matter whose lanes it brings.
+_CLAIM_DUE = f"""
+WITH named AS (
+    SELECT agent_id, wake_at FROM lane
+    WHERE agent_id = %(hint)s AND wake_at IS NOT NULL AND {_FREE}
+    FOR UPDATE SKIP LOCKED),
+oldest AS (
+    SELECT agent_id, wake_at FROM lane
+    WHERE wake_at IS NOT NULL AND {_FREE}
+    ORDER BY wake_at LIMIT %(most)s FOR UPDATE SKIP LOCKED),
+due AS (
+    SELECT * FROM named UNION SELECT * FROM oldest)
+UPDATE lane
+SET fence = fence + 1, lease_owner = %(nonce)s, wake_at = NULL,
+    lease_until = now() + %(lease_ms)s * interval '1 ms'
+FROM due WHERE lane.agent_id = due.agent_id
+RETURNING lane.agent_id, fence, due.wake_at
+"""  # noqa: S608 - a constant of this module
+_CLAIM_COMPRESS = f"""
+WITH named AS (
+    SELECT agent_id, compress_at FROM lane
+    WHERE agent_id = %(hint)s AND compress_at IS NOT NULL AND {_FREE}
+    FOR UPDATE SKIP LOCKED),
+oldest AS (
+    SELECT agent_id, compress_at FROM lane
+    WHERE compress_at IS NOT NULL AND {_FREE}
+    ORDER BY compress_at LIMIT 1 FOR UPDATE SKIP LOCKED),
+due AS (
+    SELECT * FROM named UNION ALL
+    SELECT * FROM oldest WHERE NOT EXISTS (SELECT FROM named))
+UPDATE lane
+SET fence = fence + 1, lease_owner = %(nonce)s, compress_at = NULL,
+    lease_until = now() + %(lease_ms)s * interval '1 ms'
+FROM due WHERE lane.agent_id = due.agent_id
+RETURNING lane.agent_id, fence, due.compress_at
+"""  # noqa: S608 - a constant of this module
+# For an agent whose first message came over the broker: its lane is made here.
+_CLAIM_NAMED = """
+INSERT INTO lane AS lane (agent_id, fence, lease_owner, lease_until)
+VALUES (%(hint)s, 1, %(nonce)s, now() + %(lease_ms)s * interval '1 ms')
+ON CONFLICT (agent_id) DO UPDATE
+SET fence = lane.fence + 1, lease_owner = excluded.lease_owner,
+    lease_until = excluded.lease_until, wake_at = NULL
+WHERE NOT lane.paused AND lane.halted_by IS NULL
+  AND (lane.lease_until IS NULL OR lane.lease_until < now())
+RETURNING agent_id, fence, NULL::timestamptz
+"""
+_GIVE_BACK = """
+UPDATE lane SET lease_owner = NULL, lease_until = NULL, wake_at = coalesce(lane.wake_at, back.at)
+FROM unnest(%s::text[], %s::timestamptz[]) AS back (agent_id, at)
+WHERE lane.agent_id = back.agent_id AND lane.lease_owner = %s
+"""
+_RENEW = """
+UPDATE lane SET lease_until = now() + %s * interval '1 ms'
+FROM unnest(%s::text[], %s::bigint[], %s::uuid[]) AS held (agent_id, fence, nonce)
+WHERE lane.agent_id = held.agent_id AND lane.fence = held.fence AND lease_owner = held.nonce
+RETURNING lane.agent_id
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """A lease, and since when its lane had been waiting."""
+
+    lease: Lease
+    waiting_since: datetime | None
+
+
+class Claims:
+    """Takes lanes for one process. Claims do not wait for the disk: the nonce makes that safe."""
+
+    def __init__(self, database: Database, lease_ms: int) -> None:
+        """Give leases of ``lease_ms``."""
+        self._database = database
+        self._lease_ms = lease_ms
+
+    def due(self, hint: str | None, most: int) -> list[Claimed]:
+        """Take the named lane and up to ``most`` of the oldest, as far as they have jobs."""
+        return self._claim(_CLAIM_DUE, hint, most)
+
+    def compress(self, hint: str | None) -> Claimed | None:
+        """Take one lane that wants compression: the named one, else the oldest."""
+        claimed = self._claim(_CLAIM_COMPRESS, hint, 1)
+        return claimed[0] if claimed else None
+
+    def named(self, agent_id: str) -> Claimed | None:
+        """Take this lane although nothing is known to wait in it; make it if need be."""
+        claimed = self._claim(_CLAIM_NAMED, agent_id, 1)
+        return claimed[0] if claimed else None
+
+    def give_back(self, claimed: Sequence[Claimed]) -> None:
+        """Free lanes that were not reached; they keep their place in the line."""
+        if not claimed:
+            return
+        with self._database.lane_transaction(durable=False) as connection:
+            connection.exec_driver_sql(
+                _GIVE_BACK,
+                (
+                    [each.lease.agent_id for each in claimed],
+                    [each.waiting_since for each in claimed],
+                    claimed[0].lease.nonce,
+                ),
+            )
+
+    def renew(self, leases: Sequence[Lease]) -> None:
+        """Let these leases run anew, as far as they are still held."""
+        with self._database.lane_transaction(durable=False) as connection:
+            _renew(connection, self._lease_ms, leases)
+
+    def _claim(self, statement: str, hint: str | None, most: int) -> list[Claimed]:
+        nonce = uuid4()
+        values = {"hint": hint, "most": most, "nonce": nonce, "lease_ms": self._lease_ms}
+        with self._database.lane_transaction(durable=False) as connection:
+            rows = connection.exec_driver_sql(statement, values).all()
+        claimed = [
+            Claimed(Lease(self._database, agent_id, fence, nonce), since)
+            for agent_id, fence, since in rows
+        ]
+        return sorted(claimed, key=lambda each: each.lease.agent_id != hint)
+
+
+def _renew(connection: Connection, lease_ms: int, leases: Sequence[Lease]) -> None:
+    connection.exec_driver_sql(
+        _RENEW,
+        (
+            lease_ms,
+            [each.agent_id for each in leases],
+            [each.fence for each in leases],
+            [each.nonce for each in leases],
+        ),
+    )

@@ -1,0 +1,55 @@
+"""Statements that people's commands run on a lane (M17, queue.md)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from sqlalchemy import Connection
+
+from memci.errors import NotFoundError
+from memci.queue import submit
+
+_PAUSE = "UPDATE lane SET paused = true WHERE agent_id = %s RETURNING paused, halted_by"
+_RESUME = """
+UPDATE lane SET paused = false, halted_by = NULL,
+                compress_at = CASE WHEN compress_req > compress_done THEN clock_timestamp() END
+WHERE agent_id = %s RETURNING paused, halted_by
+"""
+# The pass under way sees that its cursor is gone, and writes nothing more.
+_CANCEL_COMPRESSION = """
+UPDATE lane SET compress_done = compress_req, compress_cursor = NULL, compress_at = NULL
+WHERE agent_id = %s RETURNING paused, halted_by
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class LaneState:
+    """Whether a lane stands still, and for which dead job."""
+
+    paused: bool
+    halted_by: UUID | None
+
+
+def pause(connection: Connection, agent_id: str) -> LaneState:
+    """Let no job or node begin; what runs right now ends first."""
+    return _run(connection, _PAUSE, agent_id)
+
+
+def resume(connection: Connection, agent_id: str) -> LaneState:
+    """Go on after a pause or a halt; the caller publishes tokens after COMMIT."""
+    state = _run(connection, _RESUME, agent_id)
+    submit.lock_lane(connection, agent_id)
+    return state
+
+
+def cancel_compression(connection: Connection, agent_id: str) -> LaneState:
+    """Drop the pass under way, between two nodes, and all requests that wait."""
+    return _run(connection, _CANCEL_COMPRESSION, agent_id)
+
+
+def _run(connection: Connection, statement: str, agent_id: str) -> LaneState:
+    row = connection.exec_driver_sql(statement, (agent_id,)).first()
+    if row is None:
+        raise NotFoundError(f"there is no agent {agent_id}")
+    return LaneState(*row)

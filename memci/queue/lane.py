@@ -1,0 +1,198 @@
+"""The lane loop: one agent, one lease, jobs in order (queue.md, "The lane loop")."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from threading import Event
+
+import structlog
+
+from memci.broker.token import Tokens
+from memci.domain.lane.job import Job
+from memci.errors import BrokerUnavailableError, FencedOffError
+from memci.queue import mailbox
+from memci.queue.bridge import Bridge
+from memci.queue.claim import Claimed, Claims
+from memci.queue.handler import Compression
+from memci.queue.keeper import LeaseKeeper
+from memci.queue.lease import Lease
+from memci.queue.mailbox import Freed
+from memci.queue.runner import After, JobRunner, Next
+
+_log = structlog.get_logger(__name__)
+
+# Compression looks at the clock and the mailbox at least this often.
+_STEP_MS = 250
+# A lane held longer than this is asked once more for Celery messages before it is let go.
+_RECENT_S = 0.05
+# As many lanes are claimed at once as are likely done in this time.
+_BATCH_S = 0.03
+
+
+@dataclass(frozen=True, slots=True)
+class Slices:
+    """How much one token does."""
+
+    lane_ms: int
+    claim_batch: int
+
+
+class LaneLoop:
+    """Works for agents on the tokens that its process gets; safe for threads."""
+
+    def __init__(
+        self,
+        *,
+        claims: Claims,
+        keeper: LeaseKeeper,
+        bridge: Bridge,
+        runner: JobRunner,
+        compression: Compression,
+        tokens: Tokens,
+        slices: Slices,
+        stopping: Event,
+    ) -> None:
+        """Stop between two jobs or nodes once ``stopping`` is set."""
+        self._claims = claims
+        self._keeper = keeper
+        self._bridge = bridge
+        self._runner = runner
+        self._compression = compression
+        self._tokens = tokens
+        self._slices = slices
+        self._stopping = stopping
+        self._job_s = 0.0  # moving average
+
+    def run(self, hint: str | None) -> int:
+        """Run jobs of due lanes for one slice; returns how many (``memci.lane.run``)."""
+        deadline = time.monotonic() + self._slices.lane_ms / 1000
+        claimed = self._claim(hint)
+        occupied = self._occupied([each.lease.agent_id for each in claimed])
+        done = 0
+        with self._keeper.holding([each.lease for each in claimed]):
+            while claimed and not self._is_over(deadline):
+                lease = claimed.pop(0).lease
+                with self._survives_fencing():
+                    done += self._drain(lease, deadline, crosses=lease.agent_id in occupied)
+        if claimed:
+            self._claims.give_back(claimed)
+            self._tokens.wake_lane(claimed[0].lease.agent_id)
+        return done
+
+    def compress(self, hint: str | None) -> None:
+        """Scan nodes of one agent for its time slice (``memci.lane.compress``, M17)."""
+        claimed = self._claims.compress(hint)
+        if claimed is None:
+            return
+        lease = claimed.lease
+        deadline = time.monotonic() + self._compression.slice_ms(lease.agent_id) / 1000
+        with self._keeper.holding([lease]), self._survives_fencing():
+            while not self._is_over(deadline):
+                self._cross(lease)
+                job = mailbox.begin_head_of(lease)
+                if job is not None:
+                    never = After(go_on=lambda: False, let_go=lambda: False)
+                    self._timed(job, lease, never)
+                elif not self._step(lease, deadline):
+                    break
+            self._free(lease)
+
+    def _step(self, lease: Lease, deadline: float) -> bool:
+        look = mailbox.look(lease)
+        if not (look.held and look.compress_pending):
+            return False
+        left_ms = int((deadline - time.monotonic()) * 1000)
+        return self._compression.step(lease, budget_ms=max(1, min(_STEP_MS, left_ms)))
+
+    def _drain(self, lease: Lease, deadline: float, *, crosses: bool) -> int:
+        """Run the jobs of one lane until none is left or the slice is over; frees the lane."""
+        looked_at = time.monotonic()
+        if crosses:
+            self._cross(lease)
+        after = After(
+            go_on=lambda: not self._is_over(deadline),
+            let_go=lambda: (
+                (time.monotonic() - looked_at < _RECENT_S and not crosses)
+                or self._is_over(deadline)
+            ),
+        )
+        done = 0
+        upcoming: Next = mailbox.begin_head_of(lease)
+        while True:
+            while isinstance(upcoming, Job):
+                upcoming = self._timed(upcoming, lease, after)
+                done += 1
+            if isinstance(upcoming, Freed):
+                self._publish(lease, upcoming)
+                return done
+            if self._is_over(deadline) or not self._cross_again(lease):
+                self._free(lease)
+                return done
+            upcoming = mailbox.begin_head_of(lease)
+            if upcoming is None:
+                self._free(lease)
+                return done
+
+    def _timed(self, job: Job, lease: Lease, after: After) -> Next:
+        began = time.monotonic()
+        try:
+            return self._runner.run(job, lease, after)
+        finally:
+            self._job_s += (time.monotonic() - began - self._job_s) / 8
+
+    def _claim(self, hint: str | None) -> list[Claimed]:
+        likely = int(_BATCH_S / self._job_s) if self._job_s else 1
+        most = max(1, min(self._slices.claim_batch, likely))
+        claimed = self._claims.due(hint, most)
+        if hint is None or any(each.lease.agent_id == hint for each in claimed):
+            return claimed
+        # The bell's tokens are for lanes that do not know yet that they have work.
+        if self._occupied([hint]):
+            named = self._claims.named(hint)
+            if named is not None:
+                claimed.insert(0, named)
+        return claimed
+
+    def _occupied(self, agent_ids: list[str]) -> set[str]:
+        if not agent_ids:
+            return set()
+        try:
+            return set(self._bridge.occupied(agent_ids))
+        except BrokerUnavailableError:
+            return set()
+
+    def _cross_again(self, lease: Lease) -> bool:
+        return bool(self._occupied([lease.agent_id])) and self._cross(lease) > 0
+
+    def _cross(self, lease: Lease) -> int:
+        """Cross the bridge; without a broker there is nothing to fetch, and jobs still run."""
+        try:
+            return self._bridge.cross(lease)
+        except BrokerUnavailableError:
+            _log.warning("bridge is closed: the broker does not answer", agent_id=lease.agent_id)
+            return 0
+
+    def _free(self, lease: Lease) -> None:
+        with lease.effect(durable=False) as connection:
+            freed = mailbox.free(connection, lease.agent_id)
+        self._publish(lease, freed)
+
+    def _publish(self, lease: Lease, freed: Freed) -> None:
+        self._keeper.let_go(lease)
+        if freed.wake_lane:
+            self._tokens.wake_lane(lease.agent_id)
+        if freed.wake_compress:
+            self._tokens.wake_compress(lease.agent_id)
+
+    def _is_over(self, deadline: float) -> bool:
+        return self._stopping.is_set() or time.monotonic() >= deadline
+
+    @contextmanager
+    def _survives_fencing(self) -> Iterator[None]:
+        try:
+            yield
+        except FencedOffError:
+            _log.warning("fenced off: another worker has taken this lane over")

@@ -1,0 +1,129 @@
+"""Statements on the jobs of one lane, inside transactions of its lease holder."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection
+
+from memci.domain.lane.job import Job, JobSource
+from memci.queue.lease import Lease
+
+# The head alone may run, and only when it is due: nobody overtakes a head that backs off.
+_BEGIN_HEAD = """
+WITH head AS (
+    SELECT id FROM job WHERE agent_id = %s AND state = 'queued' ORDER BY ordinal LIMIT 1)
+UPDATE job SET started = started + 1, started_at = clock_timestamp()
+FROM head WHERE job.agent_id = %s AND job.id = head.id
+  AND (job.not_before IS NULL OR job.not_before <= now())
+  AND NOT (SELECT paused FROM lane WHERE lane.agent_id = job.agent_id)
+RETURNING job.id, ordinal, kind, payload, source, first_seq, last_seq, attempts, started,
+          traceparent
+"""
+_LOOK = """
+SELECT NOT paused, compress_req > compress_done FROM lane
+WHERE agent_id = %s AND fence = %s AND lease_owner = %s
+"""
+_FINISH = """
+UPDATE job SET state = 'done', finished_at = clock_timestamp(), result = %s, last_error = NULL,
+               started = 0
+WHERE agent_id = %s AND id = %s AND state = 'queued'
+"""
+_TRIGGER_COMPRESS = "UPDATE lane SET compress_req = compress_req + 1 WHERE agent_id = %s"
+_BACK_OFF = """
+UPDATE job SET attempts = %s, last_error = %s, started = 0,
+               not_before = clock_timestamp() + %s * interval '1 second'
+WHERE agent_id = %s AND id = %s AND state = 'queued'
+"""
+_HEAD_NOT_BEFORE = """
+SELECT CASE WHEN not_before > now() THEN not_before END
+FROM job WHERE agent_id = %s AND state = 'queued' ORDER BY ordinal LIMIT 1
+"""
+# A pass whose nodes all wait for a model is offered again when the first of them is due.
+_FREE = """
+UPDATE lane
+SET lease_owner = NULL, lease_until = NULL, not_before = %(not_before)s,
+    wake_at = CASE WHEN %(more)s AND %(not_before)s::timestamptz IS NULL
+                   THEN clock_timestamp() END,
+    compress_at = CASE WHEN compress_req > compress_done
+                        AND coalesce((compress_cursor->>'retry_at')::timestamptz <= now(), true)
+                       THEN coalesce(compress_at, clock_timestamp()) END
+WHERE agent_id = %(agent_id)s
+RETURNING wake_at IS NOT NULL, compress_at >= now()
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Freed:
+    """Which tokens are to be published after COMMIT."""
+
+    wake_lane: bool
+    wake_compress: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """Whether the lease is held and the lane not paused, and whether compression is wanted."""
+
+    held: bool
+    compress_pending: bool
+
+
+def begin_head(connection: Connection, agent_id: str) -> Job | None:
+    """Count a start of the first job and return it; None when there is none or it backs off."""
+    row = connection.exec_driver_sql(_BEGIN_HEAD, (agent_id, agent_id)).first()
+    if row is None:
+        return None
+    values = row._mapping  # noqa: SLF001 - SQLAlchemy's documented name
+    return Job(**{**values, "agent_id": agent_id, "source": JobSource(row.source)})
+
+
+def begin_head_of(lease: Lease) -> Job | None:
+    """Begin the first job in a transaction of its own; it need not be durable (queue.md)."""
+    with lease.database.lane_transaction(durable=False) as connection:
+        return begin_head(connection, lease.agent_id) if _look(connection, lease).held else None
+
+
+def look(lease: Lease) -> Look:
+    """Look at the lane without touching it."""
+    with lease.database.lane_transaction(durable=False) as connection:
+        return _look(connection, lease)
+
+
+def _look(connection: Connection, lease: Lease) -> Look:
+    held = (lease.agent_id, lease.fence, lease.nonce)
+    row = connection.exec_driver_sql(_LOOK, held).first()
+    return Look(*row) if row else Look(held=False, compress_pending=False)
+
+
+def finish(connection: Connection, job: Job, result: Mapping[str, Any]) -> bool:
+    """Mark a job done; False when it was cancelled meanwhile, and then nothing may be written."""
+    done = connection.exec_driver_sql(_FINISH, (json.dumps(dict(result)), job.agent_id, job.id))
+    return done.rowcount == 1
+
+
+def trigger_compress(connection: Connection, agent_id: str) -> None:
+    """Ask for a pass, in the transaction of the creation that triggers it (M16)."""
+    connection.exec_driver_sql(_TRIGGER_COMPRESS, (agent_id,))
+
+
+def back_off(connection: Connection, job: Job, *, attempts: int, error: str, wait_s: float) -> None:
+    """Note a failure that is worth another try, and when."""
+    connection.exec_driver_sql(_BACK_OFF, (attempts, error, wait_s, job.agent_id, job.id))
+
+
+def free(connection: Connection, agent_id: str) -> Freed:
+    """Free the lane, which the caller has locked in an earlier statement of this transaction.
+
+    Looks for waiting work in new statements: what was committed before the lock is seen, and
+    what comes later sees a lane without a token and publishes one. In one statement with the
+    lock it would look at an old snapshot, and a wake-up could be lost.
+    """
+    head = connection.exec_driver_sql(_HEAD_NOT_BEFORE, (agent_id,)).first()
+    not_before: datetime | None = head[0] if head else None
+    values = {"agent_id": agent_id, "more": head is not None, "not_before": not_before}
+    return Freed(*connection.exec_driver_sql(_FREE, values).one())

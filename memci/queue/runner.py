@@ -1,0 +1,177 @@
+"""Runs one job: think, then write its effect and its end in one fenced transaction."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from threading import Event
+from typing import TypeAlias
+
+import structlog
+from sqlalchemy import Connection
+from sqlalchemy.exc import OperationalError
+
+from memci.broker.events import JobEvents
+from memci.domain.lane.job import Job
+from memci.domain.lane.retry import TRIES_INSIDE, backoff_s
+from memci.errors import (
+    DatabaseUnavailableError,
+    FencedOffError,
+    MemciError,
+    SmallModelUnavailableError,
+)
+from memci.queue import dead_letter, mailbox
+from memci.queue.handler import Effect, Handler
+from memci.queue.lease import Lease
+from memci.queue.mailbox import Freed
+from memci.telemetry.traces import Traces
+
+_log = structlog.get_logger(__name__)
+
+# What an effect ended with: the next job, begun; the lane freed; or None, the lane still held.
+Next: TypeAlias = Job | Freed | None
+# Failures that say nothing about the job: a model that is away, a deadlock, a lock time-out.
+_TRANSIENT = (SmallModelUnavailableError, OperationalError)
+
+
+class _CancelledError(Exception):
+    """The job was cancelled while it ran."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """When a job is given up."""
+
+    attempts: int
+    started: int
+    halt_on_dead: bool
+
+
+@dataclass(frozen=True, slots=True)
+class After:
+    """What the lane wants once a job has ended, asked inside its last transaction."""
+
+    go_on: Callable[[], bool]
+    let_go: Callable[[], bool]
+
+
+class JobRunner:
+    """Runs jobs for the lanes of one process; safe for threads."""
+
+    def __init__(
+        self,
+        handlers: Mapping[str, Handler],
+        events: JobEvents,
+        limits: Limits,
+        stopping: Event,
+        traces: Traces,
+    ) -> None:
+        """Know the kinds by ``handlers``; stop waiting when ``stopping`` is set."""
+        self._handlers = handlers
+        self._events = events
+        self._limits = limits
+        self._stopping = stopping
+        self._traces = traces
+
+    def run(self, job: Job, lease: Lease, after: After) -> Next:
+        """Run a job that was begun. Raises ``FencedOffError`` or ``DatabaseUnavailableError``."""
+        self._events.received(job)
+        began = time.monotonic()
+        with (
+            structlog.contextvars.bound_contextvars(agent_id=job.agent_id, job_id=str(job.id)),
+            self._traces.span(job.kind, parent=job.traceparent, agent_id=job.agent_id),
+        ):
+            try:
+                return self._run(job, lease, after, began)
+            except _CancelledError:
+                _log.info("job was cancelled while it ran", kind=job.kind)
+                with lease.effect() as connection:
+                    return _next(connection, lease, after)
+
+    def _run(self, job: Job, lease: Lease, after: After, began: float) -> Next:
+        handler = self._handlers.get(job.kind)
+        if handler is None:
+            return self._bury(job, lease, after, f"unknown kind of job: {job.kind}", began)
+        if job.started > self._limits.started:
+            return self._bury(job, lease, after, dead_letter.WORKER_LOST, began)
+        failures = job.attempts
+        while True:
+            try:
+                upcoming = self._effect(job, handler, lease, after, handler.prepare(job))
+            except (FencedOffError, DatabaseUnavailableError, _CancelledError):
+                raise
+            except _TRANSIENT as error:
+                failures += 1
+                if not self._waits_inside(failures):
+                    return self._fail(job, lease, after, error, failures=failures, began=began)
+            except Exception as error:  # noqa: BLE001 - whatever a job dies of, the lane goes on
+                _log.exception("job failed", kind=job.kind)
+                return self._bury(job, lease, after, _describe(error), began)
+            else:
+                self._events.succeeded(job, time.monotonic() - began)
+                return upcoming
+
+    def _effect(
+        self, job: Job, handler: Handler, lease: Lease, after: After, effect: Effect
+    ) -> Next:
+        with lease.effect() as connection:
+            if not mailbox.finish(connection, job, effect(connection)):
+                raise _CancelledError
+            if handler.triggers_compression:
+                mailbox.trigger_compress(connection, lease.agent_id)
+            return _next(connection, lease, after)
+
+    def _waits_inside(self, failures: int) -> bool:
+        """Wait for the next try inside the job; False when there is none."""
+        if failures >= min(TRIES_INSIDE, self._limits.attempts):
+            return False
+        return not self._stopping.wait(backoff_s(failures, random.random()))
+
+    def _fail(
+        self, job: Job, lease: Lease, after: After, error: Exception, *, failures: int, began: float
+    ) -> Next:
+        if failures >= self._limits.attempts:
+            text = f"gave up after {failures} tries: {_describe(error)}"
+            return self._bury(job, lease, after, text, began)
+        wait_s = backoff_s(failures, random.random())
+        retry_after_s = getattr(error, "retry_after_s", None)
+        with lease.effect() as connection:
+            mailbox.back_off(
+                connection,
+                job,
+                attempts=failures,
+                error=_describe(error),
+                wait_s=max(wait_s, retry_after_s or 0),
+            )
+            upcoming = _next(connection, lease, after)
+        _log.warning("job backs off", kind=job.kind, failures=failures, wait_s=round(wait_s, 1))
+        self._events.retried(job, _describe(error))
+        return upcoming
+
+    def _bury(self, job: Job, lease: Lease, after: After, error: str, began: float) -> Next:
+        halt = self._limits.halt_on_dead
+        with lease.effect() as connection:
+            dead_letter.bury(connection, job, error, halt=halt)
+            upcoming: Next = (
+                mailbox.free(connection, job.agent_id) if halt else _next(connection, lease, after)
+            )
+        _log.error("job is dead", kind=job.kind, error=error)
+        self._events.failed(job, error, time.monotonic() - began)
+        return upcoming
+
+
+def _next(connection: Connection, lease: Lease, after: After) -> Next:
+    if after.go_on():
+        upcoming = mailbox.begin_head(connection, lease.agent_id)
+        if upcoming is not None:
+            return upcoming
+    return mailbox.free(connection, lease.agent_id) if after.let_go() else None
+
+
+def _describe(error: Exception) -> str:
+    """Say what went wrong without quoting data: other libraries' messages may hold text."""
+    if isinstance(error, MemciError):
+        return f"{type(error).__name__}: {error}"
+    return f"{type(error).__name__}; the worker's log says more"

@@ -1,0 +1,122 @@
+"""Statements that put work into a lane, inside a transaction of their caller.
+
+The lane's row is locked first, so that seqs and ordinals are given out in the order of commits.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID, uuid4
+
+from sqlalchemy import Connection
+
+from memci.domain.lane.job import JobSource
+
+# The first token of a lane wins: wake_at stays as it was while one is believed to be out.
+_LOCK_LANE = """
+INSERT INTO lane (agent_id, wake_at, written_at) VALUES (%s, clock_timestamp(), now())
+ON CONFLICT (agent_id) DO UPDATE
+SET wake_at = coalesce(lane.wake_at, excluded.wake_at), written_at = now()
+RETURNING wake_at >= now(), message_seq
+"""
+_UNWAKE = "UPDATE lane SET wake_at = NULL WHERE agent_id = %s"
+_ADVANCE = "UPDATE lane SET message_seq = %s WHERE agent_id = %s"
+_INSERT_JOB = """
+INSERT INTO job (agent_id, id, kind, payload, source, first_seq, last_seq, traceparent)
+VALUES (%s, %s, %s, %s, %s, %s, %s, %s)
+ON CONFLICT (agent_id, id) DO NOTHING
+"""
+_REQUEST_COMPRESS = """
+INSERT INTO lane (agent_id, compress_req, compress_at) VALUES (%s, 1, clock_timestamp())
+ON CONFLICT (agent_id) DO UPDATE
+SET compress_req = lane.compress_req + 1,
+    compress_at = coalesce(lane.compress_at, excluded.compress_at)
+RETURNING compress_req, compress_req - 1 > compress_done, compress_at >= now()
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class NewJob:
+    """A job to put at the end of a mailbox."""
+
+    agent_id: str
+    id: UUID
+    kind: str
+    source: JobSource
+    first_seq: int | None = None
+    last_seq: int | None = None
+    payload: Mapping[str, Any] = field(default_factory=dict)
+    traceparent: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CompressRequested:
+    """The how-manieth wish it is, whether one was waiting, and whether to publish a token."""
+
+    number: int
+    coalesced: bool
+    woken: bool
+
+
+def lock_lane(connection: Connection, agent_id: str) -> tuple[bool, int]:
+    """Lock the lane's row, made if need be, and mark it as woken.
+
+    Returns whether this call woke it, so that a token has to be published after COMMIT, and the
+    seq of the agent's last message.
+    """
+    woken, seq = connection.exec_driver_sql(_LOCK_LANE, (agent_id,)).one()
+    return bool(woken), int(seq)
+
+
+def unlock_lane(connection: Connection, agent_id: str, *, woken: bool) -> None:
+    """Take back the wake-up of ``lock_lane``, when there is nothing to do after all."""
+    if woken:
+        connection.exec_driver_sql(_UNWAKE, (agent_id,))
+
+
+def advance_seq(connection: Connection, agent_id: str, seq: int) -> None:
+    """Note the seq of the agent's new last message."""
+    connection.exec_driver_sql(_ADVANCE, (seq, agent_id))
+
+
+def insert_job(connection: Connection, job: NewJob) -> bool:
+    """Put a job into the mailbox; False when its id is already there."""
+    done = connection.exec_driver_sql(
+        _INSERT_JOB,
+        (
+            job.agent_id,
+            job.id,
+            job.kind,
+            json.dumps(dict(job.payload)),
+            job.source,
+            job.first_seq,
+            job.last_seq,
+            job.traceparent,
+        ),
+    )
+    return done.rowcount == 1
+
+
+def request_compress(connection: Connection, agent_id: str) -> CompressRequested:
+    """Raise the lane's count of wishes for compression."""
+    row = connection.exec_driver_sql(_REQUEST_COMPRESS, (agent_id,)).one()
+    return CompressRequested(*row)
+
+
+def submit_follow_up(
+    connection: Connection,
+    agent_id: str,
+    kind: str,
+    payload: Mapping[str, Any],
+    first_seq: int,
+    last_seq: int,
+) -> None:
+    """Queue what a job leads to, in its own effect: both are there or neither is."""
+    job = NewJob(
+        agent_id, uuid4(), kind, JobSource.LANE, first_seq=first_seq, last_seq=last_seq,
+        payload=payload,
+    )  # fmt: skip
+    insert_job(connection, job)

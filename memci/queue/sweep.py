@@ -1,0 +1,68 @@
+"""The sweeper: the guarantee behind every token (queue.md).
+
+Marks lanes that have work, are free and lost their token, and puts out as many tokens as are
+missing. Tokens mean "there is work", so it is their number that counts: what already waits in
+the broker will do, however many lanes are due.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from memci.broker.agent_queues import AgentQueues
+from memci.broker.errors import broker_errors
+from memci.broker.names import COMPRESS_QUEUE, LANE_QUEUE
+from memci.broker.token import Tokens
+from memci.storage.session import Database
+
+_FREE = """NOT paused AND halted_by IS NULL
+      AND (lease_until IS NULL OR lease_until < now())"""
+_MARK_LANES = f"""
+UPDATE lane SET wake_at = clock_timestamp(), not_before = NULL
+FROM (SELECT DISTINCT ON (agent_id) agent_id, not_before FROM job
+      WHERE state = 'queued' ORDER BY agent_id, ordinal) AS head
+WHERE lane.agent_id = head.agent_id AND lane.wake_at IS NULL
+  AND (head.not_before IS NULL OR head.not_before <= now()) AND {_FREE}
+"""  # noqa: S608 - a constant of this module
+_MARK_COMPRESS = f"""
+UPDATE lane SET compress_at = clock_timestamp()
+WHERE compress_at IS NULL AND compress_req > compress_done AND {_FREE}
+  AND coalesce((compress_cursor->>'retry_at')::timestamptz <= now(), true)
+"""  # noqa: S608 - a constant of this module
+_DUE = f"""
+SELECT agent_id FROM lane WHERE {{column}} IS NOT NULL AND {_FREE}
+  AND (not_before IS NULL OR not_before <= now())
+ORDER BY {{column}} LIMIT {{most}}
+"""  # noqa: S608 - a constant of this module
+# More are not put out at once; the next sweep comes soon.
+_MOST = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Swept:
+    """How many tokens were put out."""
+
+    lane: int
+    compress: int
+
+
+def sweep(database: Database, queues: AgentQueues, tokens: Tokens) -> Swept:
+    """Put out missing tokens. Idempotent: any number of sweepers may run at once."""
+    with database.upkeep_transaction() as connection:
+        connection.exec_driver_sql(_MARK_LANES)
+        connection.exec_driver_sql(_MARK_COMPRESS)
+        lanes, compress = (
+            [row[0] for row in connection.exec_driver_sql(_DUE.format(column=column, most=_MOST))]
+            for column in ("wake_at", "compress_at")
+        )
+    with broker_errors():
+        return Swept(
+            lane=_top_up(lanes, queues.depth(LANE_QUEUE), tokens.wake_lane),
+            compress=_top_up(compress, queues.depth(COMPRESS_QUEUE), tokens.wake_compress),
+        )
+
+
+def _top_up(due: list[str], waiting: int, publish: Callable[[str], bool]) -> int:
+    missing = due[: max(0, len(due) - waiting)]
+    return sum(1 for agent_id in missing if publish(agent_id))

@@ -1,0 +1,186 @@
+"""The composition root: from settings to everything that a process works with.
+
+Opened once per process and never before a fork. Nothing connects or loads before it is used, so
+processes that need no small model never import one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from threading import Event
+
+import redis
+from celery import Celery
+
+from memci import embedded
+from memci.broker.agent_queues import AgentQueues
+from memci.broker.app import is_redis, make_app
+from memci.broker.bell import Bell
+from memci.broker.call import Reads, RedisReads, Replies, RpcReads
+from memci.broker.events import JobEvents
+from memci.broker.redis_queues import RedisAgentQueues
+from memci.broker.token import Tokens
+from memci.config import Settings
+from memci.errors import ConfigurationError
+from memci.jobs import all_jobs, compression
+from memci.queue.bridge import Bridge
+from memci.queue.claim import Claims
+from memci.queue.handler import Compression, Handler
+from memci.queue.intake import Intake
+from memci.queue.keeper import LeaseKeeper
+from memci.queue.lane import LaneLoop, Slices
+from memci.queue.runner import JobRunner, Limits
+from memci.smallmodel.registry import SmallModels, build_small_models
+from memci.storage.session import Database
+from memci.telemetry.traces import Traces, open_traces
+
+
+def broker_url(settings: Settings) -> str:
+    """Return where the broker is: as set, else the embedded one's."""
+    return _addresses(settings)[1]
+
+
+def database_url(settings: Settings) -> str:
+    """Return where the database is: as set, else the embedded one's."""
+    return _addresses(settings)[0]
+
+
+def _addresses(settings: Settings) -> tuple[str, str]:
+    database, broker = settings.database_url, settings.broker_url
+    if database is not None and broker is not None:
+        return database.get_secret_value(), broker.get_secret_value()
+    running = embedded.connect(settings.data_dir)
+    if running is None:
+        raise ConfigurationError(
+            "no database and broker: set MEMCI_DATABASE_URL and MEMCI_BROKER_URL, or start the "
+            "embedded ones with `memci up` in another terminal"
+        )
+    return (
+        database.get_secret_value() if database else running.database_url,
+        broker.get_secret_value() if broker else running.broker_url,
+    )
+
+
+class Runtime:
+    """Everything one process works with, each part made when first asked for."""
+
+    def __init__(self, settings: Settings, *, service: str = "memci") -> None:
+        """Take the settings; ``service`` names the process in traces."""
+        self.settings = settings
+        self.stopping = Event()
+        self._service = service
+        self._database_url, self._broker_url = _addresses(settings)
+
+    @cached_property
+    def database(self) -> Database:
+        """The database."""
+        return Database(self._database_url, pool_size=16)
+
+    @cached_property
+    def celery(self) -> Celery:
+        """The Celery app, as a producer."""
+        return make_app(self._broker_url)
+
+    @cached_property
+    def redis(self) -> redis.Redis | None:
+        """A client of the broker, if that is a Redis."""
+        if not is_redis(self._broker_url):
+            return None
+        return redis.Redis.from_url(
+            self._broker_url, socket_timeout=30, socket_connect_timeout=2, health_check_interval=25
+        )
+
+    @cached_property
+    def agent_queues(self) -> AgentQueues:
+        """Agents' own Celery queues."""
+        if self.redis is None:
+            raise ConfigurationError("unsupported broker")
+        return RedisAgentQueues(self.redis)
+
+    @cached_property
+    def tokens(self) -> Tokens:
+        """What wakes workers."""
+        return Tokens(self.celery)
+
+    @cached_property
+    def intake(self) -> Intake:
+        """The way in."""
+        return Intake(self.database, self.tokens)
+
+    @cached_property
+    def reads(self) -> Reads:
+        """Asks context workers."""
+        timeout_ms = self.settings.read_timeout_ms
+        if self.redis is None:
+            return RpcReads(self.celery, timeout_ms)
+        return RedisReads(self.celery, self._broker_url, timeout_ms)
+
+    @cached_property
+    def replies(self) -> Replies | None:
+        """Where context workers leave answers, if the broker is a Redis."""
+        return None if self.redis is None else Replies(self.redis)
+
+    @cached_property
+    def models(self) -> SmallModels:
+        """The small models; each loads itself at its first call."""
+        return build_small_models(self.settings)
+
+    @cached_property
+    def traces(self) -> Traces:
+        """Spans, if an endpoint is set."""
+        return open_traces(self.settings.otel_endpoint, self._service)
+
+    @cached_property
+    def handlers(self) -> Mapping[str, Handler]:
+        """What runs each kind of job."""
+        return all_jobs(self.database, self.models, self.settings)
+
+    @cached_property
+    def compression(self) -> Compression:
+        """What scans a memory network."""
+        return compression(self.database, self.models, self.settings)
+
+    def bell(self) -> Bell:
+        """Return a bell; its caller starts and stops it."""
+        return Bell(self.agent_queues, self.tokens, self.redis)
+
+    def bridge(self) -> Bridge:
+        """Return a bridge from agents' Celery queues."""
+        return Bridge(
+            self.agent_queues,
+            batch=self.settings.bridge_batch,
+            limit_bytes=self.settings.max_request_bytes,
+        )
+
+    def lane_loop(self, hostname: str) -> LaneLoop:
+        """Return the loop that works for agents, as the worker of this name."""
+        settings = self.settings
+        claims = Claims(self.database, settings.lease_ms)
+        runner = JobRunner(
+            self.handlers,
+            JobEvents(self.celery, hostname),
+            Limits(settings.max_attempts, settings.max_started, settings.on_dead == "halt"),
+            self.stopping,
+            self.traces,
+        )
+        return LaneLoop(
+            claims=claims,
+            keeper=LeaseKeeper(claims, settings.lease_renew_ms),
+            bridge=self.bridge(),
+            runner=runner,
+            compression=self.compression,
+            tokens=self.tokens,
+            slices=Slices(settings.lane_slice_ms, settings.claim_batch),
+            stopping=self.stopping,
+        )
+
+    def close(self) -> None:
+        """Close what was opened."""
+        made = vars(self)
+        if "traces" in made:
+            self.traces.close()
+        if "database" in made:
+            self.database.close()
+        if made.get("redis") is not None:
+            made["redis"].close()

@@ -1,0 +1,91 @@
+"""Logs: one line an event, with the ids that are bound, and never the text of a message.
+
+Everything goes to stderr through structlog, what uvicorn and Celery log as well. Bind ids with
+``structlog.contextvars.bound_contextvars(agent_id=…, job_id=…)``.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+import traceback
+from collections.abc import Iterator
+from typing import Literal
+
+import structlog
+from structlog.typing import EventDict, Processor, WrappedLogger
+
+# Errors of these packages quote what they were given: SQL parameters, rows, input.
+_QUOTING = ("sqlalchemy", "psycopg", "pydantic", "pydantic_core")
+
+
+def configure_logs(
+    level: Literal["debug", "info", "warning", "error"] = "info",
+    log_format: Literal["auto", "json", "console"] = "auto",
+) -> None:
+    """Set up logging of this process; ``auto`` is for people on a terminal and JSON elsewhere."""
+    pretty = log_format == "console" or (log_format == "auto" and sys.stderr.isatty())
+    structlog.configure(
+        processors=[*_shared(), structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        wrapper_class=structlog.make_filtering_bound_logger(level),
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        cache_logger_on_first_use=False,
+    )
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=_shared(),
+            processors=[
+                structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+                _renderer(pretty=pretty),
+            ],
+        )
+    )
+    logging.basicConfig(handlers=[handler], level=level.upper(), force=True)
+
+
+def _shared() -> list[Processor]:
+    return [
+        structlog.contextvars.merge_contextvars,
+        structlog.stdlib.add_log_level,
+        structlog.stdlib.add_logger_name,
+        structlog.stdlib.PositionalArgumentsFormatter(),
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        structlog.processors.StackInfoRenderer(),
+        _write_exception,
+    ]
+
+
+def _renderer(*, pretty: bool) -> Processor:
+    if pretty:
+        return structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
+    return structlog.processors.JSONRenderer(ensure_ascii=False)
+
+
+def _write_exception(logger: WrappedLogger, method: str, event: EventDict) -> EventDict:
+    """Write the traceback, without the words of errors that quote what they were given."""
+    del logger, method
+    given = event.pop("exc_info", None)
+    error = sys.exc_info()[1] if given is True else given
+    if isinstance(error, tuple):
+        error = error[1]
+    if isinstance(error, BaseException):
+        event["exception"] = "\n".join(
+            "".join([*traceback.format_tb(each.__traceback__), _headline(each)])
+            for each in _chain(error)
+        )
+    return event
+
+
+def _headline(error: BaseException) -> str:
+    name = type(error).__qualname__
+    quotes = type(error).__module__.partition(".")[0] in _QUOTING
+    return name if quotes else f"{name}: {error}"
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    """Yield the causes of an error, first cause first, as Python prints them."""
+    cause = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+    if cause is not None:
+        yield from _chain(cause)
+    yield error

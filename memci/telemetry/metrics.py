@@ -1,0 +1,94 @@
+"""Metrics for Prometheus. None has an agent as label: agents are too many."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from memci.errors import UnavailableError
+
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+_SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
+
+
+@dataclass(frozen=True, slots=True)
+class LaneGauges:
+    """The queue at one moment; ages in seconds, 0 when nothing waits."""
+
+    queued_jobs: int
+    oldest_queued_age_s: float
+    memory_lag_s: float
+    dead_jobs: int
+    leases: int
+    lanes_due_unclaimed: int
+    compress_pending: int
+
+
+# Field → what it tells; the metric is memci_<field>, with _s written out.
+LANE_GAUGES: dict[str, str] = {
+    "queued_jobs": "Jobs that wait in mailboxes",
+    "oldest_queued_age_s": "Age of the job that waits longest",
+    "memory_lag_s": "Age of the oldest messages that are not yet in memory",
+    "dead_jobs": "Dead jobs that nobody has replayed or discarded",
+    "leases": "Lanes that a worker is at",
+    "lanes_due_unclaimed": "Lanes with work, not paused, that no worker has claimed in time",
+    "compress_pending": "Agents whose memories wait for compression",
+}
+
+
+class LaneCollector(Collector):
+    """Reads the queue's gauges when Prometheus asks for them."""
+
+    def __init__(self, read: Callable[[], LaneGauges]) -> None:
+        """Take what reads them; an ``UnavailableError`` leaves them out of one scrape."""
+        self._read = read
+
+    def describe(self) -> list[Metric]:
+        """Return nothing: registering must not ask the database."""
+        return []
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield all gauges of one moment."""
+        try:
+            gauges = self._read()
+        except UnavailableError:
+            yield GaugeMetricFamily("memci_database_up", "Whether the database answers", value=0)
+            return
+        yield GaugeMetricFamily("memci_database_up", "Whether the database answers", value=1)
+        for field, told in LANE_GAUGES.items():
+            name = f"memci_{field.removesuffix('_s')}" + "_seconds" * field.endswith("_s")
+            yield GaugeMetricFamily(name, told, value=getattr(gauges, field))
+
+
+class HttpMetrics:
+    """How many requests, and how long they take, by route; one registry an app."""
+
+    def __init__(self) -> None:
+        """Make the registry."""
+        self.registry = CollectorRegistry()
+        self._requests = Counter(
+            "memci_http_requests",
+            "Answered requests",
+            ("method", "route", "status"),
+            registry=self.registry,
+        )
+        self._seconds = Histogram(
+            "memci_http_request_seconds",
+            "Time from a request to the end of its answer",
+            ("method", "route"),
+            buckets=_SECONDS,
+            registry=self.registry,
+        )
+
+    def observe(self, method: str, route: str, status: int, seconds: float) -> None:
+        """Count one request; ``route`` is a path template."""
+        self._requests.labels(method, route, str(status)).inc()
+        self._seconds.labels(method, route).observe(seconds)
+
+    def render(self) -> bytes:
+        """Return all metrics in Prometheus' text format."""
+        return generate_latest(self.registry)

@@ -1,0 +1,96 @@
+"""Traces from request to job: spans whose W3C ``traceparent`` travels in the job.
+
+OpenTelemetry is imported only when an endpoint is set; it comes with ``memci[otel]``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import TYPE_CHECKING
+
+from memci.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from opentelemetry.sdk.trace import TracerProvider
+
+# Version, trace id, span id, flags; ids of zeros alone mean nothing.
+_TRACEPARENT = re.compile(
+    r"(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}"
+)
+
+
+class Traces:
+    """No traces: hands the caller's traceparent on as it is."""
+
+    def span(
+        self, name: str, *, parent: str | None = None, **attributes: str | int
+    ) -> AbstractContextManager[str | None]:
+        """Open a span below ``parent``; gives the traceparent for what follows from it."""
+        del name, attributes
+        return nullcontext(parent)
+
+    def close(self) -> None:
+        """Send what is left."""
+
+
+NO_TRACES = Traces()
+
+
+class OpenTelemetryTraces(Traces):
+    """Spans sent to a collector, in batches, by a thread of their own."""
+
+    def __init__(self, provider: TracerProvider) -> None:
+        """Take the provider; closes it in the end."""
+        from opentelemetry.trace.propagation.tracecontext import (  # noqa: PLC0415 - an extra
+            TraceContextTextMapPropagator,
+        )
+
+        self._provider = provider
+        self._tracer = provider.get_tracer("memci")
+        self._propagator = TraceContextTextMapPropagator()
+
+    @contextmanager
+    def span(
+        self, name: str, *, parent: str | None = None, **attributes: str | int
+    ) -> Iterator[str | None]:
+        """Open a span below ``parent``; an error that leaves it is marked on it by its type."""
+        context = self._propagator.extract({"traceparent": parent}) if parent else None
+        with self._tracer.start_as_current_span(
+            name, context=context, attributes=attributes, record_exception=False
+        ):
+            carrier: dict[str, str] = {}
+            self._propagator.inject(carrier)
+            yield carrier.get("traceparent")
+
+    def close(self) -> None:
+        """Send what is left."""
+        self._provider.shutdown()
+
+
+def open_traces(endpoint: str | None, service: str) -> Traces:
+    """Return traces of this process, sent by OTLP over HTTP; none without an endpoint."""
+    if endpoint is None:
+        return NO_TRACES
+    try:
+        from opentelemetry.exporter.otlp.proto.http.trace_exporter import (  # noqa: PLC0415 - extra
+            OTLPSpanExporter,
+        )
+        from opentelemetry.sdk.resources import Resource  # noqa: PLC0415 - an extra
+        from opentelemetry.sdk.trace import TracerProvider  # noqa: PLC0415 - an extra
+        from opentelemetry.sdk.trace.export import BatchSpanProcessor  # noqa: PLC0415 - an extra
+    except ImportError:
+        raise ConfigurationError(
+            "MEMCI_OTEL_ENDPOINT is set, but OpenTelemetry is not installed: "
+            "run `pip install 'memci[otel]'`, or unset it"
+        ) from None
+    provider = TracerProvider(resource=Resource.create({"service.name": service}))
+    exporter = OTLPSpanExporter(endpoint=f"{endpoint.rstrip('/')}/v1/traces")
+    provider.add_span_processor(BatchSpanProcessor(exporter))
+    return OpenTelemetryTraces(provider)
+
+
+def valid_traceparent(header: str | None) -> str | None:
+    """Return the header if it is a W3C traceparent, else None: a wrong one is ignored."""
+    return header if header and _TRACEPARENT.fullmatch(header) else None

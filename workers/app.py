@@ -1,0 +1,20 @@
+"""The Celery app that workers, beat and Flower load."""
+
+from __future__ import annotations
+
+from beat_schedule import beat_schedule
+from memci.broker.app import make_app
+from memci.config import load_settings
+from memci.runtime import broker_url
+
+settings = load_settings()
+
+app = make_app(broker_url(settings))
+app.conf.update(
+    include=["workers.lanes", "workers.reads", "workers.upkeep", "workers.lifecycle"],
+    beat_schedule=beat_schedule(settings),
+    # In memory: a file would need a place to write, and could say nothing that is not in the
+    # database.
+    beat_scheduler="celery.beat:Scheduler",
+    beat_max_loop_interval=1,
+)

@@ -1,0 +1,69 @@
+"""What a worker process opens, warms up and closes."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import structlog
+from celery import signals
+
+from memci.broker.bell import Bell
+from memci.broker.names import COMPRESS_QUEUE, LANE_QUEUE, READ_QUEUE, UPKEEP_QUEUE
+from memci.queue.lane import LaneLoop
+from memci.runtime import Runtime
+from memci.telemetry.logs import configure_logs
+from workers.app import settings
+
+_log = structlog.get_logger(__name__)
+_bells: list[Bell] = []
+
+
+@cache
+def runtime() -> Runtime:
+    """Return this process's runtime, opened at the first call: after any fork."""
+    return Runtime(settings, service="memci-worker")
+
+
+@cache
+def lane_loop(hostname: str) -> LaneLoop:
+    """Return this process's lane loop."""
+    return runtime().lane_loop(hostname)
+
+
+@signals.setup_logging.connect
+def _log_as_we_do(**_: Any) -> None:
+    """Take the place of Celery's own logging."""
+    configure_logs(settings.log_level, settings.log_format)
+
+
+@signals.celeryd_after_setup.connect
+def _warm_up(instance: Any, **_: Any) -> None:
+    """Load before the first task what every task of these queues needs."""
+    queues = set(instance.app.amqp.queues.consume_from)
+    if queues & {LANE_QUEUE, COMPRESS_QUEUE, READ_QUEUE} or any(
+        name.startswith("memci.agent.") for name in queues
+    ):
+        runtime().models.embedder.embed(["warm-up"])
+
+
+@signals.worker_ready.connect
+def _ring(sender: Any, **_: Any) -> None:
+    """Start the bell beside upkeep: it needs no model and hardly any time."""
+    if UPKEEP_QUEUE in sender.app.amqp.queues.consume_from:
+        bell = runtime().bell()
+        bell.start()
+        _bells.append(bell)
+
+
+@signals.worker_shutting_down.connect
+def _stop_soon(**_: Any) -> None:
+    """Let every lane end its job or node, release and stop (queue.md, SIGTERM)."""
+    runtime().stopping.set()
+
+
+@signals.worker_shutdown.connect
+def _close(**_: Any) -> None:
+    for bell in _bells:
+        bell.stop()
+    runtime().close()

@@ -1,0 +1,46 @@
+"""Periodic duties, as tasks; beat_schedule.py says when."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from memci.broker.janitor import remove_binding_keys
+from memci.queue.sweep import sweep as sweep_lanes
+from memci.upkeep.compress import request_due_passes
+from memci.upkeep.prune import prune_done_jobs, prune_receipts
+from workers.app import app
+from workers.lifecycle import runtime
+
+
+@app.task(name="memci.upkeep.sweep")
+def sweep(**_: Any) -> None:
+    """Put out missing tokens."""
+    here = runtime()
+    sweep_lanes(here.database, here.agent_queues, here.tokens)
+
+
+@app.task(name="memci.upkeep.compress")
+def compress(**_: Any) -> None:
+    """Ask for the passes that time brings (M16)."""
+    here = runtime()
+    request_due_passes(
+        here.database,
+        period_s=here.settings.compress_period_s,
+        idle_passes_per_day=here.settings.idle_passes_per_day,
+    )
+
+
+@app.task(name="memci.upkeep.prune")
+def prune(**_: Any) -> None:
+    """Remove done jobs and old receipts."""
+    here = runtime()
+    prune_done_jobs(here.database, keep_s=here.settings.keep_done_jobs_s)
+    prune_receipts(here.database, keep_s=here.settings.keep_receipts_s)
+
+
+@app.task(name="memci.upkeep.janitor")
+def janitor(**_: Any) -> None:
+    """Remove binding keys that producers left in Redis."""
+    client = runtime().redis
+    if client is not None:
+        remove_binding_keys(client)
