@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import io
+import json
+import logging
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
+from typing import Any
 
 import httpx
 import pytest
+import structlog
 from pydantic import SecretStr
 
 from memci.config import Settings
 from memci.embedded import Postgres, Redis
+from memci.telemetry.logs import configure_logs
 from memci.testing import database_copy
 from tests.integration.http.serving import Served, served
 
@@ -54,3 +60,17 @@ def one_server(shared_postgres: Postgres, process_redis: Redis) -> Iterator[Serv
 def http(server: Served) -> Iterator[httpx.Client]:
     with closing(httpx.Client(base_url=server.url, timeout=20)) as client:
         yield client
+
+
+@pytest.fixture
+def logged() -> Iterator[Callable[[], list[dict[str, Any]]]]:
+    """Log as a process does; gives the lines so far."""
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    root.handlers.clear()
+    lines = io.StringIO()
+    configure_logs("info", "json", stream=lines)
+    yield lambda: [json.loads(line) for line in lines.getvalue().splitlines()]
+    structlog.reset_defaults()
+    root.handlers[:] = handlers
+    root.setLevel(level)

@@ -3,32 +3,29 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from uuid import UUID
+from typing import ClassVar
 
 from celery import Celery
+from pydantic import BaseModel
+from sqlalchemy import text
 
 from memci.broker.app import make_app
 from memci.broker.call import RedisReads
 from memci.broker.token import Tokens
 from memci.config import Settings
-from memci.domain.lane.job import JobState
 from memci.errors import NotFoundError
 from memci.http.app import create_app
 from memci.http.server import make_server
 from memci.queue.intake import Intake
 from memci.shapes.agent import (
-    AgentAnswer,
     AgentList,
     FocusList,
-    JobAnswer,
     JobList,
     LinkList,
-    NodeAnswer,
     NodeList,
-    ReceiptAnswer,
     TrailList,
 )
 from memci.shapes.message import MessageList
@@ -60,54 +57,25 @@ class Parts:
 
 
 class NothingListed:
-    """An empty house."""
+    """An empty house: every list is empty, and no single thing exists."""
 
-    def agents(self, *, pattern: str, cursor: str | None, limit: int) -> AgentList:
-        return AgentList(agents=[], next_cursor=None)
+    _EMPTY: ClassVar[dict[str, BaseModel]] = {
+        "agents": AgentList(agents=[], next_cursor=None),
+        "messages": MessageList(messages=[], next_cursor=None),
+        "nodes": NodeList(nodes=[], next_cursor=None),
+        "trail": TrailList(events=[], next_cursor=None),
+        "links": LinkList(links=[], next_cursor=None),
+        "focus": FocusList(focus=[]),
+        "jobs": JobList(jobs=[], next_cursor=None),
+    }
 
-    def agent(self, agent_id: str) -> AgentAnswer:
-        raise NotFoundError
+    def __getattr__(self, name: str) -> Callable[..., BaseModel]:
+        def read(*_args: object, **_asked: object) -> BaseModel:
+            if name not in self._EMPTY:
+                raise NotFoundError
+            return self._EMPTY[name]
 
-    def messages(
-        self, agent_id: str, *, session_id: str | None, cursor: str | None, limit: int
-    ) -> MessageList:
-        return MessageList(messages=[], next_cursor=None)
-
-    def nodes(
-        self,
-        agent_id: str,
-        *,
-        kind: str | None,
-        type: str | None,  # noqa: A002
-        cursor: str | None,
-        limit: int,
-    ) -> NodeList:
-        return NodeList(nodes=[], next_cursor=None)
-
-    def node(self, agent_id: str, node_id: int) -> NodeAnswer:
-        raise NotFoundError
-
-    def trail(self, agent_id: str, node_id: int, *, cursor: str | None, limit: int) -> TrailList:
-        return TrailList(events=[], next_cursor=None)
-
-    def links(
-        self, agent_id: str, *, node_id: int | None, cursor: str | None, limit: int
-    ) -> LinkList:
-        return LinkList(links=[], next_cursor=None)
-
-    def focus(self, agent_id: str) -> FocusList:
-        return FocusList(focus=[])
-
-    def receipt(self, agent_id: str, receipt_id: UUID) -> ReceiptAnswer:
-        raise NotFoundError
-
-    def jobs(
-        self, agent_id: str, *, state: JobState | None, cursor: str | None, limit: int
-    ) -> JobList:
-        return JobList(jobs=[], next_cursor=None)
-
-    def job(self, agent_id: str, job_id: UUID) -> JobAnswer:
-        raise NotFoundError
+        return read
 
 
 @dataclass(frozen=True)
@@ -117,10 +85,10 @@ class Served:
     url: str
     parts: Parts
 
-    def count(self, table: str) -> int:
+    def count(self, table: str) -> int | None:
         """Return how many rows all agents have in a table, as far as the lane sees."""
         with self.parts.database.lane_transaction() as connection:
-            return connection.exec_driver_sql(f"SELECT count(*) FROM {table}").scalar_one()
+            return connection.scalar(text(f"SELECT count(*) FROM {table}"))  # noqa: S608
 
     def messages(self, agent_id: str) -> list[str | None]:
         """Return the contents of an agent's stored messages, in order."""

@@ -72,7 +72,8 @@ GOOD = {"role": "user", "content": "fine"}
         ({"messages": [GOOD], "session_id": "a\0b"}, "session_id"),
         ({"messages": [GOOD], "session_id": ""}, "session_id"),
         ({"messages": [GOOD], "user_id": "x" * 257}, "user_id"),
-        ({"messages": [GOOD, GOOD, GOOD, {"role": "robot", "content": SECRET}]}, "messages[3].role"),
+        ({"messages": [GOOD, GOOD, GOOD, {"role": "robot", "content": SECRET}]},
+         "messages[3].role"),
         (message(surprise=1), "messages[0].surprise"),
         (message(content="a\0b" + SECRET), "messages[0].content"),
         (message(content="\ud800" + SECRET), "messages[0].content"),
@@ -113,7 +114,8 @@ def test_wrong_fields_are_named(http: httpx.Client, body: object, field: str | N
         (b'{"messages": [{"role": "user", "content": "x", "metadata": {"a": NaN}}]}', 400),
         (b'{"messages": [{"role": "user", "content": "x", "metadata": {"a": -Infinity}}]}', 400),
         (b'{"messages": [{"role": "user", "content": "x", "metadata": {"a": 1e999}}]}', 400),
-        (b'{"messages": [{"role": "user", "content": "x", "timestamp": 1%s}]}' % (b"0" * 5000), 400),
+        (b'{"messages": [{"role": "user", "content": "x", "timestamp": 1%s}]}'
+         % (b"0" * 5000), 400),
         (b'{"messages": [{"role": "user", "content": "x"}], "messages": []}', 400),
         (b'{"messages": [{"role": "user", "content": "x", "metadata": %s1%s}]}'
          % (b'{"a":' * 100, b"}" * 100), 422),
