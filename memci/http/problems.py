@@ -134,5 +134,7 @@ def _path(location: Sequence[str | int]) -> str | None:
 
 
 def _expectation(fault: Mapping[str, Any]) -> str:
+    if fault["type"] == "model_attributes_type":
+        return "expected a JSON object"
     message = str(fault["msg"]).removeprefix("Value error, ")
     return message[:1].lower() + message[1:]
