@@ -16,8 +16,9 @@ from memci.smallmodel.offline.embedder import OfflineEmbedder
 from memci.smallmodel.offline.lexicon import OfflineLexicon
 from memci.smallmodel.offline.pieces import cut_into_pieces
 from memci.smallmodel.offline.relation import OfflineRelationNamer
-from memci.smallmodel.offline.segmenter import LONGEST_SEGMENT, OfflineSegmenter
+from memci.smallmodel.offline.segmenter import LONGEST_SEGMENT
 from memci.smallmodel.offline.sentences import sentence_spans
+from tests.support.cutting import Cutter
 
 PHRASES = st.sampled_from(
     [
@@ -66,7 +67,7 @@ quickly = settings(deadline=None, max_examples=150)
 
 @functools.cache
 def segmenter():
-    return OfflineSegmenter(OfflineEmbedder(threads=2))
+    return Cutter(OfflineEmbedder(threads=2))
 
 
 def squeezed(text):

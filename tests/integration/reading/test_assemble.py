@@ -118,7 +118,9 @@ def test_the_block_speaks_the_users_language(reader: Reader, talk: Stored):
 def test_what_is_recent_is_not_retrieved_again(reader: Reader, talk: Stored):
     answer = assemble(reader, "Is the ferry on time?", session_id="now")
     check(reader, answer)
-    recent = [each for item in answer.items if item.section == "recent" for each in item.message_ids]
+    recent = [
+        each for item in answer.items if item.section == "recent" for each in item.message_ids
+    ]
     assert recent == ["m4", "m5", "m6", "m7"]
 
 

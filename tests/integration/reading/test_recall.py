@@ -194,7 +194,5 @@ def test_other_agents_are_not_seen(reader: Reader, travel: Stored):
 
 
 @pytest.mark.parametrize("keyword", ["x" * 1_000_000, "猫" * 100_000, "   ", "the", "%_'\\"])
-def test_odd_keywords_find_nothing_and_break_nothing(
-    reader: Reader, travel: Stored, keyword: str
-):
+def test_odd_keywords_find_nothing_and_break_nothing(reader: Reader, travel: Stored, keyword: str):
     assert recall(reader, keyword).miss is Miss.NEVER_KNOWN

@@ -124,7 +124,10 @@ class TestFilters:
             ({"roles": ["assistant"]}, {"m2"}),
             ({"names": ["Ann"]}, {"m1"}),
             ({"sessions": ["s2"]}, {"m3", "m4"}),
-            ({"since": BEGIN + timedelta(minutes=2), "until": BEGIN + timedelta(minutes=3)}, {"m2"}),
+            (
+                {"since": BEGIN + timedelta(minutes=2), "until": BEGIN + timedelta(minutes=3)},
+                {"m2"},
+            ),
             ({"types": ["episodic"]}, set()),
         ],
     )
