@@ -20,7 +20,7 @@ _REPLY_PREFIX = "memci.reply."
 # An answer that nobody fetched goes by itself.
 _REPLY_EXPIRES_S = 60
 # Answers fetched at the same moment each wait on a connection of their own.
-_CONNECTIONS = 64
+_CONNECTIONS = 256
 
 
 class Reads(Protocol):
