@@ -1,0 +1,107 @@
+"""One process owns the servers of a data folder; all others only connect to them."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from memci.embedded import files
+from memci.embedded.account import Account, server_account
+from memci.embedded.postgres import Postgres
+from memci.embedded.redis import Redis
+from memci.errors import ConfigurationError
+
+
+@dataclass(frozen=True, slots=True)
+class Addresses:
+    """Where the servers are; the broker's address holds its password."""
+
+    database_url: str
+    broker_url: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Servers:
+    """The two servers of a data folder."""
+
+    postgres: Postgres
+    redis: Redis
+
+    @property
+    def addresses(self) -> Addresses:
+        """Where programs reach them."""
+        return Addresses(self.postgres.url, self.redis.url)
+
+
+@contextmanager
+def own(data_dir: Path) -> Iterator[Servers]:
+    """Own the servers of this folder: start or adopt them, and stop them at the end.
+
+    An owner that is killed leaves them running for the next one. Raises ``ConfigurationError``
+    when another process owns them, the wheels are not installed, or a server does not start.
+    """
+    servers = servers_of(data_dir)
+    with _sole_owner(data_dir), ExitStack() as stack:
+        for server in (servers.redis, servers.postgres):
+            stack.callback(server.stop)
+            server.start()
+        yield servers
+
+
+def connect(data_dir: Path) -> Addresses | None:
+    """Return the addresses of this folder's servers if both answer; never starts one."""
+    account = server_account()
+    servers = _servers(_base(data_dir, account), account)
+    if servers.redis.answers() and servers.postgres.answers():
+        return servers.addresses
+    return None
+
+
+def servers_of(data_dir: Path, *, durable: bool = True) -> Servers:
+    """Return the servers of this folder as they are, made but not started; nobody owns them.
+
+    For tests, which start, kill and restart them one by one; all else goes through ``own``.
+    """
+    account = server_account()
+    data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    base = _base(data_dir, account)
+    base.parent.mkdir(parents=True, exist_ok=True)
+    return _servers(files.private_folder(base, account), account, durable=durable)
+
+
+@contextmanager
+def _sole_owner(data_dir: Path) -> Iterator[None]:
+    path = data_dir / "lock"
+    path.touch(mode=0o600)
+    with path.open("r+", encoding="ascii") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise ConfigurationError(
+                f"process {lock.read().strip() or '(unknown)'} already runs the servers in "
+                f"{data_dir}: stop it first, or set MEMCI_DATA_DIR to another folder"
+            ) from None
+        # For the message above only: what counts is the lock.
+        lock.truncate()
+        lock.write(f"{os.getpid()}\n")
+        lock.flush()
+        yield
+
+
+def _base(data_dir: Path, account: Account) -> Path:
+    """Return the folder that holds the servers' homes: the data folder, if the account can."""
+    if account.homes is None:
+        return data_dir.absolute()
+    return account.homes / hashlib.sha256(os.fsencode(data_dir.absolute())).hexdigest()[:16]
+
+
+def _servers(base: Path, account: Account, *, durable: bool = True) -> Servers:
+    return Servers(
+        Postgres(base / "postgres", account=account, durable=durable),
+        Redis(base / "redis", account=account, durable=durable),
+    )

@@ -1,0 +1,236 @@
+"""PostgreSQL 18 with pgvector: a cluster in a folder, one database, passwords for everyone."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import struct
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import ClassVar
+from urllib.parse import quote
+
+import psycopg
+
+from memci.embedded import binaries, bootstrap, files
+from memci.embedded.server import Server
+from memci.errors import ConfigurationError
+
+SUPERUSER = "postgres"
+
+_SETTINGS = {
+    "listen_addresses": "127.0.0.1",
+    "unix_socket_permissions": "0700",
+    "max_connections": "200",
+    "shared_buffers": "128MB",
+    "synchronous_commit": "on",
+    "jit": "off",  # compiling costs more than our short statements take
+    "timezone": "UTC",
+    "log_timezone": "UTC",
+    "log_checkpoints": "off",
+    # The detail of an error quotes rows, which hold what people said.
+    "log_error_verbosity": "terse",
+}
+_NOT_DURABLE = {"fsync": "off", "full_page_writes": "off"}
+_INITDB = (
+    "--auth=scram-sha-256",
+    f"--username={SUPERUSER}",
+    "--encoding=UTF8",
+    "--locale=C",
+    "--locale-provider=builtin",  # the same order of text on every machine
+    "--builtin-locale=C.UTF-8",
+    "--no-instructions",
+)
+_HBA = "local all all scram-sha-256\nhost all all 127.0.0.1/32 scram-sha-256\n"
+_ASK_ID = "SELECT system_identifier FROM pg_control_system()"
+
+
+class Postgres(Server):
+    """The PostgreSQL server of a folder.
+
+    Its URL logs in as ``memci``, who is no superuser, to the database ``memci``; the password
+    is not in the URL but in a file of mode 0600 that the URL names.
+    """
+
+    name: ClassVar[str] = "postgres"
+    stop_signals: ClassVar[Sequence[tuple[signal.Signals, float]]] = (
+        (signal.SIGINT, 30.0),  # fast: connections are closed, everything is written
+        (signal.SIGQUIT, 10.0),  # immediate: the next start recovers
+        (signal.SIGKILL, 10.0),
+    )
+    passing_troubles: ClassVar[Sequence[str]] = (
+        "Address already in use",
+        # Children of a killed server that have not noticed yet.
+        "pre-existing shared memory block",
+    )
+
+    @property
+    def cluster(self) -> Path:
+        """The data directory, as PostgreSQL calls it."""
+        return self.home / "cluster"
+
+    @property
+    def url(self) -> str:
+        """Where programs reach the database ``memci``."""
+        return self.database_url(bootstrap.DATABASE)
+
+    def database_url(self, database: str) -> str:
+        """Return the URL of one database, for the login ``memci``.
+
+        A stranger on our port gets no password from it: the client insists on SCRAM.
+        """
+        passfile = quote(os.fspath(self._passfile(bootstrap.LOGIN)), safe="/")
+        return (
+            f"postgresql+psycopg://{bootstrap.LOGIN}@127.0.0.1:{self.port}/{database}"
+            f"?passfile={passfile}&require_auth=scram-sha-256"
+        )
+
+    def connect_as_superuser(self, database: str = "postgres") -> psycopg.Connection:
+        """Connect over the socket, committing each statement."""
+        sockets = self._sockets()
+        if sockets is None:
+            raise ConfigurationError(f"PostgreSQL does not run in {self.home}")
+        return self._connect(os.fspath(sockets), SUPERUSER, database)
+
+    def answers(self) -> bool:
+        """Tell whether ``url`` leads to the cluster of this home, and the login works."""
+        if self.pid is None:
+            return False
+        return self._answers_with_id("127.0.0.1", bootstrap.LOGIN, bootstrap.DATABASE)
+
+    def start(self) -> None:
+        """Adopt or launch the server, and make what is missing: roles, database, pgvector."""
+        super().start()
+        password = self._passfile(bootstrap.LOGIN).read_text(encoding="ascii").strip()
+        with self.connect_as_superuser() as connection:
+            bootstrap.ensure_roles(connection, password.rpartition(":")[2])
+            bootstrap.ensure_database(connection)
+        with self.connect_as_superuser(bootstrap.DATABASE) as connection:
+            bootstrap.ensure_vector(connection)
+
+    def _prepare(self) -> None:
+        version = self.cluster / "PG_VERSION"
+        if not version.exists():
+            self._make_cluster()
+        elif version.read_text(encoding="ascii").strip() != binaries.POSTGRES_MAJOR:
+            raise ConfigurationError(
+                f"{self.cluster} was written by PostgreSQL {version.read_text().strip()}, and "
+                f"this release runs {binaries.POSTGRES_MAJOR}: export it with the release that "
+                "wrote it, or set MEMCI_DATA_DIR to a new folder"
+            )
+        if not self._passfile(bootstrap.LOGIN).exists():
+            self._write_passfile(bootstrap.LOGIN, files.new_password())
+
+    def _configure(self, port: int, sockets: Path) -> Sequence[str]:
+        self._drop_reused_pid()
+        access = self.home / "hba.conf"
+        files.write_private(access, _HBA, self.account)
+        settings = {
+            "hba_file": os.fspath(access),
+            "unix_socket_directories": f'"{sockets}"',
+            "port": str(port),
+            **_SETTINGS,
+            **({} if self.durable else _NOT_DURABLE),
+        }
+        lines = "".join(f"{key} = {_quoted(value)}\n" for key, value in settings.items())
+        configuration = self.home / "server.conf"
+        files.write_private(configuration, lines, self.account)
+        return (
+            os.fspath(binaries.postgres()),
+            f"-D{self.cluster}",
+            f"--config-file={configuration}",
+        )
+
+    def _is_up(self, sockets: Path) -> bool:
+        return self._answers_with_id(os.fspath(sockets), SUPERUSER, "postgres")
+
+    def _socket(self, sockets: Path) -> Path:
+        return sockets / f".s.PGSQL.{self.port}"
+
+    def _make_cluster(self) -> None:
+        """Run initdb beside the place, then move the cluster in: it is there whole or not."""
+        fresh = self.home / "cluster.new"
+        shutil.rmtree(fresh, ignore_errors=True)
+        password = files.new_password()
+        self._write_passfile(SUPERUSER, password)
+        secret = self.home / "initdb.password"
+        files.write_private(secret, password, self.account)
+        command = [*self.account.prefix, os.fspath(binaries.initdb()), *_INITDB]
+        command += [f"--pgdata={fresh}", f"--pwfile={secret}"]
+        try:
+            self._run_initdb(command if self.durable else [*command, "--no-sync"])
+        finally:
+            secret.unlink()
+        fresh.rename(self.cluster)
+
+    def _run_initdb(self, command: Sequence[str]) -> None:
+        done = subprocess.run(
+            command,
+            cwd=self.home,
+            env={"PATH": os.defpath, "LC_ALL": "C", "TZ": "UTC"},
+            user=self.account.uid,
+            group=self.account.uid,
+            extra_groups=None if self.account.uid is None else (),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if done.returncode:
+            raise ConfigurationError(f"initdb failed in {self.home}: {done.stderr.strip()}")
+
+    def _drop_reused_pid(self) -> None:
+        """Remove a postmaster.pid whose process is gone and its id now someone else's.
+
+        PostgreSQL takes any living process with that id for itself and would not start. Only
+        called when nobody listens on our socket; a real postmaster stands in its cluster.
+        """
+        pid_file = self.cluster / "postmaster.pid"
+        if not pid_file.exists():
+            return
+        pid = pid_file.read_text(encoding="utf-8", errors="replace").partition("\n")[0]
+        try:
+            stands_in = Path(f"/proc/{int(pid)}/cwd").readlink()
+        except (OSError, ValueError):
+            stands_in = None
+        if stands_in != self.cluster.resolve():
+            pid_file.unlink()
+
+    def _answers_with_id(self, host: str, user: str, database: str) -> bool:
+        try:
+            with self._connect(host, user, database) as connection:
+                row = connection.execute(_ASK_ID).fetchone()
+        except psycopg.OperationalError:
+            return False
+        return row == (self._cluster_id(),)
+
+    def _cluster_id(self) -> int:
+        """Read the system identifier: the first 8 bytes of pg_control."""
+        with (self.cluster / "global" / "pg_control").open("rb") as control:
+            number: int = struct.unpack("=Q", control.read(8))[0]
+        return number
+
+    def _connect(self, host: str, user: str, database: str) -> psycopg.Connection:
+        return psycopg.connect(
+            host=host,
+            port=self.port,
+            user=user,
+            dbname=database,
+            passfile=os.fspath(self._passfile(user)),
+            require_auth="scram-sha-256",
+            sslmode="disable",
+            gssencmode="disable",
+            connect_timeout=3,
+            autocommit=True,
+        )
+
+    def _passfile(self, user: str) -> Path:
+        return self.home / f"{user}.pass"
+
+    def _write_passfile(self, user: str, password: str) -> None:
+        files.write_private(self._passfile(user), f"*:*:*:{user}:{password}\n", self.account)
+
+
+def _quoted(value: str) -> str:
+    return "'" + value.replace("\\", "\\\\").replace("'", "''") + "'"

@@ -1,0 +1,220 @@
+"""What the two servers have in common: adopted or launched, waited for, stopped, killed.
+
+A server lives in its home, a private folder. It runs if what listens on the socket in that home
+answers as the server of that home; files that name a process or a port prove nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import ClassVar
+
+from memci.embedded import files
+from memci.embedded.account import Account, server_account
+from memci.embedded.process import ServerProcess
+from memci.errors import ConfigurationError
+
+_START_TIMEOUT_S = 60.0  # replaying a log after a crash takes its time
+_KILL_TIMEOUT_S = 10.0
+_LOOK_EVERY_S = 0.01
+_TRY_AGAIN_AFTER_S = 0.1
+
+
+class Server(ABC):
+    """A server process, and the folder that it lives in.
+
+    ``durable=False`` lets a power cut lose data (a crash of the process still loses nothing):
+    for tests only.
+    """
+
+    name: ClassVar[str]
+    # How to ask it to stop: each signal, and the seconds to wait before the next, harder one.
+    stop_signals: ClassVar[Sequence[tuple[signal.Signals, float]]]
+    # What its log says when a start failed for a reason that passes by itself.
+    passing_troubles: ClassVar[Sequence[str]]
+
+    def __init__(self, home: Path, *, account: Account | None = None, durable: bool = True) -> None:
+        """Take the server that lives in ``home``, whether it runs, rests or is yet to be made."""
+        self.home = home.absolute()
+        self.account = account or server_account()
+        self.durable = durable
+        self.log = self.home / f"{self.name}.log"
+        self._process: ServerProcess | None = None
+        self._log_start = 0
+
+    @property
+    @abstractmethod
+    def url(self) -> str:
+        """Where programs reach the server."""
+
+    @abstractmethod
+    def answers(self) -> bool:
+        """Tell whether a connection to ``url`` is answered by the server of this home."""
+
+    @property
+    def port(self) -> int:
+        """The port on 127.0.0.1; it stays the same from start to start while it is free."""
+        return int((self.home / "port").read_text(encoding="ascii"))
+
+    @property
+    def pid(self) -> int | None:
+        """The process that listens on the socket of this home, if there is one."""
+        process = self._find()
+        if process is None:
+            return None
+        process.release()
+        return process.pid
+
+    def start(self) -> None:
+        """Adopt the server if it runs, else launch it; return when it answers.
+
+        Raises ``ConfigurationError`` with the end of the server's log when it does not start.
+        """
+        files.private_folder(self.home, self.account)
+        self._prepare()
+        files.make_socket_folder(self.home, self.account)
+        deadline = time.monotonic() + _START_TIMEOUT_S
+        while not self._try_start(deadline):
+            time.sleep(_TRY_AGAIN_AFTER_S)
+
+    def stop(self) -> None:
+        """Stop the server, gently at first, and return when it is gone."""
+        process = self._take()
+        if process is None:
+            return
+        with ExitStack() as stack:
+            stack.callback(process.release)
+            for member in process.with_children(stack):
+                member.send(signal.SIGCONT)  # a frozen one hears nothing
+            for number, wait_s in self.stop_signals:
+                process.send(number)
+                if process.wait_gone(wait_s):
+                    break
+        files.remove_socket_folder(self.home)
+
+    def kill(self) -> None:
+        """Kill the server and all its processes at once, as a crash does; return when all gone."""
+        process = self._take()
+        if process is None:
+            return
+        with ExitStack() as stack:
+            stack.callback(process.release)
+            process.send(signal.SIGSTOP)  # no new children from here
+            family = process.with_children(stack)
+            for member in family:
+                member.send(signal.SIGKILL)
+            for member in family:
+                member.wait_gone(_KILL_TIMEOUT_S)
+
+    def restart(self) -> None:
+        """Stop the server and start it again, on the same port and data."""
+        self.stop()
+        self.start()
+
+    def freeze(self) -> None:
+        """Halt all its processes: connections stay open, and nothing answers, until ``thaw``."""
+        self._signal_family(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        """Let frozen processes go on."""
+        self._signal_family(signal.SIGCONT)
+
+    def release(self) -> None:
+        """Let go of a server that is to outlive this process."""
+        process, self._process = self._process, None
+        if process:
+            process.release()
+
+    @abstractmethod
+    def _prepare(self) -> None:
+        """Make what the server needs to start, where it is missing."""
+
+    @abstractmethod
+    def _configure(self, port: int, sockets: Path) -> Sequence[str]:
+        """Write the configuration and return the command that runs the server."""
+
+    @abstractmethod
+    def _is_up(self, sockets: Path) -> bool:
+        """Tell whether the server of this home answers on its socket."""
+
+    @abstractmethod
+    def _socket(self, sockets: Path) -> Path:
+        """Return the path of the socket."""
+
+    def _sockets(self) -> Path | None:
+        return files.socket_folder(self.home, self.account)
+
+    def _find(self) -> ServerProcess | None:
+        sockets = self._sockets()
+        if sockets is None or not (self.home / "port").exists():
+            return None
+        return ServerProcess.listening_on(self._socket(sockets))
+
+    def _take(self) -> ServerProcess | None:
+        """Return the process that we launched, or else the one that listens."""
+        process, self._process = self._process, None
+        if process and not process.wait_gone(0):
+            return process
+        if process:
+            process.release()
+        return self._find()
+
+    def _signal_family(self, number: signal.Signals) -> None:
+        process = self._process or self._find()
+        if process is None:
+            raise ConfigurationError(f"{self.name} does not run in {self.home}")
+        with ExitStack() as stack:
+            if process is not self._process:
+                stack.callback(process.release)
+            process.send(number)
+            for member in process.with_children(stack):
+                member.send(number)
+
+    def _try_start(self, deadline: float) -> bool:
+        """Adopt or launch; False when it ended for a reason that passes by itself."""
+        process, adopted = self._take(), True
+        if process is None:
+            process, adopted = self._launch(), False
+        self._process = process
+        while not process.wait_gone(_LOOK_EVERY_S):
+            sockets = self._sockets()
+            if sockets and self._is_up(sockets):
+                return True
+            if time.monotonic() > deadline:
+                raise ConfigurationError(self._complaint("does not answer"))
+        self.release()
+        trouble = files.read_from(self.log, self._log_start)
+        passes = adopted or any(known in trouble for known in self.passing_troubles)
+        if not passes or time.monotonic() > deadline:
+            raise ConfigurationError(self._complaint("does not start"))
+        return False
+
+    def _launch(self) -> ServerProcess:
+        sockets = files.make_socket_folder(self.home, self.account)
+        command = self._configure(self._choose_port(), sockets)
+        log = files.open_log(self.log, self.account)
+        self._log_start = os.lseek(log, 0, os.SEEK_END)
+        try:
+            return ServerProcess.launch(command, self.account, home=self.home, log=log)
+        except OSError as error:
+            raise ConfigurationError(f"{command[0]} cannot be run: {error.strerror}") from error
+        finally:
+            os.close(log)
+
+    def _choose_port(self) -> int:
+        recorded = self.home / "port"
+        if recorded.exists() and files.port_is_free(self.port):
+            return self.port
+        port = files.free_port()
+        files.write_private(recorded, str(port), self.account)
+        return port
+
+    def _complaint(self, what: str) -> str:
+        end = files.read_from(self.log, self._log_start).splitlines()[-8:]
+        return "\n".join([f"{self.name} {what}; the end of {self.log}:", *end])

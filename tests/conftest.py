@@ -1,0 +1,71 @@
+"""Real servers for every test that asks for them: one PostgreSQL a run, one Redis a process."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+import redis
+
+from memci.embedded import Postgres, Redis, Servers
+from memci.testing import RunServers, database_copy
+
+RUN = pytest.StashKey[RunServers]()
+FOLDER = "memci_run"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Open the run in the controlling process; its workers take part in it."""
+    handed_over: dict[str, Any] | None = getattr(config, "workerinput", None)
+    if handed_over is not None:
+        config.stash[RUN] = RunServers(Path(handed_over[FOLDER]))
+        return
+    run = ExitStack()
+    config.stash[RUN] = run.enter_context(RunServers.begin())
+    config.add_cleanup(run.close)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Tell a worker of pytest-xdist which run it takes part in."""
+    node.workerinput[FOLDER] = str(node.config.stash[RUN].folder)
+
+
+@pytest.fixture(scope="session")
+def shared_postgres(pytestconfig: pytest.Config) -> Postgres:
+    """The PostgreSQL of the run: not to be stopped by a test."""
+    return pytestconfig.stash[RUN].postgres()
+
+
+@pytest.fixture(scope="session")
+def process_redis(pytestconfig: pytest.Config) -> Iterator[Redis]:
+    """The Redis of this process: not to be stopped by a test."""
+    worker: dict[str, Any] = getattr(pytestconfig, "workerinput", {"workerid": "main"})
+    server = pytestconfig.stash[RUN].redis(f"redis-{worker['workerid']}")
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def database_url(shared_postgres: Postgres) -> Iterator[str]:
+    """A fresh database with the migrations run; dropped after the test."""
+    with database_copy(shared_postgres) as url:
+        yield url
+
+
+@pytest.fixture
+def broker_url(process_redis: Redis) -> str:
+    """An empty Redis."""
+    with closing(redis.Redis.from_url(process_redis.url)) as client:
+        client.flushall()
+    return process_redis.url
+
+
+@pytest.fixture
+def own_servers(pytestconfig: pytest.Config) -> Iterator[Servers]:
+    """A private PostgreSQL (with the migrations run) and Redis, to kill, freeze and restart."""
+    with pytestconfig.stash[RUN].servers() as servers:
+        yield servers
