@@ -18,6 +18,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import LiteralString, TypeVar
 
+import psycopg
 from psycopg import sql
 
 from memci.embedded import Postgres, Redis, Servers, servers_of
@@ -113,6 +114,12 @@ class RunServers:
                 server.start()
             upgrade(servers.postgres.url)
             yield servers
+
+
+def open_database(database_url: str) -> psycopg.Connection:
+    """Connect with bare psycopg, committing each statement; close it, or use it in a ``with``."""
+    plain = database_url.replace("postgresql+psycopg://", "postgresql://", 1)
+    return psycopg.connect(plain, autocommit=True)
 
 
 @contextmanager

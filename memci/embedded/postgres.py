@@ -6,7 +6,6 @@ import os
 import shutil
 import signal
 import struct
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar
@@ -14,7 +13,7 @@ from urllib.parse import quote
 
 import psycopg
 
-from memci.embedded import binaries, bootstrap, files
+from memci.embedded import binaries, bootstrap, files, process
 from memci.embedded.server import Server
 from memci.errors import ConfigurationError
 
@@ -64,6 +63,8 @@ class Postgres(Server):
         "Address already in use",
         # Children of a killed server that have not noticed yet.
         "pre-existing shared memory block",
+        # A killed owner was just starting one: soon it listens, and is adopted.
+        'lock file "postmaster.pid" already exists',
     )
 
     @property
@@ -124,7 +125,7 @@ class Postgres(Server):
             self._write_passfile(bootstrap.LOGIN, files.new_password())
 
     def _configure(self, port: int, sockets: Path) -> Sequence[str]:
-        self._drop_reused_pid()
+        self._drop_stale_locks(sockets)
         access = self.home / "hba.conf"
         files.write_private(access, _HBA, self.account)
         settings = {
@@ -157,45 +158,32 @@ class Postgres(Server):
         self._write_passfile(SUPERUSER, password)
         secret = self.home / "initdb.password"
         files.write_private(secret, password, self.account)
-        command = [*self.account.prefix, os.fspath(binaries.initdb()), *_INITDB]
+        command = [os.fspath(binaries.initdb()), *_INITDB]
         command += [f"--pgdata={fresh}", f"--pwfile={secret}"]
+        command += [] if self.durable else ["--no-sync"]
         try:
-            self._run_initdb(command if self.durable else [*command, "--no-sync"])
+            process.run(command, self.account, home=self.home)
         finally:
             secret.unlink()
         fresh.rename(self.cluster)
 
-    def _run_initdb(self, command: Sequence[str]) -> None:
-        done = subprocess.run(
-            command,
-            cwd=self.home,
-            env={"PATH": os.defpath, "LC_ALL": "C", "TZ": "UTC"},
-            user=self.account.uid,
-            group=self.account.uid,
-            extra_groups=None if self.account.uid is None else (),
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        if done.returncode:
-            raise ConfigurationError(f"initdb failed in {self.home}: {done.stderr.strip()}")
+    def _drop_stale_locks(self, sockets: Path) -> None:
+        """Remove lock files of a server that was killed.
 
-    def _drop_reused_pid(self) -> None:
-        """Remove a postmaster.pid whose process is gone and its id now someone else's.
-
-        PostgreSQL takes any living process with that id for itself and would not start. Only
-        called when nobody listens on our socket; a real postmaster stands in its cluster.
+        PostgreSQL takes any process that has the number in them now for the server, even one
+        that is dead and not yet collected by its parent, and would not start. Called when
+        nobody listens on our socket; a real server stands in its cluster from before it locks.
         """
-        pid_file = self.cluster / "postmaster.pid"
-        if not pid_file.exists():
-            return
-        pid = pid_file.read_text(encoding="utf-8", errors="replace").partition("\n")[0]
+        for lock in (self.cluster / "postmaster.pid", *sockets.glob(".s.PGSQL.*.lock")):
+            if lock.exists() and not self._is_held(lock):
+                lock.unlink()
+
+    def _is_held(self, lock: Path) -> bool:
+        pid = lock.read_text(encoding="utf-8", errors="replace").partition("\n")[0]
         try:
-            stands_in = Path(f"/proc/{int(pid)}/cwd").readlink()
+            return Path(f"/proc/{int(pid)}/cwd").readlink() == self.cluster.resolve()
         except (OSError, ValueError):
-            stands_in = None
-        if stands_in != self.cluster.resolve():
-            pid_file.unlink()
+            return False
 
     def _answers_with_id(self, host: str, user: str, database: str) -> bool:
         try:

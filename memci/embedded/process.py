@@ -15,9 +15,10 @@ import subprocess
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from memci.embedded.account import Account
+from memci.errors import ConfigurationError
 
 _CONNECT_TIMEOUT_S = 2.0
 _CREDENTIALS = struct.Struct("3i")  # pid, uid, gid
@@ -37,21 +38,18 @@ class ServerProcess:
         """Start a server in ``home``, in a session of its own.
 
         A Ctrl-C in the terminal then reaches the owner only, who decides; and a killed owner
-        leaves its servers running. The environment is empty: what it holds for other programs
-        (PGOPTIONS, keys) is no business of the servers.
+        leaves its servers running.
         """
-        child = subprocess.Popen(
-            (*account.prefix, *command),
-            cwd=home,
-            env={"PATH": os.defpath, "LC_ALL": "C", "TZ": "UTC"},
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            start_new_session=True,
-            user=account.uid,
-            group=account.uid,
-            extra_groups=None if account.uid is None else (),
-        )
+        try:
+            child = subprocess.Popen(
+                (*account.prefix, *command),
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+                **_surroundings(account, home),
+            )
+        except OSError as error:
+            raise _cannot_run(command, error) from error
         return cls(child.pid, child)
 
     @classmethod
@@ -103,6 +101,46 @@ class ServerProcess:
         if self._child and self._child.returncode is None:
             # The launcher's handle would warn that the process still runs: it is meant to.
             self._child.returncode = 0
+
+
+def run(command: Sequence[str], account: Account, *, home: Path) -> None:
+    """Run a command to its end; ``ConfigurationError`` with what it said when it fails."""
+    try:
+        done = subprocess.run(
+            (*account.prefix, *command),
+            capture_output=True,
+            check=False,
+            **_surroundings(account, home),
+        )
+    except OSError as error:
+        raise _cannot_run(command, error) from error
+    if done.returncode:
+        said = done.stderr.decode(errors="replace").strip()
+        raise ConfigurationError(f"{Path(command[0]).name} failed in {home}: {said}")
+
+
+def _surroundings(account: Account, home: Path) -> dict[str, Any]:
+    """Say how a command of ours runs.
+
+    Its environment holds nothing of ours: what is there for other programs (PGOPTIONS, keys)
+    is no business of the servers.
+    """
+    return {
+        "cwd": home,
+        "env": {"PATH": os.defpath, "LC_ALL": "C", "TZ": "UTC"},
+        "stdin": subprocess.DEVNULL,
+        "umask": 0o077,
+        "user": account.uid,
+        "group": account.uid,
+        "extra_groups": None if account.uid is None else (),
+    }
+
+
+def _cannot_run(command: Sequence[str], error: OSError) -> ConfigurationError:
+    return ConfigurationError(
+        f"{command[0]} cannot be run ({error.strerror}): the account that runs the servers must "
+        "be able to reach it and the data folder"
+    )
 
 
 def _listener(path: Path) -> int | None:

@@ -202,8 +202,6 @@ class Server(ABC):
         self._log_start = os.lseek(log, 0, os.SEEK_END)
         try:
             return ServerProcess.launch(command, self.account, home=self.home, log=log)
-        except OSError as error:
-            raise ConfigurationError(f"{command[0]} cannot be run: {error.strerror}") from error
         finally:
             os.close(log)
 

@@ -2,21 +2,16 @@
 
 from contextlib import closing
 
-import psycopg
 import pytest
 import redis
 
 from memci.embedded import Servers
-from memci.testing import wait_until
-
-
-def libpq(url: str) -> str:
-    return url.replace("postgresql+psycopg://", "postgresql://")
+from memci.testing import open_database, wait_until
 
 
 @pytest.mark.parametrize("turn", ["first", "second"])
 def test_each_test_has_a_fresh_migrated_database(database_url: str, turn: str):
-    with psycopg.connect(libpq(database_url), autocommit=True) as connection:
+    with open_database(database_url) as connection:
         connection.execute("SET ROLE memci_app")
         rows = connection.execute("SELECT agent_id FROM lane").fetchall()
         connection.execute("INSERT INTO lane (agent_id) VALUES ('a')")
@@ -32,7 +27,7 @@ def test_each_test_has_an_empty_broker(broker_url: str, turn: str):
 
 def test_own_servers_come_back_after_a_crash_with_address_and_data(own_servers: Servers):
     before = own_servers.addresses
-    with psycopg.connect(libpq(before.database_url), autocommit=True) as connection:
+    with open_database(before.database_url) as connection:
         connection.execute("SET ROLE memci_owner")
         connection.execute("CREATE TABLE kept AS SELECT 7 AS number")
     with closing(redis.Redis.from_url(before.broker_url)) as client:
@@ -46,7 +41,7 @@ def test_own_servers_come_back_after_a_crash_with_address_and_data(own_servers: 
     own_servers.redis.start()
 
     assert own_servers.addresses == before
-    with psycopg.connect(libpq(before.database_url)) as connection:
+    with open_database(before.database_url) as connection:
         connection.execute("SET ROLE memci_owner")
         assert connection.execute("SELECT number FROM kept").fetchall() == [(7,)]
     with closing(redis.Redis.from_url(before.broker_url)) as client:

@@ -1,0 +1,134 @@
+"""Clauses: the smallest parts of a sentence that can be left out and leave something readable."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+from memci.domain.language import Language
+from memci.smallmodel.offline.sentences import sentence_spans
+from memci.smallmodel.offline.words import CHINESE_NEGATIONS, ENGLISH_NEGATIONS
+
+_SUBORDINATORS = (
+    "because|although|though|whereas|which|who|whom|whose|when|where|while|since|after|before|"
+    "until|so that|in order to|such as|including|especially|like|as well as"
+)
+_SUBJECTS = (
+    "i|we|he|she|it|they|you|there|this|that|these|those|the|my|our|his|her|their|your|its|a|an|"
+    "let's|i'm|i've|i'd|i'll|we're|we've|we'll|it's|they're|he's|she's|that's|there's|you're"
+)
+# "if" and "unless" stay with what they condition: without them it would say something else.
+_ENGLISH_SEAM = re.compile(
+    rf"(?<=[,;])\s+|\s+[-–—]+\s+|(?<=[\w.,])\s*—\s*|\s+(?=\()|(?<=\))\s+"
+    rf"|\s+(?=(?:{_SUBORDINATORS})\s)|\s+(?=(?:and|but|so)\s+(?:{_SUBJECTS})\s)",
+    re.IGNORECASE,
+)
+_CHINESE_SEAM = re.compile(r"(?<=[，；,;])\s*|(?=（)|(?<=）)|(?=——)|[ \t]+(?=[\u3400-\u9fff])")
+_CONJUNCTION = re.compile(r"(?:and|but|so|or|then|plus)\s+", re.IGNORECASE)
+_STANDS_ALONE = re.compile(rf"(?:(?:{_SUBJECTS})\b|[A-Z][\w'’]+\s+\w|\d+[.)]\s)", re.IGNORECASE)
+_ENGLISH_DEPENDENT = re.compile(rf"(?:{_SUBORDINATORS}|to|or|by|for|with|in|on|at|from)\b|\(", re.I)
+_CHINESE_DEPENDENT = re.compile(
+    "因为|由于|虽然|尽管|为了|以便|尤其|特别是|例如|比如|包括|以及|或者|（|和|或|——|像|甚至|的"
+)
+_CHINESE_CONDITION = re.compile("如果|要是|假如|除非|只要|只有|无论|不管|一旦|万一")
+_ENGLISH_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+_FEWEST_WORDS = 3
+_FEWEST_CHARACTERS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """Part of sentence ``sentence`` of line ``line``; ``end`` is that sentence's closing mark.
+
+    ``needs`` is the index of the clause without which it cannot be read, or None.
+    """
+
+    text: str
+    line: int
+    sentence: int
+    end: str
+    needs: int | None = None
+
+
+def clauses(text: str, language: Language) -> list[Clause]:
+    """Split ``text`` into its clauses, in order."""
+    found: list[Clause] = []
+    line = position = 0
+    for number, (start, stop) in enumerate(sentence_spans(text)):
+        line += text.count("\n", position, start)
+        position = start
+        sentence = text[start:stop]
+        parts = _parts(sentence, language)
+        heads = _heads(parts, language)
+        offset = len(found)
+        for part, head in zip(parts, heads, strict=True):
+            needs = None if head is None else offset + head
+            found.append(Clause(part, line, number, _closing(sentence), needs))
+    return found
+
+
+def has_negation(text: str, language: Language) -> bool:
+    """Say whether ``text`` denies something."""
+    if any(
+        word in ENGLISH_NEGATIONS or word.endswith("n't")
+        for word in _ENGLISH_WORD.findall(text.lower().replace("’", "'"))
+    ):
+        return True
+    return language is Language.CHINESE and any(each in text for each in CHINESE_NEGATIONS)
+
+
+def without_conjunction(clause: Clause) -> Clause:
+    """Return a clause that can open a sentence: "and we left" as "we left"."""
+    match = _CONJUNCTION.match(clause.text)
+    return replace(clause, text=clause.text[match.end() :]) if match else clause
+
+
+def _parts(sentence: str, language: Language) -> list[str]:
+    if sentence.startswith(("```", "~~~")):
+        return [line.strip() for line in sentence.splitlines() if line.strip()]
+    seam = _CHINESE_SEAM if language is Language.CHINESE else _ENGLISH_SEAM
+    parts: list[str] = []
+    for part in (each.strip() for each in seam.split(sentence)):
+        if not part:
+            continue
+        if parts and _must_stay(parts[-1], part, language):
+            parts[-1] = f"{parts[-1]}{'' if language is Language.CHINESE else ' '}{part}"
+        else:
+            parts.append(part)
+    return parts
+
+
+def _must_stay(before: str, part: str, language: Language) -> bool:
+    """A clause that would mean something else, or nothing, without the one before it."""
+    if language is Language.CHINESE:
+        return bool(_CHINESE_CONDITION.match(before)) or len(part) < _FEWEST_CHARACTERS
+    return not _alone(part, language) and has_negation(part, language)
+
+
+def _alone(part: str, language: Language) -> bool:
+    if language is Language.CHINESE:
+        return len(part) >= _FEWEST_CHARACTERS and not _CHINESE_DEPENDENT.match(part)
+    body = _CONJUNCTION.sub("", part, count=1)
+    if _ENGLISH_DEPENDENT.match(body) or not _STANDS_ALONE.match(body):
+        return False
+    return len(_ENGLISH_WORD.findall(body)) >= _FEWEST_WORDS
+
+
+def _heads(parts: list[str], language: Language) -> list[int | None]:
+    """For each part the index of the one it needs."""
+    alone = [index for index, part in enumerate(parts) if _alone(part, language)]
+    if not alone:
+        alone = [max(range(len(parts)), key=lambda index: len(parts[index]))]
+    heads: list[int | None] = []
+    for index in range(len(parts)):
+        if index in alone:
+            heads.append(None)
+            continue
+        before = [each for each in alone if each < index]
+        heads.append(before[-1] if before else alone[0])
+    return heads
+
+
+def _closing(sentence: str) -> str:
+    mark = sentence.rstrip("\"'”’)]»」』）》")[-1:]
+    return mark if mark in ".!?…。！？" else ""

@@ -1,0 +1,121 @@
+"""Cuts messages into topic segments (M3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from itertools import pairwise
+
+import numpy as np
+
+from memci.domain.language import Language, language_of
+from memci.domain.message import Message, Role
+from memci.smallmodel.offline import chinese
+from memci.smallmodel.offline.embedder import MODEL, unit_rows
+from memci.smallmodel.offline.pieces import cut_into_pieces
+from memci.smallmodel.offline.topics import Seam, best_cuts
+from memci.smallmodel.ports import Embedder, TopicSegment, Vectors
+
+# Characters of a segment's text, at most.
+LONGEST_SEGMENT = 1_500
+# After so long a silence a conversation begins anew.
+_PAUSE = timedelta(hours=6)
+# What a segment costs (retrieval-and-assembly.md, "What is known to work").
+_PRICE = 0.9
+# Share of MiniLM's vector in a Chinese utterance's; its words are the rest. MiniLM learned English.
+_DENSE_SHARE_CHINESE = 0.27
+# Words more usual than this say nothing about the topic.
+_USUAL = 6.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Unit:
+    """A whole message, or a piece of a long one."""
+
+    message: Message
+    text: str
+    first: bool
+
+
+class OfflineSegmenter:
+    """Topic changes by similarity of utterances, long messages cut at their own seams.
+
+    A new session, another user or a silence of six hours is a topic change as well. A tool call
+    and its results stay together, as far as the length allows.
+    """
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+
+    def segment(self, messages: Sequence[Message]) -> list[TopicSegment]:
+        """Cut ``messages`` (ascending seq); messages without text give nothing."""
+        units = [unit for message in messages for unit in _units(message)]
+        if not units:
+            return []
+        if len(units) == 1:
+            return [_segment(units)]
+        language = language_of("\n".join(unit.text for unit in units))
+        cuts = best_cuts(
+            self._vectors(units, language),
+            [len(unit.text) for unit in units],
+            [Seam(_PRICE), *(_seam(before, after) for before, after in pairwise(units))],
+            LONGEST_SEGMENT,
+        )
+        return [_segment(units[start:end]) for start, end in pairwise([*cuts, len(units)])]
+
+    def _vectors(self, units: list[_Unit], language: Language) -> Vectors:
+        # A unit too long to join a neighbour needs no vector: so pieces of a long text cost none.
+        near = [row for row in range(len(units)) if _can_join(units, row)]
+        dense = np.zeros((len(units), self._embedder.dimension), dtype=np.float32)
+        dense[near] = self._embedder.embed([units[row].text for row in near])
+        if language is not Language.CHINESE or self._embedder.model != MODEL:
+            return dense
+        words = _word_vectors({row: units[row].text for row in near}, len(units))
+        share = _DENSE_SHARE_CHINESE
+        return np.hstack([np.sqrt(share) * dense, np.sqrt(1 - share) * words]).astype(np.float32)
+
+
+def _can_join(units: list[_Unit], row: int) -> bool:
+    neighbours = units[max(0, row - 1) : row] + units[row + 1 : row + 2]
+    room = LONGEST_SEGMENT - len(units[row].text)
+    return any(len(neighbour.text) < room for neighbour in neighbours)
+
+
+def _units(message: Message) -> Iterator[_Unit]:
+    for index, piece in enumerate(cut_into_pieces(message.text, LONGEST_SEGMENT)):
+        yield _Unit(message, piece, first=index == 0)
+
+
+def _segment(units: Sequence[_Unit]) -> TopicSegment:
+    text = "\n".join(unit.text for unit in units)
+    seqs = tuple(dict.fromkeys(unit.message.seq for unit in units))
+    return TopicSegment(text, seqs, language_of(text))
+
+
+def _seam(before: _Unit, after: _Unit) -> Seam:
+    one, other = before.message, after.message
+    if not after.first:
+        return Seam(_PRICE)
+    if (one.session_id, one.user_id) != (other.session_id, other.user_id):
+        return Seam(_PRICE, forced=True)
+    if other.said_at - one.said_at >= _PAUSE:
+        return Seam(_PRICE, forced=True)
+    if other.role is Role.TOOL:
+        return Seam(_PRICE, closed=True)
+    return Seam(_PRICE)
+
+
+def _word_vectors(texts: Mapping[int, str], rows: int) -> Vectors:
+    """Return unit rows over the words of all texts (by row), each word weighed by its rarity."""
+    columns: dict[str, int] = {}
+    cells: list[tuple[int, int, float]] = []
+    for row, text in texts.items():
+        for word in chinese.words(text):
+            weight = chinese.rarity(word) - _USUAL
+            if len(word) > 1 and weight > 0:
+                cells.append((row, columns.setdefault(word, len(columns)), weight))
+    table = np.zeros((rows, max(1, len(columns))), dtype=np.float32)
+    for row, column, weight in cells:
+        table[row, column] += weight
+    return unit_rows(table)

@@ -1,0 +1,107 @@
+"""Where sentences end, in English and Chinese."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+# Possible ends within a line. A full stop needs white space behind it (3.5, memci.toml), the
+# Chinese marks do not; closing quotes and brackets belong to the sentence. The look-behind keeps
+# a long run of stops linear.
+_END = re.compile(
+    r"(?<![.!?…。！？])"
+    r"(?:[。！？!?…]*[。！？][。！？!?…]*|[.!?…]+(?=[\"'”’)\]»]*(?:\s|$))|[!?…]+(?=[\"”’)]?[\u3400-\u9fff]))"
+    r"[\"'”’)\]»」』）》]*"
+)
+_ABBREVIATION = re.compile(
+    r"(?:^|[\s(\"'“‘])(?:[A-Za-z]|(?:[A-Za-z]\.)+[A-Za-z]|mr|mrs|ms|dr|prof|st|sr|jr|vs|etc|no|nos|fig|"
+    r"eq|vol|pp|ca|cf|al|approx|dept|inc|ltd|co|corp|gen|col|capt|lt|sgt|rev|hon|mt|ave|blvd|rd|"
+    r"jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\.$",
+    re.IGNORECASE,
+)
+# Abbreviations that may also end a sentence: it goes on only before a small letter or a number.
+_MAY_END = re.compile(r"(?:etc|nos?|fig|eq|vol|inc|ltd|co|corp|al|a\.m|p\.m|[A-Z]\.[A-Z]|\bI)\.$", re.IGNORECASE)
+_FENCE = re.compile(r"^\s*(?:```|~~~)")
+# A list number is not a sentence.
+_LIST_NUMBER = re.compile(r"^\s*\(?\d{1,3}\.$")
+# A line this long that stops without a mark, before a small letter, was wrapped by its writer.
+_WRAPPED = 60
+_LONGEST_ABBREVIATION = 12
+
+Span = tuple[int, int]
+
+
+def sentence_spans(text: str) -> list[Span]:
+    """Return (start, end) of each sentence, in order; only white space lies between them.
+
+    A line ends a sentence, unless it was wrapped; a fenced block of code is one sentence.
+    """
+    return [span for block in _blocks(text) for span in _within(text, block)]
+
+
+def sentences(text: str) -> list[str]:
+    """Return the sentences of ``text``."""
+    return [text[start:end] for start, end in sentence_spans(text)]
+
+
+def _blocks(text: str) -> Iterator[tuple[int, int, bool]]:
+    """Yield (start, end, is code) of lines, wrapped lines joined, and of fenced blocks."""
+    start = position = 0
+    fence = open_block = False
+    previous = ""
+    for line in text.splitlines(keepends=True):
+        marks_fence = bool(_FENCE.match(line))
+        if fence:
+            if marks_fence:
+                yield start, position + len(line), True
+                fence, open_block = False, False
+        else:
+            if open_block and (marks_fence or not _goes_on(previous, line)):
+                yield start, position, False
+                open_block = False
+            if not open_block:
+                start, open_block = position, True
+            fence = marks_fence
+        previous, position = line, position + len(line)
+    if open_block:
+        yield start, position, fence
+
+
+def _goes_on(line: str, following: str) -> bool:
+    text = line.rstrip()
+    return len(text) >= _WRAPPED and text[-1].isascii() and following[:1].islower() and (
+        text[-1].isalnum() or text[-1] in ",;-'\""
+    )
+
+
+def _within(text: str, block: tuple[int, int, bool]) -> Iterator[Span]:
+    start, end, code = block
+    if not code:
+        for match in _END.finditer(text, start, end):
+            if not _goes_through(text, start, match.end(), end):
+                yield from _stripped(text, start, match.end())
+                start = match.end()
+    yield from _stripped(text, start, end)
+
+
+def _goes_through(text: str, start: int, stop: int, end: int) -> bool:
+    """Say whether the mark that ends at ``stop`` is within a sentence."""
+    if text[stop - 1] != ".":
+        return False
+    tail = text[max(start, stop - _LONGEST_ABBREVIATION) : stop]
+    following = text[stop : min(stop + 2, end)].strip()[:1]
+    if stop - start <= _LONGEST_ABBREVIATION and _LIST_NUMBER.match(text[start:stop]):
+        return True
+    if tail.endswith("..."):
+        return following.islower()
+    if _MAY_END.search(tail):
+        return following.islower() or following.isdigit()
+    return bool(_ABBREVIATION.search(tail))
+
+
+def _stripped(text: str, start: int, end: int) -> Iterator[Span]:
+    body = text[start:end]
+    left = len(body) - len(body.lstrip())
+    right = len(body.rstrip())
+    if left < right:
+        yield start + left, start + right

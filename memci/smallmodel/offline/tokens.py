@@ -1,0 +1,74 @@
+"""Exact token counts with OpenAI's tables, read from litellm's wheel and never from a network."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import os
+import threading
+from pathlib import Path
+from typing import Any
+
+from memci.errors import ConfigurationError
+from memci.smallmodel.offline.once import Once
+
+# tiktoken names a cached table by the SHA-1 of the address that it would fetch it from.
+_ADDRESS = "https://openaipublic.blob.core.windows.net/encodings/{}.tiktoken"
+_TOKENIZERS = {"o200k_base": "o200k_base", "cl100k_base": "cl100k_base", "p50k_base": "p50k_base",
+               "o200k_harmony": "o200k_base"}
+_CACHE_VARIABLE = "TIKTOKEN_CACHE_DIR"
+_cache_variable_lock = threading.Lock()
+
+
+class OfflineTokenCounter:
+    """Counts tokens as ``tokenizer`` does, in time linear in the text.
+
+    ``ConfigurationError`` when the name is not one of those whose table is installed.
+    """
+
+    def __init__(self, tokenizer: str = "o200k_base") -> None:
+        if tokenizer not in _TOKENIZERS:
+            known = ", ".join(sorted(_TOKENIZERS))
+            raise ConfigurationError(f"no tokenizer {tokenizer!r}: set MEMCI_TOKENIZER to {known}")
+        self._name = tokenizer
+        self._encoding = Once(lambda: _load(tokenizer))
+
+    @property
+    def tokenizer(self) -> str:
+        """The tokenizer's name, such as ``o200k_base``."""
+        return self._name
+
+    def count(self, text: str) -> int:
+        """Tokens of ``text``; text that looks like a special token counts as ordinary text."""
+        return len(self._encoding.get().encode_ordinary(text))
+
+
+def _load(tokenizer: str) -> Any:
+    import tiktoken  # noqa: PLC0415 - only where tokens are counted
+
+    folder = _folder_with(_TOKENIZERS[tokenizer])
+    # tiktoken takes the folder from the environment only; its own cache would be in a shared
+    # temporary folder, and its next resort is the network.
+    with _cache_variable_lock:
+        before = os.environ.get(_CACHE_VARIABLE)
+        os.environ[_CACHE_VARIABLE] = str(folder)
+        try:
+            return tiktoken.get_encoding(tokenizer)
+        finally:
+            if before is None:
+                del os.environ[_CACHE_VARIABLE]
+            else:
+                os.environ[_CACHE_VARIABLE] = before
+
+
+def _folder_with(table: str) -> Path:
+    """Find the folder that holds a table: inside litellm's package, without importing it."""
+    name = hashlib.sha1(_ADDRESS.format(table).encode(), usedforsecurity=False).hexdigest()
+    spec = importlib.util.find_spec("litellm")
+    for root in spec.submodule_search_locations or () if spec else ():
+        folder = Path(root) / "litellm_core_utils" / "tokenizers"
+        if (folder / name).is_file():
+            return folder
+    raise ConfigurationError(
+        f"the table of tokenizer {table!r} is not installed: reinstall memci's dependency litellm"
+    )

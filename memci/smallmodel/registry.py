@@ -1,0 +1,80 @@
+"""Which adapter does which task, as the settings say.
+
+A setting names ``offline`` or ``<family>:<model>``. A family is an entry point of the group
+``memci.small_models``: a callable that takes the task ("compressor"), the model's name and the
+settings, and returns an adapter of that task's Protocol.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+from memci.config import Settings
+from memci.errors import ConfigurationError
+from memci.smallmodel.offline.annotator import OfflineAnnotator
+from memci.smallmodel.offline.compressor import OfflineCompressor
+from memci.smallmodel.offline.embedder import OfflineEmbedder
+from memci.smallmodel.offline.lexicon import OfflineLexicon
+from memci.smallmodel.offline.relation import OfflineRelationNamer
+from memci.smallmodel.offline.segmenter import OfflineSegmenter
+from memci.smallmodel.offline.tokens import OfflineTokenCounter
+from memci.smallmodel.ports import (
+    Annotator,
+    Compressor,
+    Embedder,
+    Lexicon,
+    RelationNamer,
+    Segmenter,
+    TokenCounter,
+)
+
+GROUP = "memci.small_models"
+OFFLINE = "offline"
+
+
+@dataclass(frozen=True, slots=True)
+class SmallModels:
+    """One adapter for each task. Making it loads nothing; each loads itself at its first call."""
+
+    segmenter: Segmenter
+    annotator: Annotator
+    relation_namer: RelationNamer
+    compressor: Compressor
+    embedder: Embedder
+    lexicon: Lexicon
+    tokens: TokenCounter
+
+
+def build_small_models(settings: Settings) -> SmallModels:
+    """Choose the adapters; ``ConfigurationError`` names a setting whose adapter is unknown."""
+
+    def adapter(task: str, offline: Callable[[], Any]) -> Any:
+        name = getattr(settings, task)
+        return offline() if name == OFFLINE else _third_party(task, name, settings)
+
+    embedder: Embedder = adapter("embedder", lambda: OfflineEmbedder(settings.model_threads))
+    return SmallModels(
+        segmenter=adapter("segmenter", lambda: OfflineSegmenter(embedder)),
+        annotator=adapter("annotator", OfflineAnnotator),
+        relation_namer=adapter("relation_namer", OfflineRelationNamer),
+        compressor=adapter("compressor", OfflineCompressor),
+        embedder=embedder,
+        lexicon=OfflineLexicon(),
+        tokens=OfflineTokenCounter(settings.tokenizer),
+    )
+
+
+def _third_party(task: str, name: str, settings: Settings) -> Any:
+    family, separator, model = name.partition(":")
+    installed = {each.name: each for each in entry_points(group=GROUP)}
+    if not separator or not model or family not in installed:
+        raise ConfigurationError(_unknown(task, name, installed))
+    return installed[family].load()(task, model, settings)
+
+
+def _unknown(task: str, name: str, installed: dict[str, EntryPoint]) -> str:
+    known = ", ".join([OFFLINE, *(f"{family}:<model>" for family in sorted(installed))])
+    return f"no small model {name!r}: set MEMCI_{task.upper()} to one of {known}"
