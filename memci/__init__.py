@@ -1,0 +1,20 @@
+"""memci: the memory and the context window of LLM agents, as a service."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from memci.client import Memci
+
+__version__ = "0.1.0"
+__all__ = ["Memci", "__version__"]
+
+
+def __getattr__(name: str) -> object:
+    """Import the client when it is first asked for: workers never need it."""
+    if name == "Memci":
+        from memci import client  # noqa: PLC0415 - that is the point
+
+        return client.Memci
+    raise AttributeError(f"module 'memci' has no attribute {name!r}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import datetime
-from enum import StrEnum
 from typing import Annotated, Literal
 from uuid import UUID
 
@@ -186,28 +185,26 @@ class FocusList(Answer):
     focus: list[FocusPoint]
 
 
-class ProblemType(StrEnum):
-    """Stable ends of the ``type`` of problem details."""
+class TrailEvent(Answer):
+    """Something that happened to a node."""
 
-    INVALID = "invalid-input"
-    TOO_LARGE = "too-large"
-    NOT_FOUND = "not-found"
-    CONFLICT = "conflict"
-    UNAUTHORIZED = "unauthorized"
-    FORBIDDEN = "forbidden"
-    METHOD = "method-not-allowed"
-    RATE_LIMITED = "rate-limited"
-    UNAVAILABLE = "unavailable"
-    READ_TIMEOUT = "read-timeout"
-    BUDGET = "budget-too-small"
-    INTERNAL = "internal"
+    event: str
+    pass_number: int
+    details: dict[str, JsonValue]
+    at: datetime
 
 
-class Problem(Answer):
-    """Problem details (RFC 9457)."""
+class TrailList(Answer):
+    """What happened to a node, the oldest first."""
 
-    type: str
-    title: str
-    status: int
-    detail: str
-    errors: list[dict[str, JsonValue]] | None = None
+    events: list[TrailEvent]
+    next_cursor: str | None
+
+
+class ReceiptAnswer(Answer):
+    """What an operation did, in numbers and ids."""
+
+    id: UUID
+    kind: str
+    body: dict[str, JsonValue]
+    created_at: datetime

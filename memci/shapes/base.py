@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+)
 
 
 class Request(BaseModel):
@@ -19,7 +27,7 @@ class Answer(BaseModel):
     model_config = ConfigDict(frozen=True)
 
 
-def _storable(text: str) -> str:
+def storable(text: str) -> str:
     """Refuse what no UTF-8 database can hold: U+0000 and half a surrogate pair."""
     if "\x00" in text:
         raise ValueError("must not contain the character U+0000")
@@ -30,10 +38,42 @@ def _storable(text: str) -> str:
     return text
 
 
-Text = Annotated[str, AfterValidator(_storable)]
+Text = Annotated[str, AfterValidator(storable)]
 # Names that others gave to their things: message ids, sessions, users.
 ForeignId = Annotated[Text, StringConstraints(min_length=1, max_length=256)]
 Query = Annotated[Text, StringConstraints(max_length=65_536)]
 BudgetTokens = Annotated[int, Field(ge=1, le=2_000_000)]
 WaitMs = Annotated[int, Field(ge=0, le=30_000)]
 Seq = Annotated[int, Field(ge=0, le=2**62)]
+
+# Epoch numbers above it are milliseconds.
+_MILLISECONDS_FROM = 1e11
+_EXPECTED_INSTANT = "expected ISO 8601 or an epoch number within the years 1 to 9999"
+
+
+def _read_epoch(value: object) -> object:
+    """Read an epoch number; leave ISO 8601 text to pydantic."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return value
+    try:
+        seconds = value / 1000 if abs(value) > _MILLISECONDS_FROM else value
+        return datetime.fromtimestamp(seconds, UTC)
+    except (OverflowError, ValueError, OSError):
+        raise ValueError(_EXPECTED_INSTANT) from None
+
+
+def _to_utc(value: datetime) -> datetime:
+    """Return it as aware UTC; a naive time is taken for UTC."""
+    try:
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+    except OverflowError:
+        raise ValueError(_EXPECTED_INSTANT) from None
+
+
+# Aware UTC, whatever was sent.
+Instant = Annotated[
+    datetime,
+    BeforeValidator(_read_epoch),
+    AfterValidator(_to_utc),
+    Field(description="ISO 8601, or an epoch number: seconds, or milliseconds above 10^11"),
+]

@@ -2,38 +2,16 @@
 
 from __future__ import annotations
 
-import json
-from datetime import UTC, datetime
-from typing import Annotated, Any, Literal, Self
+import math
+from datetime import datetime
+from typing import Annotated, Literal, Self
 from uuid import UUID
 
-from pydantic import BeforeValidator, Field, JsonValue, model_validator
+from pydantic import Field, JsonValue, model_validator
 
 from memci.domain.message import NewMessage, Remember, Role
-from memci.shapes.base import Answer, ForeignId, Request, Text
-
-# Epoch numbers above it are milliseconds.
-_MILLISECONDS_FROM = 1e11
-
-
-def _instant(value: object) -> object:
-    """Read an epoch number; leave ISO 8601 text to pydantic; take a naive time as UTC."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return value
-    seconds = value / 1000 if abs(value) > _MILLISECONDS_FROM else value
-    try:
-        return datetime.fromtimestamp(seconds, UTC)
-    except (OverflowError, ValueError, OSError):
-        raise ValueError(
-            "expected ISO 8601 or an epoch number within the years 1 to 9999"
-        ) from None
-
-
-Instant = Annotated[
-    datetime,
-    BeforeValidator(_instant),
-    Field(description="ISO 8601, or an epoch number: seconds, or milliseconds above 10^11"),
-]
+from memci.errors import TooLargeError
+from memci.shapes.base import Answer, ForeignId, Instant, Request, Text, storable
 
 
 class FunctionCall(Request):
@@ -81,24 +59,36 @@ class MessageIn(Request):
 
     def to_domain(self) -> NewMessage:
         """Return it as the value that memci works with."""
-        said_at = self.timestamp
-        if said_at is not None and said_at.tzinfo is None:
-            said_at = said_at.replace(tzinfo=UTC)
         return NewMessage(
             role=self.role,
             content=self.content,
             id=self.id,
             name=self.name,
-            said_at=said_at.astimezone(UTC) if said_at else None,
+            said_at=self.timestamp,
             tool_calls=tuple(call.model_dump() for call in self.tool_calls or ()),
             tool_call_id=self.tool_call_id,
             metadata=self.metadata or {},
         )
 
 
-def _check_metadata(metadata: dict[str, Any] | None) -> None:
-    if metadata and "\\u0000" in json.dumps(metadata):
-        raise ValueError("metadata must not contain the character U+0000")
+_STORABLE_DEPTH = 32  # PostgreSQL and every reader take that much without a thought
+
+
+def _check_metadata(value: JsonValue, depth: int = 0) -> None:
+    """Refuse what no jsonb column can hold, wherever it stands."""
+    if depth > _STORABLE_DEPTH:
+        raise ValueError(f"metadata must not be nested deeper than {_STORABLE_DEPTH} levels")
+    if isinstance(value, str):
+        storable(value)
+    elif isinstance(value, float) and not math.isfinite(value):
+        raise ValueError("metadata must hold finite numbers only")
+    elif isinstance(value, dict):
+        for key, each in value.items():
+            storable(key)
+            _check_metadata(each, depth + 1)
+    elif isinstance(value, list):
+        for each in value:
+            _check_metadata(each, depth + 1)
 
 
 class AppendRequest(Request):
@@ -108,6 +98,21 @@ class AppendRequest(Request):
     session_id: ForeignId | None = None
     user_id: ForeignId | None = None
     remember: Remember = Remember.NOW
+
+    def check_limits(self, *, max_messages: int, max_message_bytes: int) -> None:
+        """Raise ``TooLargeError`` when it holds too many messages, or one that is too long."""
+        if len(self.messages) > max_messages:
+            raise TooLargeError(
+                f"expected at most {max_messages} messages in one request; send them in several",
+                field="messages",
+            )
+        for index, message in enumerate(self.messages):
+            if message.size_bytes > max_message_bytes:
+                raise TooLargeError(
+                    f"expected at most {max_message_bytes} bytes of content, tool calls and "
+                    "metadata in one message",
+                    field=f"messages[{index}]",
+                )
 
 
 class AppendAnswer(Answer):
@@ -134,3 +139,10 @@ class MessageOut(Answer):
     tool_call_id: str | None = None
     metadata: dict[str, JsonValue] | None = None
     memory_state: Literal["none", "pending", "made", "filtered"]
+
+
+class MessageList(Answer):
+    """Messages by seq."""
+
+    messages: list[MessageOut]
+    next_cursor: str | None

@@ -10,7 +10,17 @@ from uuid import UUID
 from pydantic import Field, JsonValue, StringConstraints
 
 from memci.domain.message import Role
-from memci.shapes.base import Answer, BudgetTokens, ForeignId, Query, Request, Seq, Text, WaitMs
+from memci.shapes.base import (
+    Answer,
+    BudgetTokens,
+    ForeignId,
+    Instant,
+    Query,
+    Request,
+    Seq,
+    Text,
+    WaitMs,
+)
 from memci.shapes.message import ToolCall
 
 # What is longer than a keyword can be names nothing; a million characters are cut, not refused.
@@ -106,8 +116,8 @@ class RecallAnswer(Freshness):
 class Filters(Request):
     """What a hit must be like; all given ones must hold."""
 
-    since: datetime | None = Field(None, description="Said at this time or later")
-    until: datetime | None = Field(None, description="Said before this time")
+    since: Instant | None = Field(None, description="Said at this time or later")
+    until: Instant | None = Field(None, description="Said before this time")
     roles: Annotated[tuple[Role, ...], Field(min_length=1)] | None = None
     names: Annotated[tuple[Text, ...], Field(min_length=1, max_length=64)] | None = None
     types: (

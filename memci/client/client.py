@@ -1,0 +1,225 @@
+"""The client: verbs run on the caller's thread, or, as ``.aio``, on asyncio."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from functools import cached_property, wraps
+from types import TracebackType
+from typing import Any, Concatenate, ParamSpec, Protocol, Self, TypeVar
+
+from memci.client.flow import Flow, Retries
+from memci.client.transport import AsyncTransport, Transport
+from memci.client.verbs import AgentVerbs, Habits, ServiceVerbs
+
+P = ParamSpec("P")
+T = TypeVar("T")
+V = TypeVar("V")
+V_co = TypeVar("V_co", covariant=True)
+
+
+class _Sync(Protocol[V_co]):
+    """Something with verbs, and a transport that blocks."""
+
+    @property
+    def _verbs(self) -> V_co: ...
+
+    @property
+    def _transport(self) -> Transport: ...
+
+
+class _Async(Protocol[V_co]):
+    """Something with verbs, and a transport for asyncio."""
+
+    @property
+    def _verbs(self) -> V_co: ...
+
+    @property
+    def _transport(self) -> AsyncTransport: ...
+
+
+def _blocking(
+    verb: Callable[Concatenate[V, P], Flow[T]],
+) -> Callable[Concatenate[_Sync[V], P], T]:
+    @wraps(verb)
+    def method(self: _Sync[V], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return self._transport.run(verb(self._verbs, *args, **kwargs))
+
+    return method
+
+
+def _awaitable(
+    verb: Callable[Concatenate[V, P], Flow[T]],
+) -> Callable[Concatenate[_Async[V], P], Coroutine[Any, Any, T]]:
+    @wraps(verb)
+    def method(self: _Async[V], /, *args: P.args, **kwargs: P.kwargs) -> Coroutine[Any, Any, T]:
+        return self._transport.run(verb(self._verbs, *args, **kwargs))
+
+    return method
+
+
+class Agent:
+    """The memory of one agent."""
+
+    def __init__(self, verbs: AgentVerbs, transport: Transport) -> None:
+        """Use ``Memci.agent`` to get one."""
+        self._verbs = verbs
+        self._transport = transport
+
+    def __repr__(self) -> str:
+        return f"Agent({self._verbs.id!r})"
+
+    remember = _blocking(AgentVerbs.remember)
+    record = _blocking(AgentVerbs.record)
+    compress = _blocking(AgentVerbs.compress)
+    recall = _blocking(AgentVerbs.recall)
+    recall_text = _blocking(AgentVerbs.recall_text)
+    search = _blocking(AgentVerbs.search)
+    context = _blocking(AgentVerbs.context)
+    about = _blocking(AgentVerbs.about)
+    messages = _blocking(AgentVerbs.messages)
+    nodes = _blocking(AgentVerbs.nodes)
+    node = _blocking(AgentVerbs.node)
+    trail = _blocking(AgentVerbs.trail)
+    links = _blocking(AgentVerbs.links)
+    focus = _blocking(AgentVerbs.focus)
+    receipt = _blocking(AgentVerbs.receipt)
+    settings = _blocking(AgentVerbs.settings)
+    configure = _blocking(AgentVerbs.configure)
+    jobs = _blocking(AgentVerbs.jobs)
+    job = _blocking(AgentVerbs.job)
+    cancel = _blocking(AgentVerbs.cancel)
+    replay = _blocking(AgentVerbs.replay)
+    discard = _blocking(AgentVerbs.discard)
+    pause = _blocking(AgentVerbs.pause)
+    resume = _blocking(AgentVerbs.resume)
+    wait = _blocking(AgentVerbs.wait)
+    wait_idle = _blocking(AgentVerbs.wait_idle)
+
+
+class AsyncAgent:
+    """The memory of one agent, for asyncio."""
+
+    def __init__(self, verbs: AgentVerbs, transport: AsyncTransport) -> None:
+        """Use ``Memci.aio.agent`` to get one."""
+        self._verbs = verbs
+        self._transport = transport
+
+    def __repr__(self) -> str:
+        return f"AsyncAgent({self._verbs.id!r})"
+
+    remember = _awaitable(AgentVerbs.remember)
+    record = _awaitable(AgentVerbs.record)
+    compress = _awaitable(AgentVerbs.compress)
+    recall = _awaitable(AgentVerbs.recall)
+    recall_text = _awaitable(AgentVerbs.recall_text)
+    search = _awaitable(AgentVerbs.search)
+    context = _awaitable(AgentVerbs.context)
+    about = _awaitable(AgentVerbs.about)
+    messages = _awaitable(AgentVerbs.messages)
+    nodes = _awaitable(AgentVerbs.nodes)
+    node = _awaitable(AgentVerbs.node)
+    trail = _awaitable(AgentVerbs.trail)
+    links = _awaitable(AgentVerbs.links)
+    focus = _awaitable(AgentVerbs.focus)
+    receipt = _awaitable(AgentVerbs.receipt)
+    settings = _awaitable(AgentVerbs.settings)
+    configure = _awaitable(AgentVerbs.configure)
+    jobs = _awaitable(AgentVerbs.jobs)
+    job = _awaitable(AgentVerbs.job)
+    cancel = _awaitable(AgentVerbs.cancel)
+    replay = _awaitable(AgentVerbs.replay)
+    discard = _awaitable(AgentVerbs.discard)
+    pause = _awaitable(AgentVerbs.pause)
+    resume = _awaitable(AgentVerbs.resume)
+    wait = _awaitable(AgentVerbs.wait)
+    wait_idle = _awaitable(AgentVerbs.wait_idle)
+
+
+class AsyncMemci:
+    """A memci server, for asyncio; ``Memci.aio`` gives one."""
+
+    def __init__(self, url: str, headers: dict[str, str], timeout_s: float, habits: Habits) -> None:
+        """Take what ``Memci`` was made with."""
+        self._habits = habits
+        self._verbs = ServiceVerbs(habits)
+        self._transport = AsyncTransport(url, headers, timeout_s)
+
+    def agent(self, agent_id: str) -> AsyncAgent:
+        """Return one agent's memory; asks nothing yet."""
+        return AsyncAgent(AgentVerbs(agent_id, self._habits), self._transport)
+
+    agents = _awaitable(ServiceVerbs.agents)
+    ready = _awaitable(ServiceVerbs.ready)
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._transport.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+
+class Memci:
+    """A memci server.
+
+    Requests that are turned away with 429 or 503, and those that get no answer, are sent again
+    a few times where that does no harm. Errors are those of ``memci.errors``.
+    """
+
+    def __init__(
+        self,
+        url: str = "http://127.0.0.1:8000",
+        *,
+        api_key: str | None = None,
+        timeout_s: float = 30.0,
+        wait_ms: int = 2_000,
+        retries: Retries | None = None,
+    ) -> None:
+        """Take where the server is; connects when first used.
+
+        A read waits up to ``wait_ms`` until memory has caught up with what this client wrote.
+        """
+        self._url = url
+        self._headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
+        self._timeout_s = timeout_s
+        self._habits = Habits(wait_ms=wait_ms, retries=retries or Retries())
+        self._verbs = ServiceVerbs(self._habits)
+        self._transport = Transport(url, self._headers, timeout_s)
+
+    @cached_property
+    def aio(self) -> AsyncMemci:
+        """The same server for asyncio; close it apart."""
+        return AsyncMemci(self._url, self._headers, self._timeout_s, self._habits)
+
+    def __repr__(self) -> str:
+        return f"Memci({self._url!r})"
+
+    def agent(self, agent_id: str) -> Agent:
+        """Return one agent's memory; asks nothing yet."""
+        return Agent(AgentVerbs(agent_id, self._habits), self._transport)
+
+    agents = _blocking(ServiceVerbs.agents)
+    ready = _blocking(ServiceVerbs.ready)
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._transport.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()

@@ -1,0 +1,96 @@
+"""What each verb takes by name; all of it may be left out. The shapes say what it means."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, TypeAlias, TypedDict
+
+from memci.domain.lane.job import JobState
+from memci.shapes.message import MessageIn
+from memci.shapes.read import Channel, Filters, Source
+
+# A message in OpenAI's form, or as the shape of the surface.
+MessageLike: TypeAlias = Mapping[str, Any] | MessageIn
+
+
+class Page(TypedDict, total=False):
+    """Which part of a list; ``cursor`` is the ``next_cursor`` of the part before."""
+
+    cursor: str | None
+    limit: int
+
+
+class AppendOptions(TypedDict, total=False):
+    """Beside messages. A key of one's own makes a request safe to send from anew."""
+
+    session_id: str | None
+    user_id: str | None
+    idempotency_key: str
+
+
+class Fresh(TypedDict, total=False):
+    """How fresh a read must be; by itself it waits for what this client has written."""
+
+    min_seq: int
+    wait_ms: int
+
+
+class RecallOptions(Fresh, total=False):
+    """Beside keywords."""
+
+    relations: Sequence[str]
+    depth: int
+    limit: int
+    budget_tokens: int
+
+
+class Scope(Fresh, total=False):
+    """Whose and which part of the memory is read."""
+
+    session_id: str | None
+    user_id: str | None
+    sources: Sequence[Source | Literal["chat", "memory"]]
+    channels: Sequence[Channel | Literal["dense", "lexical"]]
+    filters: Filters | Mapping[str, Any]
+    explain: bool
+
+
+class SearchOptions(Scope, total=False):
+    """Beside the query."""
+
+    k: int
+    budget_tokens: int
+
+
+class ContextOptions(Scope, total=False):
+    """Beside query and budget."""
+
+    model: str
+    system: str
+    k: int
+    recent: int
+
+
+class MessageOptions(Page, total=False):
+    """Which messages."""
+
+    session_id: str | None
+
+
+class NodeOptions(Page, total=False):
+    """Which nodes."""
+
+    kind: Literal["memory", "entity"]
+    type: Literal["episodic", "semantic", "procedural"]
+
+
+class LinkOptions(Page, total=False):
+    """Which links: all, or those of one source."""
+
+    node: int
+
+
+class JobOptions(Page, total=False):
+    """Which jobs."""
+
+    state: JobState

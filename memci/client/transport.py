@@ -1,0 +1,102 @@
+"""The two ways of running a flow: on the caller's thread, and on asyncio."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping
+from typing import Generic, TypeVar
+
+import httpx
+
+from memci.client.flow import Exchange, Flow, Outcome, Pause
+
+T = TypeVar("T")
+
+
+class Transport:
+    """Runs flows and blocks; safe for threads."""
+
+    def __init__(self, url: str, headers: Mapping[str, str], timeout_s: float) -> None:
+        """Take where to send to; connects when first used."""
+        self._client = httpx.Client(base_url=url, headers=headers, timeout=timeout_s)
+        self._timeout_s = timeout_s
+
+    def run(self, flow: Flow[T]) -> T:
+        """Do what a flow wants until it returns."""
+        progress = _Progress(flow)
+        while progress.step is not None:
+            progress.go_on(self._do(progress.step))
+        return progress.result
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._client.close()
+
+    def _do(self, step: Exchange | Pause) -> Outcome:
+        if isinstance(step, Pause):
+            time.sleep(step.seconds)
+            return None
+        try:
+            return self._client.send(_request(self._client, step, self._timeout_s))
+        except httpx.TransportError as error:
+            return error
+
+
+class AsyncTransport:
+    """Runs flows on asyncio."""
+
+    def __init__(self, url: str, headers: Mapping[str, str], timeout_s: float) -> None:
+        """Take where to send to; connects when first used."""
+        self._client = httpx.AsyncClient(base_url=url, headers=headers, timeout=timeout_s)
+        self._timeout_s = timeout_s
+
+    async def run(self, flow: Flow[T]) -> T:
+        """Do what a flow wants until it returns."""
+        progress = _Progress(flow)
+        while progress.step is not None:
+            progress.go_on(await self._do(progress.step))
+        return progress.result
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._client.aclose()
+
+    async def _do(self, step: Exchange | Pause) -> Outcome:
+        if isinstance(step, Pause):
+            await asyncio.sleep(step.seconds)
+            return None
+        try:
+            return await self._client.send(_request(self._client, step, self._timeout_s))
+        except httpx.TransportError as error:
+            return error
+
+
+class _Progress(Generic[T]):
+    """A flow under way: its next step, or, when that is None, its result."""
+
+    result: T
+
+    def __init__(self, flow: Flow[T]) -> None:
+        self._flow = flow
+        self.step: Exchange | Pause | None = None
+        self.go_on(None)
+
+    def go_on(self, outcome: Outcome) -> None:
+        try:
+            self.step = self._flow.send(outcome)
+        except StopIteration as end:
+            self.step, self.result = None, end.value
+
+
+def _request(
+    client: httpx.Client | httpx.AsyncClient, step: Exchange, timeout_s: float
+) -> httpx.Request:
+    return client.build_request(
+        step.method,
+        step.path,
+        params=step.params,
+        headers=step.headers,
+        content=step.body,
+        timeout=timeout_s + step.extra_timeout_s,
+    )

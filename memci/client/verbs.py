@@ -1,0 +1,270 @@
+"""What can be asked of memci, each verb once (see flow.py)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeVar, Unpack
+from urllib.parse import quote
+from uuid import UUID, uuid4
+
+from pydantic import BaseModel
+
+from memci.client.flow import Flow, Pause, Retries, ask, exchange
+from memci.client.latest import LatestSeqs
+from memci.client.options import (
+    AppendOptions,
+    ContextOptions,
+    JobOptions,
+    LinkOptions,
+    MessageLike,
+    MessageOptions,
+    NodeOptions,
+    Page,
+    RecallOptions,
+    SearchOptions,
+)
+from memci.domain.agent import check_agent_id
+from memci.domain.lane.job import JobState
+from memci.domain.message import Remember
+from memci.errors import UnavailableError
+from memci.shapes.agent import (
+    AgentAnswer,
+    AgentList,
+    CompressAnswer,
+    FocusList,
+    JobAnswer,
+    JobList,
+    LaneAnswer,
+    LinkList,
+    NodeAnswer,
+    NodeList,
+    ReceiptAnswer,
+    TrailList,
+)
+from memci.shapes.health import ReadyAnswer
+from memci.shapes.message import AppendAnswer, MessageList
+from memci.shapes.read import ContextAnswer, RecallAnswer, RecallText, SearchAnswer
+from memci.shapes.settings import SettingsAnswer
+
+AnswerT = TypeVar("AnswerT", bound=BaseModel)
+_POLL_S = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Habits:
+    """How one client behaves; its seqs are shared by all its agents, sync and async."""
+
+    # How long a read waits for what this client has written; then it answers anyway.
+    wait_ms: int = 2_000
+    retries: Retries = field(default_factory=Retries)
+    latest: LatestSeqs = field(default_factory=LatestSeqs)
+
+
+class ServiceVerbs:
+    """What concerns no single agent."""
+
+    def __init__(self, habits: Habits) -> None:
+        """Take the client's habits."""
+        self._retries = habits.retries
+
+    def agents(self, **page: Unpack[Page]) -> Flow[AgentList]:
+        """List the agents that the key is for, by id."""
+        return ask(exchange("GET", "/v1/agents", params=page), AgentList, self._retries)
+
+    def ready(self) -> Flow[ReadyAnswer]:
+        """Return what the server is ready with, or raise ``UnavailableError`` at once."""
+        return ask(exchange("GET", "/readyz"), ReadyAnswer, Retries(attempts=1))
+
+
+class AgentVerbs:
+    """What can be asked about one agent."""
+
+    def __init__(self, agent_id: str, habits: Habits) -> None:
+        """Take the agent's id, or raise ``InvalidInputError``."""
+        self.id = check_agent_id(agent_id)
+        self._path = f"/v1/agents/{quote(agent_id, safe='')}"
+        self._habits = habits
+
+    def remember(
+        self, messages: Sequence[MessageLike], **options: Unpack[AppendOptions]
+    ) -> Flow[AppendAnswer]:
+        """Store messages, and make memories of them now."""
+        return self._append(messages, Remember.NOW, options)
+
+    def record(
+        self,
+        messages: Sequence[MessageLike],
+        *,
+        remember: Remember = Remember.AUTO,
+        **options: Unpack[AppendOptions],
+    ) -> Flow[AppendAnswer]:
+        """Store messages; memories are made of them when they leave the window, or never."""
+        return self._append(messages, remember, options)
+
+    def compress(self, *, reason: str | None = None) -> Flow[CompressAnswer]:
+        """Ask for one more pass; asking again while one waits changes nothing."""
+        return self._post("/compress", CompressAnswer, {"reason": reason})
+
+    def recall(
+        self, keywords: Sequence[str], **options: Unpack[RecallOptions]
+    ) -> Flow[RecallAnswer]:
+        """Search the network from what the agent is talking about; for programs."""
+        return self._read("/recall", RecallAnswer, options, keywords=keywords, format="structured")
+
+    def recall_text(
+        self, keywords: Sequence[str], **options: Unpack[RecallOptions]
+    ) -> Flow[RecallText]:
+        """Search as ``recall`` does; for a model."""
+        return self._read("/recall", RecallText, options, keywords=keywords, format="text")
+
+    def search(self, query: str, **options: Unpack[SearchOptions]) -> Flow[SearchAnswer]:
+        """Search messages and memories by meaning and by words."""
+        return self._read("/search", SearchAnswer, options, query=query)
+
+    def context(
+        self, query: str | None = None, *, budget_tokens: int, **options: Unpack[ContextOptions]
+    ) -> Flow[ContextAnswer]:
+        """Assemble the messages that a model should see, within ``budget_tokens``."""
+        return self._read(
+            "/context", ContextAnswer, options, query=query, budget_tokens=budget_tokens
+        )
+
+    def about(self) -> Flow[AgentAnswer]:
+        """Return what the agent holds, and what is still to do for it."""
+        return self._get("", AgentAnswer)
+
+    def messages(self, **options: Unpack[MessageOptions]) -> Flow[MessageList]:
+        """List messages by seq."""
+        return self._get("/messages", MessageList, options)
+
+    def nodes(self, **options: Unpack[NodeOptions]) -> Flow[NodeList]:
+        """List nodes by id."""
+        return self._get("/nodes", NodeList, options)
+
+    def node(self, node_id: int) -> Flow[NodeAnswer]:
+        """Return one node."""
+        return self._get(f"/nodes/{node_id}", NodeAnswer)
+
+    def trail(self, node_id: int, **page: Unpack[Page]) -> Flow[TrailList]:
+        """List what happened to a node, the oldest first."""
+        return self._get(f"/nodes/{node_id}/trail", TrailList, page)
+
+    def links(self, **options: Unpack[LinkOptions]) -> Flow[LinkList]:
+        """List links by source, then target."""
+        return self._get("/links", LinkList, options)
+
+    def focus(self) -> Flow[FocusList]:
+        """List what the agent is talking about, the latest mention first."""
+        return self._get("/focus", FocusList)
+
+    def receipt(self, receipt_id: UUID) -> Flow[ReceiptAnswer]:
+        """Return what an operation did."""
+        return self._get(f"/receipts/{receipt_id}", ReceiptAnswer)
+
+    def settings(self) -> Flow[SettingsAnswer]:
+        """Return the memory parameters that hold for the agent."""
+        return self._get("/settings", SettingsAnswer)
+
+    def configure(self, parameters: Mapping[str, float | str]) -> Flow[SettingsAnswer]:
+        """Replace the parameters that the agent has of its own."""
+        request = exchange("PUT", f"{self._path}/settings", body=parameters)
+        return ask(request, SettingsAnswer, self._habits.retries)
+
+    def jobs(self, **options: Unpack[JobOptions]) -> Flow[JobList]:
+        """List jobs in the order of the mailbox."""
+        return self._get("/jobs", JobList, options)
+
+    def job(self, job_id: UUID) -> Flow[JobAnswer]:
+        """Return one job."""
+        return self._get(f"/jobs/{job_id}", JobAnswer)
+
+    def cancel(self, job_id: UUID) -> Flow[JobAnswer]:
+        """Take a queued job out of the mailbox."""
+        return self._post(f"/jobs/{job_id}/cancel", JobAnswer, repeatable=False)
+
+    def replay(self, job_id: UUID, *, where: Literal["place", "tail"] = "place") -> Flow[JobAnswer]:
+        """Run a dead job again: in its place, or anew behind all that waits."""
+        return self._post(f"/jobs/{job_id}/replay", JobAnswer, {"where": where}, repeatable=False)
+
+    def discard(self, job_id: UUID) -> Flow[JobAnswer]:
+        """Give up a dead job."""
+        return self._post(f"/jobs/{job_id}/discard", JobAnswer, repeatable=False)
+
+    def pause(self) -> Flow[LaneAnswer]:
+        """Let no worker begin another job of the agent."""
+        return self._post("/pause", LaneAnswer)
+
+    def resume(self) -> Flow[LaneAnswer]:
+        """Let workers go on."""
+        return self._post("/resume", LaneAnswer)
+
+    def wait(self, job_id: UUID, *, timeout_s: float = 60.0) -> Flow[JobAnswer]:
+        """Return a job as soon as it is no longer queued, or raise ``UnavailableError``."""
+        deadline = time.monotonic() + timeout_s
+        while (job := (yield from self.job(job_id))).state is JobState.QUEUED:
+            yield _poll(deadline, f"job {job_id} is still queued after {timeout_s:g} s")
+        return job
+
+    def wait_idle(self, *, timeout_s: float = 60.0) -> Flow[AgentAnswer]:
+        """Return the agent as soon as nothing is left to do for it, or raise likewise."""
+        deadline = time.monotonic() + timeout_s
+        while not (about := (yield from self.about())).idle:
+            yield _poll(deadline, f"agent {self.id} is still busy after {timeout_s:g} s")
+        return about
+
+    def _append(
+        self, messages: Sequence[MessageLike], remember: Remember, options: AppendOptions
+    ) -> Flow[AppendAnswer]:
+        request = exchange(
+            "POST",
+            f"{self._path}/messages",
+            body={
+                "messages": messages,
+                "remember": remember,
+                "session_id": options.get("session_id"),
+                "user_id": options.get("user_id"),
+            },
+            # One key for all attempts: what arrived and was not answered is not stored twice.
+            idempotency_key=options.get("idempotency_key") or str(uuid4()),
+        )
+        answer = yield from ask(request, AppendAnswer, self._habits.retries)
+        self._habits.latest.note(self.id, answer.seq)
+        return answer
+
+    def _read(
+        self, path: str, answer: type[AnswerT], options: Mapping[str, Any], **body: Any
+    ) -> Flow[AnswerT]:
+        own_seq = self._habits.latest.of(self.id)
+        fresh = {} if own_seq is None else {"min_seq": own_seq, "wait_ms": self._habits.wait_ms}
+        body = {**fresh, **options, **body}
+        request = exchange(
+            "POST",
+            self._path + path,
+            body=body,
+            extra_timeout_s=body.get("wait_ms", 0) / 1000,
+        )
+        return ask(request, answer, self._habits.retries)
+
+    def _get(
+        self, path: str, answer: type[AnswerT], params: Mapping[str, Any] | None = None
+    ) -> Flow[AnswerT]:
+        return ask(exchange("GET", self._path + path, params=params), answer, self._habits.retries)
+
+    def _post(
+        self,
+        path: str,
+        answer: type[AnswerT],
+        body: Mapping[str, Any] | None = None,
+        *,
+        repeatable: bool = True,
+    ) -> Flow[AnswerT]:
+        request = exchange("POST", self._path + path, body=body, repeatable=repeatable)
+        return ask(request, answer, self._habits.retries)
+
+
+def _poll(deadline: float, late: str) -> Pause:
+    if time.monotonic() > deadline:
+        raise UnavailableError(f"{late}; do workers run?")
+    return Pause(_POLL_S)

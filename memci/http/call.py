@@ -1,0 +1,83 @@
+"""The request that endpoints get: its body is read up to a limit and parsed strictly."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from starlette.requests import Request
+from starlette.types import Receive, Scope
+
+from memci.errors import TooLargeError
+from memci.http.body import MediaTypeError, parse_json
+from memci.http.services import Services
+
+
+class Call(Request):
+    """A request that was let in, with what its endpoint needs."""
+
+    def __init__(self, scope: Scope, receive: Receive, *, max_bytes: int) -> None:
+        """Take the limit in bytes."""
+        super().__init__(scope, receive)
+        self._max_bytes = max_bytes
+        self._bytes = b""
+        self._parsed: Any = None
+
+    async def read(self) -> None:
+        """Read and parse the body, if there is one.
+
+        Stops with ``TooLargeError`` as soon as it is over the limit. Raises ``MediaTypeError``
+        or ``MalformedError``.
+        """
+        self._check_size(_announced(self.headers.get("content-length")))
+        body = bytearray()
+        async for chunk in self.stream():
+            body += chunk
+            self._check_size(len(body))
+        self._bytes = bytes(body)
+        if self._bytes:
+            if not _is_json(self.headers.get("content-type", "")):
+                raise MediaTypeError
+            self._parsed = parse_json(self._bytes)
+
+    async def body(self) -> bytes:
+        """Return what was read."""
+        return self._bytes
+
+    async def json(self) -> Any:
+        """Return what was parsed."""
+        return self._parsed
+
+    def _check_size(self, size: int) -> None:
+        if size > self._max_bytes:
+            raise TooLargeError(
+                f"expected a body of at most {self._max_bytes} bytes; send several requests"
+            )
+
+    @property
+    def services(self) -> Services:
+        """What endpoints call."""
+        services: Services = self.app.state.services
+        return services
+
+    @property
+    def traceparent(self) -> str | None:
+        """The span that this request is."""
+        traceparent: str | None = self.state.traceparent
+        return traceparent
+
+    @property
+    def key_agents(self) -> str:
+        """Pattern of the agents that the key is for."""
+        agents: str = self.state.agents
+        return agents
+
+
+def _announced(content_length: str | None) -> int:
+    return int(content_length) if content_length and content_length.isdecimal() else 0
+
+
+def _is_json(content_type: str) -> bool:
+    kind = content_type.partition(";")[0].strip().lower()
+    return kind == "application/json" or (
+        kind.startswith("application/") and kind.endswith("+json")
+    )

@@ -1,0 +1,63 @@
+"""Who may come in: keys, rates, and, on a server without keys, this machine only."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from starlette.requests import Request
+
+from memci.config import LOOPBACK, Settings
+from memci.domain.agent import check_agent_id
+from memci.errors import ForbiddenError
+from memci.http.keys import Scope, authenticate, authorize
+from memci.http.rate import RateLimit
+
+
+class Gate:
+    """Decides for each request whether it may go on; safe for threads."""
+
+    def __init__(self, settings: Settings) -> None:
+        """Take keys and rates from the settings."""
+        self._keys = settings.api_keys
+        self._rates = RateLimit(settings.rate_limit_per_minute)
+        self.max_request_bytes = settings.max_request_bytes
+
+    def admit(self, request: Request, needed: Scope) -> str | None:
+        """Check key, rate, agent id and rights; return the agent id, if the path names one.
+
+        Raises ``UnauthorizedError``, ``RateLimitedError``, ``InvalidInputError`` or
+        ``ForbiddenError``. Leaves the pattern of agents that the key is for in the state.
+        """
+        if not self._keys:
+            _check_local(request)
+        key = authenticate(self._keys, request.headers.get("authorization"))
+        if key is not None:
+            self._rates.take(key.name)
+        agent_id = request.path_params.get("agent")
+        if agent_id is not None:
+            check_agent_id(agent_id)
+        authorize(key, needed, agent_id)
+        request.state.agents = key.agents if key else "*"
+        return agent_id
+
+
+def _check_local(request: Request) -> None:
+    """Refuse what a page of another site makes a browser on this machine send.
+
+    Without keys the server listens on loopback only; a foreign ``Host`` (DNS rebinding) or
+    ``Origin`` shows that the sender is not a program of this machine.
+    """
+    for header in ("host", "origin"):
+        value = request.headers.get(header)
+        if value and _host(value) not in LOOPBACK:
+            raise ForbiddenError(
+                f"without API keys only this machine is served, and the {header} header names "
+                "another; set MEMCI_API_KEYS to serve others"
+            )
+
+
+def _host(value: str) -> str | None:
+    try:
+        return urlsplit(value if "//" in value else f"//{value}").hostname
+    except ValueError:
+        return None

@@ -1,0 +1,31 @@
+"""Parameters that several endpoints take."""
+
+from __future__ import annotations
+
+from typing import Annotated, TypeAlias
+from uuid import UUID
+
+from fastapi import Header, Path, Query
+from pydantic import Field
+
+from memci.domain.agent import AGENT_ID_PATTERN
+from memci.shapes.base import ForeignId, Text
+
+# The gate has checked it before any endpoint sees it; the pattern is for readers of the docs.
+AgentId: TypeAlias = Annotated[str, Path(json_schema_extra={"pattern": f"^{AGENT_ID_PATTERN}$"})]
+NodeId: TypeAlias = Annotated[int, Path(ge=0, le=2**63 - 1)]
+ThingId: TypeAlias = Annotated[UUID, Path()]
+Cursor: TypeAlias = Annotated[
+    Annotated[Text, Field(max_length=512)] | None,
+    Query(description="next_cursor of the page before; none for the first page"),
+]
+Limit: TypeAlias = Annotated[int, Query(ge=1, le=500)]
+SessionId: TypeAlias = Annotated[ForeignId | None, Query()]
+IdempotencyKey: TypeAlias = Annotated[
+    str | None,
+    Header(
+        alias="Idempotency-Key",
+        pattern=r"^[\x21-\x7e]{1,255}$",
+        description="1 to 255 visible characters; the same key again gives the same answer, once",
+    ),
+]

@@ -1,0 +1,139 @@
+"""Every error as problem details (RFC 9457)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Match
+
+from memci.errors import (
+    MemciError,
+    NotFoundError,
+    RateLimitedError,
+    UnauthorizedError,
+    UnavailableError,
+)
+from memci.http.body import MalformedError, MediaTypeError
+from memci.shapes.problem import (
+    MEDIA_TYPE,
+    TYPE_PREFIX,
+    Fault,
+    Problem,
+    ProblemType,
+    problem_of,
+)
+
+# A request can be wrong in a hundred thousand places; its sender needs the first few.
+_MOST_FAULTS = 20
+# Where a parameter came from is no part of its name.
+_PLACES = frozenset({"body", "query", "path", "header"})
+
+
+def install(app: FastAPI) -> None:
+    """Let the app answer every error as a problem."""
+    app.add_exception_handler(MemciError, _on_memci_error)
+    app.add_exception_handler(RequestValidationError, _on_invalid)
+    app.add_exception_handler(HTTPException, _on_http_error)
+
+
+def answer(problem: Problem, headers: Mapping[str, str] | None = None) -> Response:
+    """Return a problem as a response."""
+    return Response(
+        problem.model_dump_json(exclude_none=True),
+        status_code=problem.status,
+        headers=dict(headers or {}),
+        media_type=MEDIA_TYPE,
+    )
+
+
+def answer_error(error: MemciError) -> Response:
+    """Return one of our own errors as a response."""
+    problem = problem_of(error)
+    match error:
+        case MalformedError():
+            problem = problem.model_copy(update={"status": 400, "title": "Malformed body"})
+        case MediaTypeError():
+            update = {"type": TYPE_PREFIX + ProblemType.MEDIA_TYPE, "status": 415}
+            problem = problem.model_copy(update=update | {"title": "Unsupported media type"})
+    return answer(problem, _headers(error, problem.status))
+
+
+def internal() -> Response:
+    """Return the answer to an error that nobody foresaw; it tells nothing."""
+    return answer(problem_of(MemciError()))
+
+
+def _headers(error: MemciError, status: int) -> dict[str, str]:
+    if isinstance(error, UnauthorizedError):
+        return {"WWW-Authenticate": "Bearer"}
+    if isinstance(error, (RateLimitedError, UnavailableError)):
+        return {"Retry-After": str(max(1, math.ceil(error.retry_after_s)))}
+    return {"Retry-After": "1"} if status == 503 else {}  # noqa: PLR2004 - the status itself
+
+
+async def _on_memci_error(_request: Request, error: Exception) -> Response:
+    assert isinstance(error, MemciError)  # noqa: S101 - this handler is installed for no other
+    return answer_error(error)
+
+
+async def _on_invalid(_request: Request, error: Exception) -> Response:
+    """Say which fields are wrong and what was expected; never what was sent."""
+    assert isinstance(error, RequestValidationError)  # noqa: S101 - as above
+    found = error.errors()
+    faults = [
+        Fault(field=_path(each["loc"]), detail=_expectation(each)) for each in found[:_MOST_FAULTS]
+    ]
+    first = faults[0]
+    more = f" ({len(found) - 1} more)" if len(found) > 1 else ""
+    problem = Problem(
+        type=TYPE_PREFIX + ProblemType.INVALID,
+        title="Invalid input",
+        status=422,
+        detail=f"{first.field or 'body'}: {first.detail}{more}",
+        field=first.field,
+        errors=faults,
+    )
+    return answer(problem)
+
+
+async def _on_http_error(request: Request, error: Exception) -> Response:
+    """Answer what routing itself refuses: no such path, or not with this method."""
+    assert isinstance(error, HTTPException)  # noqa: S101 - as above
+    if error.status_code == 405:  # noqa: PLR2004 - the status itself
+        allowed = ", ".join(sorted(_methods(request)))
+        problem = Problem(
+            type=TYPE_PREFIX + ProblemType.METHOD,
+            title="Method not allowed",
+            status=405,
+            detail=f"this path answers {allowed}",
+        )
+        return answer(problem, {"Allow": allowed})
+    return answer_error(NotFoundError("there is no such path; /docs lists all"))
+
+
+def _methods(request: Request) -> set[str]:
+    """Return the methods of every route on this path."""
+    methods: set[str] = set()
+    for route in request.app.routes:
+        if route.matches(request.scope)[0] is not Match.NONE:
+            methods |= route.methods or set()
+    return methods
+
+
+def _path(location: Sequence[str | int]) -> str | None:
+    """Write a place as ``messages[3].role``."""
+    parts = location[1:] if location and location[0] in _PLACES else location
+    written = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in parts)
+    return written.removeprefix(".")[:256] or None
+
+
+def _expectation(fault: Mapping[str, Any]) -> str:
+    message = str(fault["msg"]).removeprefix("Value error, ")
+    return message[:1].lower() + message[1:]

@@ -1,0 +1,57 @@
+"""Jobs of an agent's mailbox."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+
+from memci.domain.lane.job import JobState
+from memci.http.call import Call
+from memci.http.documentation import problems
+from memci.http.parameters import AgentId, Cursor, Limit, ThingId
+from memci.http.route import AdminRoute, ReadRoute
+from memci.shapes.agent import JobAnswer, JobList, ReplayRequest
+
+reading = APIRouter(prefix="/v1", tags=["jobs"], route_class=ReadRoute, responses=problems(404))
+operating = APIRouter(
+    prefix="/v1", tags=["jobs"], route_class=AdminRoute, responses=problems(404, 409)
+)
+
+
+@reading.get("/agents/{agent}/jobs")
+def list_jobs(
+    agent: AgentId,
+    call: Call,
+    state: Annotated[JobState | None, Query()] = None,
+    cursor: Cursor = None,
+    limit: Limit = 100,
+) -> JobList:
+    """List jobs in the order of the mailbox."""
+    return call.services.listings.jobs(agent, state=state, cursor=cursor, limit=limit)
+
+
+@reading.get("/agents/{agent}/jobs/{job_id}")
+def get_job(agent: AgentId, job_id: ThingId, call: Call) -> JobAnswer:
+    """Return one job."""
+    return call.services.listings.job(agent, job_id)
+
+
+@operating.post("/agents/{agent}/jobs/{job_id}/cancel")
+def cancel(agent: AgentId, job_id: ThingId, call: Call) -> JobAnswer:
+    """Take a queued job out of the mailbox."""
+    return call.services.commands.cancel(agent, job_id)
+
+
+@operating.post("/agents/{agent}/jobs/{job_id}/replay", responses=problems(400, 413, 415))
+def replay(
+    agent: AgentId, job_id: ThingId, call: Call, body: ReplayRequest | None = None
+) -> JobAnswer:
+    """Run a dead job again."""
+    return call.services.commands.replay(agent, job_id, (body or ReplayRequest()).where)
+
+
+@operating.post("/agents/{agent}/jobs/{job_id}/discard")
+def discard(agent: AgentId, job_id: ThingId, call: Call) -> JobAnswer:
+    """Give up a dead job."""
+    return call.services.commands.discard(agent, job_id)

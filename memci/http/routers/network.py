@@ -1,0 +1,74 @@
+"""The memory network of an agent, to look at."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Query
+
+from memci.http.call import Call
+from memci.http.documentation import problems
+from memci.http.parameters import AgentId, Cursor, Limit, NodeId, ThingId
+from memci.http.route import ReadRoute
+from memci.shapes.agent import FocusList, LinkList, NodeAnswer, NodeList, ReceiptAnswer, TrailList
+
+router = APIRouter(prefix="/v1", tags=["network"], route_class=ReadRoute, responses=problems(404))
+
+
+@router.get("/agents/{agent}/nodes")
+def list_nodes(  # noqa: PLR0913, PLR0917 - each is a query parameter
+    agent: AgentId,
+    call: Call,
+    kind: Annotated[Literal["memory", "entity"] | None, Query()] = None,
+    node_type: Annotated[
+        Literal["episodic", "semantic", "procedural"] | None, Query(alias="type")
+    ] = None,
+    cursor: Cursor = None,
+    limit: Limit = 100,
+) -> NodeList:
+    """List nodes by id."""
+    return call.services.listings.nodes(
+        agent, kind=kind, type=node_type, cursor=cursor, limit=limit
+    )
+
+
+@router.get("/agents/{agent}/nodes/{node_id}")
+def get_node(agent: AgentId, node_id: NodeId, call: Call) -> NodeAnswer:
+    """Return one node."""
+    return call.services.listings.node(agent, node_id)
+
+
+@router.get("/agents/{agent}/nodes/{node_id}/trail")
+def get_trail(
+    agent: AgentId,
+    node_id: NodeId,
+    call: Call,
+    cursor: Cursor = None,
+    limit: Limit = 100,
+) -> TrailList:
+    """List what happened to a node, the oldest first; a forgotten node keeps its trail."""
+    return call.services.listings.trail(agent, node_id, cursor=cursor, limit=limit)
+
+
+@router.get("/agents/{agent}/links")
+def list_links(
+    agent: AgentId,
+    call: Call,
+    node: Annotated[int | None, Query(ge=0, le=2**63 - 1, description="Its source")] = None,
+    cursor: Cursor = None,
+    limit: Limit = 100,
+) -> LinkList:
+    """List links by source, then target."""
+    return call.services.listings.links(agent, node_id=node, cursor=cursor, limit=limit)
+
+
+@router.get("/agents/{agent}/focus")
+def list_focus(agent: AgentId, call: Call) -> FocusList:
+    """List what the agent is talking about, the latest mention first."""
+    return call.services.listings.focus(agent)
+
+
+@router.get("/agents/{agent}/receipts/{receipt_id}")
+def get_receipt(agent: AgentId, receipt_id: ThingId, call: Call) -> ReceiptAnswer:
+    """Return what an operation did, in numbers and ids."""
+    return call.services.listings.receipt(agent, receipt_id)

@@ -1,0 +1,130 @@
+"""How an error looks on the wire: problem details of RFC 9457, and which error is which.
+
+One table for all who cross it: HTTP and read tasks turn errors into problems, clients turn
+problems back into errors.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import NamedTuple
+
+from pydantic import ConfigDict
+
+from memci.errors import (
+    BudgetTooSmallError,
+    ConflictError,
+    ForbiddenError,
+    InvalidInputError,
+    MemciError,
+    NotFoundError,
+    RateLimitedError,
+    ReadTimeoutError,
+    SmallModelError,
+    TooLargeError,
+    UnauthorizedError,
+    UnavailableError,
+)
+from memci.shapes.base import Answer
+
+TYPE_PREFIX = "urn:memci:problem:"
+MEDIA_TYPE = "application/problem+json"
+
+
+class ProblemType(StrEnum):
+    """Stable ends of the ``type`` of problem details."""
+
+    INVALID = "invalid-input"
+    TOO_LARGE = "too-large"
+    MEDIA_TYPE = "unsupported-media-type"
+    BUDGET_TOO_SMALL = "budget-too-small"
+    NOT_FOUND = "not-found"
+    CONFLICT = "conflict"
+    UNAUTHORIZED = "unauthorized"
+    FORBIDDEN = "forbidden"
+    METHOD = "method-not-allowed"
+    RATE_LIMITED = "rate-limited"
+    UNAVAILABLE = "unavailable"
+    READ_TIMEOUT = "read-timeout"
+    INTERNAL = "internal"
+
+
+class Fault(Answer):
+    """One field that is wrong; ``field`` is a path such as ``messages[3].role``."""
+
+    field: str | None
+    detail: str
+
+
+class Problem(Answer):
+    """Problem details of RFC 9457. ``type`` is stable, ``detail`` says what to do."""
+
+    model_config = ConfigDict(extra="allow")
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    field: str | None = None
+    errors: list[Fault] | None = None
+    needs: dict[str, int] | None = None
+    checks: dict[str, str] | None = None
+
+
+class Kind(NamedTuple):
+    """What stands for one class of errors on the wire."""
+
+    error: type[MemciError]
+    type: ProblemType
+    status: int
+    title: str
+
+
+# Subclasses before their parents: the first that fits is taken.
+KINDS: tuple[Kind, ...] = (
+    Kind(TooLargeError, ProblemType.TOO_LARGE, 413, "Too large"),
+    Kind(InvalidInputError, ProblemType.INVALID, 422, "Invalid input"),
+    Kind(BudgetTooSmallError, ProblemType.BUDGET_TOO_SMALL, 422, "Budget too small"),
+    Kind(NotFoundError, ProblemType.NOT_FOUND, 404, "Not found"),
+    Kind(ConflictError, ProblemType.CONFLICT, 409, "Conflict"),
+    Kind(UnauthorizedError, ProblemType.UNAUTHORIZED, 401, "Unauthorized"),
+    Kind(ForbiddenError, ProblemType.FORBIDDEN, 403, "Forbidden"),
+    Kind(RateLimitedError, ProblemType.RATE_LIMITED, 429, "Rate limited"),
+    Kind(ReadTimeoutError, ProblemType.READ_TIMEOUT, 503, "No answer in time"),
+    Kind(UnavailableError, ProblemType.UNAVAILABLE, 503, "Unavailable"),
+    Kind(SmallModelError, ProblemType.UNAVAILABLE, 503, "Unavailable"),
+)
+# What a caller may be told of an error that is not in the table: nothing.
+INTERNAL = Kind(MemciError, ProblemType.INTERNAL, 500, "Internal error")
+
+
+def kind_of(error: MemciError) -> Kind:
+    """Return how an error is told."""
+    return next((kind for kind in KINDS if isinstance(error, kind.error)), INTERNAL)
+
+
+def problem_of(error: MemciError) -> Problem:
+    """Return the problem details of an error; one that is not ours to tell says nothing."""
+    kind = kind_of(error)
+    told = kind is not INTERNAL and not isinstance(error, SmallModelError)
+    return Problem(
+        type=TYPE_PREFIX + kind.type,
+        title=kind.title,
+        status=kind.status,
+        detail=str(error) if told else f"{kind.title.lower()}; the server's log says more",
+        field=error.field if isinstance(error, InvalidInputError) else None,
+        needs=error.needs or None if isinstance(error, BudgetTooSmallError) else None,
+    )
+
+
+def error_of(problem: Problem, *, retry_after_s: float | None = None) -> MemciError:
+    """Return the error that a problem tells of."""
+    ending = problem.type.removeprefix(TYPE_PREFIX)
+    kind = next((kind for kind in KINDS if kind.type == ending), INTERNAL)
+    if issubclass(kind.error, InvalidInputError):
+        return kind.error(problem.detail, field=problem.field)
+    if issubclass(kind.error, BudgetTooSmallError):
+        return kind.error(problem.detail, needs=problem.needs)
+    if issubclass(kind.error, (RateLimitedError, UnavailableError)):
+        return kind.error(problem.detail, retry_after_s=retry_after_s or 1.0)
+    return kind.error(problem.detail)

@@ -1,0 +1,50 @@
+"""Settings of one agent: the parameters of its memory network."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from memci.domain.memory.parameters import OPEN, RANGES
+from memci.shapes.base import Answer, Request
+
+# Whole numbers stay within PostgreSQL's integer.
+_MOST = 2**31 - 1
+
+
+def _within(name: str) -> Any:
+    """Return a field with the range that the domain gives this parameter."""
+    low, high = RANGES[name]
+    if name in OPEN:
+        return Field(gt=low, lt=high)
+    return Field(ge=low, le=min(high, _MOST))
+
+
+class SettingsRequest(Request):
+    """What differs from the defaults, all of it: what is left out goes back to its default."""
+
+    focus_limit: Annotated[int, _within("focus_limit")] | None = None
+    decay_rate: Annotated[float, _within("decay_rate")] | None = None
+    link_initial_strength: Annotated[float, _within("link_initial_strength")] | None = None
+    link_break_threshold: Annotated[float, _within("link_break_threshold")] | None = None
+    delete_threshold: Annotated[int, _within("delete_threshold")] | None = None
+    time_slice: Annotated[int, _within("time_slice")] | None = Field(None, description="ms")
+    max_retries: Annotated[int, _within("max_retries")] | None = None
+    default_search_depth: Annotated[int, _within("default_search_depth")] | None = None
+    node_capacity: Annotated[int, _within("node_capacity")] | None = Field(
+        None, description="0 = unbounded"
+    )
+    compression_base: Literal["original", "current"] | None = None
+    min_shrink: Annotated[float, _within("min_shrink")] | None = None
+    related_links: Annotated[int, _within("related_links")] | None = None
+    related_threshold: Annotated[float, _within("related_threshold")] | None = None
+    dangling_links: Literal["keep", "drop_on_visit"] | None = None
+
+
+class SettingsAnswer(Answer):
+    """What holds for one agent, and which of it was set for this agent alone."""
+
+    agent_id: str
+    parameters: dict[str, int | float | str]
+    changed: list[str] = Field(description="Parameters that this agent has of its own")
