@@ -1,6 +1,7 @@
 """Passwords for everyone, private files, and no trust in process ids or ports."""
 
 import os
+import shutil
 import socket
 import stat
 import subprocess
@@ -16,7 +17,7 @@ import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from memci.embedded import Postgres, Redis, Servers, binaries, connect, own
+from memci.embedded import Postgres, Redis, Servers, binaries, connect, own, servers_of
 from memci.embedded.account import NAMESPACE, Account, server_account
 from memci.errors import ConfigurationError
 
@@ -170,13 +171,22 @@ def test_a_stranger_on_the_recorded_ports_is_not_mistaken_for_the_servers(tmp_pa
                 assert password.encode() not in caller.recv(4096)
 
 
-def test_another_cluster_on_the_recorded_port_is_not_ours(tmp_path: Path):
-    with own(tmp_path / "one") as one, own(tmp_path / "two") as two:
-        (one.postgres.home / "port").write_text(str(two.postgres.port))
-        (one.redis.home / "port").write_text(str(two.redis.port))
-        assert not one.postgres.answers()
-        assert not one.redis.answers()
-        assert connect(tmp_path / "two") == two.addresses
+def test_another_folders_servers_are_not_ours_even_with_our_passwords(tmp_path: Path):
+    one, two = servers_of(tmp_path / "one"), servers_of(tmp_path / "two")
+    with own(tmp_path / "one"):
+        pass
+    for name in ("postgres/memci.pass", "redis/password"):
+        (tmp_path / "two" / name).parent.mkdir(exist_ok=True)
+        shutil.copy(tmp_path / "one" / name, tmp_path / "two" / name)
+    with own(tmp_path / "two"):
+        assert two.postgres.answers()
+        assert two.redis.answers()
+        for mine, other in ((one.postgres, two.postgres), (one.redis, two.redis)):
+            shutil.copy(other.home / "port", mine.home / "port")
+            shutil.rmtree(mine.home / "run", ignore_errors=True)
+            (mine.home / "run").symlink_to(other.home / "run")
+            assert mine.pid == other.pid
+            assert not mine.answers()
 
 
 def test_a_reused_process_id_is_neither_trusted_nor_signalled(

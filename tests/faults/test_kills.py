@@ -1,0 +1,89 @@
+"""Workers that die or freeze (queue.md, "Failure": the first two rows).
+
+With one or two agents and two workers: with many agents, overlaps would hide.
+"""
+
+from __future__ import annotations
+
+import random
+import signal
+
+import pytest
+
+from memci.broker.names import CREATE_TASK, agent_queue_name, queue
+from memci.testing import wait_until
+
+JOBS = 120
+
+
+@pytest.mark.parametrize("agents", [["one"], ["one", "two"]])
+@pytest.mark.timeout(120)
+def test_kill_9_at_random_loses_doubles_and_reorders_nothing(producer, fleet, upkeep, agents):
+    workers = [fleet.start("memci.lane") for _ in range(2)]
+    for n in range(JOBS):
+        producer.append(agents[n % len(agents)], wait_ms=10)
+    for round_ in range(4):
+        victim = workers[round_ % 2]
+        done = sum(len(producer.effects(each)) for each in agents)
+        goal = min(JOBS, done + random.Random(round_).randint(3, 15))
+        wait_until(
+            lambda goal=goal: sum(len(producer.effects(each)) for each in agents) >= goal,
+            "some effects",
+            timeout_s=30,
+        )
+        victim.kill()
+        workers[round_ % 2] = fleet.start("memci.lane", ready=False)
+    producer.wait_drained(agents)
+    for agent in agents:
+        share = JOBS // len(agents)
+        assert producer.effects(agent) == list(range(1, share + 1))
+        assert producer.states(agent) == ["done"] * share
+
+
+def test_a_worker_that_dies_inside_a_job_is_replaced_within_a_lease(producer, fleet, upkeep):
+    fleet.start("memci.lane")
+    fleet.start("memci.lane")
+    producer.append("a", die="prepare")
+    producer.append("a")
+    producer.wait_drained(["a"])
+    assert producer.effects("a") == [1, 2]
+    assert sum(each.process.poll() is not None for each in fleet.workers) == 1
+
+
+def test_a_worker_that_dies_after_the_commit_has_done_its_job(producer, fleet, upkeep):
+    for _ in range(5):
+        producer.append("a")
+    fleet.start("memci.lane", ready=False, MEMCI_TEST_DIE="after-effect")
+    fleet.start("memci.lane", ready=False, MEMCI_TEST_DIE="after-effect")
+    producer.wait_drained(["a"])
+    assert (fleet.folder / "after-effect").exists()
+    assert producer.effects("a") == [1, 2, 3, 4, 5]
+
+
+def test_a_worker_that_dies_before_it_removes_letters_doubles_none(producer, fleet, upkeep):
+    name = agent_queue_name("a")
+    for n in range(30):
+        producer.celery.send_task(
+            CREATE_TASK,
+            kwargs={"agent_id": "a", "messages": [{"role": "user", "content": f"m{n}"}]},
+            queue=queue(name),
+        )
+    fleet.start("memci.lane", ready=False, MEMCI_TEST_DIE="before-removal")
+    fleet.start("memci.lane", ready=False, MEMCI_TEST_DIE="before-removal")
+    wait_until(lambda: len(producer.effects("a")) == 30, "all effects", timeout_s=40)
+    producer.wait_drained(["a"])
+    assert (fleet.folder / "before-removal").exists()
+    assert producer.effects("a") == list(range(1, 31))
+
+
+def test_a_frozen_worker_is_fenced_off(producer, fleet, upkeep):
+    frozen = fleet.start("memci.lane")
+    producer.append("a", wait_ms=700)
+    wait_until(lambda: producer.states("a") and producer.lane("a").lease_owner, "it is at work")
+    frozen.send(signal.SIGSTOP)
+    producer.append("a")
+    fleet.start("memci.lane")
+    producer.wait_drained(["a"])
+    frozen.send(signal.SIGCONT)
+    wait_until(lambda: "fenced off" in frozen.said, "the thawed worker notices")
+    assert producer.effects("a") == [1, 2]

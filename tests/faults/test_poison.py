@@ -1,0 +1,150 @@
+"""Jobs that cannot be done end as dead letters, and the lane goes on (queue.md)."""
+
+from __future__ import annotations
+
+import base64
+import json
+from contextlib import closing
+
+import pytest
+import redis
+
+from memci.broker.names import agent_queue_name
+from memci.commands import dead_jobs, pause
+from memci.errors import ConflictError, NotFoundError
+from memci.testing import wait_until
+
+
+def replay(producer, agent, job_id, *, at_tail=False):
+    return dead_jobs.replay(
+        producer.database, producer.tokens, agent, job_id,
+        at_tail=at_tail, letter_limit_bytes=1_000_000,
+    )  # fmt: skip
+
+
+def test_a_bug_makes_a_dead_letter_without_quoting_data(producer, fleet):
+    fleet.start("memci.lane")
+    first = producer.append("a", **{"raise": "bug"})
+    producer.append("a")
+    producer.wait_drained(["a"])
+    assert producer.states("a") == ["dead", "done"]
+    dead = producer.job("a", first.job_id)
+    assert dead.last_error == "ZeroDivisionError; the worker's log says more"
+
+
+@pytest.mark.timeout(90)
+def test_a_job_that_kills_its_process_is_dead_after_three_starts(producer, fleet, upkeep):
+    poison = producer.append("a", die="always")
+    producer.append("a")
+    for _ in range(3):
+        worker = fleet.start("memci.lane", ready=False)
+        worker.process.wait(20)
+        assert producer.states("a") == ["queued", "queued"]
+    fleet.start("memci.lane")
+    producer.wait_drained(["a"])
+    assert producer.states("a") == ["dead", "done"]
+    assert producer.job("a", poison.job_id).last_error.startswith("worker_lost")
+    assert producer.effects("a") == [2]
+
+
+def test_a_model_that_is_away_backs_off_in_order_and_gives_up(producer, fleet, upkeep):
+    fleet.start("memci.lane", MEMCI_MAX_ATTEMPTS="4")
+    away = producer.append("a", **{"raise": "transient"})
+    producer.append("a")
+    wait_until(
+        lambda: producer.job("a", away.job_id).not_before, "the head backs off", timeout_s=20
+    )
+    assert producer.states("a") == ["queued", "queued"], "nobody overtakes a head that backs off"
+    producer.wait_drained(["a"])
+    dead = producer.job("a", away.job_id)
+    assert (dead.state, producer.states("a")) == ("dead", ["dead", "done"])
+    assert dead.last_error.startswith("gave up after 4 tries: SmallModelUnavailableError")
+
+
+def test_replay_discard_and_cancel(producer, fleet):
+    bad = producer.append("a", **{"raise": "bug"})
+    worse = producer.append("a", **{"raise": "bug"})
+    fleet.start("memci.lane")
+    producer.wait_drained(["a"])
+    dead_jobs.discard(producer.database, producer.tokens, "a", worse.job_id)
+    assert producer.states("a") == ["dead", "cancelled"]
+    with pytest.raises(ConflictError):
+        dead_jobs.discard(producer.database, producer.tokens, "a", worse.job_id)
+    with pytest.raises(NotFoundError):
+        dead_jobs.discard(producer.database, producer.tokens, "b", bad.job_id)
+    with producer.database.agent_transaction("a") as connection:
+        connection.exec_driver_sql("UPDATE message SET metadata = NULL WHERE agent_id = 'a'")
+    assert replay(producer, "a", bad.job_id) == bad.job_id
+    producer.wait_drained(["a"])
+    assert producer.states("a") == ["done", "cancelled"]
+    assert producer.effects("a") == [1]
+
+
+def test_a_replay_at_the_tail_is_a_new_job(producer, fleet):
+    bad = producer.append("a", **{"raise": "bug"})
+    fleet.start("memci.lane")
+    producer.wait_drained(["a"])
+    anew = replay(producer, "a", bad.job_id, at_tail=True)
+    assert anew != bad.job_id
+    producer.wait_drained(["a"])
+    assert producer.states("a") == ["cancelled", "dead"]
+
+
+def test_with_halt_an_agent_stops_at_its_dead_job(producer, fleet, upkeep):
+    fleet.start("memci.lane", MEMCI_ON_DEAD="halt")
+    bad = producer.append("a", **{"raise": "bug"})
+    producer.append("a")
+    producer.append("b")
+    producer.wait_drained(["b"])
+    wait_until(lambda: producer.lane("a").halted_by == bad.job_id, "the lane has halted")
+    assert producer.states("a") == ["dead", "queued"]
+    pause.resume(producer.database, producer.tokens, "a")
+    producer.wait_drained(["a"])
+    assert producer.states("a") == ["dead", "done"]
+
+
+def test_a_cancelled_job_leaves_nothing(producer, fleet):
+    producer.append("a", wait_ms=300)
+    second = producer.append("a", wait_ms=300)
+    third = producer.append("a")
+    fleet.start("memci.lane")
+    wait_until(lambda: producer.job("a", second.job_id).started, "the second one runs")
+    dead_jobs.cancel(producer.database, producer.tokens, "a", second.job_id)
+    dead_jobs.cancel(producer.database, producer.tokens, "a", third.job_id)
+    producer.wait_drained(["a"])
+    wait_until(lambda: producer.lane("a").lease_owner is None, "the lane is free")
+    assert producer.effects("a") == [1]
+    assert producer.states("a") == ["done", "cancelled", "cancelled"]
+
+
+def test_letters_that_cannot_be_read_are_kept(producer, fleet, upkeep, broker_url):
+    def envelope(body, headers, content_type="application/json"):
+        encoded = base64.b64encode(json.dumps(body).encode()).decode()
+        return json.dumps(
+            {"body": encoded, "content-type": content_type, "headers": headers,
+             "properties": {"body_encoding": "base64"}}
+        )  # fmt: skip
+
+    create = {"task": "memci.memory.create", "id": "11111111-1111-4111-8111-111111111111"}
+    wrong_role = {"agent_id": "a", "messages": [{"role": "wizard", "content": "x"}]}
+    right = {"agent_id": "a", "messages": [{"role": "user", "content": "fine"}]}
+    letters = [
+        "not json at all",
+        envelope([[], {"agent_id": "a"}, {}], {"task": "os.system", "id": "x"}),
+        envelope([[], wrong_role, {}], create),
+        envelope([[], {**right, "agent_id": "b"}, {}], {**create, "id": "y"}),
+        envelope("x", create, "application/x-python-serialize"),
+        envelope([[], right, {}], {**create, "id": "z"}),
+    ]
+    with closing(redis.Redis.from_url(broker_url)) as client:
+        client.lpush(agent_queue_name("a"), *letters)
+        fleet.start("memci.lane")
+        wait_until(lambda: len(producer.states("a")) == 6, "all letters are taken in", timeout_s=20)
+        producer.wait_drained(["a"])
+        assert sorted(producer.states("a")) == ["dead"] * 5 + ["done"]
+        assert not client.exists(agent_queue_name("a"))
+    with producer.database.agent_snapshot("a") as connection:
+        kept = connection.exec_driver_sql("SELECT body FROM letter").all()
+    assert sorted(bytes(row[0]).decode() for row in kept) == sorted(letters[:5])
+    with pytest.raises(ConflictError, match="role"):
+        replay(producer, "a", create["id"])

@@ -1,0 +1,83 @@
+"""Brokers and databases that crash, forget and come back (queue.md, "Failure")."""
+
+from __future__ import annotations
+
+from contextlib import closing
+
+import pytest
+import redis
+
+from memci.errors import DatabaseUnavailableError
+from memci.testing import wait_until
+from tests.support import fleet as fleets
+from tests.support import lanes
+
+
+@pytest.fixture
+def urls(own_servers):
+    return own_servers.postgres.url, own_servers.redis.url
+
+
+@pytest.fixture
+def producer(urls):
+    with lanes.producer(*urls) as made:
+        yield made
+
+
+@pytest.fixture
+def fleet(urls, tmp_path):
+    with fleets.fleet(*urls, tmp_path) as made:
+        yield made
+
+
+def start_all(fleet):
+    fleet.start("memci.upkeep", ready=False)
+    fleet.start_beat()
+    fleet.start("memci.lane", ready=False)
+    fleet.start("memci.lane")
+
+
+def test_flushall_loses_no_job(producer, fleet, urls):
+    start_all(fleet)
+    for _ in range(60):
+        producer.append("a", wait_ms=20)
+        producer.append("b", wait_ms=20)
+    wait_until(lambda: len(producer.effects("a")) > 3, "work has begun")
+    with closing(redis.Redis.from_url(urls[1])) as client:
+        client.flushall()
+    producer.append("c")
+    producer.wait_drained(["a", "b", "c"])
+    assert producer.effects("a") == producer.effects("b") == list(range(1, 61))
+
+
+@pytest.mark.timeout(120)
+def test_accepts_while_the_broker_is_down_and_does_all_when_it_is_back(
+    producer, fleet, own_servers
+):
+    start_all(fleet)
+    for _ in range(20):
+        producer.append("a", wait_ms=20)
+    wait_until(lambda: producer.effects("a"), "work has begun")
+    own_servers.redis.kill()
+    answers = [producer.append("a") for _ in range(10)] + [producer.append("b")]
+    assert [answer.seq for answer in answers] == [*range(21, 31), 1]
+    own_servers.redis.start()
+    producer.wait_drained(["a", "b"], timeout_s=60)
+    assert producer.effects("a") == list(range(1, 31))
+    assert producer.effects("b") == [1]
+
+
+@pytest.mark.timeout(120)
+def test_jobs_go_on_after_a_restart_of_postgres(producer, fleet, own_servers):
+    start_all(fleet)
+    for _ in range(60):
+        producer.append("a", wait_ms=20)
+    wait_until(lambda: len(producer.effects("a")) > 3, "work has begun")
+    own_servers.postgres.kill()
+    with pytest.raises(DatabaseUnavailableError):
+        producer.append("b")
+    own_servers.postgres.start()
+    producer.append("b")
+    producer.wait_drained(["a", "b"], timeout_s=60)
+    assert producer.effects("a") == list(range(1, 61))
+    assert producer.effects("b") == [1]

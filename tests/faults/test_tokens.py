@@ -1,0 +1,61 @@
+"""Tokens that are lost, doubled, reordered or delivered late have no effect (queue.md)."""
+
+from __future__ import annotations
+
+import random
+from contextlib import closing
+
+import redis
+
+from memci.broker.redis_queues import RedisAgentQueues
+from memci.queue.sweep import sweep
+
+
+def test_doubled_and_reordered_tokens_have_no_effect(producer, fleet, upkeep):
+    for _ in range(40):
+        producer.append("a", wait_ms=5)
+        producer.append("b", wait_ms=5)
+    tokens = ["a", "b"] * 100
+    random.Random(1).shuffle(tokens)
+    for agent in tokens:
+        producer.tokens.wake_lane(agent)
+        producer.tokens.wake_compress(agent)
+    fleet.start("memci.lane", ready=False)
+    fleet.start("memci.lane")
+    fleet.start("memci.compress")
+    producer.wait_drained(["a", "b"])
+    assert producer.effects("a") == producer.effects("b") == list(range(1, 41))
+
+
+def test_a_token_of_nobody_makes_no_lane(producer, fleet, broker_url):
+    producer.append("a")
+    producer.tokens.wake_lane("stranger")
+    fleet.start("memci.lane")
+    producer.wait_drained(["a"])
+    with producer.database.lane_transaction() as connection:
+        rows = connection.exec_driver_sql("SELECT agent_id FROM lane").all()
+    assert [row[0] for row in rows] == ["a"]
+
+
+def test_the_sweeper_puts_out_what_is_missing_and_no_more(producer, broker_url):
+    with closing(redis.Redis.from_url(broker_url)) as client:
+        queues = RedisAgentQueues(client)
+        for agent in "abc":
+            producer.append(agent)
+        assert sweep(producer.database, queues, producer.tokens).lane == 0
+        client.delete("memci.lane")
+        assert sweep(producer.database, queues, producer.tokens).lane == 3
+        assert sweep(producer.database, queues, producer.tokens).lane == 0
+        assert client.llen("memci.lane") == 3
+
+
+def test_late_redelivery_of_a_token_is_dropped(producer, fleet, broker_url):
+    """What the visibility time-out does: the same token comes again while the slice runs."""
+    fleet.start("memci.lane", ready=False)
+    fleet.start("memci.lane")
+    for _ in range(10):
+        producer.append("a", wait_ms=50)
+    for _ in range(5):
+        producer.tokens.wake_lane("a")
+    producer.wait_drained(["a"])
+    assert producer.effects("a") == list(range(1, 11))

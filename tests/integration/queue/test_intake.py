@@ -1,0 +1,135 @@
+"""The way in: everything or nothing, in order, and once."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from datetime import UTC, datetime
+from uuid import uuid4
+
+import pytest
+import redis
+
+from memci.domain.message import NewMessage, Remember, Role
+from memci.errors import ConflictError
+from memci.queue.intake import Append
+from memci.storage.messages import read_range
+from tests.support import lanes
+
+
+@pytest.fixture
+def producer(database_url, broker_url):
+    with lanes.producer(database_url, broker_url) as made:
+        yield made
+
+
+def user(text, **fields):
+    return NewMessage(Role.USER, text, **fields)
+
+
+def stored(producer, agent="a"):
+    with producer.database.agent_snapshot(agent) as connection:
+        return read_range(connection, agent, 0, 10_000)
+
+
+def test_messages_keep_their_order_and_all_their_parts(producer):
+    call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    said_at = datetime(2031, 5, 6, tzinfo=UTC)
+    request = Append(
+        "a",
+        [
+            NewMessage(Role.SYSTEM, "be kind"),
+            user("你好", id="mine", name="Ana", said_at=said_at, metadata={"k": [1, None]}),
+            NewMessage(Role.ASSISTANT, None, tool_calls=(call,)),
+            NewMessage(Role.TOOL, "42", tool_call_id="c"),
+        ],
+        session_id="s",
+        user_id="u",
+    )
+    answer = producer.intake.append(request)
+    assert (answer.seq, answer.accepted, answer.duplicates) == (4, 4, 0)
+    first, second, third, fourth = stored(producer)
+    assert (first.role, first.content, first.seq) == (Role.SYSTEM, "be kind", 1)
+    assert (second.id, second.name, second.said_at) == ("mine", "Ana", said_at)
+    assert second.metadata == {"k": [1, None]}
+    assert (third.content, third.tool_calls, third.text) == (None, (call,), "f({})")
+    assert (fourth.tool_call_id, fourth.session_id, fourth.user_id) == ("c", "s", "u")
+    assert producer.job("a", answer.job_id).last_seq == 4
+
+
+def test_a_message_sent_again_is_a_duplicate(producer):
+    first = producer.intake.append(Append("a", [user("one", id="1"), user("two", id="2")]))
+    again = producer.intake.append(Append("a", [user("two", id="2"), user("three", id="3")]))
+    assert (again.seq, again.accepted, again.duplicates) == (3, 1, 1)
+    nothing = producer.intake.append(Append("a", [user("one", id="1")]))
+    assert (nothing.job_id, nothing.seq, nothing.accepted, nothing.duplicates) == (None, 1, 0, 1)
+    assert [each.content for each in stored(producer)] == ["one", "two", "three"]
+    assert first.job_id != again.job_id
+
+
+def test_the_same_id_twice_in_one_request_is_a_duplicate_too(producer):
+    answer = producer.intake.append(Append("a", [user("x", id="1"), user("x", id="1")]))
+    assert (answer.accepted, answer.duplicates) == (1, 1)
+
+
+def test_an_id_used_for_something_else_is_refused_and_nothing_is_written(producer):
+    producer.intake.append(Append("a", [user("one", id="1")]))
+    with pytest.raises(ConflictError, match=r"messages\[1\]"):
+        producer.intake.append(Append("a", [user("new"), user("other", id="1")]))
+    assert [each.content for each in stored(producer)] == ["one"]
+    assert producer.states("a") == ["queued"]
+
+
+def test_a_request_with_the_same_key_is_the_same_request(producer):
+    request = Append("a", [user("one"), user("two")], key="k")
+    first, again = producer.intake.append(request), producer.intake.append(request)
+    assert first.job_id == again.job_id
+    assert (again.seq, again.accepted, again.duplicates) == (2, 0, 2)
+    elsewhere = producer.intake.append(Append("b", request.messages, key="k"))
+    assert (elsewhere.accepted, elsewhere.job_id != first.job_id) == (2, True)
+    with pytest.raises(ConflictError):
+        producer.intake.append(Append("a", [user("something else")], key="k"))
+
+
+def test_a_repeat_is_known_even_when_its_job_is_pruned(producer):
+    request = Append("a", [user("one")], job_id=uuid4())
+    producer.intake.append(request)
+    with producer.database.lane_transaction() as connection:
+        connection.exec_driver_sql("DELETE FROM job")
+    assert producer.intake.append(request).duplicates == 1
+    assert producer.states("a") == []
+
+
+@pytest.mark.parametrize("remember", [Remember.NEVER, Remember.AUTO])
+def test_what_is_not_for_memory_names_no_job_but_is_indexed(producer, remember):
+    answer = producer.intake.append(Append("a", [user("x")], remember=remember))
+    assert answer.job_id is None
+    with producer.database.lane_transaction() as connection:
+        kinds = connection.exec_driver_sql("SELECT kind FROM job").all()
+    assert [row[0] for row in kinds] == ["memci.message.index"]
+
+
+def test_one_token_for_many_messages(producer, broker_url):
+    for _ in range(5):
+        producer.append("a")
+    producer.append("b")
+    with closing(redis.Redis.from_url(broker_url)) as client:
+        assert client.llen("memci.lane") == 2
+
+
+def test_writers_at_once_get_seqs_without_gaps_in_the_order_of_the_mailbox(producer):
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(lambda n: producer.append("a", f"m{n}"), range(80)))
+    assert sorted(answer.seq for answer in answers) == list(range(1, 81))
+    with producer.database.lane_transaction() as connection:
+        rows = connection.exec_driver_sql("SELECT first_seq FROM job ORDER BY ordinal").all()
+    assert [row[0] for row in rows] == list(range(1, 81))
+
+
+def test_wishes_for_compression_are_counted_and_coalesce(producer, broker_url):
+    first = producer.intake.request_compress("a")
+    second = producer.intake.request_compress("a")
+    assert (first.round, first.coalesced) == (1, False)
+    assert (second.round, second.coalesced) == (2, True)
+    with closing(redis.Redis.from_url(broker_url)) as client:
+        assert client.llen("memci.compress") == 1

@@ -1,0 +1,137 @@
+"""M21: no statement of one agent reads or changes another's rows, by every table."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from sqlalchemy import text
+from sqlalchemy.dialects import postgresql
+from sqlalchemy.exc import ProgrammingError
+
+from memci.storage.rows import metadata
+from memci.storage.session import Database
+
+DIALECT = postgresql.dialect()
+QUEUE_TABLES = {"lane", "job"}
+CONTENT_TABLES = sorted(set(metadata.tables) - QUEUE_TABLES)
+VALUES = {
+    "TEXT": "'x'", "BIGINT": "1", "INTEGER": "1", "UUID": "gen_random_uuid()", "JSONB": "'{}'",
+    "BYTEA": "'x'", "HALFVEC": "'[1,0]'", "TEXT[]": "'{}'", "BIGINT[]": "'{}'", "FLOAT": "0.5",
+    "DOUBLE PRECISION": "0.5", "TIMESTAMP WITH TIME ZONE": "now()", "BOOLEAN": "false",
+}  # fmt: skip
+
+
+def insert_into(table: str, agent: str) -> str:
+    """Write an INSERT of one row for an agent, every column that has no default filled."""
+    columns = [
+        column
+        for column in metadata.tables[table].columns
+        if column.name != "agent_id"
+        and column.identity is None
+        and (column.primary_key or (not column.nullable and column.server_default is None))
+    ]
+    names = ", ".join(["agent_id", *(f'"{column.name}"' for column in columns)])
+    values = [VALUES[re.sub(r"\(.*\)", "", str(column.type.compile(dialect=DIALECT)))]
+              for column in columns]  # fmt: skip
+    return f"INSERT INTO {table} ({names}) VALUES ({', '.join([repr(agent), *values])})"
+
+
+@pytest.fixture
+def database(database_url):
+    made = Database(database_url)
+    yield made
+    made.close()
+
+
+@pytest.mark.parametrize("table", CONTENT_TABLES)
+def test_another_agent_sees_and_changes_nothing(database, table):
+    with database.agent_transaction("a") as connection:
+        connection.execute(text(insert_into(table, "a")))
+    columns = metadata.tables[table].columns
+    column = next(c.name for c in columns if c.name != "agent_id" and c.identity is None)
+    for statement in (
+        f"SELECT * FROM {table}",
+        f'UPDATE {table} SET "{column}" = "{column}" RETURNING agent_id',
+        f"DELETE FROM {table} RETURNING agent_id",
+    ):
+        with database.agent_transaction("b") as connection:
+            assert connection.execute(text(statement)).all() == [], statement
+    with database.agent_transaction("a") as connection:
+        assert len(connection.execute(text(f"SELECT * FROM {table}")).all()) == 1
+
+
+@pytest.mark.parametrize("table", CONTENT_TABLES)
+@pytest.mark.parametrize("agent", ["b", ""])
+def test_a_wrong_or_missing_agent_writes_nothing(database, table, agent):
+    with (
+        pytest.raises(ProgrammingError, match="row-level security"),
+        database.agent_transaction(agent) as connection,
+    ):
+        connection.execute(text(insert_into(table, "a")))
+
+
+@pytest.mark.parametrize("table", CONTENT_TABLES)
+def test_without_an_agent_content_tables_look_empty(database, table):
+    with database.agent_transaction("a") as connection:
+        connection.execute(text(insert_into(table, "a")))
+    with database.lane_transaction() as connection:
+        assert connection.execute(text(f"SELECT * FROM {table}")).all() == []
+
+
+@pytest.mark.parametrize("table", CONTENT_TABLES)
+def test_a_row_cannot_be_given_to_another_agent(database, table):
+    with database.agent_transaction("a") as connection:
+        connection.execute(text(insert_into(table, "a")))
+    with (
+        pytest.raises(ProgrammingError, match="row-level security"),
+        database.agent_transaction("a") as connection,
+    ):
+        connection.execute(text(f"UPDATE {table} SET agent_id = 'b'"))
+
+
+@pytest.mark.parametrize("table", CONTENT_TABLES)
+def test_upkeep_sees_no_content(database, table):
+    with (
+        pytest.raises(ProgrammingError, match="permission denied"),
+        database.upkeep_transaction() as connection,
+    ):
+        connection.execute(text(f"SELECT * FROM {table}"))
+
+
+@pytest.mark.parametrize("column", ["payload", "last_error", "result"])
+def test_upkeep_sees_heads_of_jobs_only(database, column):
+    with database.upkeep_transaction() as connection:
+        assert connection.execute(text("SELECT agent_id, id, state FROM job")).all() == []
+    with (
+        pytest.raises(ProgrammingError, match="permission denied"),
+        database.upkeep_transaction() as connection,
+    ):
+        connection.execute(text(f"SELECT {column} FROM job"))
+
+
+def test_every_table_is_secured_and_owned_as_the_design_says(database):
+    with database.lane_transaction() as connection:
+        rows = connection.execute(
+            text(
+                "SELECT relname, relrowsecurity, relforcerowsecurity, pg_get_userbyid(relowner)"
+                " FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'"
+            )
+        ).all()
+        roles = connection.execute(
+            text("SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname LIKE 'memci%'")
+        ).all()
+    assert {row[0] for row in rows} == set(metadata.tables) | {"alembic_version"}
+    assert {row[3] for row in rows} == {"memci_owner"}
+    secured = {row[0] for row in rows if row[1] and row[2]}
+    assert secured == set(CONTENT_TABLES)
+    assert not any(row[0] for row in roles), "no role of ours passes over row-level security"
+
+
+def test_the_setting_ends_with_its_transaction(database):
+    with database.agent_transaction("a") as connection:
+        connection.execute(text(insert_into("message", "a")))
+    for _ in range(20):  # more than there are pooled connections
+        with database.engine.connect() as connection:
+            agent = connection.exec_driver_sql("SELECT current_setting('memci.agent', true)")
+            assert agent.scalar() in ("", None)

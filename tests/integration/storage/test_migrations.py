@@ -1,0 +1,38 @@
+"""Migrations: up, down and up again; what they make is what the code reads."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from sqlalchemy import create_engine, inspect
+from sqlalchemy.pool import NullPool
+
+from memci.storage.migrate import current_revision, downgrade, head_revision, upgrade
+from memci.storage.rows import metadata
+
+
+@contextmanager
+def as_owner(database_url):
+    with create_engine(database_url, poolclass=NullPool).connect() as connection:
+        connection.exec_driver_sql("SET ROLE memci_owner")
+        yield connection
+
+
+def test_up_down_and_up_again(database_url):
+    for _ in range(2):
+        upgrade(database_url)
+        with as_owner(database_url) as connection:
+            assert current_revision(connection) == head_revision()
+        downgrade(database_url, "base")
+        with as_owner(database_url) as connection:
+            assert current_revision(connection) is None
+            assert set(inspect(connection).get_table_names()) == {"alembic_version"}
+    upgrade(database_url)
+
+
+def test_the_tables_are_what_the_code_says(database_url):
+    with as_owner(database_url) as connection:
+        context = MigrationContext.configure(connection, opts={"compare_server_default": True})
+        assert compare_metadata(context, metadata) == []

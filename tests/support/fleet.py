@@ -1,0 +1,120 @@
+"""Real worker processes for a test: started, killed, frozen, and never left behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from memci.testing import wait_until
+
+ROOT = Path(__file__).parents[2]
+_POOLS = {
+    "memci.lane": ["-P", "threads", "-c", "2"],
+    "memci.compress": ["-P", "threads", "-c", "1"],
+    "memci.read": ["-P", "threads", "-c", "2"],
+    "memci.upkeep": ["-P", "solo"],
+}
+
+
+@dataclass
+class Worker:
+    """One process."""
+
+    name: str
+    process: subprocess.Popen[bytes]
+    log: Path
+
+    def send(self, number: signal.Signals) -> None:
+        self.process.send_signal(number)
+
+    def kill(self) -> None:
+        self.send(signal.SIGKILL)
+        self.process.wait(10)
+
+    @property
+    def said(self) -> str:
+        return self.log.read_text(errors="replace")
+
+    def wait_ready(self) -> None:
+        def ready() -> bool:
+            assert self.process.poll() is None, f"{self.name} ended:\n{self.said[-3000:]}"
+            return " ready." in self.said or "beat: Starting" in self.said
+
+        wait_until(ready, f"{self.name} is ready", timeout_s=40)
+
+
+@dataclass
+class Fleet:
+    """All workers of one test."""
+
+    environment: dict[str, str]
+    folder: Path
+    app: str = "tests.support.worker_app"
+    workers: list[Worker] = field(default_factory=list)
+
+    def start(self, queue: str, *, ready: bool = True, **environment: str) -> Worker:
+        name = f"w{len(self.workers)}"
+        return self._launch(
+            name,
+            ["worker", "-n", f"{name}@test", "-Q", queue, *_POOLS.get(queue, ["-P", "solo"]),
+             "--without-gossip", "--without-mingle", "-E", "-l", "INFO"],
+            environment,
+            ready=ready,
+        )  # fmt: skip
+
+    def start_beat(self, **environment: str) -> Worker:
+        return self._launch(f"beat{len(self.workers)}", ["beat"], environment, ready=True)
+
+    def _launch(
+        self, name: str, arguments: list[str], environment: dict[str, str], *, ready: bool
+    ) -> Worker:
+        log = self.folder / f"{name}.log"
+        with log.open("wb") as out:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "celery", "-A", self.app, *arguments],
+                cwd=ROOT,
+                env={**os.environ, "PYTHONPATH": str(ROOT), **self.environment, **environment},
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        worker = Worker(name, process, log)
+        self.workers.append(worker)
+        if ready:
+            worker.wait_ready()
+        return worker
+
+    def close(self) -> None:
+        for worker in self.workers:
+            if worker.process.poll() is None:
+                worker.send(signal.SIGCONT)
+                worker.send(signal.SIGKILL)
+            worker.process.wait(10)
+
+
+@contextmanager
+def fleet(database_url: str, broker_url: str, folder: Path, **environment: str) -> Iterator[Fleet]:
+    """Lend a fleet with short leases, so that what depends on them is seen soon."""
+    made = Fleet(
+        {
+            "MEMCI_DATABASE_URL": database_url,
+            "MEMCI_BROKER_URL": broker_url,
+            "MEMCI_TEST_FOLDER": str(folder),
+            "MEMCI_LEASE_MS": "1500",
+            "MEMCI_LEASE_RENEW_MS": "300",
+            "MEMCI_SWEEP_PERIOD_S": "0.5",
+            **environment,
+        },
+        folder,
+    )
+    try:
+        yield made
+    finally:
+        made.close()

@@ -1,0 +1,72 @@
+"""Looking at lanes and at what scripted jobs wrote down."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from memci.broker.app import make_app
+from memci.broker.token import Tokens
+from memci.domain.message import NewMessage, Role
+from memci.queue.intake import Append, Intake
+from memci.shapes.message import AppendAnswer
+from memci.storage.session import Database
+from memci.testing import wait_until
+
+
+class Producer:
+    """Puts scripted work in, and reads what came of it."""
+
+    def __init__(self, database_url: str, broker_url: str) -> None:
+        self.database = Database(database_url)
+        self.celery = make_app(broker_url)
+        self.tokens = Tokens(self.celery)
+        self.intake = Intake(self.database, self.tokens)
+
+    def append(self, agent_id: str, text: str = "hello", **script: Any) -> AppendAnswer:
+        message = NewMessage(Role.USER, text, metadata=script)
+        return self.intake.append(Append(agent_id, [message]))
+
+    def effects(self, agent_id: str, event: str = "effect") -> list[int]:
+        """Seqs of messages whose effect is in, in the order of the effects."""
+        return self._column(
+            agent_id, "SELECT node_id FROM trail WHERE agent_id = %s AND event = %s ORDER BY id",
+            event,
+        )  # fmt: skip
+
+    def states(self, agent_id: str) -> list[str]:
+        return self._column(agent_id, "SELECT state FROM job WHERE agent_id = %s ORDER BY ordinal")
+
+    def job(self, agent_id: str, job_id: Any) -> Any:
+        with self.database.lane_transaction() as connection:
+            return connection.exec_driver_sql(
+                "SELECT * FROM job WHERE agent_id = %s AND id = %s", (agent_id, job_id)
+            ).one()
+
+    def lane(self, agent_id: str) -> Any:
+        with self.database.lane_transaction() as connection:
+            return connection.exec_driver_sql(
+                "SELECT * FROM lane WHERE agent_id = %s", (agent_id,)
+            ).one()
+
+    def wait_drained(self, agents: Sequence[str], timeout_s: float = 40.0) -> None:
+        def drained() -> bool:
+            return all("queued" not in self.states(each) for each in agents)
+
+        wait_until(drained, f"mailboxes of {agents} are empty", timeout_s=timeout_s)
+
+    def _column(self, agent_id: str, statement: str, *values: Any) -> list[Any]:
+        with self.database.agent_snapshot(agent_id) as connection:
+            return [row[0] for row in connection.exec_driver_sql(statement, (agent_id, *values))]
+
+
+@contextmanager
+def producer(database_url: str, broker_url: str) -> Iterator[Producer]:
+    """Lend a producer; its connections are closed at the end."""
+    made = Producer(database_url, broker_url)
+    try:
+        yield made
+    finally:
+        made.database.close()
+        made.celery.close()

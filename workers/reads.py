@@ -1,0 +1,72 @@
+"""Tasks of the context workers: reads of snapshots, answered to whoever asked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import structlog
+from pydantic import ValidationError
+
+from memci.broker.call import wrap_answer, wrap_error
+from memci.broker.names import ReadUse, read_task
+from memci.domain.agent import check_agent_id
+from memci.errors import InvalidInputError, MemciError
+from memci.shapes.faults import describe_faults
+from workers.app import app
+from workers.lifecycle import runtime
+
+_log = structlog.get_logger(__name__)
+
+
+@app.task(name=read_task("recall"))
+def recall(**arguments: Any) -> dict[str, Any] | None:
+    """Search the memory network from the focus (M20)."""
+    return _serve("recall", arguments)
+
+
+@app.task(name=read_task("search"))
+def search(**arguments: Any) -> dict[str, Any] | None:
+    """Search all sources (R11)."""
+    return _serve("search", arguments)
+
+
+@app.task(name=read_task("assemble"))
+def assemble(**arguments: Any) -> dict[str, Any] | None:
+    """Assemble a message list that fits a budget (R13)."""
+    return _serve("assemble", arguments)
+
+
+def _serve(
+    use: ReadUse,
+    arguments: dict[str, Any],
+) -> dict[str, Any] | None:
+    """Answer to the reply key or wrapped, as our own callers ask; else as a Celery result."""
+    reply, wrapped = arguments.pop("reply", None), arguments.pop("wrapped", False)
+    if reply is None and not wrapped:
+        return _answer(use, arguments)
+    try:
+        answer = wrap_answer(_answer(use, arguments))
+    except MemciError as error:
+        answer = wrap_error(error)
+    except Exception:  # noqa: BLE001 - the caller waits: it has to hear of every failure
+        _log.exception("read failed", use=use)
+        answer = wrap_error(MemciError("the context worker failed; its log says why"))
+    replies = runtime().replies
+    if reply is None or replies is None:
+        return answer
+    replies.send(str(reply), answer)
+    return None
+
+
+def _answer(use: ReadUse, arguments: dict[str, Any]) -> dict[str, Any]:
+    agent_id = check_agent_id(arguments.pop("agent_id", None))
+    version = arguments.pop("v", 1)
+    if version != 1:
+        raise InvalidInputError("expected v = 1", field="v")
+    traceparent = arguments.pop("traceparent", None)
+    here = runtime()
+    try:
+        with here.traces.span(read_task(use), parent=traceparent, agent_id=agent_id):
+            return here.readings.answer(use, agent_id, arguments)
+    except ValidationError as error:
+        raise InvalidInputError(describe_faults(error)) from None
