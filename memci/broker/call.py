@@ -69,6 +69,8 @@ class RedisReads:
                 # Flower shows arguments: questions are the users' own.
                 argsrepr="()",
                 kwargsrepr=json.dumps({"agent_id": agent_id}),
+                # Said for each: otherwise Celery subscribes to a result that never comes.
+                ignore_result=True,
                 retry=False,
             )
             answered = self._client.blpop([reply], timeout=timeout_s)

@@ -1,16 +1,21 @@
-"""The FastAPI application, from services."""
+"""The FastAPI application."""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from fastapi import FastAPI
 
 from memci.http import documentation, problems
 from memci.http.edge import Edge
 from memci.http.gate import Gate
+from memci.http.listings import Listings
 from memci.http.routers import agents, health, jobs, messages, network, reads
-from memci.http.services import Services
 from memci.storage.gauges import lane_gauges
 from memci.telemetry.metrics import HttpMetrics, LaneCollector, LaneGauges
+
+if TYPE_CHECKING:
+    from memci.runtime import Runtime
 
 _ROUTERS = (
     messages.writing,
@@ -25,15 +30,16 @@ _ROUTERS = (
 )
 
 
-def create_app(services: Services) -> FastAPI:
+def create_app(runtime: Runtime, listings: Listings) -> FastAPI:
     """Return the application that serves the whole HTTP surface."""
     metrics = HttpMetrics()
-    metrics.registry.register(LaneCollector(lambda: _gauges(services)))
+    metrics.registry.register(LaneCollector(lambda: _gauges(runtime)))
     app = FastAPI(title="memci", docs_url=None, redoc_url=None, redirect_slashes=False)
-    app.state.services = services
-    app.state.gate = Gate(services.settings)
+    app.state.runtime = runtime
+    app.state.listings = listings
+    app.state.gate = Gate(runtime.settings)
     app.state.metrics = metrics
-    app.add_middleware(Edge, metrics=metrics, traces=services.traces)
+    app.add_middleware(Edge, metrics=metrics, traces=runtime.traces)
     problems.install(app)
     for router in _ROUTERS:
         app.router.routes.extend(router.routes)
@@ -41,6 +47,6 @@ def create_app(services: Services) -> FastAPI:
     return app
 
 
-def _gauges(services: Services) -> LaneGauges:
-    with services.database.upkeep_transaction() as connection:
-        return lane_gauges(connection, token_stale_s=services.settings.token_stale_s)
+def _gauges(runtime: Runtime) -> LaneGauges:
+    with runtime.database.upkeep_transaction() as connection:
+        return lane_gauges(connection, token_stale_s=runtime.settings.token_stale_s)
