@@ -22,7 +22,9 @@ MOST_ENTITIES = 4
 LONGEST_NAME = 64
 
 _PART = r"[A-ZÀ-ÖØ-Þ][\w]*(?:[-'’.&+#/][A-Za-z0-9]\w*)*[+#]*"
-_NAME = re.compile(rf"(?<![\w'’-]){_PART}(?: (?:(?:of|de|van|von|the|and the) )?(?:{_PART}|\d[\w.]*))*")
+_NAME = re.compile(
+    rf"(?<![\w'’-]){_PART}(?: (?:(?:of|de|van|von|the|and the) )?(?:{_PART}|\d[\w.]*))*"
+)
 # iPhone, npm2, o200k_base: a capital or a digit inside a word marks a product or an identifier.
 _MADE = re.compile(r"(?<![\w'’/.-])(?:[a-z]+[A-Z]\w*|[A-Za-z]+-?\d+\w*)(?![\w/])")
 _TITLE = re.compile(r"《([^《》\n]{1,40})》|[“\"]([A-Z][^“”\"\n]{2,40})[”\"]|「([^「」\n]{2,40})」")
@@ -32,6 +34,8 @@ _CHINESE_NAMES = ("nr", "ns", "nt", "nz")
 # this rarity seldom are.
 _SELDOM = 14.2
 _WHOLE_NAME = 3
+_PLACE_ENDINGS = ("省", "市", "县", "镇", "州", "岛", "屿", "湖", "湾")
+_PLACE_KINDS = ("城市", "小镇", "岛屿", "超市", "夜市", "海岛")
 # A place that no dictionary has: 绿禾公园, 育英中学.
 _PLACE = re.compile(
     "(?<=[去在到是了叫从来往于])[^\\W\\da-zA-Z去在到是了的叫从来往这那哪个家某有和我你他她]{2,5}"
@@ -72,6 +76,8 @@ def _found(
 
 def _names_something(word: TaggedWord) -> bool:
     text, tag = word.text, word.tag
+    if tag.startswith("n") and len(text) >= _WHOLE_NAME and text.endswith(_PLACE_ENDINGS):
+        return not text.endswith(_PLACE_KINDS)
     if not tag.startswith(_CHINESE_NAMES) or len(text) < 2 or text in NOT_CHINESE_NAMES:  # noqa: PLR2004
         return False
     if _LATIN.search(text):
@@ -112,7 +118,11 @@ def _trimmed(name: str) -> str:
 
 def _no_name(word: str) -> bool:
     bare = re.split(r"['’]", word.lower())[0]
-    return bare in NOT_NAMES or (len(word) == 1 and not word.isdigit())
+    return (
+        bare in NOT_NAMES
+        or bare.removesuffix("s") in NOT_NAMES
+        or (len(word) == 1 and not word.isdigit())
+    )
 
 
 def _surely_a_name(name: str) -> bool:
