@@ -13,7 +13,7 @@ UserOption = Annotated[str | None, typer.Option("--user", metavar="ID", help="Us
 CursorOption = Annotated[
     str | None, typer.Option("--cursor", help="Where to go on: the end of the last answer.")
 ]
-LimitOption = Annotated[int, typer.Option("--limit", min=1, max=1000, help="Lines at most.")]
+LimitOption = Annotated[int, typer.Option("--limit", min=1, max=500, help="Lines at most.")]
 TimeoutOption = Annotated[
     float, typer.Option("--timeout", min=0.1, metavar="SECONDS", help="How long --wait waits.")
 ]

@@ -99,7 +99,7 @@ def _dead_jobs(memory: Agent) -> list[UUID]:
     found: list[UUID] = []
     cursor: str | None = None
     while True:
-        page = memory.jobs(state=JobState.DEAD, limit=1000, cursor=cursor)
+        page = memory.jobs(state=JobState.DEAD, limit=500, cursor=cursor)
         found += [each.id for each in page.jobs]
         cursor = page.next_cursor
         if cursor is None:

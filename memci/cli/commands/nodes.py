@@ -64,7 +64,7 @@ def _value(choice: StrEnum | None) -> str | None:
 def _show(memory: Agent, node_id: int, *, as_json: bool) -> None:
     from memci.cli.output import cell, print_json, print_table
 
-    node, trail = memory.node(node_id), memory.trail(node_id, limit=1000)
+    node, trail = memory.node(node_id), memory.trail(node_id, limit=500)
     if as_json:
         print_json({"node": node.model_dump(mode="json"), "trail": trail.model_dump(mode="json")})
         return
