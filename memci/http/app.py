@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from fastapi import FastAPI
 
 from memci.http import documentation, problems
 from memci.http.edge import Edge
 from memci.http.gate import Gate
-from memci.http.listings import Listings
 from memci.http.routers import agents, health, jobs, messages, network, reads
+from memci.reading.listings import Listings
+from memci.runtime import Runtime
 from memci.storage.gauges import lane_gauges
 from memci.telemetry.metrics import HttpMetrics, LaneCollector, LaneGauges
-
-if TYPE_CHECKING:
-    from memci.runtime import Runtime
 
 _ROUTERS = (
     messages.writing,
@@ -30,13 +26,13 @@ _ROUTERS = (
 )
 
 
-def create_app(runtime: Runtime, listings: Listings) -> FastAPI:
+def create_app(runtime: Runtime) -> FastAPI:
     """Return the application that serves the whole HTTP surface."""
     metrics = HttpMetrics()
     metrics.registry.register(LaneCollector(lambda: _gauges(runtime)))
     app = FastAPI(title="memci", docs_url=None, redoc_url=None, redirect_slashes=False)
     app.state.runtime = runtime
-    app.state.listings = listings
+    app.state.listings = Listings(runtime.database)
     app.state.gate = Gate(runtime.settings)
     app.state.metrics = metrics
     app.add_middleware(Edge, metrics=metrics, traces=runtime.traces)

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from starlette.requests import Request
 from starlette.types import Receive, Scope
 
 from memci.errors import TooLargeError
 from memci.http.body import MediaTypeError, parse_json
-from memci.http.listings import Listings
-
-if TYPE_CHECKING:
-    from memci.runtime import Runtime
+from memci.reading.listings import Listings
+from memci.runtime import Runtime
 
 
 class Call(Request):

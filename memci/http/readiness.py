@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from memci.broker.health import check_broker
 from memci.errors import MemciError
+from memci.runtime import Runtime
 from memci.storage.readiness import check_database, check_migrations
-
-if TYPE_CHECKING:
-    from memci.runtime import Runtime
 
 OK = "ok"
 

@@ -67,7 +67,7 @@ def test_other_agents_are_forbidden_whether_they_exist_or_not(
 ) -> None:
     admin = KEYS["admin"][0]
     ask(http, "POST", "/v1/agents/team-1/messages", admin)
-    with server.parts.database.lane_transaction() as connection:
+    with server.runtime.database.lane_transaction() as connection:
         connection.exec_driver_sql("INSERT INTO lane (agent_id) VALUES ('rival')")
     answers = {
         ask(http, method, path.replace("team-1", agent), admin).text

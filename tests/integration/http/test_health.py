@@ -17,7 +17,7 @@ def test_a_server_is_alive_and_ready(http: httpx.Client) -> None:
 def test_it_is_not_ready_for_a_database_of_another_release(
     http: httpx.Client, server: Served
 ) -> None:
-    with server.parts.database.engine.begin() as connection:
+    with server.runtime.database.engine.begin() as connection:
         connection.exec_driver_sql("SET ROLE memci_owner")
         connection.exec_driver_sql("UPDATE alembic_version SET version_num = 'v0000'")
     answer = http.get("/readyz")
@@ -37,7 +37,7 @@ def test_metrics_tell_how_the_queue_is(http: httpx.Client, server: Served) -> No
     for agent in ("a", "a", "b"):
         http.post(f"/v1/agents/{agent}/messages", json=body)
     http.post("/v1/agents/c/compress")
-    with server.parts.database.lane_transaction() as connection:
+    with server.runtime.database.lane_transaction() as connection:
         connection.exec_driver_sql(
             "UPDATE job SET created_at = now() - interval '1 minute' WHERE agent_id = 'b'"
         )

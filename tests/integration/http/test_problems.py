@@ -59,7 +59,7 @@ def test_a_read_that_no_worker_answers_is_503(http: httpx.Client) -> None:
 def test_a_fault_of_ours_tells_nothing_and_is_logged_without_text(
     http: httpx.Client, server: Served, logged: Callable[[], list[dict[str, Any]]]
 ) -> None:
-    with server.parts.database.engine.begin() as connection:
+    with server.runtime.database.engine.begin() as connection:
         connection.exec_driver_sql("SET ROLE memci_owner")
         connection.exec_driver_sql("ALTER TABLE message DROP COLUMN remember")
     answer = http.post("/v1/agents/a/messages", json=BODY)
