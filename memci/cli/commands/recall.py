@@ -51,12 +51,12 @@ def print_recall(found: RecallAnswer) -> None:
     for gone in found.forgotten:
         say(f"[forgotten] {gone.relation}: {gone.hint}", style="yellow")
     if found.miss is not None:
-        say(_REASONS[found.miss.value], style="yellow")
+        say(REASONS[found.miss.value], style="yellow")
     if found.pending:
         hint(f"{found.pending} messages are still on their way to memory")
 
 
-_REASONS = {
+REASONS = {
     "never_known": "never known: nothing in reach of the focus was ever about this",
     "forgotten": "forgotten: it was known once",
     "pending": "not yet: messages are still on their way to memory",
