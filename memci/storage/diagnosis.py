@@ -35,6 +35,15 @@ class DatabaseState:
     revisions: Revisions
 
 
+@dataclass(frozen=True, slots=True)
+class Standstill:
+    """Agents whose lanes do not move by themselves; at most a handful of each."""
+
+    halted: tuple[str, ...]  # by a dead job
+    paused: tuple[str, ...]
+    overdue: tuple[str, ...]  # a worker holds the lease, and is at one job for very long
+
+
 _ROLES = """
 SELECT wanted, rolname IS NOT NULL,
        rolname IS NOT NULL AND pg_has_role(session_user, wanted, 'SET')
@@ -44,6 +53,14 @@ _SERVER = """
 SELECT current_setting('server_version_num')::int,
        (SELECT rolsuper FROM pg_roles WHERE rolname = session_user),
        (SELECT extversion FROM pg_extension WHERE extname = 'vector')
+"""
+_STANDSTILL = """
+SELECT array(SELECT agent_id FROM lane WHERE halted_by IS NOT NULL ORDER BY agent_id LIMIT 5),
+       array(SELECT agent_id FROM lane WHERE paused ORDER BY agent_id LIMIT 5),
+       array(SELECT agent_id FROM lane WHERE lease_until > now() AND EXISTS (
+                 SELECT FROM job WHERE job.agent_id = lane.agent_id AND state = 'queued'
+                 AND started_at < now() - make_interval(secs => %s::float8))
+             ORDER BY agent_id LIMIT 5)
 """
 
 
@@ -69,6 +86,12 @@ def database_state(database_url: str) -> DatabaseState:
         ) from error
 
 
+def standstill(connection: Connection, *, overdue_s: float) -> Standstill:
+    """Return lanes that stand still; wants an upkeep transaction."""
+    halted, paused, overdue = connection.exec_driver_sql(_STANDSTILL, (overdue_s,)).one()
+    return Standstill(tuple(halted), tuple(paused), tuple(overdue))
+
+
 def _look(connection: Connection) -> DatabaseState:
     version, superuser, vector = connection.exec_driver_sql(_SERVER).one()
     roles = connection.exec_driver_sql(_ROLES, ([str(role) for role in DatabaseRole],)).all()
@@ -85,5 +108,5 @@ def _look(connection: Connection) -> DatabaseState:
 def _revision(connection: Connection, *, readable: bool) -> str | None:
     if not readable:
         return None
-    connection.exec_driver_sql("SELECT set_config('role', %s, true)", (DatabaseRole.OWNER,))
+    connection.exec_driver_sql("SELECT set_config('role', %s, true)", (DatabaseRole.APP,))
     return current_revision(connection)
