@@ -6,6 +6,7 @@ processes that need no small model never import one.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
 from threading import Event
 
@@ -22,13 +23,18 @@ from memci.broker.redis_queues import RedisAgentQueues
 from memci.broker.token import Tokens
 from memci.config import Settings
 from memci.errors import ConfigurationError
-from memci.jobs import Jobs
+from memci.jobs import all_jobs, compression
 from memci.queue.bridge import Bridge
 from memci.queue.claim import Claims
+from memci.queue.handler import Compression, Handler
 from memci.queue.intake import Intake
 from memci.queue.keeper import LeaseKeeper
 from memci.queue.lane import LaneLoop, Slices
 from memci.queue.runner import JobRunner, Limits
+from memci.reading.listings import Listings
+from memci.reading.models import ReadingModels, Tokenizers
+from memci.reading.readings import Readings
+from memci.smallmodel.offline.tokens import OfflineTokenCounter
 from memci.smallmodel.registry import SmallModels, build_small_models
 from memci.storage.session import Database
 from memci.telemetry.traces import Traces, open_traces
@@ -125,14 +131,31 @@ class Runtime:
         return build_small_models(self.settings)
 
     @cached_property
+    def readings(self) -> Readings:
+        """What context workers answer with."""
+        tokenizers = Tokenizers(OfflineTokenCounter)
+        models = ReadingModels(self.models.embedder, self.models.lexicon, tokenizers)
+        return Readings(self.database, models, self.settings)
+
+    @cached_property
+    def listings(self) -> Listings:
+        """What the API lists by itself."""
+        return Listings(self.database)
+
+    @cached_property
     def traces(self) -> Traces:
         """Spans, if an endpoint is set."""
         return open_traces(self.settings.otel_endpoint, self._service)
 
     @cached_property
-    def jobs(self) -> Jobs:
-        """All job kinds, and the pass."""
-        return Jobs(self.database, self.models, self.settings)
+    def handlers(self) -> Mapping[str, Handler]:
+        """What runs each kind of job."""
+        return all_jobs(self.database, self.models, self.settings)
+
+    @cached_property
+    def compression(self) -> Compression:
+        """What scans a memory network."""
+        return compression(self.database, self.models, self.settings)
 
     def bell(self) -> Bell:
         """Return a bell; its caller starts and stops it."""
@@ -151,7 +174,7 @@ class Runtime:
         settings = self.settings
         claims = Claims(self.database, settings.lease_ms)
         runner = JobRunner(
-            self.jobs.handlers,
+            self.handlers,
             JobEvents(self.celery, hostname),
             Limits(settings.max_attempts, settings.max_started, settings.on_dead == "halt"),
             self.stopping,
@@ -162,7 +185,7 @@ class Runtime:
             keeper=LeaseKeeper(claims, settings.lease_renew_ms),
             bridge=self.bridge(),
             runner=runner,
-            compression=self.jobs.compression,
+            compression=self.compression,
             tokens=self.tokens,
             slices=Slices(settings.lane_slice_ms, settings.claim_batch),
             stopping=self.stopping,
@@ -171,6 +194,8 @@ class Runtime:
     def close(self) -> None:
         """Close what was opened."""
         made = vars(self)
+        if "readings" in made:
+            self.readings.close()
         if "traces" in made:
             self.traces.close()
         if "database" in made:

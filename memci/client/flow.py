@@ -61,7 +61,7 @@ class Retries:
         return Pause(min(max(own, wanted_s or 0.0), self.longest_pause_s))
 
 
-def exchange(  # noqa: PLR0913 - the parts of a request
+def exchange(
     method: str,
     path: str,
     *,

@@ -34,7 +34,7 @@ ReadUse: TypeAlias = Literal["recall", "search", "assemble"]
 class Intake(Protocol):
     """Takes in what producers send; it is durable when a call returns."""
 
-    def append(  # noqa: PLR0913 - every part of a request is one argument
+    def append(
         self,
         agent_id: str,
         messages: Sequence[NewMessage],

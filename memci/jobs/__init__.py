@@ -1,7 +1,32 @@
-"""All kinds of jobs."""
+"""All kinds of jobs: what the lane is handed by the runtime."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 
-class Jobs:
-    def __init__(self, *args: object) -> None: ...
+from memci.config import Settings
+from memci.jobs.compress import NetworkCompression
+from memci.jobs.create import MemoryCreation
+from memci.jobs.index import MessageIndexing, WindowLimits
+from memci.queue.handler import Handler
+from memci.queue.submit import submit_follow_up
+from memci.smallmodel.registry import SmallModels
+from memci.storage.session import Database
+
+
+def all_jobs(database: Database, models: SmallModels, settings: Settings) -> Mapping[str, Handler]:
+    """Return the handler of every kind of job."""
+    window = WindowLimits(
+        tokens=settings.context_threshold_ratio * settings.context_max_tokens,
+        recent_interactions=settings.recent_interactions,
+    )
+    handlers: list[Handler] = [
+        MemoryCreation(database, models, settings.memory),
+        MessageIndexing(database, models, window, submit_follow_up),
+    ]
+    return {handler.kind: handler for handler in handlers}
+
+
+def compression(database: Database, models: SmallModels, settings: Settings) -> NetworkCompression:
+    """Return the pass over a memory network."""
+    return NetworkCompression(database, models, settings.memory)

@@ -15,7 +15,7 @@ from sqlalchemy.exc import OperationalError
 
 from memci.broker.events import JobEvents
 from memci.domain.lane.job import Job
-from memci.domain.lane.retry import back_off_s, in_job_wait_s
+from memci.domain.lane.retry import TRIES_INSIDE, backoff_s
 from memci.errors import (
     DatabaseUnavailableError,
     FencedOffError,
@@ -125,10 +125,9 @@ class JobRunner:
 
     def _waits_inside(self, failures: int) -> bool:
         """Wait for the next try inside the job; False when there is none."""
-        wait_s = in_job_wait_s(failures, random.random())
-        if wait_s is None or failures >= self._limits.attempts:
+        if failures >= min(TRIES_INSIDE, self._limits.attempts):
             return False
-        return not self._stopping.wait(wait_s)
+        return not self._stopping.wait(backoff_s(failures, random.random()))
 
     def _fail(
         self, job: Job, lease: Lease, after: After, error: Exception, *, failures: int, began: float
@@ -136,7 +135,7 @@ class JobRunner:
         if failures >= self._limits.attempts:
             text = f"gave up after {failures} tries: {_describe(error)}"
             return self._bury(job, lease, after, text, began)
-        wait_s = back_off_s(failures, random.random())
+        wait_s = backoff_s(failures, random.random())
         retry_after_s = getattr(error, "retry_after_s", None)
         with lease.effect() as connection:
             mailbox.back_off(

@@ -9,7 +9,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from sqlalchemy import Connection
 
@@ -104,3 +104,19 @@ def request_compress(connection: Connection, agent_id: str) -> CompressRequested
     """Raise the lane's count of wishes for compression."""
     row = connection.exec_driver_sql(_REQUEST_COMPRESS, (agent_id,)).one()
     return CompressRequested(*row)
+
+
+def submit_follow_up(
+    connection: Connection,
+    agent_id: str,
+    kind: str,
+    payload: Mapping[str, Any],
+    first_seq: int,
+    last_seq: int,
+) -> None:
+    """Queue what a job leads to, in its own effect: both are there or neither is."""
+    job = NewJob(
+        agent_id, uuid4(), kind, JobSource.LANE, first_seq=first_seq, last_seq=last_seq,
+        payload=payload,
+    )  # fmt: skip
+    insert_job(connection, job)

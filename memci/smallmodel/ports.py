@@ -57,8 +57,12 @@ class Annotation:
 class Segmenter(Protocol):
     """Cuts messages into topic segments (M3)."""
 
-    def segment(self, messages: Sequence[Message]) -> list[TopicSegment]:
-        """Cut ``messages`` (ascending seq); messages without text give nothing."""
+    def segment(self, messages: Sequence[Message], vectors: Vectors) -> list[TopicSegment]:
+        """Cut ``messages`` (ascending seq); messages without text give nothing.
+
+        ``vectors`` are those of the messages' texts, shape (len(messages), d), zero rows for
+        messages without text: one embedding pass serves cutting, messages and nodes.
+        """
         ...
 
 

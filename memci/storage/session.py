@@ -21,6 +21,9 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from memci.errors import DatabaseUnavailableError
 from memci.storage.roles import DatabaseRole
 
+# The type of what the doors open, for rooms that speak no SQL themselves.
+__all__ = ["Connection", "Database"]
+
 _SNAPSHOT = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
 _ENTER = (
     "SELECT set_config('role', %s, true), set_config('memci.agent', %s, true),"

@@ -107,15 +107,10 @@ class NodeByNode:
             return True
 
 
-class ScriptedJobs:
-    """What the runtime's ``jobs`` is in these tests."""
-
-    def __init__(self, database: Database, folder: Path, slice_ms: int = 1000) -> None:
-        kinds = ("memci.memory.create", "memci.message.index")
-        self.handlers: dict[str, Handler] = {
-            kind: ScriptedHandler(kind, database, folder) for kind in kinds
-        }
-        self.compression = NodeByNode(database, slice_ms)
+def scripted_handlers(database: Database, folder: Path) -> dict[str, Handler]:
+    """What the runtime's ``handlers`` are in these tests."""
+    kinds = ("memci.memory.create", "memci.message.index")
+    return {kind: ScriptedHandler(kind, database, folder) for kind in kinds}
 
 
 class DyingTraces(Traces):

@@ -10,7 +10,7 @@ import os
 from pathlib import Path
 from types import SimpleNamespace
 
-from tests.support.scripted_jobs import DyingQueues, DyingTraces, ScriptedJobs
+from tests.support.scripted_jobs import DyingQueues, DyingTraces, NodeByNode, scripted_handlers
 from workers.app import app
 from workers.lifecycle import runtime
 
@@ -19,9 +19,9 @@ __all__ = ["app"]
 folder = Path(os.environ["MEMCI_TEST_FOLDER"])
 here = runtime()
 here.models = SimpleNamespace(embedder=SimpleNamespace(embed=lambda texts: texts))
-here.jobs = ScriptedJobs(
-    here.database, folder, slice_ms=int(os.environ.get("MEMCI_TEST_SLICE_MS", "1000"))
-)
+slice_ms = int(os.environ.get("MEMCI_TEST_SLICE_MS", "1000"))
+here.handlers = scripted_handlers(here.database, folder)
+here.compression = NodeByNode(here.database, slice_ms)
 match os.environ.get("MEMCI_TEST_DIE"):
     case "after-effect":
         here.traces = DyingTraces(folder / "after-effect")

@@ -1,23 +1,19 @@
-"""When a failed job is tried again (queue.md, "Failure, retry, dead letter")."""
+"""How long to wait before something that failed is tried again (M13, queue.md)."""
 
 from __future__ import annotations
 
-# Between the three tries inside a job; what comes later waits outside, without a worker.
-IN_JOB_WAITS_S = (0.5, 1.0)
-LONGEST_WAIT_S = 60.0
+FIRST_S = 0.5
+LONGEST_S = 60.0
+# Tries of a job that its lane waits for; later ones are waited for without a worker.
+TRIES_INSIDE = 3
+_DOUBLINGS = 10  # more would pass LONGEST_S anyway
 
 
-def in_job_wait_s(failures: int, random_share: float) -> float | None:
-    """Return how long to wait inside the job after its ``failures``-th failure (from 1).
+def backoff_s(failures: int, jitter: float) -> float:
+    """Return the seconds to wait after ``failures`` (from 1) failures in a row.
 
-    None when the lane is to be let go. ``random_share`` in [0, 1) spreads the waits by a
-    quarter either way.
+    The wait doubles with each failure up to a minute. ``jitter``, a random number in [0, 1),
+    takes up to half of it away, so that those who failed together do not come back together.
     """
-    if failures > len(IN_JOB_WAITS_S):
-        return None
-    return IN_JOB_WAITS_S[failures - 1] * (0.75 + random_share / 2)
-
-
-def back_off_s(failures: int, random_share: float) -> float:
-    """Return how long a job waits outside: 2 s after the third failure, doubling, at most 60 s."""
-    return min(2.0 ** min(failures - 2, 10), LONGEST_WAIT_S) * (0.5 + random_share / 2)
+    doublings = min(max(failures, 1) - 1, _DOUBLINGS)
+    return min(FIRST_S * (1 << doublings), LONGEST_S) * (1 - jitter / 2)

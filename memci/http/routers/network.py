@@ -16,7 +16,7 @@ router = APIRouter(prefix="/v1", tags=["network"], route_class=ReadRoute, respon
 
 
 @router.get("/agents/{agent}/nodes")
-def list_nodes(  # noqa: PLR0913, PLR0917 - each is a query parameter
+def list_nodes(
     agent: AgentId,
     call: Call,
     kind: Annotated[Literal["memory", "entity"] | None, Query()] = None,

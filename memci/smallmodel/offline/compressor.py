@@ -9,20 +9,32 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from memci.domain.language import Language, language_of
 from memci.smallmodel.offline.clauses import Clause, clauses, without_conjunction
+from memci.smallmodel.offline.cues import Cue, is_social
 from memci.smallmodel.offline.fillers import without_fillers
+from memci.smallmodel.offline.rarity import UNKNOWN, rarity
 from memci.smallmodel.offline.weights import Word, weigh
 
 # A word's worth when it was said once already, twice, …
 _AGAIN = 0.4
 # A question tells less than an answer.
 _QUESTION = 0.5
+# A greeting, thanks or praise tells next to nothing; a decision, a rule or a date's plan more.
+_SOCIAL = 0.3
+_TELLING = 1.2
+# Share of the text from which on there is room for greetings.
+_POLITE = 0.3
+_FEWEST_TELLING_WORDS = 2
+# In Chinese the first clause mostly names what the sentence is about, and the others leave it out.
+_OPENS_CHINESE = 1.15
+# A clause that denies something is cut to words only if this share of what it tells is kept.
+_DENIAL_KEPT = 0.75
 # Characters of room that are worth filling with words alone.
-_FEWEST_FILLED = 12
+_FEWEST_FILLED = 24
 # Characters that any choice costs beside its own: keeps one-word clauses from winning.
 _OVERHEAD = 6
 _OPEN_MARKS = ",;:，；：、—–-( "
@@ -32,6 +44,14 @@ _OPEN_MARKS = ",;:，；：、—–-( "
 class _Candidate:
     clause: Clause
     words: tuple[Word, ...]
+    factor: float
+    social: bool
+
+    @property
+    def cost(self) -> int:
+        """Characters that it takes at most, with its closing mark and the gap before it."""
+        text = self.clause.text
+        return max(len(text), len(_closed(text, self.clause.end))) + 1
 
     def gain(self, said: Counter[str]) -> float:
         """What it tells beyond what is ``said``."""
@@ -40,7 +60,7 @@ class _Candidate:
         for word in self.words:
             total += word.weight * _AGAIN ** (said[word.key] + here[word.key])
             here[word.key] += 1
-        return total * (_QUESTION if self.clause.end in {"?", "？"} else 1.0)
+        return total * self.factor
 
 
 class OfflineCompressor:
@@ -53,23 +73,48 @@ class OfflineCompressor:
             return text[: max(target, 0)]
         language = language_of(text)
         candidates = _candidates(text, language)
-        chosen = _choose(candidates, target)
-        room = target - sum(len(clause.text) + 1 for clause in chosen.values()) + 1
+        chosen = _choose(candidates, target, politely=target >= _POLITE * len(text))
+        room = target - sum(candidates[index].cost for index in chosen)
         if room >= _FEWEST_FILLED or not chosen:
             chosen |= _fill(candidates, chosen, room, language)
         return _join(chosen, language) or _first_word(candidates, text)[:target]
 
 
+def clause_values(text: str) -> Iterator[tuple[str, float]]:
+    """Yield each clause of ``text`` that can stand alone, and what it tells."""
+    language = language_of(text)
+    for candidate in _candidates(text, language):
+        if candidate.clause.needs is None:
+            shown = _opened(without_conjunction(candidate.clause).text, language)
+            yield " ".join(shown.rstrip(_OPEN_MARKS).split()), candidate.gain(Counter())
+
+
 def _candidates(text: str, language: Language) -> list[_Candidate]:
     found: list[_Candidate] = []
+    sentence = -1
     for clause in clauses(text, language):
+        opens, sentence = clause.sentence != sentence, clause.sentence
         shorter = replace(clause, text=without_fillers(clause.text))
-        found.append(_Candidate(shorter, tuple(weigh(shorter.text, language))))
+        words = tuple(weigh(shorter.text, language))
+        # A name or a word alone ("John!") calls or exclaims.
+        alone = sum(word.weight > 0 for word in words) < _FEWEST_TELLING_WORDS
+        factor = _factor(clause, language, opens=opens)
+        social = alone or is_social(clause.text) or is_social(shorter.text)
+        found.append(_Candidate(shorter, words, factor * (_SOCIAL if social else 1.0), social))
     return found
 
 
-def _choose(candidates: list[_Candidate], target: int) -> dict[int, Clause]:
+def _factor(clause: Clause, language: Language, *, opens: bool) -> float:
+    factor = _QUESTION if clause.end in {"?", "？"} else 1.0
+    if any(cue.value.search(clause.text) for cue in Cue):
+        factor *= _TELLING
+    return factor * _OPENS_CHINESE if opens and language is Language.CHINESE else factor
+
+
+def _choose(candidates: list[_Candidate], target: int, *, politely: bool) -> dict[int, Clause]:
     """Take the clauses that tell most per character, each after the one it needs.
+
+    What is only said to be kind fills room if ``politely``.
 
     Gains only fall as more is said, so a clause whose gain is still the heap's best is the best.
     """
@@ -82,13 +127,15 @@ def _choose(candidates: list[_Candidate], target: int) -> dict[int, Clause]:
     while heap:
         _, index = heapq.heappop(heap)
         candidate = candidates[index]
-        needs, cost = candidate.clause.needs, len(candidate.clause.text) + 1
-        if cost > room or not candidate.words:
+        needs, cost = candidate.clause.needs, candidate.cost
+        if cost > room or (candidate.social and chosen and not politely):
             continue
         if needs is not None and needs not in chosen:
             waiting.setdefault(needs, []).append(index)
             continue
         density = _density(candidate, said)
+        if density <= 0:
+            break
         if heap and density < -heap[0][0]:
             heapq.heappush(heap, (-density, index))
             continue
@@ -115,16 +162,17 @@ def _fill(
     for index in left:
         if added and room < _FEWEST_FILLED:
             break
-        text = _telling_words(candidates[index], room, language)
+        clause = candidates[index].clause
+        text = _telling_words(candidates[index].words, room - len(clause.end), language)
         if text:
-            added[index] = replace(candidates[index].clause, text=text)
-            room -= len(text) + 1
+            added[index] = replace(clause, text=text)
+            room -= len(text) + len(clause.end) + 1
     return added
 
 
-def _telling_words(candidate: _Candidate, room: int, language: Language) -> str:
+def _telling_words(words: Iterable[Word], room: int, language: Language) -> str:
     """The words that tell most, in their order, within ``room``; negations before all others."""
-    ranked = sorted(candidate.words, key=lambda word: (not word.negation, -word.weight, word.start))
+    ranked = sorted(words, key=lambda word: (not word.negation, -word.weight, word.start))
     space = 0 if language is Language.CHINESE else 1
     kept: list[Word] = []
     for word in ranked:
@@ -132,25 +180,24 @@ def _telling_words(candidate: _Candidate, room: int, language: Language) -> str:
         if word.weight > 0 and cost <= room:
             kept.append(word)
             room -= cost
-        elif word.negation:
+    if any(word.negation for word in ranked):
+        telling = sum(word.weight for word in ranked)
+        if sum(word.weight for word in kept) < _DENIAL_KEPT * telling:
             return ""
-    if all(word.negation for word in kept):
-        return ""
     kept.sort(key=lambda word: word.start)
     return (" " if space else "").join(word.text for word in kept)
 
 
 def _join(chosen: dict[int, Clause], language: Language) -> str:
-    """Write the clauses in order: lines stay lines, a sentence cut short still ends with its mark."""
+    """Write the clauses in order; a sentence that is cut short still ends with its mark."""
     ordered = [chosen[index] for index in sorted(chosen)]
     written: list[str] = []
     for at, clause in enumerate(ordered):
         before = ordered[at - 1] if at else None
         after = ordered[at + 1] if at + 1 < len(ordered) else None
-        shown = clause
+        text = clause.text
         if before is None or before.sentence != clause.sentence:
-            shown = without_conjunction(clause)
-        text = shown.text
+            text = _opened(without_conjunction(clause).text, language)
         if after is None or after.sentence != clause.sentence:
             text = _closed(text, clause.end)
         if before is not None:
@@ -159,9 +206,18 @@ def _join(chosen: dict[int, Clause], language: Language) -> str:
     return "".join(written).strip()
 
 
+def _opened(text: str, language: Language) -> str:
+    """Begin with a capital, if the first word is an ordinary one: not ``npm`` or ``iPhone``."""
+    word = text.split(" ", 1)[0]
+    usual = language is not Language.CHINESE and word.isascii() and rarity(word) < UNKNOWN
+    return text[0].upper() + text[1:] if usual else text
+
+
 def _closed(text: str, mark: str) -> str:
-    open_end = text.rstrip(_OPEN_MARKS)
-    return open_end + mark if len(open_end) < len(text) else text
+    """End with the sentence's own mark, not with a comma."""
+    if text.endswith(('"', "”", "’", "」", "』", "》", ")", "）", mark or "\n")):
+        return text
+    return text.rstrip(_OPEN_MARKS) + mark
 
 
 def _gap(before: Clause, after: Clause, language: Language) -> str:

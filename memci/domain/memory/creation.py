@@ -1,0 +1,240 @@
+"""What a memory creation adds to a network (M5 to M10), planned on values.
+
+The plan is made twice: before the model calls that name relations, to know which names are
+needed (``attend``), and under the lane's lock, on what then holds (``plan_creation``). Ids are
+given out here, so a plan is ready to be written as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from memci.domain.language import Language
+from memci.domain.memory.entity import Entity
+from memci.domain.memory.focus import Focus, mention
+from memci.domain.memory.likeness import Likeness
+from memci.domain.memory.link import LOCKED, Link
+from memci.domain.memory.node import NodeKind, NodeType
+from memci.domain.memory.parameters import MemoryParameters
+from memci.domain.memory.relation import relation_names
+
+
+@dataclass(frozen=True, slots=True)
+class AnnotatedSegment:
+    """A topic segment and what it is about: all that a memory node is made of (M3, M4).
+
+    ``keywords`` and ``entities`` are ordered best first. ``said_at`` is aware UTC.
+    """
+
+    text: str
+    seqs: tuple[int, ...]
+    language: Language
+    phrase: str
+    keywords: tuple[str, ...]
+    entities: tuple[Entity, ...]
+    type: NodeType
+    worth: float
+    session_id: str | None
+    user_id: str | None
+    said_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class NewNode:
+    """A node to be written; ``segment`` is the index of what it was made of, for a memory."""
+
+    id: int
+    kind: NodeKind
+    type: NodeType
+    content: str
+    phrase: str
+    keywords: tuple[str, ...]
+    language: Language
+    entity_key: str | None
+    worth: float
+    seqs: tuple[int, ...]
+    session_id: str | None = None
+    user_id: str | None = None
+    said_at: datetime | None = None
+    segment: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """The part of a network that a creation builds on.
+
+    ``entities`` are the living nodes of entities, by key; those of the focus are among them.
+    ``phrases`` are the living memory nodes that may be linked to. ``previous`` is the last memory
+    of each session (None: of messages without one). ``room`` is how many nodes may be added.
+    """
+
+    focus: Focus
+    entities: Mapping[str, int]
+    phrases: Mapping[int, str]
+    previous: Mapping[str | None, int]
+    last_node_id: int
+    room: int
+
+
+@dataclass(frozen=True, slots=True)
+class Creation:
+    """What to write. ``focus``: node ids, least recently mentioned first.
+
+    ``entered`` are the older nodes that entered the focus on the way: their links become 1.0.
+    """
+
+    nodes: tuple[NewNode, ...]
+    links: tuple[Link, ...]
+    focus: tuple[int, ...]
+    entered: frozenset[int]
+
+
+def attend(focus: Focus, segment: AnnotatedSegment, limit: int) -> Focus:
+    """Return the focus list after a segment (M5).
+
+    A segment that names nothing leaves it as it is, unless it is empty: then the segment's phrase
+    becomes the first focus point, since a memory without any link would be forgotten at once.
+    """
+    nothing_to_link_to = not segment.entities and not focus
+    mentioned = (stand_in(segment),) if nothing_to_link_to else segment.entities
+    return mention(focus, mentioned, limit)
+
+
+def stand_in(segment: AnnotatedSegment) -> Entity:
+    """Return what stands for an entity when a segment names none."""
+    return Entity.named(segment.phrase or segment.text.strip()[:64])
+
+
+def plan_creation(
+    segments: Sequence[AnnotatedSegment],
+    ground: Ground,
+    relations: Sequence[Mapping[str, str]],
+    likeness: Likeness,
+    parameters: MemoryParameters,
+) -> Creation:
+    """Plan the nodes, links and focus changes of segments, taken in order (M5 to M9).
+
+    ``relations``, one mapping for each segment, are the names that the small model gave, by the
+    focus point's key (M6). When the room is used up, what is left makes no node.
+    """
+    plan = _Plan(ground, parameters)
+    for index, segment in enumerate(segments):
+        plan.attend(segment)
+        if plan.room:
+            plan.remember(index, segment, relations[index], likeness)
+    return plan.finished()
+
+
+@dataclass
+class _Plan:
+    ground: Ground
+    parameters: MemoryParameters
+    nodes: list[NewNode] = field(default_factory=list)
+    links: list[Link] = field(default_factory=list)
+    entered: set[int] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.focus = self.ground.focus
+        self.entities = dict(self.ground.entities)
+        self.phrases = dict(self.ground.phrases)
+        self.previous = dict(self.ground.previous)
+        self.made: dict[int, int] = {}  # memory nodes by the index of their segment
+
+    @property
+    def room(self) -> int:
+        return self.ground.room - len(self.nodes)
+
+    @property
+    def next_id(self) -> int:
+        return self.ground.last_node_id + len(self.nodes) + 1
+
+    def finished(self) -> Creation:
+        return Creation(
+            nodes=tuple(self.nodes),
+            links=tuple(self.links),
+            focus=tuple(self.entities[each.key] for each in self.focus),
+            entered=frozenset(self.entered),
+        )
+
+    def attend(self, segment: AnnotatedSegment) -> None:
+        """Bring the segment's entities into the focus; new ones get a node (M5, M10)."""
+        attended = attend(self.focus, segment, self.parameters.focus_limit)
+        for entity in attended:
+            if entity.key not in self.entities and self.room:
+                self._add_entity(entity, segment)
+            elif entity.key in self.ground.entities and entity not in self.focus:
+                self.entered.add(self.entities[entity.key])
+        self.focus = tuple(each for each in attended if each.key in self.entities)
+
+    def remember(
+        self,
+        index: int,
+        segment: AnnotatedSegment,
+        relations: Mapping[str, str],
+        likeness: Likeness,
+    ) -> None:
+        """Make the segment's memory node, and its links (M6, M7, M8)."""
+        node = _memory(self.next_id, index, segment)
+        self.nodes.append(node)
+        names = relation_names(segment.language)
+        for entity in self.focus:
+            relation = relations.get(entity.key, names.related)
+            self._join(node, self.entities[entity.key], entity.name, (relation, relation), LOCKED)
+        neighbour = self.previous.get(segment.session_id)
+        ordinary = self.parameters.link_initial_strength
+        if neighbour is not None and neighbour in self.phrases:
+            both_names = (names.previous, names.next)
+            self._join(node, neighbour, self.phrases[neighbour], both_names, ordinary)
+        relatives = likeness.relatives(index, self.made, self.parameters)
+        others = [each for each in relatives if each in self.phrases and each != neighbour]
+        for relative in others[: self.parameters.related_links]:
+            both_names = (names.related, names.related)
+            self._join(node, relative, self.phrases[relative], both_names, ordinary)
+        self.made[index] = node.id
+        self.phrases[node.id] = node.phrase
+        self.previous[segment.session_id] = node.id
+
+    def _join(
+        self, node: NewNode, other: int, hint: str, names: tuple[str, str], strength: float
+    ) -> None:
+        """Link a new node and another both ways; ``names`` are to it and from it."""
+        self.links.append(Link(node.id, other, names[0], strength, hint))
+        self.links.append(Link(other, node.id, names[1], strength, node.phrase))
+
+    def _add_entity(self, entity: Entity, segment: AnnotatedSegment) -> None:
+        self.entities[entity.key] = self.next_id
+        self.nodes.append(
+            NewNode(
+                id=self.next_id,
+                kind=NodeKind.ENTITY,
+                type=NodeType.SEMANTIC,
+                content=entity.name,
+                phrase=entity.name,
+                keywords=(entity.name,),
+                language=segment.language,
+                entity_key=entity.key,
+                worth=0.0,
+                seqs=segment.seqs,
+            )
+        )
+
+
+def _memory(node_id: int, index: int, segment: AnnotatedSegment) -> NewNode:
+    return NewNode(
+        id=node_id,
+        kind=NodeKind.MEMORY,
+        type=segment.type,
+        content=segment.text,
+        phrase=segment.phrase,
+        keywords=segment.keywords,
+        language=segment.language,
+        entity_key=None,
+        worth=segment.worth,
+        seqs=segment.seqs,
+        session_id=segment.session_id,
+        user_id=segment.user_id,
+        said_at=segment.said_at,
+        segment=index,
+    )

@@ -1,0 +1,52 @@
+"""Entities: the things that memories are about (M5)."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Self
+
+# Words that stand for a thing without naming it.
+_PRONOUNS = """
+    i me my mine myself you your yours yourself he him his himself she her hers herself it its
+    itself we us our ours ourselves they them their theirs themselves this that these those
+    who whom whose which what one ones someone somebody something anyone anybody anything
+    everyone everybody everything nobody nothing here there
+    我 你 您 他 她 它 我们 咱 咱们 你们 他们 她们 它们 自己 大家 别人 人家 这 那 这个 那个 这些 那些
+    这里 那里 这儿 那儿 这样 那样 谁 什么 哪 哪个 哪些 哪里 某人 某个
+"""
+_PRONOUN_WORDS = frozenset(_PRONOUNS.split())
+
+
+def is_pronoun(word: str) -> bool:
+    """Tell whether a word is an unresolved pronoun, which is never an entity."""
+    return _folded(word) in _PRONOUN_WORDS
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """A named thing. Spellings that differ in case, width or blanks name the same one."""
+
+    key: str
+    name: str = field(compare=False)
+
+    @classmethod
+    def named(cls, name: str) -> Self:
+        """Return the entity of that name."""
+        return cls(_folded(name), " ".join(name.split()))
+
+
+def key_entities(entities: Sequence[str], keywords: Sequence[str]) -> tuple[Entity, ...]:
+    """Return what a text is about: its key entities, else its best keyword that is no pronoun.
+
+    Both are ordered best first, and so is the answer; it is empty when neither names a thing.
+    """
+    named = [word for word in entities if word.strip() and not is_pronoun(word)]
+    if not named:
+        named = [word for word in keywords if word.strip() and not is_pronoun(word)][:1]
+    return tuple(dict.fromkeys(map(Entity.named, named)))
+
+
+def _folded(name: str) -> str:
+    return " ".join(unicodedata.normalize("NFKC", name).casefold().split())

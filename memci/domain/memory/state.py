@@ -1,0 +1,23 @@
+"""What memory has made of a message (R2)."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class MemoryState(StrEnum):
+    """Where a message stands on its way into the network."""
+
+    NONE = "none"  # not handed over
+    PENDING = "pending"  # handed over; its job has not run yet
+    MADE = "made"  # in at least one node
+    FILTERED = "filtered"  # looked at, and made into nothing
+
+
+class FilterReason(StrEnum):
+    """Why a message was made into nothing. It stays stored and searchable all the same."""
+
+    SYSTEM = "system"  # tells an agent what to be; nothing that happened
+    EMPTY = "empty"  # no text
+    CAPACITY = "capacity"  # every slot is taken by what may not give way (M19)
+    ERASED = "erased"  # its topic segment held a message that was erased meanwhile

@@ -1,0 +1,158 @@
+"""The pass of compression over one network, in steps (M12 to M18)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+from random import Random
+
+from memci.domain.memory.cursor import PassCursor
+from memci.domain.memory.outcome import Outcome
+from memci.domain.memory.parameters import MemoryParameters
+from memci.jobs.scanning import MODEL_DOWN, BatchScan
+from memci.queue.lease import Lease
+from memci.smallmodel.registry import SmallModels
+from memci.storage.focus import focus_nodes
+from memci.storage.index import index_nodes
+from memci.storage.links import decay_links
+from memci.storage.parameters import parameters_of
+from memci.storage.passes import (
+    CompressionState,
+    PassCounts,
+    begin_pass,
+    compression_state,
+    end_pass,
+    left_of_pass,
+    log_pass,
+    move_cursor,
+)
+from memci.storage.scans import Batch, next_batch, write_outcome
+from memci.storage.session import Connection, Database
+
+BATCH = 500
+
+
+def utc_now() -> datetime:
+    """Return the time, aware UTC."""
+    return datetime.now(UTC)
+
+
+class NetworkCompression:
+    """Scans networks, batch by batch, each batch committed whole and with the cursor."""
+
+    def __init__(
+        self,
+        database: Database,
+        models: SmallModels,
+        defaults: MemoryParameters,
+        *,
+        clock: Callable[[], datetime] = utc_now,
+        random: Random | None = None,
+    ) -> None:
+        """Take the parameters of agents that set none."""
+        self._database = database
+        self._models = models
+        self._defaults = defaults
+        self._clock = clock
+        self._random = random or Random()
+
+    def slice_ms(self, agent_id: str) -> int:
+        """Return the agent's ``time_slice`` (M17)."""
+        with self._database.agent_snapshot(agent_id) as connection:
+            return parameters_of(connection, agent_id, self._defaults).time_slice
+
+    def step(self, lease: Lease, *, budget_ms: int) -> bool:
+        """Scan nodes for about ``budget_ms``, at least one; True: there is more to do now."""
+        deadline = time.monotonic() + budget_ms / 1000
+        cursor = self._cursor(lease)
+        while cursor is not None and not cursor.waits(self._clock()):
+            cursor = self._scan_batch(lease, cursor, deadline)
+            if time.monotonic() >= deadline:
+                break
+        return cursor is not None and not cursor.waits(self._clock())
+
+    def _cursor(self, lease: Lease) -> PassCursor | None:
+        """Return the cursor of the pass under way, or of a new one if one is wanted."""
+        with self._database.agent_snapshot(lease.agent_id) as connection:
+            state = compression_state(connection, lease.agent_id)
+        if _goes_on(state, lease):
+            return state.cursor
+        with lease.effect() as connection:
+            state = compression_state(connection, lease.agent_id)
+            cursor = _next_cursor(connection, state, lease)
+            if cursor is not None:
+                move_cursor(connection, lease.agent_id, cursor)
+            return cursor
+
+    def _scan_batch(self, lease: Lease, cursor: PassCursor, deadline: float) -> PassCursor | None:
+        """Scan the next nodes of the pass and commit; return the cursor, None: no more pass."""
+        with self._database.agent_snapshot(lease.agent_id) as connection:
+            parameters = parameters_of(connection, lease.agent_id, self._defaults)
+            now = self._clock()
+            batch = next_batch(connection, lease.agent_id, cursor.number, now, BATCH)
+        scan = BatchScan(lease, cursor, self._models, parameters, self._clock, self._random)
+        scan.run(batch, time_is_up=lambda: time.monotonic() >= deadline)
+        with lease.effect() as connection:
+            if compression_state(connection, lease.agent_id).cursor != cursor:
+                return None  # cancelled while we thought
+            if focus_nodes(connection, lease.agent_id) != batch.focus:
+                return cursor  # decided on what no longer holds: decide again
+            return self._write(connection, scan, batch)
+
+    def _write(self, connection: Connection, scan: BatchScan, batch: Batch) -> PassCursor | None:
+        agent_id, cursor = scan.lease.agent_id, scan.cursor
+        outcome = scan.outcome
+        broken = decay_links(connection, agent_id, outcome.fading, batch.focus, scan.parameters)
+        write_outcome(connection, agent_id, cursor.number, outcome)
+        index_nodes(connection, agent_id, scan.embedded, scan.terms)
+        log_pass(connection, agent_id, cursor.number, _counts(outcome, broken))
+        retry_at = scan.retry_at
+        if scan.complete and len(batch.nodes) < BATCH:
+            left = left_of_pass(connection, agent_id, cursor.number, self._clock())
+            if not left.nodes:
+                end_pass(connection, agent_id, cursor)
+                return None
+            if left.waiting == left.nodes:
+                retry_at = retry_at or left.retry_at
+        moved = replace(cursor, unavailable=scan.unavailable, retry_at=retry_at)
+        if moved != cursor:
+            move_cursor(connection, agent_id, moved)
+        return moved
+
+
+def _counts(outcome: Outcome, broken: int) -> PassCounts:
+    return PassCounts(
+        scanned=outcome.scanned,
+        compressed=len(outcome.compressed),
+        forgotten=len(outcome.forgotten),
+        broken=broken,
+        given_up=len(outcome.given_up),
+    )
+
+
+def _goes_on(state: CompressionState, lease: Lease) -> bool:
+    """Tell whether the pass under way goes on, in the time slice that it was in."""
+    return state.cursor is not None and state.cursor.fence == lease.fence
+
+
+def _next_cursor(
+    connection: Connection, state: CompressionState, lease: Lease
+) -> PassCursor | None:
+    """Decide at the beginning of a time slice: go on, begin a pass, or do nothing (M18).
+
+    A request that came during a pass begins the next one here; what the old pass did not reach is
+    first in the new one's order, so nothing starves but what was scanned most often.
+    """
+    if state.cursor is not None and state.requested <= state.cursor.request:
+        return replace(state.cursor, fence=lease.fence)
+    if state.requested <= state.done:
+        return None
+    number = begin_pass(connection, lease.agent_id)
+    begun = PassCursor(number, request=state.requested, fence=lease.fence)
+    if state.cursor is not None and state.cursor.unavailable >= MODEL_DOWN:
+        # A new pass does not bring the model back.
+        old = state.cursor
+        return replace(begun, unavailable=old.unavailable, retry_at=old.retry_at)
+    return begun

@@ -1,0 +1,170 @@
+"""``memci.memory.create``: messages become memories (M2 to M10)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import Any, Self
+
+from memci.domain.lane.job import Job
+from memci.domain.memory.creation import AnnotatedSegment, Creation, attend
+from memci.domain.memory.focus import Focus
+from memci.domain.memory.parameters import MemoryParameters
+from memci.domain.memory.relation import relation_names
+from memci.domain.memory.state import FilterReason, MemoryState
+from memci.domain.message import Message, Remember, Role
+from memci.errors import SmallModelAnswerError
+from memci.jobs.growth import Growth, Thought, numbers_of
+from memci.jobs.segments import Segments, annotated_segments, tells
+from memci.jobs.texts import MessageTexts, terms_of
+from memci.queue.handler import Effect
+from memci.smallmodel.registry import SmallModels
+from memci.storage.focus import focus_of
+from memci.storage.index import Embedded, message_vectors, nearest_nodes
+from memci.storage.memory_state import handed_messages, lock_messages, mark_memory
+from memci.storage.parameters import parameters_of
+from memci.storage.session import Connection, Database
+
+MEMORY_CREATE = "memci.memory.create"
+_LONGEST_RELATION = 32
+
+
+class MemoryCreation:
+    """Makes memories of the messages from the job's first to its last seq.
+
+    The payload may hold ``remember``: only messages that were appended so are taken; messages
+    with ``never`` are not taken in any case, nor are those of which memory was already made.
+    """
+
+    kind = MEMORY_CREATE
+    triggers_compression = True
+
+    def __init__(
+        self,
+        database: Database,
+        models: SmallModels,
+        defaults: MemoryParameters,
+        random: Random | None = None,
+    ) -> None:
+        """Take the parameters of agents that set none; ``random`` draws victims (M19)."""
+        self._database = database
+        self._models = models
+        self._defaults = defaults
+        self._random = random or Random()
+
+    def prepare(self, job: Job) -> Effect:
+        """Read the messages and think about them; the effect writes what came of it."""
+        with self._database.agent_snapshot(job.agent_id) as connection:
+            parameters = parameters_of(connection, job.agent_id, self._defaults)
+            messages = handed_messages(connection, job.agent_id, _range(job), _remember(job))
+            focus = focus_of(connection, job.agent_id)
+            known = self._known(connection, job.agent_id, messages)
+        models = self._models
+        texts = MessageTexts.read(messages, known, models.embedder, models.lexicon)
+        cut = annotated_segments(models, texts)
+        relations = self._relations(cut.segments, focus, parameters.focus_limit)
+        thoughts = self._thoughts(job.agent_id, cut, relations, parameters)
+        growth = Growth(job.agent_id, job.id, parameters, texts.model, self._random)
+        return _Effect(growth, texts, thoughts)
+
+    def _known(
+        self, connection: Connection, agent_id: str, messages: Sequence[Message]
+    ) -> Embedded:
+        model = self._models.embedder.model
+        seqs = [message.seq for message in messages]
+        return Embedded(*message_vectors(connection, agent_id, seqs, model), model)
+
+    def _relations(
+        self, segments: Sequence[AnnotatedSegment], focus: Focus, limit: int
+    ) -> list[dict[str, str]]:
+        """Name the relation of each segment to each focus point that it will have (M6)."""
+        relations = []
+        for segment in segments:
+            focus = attend(focus, segment, limit)
+            relations.append({each.key: self._relation(segment, each.name) for each in focus})
+        return relations
+
+    def _relation(self, segment: AnnotatedSegment, focus: str) -> str:
+        try:
+            answer = self._models.relation_namer.name(segment.text, focus, segment.language)
+        except SmallModelAnswerError:
+            answer = ""
+        name = " ".join(answer.replace("\x00", "").split())
+        if 0 < len(name) <= _LONGEST_RELATION:
+            return name
+        return relation_names(segment.language).related
+
+    def _thoughts(
+        self,
+        agent_id: str,
+        cut: Segments,
+        relations: Sequence[Mapping[str, str]],
+        parameters: MemoryParameters,
+    ) -> list[Thought]:
+        # One more than there may be links: the nearest may be the neighbour of M7.
+        limit = parameters.related_links and parameters.related_links + 1
+        with self._database.agent_snapshot(agent_id) as connection:
+            older = nearest_nodes(
+                connection, agent_id, cut.vectors, self._models.embedder.model, limit
+            )
+        terms = [terms_of(self._models.lexicon, segment.text) for segment in cut.segments]
+        parts = zip(cut.segments, cut.vectors, terms, relations, older, strict=True)
+        return [Thought(*each) for each in parts]
+
+
+@dataclass(frozen=True, slots=True)
+class _Effect:
+    """Writes what was thought about messages that are still there and of which nothing was made."""
+
+    growth: Growth
+    texts: MessageTexts
+    thoughts: list[Thought]
+
+    def __call__(self, connection: Connection) -> Mapping[str, Any]:
+        agent_id = self.growth.agent_id
+        messages = self.texts.messages
+        locked = lock_messages(connection, agent_id, [message.seq for message in messages])
+        indexed = self.texts.write(connection, agent_id, locked.unindexed)
+        thoughts = [t for t in self.thoughts if locked.unmade.issuperset(t.segment.seqs)]
+        creation = self.growth.write(connection, thoughts)
+        fates = _Fates.of(thoughts, creation)
+        states = {m.seq: fates.state(m) for m in messages if m.seq in locked.unmade}
+        mark_memory(connection, agent_id, states)
+        numbers = {"messages": len(states), "indexed": indexed, "segments": len(thoughts)}
+        return {**numbers, **numbers_of(creation)}
+
+
+@dataclass(frozen=True, slots=True)
+class _Fates:
+    """What became of messages: in a node, thought about but without room for a node, or neither."""
+
+    made: frozenset[int]
+    thought: frozenset[int]
+
+    @classmethod
+    def of(cls, thoughts: Collection[Thought], creation: Creation) -> Self:
+        memories = [node for node in creation.nodes if node.segment is not None]
+        return cls(
+            made=frozenset(seq for node in memories for seq in node.seqs),
+            thought=frozenset(seq for thought in thoughts for seq in thought.segment.seqs),
+        )
+
+    def state(self, message: Message) -> tuple[MemoryState, FilterReason | None]:
+        if message.seq in self.made:
+            return MemoryState.MADE, None
+        if message.role is Role.SYSTEM:
+            return MemoryState.FILTERED, FilterReason.SYSTEM
+        if not tells(message):
+            return MemoryState.FILTERED, FilterReason.EMPTY
+        full = message.seq in self.thought
+        return MemoryState.FILTERED, FilterReason.CAPACITY if full else FilterReason.ERASED
+
+
+def _range(job: Job) -> tuple[int, int]:
+    return job.first_seq or 0, job.last_seq or 0
+
+
+def _remember(job: Job) -> list[Remember]:
+    asked = job.payload.get("remember")
+    return [Remember(asked)] if asked else [Remember.NOW, Remember.AUTO]

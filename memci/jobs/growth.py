@@ -1,0 +1,147 @@
+"""Writing new memories into a network, inside the fenced transaction of their job."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from random import Random
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+
+from memci.domain.memory.creation import (
+    AnnotatedSegment,
+    Creation,
+    Ground,
+    plan_creation,
+    stand_in,
+)
+from memci.domain.memory.entity import Entity
+from memci.domain.memory.likeness import Likeness
+from memci.domain.memory.node import NodeKind
+from memci.domain.memory.parameters import MemoryParameters
+from memci.jobs.slots import SlotNeed, take_slots
+from memci.smallmodel.ports import Vectors
+from memci.storage.focus import focus_of, replace_focus
+from memci.storage.index import Embedded, Terms, index_nodes
+from memci.storage.links import add_links, lock_links
+from memci.storage.nodes import add_nodes, entity_nodes, last_memories, phrases_of
+from memci.storage.passes import position
+from memci.storage.session import Connection
+from memci.storage.trail import TrailEvent, append_trail
+
+_UNBOUNDED = 2**62
+
+
+@dataclass(frozen=True, slots=True)
+class Thought:
+    """A segment on its way into the network.
+
+    ``relations``: names that the small model gave, by the focus point's key. ``older``: the most
+    similar nodes from before the job, with their cosines.
+    """
+
+    segment: AnnotatedSegment
+    vector: Vectors  # shape (d,)
+    terms: Terms
+    relations: Mapping[str, str]
+    older: Mapping[int, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """Adds thoughts to one agent's network."""
+
+    agent_id: str
+    job_id: UUID
+    parameters: MemoryParameters
+    model: str
+    random: Random
+
+    def write(self, connection: Connection, thoughts: list[Thought]) -> Creation:
+        """Plan on what holds now, write the plan, and return it. The lane must be locked."""
+        ground, pass_number = self._ground(connection, thoughts)
+        creation = self._plan(thoughts, ground)
+        need = SlotNeed(
+            wanted=len(creation.nodes),
+            capacity=self.parameters.node_capacity,
+            spared={*ground.entities.values(), *ground.phrases},
+        )
+        slots = take_slots(connection, self.agent_id, need, pass_number, self.random)
+        if len(slots) < len(creation.nodes):
+            creation = self._plan(thoughts, replace(ground, room=len(slots)))
+        lock_links(connection, self.agent_id, creation.entered)
+        add_nodes(connection, self.agent_id, creation.nodes, slots, pass_number)
+        add_links(connection, self.agent_id, creation.links)
+        replace_focus(connection, self.agent_id, creation.focus)
+        self._index(connection, thoughts, creation)
+        trail: dict[int, dict[str, Any]] = {
+            node.id: {"job": str(self.job_id), "messages": node.seqs} for node in creation.nodes
+        }
+        append_trail(connection, self.agent_id, TrailEvent.CREATED, pass_number, trail)
+        return creation
+
+    def _ground(self, connection: Connection, thoughts: list[Thought]) -> tuple[Ground, int]:
+        last_node_id, pass_number = position(connection, self.agent_id)
+        focus = focus_of(connection, self.agent_id)
+        segments = [thought.segment for thought in thoughts]
+        sessions = {segment.session_id for segment in segments}
+        previous = last_memories(connection, self.agent_id, sessions)
+        older = {node for thought in thoughts for node in thought.older}
+        ground = Ground(
+            focus=focus,
+            entities=entity_nodes(connection, self.agent_id, _keys(segments, focus)),
+            phrases=phrases_of(connection, self.agent_id, older | set(previous.values())),
+            previous=previous,
+            last_node_id=last_node_id,
+            room=_UNBOUNDED,
+        )
+        return ground, pass_number
+
+    def _plan(self, thoughts: list[Thought], ground: Ground) -> Creation:
+        return plan_creation(
+            [thought.segment for thought in thoughts],
+            ground,
+            [thought.relations for thought in thoughts],
+            Likeness([thought.older for thought in thoughts], self._within(thoughts)),
+            self.parameters,
+        )
+
+    def _within(self, thoughts: list[Thought]) -> list[dict[int, float]]:
+        """Return each segment's best cosines with earlier ones; row by row, to bound memory."""
+        vectors = np.array([thought.vector for thought in thoughts])
+        best = []
+        for place in range(len(thoughts)):
+            cosines = vectors[:place] @ vectors[place]
+            near = np.argsort(-cosines, kind="stable")[: self.parameters.related_links + 1]
+            best.append({int(earlier): float(cosines[earlier]) for earlier in near})
+        return best
+
+    def _index(self, connection: Connection, thoughts: list[Thought], creation: Creation) -> None:
+        made = {n.id: thoughts[n.segment] for n in creation.nodes if n.segment is not None}
+        if made:
+            vectors = np.array([thought.vector for thought in made.values()])
+            embedded = Embedded(list(made), vectors, self.model)
+            terms = {node: thought.terms for node, thought in made.items()}
+            index_nodes(connection, self.agent_id, embedded, terms)
+
+
+def numbers_of(creation: Creation) -> dict[str, Any]:
+    """Return what a creation did, in numbers and ids."""
+    kinds = [node.kind for node in creation.nodes]
+    return {
+        "memories": kinds.count(NodeKind.MEMORY),
+        "entities": kinds.count(NodeKind.ENTITY),
+        "links": len(creation.links),
+        "nodes": [node.id for node in creation.nodes],
+    }
+
+
+def _keys(segments: Collection[AnnotatedSegment], focus: Collection[Entity]) -> set[str]:
+    """Return the keys of all entities that the plan may speak of."""
+    keys = {entity.key for entity in focus}
+    for segment in segments:
+        keys.update(entity.key for entity in segment.entities)
+        keys.add(stand_in(segment).key)
+    return keys

@@ -1,0 +1,98 @@
+"""``memci.message.index``: messages that are not handed to memory become searchable (R10b, R19)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from memci.domain.lane.job import Job
+from memci.domain.message import Message, Remember
+from memci.jobs.create import MEMORY_CREATE
+from memci.jobs.texts import MessageTexts
+from memci.queue.handler import Effect
+from memci.smallmodel.ports import TokenCounter
+from memci.smallmodel.registry import SmallModels
+from memci.storage.index import Embedded, message_vectors
+from memci.storage.memory_state import (
+    hand_over,
+    lock_messages,
+    recent_from,
+    unindexed_messages,
+    window_messages,
+)
+from memci.storage.session import Connection, Database
+
+MESSAGE_INDEX = "memci.message.index"
+
+# Puts a job into the agent's mailbox, in the transaction of the connection:
+# agent_id, kind, payload, first_seq, last_seq.
+Submit: TypeAlias = Callable[[Connection, str, str, Mapping[str, Any], int, int], object]
+
+_TOKENS_A_MESSAGE = 4  # what a chat model spends on the role (R14)
+
+
+@dataclass(frozen=True, slots=True)
+class WindowLimits:
+    """When ``auto`` messages are handed over: above so many tokens, save the latest (R19)."""
+
+    tokens: float
+    recent_interactions: int
+
+
+class MessageIndexing:
+    """Indexes messages with ``never`` and ``auto``, and hands over what outgrows the window."""
+
+    kind = MESSAGE_INDEX
+    triggers_compression = False
+
+    def __init__(
+        self, database: Database, models: SmallModels, limits: WindowLimits, submit: Submit
+    ) -> None:
+        """Take ``submit``, which puts the job that makes memories into the mailbox."""
+        self._database = database
+        self._models = models
+        self._limits = limits
+        self._submit = submit
+
+    def prepare(self, job: Job) -> Effect:
+        """Read and embed the messages, and see what has outgrown the window."""
+        agent_id, model = job.agent_id, self._models.embedder.model
+        seqs = (job.first_seq or 0, job.last_seq or 0)
+        with self._database.agent_snapshot(agent_id) as connection:
+            messages = unindexed_messages(
+                connection, agent_id, seqs, [Remember.NEVER, Remember.AUTO]
+            )
+            known = message_vectors(connection, agent_id, [m.seq for m in messages], model)
+            window = window_messages(connection, agent_id)
+            recent = recent_from(connection, agent_id, self._limits.recent_interactions)
+        texts = MessageTexts.read(
+            messages, Embedded(*known, model), self._models.embedder, self._models.lexicon
+        )
+        outgrown = []
+        if _tokens(self._models.tokens, window) > self._limits.tokens and recent is not None:
+            outgrown = [message.seq for message in window if message.seq < recent]
+        return _Effect(agent_id, texts, outgrown, self._submit)
+
+
+@dataclass(frozen=True, slots=True)
+class _Effect:
+    agent_id: str
+    texts: MessageTexts
+    outgrown: list[int]
+    submit: Submit
+
+    def __call__(self, connection: Connection) -> Mapping[str, Any]:
+        seqs = [message.seq for message in self.texts.messages]
+        locked = lock_messages(connection, self.agent_id, seqs)
+        indexed = self.texts.write(connection, self.agent_id, locked.unindexed)
+        handed = hand_over(connection, self.agent_id, self.outgrown) if self.outgrown else []
+        if handed:
+            # All of this kind in the range were handed over now or before: none goes twice.
+            payload = {"remember": Remember.AUTO.value}
+            self.submit(connection, self.agent_id, MEMORY_CREATE, payload, handed[0], handed[-1])
+        return {"indexed": indexed, "handed_over": len(handed)}
+
+
+def _tokens(counter: TokenCounter, messages: Sequence[Message]) -> int:
+    return sum(counter.count(message.text) + _TOKENS_A_MESSAGE for message in messages)

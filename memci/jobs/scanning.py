@@ -1,0 +1,149 @@
+"""Scanning a batch of nodes: deciding, and compressing with no transaction open (M12, M13)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from random import Random
+
+import numpy as np
+
+from memci.domain.lane.retry import backoff_s
+from memci.domain.memory.cursor import PassCursor
+from memci.domain.memory.outcome import Compressed, NodeText, Outcome
+from memci.domain.memory.parameters import MemoryParameters
+from memci.domain.memory.relation import is_generic
+from memci.domain.memory.scan import (
+    Compress,
+    Forgotten,
+    Kept,
+    Protected,
+    ScannedNode,
+    Verdict,
+    scan,
+)
+from memci.domain.memory.shrink import check_compressed, shrunk_keywords, shrunk_phrase
+from memci.errors import SmallModelError, SmallModelUnavailableError
+from memci.jobs.texts import terms_of
+from memci.queue.lease import Lease
+from memci.smallmodel.ports import Vectors
+from memci.smallmodel.registry import SmallModels
+from memci.storage.index import Embedded, Terms
+from memci.storage.scans import Batch, count_attempt
+
+# So many calls in a row, on different nodes, without an answer: the model as a whole is down.
+MODEL_DOWN = 3
+
+
+@dataclass
+class BatchScan:
+    """One batch on its way through the scan; ``outcome`` holds those nodes that got through.
+
+    ``unavailable`` counts, over batches, the calls in a row that got no answer; ``complete`` tells
+    whether every node of the batch was looked at.
+    """
+
+    lease: Lease
+    cursor: PassCursor
+    models: SmallModels
+    parameters: MemoryParameters
+    clock: Callable[[], datetime]
+    random: Random
+    outcome: Outcome = field(default_factory=Outcome)
+    embedded: Embedded = field(default_factory=lambda: Embedded([], _NO_VECTORS, ""))
+    terms: dict[int, Terms] = field(default_factory=dict)
+    complete: bool = True
+
+    def __post_init__(self) -> None:
+        self.unavailable = self.cursor.unavailable
+        self.retry_at: datetime | None = None
+
+    def run(self, batch: Batch, time_is_up: Callable[[], bool]) -> None:
+        """Scan the nodes in order until all are through, the time is up or the model is down."""
+        verdicts = scan(batch.nodes, batch.supports, batch.focus, self.parameters)
+        for count, (node, verdict) in enumerate(verdicts):
+            if self.retry_at or (count and isinstance(verdict, Compress) and time_is_up()):
+                self.complete = False
+                break
+            self._settle(node, verdict, batch.attempts[node.id])
+        self._index(batch.attempts)
+
+    def _settle(self, node: ScannedNode, verdict: Verdict, attempts: int) -> None:
+        match verdict:
+            case Protected():
+                self.outcome.protected.append(node.id)
+            case Forgotten(reason):
+                self.outcome.forgotten[node.id] = reason
+            case Kept():
+                self.outcome.kept.append(node.id)
+            case Compress(target):
+                self._compress(node, target, attempts)
+
+    def _compress(self, node: ScannedNode, target: int, attempts: int) -> None:
+        if attempts >= self.parameters.max_retries:
+            self._give_up(node.id)
+            return
+        # Counted before the call and kept even if this process dies in it.
+        with self.lease.effect(durable=False) as connection:
+            text = count_attempt(connection, self.lease.agent_id, node.id, self.cursor.number)
+        if text is None:
+            return  # erased since the batch was read
+        try:
+            answer = self.models.compressor.compress(text.content, target)
+            self.unavailable = 0
+            shrunk = check_compressed(answer, target=target, length=len(text.content))
+        except SmallModelUnavailableError as error:
+            self.unavailable += 1
+            self._fail(node.id, attempts + 1, error.retry_after_s or 0.0)
+        except SmallModelError:
+            self.unavailable = 0
+            self._fail(node.id, attempts + 1)
+        else:
+            self.outcome.compressed.append(_compressed(node, text, shrunk))
+
+    def _fail(self, node: int, attempts: int, asked_s: float = 0.0) -> None:
+        """Let the node wait, or give up on it; stop when the model as a whole is down."""
+        if self.unavailable >= MODEL_DOWN:
+            self.retry_at = self._after(self.unavailable - MODEL_DOWN + 1, asked_s)
+        if attempts >= self.parameters.max_retries:
+            self._give_up(node)
+        else:
+            self.outcome.waiting[node] = self._after(attempts, asked_s)
+
+    def _give_up(self, node: int) -> None:
+        self.outcome.kept.append(node)
+        self.outcome.given_up.append(node)
+
+    def _after(self, failures: int, asked_s: float) -> datetime:
+        wait_s = max(backoff_s(failures, self.random.random()), asked_s)
+        return self.clock() + timedelta(seconds=wait_s)
+
+    def _index(self, attempts: Mapping[int, int]) -> None:
+        """Embed what was compressed, in one call, and count its terms anew."""
+        contents = {each.id: each.text.content for each in self.outcome.compressed}
+        if not contents:
+            return
+        try:
+            vectors = self.models.embedder.embed(list(contents.values()))
+        except SmallModelError:
+            self.outcome.compressed.clear()
+            for node in contents:
+                self._fail(node, attempts[node] + 1)
+            return
+        self.embedded = Embedded(list(contents), vectors, self.models.embedder.model)
+        self.terms = {node: terms_of(self.models.lexicon, text) for node, text in contents.items()}
+
+
+_NO_VECTORS: Vectors = np.zeros((0, 1), dtype=np.float32)
+
+
+def _compressed(node: ScannedNode, old: NodeText, content: str) -> Compressed:
+    text = NodeText(
+        content=content,
+        phrase=shrunk_phrase(old.phrase, content),
+        keywords=shrunk_keywords(old.keywords, content),
+        language=old.language,
+    )
+    generic = is_generic(len(content), node.original_length)
+    return Compressed(node.id, text, before=len(old.content), generic=generic)

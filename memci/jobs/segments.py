@@ -1,0 +1,120 @@
+"""From messages to annotated topic segments with their vectors (M3, M4)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+import numpy as np
+
+from memci.domain.memory.creation import AnnotatedSegment
+from memci.domain.memory.entity import key_entities
+from memci.domain.message import Message, Role
+from memci.errors import SmallModelAnswerError
+from memci.jobs.texts import MessageTexts
+from memci.smallmodel.ports import Annotation, TopicSegment, Vectors
+from memci.smallmodel.registry import SmallModels
+
+_LONGEST_PHRASE = 80
+_LONGEST_KEYWORD = 64
+_MOST_KEYWORDS = 12
+_MOST_ENTITIES = 4
+_HIGHEST_WORTH = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Segments:
+    """Annotated segments in the order of what was said, and a vector for each."""
+
+    segments: list[AnnotatedSegment]
+    vectors: Vectors
+
+
+def tells(message: Message) -> bool:
+    """Tell whether a message can become a memory: it has text and is no system prompt.
+
+    A system prompt says what an agent is to be; it is not a memory of what happened.
+    """
+    return message.role is not Role.SYSTEM and bool(message.text.strip())
+
+
+def annotated_segments(models: SmallModels, texts: MessageTexts) -> Segments:
+    """Cut the messages into segments and annotate them; no segment spans sessions or users."""
+    told = sorted(filter(tells, texts.messages), key=_conversation)
+    cuts: list[TopicSegment] = []
+    for _, group in groupby(told, key=_conversation):
+        messages = list(group)
+        cut = models.segmenter.segment(messages, texts.rows_of(messages))
+        _check_cut(messages, cut)
+        cuts += cut
+    cuts.sort(key=lambda cut: cut.seqs[0])
+    annotations = models.annotator.annotate([cut.text for cut in cuts])
+    by_seq = {message.seq: message for message in told}
+    segments = [
+        _annotated(cut, annotation, by_seq[cut.seqs[0]])
+        for cut, annotation in zip(cuts, annotations, strict=True)
+    ]
+    return Segments(segments, _vectors(models, texts, cuts))
+
+
+def _conversation(message: Message) -> tuple[str, str]:
+    return message.session_id or "", message.user_id or ""
+
+
+def _check_cut(messages: Sequence[Message], cut: Sequence[TopicSegment]) -> None:
+    """Hold the segmenter to what M3 promises: no text lost, none invented, sources named."""
+    seqs = {message.seq for message in messages}
+    if not all(segment.seqs and seqs.issuperset(segment.seqs) for segment in cut):
+        raise SmallModelAnswerError("the segmenter named messages that it was not given")
+    if not all(segment.text.strip() for segment in cut):
+        raise SmallModelAnswerError("the segmenter made a segment without text")
+    given = "".join("".join(message.text.split()) for message in messages)
+    if "".join("".join(segment.text.split()) for segment in cut) != given:
+        raise SmallModelAnswerError("the segmenter lost or invented text")
+
+
+def _annotated(cut: TopicSegment, annotation: Annotation, first: Message) -> AnnotatedSegment:
+    """Put a segment and its annotation together; what a model answers is cut to its limits."""
+    keywords = _words(annotation.keywords)[:_MOST_KEYWORDS]
+    return AnnotatedSegment(
+        text=cut.text,
+        seqs=cut.seqs,
+        language=cut.language,
+        phrase=_line(annotation.phrase)[:_LONGEST_PHRASE].strip(),
+        keywords=keywords,
+        entities=key_entities(_words(annotation.entities)[:_MOST_ENTITIES], keywords),
+        type=annotation.type,
+        worth=min(max(annotation.worth, 0.0), _HIGHEST_WORTH),
+        session_id=first.session_id,
+        user_id=first.user_id,
+        said_at=first.said_at,
+    )
+
+
+def _words(words: Sequence[str]) -> tuple[str, ...]:
+    lines = (_line(word) for word in words)
+    return tuple(dict.fromkeys(line for line in lines if 0 < len(line) <= _LONGEST_KEYWORD))
+
+
+def _line(text: str) -> str:
+    return " ".join(text.replace("\x00", "").split())
+
+
+def _vectors(models: SmallModels, texts: MessageTexts, cuts: Sequence[TopicSegment]) -> Vectors:
+    """Pool the vectors of segments made of whole messages; embed parts of messages anew."""
+    rows = {message.seq: row for row, message in enumerate(texts.messages)}
+    weights = np.array([len(message.text) for message in texts.messages], dtype=np.float32)
+    uses = Counter(seq for cut in cuts for seq in cut.seqs)
+    vectors = np.zeros((len(cuts), texts.vectors.shape[1]), dtype=np.float32)
+    parts = []
+    for place, cut in enumerate(cuts):
+        own = [rows[seq] for seq in cut.seqs]
+        vectors[place] = weights[own] @ texts.vectors[own]
+        if any(uses[seq] > 1 for seq in cut.seqs):
+            parts.append(place)
+    vectors[parts] = models.embedder.embed([cuts[place].text for place in parts])
+    norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+    unit: Vectors = vectors / np.maximum(norms, np.finfo(np.float32).tiny)
+    return unit

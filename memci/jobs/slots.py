@@ -1,0 +1,46 @@
+"""Finding a slot for each new node, at the cost of the least important (M19)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from random import Random
+
+from memci.domain.memory.link import importance
+from memci.domain.memory.scan import Forgetting
+from memci.domain.memory.slots import draw, least_important
+from memci.storage.links import supports_of
+from memci.storage.nodes import eviction_candidates, forget_nodes, free_slots
+from memci.storage.session import Connection
+
+
+@dataclass(frozen=True, slots=True)
+class SlotNeed:
+    """How many slots are wanted, of how many in all (0: unbounded), and who must not pay."""
+
+    wanted: int
+    capacity: int
+    spared: Collection[int]
+
+
+def take_slots(
+    connection: Connection, agent_id: str, need: SlotNeed, pass_number: int, random: Random
+) -> list[int]:
+    """Return slots for as many new nodes as are wanted, or as can be had.
+
+    Nodes give up their slots when none is free; focus points and spared nodes never do. A
+    network that is over a capacity set lower later shrinks by forgetting alone.
+    """
+    slots = free_slots(connection, agent_id, need.wanted, need.capacity)
+    missing = need.wanted - len(slots)
+    if not missing:
+        return slots
+    candidates = eviction_candidates(connection, agent_id, need.spared)
+    victims: dict[int, Forgetting] = {}
+    while candidates and len(victims) < missing:
+        drawn = draw(candidates, random)
+        supports = supports_of(connection, agent_id, drawn)
+        victim = least_important({n: importance(supports.get(n, {}).values()) for n in drawn})
+        candidates.remove(victim)
+        victims[victim] = Forgetting.SLOT_TAKEN
+    return slots + forget_nodes(connection, agent_id, victims, pass_number)

@@ -1,0 +1,133 @@
+"""Names of people, places, products and works in a text (M5): never pronouns."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from memci.domain.language import Language
+from memci.smallmodel.offline import chinese
+from memci.smallmodel.offline.chinese import TaggedWord
+from memci.smallmodel.offline.rarity import rarity
+from memci.smallmodel.offline.sentences import sentences
+from memci.smallmodel.offline.words import (
+    CHINESE_SURNAMES,
+    ENGLISH_PRONOUNS,
+    NOT_CHINESE_NAMES,
+    NOT_NAMES,
+)
+
+MOST_ENTITIES = 4
+LONGEST_NAME = 64
+
+_PART = r"[A-ZÀ-ÖØ-Þ][\w]*(?:[-'’.&+#/][A-Za-z0-9]\w*)*[+#]*"
+_NAME = re.compile(
+    rf"(?<![\w'’-]){_PART}(?: (?:(?:of|de|van|von|the|and the) )?(?:{_PART}|\d[\w.]*))*"
+)
+# iPhone, npm2, o200k_base: a capital or a digit inside a word marks a product or an identifier.
+_MADE = re.compile(r"(?<![\w'’/.-])(?:[a-z]+[A-Z]\w*|[A-Za-z]+-?\d+\w*)(?![\w/])")
+_TITLE = re.compile(r"《([^《》\n]{1,40})》|[“\"]([A-Z][^“”\"\n]{2,40})[”\"]|「([^「」\n]{2,40})」")
+_POSSESSIVE = re.compile(r"['’]s?$")
+_CHINESE_NAMES = ("nr", "ns", "nt", "nz")
+# jieba's dictionary has thousands of usual words among its names of two characters; those above
+# this rarity seldom are.
+_SELDOM = 14.2
+_WHOLE_NAME = 3
+_PLACE_ENDINGS = ("省", "市", "县", "镇", "州", "岛", "屿", "湖", "湾")
+_PLACE_KINDS = ("城市", "小镇", "岛屿", "超市", "夜市", "海岛")
+# A place that no dictionary has: 绿禾公园, 育英中学.
+_PLACE = re.compile(
+    "(?<=[去在到是了叫从来往于])[^\\W\\da-zA-Z去在到是了的叫从来往这那哪个家某有和我你他她]{2,5}"
+    "(?:公园|大学|学院|中学|小学|医院|公司|机场|车站|博物馆|图书馆|广场|酒店|餐厅|书店|寺|山庄)"
+)
+_LATIN = re.compile(r"[A-Za-z]")
+# A sentence may open with any word; a usual one is no name just for its capital there.
+_RARE = 8.6
+
+
+def entities(text: str, language: Language, tagged: Iterable[TaggedWord]) -> list[str]:
+    """Return the names in ``text``, best first; ``tagged`` are its words where it is Chinese."""
+    found: Counter[str] = Counter()
+    for name, weight in _found(text, language, tagged):
+        if 0 < len(name) <= LONGEST_NAME and name.lower() not in ENGLISH_PRONOUNS:
+            found[name] += weight
+    names: list[str] = []
+    # Counter keeps the order of first mention among equals.
+    for name, _ in found.most_common():
+        if not any(_within(name, kept) for kept in names):
+            names.append(name)
+    return names[:MOST_ENTITIES]
+
+
+def _found(
+    text: str, language: Language, tagged: Iterable[TaggedWord]
+) -> Iterator[tuple[str, int]]:
+    for match in _TITLE.finditer(text):
+        yield next(group for group in match.groups() if group).strip(), 3
+    if language is Language.CHINESE:
+        yield from ((match[0], 3) for match in _PLACE.finditer(text))
+        for word in tagged:
+            if _names_something(word):
+                yield word.text, 3 if word.tag == "nr" else 2
+    for name in _latin_names(text):
+        yield name, 2 + name.count(" ")
+
+
+def _names_something(word: TaggedWord) -> bool:
+    text, tag = word.text, word.tag
+    if tag.startswith("n") and len(text) >= _WHOLE_NAME and text.endswith(_PLACE_ENDINGS):
+        return not text.endswith(_PLACE_KINDS)
+    if not tag.startswith(_CHINESE_NAMES) or len(text) < 2 or text in NOT_CHINESE_NAMES:  # noqa: PLR2004
+        return False
+    if _LATIN.search(text):
+        return False
+    if tag in {"nr", "nrfg"}:
+        whole = len(text) >= _WHOLE_NAME or chinese.rarity(text) > _SELDOM
+        return text[0] in CHINESE_SURNAMES and whole
+    return tag in {"ns", "nt"} or len(text) >= _WHOLE_NAME
+
+
+def _latin_names(text: str) -> Iterator[str]:
+    inside: set[str] = set()
+    opening: list[str] = []
+    for sentence in sentences(text):
+        for match in _NAME.finditer(sentence):
+            opens = not any(character.isalnum() for character in sentence[: match.start()])
+            name = _trimmed(match[0])
+            if not name:
+                continue
+            if opens and not _surely_a_name(name):
+                opening.append(name)
+            else:
+                inside.add(name)
+                yield name
+        yield from (match[0] for match in _MADE.finditer(sentence))
+    yield from (name for name in opening if name in inside)
+
+
+def _trimmed(name: str) -> str:
+    """Drop words at both ends that are capitalised without being names, and possessives."""
+    words = [_POSSESSIVE.sub("", word) for word in name.rstrip(".").split(" ")]
+    while words and _no_name(words[0]):
+        words.pop(0)
+    while words and _no_name(words[-1]):
+        words.pop()
+    return " ".join(words) if words and not words[0][0].isdigit() else ""
+
+
+def _no_name(word: str) -> bool:
+    bare = re.split(r"['’]", word.lower())[0]
+    return (
+        bare in NOT_NAMES
+        or bare.removesuffix("s") in NOT_NAMES
+        or (len(word) == 1 and not word.isdigit())
+    )
+
+
+def _surely_a_name(name: str) -> bool:
+    return " " in name or not name[1:].islower() or rarity(name.lower()) >= _RARE
+
+
+def _within(name: str, longer: str) -> bool:
+    return name != longer and name.lower() in longer.lower()

@@ -1,0 +1,110 @@
+"""Keywords (M4): nouns and names that a text turns on."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+
+from memci.domain.language import Language
+from memci.smallmodel.offline import chinese
+from memci.smallmodel.offline.chinese import TaggedWord
+from memci.smallmodel.offline.weights import Word, weigh
+from memci.smallmodel.offline.words import ENGLISH_NOT_NOUNS, NOT_CHINESE_NAMES
+
+MOST_KEYWORDS = 12
+LONGEST_KEYWORD = 64
+
+_FEWEST = 3
+_CHARACTERS_PER_KEYWORD = {Language.ENGLISH: 40, Language.CHINESE: 12}
+_NOT_A_NOUN = re.compile(r"(?:ly|ing|ed|n't|ful|ous|ive|able|ible|est)$")
+_VERBAL = 0.45  # what such endings leave of a word's score: "wedding" and "bed" are nouns
+_COMPOUND = 1.15
+_NOUN_TAGS = ("n", "vn", "an", "eng", "i", "j", "l")
+_LESS_TAGS = {"vn": 0.8, "an": 0.6, "i": 0.6, "l": 0.5}
+_LONGEST_CHINESE_COMPOUND = 8
+_PLAIN = re.compile(r"[\w.+#-]+")
+
+
+def keywords(
+    text: str, language: Language, tagged: Sequence[TaggedWord], names: Sequence[str]
+) -> list[str]:
+    """Return keywords, best first; ``names`` are the text's entities, which lead the list."""
+    chinese_text = language is Language.CHINESE
+    scores = _chinese_scores(tagged) if chinese_text else _english_scores(text)
+    room = max(_FEWEST, len(text) // _CHARACTERS_PER_KEYWORD[language])
+    return _best([*names, *_ranked(scores)], min(room, MOST_KEYWORDS)) or _any_word(text)
+
+
+def _ranked(scores: dict[str, float]) -> list[str]:
+    return sorted(scores, key=lambda word: -scores[word])  # stable: first mentioned first
+
+
+def _best(candidates: Iterable[str], most: int) -> list[str]:
+    chosen: list[str] = []
+    for candidate in candidates:
+        if len(chosen) == most:
+            break
+        lower = candidate.lower()
+        if len(candidate) <= LONGEST_KEYWORD and not any(lower in each.lower() for each in chosen):
+            chosen.append(candidate)
+    return chosen
+
+
+def _english_scores(text: str) -> dict[str, float]:
+    words = [word for word in weigh(text, Language.ENGLISH) if not word.negation]
+    nouns = [word for word in words if word.weight > 0 and not _is_verb(word.key)]
+    counts = Counter(word.key for word in nouns)
+    scores: dict[str, float] = {}
+    for word in nouns:
+        scores.setdefault(word.key, _noun(word) * (1 + math.log(counts[word.key])))
+    for before, after in pairwise(nouns):
+        if text[before.end : after.start] == " " and not _NOT_A_NOUN.search(after.key):
+            pair = f"{before.key} {after.key}"
+            better = max(_noun(before), before.weight * 0.8)
+            scores.setdefault(pair, _COMPOUND * (better + _noun(after)) / 2 + 1)
+    return scores
+
+
+def _is_verb(key: str) -> bool:
+    return key in ENGLISH_NOT_NOUNS or key.removesuffix("s") in ENGLISH_NOT_NOUNS
+
+
+def _noun(word: Word) -> float:
+    if word.key.isdigit() or any(character.isdigit() for character in word.key):
+        return word.weight * 0.3
+    return word.weight * (_VERBAL if _NOT_A_NOUN.search(word.key) else 1.0)
+
+
+def _chinese_scores(tagged: Sequence[TaggedWord]) -> dict[str, float]:
+    scores: dict[str, float] = {}
+    counts = Counter(word.text for word in tagged)
+    for word, before in zip(tagged, (None, *tagged), strict=False):
+        if not _is_noun(word):
+            continue
+        score = chinese.rarity(word.text) * _LESS_TAGS.get(word.tag, 1.0)
+        score *= 1 + 0.5 * math.log(counts[word.text])
+        scores.setdefault(word.text, score)
+        if before is not None and _is_noun(before):
+            pair = before.text + word.text
+            if len(pair) <= _LONGEST_CHINESE_COMPOUND and not pair.isascii():
+                scores.setdefault(pair, max(scores.get(before.text, 0), score) * _COMPOUND)
+    return scores
+
+
+def _is_noun(word: TaggedWord) -> bool:
+    return (
+        len(word.text) > 1
+        and word.tag.startswith(_NOUN_TAGS)
+        and word.tag != "nrt"
+        and word.text not in NOT_CHINESE_NAMES
+        and _PLAIN.fullmatch(word.text) is not None
+    )
+
+
+def _any_word(text: str) -> list[str]:
+    """The longest word, be it a pronoun: a text that says anything has a keyword."""
+    words = sorted(_PLAIN.findall(text), key=lambda word: -len(word)) or [text.strip()]
+    return [words[0][:LONGEST_KEYWORD]] if words[0] else []

@@ -1,0 +1,138 @@
+"""What finds messages and memory nodes: their vectors and the postings of their terms (R11b).
+
+Entity nodes are in neither index: they are found by name, as focus points and by links.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import Connection
+
+from memci.storage.vectors import Vectors, from_arrays, to_text
+
+_ADD_MESSAGE_VECTORS = """
+INSERT INTO message_vector (agent_id, seq, embedding, model)
+SELECT %s, seq, embedding::halfvec, %s FROM unnest(%s::bigint[], %s::text[]) AS new(seq, embedding)
+"""
+_ADD_NODE_VECTORS = """
+INSERT INTO node_vector (agent_id, node_id, embedding, model)
+SELECT agent_id, id, new.embedding::halfvec, %s
+FROM unnest(%s::bigint[], %s::text[]) AS new(id, embedding) JOIN node USING (id)
+WHERE agent_id = %s
+ON CONFLICT (agent_id, node_id) DO UPDATE
+SET embedding = excluded.embedding, model = excluded.model
+"""
+_ADD_MESSAGE_TERMS = """
+INSERT INTO message_term (agent_id, term, seq, tf, length)
+SELECT %s, * FROM unnest(%s::text[], %s::bigint[], %s::integer[], %s::integer[])
+"""
+_ADD_NODE_TERMS = """
+INSERT INTO node_term (agent_id, term, node_id, tf, length)
+SELECT agent_id, term, id, tf, length
+FROM unnest(%s::text[], %s::bigint[], %s::integer[], %s::integer[]) AS new(term, id, tf, length)
+JOIN node USING (id)
+WHERE agent_id = %s
+"""
+_COUNT = """
+UPDATE lane SET indexed_messages = indexed_messages + %s, indexed_terms = indexed_terms + %s
+WHERE agent_id = %s
+"""
+# One exact search per vector, over this agent's rows alone: filtering an approximate index by
+# agent would lose most of what is near.
+_NEAREST = """
+SELECT query.place, found.node_id, found.cosine
+FROM unnest(%(vectors)s::text[]) WITH ORDINALITY AS query(embedding, place),
+LATERAL (
+    SELECT node_id, -(embedding <#> query.embedding::halfvec) AS cosine
+    FROM node_vector WHERE agent_id = %(agent)s AND model = %(model)s
+    ORDER BY embedding <#> query.embedding::halfvec LIMIT %(limit)s
+) AS found
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """The lexical terms of one text: how often each stands in it."""
+
+    counts: Mapping[str, int]
+
+    @property
+    def length(self) -> int:
+        """Terms in the text, repeats included."""
+        return sum(self.counts.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """Vectors of messages (by seq) or nodes (by id), and the model that made them."""
+
+    keys: Sequence[int]
+    vectors: Vectors
+    model: str
+
+
+def index_messages(
+    connection: Connection, agent_id: str, embedded: Embedded, terms: Mapping[int, Terms]
+) -> None:
+    """Write vectors and postings of messages, and count them on the lane."""
+    if embedded.keys:
+        rows = (list(embedded.keys), to_text(embedded.vectors))
+        connection.exec_driver_sql(_ADD_MESSAGE_VECTORS, (agent_id, embedded.model, *rows))
+    connection.exec_driver_sql(_ADD_MESSAGE_TERMS, (agent_id, *_columns(terms)))
+    lengths = [each.length for each in terms.values() if each.length]
+    connection.exec_driver_sql(_COUNT, (len(lengths), sum(lengths), agent_id))
+
+
+def index_nodes(
+    connection: Connection, agent_id: str, embedded: Embedded, terms: Mapping[int, Terms]
+) -> None:
+    """Write vectors and postings of those of the nodes that live, in place of what they have."""
+    if not embedded.keys:
+        return
+    rows = (list(embedded.keys), to_text(embedded.vectors))
+    connection.exec_driver_sql(_ADD_NODE_VECTORS, (embedded.model, *rows, agent_id))
+    connection.exec_driver_sql(
+        "DELETE FROM node_term WHERE agent_id = %s AND node_id = ANY(%s)", (agent_id, list(terms))
+    )
+    connection.exec_driver_sql(_ADD_NODE_TERMS, (*_columns(terms), agent_id))
+
+
+def message_vectors(
+    connection: Connection, agent_id: str, seqs: Sequence[int], model: str
+) -> tuple[list[int], Vectors]:
+    """Return which of the messages have a vector of this model, and those vectors."""
+    found = connection.exec_driver_sql(
+        "SELECT seq, embedding::real[] FROM message_vector"
+        " WHERE agent_id = %s AND seq = ANY(%s) AND model = %s ORDER BY seq",
+        (agent_id, list(seqs), model),
+    ).all()
+    return [row[0] for row in found], from_arrays([row[1] for row in found] or [[]])[: len(found)]
+
+
+def nearest_nodes(
+    connection: Connection, agent_id: str, vectors: Vectors, model: str, limit: int
+) -> list[dict[int, float]]:
+    """Return, for each vector, the ``limit`` memory nodes most similar to it, with cosines."""
+    nearest: list[dict[int, float]] = [{} for _ in vectors]
+    if not len(vectors) or not limit:
+        return nearest
+    rows = connection.exec_driver_sql(
+        _NEAREST,
+        {"agent": agent_id, "model": model, "limit": limit, "vectors": to_text(vectors)},
+    )
+    for place, node_id, cosine in rows:
+        nearest[place - 1][node_id] = cosine
+    return nearest
+
+
+def _columns(terms: Mapping[int, Terms]) -> tuple[list[str], list[int], list[int], list[int]]:
+    """Return postings as columns, in the order of the index that they go into."""
+    postings = sorted(
+        (term, owner, count, text.length)
+        for owner, text in terms.items()
+        for term, count in text.counts.items()
+    )
+    term, owner, count, length = zip(*postings, strict=True) if postings else ((), (), (), ())
+    return list(term), list(owner), list(count), list(length)

@@ -1,0 +1,105 @@
+"""Links between nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+
+from sqlalchemy import Connection
+
+from memci.domain.language import Language
+from memci.domain.memory.link import LOCKED, Link
+from memci.domain.memory.parameters import MemoryParameters
+from memci.domain.memory.relation import relation_names
+
+_ADD = """
+INSERT INTO link (agent_id, source, target, relation, strength, hint)
+SELECT %s, * FROM unnest(%s::bigint[], %s::bigint[], %s::text[], %s::float8[], %s::text[])
+"""
+# Two statements, so that each finds its rows by an index.
+_LOCK_OUT = "UPDATE link SET strength = %s WHERE agent_id = %s AND source = ANY(%s)"
+_LOCK_IN = "UPDATE link SET strength = %s WHERE agent_id = %s AND target = ANY(%s)"
+_SUPPORTS = """
+SELECT link.source, link.target, link.strength FROM link
+JOIN node ON node.agent_id = link.agent_id AND node.id = link.target
+WHERE link.agent_id = %s AND link.source = ANY(%s)
+"""
+# The same float arithmetic as memci.domain.memory.link.decayed; a test holds both together.
+_BREAK = """
+DELETE FROM link WHERE agent_id = %(agent)s AND source = ANY(%(sources)s)
+AND target <> ALL(%(focus)s) AND strength * %(rate)s::float8 < %(threshold)s::float8
+"""
+_FADE = """
+UPDATE link SET strength = strength * %(rate)s::float8
+WHERE agent_id = %(agent)s AND source = ANY(%(sources)s) AND target <> ALL(%(focus)s)
+"""
+_GENERIC_OUT = """
+UPDATE link SET relation = %s WHERE agent_id = %s AND source = ANY(%s) AND relation <> %s
+"""
+_GENERIC_IN = """
+UPDATE link SET relation = %s WHERE agent_id = %s AND target = ANY(%s) AND relation <> %s
+"""
+
+
+def add_links(connection: Connection, agent_id: str, links: Sequence[Link]) -> None:
+    """Write new links."""
+    if links:
+        columns = (
+            [each.source for each in links],
+            [each.target for each in links],
+            [each.relation for each in links],
+            [each.strength for each in links],
+            [each.hint for each in links],
+        )
+        connection.exec_driver_sql(_ADD, (agent_id, *columns))
+
+
+def lock_links(connection: Connection, agent_id: str, nodes: Collection[int]) -> None:
+    """Set every link of nodes that enter the focus, both ways, to full strength (M10)."""
+    if nodes:
+        for statement in (_LOCK_OUT, _LOCK_IN):
+            connection.exec_driver_sql(statement, (LOCKED, agent_id, list(nodes)))
+
+
+def supports_of(
+    connection: Connection, agent_id: str, nodes: Iterable[int]
+) -> dict[int, dict[int, float]]:
+    """Return the strengths of nodes' links to living nodes, by source and target (M11)."""
+    supports: dict[int, dict[int, float]] = {}
+    for source, target, strength in connection.exec_driver_sql(_SUPPORTS, (agent_id, list(nodes))):
+        supports.setdefault(source, {})[target] = strength
+    return supports
+
+
+def decay_links(
+    connection: Connection,
+    agent_id: str,
+    sources: Collection[int],
+    focus: Collection[int],
+    parameters: MemoryParameters,
+) -> int:
+    """Let the unlocked links of scanned nodes fade once; return how many broke (M12.3).
+
+    ``sources`` are no focus points; their links to ``focus`` are locked (M10).
+    """
+    if not sources:
+        return 0
+    values = {
+        "agent": agent_id,
+        "sources": list(sources),
+        "focus": list(focus),
+        "rate": parameters.decay_rate,
+        "threshold": parameters.link_break_threshold,
+    }
+    broken = connection.exec_driver_sql(_BREAK, values).rowcount
+    connection.exec_driver_sql(_FADE, values)
+    return broken
+
+
+def make_generic(
+    connection: Connection, agent_id: str, nodes: Collection[int], language: Language
+) -> None:
+    """Give every relation at these nodes the generic name (M12.6)."""
+    if nodes:
+        name = relation_names(language).related
+        for statement in (_GENERIC_OUT, _GENERIC_IN):
+            connection.exec_driver_sql(statement, (name, agent_id, list(nodes), name))

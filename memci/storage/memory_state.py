@@ -1,0 +1,114 @@
+"""Messages on their way into memory: reading them, locking them, noting what became of them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection
+
+from memci.domain.memory.state import FilterReason, MemoryState
+from memci.domain.message import Message, Remember
+from memci.storage.messages import COLUMNS, to_message
+
+_SELECT = f"SELECT {COLUMNS} FROM message "  # noqa: S608 - a constant of this package
+_HANDED = """
+WHERE agent_id = %s AND seq BETWEEN %s AND %s AND remember = ANY(%s)
+AND memory_state IN ('none', 'pending') ORDER BY seq
+"""
+_UNINDEXED = """
+WHERE agent_id = %s AND seq BETWEEN %s AND %s AND remember = ANY(%s) AND NOT indexed ORDER BY seq
+"""
+_LOCK = """
+SELECT seq, indexed, memory_state IN ('none', 'pending') AS open FROM message
+WHERE agent_id = %s AND seq = ANY(%s) ORDER BY seq FOR UPDATE
+"""
+_MARK_INDEXED = "UPDATE message SET indexed = true WHERE agent_id = %s AND seq = ANY(%s)"
+_MARK = """
+UPDATE message SET memory_state = new.state, memory_reason = new.reason
+FROM unnest(%s::bigint[], %s::text[], %s::text[]) AS new(seq, state, reason)
+WHERE message.agent_id = %s AND message.seq = new.seq
+"""
+_WINDOW = """
+WHERE agent_id = %s AND remember = 'auto' AND memory_state = 'none' ORDER BY seq
+"""
+_RECENT_FROM = """
+SELECT seq FROM message WHERE agent_id = %s AND role = 'user' ORDER BY seq DESC OFFSET %s LIMIT 1
+"""
+_HAND_OVER = """
+UPDATE message SET memory_state = 'pending'
+WHERE agent_id = %s AND seq = ANY(%s) AND remember = 'auto' AND memory_state = 'none'
+RETURNING seq
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Locked:
+    """Messages that are still there and locked until commit, by what may be done with them."""
+
+    unindexed: frozenset[int]
+    unmade: frozenset[int]
+
+
+def handed_messages(
+    connection: Connection, agent_id: str, seqs: tuple[int, int], remember: Collection[Remember]
+) -> list[Message]:
+    """Return the messages from the first to the last seq of which memory is still to be made."""
+    return _messages(connection, _HANDED, (agent_id, *seqs, list(remember)))
+
+
+def unindexed_messages(
+    connection: Connection, agent_id: str, seqs: tuple[int, int], remember: Collection[Remember]
+) -> list[Message]:
+    """Return the messages from the first to the last seq that search does not find yet."""
+    return _messages(connection, _UNINDEXED, (agent_id, *seqs, list(remember)))
+
+
+def lock_messages(connection: Connection, agent_id: str, seqs: Sequence[int]) -> Locked:
+    """Lock those of the messages that are still stored, so that no erasure gets between."""
+    rows = connection.exec_driver_sql(_LOCK, (agent_id, list(seqs))).all()
+    return Locked(
+        unindexed=frozenset(row.seq for row in rows if not row.indexed),
+        unmade=frozenset(row.seq for row in rows if row.open),
+    )
+
+
+def mark_indexed(connection: Connection, agent_id: str, seqs: Collection[int]) -> None:
+    """Note that search finds these messages now: they leave the raw tail (R10b)."""
+    connection.exec_driver_sql(_MARK_INDEXED, (agent_id, list(seqs)))
+
+
+def mark_memory(
+    connection: Connection,
+    agent_id: str,
+    states: Mapping[int, tuple[MemoryState, FilterReason | None]],
+) -> None:
+    """Note what memory made of messages, by seq."""
+    columns = ([s for s, _ in states.values()], [r for _, r in states.values()])
+    connection.exec_driver_sql(_MARK, (list(states), *columns, agent_id))
+
+
+def window_messages(connection: Connection, agent_id: str) -> list[Message]:
+    """Return the ``auto`` messages that have not been handed over (R19)."""
+    return _messages(connection, _WINDOW, (agent_id,))
+
+
+def recent_from(connection: Connection, agent_id: str, interactions: int) -> int | None:
+    """Return the seq at which the last so many interactions begin; None: there are fewer.
+
+    An interaction is a user message and what answers it.
+    """
+    if not interactions:
+        return 2**62
+    found = connection.exec_driver_sql(_RECENT_FROM, (agent_id, interactions - 1)).scalar()
+    return None if found is None else int(found)
+
+
+def hand_over(connection: Connection, agent_id: str, seqs: Sequence[int]) -> list[int]:
+    """Note that messages go to memory; return those that had not gone before, ascending."""
+    return sorted(connection.exec_driver_sql(_HAND_OVER, (agent_id, list(seqs))).scalars())
+
+
+def _messages(connection: Connection, where: str, values: tuple[Any, ...]) -> list[Message]:
+    return [to_message(row) for row in connection.exec_driver_sql(_SELECT + where, values)]

@@ -1,0 +1,148 @@
+"""Nodes: adding them, finding them, and forgetting them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from psycopg.types.json import Jsonb
+from sqlalchemy import Connection
+
+from memci.domain.memory.creation import NewNode
+from memci.domain.memory.scan import Forgetting
+from memci.storage.trail import TrailEvent, append_trail
+
+# Rows travel as JSON where they hold lists of different lengths, which arrays cannot.
+# A node is born as if the pass under way had been there: it waits for the next one (M18).
+_ADD = """
+INSERT INTO node (agent_id, id, slot, kind, type, content, original_length, phrase, keywords,
+                  language, entity_key, worth, message_seqs, session_id, user_id, said_at,
+                  last_pass)
+SELECT %(agent)s, id, slot, kind, type, content, char_length(content), phrase, keywords,
+       language, entity_key, worth, message_seqs, session_id, user_id, said_at, %(pass)s
+FROM jsonb_to_recordset(%(nodes)s) AS new(
+    id bigint, slot bigint, kind text, type text, content text, phrase text, keywords text[],
+    language text, entity_key text, worth float8, message_seqs bigint[], session_id text,
+    user_id text, said_at timestamptz)
+"""
+_ENTITIES = "SELECT entity_key, id FROM node WHERE agent_id = %s AND entity_key = ANY(%s)"
+_PHRASES = "SELECT id, phrase FROM node WHERE agent_id = %s AND id = ANY(%s)"
+_LAST_OF_SESSION = """
+SELECT id FROM node
+WHERE agent_id = %s AND session_id IS NOT DISTINCT FROM %s AND kind = 'memory'
+ORDER BY id DESC LIMIT 1
+"""
+_HIGHEST_SLOT = "SELECT coalesce(max(slot), 0) FROM node WHERE agent_id = %s"
+_FREE_SLOTS = """
+SELECT free FROM generate_series(1, %(capacity)s) AS free
+WHERE NOT EXISTS (SELECT 1 FROM node WHERE agent_id = %(agent)s AND slot = free)
+ORDER BY free
+LIMIT greatest(least(%(wanted)s, %(capacity)s
+                     - (SELECT count(*) FROM node WHERE agent_id = %(agent)s)), 0)
+"""
+_CANDIDATES = """
+SELECT id FROM node WHERE agent_id = %(agent)s AND id <> ALL(%(spared)s)
+AND NOT EXISTS (SELECT 1 FROM focus WHERE agent_id = %(agent)s AND node_id = node.id)
+"""
+_FORGET = "DELETE FROM node WHERE agent_id = %s AND id = ANY(%s) RETURNING id, slot"
+_FORGET_WITH_IT = (
+    "DELETE FROM link WHERE agent_id = %s AND source = ANY(%s)",
+    "DELETE FROM node_vector WHERE agent_id = %s AND node_id = ANY(%s)",
+    "DELETE FROM node_term WHERE agent_id = %s AND node_id = ANY(%s)",
+)
+
+
+def add_nodes(
+    connection: Connection,
+    agent_id: str,
+    nodes: Sequence[NewNode],
+    slots: Sequence[int],
+    pass_number: int,
+) -> None:
+    """Write new nodes into their slots; raises the lane's last node id, which must be locked."""
+    if not nodes:
+        return
+    rows = [_row(node, slot) for node, slot in zip(nodes, slots, strict=True)]
+    connection.exec_driver_sql(_ADD, {"agent": agent_id, "pass": pass_number, "nodes": Jsonb(rows)})
+    connection.exec_driver_sql(
+        "UPDATE lane SET last_node_id = %s WHERE agent_id = %s",
+        (max(node.id for node in nodes), agent_id),
+    )
+
+
+def entity_nodes(connection: Connection, agent_id: str, keys: Collection[str]) -> dict[str, int]:
+    """Return the living nodes of entities, by key."""
+    rows = connection.exec_driver_sql(_ENTITIES, (agent_id, list(keys)))
+    return {row.entity_key: row.id for row in rows}
+
+
+def phrases_of(connection: Connection, agent_id: str, nodes: Collection[int]) -> dict[int, str]:
+    """Return the phrases of those nodes that live."""
+    rows = connection.exec_driver_sql(_PHRASES, (agent_id, list(nodes)))
+    return {row.id: row.phrase for row in rows}
+
+
+def last_memories(
+    connection: Connection, agent_id: str, sessions: Collection[str | None]
+) -> dict[str | None, int]:
+    """Return the last living memory of each session; None is "without a session" (M7)."""
+    found = {
+        session: connection.exec_driver_sql(_LAST_OF_SESSION, (agent_id, session)).scalar()
+        for session in sessions
+    }
+    return {session: node for session, node in found.items() if node is not None}
+
+
+def free_slots(connection: Connection, agent_id: str, wanted: int, capacity: int) -> list[int]:
+    """Return at most ``wanted`` free slots; ``capacity`` 0 is unbounded (M19).
+
+    Slots above the highest one are taken first: looking for gaps reads the whole network.
+    """
+    highest: int = connection.exec_driver_sql(_HIGHEST_SLOT, (agent_id,)).scalar_one()
+    if not capacity or highest + wanted <= capacity:
+        return list(range(highest + 1, highest + wanted + 1))
+    values = {"agent": agent_id, "wanted": wanted, "capacity": capacity}
+    return list(connection.exec_driver_sql(_FREE_SLOTS, values).scalars())
+
+
+def eviction_candidates(
+    connection: Connection, agent_id: str, spared: Collection[int]
+) -> list[int]:
+    """Return the nodes that may give up their slot: no focus points, none of ``spared`` (M19)."""
+    values = {"agent": agent_id, "spared": list(spared)}
+    return list(connection.exec_driver_sql(_CANDIDATES, values).scalars())
+
+
+def forget_nodes(
+    connection: Connection, agent_id: str, reasons: Mapping[int, Forgetting], pass_number: int
+) -> list[int]:
+    """Forget nodes with their own links, and return their slots (M14).
+
+    What points at them stays as it is, and dangles.
+    """
+    if not reasons:
+        return []
+    gone = connection.exec_driver_sql(_FORGET, (agent_id, list(reasons))).all()
+    for statement in _FORGET_WITH_IT:
+        connection.exec_driver_sql(statement, (agent_id, list(reasons)))
+    details = {node: {"reason": reasons[node]} for node, _ in gone}
+    append_trail(connection, agent_id, TrailEvent.FORGOTTEN, pass_number, details)
+    return [slot for _, slot in gone]
+
+
+def _row(node: NewNode, slot: int) -> dict[str, object]:
+    return {
+        "id": node.id,
+        "slot": slot,
+        "kind": node.kind,
+        "type": node.type,
+        "content": node.content,
+        "phrase": node.phrase,
+        "keywords": node.keywords,
+        "language": node.language,
+        "entity_key": node.entity_key,
+        "worth": node.worth,
+        "message_seqs": node.seqs,
+        "session_id": node.session_id,
+        "user_id": node.user_id,
+        "said_at": node.said_at.isoformat() if node.said_at else None,
+    }

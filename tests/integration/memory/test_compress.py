@@ -1,0 +1,512 @@
+"""Compression passes on a real database (M10 to M19)."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from memci.domain.memory.parameters import MemoryParameters
+from memci.errors import FencedOffError, SmallModelAnswerError
+from memci.queue.lease import Lease
+from tests.support.models import is_down, keep_beginning
+from tests.support.network import AgentUnderTest
+
+LONG = "when we met for dinner we spoke of music, of the long winter and of nothing else at all"
+NO_FOCUS = MemoryParameters(focus_limit=0, related_links=0)
+
+
+def forget_focus(ada: AgentUnderTest) -> None:
+    ada.execute("DELETE FROM focus WHERE agent_id = %s")
+
+
+def wrong_answer(text: str, target: int) -> str:
+    raise SmallModelAnswerError
+
+
+class WorkerDiedError(BaseException):
+    pass
+
+
+def dies(text: str, target: int) -> str:
+    raise WorkerDiedError
+
+
+def leans_on_half_a_link(ada: AgentUnderTest) -> int:
+    """Make a memory with one link of strength 0.5 to an entity, and return its id."""
+    ada.remember(f"A [Grace] {LONG}")
+    forget_focus(ada)
+    ada.execute("UPDATE link SET strength = 0.5 WHERE agent_id = %s")
+    return ada.nodes("memory")[0].id
+
+
+def test_a_focus_point_and_its_links_stay_the_same_over_passes(ada: AgentUnderTest) -> None:
+    ada.remember(f"A [Grace] {LONG}", f"B [Grace] {LONG}")
+    (grace,) = ada.nodes("entity")
+    before = {pair: link for pair, link in ada.links().items() if grace.id in pair}
+    ada.compress(passes=5)
+    after = {pair: link for pair, link in ada.links().items() if grace.id in pair}
+    assert after == before
+    (same,) = ada.nodes("entity")
+    assert (same.content, same.scan_count) == ("Grace", 5)
+    assert [node.content for node in ada.nodes("memory")] == [
+        f"A [Grace] {LONG}",
+        f"B [Grace] {LONG}",
+    ]
+
+
+def test_ordinary_links_fade_and_break_after_129_scans(ada: AgentUnderTest) -> None:
+    ada.parameters = MemoryParameters(focus_limit=1, related_links=0)
+    ada.remember(f"A [Grace] {LONG}", f"B [Grace] {LONG}")
+    a, b = (node.id for node in ada.nodes("memory"))
+    ada.compress()
+    assert ada.links()[a, b].strength == pytest.approx(0.485)
+    ada.compress(passes=127)
+    assert ada.links()[a, b].strength == pytest.approx(0.5 * 0.97**128)
+    ada.compress()
+    assert (a, b) not in ada.links()
+    assert (b, a) not in ada.links()
+    assert ada.passes()[-1].broken == 2
+
+
+def test_a_memory_shrinks_to_its_importance(ada: AgentUnderTest) -> None:
+    memory = leans_on_half_a_link(ada)
+    ada.compress()
+    node = ada.nodes("memory")[0]
+    whole = len(f"A [Grace] {LONG}")
+    assert len(node.content) <= whole // 2
+    assert node.original_length == whole
+    assert len(node.phrase) <= 40
+    assert set(node.keywords) <= {"Grace", "grace", *LONG.replace(",", "").split()}
+    assert all(word.lower() in node.content.lower() for word in node.keywords)
+    assert ada.trail(memory) == ["created", "compressed"]
+    terms = {row.term for row in ada.rows("SELECT term FROM node_term WHERE agent_id = %s")}
+    assert terms == set(
+        node.content.lower().replace("[", "").replace("]", "").replace(",", "").split()
+    )
+    assert ada.models.embedder.embedded[-1] == node.content
+    log = ada.passes()[-1]
+    assert (log.scanned, log.compressed, log.forgotten) == (2, 1, 0)
+    assert log.finished_at is not None
+
+
+def test_a_cut_too_small_costs_no_model_call(ada: AgentUnderTest) -> None:
+    leans_on_half_a_link(ada)
+    ada.execute("UPDATE link SET strength = 0.95 WHERE agent_id = %s")
+    ada.compress()
+    assert ada.models.compressor.asked == []
+
+
+def test_relations_of_what_has_nearly_gone_become_generic(ada: AgentUnderTest) -> None:
+    memory = leans_on_half_a_link(ada)
+    ada.execute("UPDATE link SET strength = 0.15 WHERE agent_id = %s")
+    ada.compress()
+    assert {link.relation for pair, link in ada.links().items() if memory in pair} == {"related"}
+
+
+def test_chinese_memories_shrink_and_go_generic_in_chinese(ada: AgentUnderTest) -> None:
+    text = "昨天晚上和[小明]一起去图书馆借了三本关于宋代绘画的书然后去吃了火锅"
+    ada.remember(text)
+    forget_focus(ada)
+    ada.execute("UPDATE link SET strength = 0.18 WHERE agent_id = %s")
+    ada.compress()
+    (node,) = ada.nodes("memory")
+    assert node.content == text[: len(text) * 18 // 100]
+    assert node.keywords == []
+    assert {link.relation for link in ada.links().values()} == {"相关"}
+
+
+def test_what_would_be_too_short_is_forgotten_without_a_call(ada: AgentUnderTest) -> None:
+    memory = leans_on_half_a_link(ada)
+    ada.execute("UPDATE link SET strength = 0.02 WHERE agent_id = %s")
+    ada.compress()
+    assert ada.nodes("memory") == []
+    assert ada.models.compressor.asked == []
+    assert ada.trail(memory) == ["created", "forgotten"]
+
+
+def test_forgetting_leaves_dangling_links_that_support_nothing(ada: AgentUnderTest) -> None:
+    ada.remember(f"A [Grace] {LONG}")
+    forget_focus(ada)
+    (grace,), (memory,) = ada.nodes("entity"), ada.nodes("memory")
+    ada.execute("DELETE FROM link WHERE agent_id = %s AND source = %s", memory.id)
+    ada.compress()
+    # The memory had no link left: it goes, and the entity leans on nothing but a memory of it.
+    assert [node.id for node in ada.nodes()] == [grace.id]
+    (dangling,) = ada.links().values()
+    assert (dangling.source, dangling.target) == (grace.id, memory.id)
+    assert dangling.hint == memory.phrase
+    ada.compress()
+    assert ada.nodes() == []
+    assert ada.links() == {}
+    assert ada.rows("SELECT 1 FROM node_vector WHERE agent_id = %s") == []
+    assert ada.rows("SELECT 1 FROM node_term WHERE agent_id = %s") == []
+
+
+def test_a_node_forgotten_earlier_in_the_pass_supports_nothing(ada: AgentUnderTest) -> None:
+    ada.remember(f"A [Grace] {LONG}")
+    forget_focus(ada)
+    (grace,), (memory,) = ada.nodes("entity"), ada.nodes("memory")
+    ada.execute("DELETE FROM link WHERE agent_id = %s AND source = %s", grace.id)
+    assert grace.id < memory.id  # scanned first
+    ada.compress()
+    assert ada.nodes() == []
+
+
+def test_without_focus_and_input_every_network_empties(ada: AgentUnderTest) -> None:
+    ada.remember(f"A [Grace] {LONG}", f"B [Luigi] {LONG}", f"C [Oslo] {LONG}")
+    forget_focus(ada)
+    ada.compress(passes=200)
+    assert ada.nodes() == []
+
+
+def test_a_pass_visits_each_node_once_in_scan_order(ada: AgentUnderTest) -> None:
+    ada.remember("A [Grace]", "B [Luigi]")
+    ada.compress()
+    ada.remember("C [Oslo]")
+    ada.compress()
+    counts = {node.content: node.scan_count for node in ada.nodes()}
+    assert counts == {
+        "Grace": 2,
+        "A [Grace]": 2,
+        "Luigi": 2,
+        "B [Luigi]": 2,
+        "Oslo": 1,
+        "C [Oslo]": 1,
+    }
+    assert {node.last_pass for node in ada.nodes()} == {2}
+    assert ada.lane().compress_done == ada.lane().compress_req
+    assert ada.lane().compress_cursor is None
+
+
+def shrinking(ada: AgentUnderTest, names: str = "ABCDEF") -> None:
+    """Make memories that all lean on half a link, each to be compressed."""
+    ada.parameters = NO_FOCUS
+    ada.remember(*(f"{name} {LONG}" for name in names))
+    ada.execute("UPDATE link SET strength = 0.25 WHERE agent_id = %s")
+    ada.execute("UPDATE lane SET compress_done = 0, compress_req = 1 WHERE agent_id = %s")
+
+
+def test_a_pass_is_cut_between_two_nodes_and_resumed_in_the_next_slice(
+    ada: AgentUnderTest,
+) -> None:
+    shrinking(ada)
+    for done in range(1, 6):
+        assert ada.compression().step(ada.lease(), budget_ms=0)
+        assert sum(node.scan_count for node in ada.nodes()) == done
+    assert ada.compression().step(ada.lease(), budget_ms=0) or True
+    while ada.compression().step(ada.lease(), budget_ms=0):
+        pass
+    assert {node.scan_count for node in ada.nodes()} == {1}
+    (log,) = ada.passes()
+    assert (log.scanned, log.compressed) == (6, 6)
+    assert log.finished_at is not None
+
+
+def test_nodes_born_during_a_pass_wait_for_the_next(ada: AgentUnderTest) -> None:
+    shrinking(ada)
+    lease = ada.lease()
+    assert ada.compression().step(lease, budget_ms=0)
+    effect = ada.creation().prepare(ada.say("Z newcomer", session="new"))
+    with lease.effect() as connection:
+        effect(connection)
+    while ada.compression().step(lease, budget_ms=60_000):
+        pass
+    counts = {node.content[0]: node.scan_count for node in ada.nodes()}
+    assert counts == {"A": 1, "B": 1, "C": 1, "D": 1, "E": 1, "F": 1, "Z": 0}
+
+
+def test_a_request_during_a_pass_begins_the_next_one_at_the_next_slice(
+    ada: AgentUnderTest,
+) -> None:
+    shrinking(ada)
+    lease = ada.lease()
+    assert ada.compression().step(lease, budget_ms=0)
+    ada.ask_for_pass()
+    assert ada.compression().step(lease, budget_ms=0)
+    assert ada.lane().pass_number == 1
+    assert ada.compression().step(ada.lease(), budget_ms=0)
+    assert ada.lane().pass_number == 2
+    # What was not scanned yet is first in the new pass.
+    counts = {node.content[0]: node.scan_count for node in ada.nodes()}
+    assert counts == {"A": 1, "B": 1, "C": 1, "D": 0, "E": 0, "F": 0}
+    ada.compress()
+    assert [log.finished_at is None for log in ada.passes()] == [True, True, False]
+
+
+def test_cancelling_between_two_steps_ends_the_pass(ada: AgentUnderTest) -> None:
+    shrinking(ada)
+    lease = ada.lease()
+    assert ada.compression().step(lease, budget_ms=0)
+    ada.execute(
+        "UPDATE lane SET compress_cursor = NULL, compress_done = compress_req WHERE agent_id = %s"
+    )
+    assert not ada.compression().step(lease, budget_ms=0)
+    assert sum(node.scan_count for node in ada.nodes()) == 1
+
+
+def test_cancelling_during_a_model_call_writes_nothing(ada: AgentUnderTest) -> None:
+    shrinking(ada)
+
+    def cancelled_meanwhile(text: str, target: int) -> str:
+        ada.execute(
+            "UPDATE lane SET compress_cursor = NULL, compress_done = compress_req"
+            " WHERE agent_id = %s"
+        )
+        return keep_beginning(text, target)
+
+    ada.models.compressor.script = [cancelled_meanwhile]
+    assert not ada.compression().step(ada.lease(), budget_ms=0)
+    assert sum(node.scan_count for node in ada.nodes()) == 0
+    assert ada.passes()[0].scanned == 0
+
+
+def test_a_lost_lease_writes_nothing(ada: AgentUnderTest) -> None:
+    shrinking(ada)
+    leases: list[Lease] = []
+
+    def overtaken(text: str, target: int) -> str:
+        leases.append(ada.lease())
+        return keep_beginning(text, target)
+
+    ada.models.compressor.script = [overtaken]
+    with pytest.raises(FencedOffError):
+        ada.compression().step(ada.lease(), budget_ms=0)
+    assert sum(node.scan_count for node in ada.nodes()) == 0
+    while ada.compression().step(leases[0], budget_ms=60_000):
+        pass
+    assert {node.scan_count for node in ada.nodes()} == {1}
+
+
+def test_a_step_with_nothing_to_do_does_nothing(ada: AgentUnderTest) -> None:
+    assert not ada.compression().step(ada.lease(), budget_ms=100)
+    assert ada.passes() == []
+
+
+def test_a_pass_over_nothing_ends_at_once(ada: AgentUnderTest) -> None:
+    ada.compress()
+    assert ada.passes()[0].finished_at is not None
+    assert ada.lane().compress_done == 1
+
+
+# Failures of the model (M13).
+
+
+def test_a_failed_call_waits_while_the_pass_goes_on(ada: AgentUnderTest) -> None:
+    shrinking(ada)
+    ada.models.compressor.script = [wrong_answer]
+    assert not ada.compression().step(ada.lease(), budget_ms=60_000)
+    counts = {node.content[0]: node.scan_count for node in ada.nodes()}
+    assert counts == {"A": 0, "B": 1, "C": 1, "D": 1, "E": 1, "F": 1}
+    assert ada.lane().compress_cursor["retry_at"] is not None
+    assert not ada.compression().step(ada.lease(), budget_ms=60_000)  # too early
+    assert len(ada.models.compressor.asked) == 6
+    ada.clock.advance(1)
+    assert not ada.compression().step(ada.lease(), budget_ms=60_000)
+    assert {node.scan_count for node in ada.nodes()} == {1}
+    assert ada.passes()[0].finished_at is not None
+
+
+@pytest.mark.parametrize("answer", ["", "  \n ", "x" * 60, "\x00"])
+def test_a_useless_answer_is_a_failure(ada: AgentUnderTest, answer: str) -> None:
+    memory = leans_on_half_a_link(ada)
+    ada.models.compressor.script = [lambda text, target: answer]
+    ada.compress()
+    node = ada.row("SELECT * FROM node WHERE agent_id = %s AND id = %s", memory)
+    assert (node.attempts, node.scan_count) == (1, 0)
+    assert node.content == f"A [Grace] {LONG}"
+
+
+def test_after_the_last_failure_the_pass_gives_up_and_keeps_the_content(
+    ada: AgentUnderTest,
+) -> None:
+    memory = leans_on_half_a_link(ada)
+    ada.models.compressor.rest = wrong_answer
+    ada.ask_for_pass()
+    lease = ada.lease()
+    for _ in range(40):
+        ada.compression().step(lease, budget_ms=60_000)
+        ada.clock.advance(61)
+    assert len(ada.models.compressor.asked) == 15
+    node = ada.row("SELECT * FROM node WHERE agent_id = %s AND id = %s", memory)
+    assert (node.scan_count, node.content) == (1, f"A [Grace] {LONG}")
+    assert ada.links()[memory, ada.nodes("entity")[0].id].strength == pytest.approx(0.485)
+    assert ada.passes()[0].given_up == 1
+    ada.models.compressor.rest = keep_beginning
+    ada.compress()  # a new pass counts anew
+    assert len(ada.nodes("memory")[0].content) < len(f"A [Grace] {LONG}")
+
+
+def test_a_call_is_counted_although_the_worker_dies_in_it(ada: AgentUnderTest) -> None:
+    memory = leans_on_half_a_link(ada)
+    ada.models.compressor.rest = dies
+    ada.ask_for_pass()
+    for _ in range(15):
+        with pytest.raises(WorkerDiedError):
+            ada.compression().step(ada.lease(), budget_ms=60_000)
+    assert not ada.compression().step(ada.lease(), budget_ms=60_000)
+    assert len(ada.models.compressor.asked) == 15
+    node = ada.row("SELECT * FROM node WHERE agent_id = %s AND id = %s", memory)
+    assert (node.attempts, node.scan_count) == (15, 1)
+    assert ada.passes()[-1].given_up == 1
+
+
+def test_a_model_that_is_down_stops_the_pass_early(ada: AgentUnderTest) -> None:
+    shrinking(ada)
+    ada.models.compressor.rest = is_down
+    assert not ada.compression().step(ada.lease(), budget_ms=60_000)
+    assert len(ada.models.compressor.asked) == 3
+    assert not ada.compression().step(ada.lease(), budget_ms=60_000)
+    assert len(ada.models.compressor.asked) == 3
+    ada.clock.advance(120)
+    assert not ada.compression().step(ada.lease(), budget_ms=60_000)
+    assert len(ada.models.compressor.asked) == 4  # one node tries for all
+    ada.models.compressor.rest = keep_beginning
+    ada.clock.advance(120)
+    assert not ada.compression().step(ada.lease(), budget_ms=60_000)
+    assert {node.scan_count for node in ada.nodes()} == {1}
+    assert ada.passes()[0].finished_at is not None
+
+
+def test_a_new_pass_does_not_bring_the_model_back(ada: AgentUnderTest) -> None:
+    shrinking(ada)
+    ada.models.compressor.rest = is_down
+    assert not ada.compression().step(ada.lease(), budget_ms=60_000)
+    ada.ask_for_pass()
+    assert not ada.compression().step(ada.lease(), budget_ms=60_000)
+    assert ada.lane().pass_number == 2
+    assert len(ada.models.compressor.asked) == 3
+
+
+def test_an_embedder_that_is_down_is_a_failed_compression(ada: AgentUnderTest) -> None:
+    memory = leans_on_half_a_link(ada)
+    embed = ada.models.embedder.embed
+    ada.models.embedder.embed = lambda texts: is_down("", 0)
+    ada.compress()
+    node = ada.row("SELECT * FROM node WHERE agent_id = %s AND id = %s", memory)
+    assert (node.attempts, node.scan_count, node.content) == (1, 0, f"A [Grace] {LONG}")
+    ada.models.embedder.embed = embed
+    ada.clock.advance(2)
+    assert not ada.compression().step(ada.lease(), budget_ms=60_000)
+    assert ada.nodes("memory")[0].scan_count == 1
+
+
+def test_no_transaction_is_open_during_a_model_call(ada: AgentUnderTest) -> None:
+    shrinking(ada, "AB")
+    seen: list[int] = []
+
+    def look(text: str, target: int) -> str:
+        seen.append(ada.database.engine.pool.checkedout())  # type: ignore[attr-defined]
+        return keep_beginning(text, target)
+
+    ada.models.compressor.script = [look]
+    ada.compression().step(ada.lease(), budget_ms=0)
+    assert seen == [0]
+
+
+def test_a_node_erased_during_its_model_call_is_not_indexed(ada: AgentUnderTest) -> None:
+    memory = leans_on_half_a_link(ada)
+
+    def erased_meanwhile(text: str, target: int) -> str:
+        for table, column in (("node", "id"), ("node_vector", "node_id"), ("node_term", "node_id")):
+            ada.execute(f"DELETE FROM {table} WHERE agent_id = %s AND {column} = %s", memory)
+        return keep_beginning(text, target)
+
+    ada.models.compressor.script = [erased_meanwhile]
+    ada.compress()
+    for table in ("node_vector", "node_term"):
+        assert ada.rows(f"SELECT 1 FROM {table} WHERE agent_id = %s") == []
+
+
+def test_a_focus_changed_during_a_model_call_is_decided_anew(ada: AgentUnderTest) -> None:
+    leans_on_half_a_link(ada)
+    (grace,) = ada.nodes("entity")
+
+    def mentioned_meanwhile(text: str, target: int) -> str:
+        ada.execute("INSERT INTO focus VALUES (%s, %s, 99)", grace.id)
+        ada.execute("UPDATE link SET strength = 1.0 WHERE agent_id = %s")
+        return keep_beginning(text, target)
+
+    ada.models.compressor.script = [mentioned_meanwhile]
+    ada.compress()
+    assert {link.strength for link in ada.links().values()} == {1.0}
+    assert ada.nodes("memory")[0].content == f"A [Grace] {LONG}"
+
+
+# Fixed slots (M19).
+
+
+def test_capacity_is_never_exceeded_and_ids_never_come_back(ada: AgentUnderTest) -> None:
+    ada.parameters = MemoryParameters(node_capacity=12, focus_limit=3)
+    seen: set[int] = set()
+    for day in range(12):
+        result = ada.remember(*(f"{day}-{n} talk with [P{day}{n}]" for n in range(2)))
+        assert len(ada.nodes()) <= 12
+        assert not seen & set(result["nodes"])
+        seen |= set(result["nodes"])
+        assert {node.slot for node in ada.nodes()} <= set(range(1, 13))
+        assert len(ada.focus()) <= 3
+        for name in ada.focus():
+            assert name in {node.content for node in ada.nodes("entity")}
+    assert len(ada.nodes()) == 12
+    gone = seen - {node.id for node in ada.nodes()}
+    assert all(ada.trail(node) == ["created", "forgotten"] for node in gone)
+    linked_from = {source for source, _ in ada.links()}
+    assert linked_from <= {node.id for node in ada.nodes()}
+
+
+def test_the_least_important_gives_up_its_slot(ada: AgentUnderTest) -> None:
+    ada.parameters = MemoryParameters(node_capacity=5, focus_limit=1, related_links=0)
+    ada.remember("A [Grace]", session="one")
+    ada.remember("B [Grace]", session="two")
+    ada.remember("C [Grace]", session="three")
+    b = ada.memories()["B"]
+    ada.execute("UPDATE link SET strength = 0.1 WHERE agent_id = %s AND source = %s", b.id)
+    ada.remember("D [Grace]", session="four")
+    ada.remember("E [Grace]", session="five")
+    assert set(ada.memories()) == {"A", "C", "D", "E"}
+    assert ada.memories()["E"].slot == b.slot
+
+
+def test_a_message_for_which_there_is_no_slot_says_so(ada: AgentUnderTest) -> None:
+    ada.parameters = MemoryParameters(node_capacity=2)
+    ada.remember("A [Grace]", "B [Grace]")
+    assert len(ada.nodes()) == 2
+    reasons = ada.rows("SELECT memory_reason FROM message WHERE agent_id = %s ORDER BY seq")
+    assert [row.memory_reason for row in reasons] == [None, "capacity"]
+
+
+def test_free_slots_are_filled_before_anything_is_forgotten(ada: AgentUnderTest) -> None:
+    ada.parameters = MemoryParameters(node_capacity=4, focus_limit=1)
+    ada.remember("A [Grace]", "B [Grace]", "C [Grace]")
+    ada.execute("DELETE FROM node WHERE agent_id = %s AND slot = 2")
+    ada.remember("D [Grace]")
+    assert ada.memories()["D"].slot == 2
+    assert set(ada.memories()) == {"B", "C", "D"}
+
+
+def test_an_unbounded_network_grows(ada: AgentUnderTest) -> None:
+    ada.parameters = MemoryParameters(node_capacity=0)
+    ada.remember(*(f"{n} [P{n}]" for n in range(20)))
+    assert len(ada.nodes()) == 40
+
+
+def test_two_workers_cannot_compress_at_once(ada: AgentUnderTest) -> None:
+    shrinking(ada)
+    stale, fresh = ada.lease(), ada.lease()
+    errors: list[BaseException] = []
+
+    def run(lease: Lease) -> None:
+        try:
+            while ada.compression().step(lease, budget_ms=0):
+                pass
+        except FencedOffError as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=run, args=(lease,)) for lease in (stale, fresh)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(errors) == 1
+    assert {node.scan_count for node in ada.nodes()} == {1}

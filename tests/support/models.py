@@ -1,0 +1,123 @@
+"""Small models that answer from a script: deterministic, quick, and able to fail on demand."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from zlib import crc32
+
+import numpy as np
+
+from memci.domain.language import Language, language_of
+from memci.domain.memory.node import NodeType
+from memci.domain.message import Message
+from memci.errors import SmallModelUnavailableError
+from memci.smallmodel.ports import Annotation, TopicSegment, Vectors
+
+_WORD = re.compile(r"[A-Za-z0-9]+|[\u4e00-\u9fff]")
+
+
+def words(text: str) -> list[str]:
+    return [word.lower() for word in _WORD.findall(text)]
+
+
+class OneSegmentAMessage:
+    """Makes a segment of each message, or of each paragraph of it."""
+
+    def segment(self, messages: Sequence[Message], vectors: Vectors) -> list[TopicSegment]:
+        assert vectors.shape[0] == len(messages)
+        return [
+            TopicSegment(part, (message.seq,), language_of(part))
+            for message in messages
+            for part in message.text.split("\n\n")
+            if part.strip()
+        ]
+
+
+@dataclass
+class NamesInBrackets:
+    """Takes words in [brackets] for entities, and long words for keywords."""
+
+    def annotate(self, texts: Sequence[str]) -> list[Annotation]:
+        return [self._annotate(text) for text in texts]
+
+    def _annotate(self, text: str) -> Annotation:
+        entities = tuple(re.findall(r"\[(.+?)\]", text))
+        keywords = tuple(dict.fromkeys([*entities, *(w for w in words(text) if len(w) > 3)]))
+        return Annotation(text[:40], keywords, entities, NodeType.EPISODIC, 5.0)
+
+
+@dataclass
+class AboutIt:
+    """Calls every relation by the same name."""
+
+    asked: list[tuple[str, str]] = field(default_factory=list)
+
+    def name(self, text: str, focus: str, language: Language) -> str:
+        self.asked.append((text, focus))
+        return "关于" if language is Language.CHINESE else "about"
+
+
+def keep_beginning(text: str, target: int) -> str:
+    return text[:target].strip() or text[:1]
+
+
+def is_down(text: str, target: int) -> str:
+    raise SmallModelUnavailableError
+
+
+@dataclass
+class ScriptedCompressor:
+    """Does what the script says, call by call, and afterwards what ``rest`` does."""
+
+    script: list[Callable[[str, int], str]] = field(default_factory=list)
+    rest: Callable[[str, int], str] = keep_beginning
+    asked: list[str] = field(default_factory=list)
+
+    def compress(self, text: str, target: int) -> str:
+        self.asked.append(text)
+        return (self.script.pop(0) if self.script else self.rest)(text, target)
+
+
+class BagOfWords:
+    """Embeds a text by the words in it: texts with the same words are the same."""
+
+    model = "bag-of-words"
+    dimension = 64
+
+    def __init__(self) -> None:
+        self.embedded: list[str] = []
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        self.embedded += texts
+        vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
+        for row, text in enumerate(texts):
+            for word in words(text) or ["?"]:
+                vectors[row, crc32(word.encode()) % self.dimension] += 1
+        norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+        unit: Vectors = vectors / norms
+        return unit
+
+
+class LowerCaseWords:
+    def terms(self, text: str) -> list[str]:
+        return words(text)
+
+
+class FourCharactersAToken:
+    tokenizer = "four-characters"
+
+    def count(self, text: str) -> int:
+        return len(text) // 4 + 1
+
+
+@dataclass
+class ScriptedModels:
+    segmenter: OneSegmentAMessage = field(default_factory=OneSegmentAMessage)
+    annotator: NamesInBrackets = field(default_factory=NamesInBrackets)
+    relation_namer: AboutIt = field(default_factory=AboutIt)
+    compressor: ScriptedCompressor = field(default_factory=ScriptedCompressor)
+    embedder: BagOfWords = field(default_factory=BagOfWords)
+    lexicon: LowerCaseWords = field(default_factory=LowerCaseWords)
+    tokens: FourCharactersAToken = field(default_factory=FourCharactersAToken)
