@@ -20,7 +20,7 @@ _REPLY_PREFIX = "memci.reply."
 # An answer that nobody fetched goes by itself.
 _REPLY_EXPIRES_S = 60
 # Answers fetched at the same moment each wait on a connection of their own.
-_CONNECTIONS = 64
+_CONNECTIONS = 256
 
 
 class Reads(Protocol):
@@ -69,6 +69,8 @@ class RedisReads:
                 # Flower shows arguments: questions are the users' own.
                 argsrepr="()",
                 kwargsrepr=json.dumps({"agent_id": agent_id}),
+                # Said for each: otherwise Celery subscribes to a result that never comes.
+                ignore_result=True,
                 retry=False,
             )
             answered = self._client.blpop([reply], timeout=timeout_s)

@@ -51,7 +51,14 @@ class Tokens:
         if time.monotonic() < self._rest_until:
             return False
         try:
-            self._app.send_task(task, kwargs={"agent_id": agent_id}, queue=where, retry=False)
+            self._app.send_task(
+                task,
+                kwargs={"agent_id": agent_id},
+                queue=where,
+                retry=False,
+                # Said for each: otherwise Celery subscribes to a result, and waits for its broker.
+                ignore_result=True,
+            )
         except BROKER_ERRORS as error:
             with self._lock:
                 self._rest_until = time.monotonic() + _REST_S

@@ -8,13 +8,13 @@ from memci.config import Settings
 from memci.jobs.compress import NetworkCompression
 from memci.jobs.create import MemoryCreation
 from memci.jobs.index import MessageIndexing, WindowLimits
-from memci.jobs.models import JobModels
 from memci.queue.handler import Handler
 from memci.queue.submit import submit_follow_up
+from memci.smallmodel.registry import SmallModels
 from memci.storage.session import Database
 
 
-def all_jobs(database: Database, models: JobModels, settings: Settings) -> Mapping[str, Handler]:
+def all_jobs(database: Database, models: SmallModels, settings: Settings) -> Mapping[str, Handler]:
     """Return the handler of every kind of job."""
     window = WindowLimits(
         tokens=settings.context_threshold_ratio * settings.context_max_tokens,
@@ -27,6 +27,6 @@ def all_jobs(database: Database, models: JobModels, settings: Settings) -> Mappi
     return {handler.kind: handler for handler in handlers}
 
 
-def compression(database: Database, models: JobModels, settings: Settings) -> NetworkCompression:
+def compression(database: Database, models: SmallModels, settings: Settings) -> NetworkCompression:
     """Return the pass over a memory network."""
     return NetworkCompression(database, models, settings.memory)

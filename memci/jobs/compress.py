@@ -11,9 +11,9 @@ from random import Random
 from memci.domain.memory.cursor import PassCursor
 from memci.domain.memory.outcome import Outcome
 from memci.domain.memory.parameters import MemoryParameters
-from memci.jobs.models import JobModels
 from memci.jobs.scanning import MODEL_DOWN, BatchScan
 from memci.queue.lease import Lease
+from memci.smallmodel.registry import SmallModels
 from memci.storage.focus import focus_nodes
 from memci.storage.index import index_nodes
 from memci.storage.links import decay_links
@@ -45,7 +45,7 @@ class NetworkCompression:
     def __init__(
         self,
         database: Database,
-        models: JobModels,
+        models: SmallModels,
         defaults: MemoryParameters,
         *,
         clock: Callable[[], datetime] = utc_now,

@@ -16,10 +16,10 @@ from memci.domain.memory.state import FilterReason, MemoryState
 from memci.domain.message import Message, Remember, Role
 from memci.errors import SmallModelAnswerError
 from memci.jobs.growth import Growth, Thought, numbers_of
-from memci.jobs.models import JobModels
 from memci.jobs.segments import Segments, annotated_segments, tells
 from memci.jobs.texts import MessageTexts, terms_of
 from memci.queue.handler import Effect
+from memci.smallmodel.registry import SmallModels
 from memci.storage.focus import focus_of
 from memci.storage.index import Embedded, message_vectors, nearest_nodes
 from memci.storage.memory_state import handed_messages, lock_messages, mark_memory
@@ -43,7 +43,7 @@ class MemoryCreation:
     def __init__(
         self,
         database: Database,
-        models: JobModels,
+        models: SmallModels,
         defaults: MemoryParameters,
         random: Random | None = None,
     ) -> None:

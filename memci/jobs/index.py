@@ -9,10 +9,10 @@ from typing import Any, TypeAlias
 from memci.domain.lane.job import Job
 from memci.domain.message import Message, Remember
 from memci.jobs.create import MEMORY_CREATE
-from memci.jobs.models import JobModels
 from memci.jobs.texts import MessageTexts
 from memci.queue.handler import Effect
 from memci.smallmodel.ports import TokenCounter
+from memci.smallmodel.registry import SmallModels
 from memci.storage.index import Embedded, message_vectors
 from memci.storage.memory_state import (
     hand_over,
@@ -47,7 +47,7 @@ class MessageIndexing:
     triggers_compression = False
 
     def __init__(
-        self, database: Database, models: JobModels, limits: WindowLimits, submit: Submit
+        self, database: Database, models: SmallModels, limits: WindowLimits, submit: Submit
     ) -> None:
         """Take ``submit``, which puts the job that makes memories into the mailbox."""
         self._database = database

@@ -25,10 +25,10 @@ from memci.domain.memory.scan import (
 )
 from memci.domain.memory.shrink import check_compressed, shrunk_keywords, shrunk_phrase
 from memci.errors import SmallModelError, SmallModelUnavailableError
-from memci.jobs.models import JobModels
 from memci.jobs.texts import terms_of
 from memci.queue.lease import Lease
 from memci.smallmodel.ports import Vectors
+from memci.smallmodel.registry import SmallModels
 from memci.storage.index import Embedded, Terms
 from memci.storage.scans import Batch, count_attempt
 
@@ -46,7 +46,7 @@ class BatchScan:
 
     lease: Lease
     cursor: PassCursor
-    models: JobModels
+    models: SmallModels
     parameters: MemoryParameters
     clock: Callable[[], datetime]
     random: Random

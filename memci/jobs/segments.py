@@ -13,9 +13,9 @@ from memci.domain.memory.creation import AnnotatedSegment
 from memci.domain.memory.entity import key_entities
 from memci.domain.message import Message, Role
 from memci.errors import SmallModelAnswerError
-from memci.jobs.models import JobModels
 from memci.jobs.texts import MessageTexts
 from memci.smallmodel.ports import Annotation, TopicSegment, Vectors
+from memci.smallmodel.registry import SmallModels
 
 _LONGEST_PHRASE = 80
 _LONGEST_KEYWORD = 64
@@ -40,7 +40,7 @@ def tells(message: Message) -> bool:
     return message.role is not Role.SYSTEM and bool(message.text.strip())
 
 
-def annotated_segments(models: JobModels, texts: MessageTexts) -> Segments:
+def annotated_segments(models: SmallModels, texts: MessageTexts) -> Segments:
     """Cut the messages into segments and annotate them; no segment spans sessions or users."""
     told = sorted(filter(tells, texts.messages), key=_conversation)
     cuts: list[TopicSegment] = []
@@ -102,7 +102,7 @@ def _line(text: str) -> str:
     return " ".join(text.replace("\x00", "").split())
 
 
-def _vectors(models: JobModels, texts: MessageTexts, cuts: Sequence[TopicSegment]) -> Vectors:
+def _vectors(models: SmallModels, texts: MessageTexts, cuts: Sequence[TopicSegment]) -> Vectors:
     """Pool the vectors of segments made of whole messages; embed parts of messages anew."""
     rows = {message.seq: row for row, message in enumerate(texts.messages)}
     weights = np.array([len(message.text) for message in texts.messages], dtype=np.float32)

@@ -51,22 +51,24 @@ class Bridge:
         try:
             with lease.effect() as connection:
                 for raw in batch.raw:
-                    self._take_in(connection, lease.agent_id, raw)
+                    take_in(connection, lease.agent_id, raw, limit_bytes=self._limit_bytes)
         except BaseException:
             batch.abandon()
             raise
         batch.confirm()
         return len(batch.raw)
 
-    def _take_in(self, connection: Connection, agent_id: str, raw: bytes) -> None:
-        letter: Letter | None = None
-        try:
-            letter = decode(raw, limit_bytes=self._limit_bytes)
-            # A letter that turns out bad half-way must not undo the ones before it.
-            with connection.begin_nested():
-                _deliver(connection, agent_id, letter)
-        except (InvalidInputError, ConflictError) as error:
-            _bury(connection, agent_id, raw, letter, str(error))
+
+def take_in(connection: Connection, agent_id: str, raw: bytes, *, limit_bytes: int) -> None:
+    """Do what a message asks, or bury it, in a transaction of the agent."""
+    letter: Letter | None = None
+    try:
+        letter = decode(raw, limit_bytes=limit_bytes)
+        # A letter that turns out bad half-way must not undo the ones before it.
+        with connection.begin_nested():
+            _deliver(connection, agent_id, letter)
+    except (InvalidInputError, ConflictError) as error:
+        _bury(connection, agent_id, raw, letter, str(error))
 
 
 def _deliver(connection: Connection, agent_id: str, letter: Letter) -> None:

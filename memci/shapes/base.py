@@ -11,6 +11,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    StrictInt,
     StringConstraints,
 )
 
@@ -42,9 +43,9 @@ Text = Annotated[str, AfterValidator(storable)]
 # Names that others gave to their things: message ids, sessions, users.
 ForeignId = Annotated[Text, StringConstraints(min_length=1, max_length=256)]
 Query = Annotated[Text, StringConstraints(max_length=65_536)]
-BudgetTokens = Annotated[int, Field(ge=1, le=2_000_000)]
-WaitMs = Annotated[int, Field(ge=0, le=30_000)]
-Seq = Annotated[int, Field(ge=0, le=2**62)]
+BudgetTokens = Annotated[StrictInt, Field(ge=1, le=2_000_000)]
+WaitMs = Annotated[StrictInt, Field(ge=0, le=30_000)]
+Seq = Annotated[StrictInt, Field(ge=0, le=2**62)]
 
 # Epoch numbers above it are milliseconds.
 _MILLISECONDS_FROM = 1e11

@@ -9,25 +9,17 @@ from typing import Any
 from sqlalchemy import Connection
 
 from memci.domain.memory.state import FilterReason, MemoryState
-from memci.domain.message import Message, Remember, Role
+from memci.domain.message import Message, Remember
+from memci.storage.messages import COLUMNS, to_message
 
-_COLUMNS = """
-SELECT seq, id, role, content, said_at, name, session_id, user_id, tool_calls, tool_call_id,
-       metadata FROM message
-"""
-_HANDED = (
-    _COLUMNS
-    + """
+_SELECT = f"SELECT {COLUMNS} FROM message "  # noqa: S608 - a constant of this package
+_HANDED = """
 WHERE agent_id = %s AND seq BETWEEN %s AND %s AND remember = ANY(%s)
 AND memory_state IN ('none', 'pending') ORDER BY seq
 """
-)
-_UNINDEXED = (
-    _COLUMNS
-    + """
+_UNINDEXED = """
 WHERE agent_id = %s AND seq BETWEEN %s AND %s AND remember = ANY(%s) AND NOT indexed ORDER BY seq
 """
-)
 _LOCK = """
 SELECT seq, indexed, memory_state IN ('none', 'pending') AS open FROM message
 WHERE agent_id = %s AND seq = ANY(%s) ORDER BY seq FOR UPDATE
@@ -38,12 +30,9 @@ UPDATE message SET memory_state = new.state, memory_reason = new.reason
 FROM unnest(%s::bigint[], %s::text[], %s::text[]) AS new(seq, state, reason)
 WHERE message.agent_id = %s AND message.seq = new.seq
 """
-_WINDOW = (
-    _COLUMNS
-    + """
+_WINDOW = """
 WHERE agent_id = %s AND remember = 'auto' AND memory_state = 'none' ORDER BY seq
 """
-)
 _RECENT_FROM = """
 SELECT seq FROM message WHERE agent_id = %s AND role = 'user' ORDER BY seq DESC OFFSET %s LIMIT 1
 """
@@ -121,20 +110,5 @@ def hand_over(connection: Connection, agent_id: str, seqs: Sequence[int]) -> lis
     return sorted(connection.exec_driver_sql(_HAND_OVER, (agent_id, list(seqs))).scalars())
 
 
-def _messages(connection: Connection, query: str, values: tuple[Any, ...]) -> list[Message]:
-    return [
-        Message(
-            seq=row.seq,
-            id=row.id,
-            role=Role(row.role),
-            content=row.content,
-            said_at=row.said_at,
-            name=row.name,
-            session_id=row.session_id,
-            user_id=row.user_id,
-            tool_calls=tuple(row.tool_calls or ()),
-            tool_call_id=row.tool_call_id,
-            metadata=row.metadata or {},
-        )
-        for row in connection.exec_driver_sql(query, values)
-    ]
+def _messages(connection: Connection, where: str, values: tuple[Any, ...]) -> list[Message]:
+    return [to_message(row) for row in connection.exec_driver_sql(_SELECT + where, values)]

@@ -11,7 +11,8 @@ from sqlalchemy import Connection, Row
 
 from memci.domain.message import Message, NewMessage, Remember, Role
 
-_COLUMNS = (
+# What ``to_message`` reads.
+COLUMNS = (
     "seq, id, role, content, said_at, name, session_id, user_id, tool_calls, tool_call_id, metadata"
 )
 
@@ -91,7 +92,7 @@ def read_range(
 ) -> list[Message]:
     """Return the messages with ``first_seq <= seq <= last_seq`` that are still stored."""
     rows = connection.exec_driver_sql(
-        f"SELECT {_COLUMNS} FROM message"  # noqa: S608 - a constant of this module
+        f"SELECT {COLUMNS} FROM message"  # noqa: S608 - a constant of this module
         " WHERE agent_id = %s AND seq BETWEEN %s AND %s ORDER BY seq",
         (agent_id, first_seq, last_seq),
     )

@@ -17,14 +17,18 @@ from memci.storage.links import make_generic, supports_of
 from memci.storage.nodes import forget_nodes
 from memci.storage.trail import TrailEvent, append_trail
 
-# A node that waits for its model is passed over (M13).
+# A node that waits for its model is passed over (M13). The inner query keeps Postgres from
+# measuring the contents of all nodes before it takes the first ones.
 _NEXT = """
 SELECT id, kind, char_length(content) AS length, original_length,
        CASE WHEN attempts_pass = %(pass)s THEN attempts ELSE 0 END AS attempts
-FROM node
-WHERE agent_id = %(agent)s AND last_pass < %(pass)s
-AND NOT (attempts_pass = %(pass)s AND coalesce(retry_at > %(now)s, false))
-ORDER BY scan_count, id LIMIT %(limit)s
+FROM (
+    SELECT id, kind, content, original_length, attempts, attempts_pass, scan_count FROM node
+    WHERE agent_id = %(agent)s AND last_pass < %(pass)s
+    AND NOT (attempts_pass = %(pass)s AND coalesce(retry_at > %(now)s, false))
+    ORDER BY scan_count, id LIMIT %(limit)s
+) AS next
+ORDER BY scan_count, id
 """
 _COUNT_ATTEMPT = """
 UPDATE node SET attempts = CASE WHEN attempts_pass = %(pass)s THEN attempts + 1 ELSE 1 END,

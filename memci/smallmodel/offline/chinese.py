@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import logging
 import math
+import re
 import warnings
 from dataclasses import dataclass
 from typing import Any
 
 from memci.smallmodel.offline.once import Once
 
+# jieba's time is quadratic in a run of unknown characters; words do not reach over these marks.
+_MARKS = r"\s，。！？；：,!?;"
+_RUN = re.compile(rf"[^{_MARKS}]{{0,200}}[{_MARKS}]+|[^{_MARKS}]{{1,200}}")
+
 
 @dataclass(frozen=True, slots=True)
 class TaggedWord:
-    """A word and jieba's tag of it: n noun, nr person, ns place, nt organisation, r pronoun …"""
+    """A word and jieba's tag of it: n noun, nr person, ns place, nt organisation …, r pronoun."""
 
     text: str
     tag: str
@@ -28,12 +33,16 @@ class _Dictionary:
 
 def words(text: str) -> list[str]:
     """Cut ``text`` into words; joined they are the text again."""
-    return list(_dictionary.get().cutter.cut(text))
+    cutter = _dictionary.get().cutter
+    return [word for run in _RUN.findall(text) for word in cutter.cut(run)]
 
 
 def tagged_words(text: str) -> list[TaggedWord]:
     """Cut ``text`` into words with their tags; six times slower than ``words``."""
-    return [TaggedWord(each.word, each.flag) for each in _dictionary.get().tagger.cut(text)]
+    tagger = _dictionary.get().tagger
+    return [
+        TaggedWord(each.word, each.flag) for run in _RUN.findall(text) for each in tagger.cut(run)
+    ]
 
 
 def rarity(word: str) -> float:

@@ -21,10 +21,13 @@ from memci.smallmodel.offline.words import (
 MOST_ENTITIES = 4
 LONGEST_NAME = 64
 
-_PART = r"[A-ZÀ-ÖØ-Þ][\w]*(?:[-'’.&+#/][A-Za-z0-9]\w*)*[+#]*"
-_NAME = re.compile(rf"(?<![\w'’-]){_PART}(?: (?:(?:of|de|van|von|the|and the) )?(?:{_PART}|\d[\w.]*))*")
+# A Latin letter or digit: \w would join a name to the Han characters beside it.
+_L = r"[0-9A-Za-z_À-ɏ]"
+_PART = rf"[A-ZÀ-ÖØ-Þ]{_L}*(?:[-'’.&+#/][A-Za-z0-9]{_L}*)*[+#]*"
+_LINK = "(?:of|de|van|von|the|and the) "
+_NAME = re.compile(rf"(?<!{_L})(?<!['’-]){_PART}(?: (?:{_LINK})?(?:{_PART}|\d[0-9A-Za-z.]*))*")
 # iPhone, npm2, o200k_base: a capital or a digit inside a word marks a product or an identifier.
-_MADE = re.compile(r"(?<![\w'’/.-])(?:[a-z]+[A-Z]\w*|[A-Za-z]+-?\d+\w*)(?![\w/])")
+_MADE = re.compile(rf"(?<!{_L})(?<!['’/.-])(?:[a-z]+[A-Z]{_L}*|[A-Za-z]+-?\d+{_L}*)(?!{_L})(?!/)")
 _TITLE = re.compile(r"《([^《》\n]{1,40})》|[“\"]([A-Z][^“”\"\n]{2,40})[”\"]|「([^「」\n]{2,40})」")
 _POSSESSIVE = re.compile(r"['’]s?$")
 _CHINESE_NAMES = ("nr", "ns", "nt", "nz")
@@ -32,6 +35,8 @@ _CHINESE_NAMES = ("nr", "ns", "nt", "nz")
 # this rarity seldom are.
 _SELDOM = 14.2
 _WHOLE_NAME = 3
+_PLACE_ENDINGS = ("省", "市", "县", "镇", "州", "岛", "屿", "湖", "湾")
+_PLACE_KINDS = ("城市", "小镇", "岛屿", "超市", "夜市", "海岛")
 # A place that no dictionary has: 绿禾公园, 育英中学.
 _PLACE = re.compile(
     "(?<=[去在到是了叫从来往于])[^\\W\\da-zA-Z去在到是了的叫从来往这那哪个家某有和我你他她]{2,5}"
@@ -72,6 +77,8 @@ def _found(
 
 def _names_something(word: TaggedWord) -> bool:
     text, tag = word.text, word.tag
+    if tag.startswith("n") and len(text) >= _WHOLE_NAME and text.endswith(_PLACE_ENDINGS):
+        return not text.endswith(_PLACE_KINDS)
     if not tag.startswith(_CHINESE_NAMES) or len(text) < 2 or text in NOT_CHINESE_NAMES:  # noqa: PLR2004
         return False
     if _LATIN.search(text):
@@ -87,10 +94,11 @@ def _latin_names(text: str) -> Iterator[str]:
     opening: list[str] = []
     for sentence in sentences(text):
         for match in _NAME.finditer(sentence):
-            opens = not any(character.isalnum() for character in sentence[: match.start()])
             name = _trimmed(match[0])
             if not name:
                 continue
+            before = sentence[: match.start() + match[0].index(name)]
+            opens = not any(character.isalnum() for character in before)
             if opens and not _surely_a_name(name):
                 opening.append(name)
             else:
@@ -102,7 +110,7 @@ def _latin_names(text: str) -> Iterator[str]:
 
 def _trimmed(name: str) -> str:
     """Drop words at both ends that are capitalised without being names, and possessives."""
-    words = [_POSSESSIVE.sub("", word) for word in name.rstrip(".").split(" ")]
+    words = _POSSESSIVE.sub("", name.rstrip(".")).split(" ")
     while words and _no_name(words[0]):
         words.pop(0)
     while words and _no_name(words[-1]):
@@ -112,7 +120,11 @@ def _trimmed(name: str) -> str:
 
 def _no_name(word: str) -> bool:
     bare = re.split(r"['’]", word.lower())[0]
-    return bare in NOT_NAMES or (len(word) == 1 and not word.isdigit())
+    return (
+        bare in NOT_NAMES
+        or bare.removesuffix("s") in NOT_NAMES
+        or (len(word) == 1 and not word.isdigit())
+    )
 
 
 def _surely_a_name(name: str) -> bool:

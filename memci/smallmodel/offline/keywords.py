@@ -6,6 +6,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 from memci.domain.language import Language
 from memci.smallmodel.offline import chinese
@@ -31,10 +32,8 @@ def keywords(
     text: str, language: Language, tagged: Sequence[TaggedWord], names: Sequence[str]
 ) -> list[str]:
     """Return keywords, best first; ``names`` are the text's entities, which lead the list."""
-    if language is Language.CHINESE:
-        scores = _chinese_scores(tagged)
-    else:
-        scores = _english_scores(text)
+    chinese_text = language is Language.CHINESE
+    scores = _chinese_scores(tagged) if chinese_text else _english_scores(text)
     room = max(_FEWEST, len(text) // _CHARACTERS_PER_KEYWORD[language])
     return _best([*names, *_ranked(scores)], min(room, MOST_KEYWORDS)) or _any_word(text)
 
@@ -61,7 +60,7 @@ def _english_scores(text: str) -> dict[str, float]:
     scores: dict[str, float] = {}
     for word in nouns:
         scores.setdefault(word.key, _noun(word) * (1 + math.log(counts[word.key])))
-    for before, after in zip(nouns, nouns[1:], strict=False):
+    for before, after in pairwise(nouns):
         if text[before.end : after.start] == " " and not _NOT_A_NOUN.search(after.key):
             pair = f"{before.key} {after.key}"
             better = max(_noun(before), before.weight * 0.8)

@@ -1,0 +1,210 @@
+"""The laws of memory-network.md, on the rules alone."""
+
+from __future__ import annotations
+
+import math
+from random import Random
+
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from memci.domain.memory.link import decayed
+from memci.domain.memory.node import NodeKind
+from memci.domain.memory.parameters import MemoryParameters
+from memci.domain.memory.scan import Compress, Forgotten, ScannedNode, judge, scan
+from memci.domain.memory.shrink import shrunk_keywords, shrunk_phrase
+from memci.domain.memory.slots import draw, least_important
+from tests.support.models import keep_beginning
+from tests.support.pure_network import PureNetwork, PureNode, segment
+
+NAMES = ("Grace", "Luigi", "Oslo", "小明", "图书馆", "Kitchen", "winter")
+
+parameters = st.builds(
+    MemoryParameters,
+    focus_limit=st.integers(0, 6),
+    decay_rate=st.floats(0.5, 0.99),
+    link_initial_strength=st.floats(0.02, 1),
+    compression_base=st.sampled_from(["original", "current"]),
+    min_shrink=st.floats(0, 0.5),
+    delete_threshold=st.integers(1, 20),
+)
+said = st.lists(
+    st.tuples(
+        st.text("abcdefg 你好世界天气", min_size=1, max_size=60).filter(str.strip),
+        st.lists(st.sampled_from(NAMES), max_size=4),
+        st.sampled_from(["s1", "s2", None]),
+    ),
+    min_size=1,
+    max_size=5,
+)
+
+
+@st.composite
+def networks(draw_: st.DrawFn) -> PureNetwork:
+    """Networks that came about by remembering and passes, as all networks do."""
+    network = PureNetwork(draw_(parameters), keep_beginning)
+    for job in draw_(st.lists(said, min_size=1, max_size=4)):
+        network.remember([segment(text, names, (), session) for text, names, session in job])
+        for _ in range(draw_(st.integers(0, 3))):
+            network.run_pass()
+    return network
+
+
+@given(networks(), st.integers(1, 5))
+def test_without_new_links_nothing_rises(network: PureNetwork, passes: int) -> None:
+    for _ in range(passes):
+        importance = {node: network.importance_of(node) for node in network.nodes}
+        lengths = {i: len(node.content) for i, node in network.nodes.items()}
+        network.run_pass()
+        for node in network.nodes:
+            assert network.importance_of(node) <= importance[node]
+            assert len(network.nodes[node].content) <= lengths[node]
+        assert all(0 <= strength <= 1 for strength in network.links.values())
+
+
+@given(parameters, st.lists(said, min_size=1, max_size=4))
+def test_every_memory_is_born_with_a_link(
+    values: MemoryParameters, jobs: list[list[tuple[str, list[str], str | None]]]
+) -> None:
+    assume(values.focus_limit > 0)
+    network = PureNetwork(values, keep_beginning)
+    for job in jobs:
+        network.remember([segment(text, names, (), session) for text, names, session in job])
+    for node, what in network.nodes.items():
+        if what.kind is NodeKind.MEMORY:
+            assert network.importance_of(node) >= 1
+
+
+@given(networks())
+def test_a_node_of_importance_one_or_more_keeps_its_content(network: PureNetwork) -> None:
+    strong = {
+        node: what.content
+        for node, what in network.nodes.items()
+        if network.importance_of(node) >= 1
+        and all(
+            network.importance_of(t) >= 1
+            for s, t in network.links
+            if s == node and t in network.nodes
+        )
+    }
+    network.run_pass()
+    for node, content in strong.items():
+        assert network.nodes[node].content == content
+
+
+@given(networks(), st.integers(1, 20))
+def test_focus_points_and_their_links_stay(network: PureNetwork, passes: int) -> None:
+    def at_focus() -> tuple[object, ...]:
+        focus = set(network.focus_ids)
+        own = {pair: s for pair, s in network.links.items() if pair[0] in focus}
+        return own, {node: network.nodes[node].content for node in focus}
+
+    before = at_focus()
+    inward = {p: s for p, s in network.links.items() if p[1] in network.focus_ids}
+    for _ in range(passes):
+        network.run_pass()
+    assert at_focus() == before
+    kept = {p: s for p, s in inward.items() if p[0] in network.nodes}
+    assert {p: network.links[p] for p in kept} == kept
+
+
+@given(networks())
+def test_without_focus_every_network_empties(network: PureNetwork) -> None:
+    network.focus, network.focus_ids = (), ()
+    rate, threshold = network.parameters.decay_rate, network.parameters.link_break_threshold
+    scans = math.ceil(math.log(threshold) / math.log(rate)) + 1
+    for _ in range(scans + len(network.nodes) + 1):
+        network.run_pass()
+    assert not network.nodes
+    assert not network.links
+
+
+@given(networks(), st.randoms(use_true_random=False))
+def test_the_order_of_scans_matters_only_through_forgotten_nodes(
+    network: PureNetwork, random: Random
+) -> None:
+    nodes = [
+        ScannedNode(i, n.kind, len(n.content), n.original_length) for i, n in network.nodes.items()
+    ]
+    supports: dict[int, dict[int, float]] = {}
+    for (source, target), strength in network.links.items():
+        if target in network.nodes:
+            supports.setdefault(source, {})[target] = strength
+    shuffled = random.sample(nodes, len(nodes))
+
+    def verdicts(order: list[ScannedNode]) -> dict[int, object]:
+        found = scan(order, supports, network.focus_ids, network.parameters)
+        return {node.id: verdict for node, verdict in found}
+
+    one, other = verdicts(nodes), verdicts(shuffled)
+    gone = {node for found in (one, other) for node in found if isinstance(found[node], Forgotten)}
+    for node in one:
+        if not gone & set(supports.get(node, {})):
+            assert one[node] == other[node]
+
+
+def scans_until_broken(strength: float, values: MemoryParameters) -> int:
+    left: float | None = strength
+    scans = 0
+    while left is not None:
+        left = decayed(left, values)
+        scans += 1
+    return scans
+
+
+def test_a_link_of_one_half_breaks_after_129_scans() -> None:
+    assert scans_until_broken(0.5, MemoryParameters()) == 129
+
+
+@given(st.floats(0.02, 1), st.floats(0.5, 0.99), st.floats(0.001, 0.02))
+def test_links_break_when_the_logarithm_says(
+    strength: float, rate: float, threshold: float
+) -> None:
+    values = MemoryParameters(decay_rate=rate, link_break_threshold=threshold)
+    exact = math.log(threshold / strength) / math.log(rate)
+    assume(abs(exact - round(exact)) > 1e-6)
+    assert scans_until_broken(strength, values) == math.ceil(exact)
+
+
+@given(
+    st.integers(0, 2000),
+    st.integers(0, 2000),
+    st.floats(0, 3, allow_subnormal=False),
+    parameters,
+)
+def test_a_target_is_shorter_than_what_there_is(
+    length: int, lost: int, importance: float, values: MemoryParameters
+) -> None:
+    node = ScannedNode(1, NodeKind.MEMORY, length, length + lost)
+    verdict = judge(node, importance, values)
+    if isinstance(verdict, Compress):
+        assert values.delete_threshold <= verdict.target < length
+        assert length - verdict.target >= values.min_shrink * length
+        assert importance < 1
+
+
+@given(st.text(max_size=60), st.lists(st.text(min_size=1, max_size=10)), st.text(min_size=1))
+def test_phrase_and_keywords_only_lose(phrase: str, keywords: list[str], content: str) -> None:
+    assert len(shrunk_phrase(phrase, content)) <= len(phrase)
+    kept = shrunk_keywords(keywords, content)
+    assert set(kept) <= set(keywords)
+    assert all(word.casefold() in content.casefold() for word in kept if word.isascii())
+
+
+@given(st.dictionaries(st.integers(), st.floats(0, 9), min_size=1), st.randoms())
+def test_the_victim_is_the_least_important_of_those_drawn(
+    importances: dict[int, float], random: Random
+) -> None:
+    drawn = draw(sorted(importances), random)
+    assert len(drawn) == min(64, len(importances))
+    victim = least_important({node: importances[node] for node in drawn})
+    assert all(importances[victim] <= importances[node] for node in drawn)
+
+
+def test_pure_nodes_count_their_scans() -> None:
+    network = PureNetwork(MemoryParameters(), keep_beginning)
+    network.remember([segment("a talk with Grace", ["Grace"])])
+    network.run_pass()
+    network.run_pass()
+    assert {node.scan_count for node in network.nodes.values()} == {2}
+    assert network.nodes[2] == PureNode(NodeKind.MEMORY, "a talk with Grace", 17, "s1", 2)
