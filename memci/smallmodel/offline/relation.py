@@ -20,14 +20,29 @@ class _Rule:
 
 _ENGLISH = (
     _Rule("decided", r"\b(?:decid\w+|chose\w*|agreed (?:to|on)|settled on|going with)\b"),
-    _Rule("dislikes", r"\b(?:hates?|dislikes?|can't stand|do(?:es)?n't (?:like|enjoy|want)|allergic)\b"),
+    _Rule(
+        "dislikes",
+        r"\b(?:hates?|dislikes?|can't stand|do(?:es)?n't (?:like|enjoy|want)|allergic)\b",
+    ),
     _Rule("likes", r"\b(?:likes?|loves?|enjoys?|prefers?|favou?rites?|fond of)\b"),
-    _Rule("plans", r"\b(?:plan(?:s|ned|ning)?|going to|intends?|next (?:week|month|year)|deadline|schedul\w+)\b"),
-    _Rule("works at", r"\b(?:works?|working|job|employed|joined|hired)\b[^.!?]*\b(?:at|for|with) {}"),
-    _Rule("located in", r"\b(?:lives?|located|based|moved|travel\w*|visit\w*|stay\w*|born|from|flew|trip)\b[^.!?]*\b(?:in|at|to|from|near|through|around) (?:the )?{}"),
+    _Rule(
+        "plans",
+        r"\b(?:plan(?:s|ned|ning)?|going to|intends?|next (?:week|month|year)|deadline|"
+        r"schedul\w+)\b",
+    ),
+    _Rule(
+        "works at", r"\b(?:works?|working|job|employed|joined|hired)\b[^.!?]*\b(?:at|for|with) {}"
+    ),
+    _Rule(
+        "located in",
+        r"\b(?:lives?|located|based|moved|travel\w*|visit\w*|stay\w*|born|from|flew|"
+        r"trip)\b[^.!?]*\b(?:in|at|to|from|near|through|around) (?:the )?{}",
+    ),
     _Rule("learned", r"\b(?:learn(?:ed|t)|lesson|realized|root cause|turns out|turned out)\b"),
     _Rule("fixed", r"\b(?:fix(?:ed|es)?|solved|resolved|repaired)\b"),
-    _Rule("created", r"\b(?:built|made|created|wrote|painted|designed|developed|founded|published)\b"),
+    _Rule(
+        "created", r"\b(?:built|made|created|wrote|painted|designed|developed|founded|published)\b"
+    ),
     _Rule("is responsible", r"{} (?:owns|leads|is (?:responsible|in charge)|takes care of)\b"),
     _Rule("owns", r"\b(?:own|has an?|have an?|got an?|bought|adopted)\b"),
     _Rule("uses", r"\b(?:us(?:e|es|ed|ing)|runs? on|built with|depends? on|via)\b"),

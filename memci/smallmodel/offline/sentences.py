@@ -10,17 +10,21 @@ from collections.abc import Iterator
 # a long run of stops linear.
 _END = re.compile(
     r"(?<![.!?…。！？])"
-    r"(?:[。！？!?…]*[。！？][。！？!?…]*|[.!?…]+(?=[\"'”’)\]»]*(?:\s|$))|[!?…]+(?=[\"”’)]?[\u3400-\u9fff]))"
+    r"(?:[。！？!?…]*[。！？][。！？!?…]*|[.!?…]+(?=[\"'”’)\]»]*(?:\s|$))|"
+    r"[!?…]+(?=[\"”’)]?[\u3400-\u9fff]))"
     r"[\"'”’)\]»」』）》]*"
 )
 _ABBREVIATION = re.compile(
-    r"(?:^|[\s(\"'“‘])(?:[A-Za-z]|(?:[A-Za-z]\.)+[A-Za-z]|mr|mrs|ms|dr|prof|st|sr|jr|vs|etc|no|nos|fig|"
+    r"(?:^|[\s(\"'“‘])(?:[A-Za-z]|(?:[A-Za-z]\.)+[A-Za-z]|mr|mrs|ms|dr|prof|st|sr|jr|vs|etc|no|"
+    r"nos|fig|"
     r"eq|vol|pp|ca|cf|al|approx|dept|inc|ltd|co|corp|gen|col|capt|lt|sgt|rev|hon|mt|ave|blvd|rd|"
     r"jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\.$",
     re.IGNORECASE,
 )
 # Abbreviations that may also end a sentence: it goes on only before a small letter or a number.
-_MAY_END = re.compile(r"(?:etc|nos?|fig|eq|vol|inc|ltd|co|corp|al|a\.m|p\.m|[A-Z]\.[A-Z]|\bI)\.$", re.IGNORECASE)
+_MAY_END = re.compile(
+    r"(?:etc|nos?|fig|eq|vol|inc|ltd|co|corp|al|a\.m|p\.m|[A-Z]\.[A-Z]|\bI)\.$", re.IGNORECASE
+)
 _FENCE = re.compile(r"^\s*(?:```|~~~)")
 # A list number is not a sentence.
 _LIST_NUMBER = re.compile(r"^\s*\(?\d{1,3}\.$")
@@ -69,8 +73,11 @@ def _blocks(text: str) -> Iterator[tuple[int, int, bool]]:
 
 def _goes_on(line: str, following: str) -> bool:
     text = line.rstrip()
-    return len(text) >= _WRAPPED and text[-1].isascii() and following[:1].islower() and (
-        text[-1].isalnum() or text[-1] in ",;-'\""
+    return (
+        len(text) >= _WRAPPED
+        and text[-1].isascii()
+        and following[:1].islower()
+        and (text[-1].isalnum() or text[-1] in ",;-'\"")
     )
 
 

@@ -14,8 +14,12 @@ from memci.smallmodel.offline.once import Once
 
 # tiktoken names a cached table by the SHA-1 of the address that it would fetch it from.
 _ADDRESS = "https://openaipublic.blob.core.windows.net/encodings/{}.tiktoken"
-_TOKENIZERS = {"o200k_base": "o200k_base", "cl100k_base": "cl100k_base", "p50k_base": "p50k_base",
-               "o200k_harmony": "o200k_base"}
+_TOKENIZERS = {
+    "o200k_base": "o200k_base",
+    "cl100k_base": "cl100k_base",
+    "p50k_base": "p50k_base",
+    "o200k_harmony": "o200k_base",
+}
 _CACHE_VARIABLE = "TIKTOKEN_CACHE_DIR"
 _cache_variable_lock = threading.Lock()
 

@@ -24,7 +24,10 @@ nobody nothing one ones another other others
 
 # Words that carry little by themselves: the first to go when a text must be shorter, and never
 # keywords.
-ENGLISH_FUNCTION_WORDS = ENGLISH_STOP_WORDS | ENGLISH_PRONOUNS | _set("""
+ENGLISH_FUNCTION_WORDS = (
+    ENGLISH_STOP_WORDS
+    | ENGLISH_PRONOUNS
+    | _set("""
 also too very really quite rather pretty much many more most less least some any each every all both
 few several such own same only even still yet already always often sometimes usually ever again
 once now soon later maybe perhaps probably actually basically literally simply well anyway though
@@ -43,6 +46,7 @@ aren wasn weren won wouldn couldn shouldn haven hasn hadn ain ve ll re m d im do
 doesnt isnt ive youre thats its whats gonna wanna gotta lol haha really definitely certainly
 absolutely totally especially exactly today tonight tomorrow yesterday
 """)
+)
 
 # Interjections, greetings and days: capitalised, but names of nothing.
 NOT_NAMES = ENGLISH_FUNCTION_WORDS | _set("""
@@ -50,9 +54,31 @@ monday tuesday wednesday thursday friday saturday sunday january february march 
 august september october november december mon tue wed thu fri sat sun jan feb mar apr jun jul aug
 sep sept oct nov dec morning afternoon evening night today congrats congratulations cheers bye
 goodbye welcome dear mr mrs ms dr ok okay omg wow yay aww haha hmm ah ooh btw fyi imo asap tbh
+yup nah woohoo woah whoa phew oof ugh mmm gotcha ouch aw yum darn oops yoohoo anytime hopefully
+lately alright appreciate guys folks thankfully unfortunately luckily
 user assistant system tool note step example question answer yes no true false null none first
 second third next finally also meanwhile remember check keep add set run update create fix
 deploy open close start stop read write send please agreed done noted understood decided decision
+""")
+
+# First names that open sentences; those that are words as well (Will, Grace) are not here.
+ENGLISH_FIRST_NAMES = _set("""
+james robert john michael david william richard joseph thomas charles christopher daniel matthew
+anthony donald steven paul andrew joshua kenneth kevin brian george timothy ronald edward jason
+jeffrey ryan jacob nicholas gary eric jonathan stephen larry justin scott brandon benjamin samuel
+gregory alexander patrick jack dennis jerry tyler aaron jose adam nathan henry peter zachary kyle
+noah ethan jeremy walter christian keith roger terry sean austin carl arthur lawrence dylan jesse
+jordan bryan billy joe bruce gabriel logan albert alan juan wayne elijah randy roy vincent ralph
+eugene russell bobby mason philip louis harry howard sam tom tim ben dan matt mike nick chris alex
+max leo luke liam oscar hugo ivan igor omar ali ahmed mohammed raj ravi
+mary patricia jennifer linda elizabeth barbara susan jessica sarah karen lisa nancy betty sandra
+margaret ashley kimberly emily donna michelle carol amanda melissa deborah stephanie rebecca sharon
+laura cynthia dorothy amy kathleen angela shirley emma brenda pamela nicole anna samantha katherine
+christine debra rachel carolyn janet maria olivia heather helen catherine diane julie victoria joyce
+lauren kelly christina joan evelyn judith andrea hannah megan cheryl jacqueline martha madison
+teresa gloria sara janice ann kathryn abigail sophia frances jean alice judy isabella julia denise
+amber doris marilyn danielle beverly charlotte natalie theresa diana brittany kayla alexis lori
+kate jane lucy ella mia zoe chloe nina eva ida elena olga irina fatima priya mei yuki
 """)
 
 ENGLISH_NEGATIONS = _set("""
@@ -63,55 +89,89 @@ hasn't hadn't mustn't needn't ain't cant dont wont didnt doesnt isnt
 
 CHINESE_NEGATIONS = ("不", "没", "无", "未", "别", "非", "勿", "莫", "禁止", "拒绝", "除了", "除非")
 
+CHINESE_FUNCTION_WORDS = _set("""
+的 了 着 过 是 在 和 与 也 都 就 还 又 很 把 被 给 让 对 从 到 我 你 您 他 她 它 我们 你们 他们 她们
+这 那 这个 那个 这些 那些 一个 一些 什么 怎么 吗 呢 吧 啊 呀 哦 嗯 呵呵 哈哈 会 能 可以 要 想 说
+去 来 有 上 下 里 中 做 自己 觉得 一下 一点 非常 真的 还是 或者 因为 所以 但是 然后 而且 如果 不过
+就是
+知道 看 好 最 更 太 得 地 之 其 比较 已经 还有 时候 这样 那么 这么 可能 应该 需要
+""")
+
 # Said to fill a pause or to be kind; a sentence says the same without them.
 ENGLISH_FILLERS = (
-    "you know", "i mean", "i guess", "sort of", "kind of", "to be honest", "by the way", "of course",
-    "as you know", "in fact", "at the end of the day", "needless to say", "for what it's worth",
-    "actually", "basically", "literally", "really", "very", "just", "simply", "honestly", "totally",
-    "absolutely", "definitely", "certainly", "quite", "pretty much", "obviously", "anyway", "so much",
+    "you know", "i mean", "i guess", "sort of", "kind of", "to be honest",
+    "by the way", "of course", "as you know", "in fact", "at the end of the day", "needless to say",
+    "for what it's worth", "actually", "basically", "literally", "really", "very",
+    "just", "simply", "honestly", "totally", "absolutely", "definitely",
+    "certainly", "quite", "pretty much", "obviously", "anyway", "so much",
     "super", "truly", "incredibly", "extremely",
 )  # fmt: skip
 CHINESE_FILLERS = (
-    "其实", "就是说", "也就是说", "怎么说呢", "说实话", "说真的", "老实说", "总的来说", "不得不说",
-    "基本上", "反正", "当然了", "当然", "真的", "非常", "特别地", "十分", "超级", "实在", "嗯嗯", "嗯",
-    "哈哈", "哎呀", "哇塞", "哇", "那个", "然后呢",
+    "其实", "就是说", "也就是说", "怎么说呢", "说实话", "说真的", "老实说", "总的来说",
+    "不得不说", "基本上", "反正", "当然了", "当然", "真的", "非常", "特别地",
+    "十分", "超级", "实在", "嗯嗯", "嗯", "哈哈", "哎呀", "哇塞",
+    "哇", "那个", "然后呢",
 )  # fmt: skip
 
 # Words that jieba's dictionary counts among people, places and makes, or takes for nouns, and
 # that are neither names nor keywords.
 NOT_CHINESE_NAMES = _set("""
-谢谢 美的 小伙 小伙伴 明白 高兴 白天 安静 幸福 温馨 智能 中文 阳光 文静 和平 成功 宝贵 宝宝 严肃 小时 小时候 时候
-东西 事情 问题 方面 样子 感觉 时间 地方 建议 我会 真棒 你好 人生 人家 大家 自己 别人 朋友 伴侣 意思 客气 攀岩 过敏
-好事 经历 方式 情况 内容 部分 方法 机会 原因 结果 作用 一些 任何 下周 周末 周五 周一 周二 周三 周四 周六 周日 马上 索引
-城市 平原 外国 爱国 南北 东北 西北 西南 东南 英雄 朝廷 太阳 哥哥 二哥 海洋 湖泊 大桥 高原 上市 建国 美丽 山区 江湖 大街
-王国 开国 共和国 城镇 大都 京城 阿哥 庆典 南路 深度 山脉 回国 治安 大国 新鲜 古城 海峡 河口 冰川 长度 山水 长大 莫非
-普及 商城 内河 古典 阴阳 江山 高山 大海 山坡 河谷 上马 太平 福利 日志 云集 青春 山河 神圣 新建 中路 法西斯 河水 中断
-都城 关联 湖水 广义 海湾 上半场 上山 下山 登山 上台 江水 新城 入口 都市 山峰 朝阳 山寨 西洋 契约 路桥 伦理 泉水 城堡 入市
-大山 深山 江河 渡江 城垣 大河 大湖 大江 治国 中和 天黑 法典 池塘 天桥 加盟 密封 上门 莫大 立马 海滨 海滩 贵宾 嘉宾 西瓜
-沧海 入海 海港 赞美 山林 喜庆 入川 上路 礼拜 庙里 兴旺 深海 山羊 远洋 山门 正南 深谷 朝野 台风 山岭 白嫩 余脉 象牙 深水
-归国 渡河 河湾 江流 上铺 海岛 入门 深渊 河畔 如林 上岗 夕阳 远古 永固 港湾 新春 绕城 台站 波及 绵羊 冰山 旧城 太极 古镇
-山庄 江海 大湾 广度 江道 西路 东路 北路 南洋 北风 牡丹 伊斯兰 家里 公园 学校 医院 公司
+谢谢 美的 小伙 小伙伴 明白 高兴 白天 安静 幸福 温馨 智能 中文 阳光 文静 和平 成功 宝贵 宝宝 严肃
+小时 小时候 时候
+东西 事情 问题 方面 样子 感觉 时间 地方 建议 我会 真棒 你好 人生 人家 大家 自己 别人 朋友 伴侣 意思
+客气 攀岩 过敏
+好事 经历 方式 情况 内容 部分 方法 机会 原因 结果 作用 一些 任何 下周 周末 周五 周一 周二 周三 周四
+周六 周日 马上 索引
+城市 平原 外国 爱国 南北 东北 西北 西南 东南 英雄 朝廷 太阳 哥哥 二哥 海洋 湖泊 大桥 高原 上市 建国
+美丽 山区 江湖 大街
+王国 开国 共和国 城镇 大都 京城 阿哥 庆典 南路 深度 山脉 回国 治安 大国 新鲜 古城 海峡 河口 冰川
+长度 山水 长大 莫非
+普及 商城 内河 古典 阴阳 江山 高山 大海 山坡 河谷 上马 太平 福利 日志 云集 青春 山河 神圣 新建 中路
+法西斯 河水 中断
+都城 关联 湖水 广义 海湾 上半场 上山 下山 登山 上台 江水 新城 入口 都市 山峰 朝阳 山寨 西洋 契约
+路桥 伦理 泉水 城堡 入市
+大山 深山 江河 渡江 城垣 大河 大湖 大江 治国 中和 天黑 法典 池塘 天桥 加盟 密封 上门 莫大 立马 海滨
+海滩 贵宾 嘉宾 西瓜
+沧海 入海 海港 赞美 山林 喜庆 入川 上路 礼拜 庙里 兴旺 深海 山羊 远洋 山门 正南 深谷 朝野 台风 山岭
+白嫩 余脉 象牙 深水
+归国 渡河 河湾 江流 上铺 海岛 入门 深渊 河畔 如林 上岗 夕阳 远古 永固 港湾 新春 绕城 台站 波及 绵羊
+冰山 旧城 太极 古镇
+山庄 江海 大湾 广度 江道 西路 东路 北路 南洋 北风 牡丹 伊斯兰 家里 公园 学校 医院 公司 有所 无法
+一切顺利 文明 长跑 登山鞋 海鲜 内省 老城区
+试试 有趣 令人 好人 陌生 不错 开心
 """)
 CHINESE_SURNAMES = frozenset(
-    "王李张刘陈杨黄赵吴周徐孙马朱胡郭何林高罗郑梁谢宋唐许韩冯邓曹彭曾肖田董袁潘于蒋蔡余杜叶程苏魏吕丁任沈姚卢姜崔"
-    "钟谭陆汪范金廖贾夏韦付邹孟熊秦邱尹薛闫段雷侯龙史陶黎贺顾毛郝龚邵钱严覃戴莫孔汤康施樊葛邢齐乔伍庞颜倪庄聂鲁"
-    "岳翟殷詹申欧耿焦俞左柳甘祝包宁符舒阮柯纪梅童凌毕裴霍涂苗骆辛靳管柴蒙鲍喻祁蒲滕饶牟尤穆卓古柏宗欧司诸上"
+    "王李张刘陈杨黄赵吴周徐孙马朱胡郭何林高罗郑梁谢宋唐许韩冯邓曹彭曾肖田董袁潘于蒋蔡余杜叶程"
+    "苏魏吕丁任沈姚卢姜崔"
+    "钟谭陆汪范金廖贾夏韦付邹孟熊秦邱尹薛闫段雷侯龙史陶黎贺顾毛郝龚邵钱严覃戴莫孔汤康施樊葛邢"
+    "齐乔伍庞颜倪庄聂鲁"
+    "岳翟殷詹申欧耿焦俞左柳甘祝包宁符舒阮柯纪梅童凌毕裴霍涂苗骆辛靳管柴蒙鲍喻祁蒲滕饶牟尤穆卓"
+    "古柏宗欧司诸上"
 )
 
 # Verbs and adjectives that the statistics would take for keywords.
 ENGLISH_NOT_NOUNS = _set("""
-agree agreed allow appreciate ask become begin began believe bring brought build buy bought care carry cause
+agree agreed allow appreciate ask become begin began believe bring brought build buy bought care
+carry cause
 change choose chose consider continue contain could create decide decided describe develop discuss
 enjoy enjoyed ensure exceed expect explain fall follow forget gave grow grew guess happen hold held
-hope hyped include introduce invite join kind leave left lead learn learned let listen live lived lose lost love
-loved meet met miss move moved must notice offer open owns own pay pick plan planned play prefer press
+hope hyped include introduce invite join kind leave left lead learn learned let listen live lived
+lose lost love
+loved meet met miss move moved must notice offer open owns own pay pick plan planned play prefer
+press
 prevent produce promise prove provide pull push raise reach realize receive recommend reduce
 relate remain remind remove require rest return run ran save seem sell send sent serve set share
-sit skip sleep speak spend spent stand start started stay stick stop struggle suggest support supposed
-surprise teach thank throw touch treat turn understand update visit wait walk watch wear win won wish
+sit skip sleep speak spend spent stand start started stay stick stop struggle suggest support
+supposed
+surprise teach thank throw touch treat turn understand update visit wait walk watch wear win won
+wish
 wonder worry write wrote written happy sad busy free full hard easy early late long short high low
 huge small tiny large young old different similar special important possible impossible true false
 real right wrong ready safe strong weak nice fine perfect serious simple single common rare clear
-fell feels twice crazy proud excited grateful failed missed  tough glad sweet favorite favourite interesting beautiful inspiring many last
+fell feels twice crazy sound pic congrats blast super chat plus bye worry worries together
+passionate
+remember motivate cute ya rough relax bet cheers check love share absolute proud excited grateful
+failed missed tough glad sweet favorite favourite
+interesting beautiful inspiring many last
 next past previous whole half main certain able available
-""") - _set("love support plan rest care visit walk watch change cause share play offer start")
+""") - _set("support plan rest visit walk watch change cause play offer")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Column, Table, Text, Uuid
+from sqlalchemy import Column, Index, Table, Text, Uuid
 
 from memci.storage.rows.metadata import Json, agent_column, made_at, metadata
 
@@ -20,6 +20,9 @@ receipt = Table(
     agent_column(),
     Column("id", Uuid, primary_key=True),
     Column("kind", Text, nullable=False),
+    # Of an assembled context: whose, so that the next one can be compared with it (R16).
+    Column("session_id", Text),
     Column("body", Json, nullable=False),
     made_at(),
+    Index("receipt_session", "agent_id", "session_id", "created_at"),
 )

@@ -84,10 +84,12 @@ CREATE TABLE receipt (
     agent_id TEXT NOT NULL,
     id UUID NOT NULL,
     kind TEXT NOT NULL,
+    session_id TEXT,
     body JSONB NOT NULL,
     created_at timestamptz DEFAULT now() NOT NULL,
     PRIMARY KEY (agent_id, id)
 );
+CREATE INDEX receipt_session ON receipt (agent_id, session_id, created_at);
 
 CREATE TABLE message (
     agent_id TEXT NOT NULL,

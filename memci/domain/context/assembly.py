@@ -1,0 +1,114 @@
+"""A message list that fits its token budget (R13, R14): what goes in, and in which order.
+
+System text and query always; then the current interaction; then recent interactions and what was
+retrieved, which compete. The list reads: system, memory and history, recent, query.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from memci.domain.context.budget import LIST_OVERHEAD, Count, Utterance
+from memci.domain.context.fusion import Ranked
+from memci.domain.context.interaction import Interaction
+from memci.domain.context.packing import Packed, pack
+from memci.domain.context.parts import Item, LeftOut, Part, Section, part_tokens
+from memci.domain.context.recent import Recent
+from memci.domain.language import Language
+from memci.domain.message import Role
+from memci.errors import BudgetTooSmallError
+
+# Recent interactions have nothing reserved in a small budget, and in others this share, before
+# retrieval gets the rest; what retrieval leaves they may have too.
+SMALL_BUDGET = 1_000
+RECENT_SHARE = 0.3
+
+
+@dataclass(frozen=True, slots=True)
+class Materials:
+    """What there is to choose from.
+
+    ``window`` holds the latest interactions, oldest first, of which at most ``recent`` go in;
+    ``ranked`` what was retrieved, best first.
+    """
+
+    system: str | None
+    query: str | None
+    window: Sequence[Interaction]
+    recent: int
+    ranked: Sequence[Ranked]
+    language: Language
+
+
+@dataclass(frozen=True, slots=True)
+class Assembly:
+    """The list; ``tokens`` is exact. ``left_out`` holds candidates, best first, and why."""
+
+    parts: tuple[Part, ...]
+    tokens: int
+    left_out: tuple[tuple[Ranked, LeftOut], ...]
+    recent_left_out: tuple[Interaction, ...]
+
+    @property
+    def items(self) -> tuple[Item, ...]:
+        """All items, in order."""
+        return tuple(item for part in self.parts for item in part.items)
+
+
+def assemble(materials: Materials, budget: int, count: Count) -> Assembly:
+    """Return the best list of at most ``budget`` tokens.
+
+    Raises ``BudgetTooSmallError`` when system text and query alone do not fit.
+    """
+    window, asked = _without_query(materials)
+    system = _part(Section.SYSTEM, Role.SYSTEM, materials.system, (), count)
+    query = _part(Section.QUERY, Role.USER, materials.query, asked, count)
+    room = budget - LIST_OVERHEAD - part_tokens((*system, *query))
+    if room < 0:
+        raise _too_small(budget, system, query)
+    recent = Recent(window[max(len(window) - materials.recent, 0) :], count)
+    recent.take_current(room)
+    reserved = int(RECENT_SHARE * budget) if budget >= SMALL_BUDGET else 0
+    recent.take(min(reserved, room - recent.tokens))
+
+    def packed_beside() -> Packed:
+        held = (*recent.seqs, *asked)
+        return pack(materials.ranked, held, room - recent.tokens, materials.language, count)
+
+    packed = packed_beside()
+    if recent.take(room - recent.tokens - packed.tokens):
+        packed = packed_beside()
+    parts = (*system, *packed.parts, *recent.parts(), *query)
+    tokens = part_tokens(parts) + LIST_OVERHEAD
+    return Assembly(parts, tokens, tuple(packed.left_out), recent.left_out)
+
+
+def _without_query(materials: Materials) -> tuple[Sequence[Interaction], tuple[int, ...]]:
+    """Take the query out of the window when it is stored already, and return its seq."""
+    last = materials.window[-1].messages if materials.window else ()
+    if len(last) == 1 and last[0].role is Role.USER and last[0].content == materials.query:
+        return materials.window[:-1], (last[0].seq,)
+    return materials.window, ()
+
+
+def _part(
+    section: Section, role: Role, text: str | None, seqs: tuple[int, ...], count: Count
+) -> tuple[Part, ...]:
+    if text is None:
+        return ()
+    utterance = Utterance(role, text)
+    return (Part(utterance, (Item(section, text, utterance.tokens(count), seqs),)),)
+
+
+def _too_small(
+    budget: int, system: tuple[Part, ...], query: tuple[Part, ...]
+) -> BudgetTooSmallError:
+    needs = {"system": part_tokens(system), "query": part_tokens(query), "list": LIST_OVERHEAD}
+    named = ", ".join(f"{name} {tokens}" for name, tokens in needs.items() if tokens)
+    total = sum(needs.values())
+    return BudgetTooSmallError(
+        f"budget_tokens is {budget}, but what must be in takes {total} ({named}): "
+        f"ask for at least {total}, or shorten it",
+        needs=needs,
+    )

@@ -1,0 +1,64 @@
+"""What retrieval may hand back: texts found by one or more channels (R11)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from memci.domain.language import Language
+from memci.domain.message import Role
+
+
+class Source(StrEnum):
+    """Where a hit comes from."""
+
+    CHAT = "chat"  # messages, word for word
+    MEMORY = "memory"  # nodes of the memory network
+
+
+class Channel(StrEnum):
+    """One way of finding."""
+
+    DENSE = "dense"
+    LEXICAL = "lexical"
+
+
+# Parts of the names of embedding models that were trained on English alone.
+_ENGLISH_ONLY = ("all-minilm", "all-mpnet", "-en-", "english")
+
+
+def reads(model: str, language: Language) -> bool:
+    """Tell whether cosines of this embedding model mean anything in a language.
+
+    English-only models see Chinese as unknown characters, near one another whatever they say:
+    mixed in, they halve what lexical search finds alone (retrieval-and-assembly.md, "Chinese").
+    """
+    name = f"{model.lower()}-"
+    if language is not Language.CHINESE or "multilingual" in name:
+        return True
+    return not any(mark in name for mark in _ENGLISH_ONLY)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A message or a memory, with the raw score of each channel; None where it has none.
+
+    ``key`` is a message's seq or a node's id. ``seqs`` are the messages that it holds or came
+    from. ``dense`` is a cosine, ``lexical`` a BM25 score. ``role`` is None for a memory.
+    """
+
+    source: Source
+    key: int
+    text: str
+    seqs: tuple[int, ...]
+    at: datetime
+    session_id: str | None = None
+    role: Role | None = None
+    name: str | None = None
+    dense: float | None = None
+    lexical: float | None = None
+
+    def score(self, channel: Channel) -> float | None:
+        """Return the raw score of one channel."""
+        return self.dense if channel is Channel.DENSE else self.lexical

@@ -1,0 +1,102 @@
+"""Retrieved memories and history as one message of a list, inside its room (R14)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from memci.domain.context import excerpt
+from memci.domain.context.budget import MESSAGE_OVERHEAD, Count, Utterance
+from memci.domain.context.candidate import Candidate, Source
+from memci.domain.context.fusion import Ranked, Selection
+from memci.domain.context.parts import Item, LeftOut, Part, Section, part_tokens
+from memci.domain.language import Language
+from memci.domain.message import Role
+
+# Too little room for any entry with its date; and no natural text has longer tokens than this.
+_LEAST_ENTRY_TOKENS = 6
+_LONGEST_TOKEN_CHARACTERS = 8
+
+
+@dataclass(slots=True)
+class Packed:
+    """The block of retrieved things: one message, or none."""
+
+    parts: tuple[Part, ...] = ()
+    left_out: list[tuple[Ranked, LeftOut]] = field(default_factory=list)
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of the message."""
+        return part_tokens(self.parts)
+
+
+def pack(
+    ranking: Sequence[Ranked], held: Iterable[int], room: int, language: Language, count: Count
+) -> Packed:
+    """Fill ``room`` with the best of the ranking, best first; what does not fit is passed over."""
+    packed = Packed()
+    selection = Selection(held)
+    costs: dict[tuple[Source, int], int] = {}
+    groups: set[excerpt.Group] = set()
+    free = room - MESSAGE_OVERHEAD - count(excerpt.header(language))
+    for each in ranking:
+        if not selection.admits(each.candidate):
+            packed.left_out.append((each, LeftOut.PRESENT))
+            continue
+        cost = _cost(each.candidate, groups, free, language, count)
+        if cost > free:
+            packed.left_out.append((each, LeftOut.BUDGET))
+            continue
+        free -= cost
+        costs[each.candidate.source, each.candidate.key] = cost
+        groups.add(excerpt.group_of(each.candidate))
+        for gone in selection.take(each):
+            free += costs[gone.candidate.source, gone.candidate.key]
+            packed.left_out.append((gone, LeftOut.PRESENT))
+    return _fit(packed, list(selection), language, room, count)
+
+
+def _cost(
+    candidate: Candidate, groups: set[excerpt.Group], free: int, language: Language, count: Count
+) -> int:
+    """Tokens of an entry, and of its date line where that is new; a guess if far over ``free``."""
+    if free < _LEAST_ENTRY_TOKENS or len(candidate.text) > free * _LONGEST_TOKEN_CHARACTERS:
+        return free + 1
+    group = excerpt.group_of(candidate)
+    dated = 0 if group in groups else count(excerpt.date_line(group.day, language))
+    return dated + count(excerpt.line(candidate, language))
+
+
+def _fit(
+    packed: Packed, taken: list[Ranked], language: Language, room: int, count: Count
+) -> Packed:
+    """Count the block as a whole, and drop its last entries until it does fit.
+
+    Tokens of a text are not the sum of its pieces' tokens, so packing by pieces may miss by a few.
+    """
+    while taken:
+        part = _block(taken, language, count)
+        if part_tokens([part]) <= room:
+            return replace(packed, parts=(part,))
+        packed.left_out.append((taken.pop(), LeftOut.BUDGET))
+    return packed
+
+
+def _block(taken: Sequence[Ranked], language: Language, count: Count) -> Part:
+    ranked = {(each.candidate.source, each.candidate.key): each for each in taken}
+    written = excerpt.block((each.candidate for each in taken), language)
+    utterance = Utterance(Role.SYSTEM, "".join(text for _, text in written))
+    items = [
+        Item(
+            Section.HISTORY if one.source is Source.CHAT else Section.MEMORY,
+            text,
+            count(text),
+            one.seqs,
+            ranked[one.source, one.key],
+        )
+        for one, text in written
+    ]
+    # The first item also carries what belongs to the message as a whole.
+    whole = utterance.tokens(count) - sum(item.tokens for item in items[1:])
+    return Part(utterance, (replace(items[0], tokens=whole), *items[1:]))

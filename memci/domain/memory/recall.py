@@ -1,0 +1,123 @@
+"""Recall: a breadth-first search from the focus points (M20), and why it found nothing (M23).
+
+Storage looks up the links of one layer at a time; what they mean is decided here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple
+
+from memci.domain.memory.node import NodeKind
+
+# A keyword that no memory holds as a token still matches one that is as similar as this.
+MATCH_COSINE = 0.5
+
+
+class Step(NamedTuple):
+    """A link walked from ``origin`` to ``neighbour``, whichever way it points.
+
+    ``kind`` is the neighbour's; None when the neighbour is gone and the link dangles (M14).
+    """
+
+    origin: int
+    neighbour: int
+    relation: str
+    strength: float
+    hint: str
+    kind: NodeKind | None
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """A living node in reach: how many links away, and the product of the best way's strengths."""
+
+    node_id: int
+    layer: int
+    strength: float
+    kind: NodeKind
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """A node that is gone, and what the strongest link to it still says (M15)."""
+
+    node_id: int
+    relation: str
+    hint: str
+    layer: int
+    strength: float
+
+
+class Walk:
+    """A breadth-first search under way: hand ``advance`` the steps from ``frontier``, repeat."""
+
+    def __init__(self, focus: Iterable[int]) -> None:
+        """Stand on the focus points, layer 0."""
+        self.layer = 0
+        self.reached = {each: Reached(each, 0, 1.0, NodeKind.ENTITY) for each in focus}
+        self.forgotten: dict[int, Forgotten] = {}
+        self.frontier: tuple[int, ...] = tuple(self.reached)
+
+    def advance(self, steps: Iterable[Step]) -> None:
+        """Go one layer out. Among ways of the same length the one of greatest product counts."""
+        self.layer += 1
+        found: dict[int, tuple[float, NodeKind]] = {}
+        for step in steps:
+            strength = self.reached[step.origin].strength * step.strength
+            if step.kind is None:
+                self._miss(step, strength)
+            elif step.neighbour not in self.reached:
+                best = found.get(step.neighbour)
+                if best is None or strength > best[0]:
+                    found[step.neighbour] = strength, step.kind
+        for node_id, (strength, kind) in found.items():
+            self.reached[node_id] = Reached(node_id, self.layer, strength, kind)
+        self.frontier = tuple(found)
+
+    def memories(self, matches: Mapping[int, float] | None) -> list[Reached]:
+        """Memory nodes in reach that match (None: all do): by layer, strength, match, then id."""
+        in_reach = (each for each in self.reached.values() if each.kind is NodeKind.MEMORY)
+        if matches is None:
+            return sorted(in_reach, key=lambda each: (each.layer, -each.strength, each.node_id))
+        return sorted(
+            (each for each in in_reach if each.node_id in matches),
+            key=lambda each: (each.layer, -each.strength, -matches[each.node_id], each.node_id),
+        )
+
+    def _miss(self, step: Step, strength: float) -> None:
+        known = self.forgotten.get(step.neighbour)
+        if known is None or (known.layer, -known.strength) > (self.layer, -strength):
+            self.forgotten[step.neighbour] = Forgotten(
+                step.neighbour, step.relation, step.hint, self.layer, strength
+            )
+
+
+def in_order(forgotten: Iterable[Forgotten]) -> list[Forgotten]:
+    """Return forgotten nodes as memories are ordered: by layer, strength, then id."""
+    return sorted(forgotten, key=lambda each: (each.layer, -each.strength, each.node_id))
+
+
+def mentions(terms: Collection[str], keywords: Iterable[Collection[str]]) -> bool:
+    """Tell whether a text of these terms holds any keyword, each with all its terms."""
+    return any(keyword and all(term in terms for term in keyword) for keyword in keywords)
+
+
+class Miss(StrEnum):
+    """Why a recall found nothing (M23)."""
+
+    NEVER_KNOWN = "never_known"
+    FORGOTTEN = "forgotten"
+    PENDING = "pending"  # accepted, and not yet made into memories
+    OUT_OF_REACH = "out_of_reach"  # remembered, but not within ``depth`` of the focus
+
+
+def why_nothing(*, pending: bool, out_of_reach: bool, forgotten: bool) -> Miss:
+    """Name the reason that helps most: what waits or lies near can still be had."""
+    if pending:
+        return Miss.PENDING
+    if out_of_reach:
+        return Miss.OUT_OF_REACH
+    return Miss.FORGOTTEN if forgotten else Miss.NEVER_KNOWN

@@ -1,0 +1,172 @@
+"""``memci.read.assemble``: a message list that fits a token budget (R13 to R16)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from uuid import uuid4
+
+from memci.domain.context.assembly import Materials, assemble
+from memci.domain.context.candidate import Source
+from memci.domain.context.fusion import Ranked, at_most
+from memci.domain.context.interaction import Interaction, interactions
+from memci.domain.context.prefix import Piece, stable_prefix
+from memci.domain.language import Language, language_of
+from memci.domain.memory.recall import Walk
+from memci.domain.message import Message, Role
+from memci.reading.activity import ReadActivity
+from memci.reading.context_receipt import Account, answer, prefix_of, receipt_body
+from memci.reading.freshness import wait_until_fresh
+from memci.reading.models import ReadingDefaults, ReadingModels
+from memci.reading.retrieval import Retrieval, restriction_of
+from memci.reading.stopwatch import Stopwatch
+from memci.shapes.read import ContextAnswer, ContextRequest
+from memci.smallmodel.ports import Vectors
+from memci.storage.parameters import own_parameters
+from memci.storage.reading import recall as network
+from memci.storage.reading.important import important_memories
+from memci.storage.reading.messages import message_ids, recent_messages
+from memci.storage.reading.receipts import NewReceipt, last_prefix, write_receipt
+from memci.storage.reading.state import Progress, progress
+from memci.storage.search import Question, find
+from memci.storage.session import Connection, Database
+
+# Without a question, the memories around the focus that are considered.
+_IMPORTANT = 100
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """What one snapshot of the database gave."""
+
+    now: Progress
+    said: list[Message]
+    ranked: list[Ranked]
+    before: list[Piece]
+
+
+class Assemble:
+    """Assembles. For an agent that nobody has written to yet there is system text and query."""
+
+    def __init__(
+        self,
+        database: Database,
+        models: ReadingModels,
+        defaults: ReadingDefaults,
+        activity: ReadActivity,
+    ) -> None:
+        """Take what an assembly works with."""
+        self._database = database
+        self._models = models
+        self._defaults = defaults
+        self._activity = activity
+        self._retrieval = Retrieval(models)
+
+    def run(
+        self, agent_id: str, request: ContextRequest, *, vector: Vectors | None = None
+    ) -> ContextAnswer:
+        """Answer with the best list of at most ``budget_tokens`` tokens, and keep its receipt.
+
+        ``vector`` is the query's own, if the caller has it. Raises ``BudgetTooSmallError`` when
+        system text and query alone do not fit.
+        """
+        watch = Stopwatch()
+        wait_until_fresh(self._database, agent_id, request)
+        watch.lap("wait")
+        question = None
+        if request.query and request.query.strip():
+            question = self._retrieval.question(request.query, request, vector)
+        watch.lap("embed")
+        read = self._read(agent_id, request, question)
+        watch.lap("find")
+        tokenizer = self._defaults.tokenizer_for(request.model)
+        window = interactions(read.said)
+        assembly = assemble(
+            self._materials(request, window, read.ranked),
+            request.budget_tokens,
+            self._models.tokenizers.count(tokenizer),
+        )
+        watch.lap("assemble")
+        account = Account(
+            request=request,
+            assembly=assembly,
+            tokenizer=tokenizer,
+            now=read.now,
+            stable_prefix=stable_prefix(read.before, prefix_of(assembly)),
+            timings_ms=watch.laps_ms,
+            said=read.said,
+        )
+        return self._keep(agent_id, account)
+
+    def _read(self, agent_id: str, request: ContextRequest, question: Question | None) -> _Read:
+        with self._database.agent_snapshot(agent_id) as connection:
+            said = recent_messages(
+                connection,
+                agent_id,
+                session_id=request.session_id,
+                user_id=request.user_id,
+                # The query may be stored already, as an interaction of its own.
+                interactions=self._recent(request) + 1,
+            )
+            if question is None:
+                ranked = self._around_focus(connection, agent_id, request)
+            else:
+                found = find(connection, agent_id, question)
+                ranked = self._retrieval.rank(question, found, request.channels)
+            before = last_prefix(connection, agent_id, request.session_id)
+            return _Read(
+                now=progress(connection, agent_id),
+                said=said,
+                ranked=at_most(ranked, request.k),
+                before=[Piece(*each) for each in before],
+            )
+
+    def _around_focus(
+        self, connection: Connection, agent_id: str, request: ContextRequest
+    ) -> list[Ranked]:
+        """Rank the memories around the focus by importance."""
+        if Source.MEMORY not in request.sources:
+            return []
+        own = own_parameters(connection, agent_id)
+        depth = self._defaults.memory.with_values(own).default_search_depth
+        walk = Walk(network.focus_points(connection, agent_id))
+        while walk.layer < depth and walk.frontier:
+            walk.advance(network.steps_from(connection, agent_id, walk.frontier, ()))
+        best = important_memories(
+            connection, agent_id, list(walk.reached), restriction_of(request), limit=_IMPORTANT
+        )
+        return [Ranked(each, 1 / rank, {}) for rank, each in enumerate(best, start=1)]
+
+    def _materials(
+        self, request: ContextRequest, window: list[Interaction], ranked: list[Ranked]
+    ) -> Materials:
+        return Materials(
+            system=request.system,
+            query=request.query,
+            window=window,
+            recent=self._recent(request),
+            ranked=ranked,
+            language=_language(request, window),
+        )
+
+    def _recent(self, request: ContextRequest) -> int:
+        return self._defaults.recent_interactions if request.recent is None else request.recent
+
+    def _keep(self, agent_id: str, account: Account) -> ContextAnswer:
+        """Write the receipt; a crash of the database may lose it, and that harms nobody."""
+        receipt_id = uuid4()
+        with self._database.agent_transaction(agent_id, durable=False) as connection:
+            ids = message_ids(connection, agent_id, account.seqs)
+            receipt = NewReceipt(receipt_id, "context", receipt_body(account, ids))
+            session_id = account.request.session_id
+            write_receipt(connection, agent_id, receipt, session_id=session_id)
+        self._activity.note(agent_id)
+        return answer(account, ids, receipt_id)
+
+
+def _language(request: ContextRequest, window: list[Interaction]) -> Language:
+    """Return the user's language: of the query, or of what the user said last."""
+    if request.query:
+        return language_of(request.query)
+    said = (message for each in reversed(window) for message in each.messages)
+    last = next((each.content for each in said if each.role is Role.USER), None)
+    return language_of(last or request.system or "")

@@ -1,0 +1,71 @@
+"""What reads need beside the database: small models, and the values that requests leave open."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Self
+
+from memci.config import Settings
+from memci.domain.context.budget import DEFAULT_TOKENIZER, Count, tokenizer_of
+from memci.domain.memory.parameters import MemoryParameters
+from memci.smallmodel.ports import Embedder, Lexicon, TokenCounter
+
+# Texts whose counts are remembered: the same messages are assembled again and again.
+_REMEMBERED = 8_192
+_LONGEST_REMEMBERED = 2_000
+
+
+class Tokenizers:
+    """Token counters by the name of their tokenizer, each made once; safe for threads."""
+
+    def __init__(self, make: Callable[[str], TokenCounter]) -> None:
+        """Take what makes a counter of a tokenizer such as ``o200k_base``."""
+        self._count = functools.lru_cache(maxsize=None)(lambda name: _remembering(make(name)))
+
+    def count(self, tokenizer: str) -> Count:
+        """Return what counts as this tokenizer does."""
+        return self._count(tokenizer)
+
+
+def _remembering(counter: TokenCounter) -> Count:
+    remembered = functools.lru_cache(maxsize=_REMEMBERED)(counter.count)
+
+    def count(text: str) -> int:
+        return remembered(text) if len(text) <= _LONGEST_REMEMBERED else counter.count(text)
+
+    return count
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingModels:
+    """The small models that read."""
+
+    embedder: Embedder
+    lexicon: Lexicon
+    tokenizers: Tokenizers
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingDefaults:
+    """Values for what a request leaves open."""
+
+    tokenizer: str = DEFAULT_TOKENIZER
+    search_k: int = 10
+    recent_interactions: int = 8
+    memory: MemoryParameters = field(default_factory=MemoryParameters)
+
+    @classmethod
+    def of(cls, settings: Settings) -> Self:
+        """Take them from the settings."""
+        return cls(
+            tokenizer=settings.tokenizer,
+            search_k=settings.search_k,
+            recent_interactions=settings.recent_interactions,
+            memory=settings.memory,
+        )
+
+    def tokenizer_for(self, model: str | None) -> str:
+        """Return the tokenizer whose tokens count for a model."""
+        return tokenizer_of(model, self.tokenizer)

@@ -1,0 +1,48 @@
+"""The reads of context workers by the name under which they are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
+
+from memci.config import Settings
+from memci.reading.activity import ReadActivity
+from memci.reading.assemble import Assemble
+from memci.reading.models import ReadingDefaults, ReadingModels
+from memci.reading.recall import Recall
+from memci.reading.search import Search
+from memci.shapes.base import Answer
+from memci.shapes.read import ContextRequest, RecallRequest, SearchRequest
+from memci.storage.session import Database
+
+_Use: TypeAlias = Callable[[str, Mapping[str, Any]], Answer]
+
+
+class Readings:
+    """Answers ``recall``, ``search`` and ``assemble``; safe for threads."""
+
+    def __init__(self, database: Database, models: ReadingModels, settings: Settings) -> None:
+        """Make one of each."""
+        defaults = ReadingDefaults.of(settings)
+        self._activity = ReadActivity(database)
+        self.recall = Recall(database, models, defaults, self._activity)
+        self.search = Search(database, models, defaults, self._activity)
+        self.assemble = Assemble(database, models, defaults, self._activity)
+        self._uses: dict[str, _Use] = {
+            "recall": lambda agent_id, fields: self.recall.run(agent_id, RecallRequest(**fields)),
+            "search": lambda agent_id, fields: self.search.run(agent_id, SearchRequest(**fields)),
+            "assemble": lambda agent_id, fields: self.assemble.run(
+                agent_id, ContextRequest(**fields)
+            ),
+        }
+
+    def answer(self, use: str, agent_id: str, fields: Mapping[str, Any]) -> dict[str, Any]:
+        """Run one read on the fields of its request; return its answer as JSON values.
+
+        Raises pydantic's ``ValidationError`` for fields that are no such request.
+        """
+        return self._uses[use](agent_id, fields).model_dump(mode="json")
+
+    def close(self) -> None:
+        """Write down which agents were read last."""
+        self._activity.close()

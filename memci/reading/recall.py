@@ -1,0 +1,148 @@
+"""``memci.read.recall``: what comes to mind from what is talked about now (M20, M23)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from memci.domain.memory.recall import (
+    MATCH_COSINE,
+    Forgotten,
+    Miss,
+    Walk,
+    in_order,
+    why_nothing,
+)
+from memci.reading.activity import ReadActivity
+from memci.reading.freshness import wait_until_fresh
+from memci.reading.keywords import Keywords
+from memci.reading.models import ReadingDefaults, ReadingModels
+from memci.reading.recalled import Found, Recalled, as_structure, as_text
+from memci.shapes.read import RecallAnswer, RecallRequest, RecallText
+from memci.smallmodel.ports import Vectors
+from memci.storage.parameters import own_parameters
+from memci.storage.reading import recall as network
+from memci.storage.reading.messages import message_ids, pending_messages
+from memci.storage.reading.state import progress
+from memci.storage.session import Connection, Database
+
+# Messages on their way to memory that are looked into when nothing was found, and how far.
+_PENDING_MESSAGES = 200
+_PENDING_CHARACTERS = 20_000
+
+
+class Recall:
+    """Recalls. An agent that nobody has written to yet never knew anything, which is no error."""
+
+    def __init__(
+        self,
+        database: Database,
+        models: ReadingModels,
+        defaults: ReadingDefaults,
+        activity: ReadActivity,
+    ) -> None:
+        """Take what a recall works with."""
+        self._database = database
+        self._models = models
+        self._defaults = defaults
+        self._activity = activity
+
+    def run(
+        self, agent_id: str, request: RecallRequest, *, vectors: Vectors | None = None
+    ) -> RecallAnswer | RecallText:
+        """Answer with the memories in reach that match, nearest first. It changes nothing.
+
+        ``vectors`` (shape (n, d)) are the keywords' own, if the caller has them.
+        """
+        wait_until_fresh(self._database, agent_id, request)
+        keywords = Keywords.of(request.keywords, self._models, vectors)
+        with self._database.agent_snapshot(agent_id) as connection:
+            recalled = self._recall(connection, agent_id, request, keywords)
+        self._activity.note(agent_id)
+        count = self._models.tokenizers.count(self._defaults.tokenizer)
+        if request.format == "structured":
+            return as_structure(recalled, request.budget_tokens, count)
+        return as_text(recalled, request.budget_tokens, count, keywords.language)
+
+    def _recall(
+        self, connection: Connection, agent_id: str, request: RecallRequest, keywords: Keywords
+    ) -> Recalled:
+        matches = None if keywords.everything else _matches(connection, agent_id, keywords)
+        walk = self._walk(connection, agent_id, request, matches)
+        reached = walk.memories(matches)[: request.limit]
+        memories = network.memories(connection, agent_id, [each.node_id for each in reached])
+        forgotten = self._named(walk.forgotten.values(), keywords)
+        miss = None
+        if not reached:
+            # What is out of reach may still be known to have been forgotten.
+            everywhere = network.dangling_links(connection, agent_id, request.relations)
+            forgotten = forgotten or self._named(everywhere, keywords)
+            miss = self._why_nothing(connection, agent_id, keywords, matches, forgotten)
+        forgotten = forgotten[: request.limit]
+        gone = [each.node_id for each in forgotten]
+        seqs = {seq for memory in memories.values() for seq in memory.seqs}
+        match = dict.fromkeys(memories, 1.0) if matches is None else matches
+        return Recalled(
+            memories=[Found(each, memories[each.node_id], match[each.node_id]) for each in reached],
+            forgotten=forgotten,
+            restorable=frozenset(network.restorable(connection, agent_id, gone)),
+            ids=message_ids(connection, agent_id, seqs),
+            miss=miss,
+            now=progress(connection, agent_id),
+        )
+
+    def _walk(
+        self,
+        connection: Connection,
+        agent_id: str,
+        request: RecallRequest,
+        matches: Mapping[int, float] | None,
+    ) -> Walk:
+        """Walk ``depth`` layers out, or until there is enough: layers come before all else."""
+        depth = request.depth
+        if depth is None:
+            own = own_parameters(connection, agent_id)
+            depth = self._defaults.memory.with_values(own).default_search_depth
+        walk = Walk(network.focus_points(connection, agent_id))
+        while walk.layer < depth and walk.frontier:
+            if len(walk.memories(matches)) >= request.limit:
+                break
+            steps = network.steps_from(connection, agent_id, walk.frontier, request.relations)
+            walk.advance(steps)
+        return walk
+
+    def _named(self, forgotten: Iterable[Forgotten], keywords: Keywords) -> list[Forgotten]:
+        """Return those whose relation or hint holds a keyword, in order."""
+        return in_order(
+            each
+            for each in forgotten
+            if keywords.are_in(f"{each.relation} {each.hint}", self._models)
+        )
+
+    def _why_nothing(
+        self,
+        connection: Connection,
+        agent_id: str,
+        keywords: Keywords,
+        matches: Mapping[int, float] | None,
+        forgotten: list[Forgotten],
+    ) -> Miss:
+        waiting = pending_messages(connection, agent_id, most=_PENDING_MESSAGES)
+        texts = (message.text[:_PENDING_CHARACTERS] for message in waiting)
+        known = network.has_memories(connection, agent_id) if matches is None else bool(matches)
+        return why_nothing(
+            pending=any(keywords.are_in(text, self._models) for text in texts),
+            out_of_reach=known,
+            forgotten=bool(forgotten),
+        )
+
+
+def _matches(connection: Connection, agent_id: str, keywords: Keywords) -> dict[int, float]:
+    """Return how well each node of the agent matches: 1 by a token, else its best cosine."""
+    matches = network.nodes_by_cosine(
+        connection, agent_id, keywords.vectors, model=keywords.model, least=MATCH_COSINE
+    )
+    for node_id in network.nodes_by_terms(connection, agent_id, keywords.terms):
+        matches[node_id] = 1.0
+    for node_id in network.nodes_by_character(connection, agent_id, keywords.characters):
+        matches[node_id] = 1.0
+    return matches

@@ -1,0 +1,97 @@
+"""What a recall found, and its two forms: text for a model, structure for a program (M20)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from memci.domain.context.budget import Count, fitting
+from memci.domain.language import Language
+from memci.domain.memory import recall_text
+from memci.domain.memory.recall import Forgotten, Miss, Reached
+from memci.shapes.read import ForgottenMemory, RecallAnswer, RecalledMemory, RecallText
+from memci.storage.reading.recall import Memory
+from memci.storage.reading.state import Progress
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A memory in reach; ``match`` is 1 for a token that matches, else the best cosine."""
+
+    reached: Reached
+    memory: Memory
+    match: float
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """Memories and forgotten ones, in order; ``ids`` of the messages they came from, by seq."""
+
+    memories: Sequence[Found]
+    forgotten: Sequence[Forgotten]
+    restorable: frozenset[int]
+    ids: Mapping[int, str]
+    miss: Miss | None
+    now: Progress
+
+
+def as_structure(recalled: Recalled, budget: int | None, count: Count) -> RecallAnswer:
+    """Return it for a program; the contents together are within the budget."""
+    contents = [each.memory.content for each in recalled.memories]
+    contents += [f"{each.relation} {each.hint}" for each in recalled.forgotten]
+    fit = fitting(contents, budget, count, joint="\n")
+    known = len(recalled.memories)
+    return RecallAnswer(
+        memories=[
+            _memory(recalled.memories[place], recalled.ids) for place in fit if place < known
+        ],
+        forgotten=[
+            ForgottenMemory(
+                relation=gone.relation,
+                hint=gone.hint,
+                restorable=gone.node_id in recalled.restorable,
+            )
+            for place in fit
+            if place >= known
+            for gone in (recalled.forgotten[place - known],)
+        ],
+        miss=recalled.miss,
+        seq=recalled.now.seq,
+        pending=recalled.now.pending,
+    )
+
+
+def as_text(recalled: Recalled, budget: int | None, count: Count, language: Language) -> RecallText:
+    """Return it for a model; the text is within the budget. A miss is said in ``language``."""
+    entries = [
+        recall_text.memory_entry(each.memory.content, each.memory.language)
+        for each in recalled.memories
+    ]
+    entries += [
+        recall_text.forgotten_entry(each.relation, each.hint) for each in recalled.forgotten
+    ]
+    if recalled.miss is not None and recalled.miss is not Miss.FORGOTTEN:
+        entries.append(recall_text.miss_entry(recalled.miss, language))
+    fit = fitting(entries, budget, count, joint=recall_text.SEPARATOR)
+    return RecallText(
+        text=recall_text.SEPARATOR.join(entries[place] for place in fit),
+        miss=recalled.miss,
+        seq=recalled.now.seq,
+        pending=recalled.now.pending,
+    )
+
+
+def _memory(found: Found, ids: Mapping[int, str]) -> RecalledMemory:
+    memory = found.memory
+    return RecalledMemory(
+        node_id=memory.node_id,
+        content=memory.content,
+        phrase=memory.phrase,
+        type=memory.type,
+        layer=found.reached.layer,
+        strength=found.reached.strength,
+        match=found.match,
+        importance=memory.importance,
+        message_ids=[ids[seq] for seq in memory.seqs if seq in ids],
+        said_at=memory.said_at,
+    )

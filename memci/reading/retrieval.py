@@ -1,0 +1,84 @@
+"""From words to a ranking: what search and assembly share (R10b, R11)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+import numpy as np
+
+from memci.domain.context import bm25
+from memci.domain.context.candidate import Candidate, Channel, Source, reads
+from memci.domain.context.fusion import Ranked, fuse_rrf
+from memci.domain.language import language_of
+from memci.reading.models import ReadingModels
+from memci.shapes.read import Scope
+from memci.smallmodel.ports import Vectors
+from memci.storage.search import Found, Question, Restriction
+
+# Of a message that is not indexed yet, so much is read to score it.
+_TAIL_CHARACTERS = 20_000
+
+
+class Retrieval:
+    """Turns a text into a question to the database, and what it finds into a ranking."""
+
+    def __init__(self, models: ReadingModels) -> None:
+        """Take the small models; nothing is loaded before the first question."""
+        self._models = models
+
+    def question(self, text: str, scope: Scope, vector: Vectors | None = None) -> Question:
+        """Return what is asked of the database. Calls the embedder: open no transaction around it.
+
+        ``vector`` (shape (d,)) is that of the text, if the caller has it already. Where the
+        embedding model does not read the text's language, its cosines only mislead: the dense
+        channel stays out.
+        """
+        embedder = self._models.embedder
+        terms, embedded = [], None
+        if Channel.LEXICAL in scope.channels:
+            terms = bm25.question_terms(self._models.lexicon.terms(text))
+        if Channel.DENSE in scope.channels and reads(embedder.model, language_of(text)):
+            embedded = embedder.embed([text])[0] if vector is None else np.asarray(vector)
+        sources = frozenset(scope.sources)
+        return Question(terms, embedded, embedder.model, sources, restriction_of(scope))
+
+    def rank(self, question: Question, found: Found, channels: Collection[Channel]) -> list[Ranked]:
+        """Fuse what was found, best first."""
+        return fuse_rrf([*found.candidates, *self._tail(question, found)], channels)
+
+    def _tail(self, question: Question, found: Found) -> Iterator[Candidate]:
+        """Score what is not indexed yet as the index would."""
+        asked = bm25.scored_terms(question.terms, found.collected)
+        for message in found.tail:
+            terms = self._models.lexicon.terms(message.text[:_TAIL_CHARACTERS])
+            score = bm25.score(terms, asked, found.collected)
+            if score > 0:
+                yield Candidate(
+                    Source.CHAT,
+                    message.seq,
+                    message.text,
+                    (message.seq,),
+                    message.said_at,
+                    message.session_id,
+                    message.role,
+                    message.name,
+                    lexical=score,
+                )
+
+
+def restriction_of(scope: Scope) -> Restriction:
+    """Return what every hit has to be like.
+
+    ``session_id`` is no restriction: it says whose recent turns a context has, and other
+    sessions' memories stay in sight; ``filters.sessions`` does restrict.
+    """
+    filters = scope.filters
+    return Restriction(
+        since=filters.since,
+        until=filters.until,
+        roles=filters.roles or (),
+        names=filters.names or (),
+        sessions=filters.sessions or (),
+        types=filters.types or (),
+        user_id=scope.user_id,
+    )

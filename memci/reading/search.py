@@ -1,0 +1,105 @@
+"""``memci.read.search``: hybrid search over messages and memories (R11)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pydantic import JsonValue
+
+from memci.domain.context.budget import fitting
+from memci.domain.context.candidate import Source
+from memci.domain.context.fusion import Ranked, thin
+from memci.reading.activity import ReadActivity
+from memci.reading.freshness import wait_until_fresh
+from memci.reading.models import ReadingDefaults, ReadingModels
+from memci.reading.retrieval import Retrieval
+from memci.reading.stopwatch import Stopwatch
+from memci.shapes.read import Hit, SearchAnswer, SearchRequest
+from memci.smallmodel.ports import Vectors
+from memci.storage.reading.messages import message_ids
+from memci.storage.reading.state import progress
+from memci.storage.search import Found, Question, find
+from memci.storage.session import Database
+
+# A token budget alone decides, up to this many hits.
+_MOST = 200
+
+
+class Search:
+    """Finds. An agent that nobody has written to yet has nothing to find, and that is no error."""
+
+    def __init__(
+        self,
+        database: Database,
+        models: ReadingModels,
+        defaults: ReadingDefaults,
+        activity: ReadActivity,
+    ) -> None:
+        """Take what a search works with."""
+        self._database = database
+        self._models = models
+        self._defaults = defaults
+        self._activity = activity
+        self._retrieval = Retrieval(models)
+
+    def run(
+        self, agent_id: str, request: SearchRequest, *, vector: Vectors | None = None
+    ) -> SearchAnswer:
+        """Answer with the best hits, best first, each with the ids of its messages.
+
+        ``vector`` is the query's own, if the caller has it.
+        """
+        watch = Stopwatch()
+        wait_until_fresh(self._database, agent_id, request)
+        watch.lap("wait")
+        question = self._retrieval.question(request.query, request, vector)
+        watch.lap("embed")
+        with self._database.agent_snapshot(agent_id) as connection:
+            now = progress(connection, agent_id)
+            found = find(connection, agent_id, question)
+            watch.lap("find")
+            ranked = self._retrieval.rank(question, found, request.channels)
+            taken = self._take(ranked, request)
+            watch.lap("fuse")
+            seqs = {seq for each in taken for seq in each.candidate.seqs}
+            ids = message_ids(connection, agent_id, seqs)
+        watch.lap("provenance")
+        self._activity.note(agent_id)
+        return SearchAnswer(
+            hits=[_hit(each, ids) for each in taken],
+            explain=_explain(question, found, watch) if request.explain else None,
+            seq=now.seq,
+            pending=now.pending,
+        )
+
+    def _take(self, ranked: list[Ranked], request: SearchRequest) -> list[Ranked]:
+        most = self._defaults.search_k if request.budget_tokens is None else _MOST
+        taken = thin(ranked, request.k or most)
+        count = self._models.tokenizers.count(self._defaults.tokenizer)
+        texts = [each.candidate.text for each in taken]
+        return [taken[place] for place in fitting(texts, request.budget_tokens, count, joint="\n")]
+
+
+def _hit(ranked: Ranked, ids: Mapping[int, str]) -> Hit:
+    found = ranked.candidate
+    return Hit(
+        text=found.text,
+        source=found.source,
+        message_ids=[ids[seq] for seq in found.seqs if seq in ids],
+        node_id=found.key if found.source is Source.MEMORY else None,
+        created_at=found.at,
+        score=ranked.score,
+        channels={channel.value: rank for channel, rank in ranked.ranks.items()},
+    )
+
+
+def _explain(question: Question, found: Found, watch: Stopwatch) -> dict[str, JsonValue]:
+    by_source = {
+        source.value: sum(each.source is source for each in found.candidates) for source in Source
+    }
+    return {
+        "timings_ms": dict(watch.laps_ms),
+        "candidates": {**by_source, "raw_tail": len(found.tail)},
+        "terms": list(question.terms),
+        "dense": question.vector is not None,
+    }

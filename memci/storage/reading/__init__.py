@@ -1,0 +1,1 @@
+"""Queries of reads; what they find is decided about in ``memci.domain``."""

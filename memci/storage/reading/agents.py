@@ -1,0 +1,96 @@
+"""Agents: who there is, and what one holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection
+from sqlalchemy.engine import RowMapping
+
+_LIST = """
+SELECT l.agent_id, l.message_seq AS messages, l.paused, l.written_at,
+       l.compress_req > l.compress_done AS compress_pending,
+       (SELECT count(*) FROM job j
+         WHERE j.agent_id = l.agent_id AND j.state = 'queued') AS queued
+  FROM lane l
+ WHERE l.agent_id > %(after)s AND l.agent_id LIKE %(like)s ESCAPE '\\'
+ ORDER BY l.agent_id LIMIT %(limit)s
+"""
+_LANE = """
+SELECT l.message_seq, l.fence, l.paused, l.halted_by, l.compress_req > l.compress_done AS compress,
+       CASE WHEN l.lease_owner IS NOT NULL AND l.lease_until > now() THEN l.lease_until END
+            AS lease_until,
+       (l.compress_cursor->>'pass')::bigint AS pass_number,
+       (SELECT count(*) FROM pass_log p
+         WHERE p.agent_id = l.agent_id AND p.finished_at IS NOT NULL) AS passes,
+       (SELECT count(*) FROM job j
+         WHERE j.agent_id = l.agent_id AND j.state = 'queued') AS queued,
+       (SELECT count(*) FROM job j
+         WHERE j.agent_id = l.agent_id AND j.state = 'dead') AS dead,
+       (SELECT count(*) FROM message m WHERE m.agent_id = l.agent_id) AS messages,
+       (SELECT count(*) FROM node n WHERE n.agent_id = l.agent_id) AS nodes,
+       (SELECT count(*) FROM link k WHERE k.agent_id = l.agent_id) AS links,
+       (SELECT count(*) FROM link k WHERE k.agent_id = l.agent_id AND NOT EXISTS (
+               SELECT 1 FROM node n WHERE n.agent_id = k.agent_id AND n.id = k.target)) AS dangling
+  FROM lane l WHERE l.agent_id = %s
+"""
+_SCANNED = """
+SELECT coalesce((SELECT p.scanned FROM pass_log p WHERE p.agent_id = %(agent)s
+                    AND p.number = %(number)s), 0),
+       (SELECT count(*) FROM node n WHERE n.agent_id = %(agent)s AND n.last_pass < %(number)s)
+"""
+# As LIKE reads them: ours are * and ?, and what LIKE would read is meant as it stands.
+_LIKE = str.maketrans({"*": "%", "?": "_", "%": "\\%", "_": "\\_", "\\": "\\\\"})
+
+
+@dataclass(frozen=True, slots=True)
+class PassUnderWay:
+    """Nodes that the pass has scanned, and that it has still to scan."""
+
+    number: int
+    scanned: int
+    left: int
+
+
+@dataclass(frozen=True, slots=True)
+class Holdings:
+    """What one agent holds, and what is still to do for it. ``lease_until``: a worker is at it."""
+
+    message_seq: int
+    fence: int
+    paused: bool
+    halted_by: Any
+    compress: bool
+    lease_until: datetime | None
+    pass_number: int | None
+    passes: int
+    queued: int
+    dead: int
+    messages: int
+    nodes: int
+    links: int
+    dangling: int
+
+
+def list_agents(
+    connection: Connection, *, pattern: str, after: str, limit: int
+) -> list[RowMapping]:
+    """Return lines of agents whose ids match a pattern of * and ?, after one id."""
+    values = {"after": after, "like": pattern.translate(_LIKE), "limit": limit}
+    return list(connection.exec_driver_sql(_LIST, values).mappings())
+
+
+def holdings(connection: Connection, agent_id: str) -> Holdings | None:
+    """Return what an agent holds; None for one that never had a message."""
+    row = connection.exec_driver_sql(_LANE, (agent_id,)).mappings().first()
+    return Holdings(**row) if row else None
+
+
+def pass_under_way(connection: Connection, agent_id: str, number: int) -> PassUnderWay:
+    """Return how far a pass is."""
+    scanned, left = connection.exec_driver_sql(
+        _SCANNED, {"agent": agent_id, "number": number}
+    ).one()
+    return PassUnderWay(number, scanned, left)

@@ -1,0 +1,91 @@
+"""Messages, read: the latest of a conversation, ids of seqs, and lists."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from sqlalchemy import Connection
+
+from memci.domain.message import Message
+from memci.storage.messages import to_message
+
+COLUMNS = (
+    "m.seq, m.id, m.role, m.content, m.said_at, m.name, m.session_id, m.user_id, m.tool_calls,"
+    " m.tool_call_id, m.metadata, m.memory_state"
+)
+# More messages than this are no "recent interactions", whoever counts them.
+_MAX_RECENT = 500
+
+_IDS = "SELECT seq, id FROM message WHERE agent_id = %s AND seq = ANY(%s)"
+# In its pieces, so that the planner sees only what is asked: "or it is null" would hide an index.
+_CONDITIONS = {
+    "session": "m.session_id = %(session)s",
+    "user": "m.user_id = %(user)s",
+}
+_SELECT = "SELECT {columns} FROM message m WHERE m.agent_id = %(agent)s {conditions} {end}"
+_LATEST = """
+WITH latest AS MATERIALIZED ({latest})
+SELECT * FROM latest
+ WHERE seq >= coalesce((SELECT seq FROM latest WHERE role = 'user'
+                         ORDER BY seq DESC OFFSET %(interactions)s - 1 LIMIT 1), 0)
+ ORDER BY seq
+"""
+# What a queued job is still to make into memories; the newest are the likeliest to be asked for.
+_PENDING = """
+AND EXISTS (
+    SELECT 1 FROM job j WHERE j.agent_id = %(agent)s AND j.state = 'queued'
+       AND j.kind = 'memci.memory.create'
+       AND m.seq BETWEEN j.first_seq AND j.last_seq)
+ORDER BY m.seq DESC LIMIT %(most)s
+"""
+
+
+def recent_messages(
+    connection: Connection,
+    agent_id: str,
+    *,
+    session_id: str | None,
+    user_id: str | None,
+    interactions: int,
+) -> list[Message]:
+    """Return the messages of the last interactions, ascending: each begins with a user message.
+
+    Without a session the agent's whole sequence counts, or that of one user.
+    """
+    if interactions == 0:
+        return []
+    asked = {"session": session_id, "user": user_id}
+    values = {**asked, "agent": agent_id, "interactions": interactions, "most": _MAX_RECENT}
+    latest = _select(asked, "ORDER BY m.seq DESC LIMIT %(most)s")
+    statement = _LATEST.format_map({"latest": latest})
+    return [to_message(row) for row in connection.exec_driver_sql(statement, values)]
+
+
+def pending_messages(connection: Connection, agent_id: str, *, most: int) -> list[Message]:
+    """Return messages that are still to be made into memories, newest first, at most ``most``."""
+    values = {"agent": agent_id, "most": most}
+    return [to_message(row) for row in connection.exec_driver_sql(_select({}, _PENDING), values)]
+
+
+def message_ids(connection: Connection, agent_id: str, seqs: Collection[int]) -> dict[int, str]:
+    """Return the ids of those of these messages that are stored."""
+    if not seqs:
+        return {}
+    rows = connection.exec_driver_sql(_IDS, (agent_id, sorted(seqs)))
+    return {seq: message_id for seq, message_id in rows}  # noqa: C416 - dict() refuses rows
+
+
+def list_messages(
+    connection: Connection, agent_id: str, *, session_id: str | None, after: int, limit: int
+) -> list[tuple[Message, str]]:
+    """Return messages after a seq, ascending, each with its memory state."""
+    asked = {"session": session_id}
+    statement = _select(asked, "AND m.seq > %(after)s ORDER BY m.seq LIMIT %(limit)s")
+    values = {**asked, "agent": agent_id, "after": after, "limit": limit}
+    rows = connection.exec_driver_sql(statement, values)
+    return [(to_message(row), row.memory_state) for row in rows]
+
+
+def _select(asked: Mapping[str, object], end: str) -> str:
+    given = (f"AND {_CONDITIONS[name]}" for name, value in asked.items() if value is not None)
+    return _SELECT.format_map({"columns": COLUMNS, "conditions": " ".join(given), "end": end})

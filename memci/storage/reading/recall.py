@@ -1,0 +1,198 @@
+"""What recall asks of the network: focus, links of a layer, matches, and what was forgotten."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import Connection
+
+from memci.domain.language import Language
+from memci.domain.memory.node import NodeKind
+from memci.domain.memory.recall import Forgotten, Step
+from memci.storage.vectors import Vectors, to_text
+
+_FOCUS = "SELECT node_id FROM focus WHERE agent_id = %s ORDER BY mentioned DESC"
+# Both ways: a link leads from its target back to its source as well (M20).
+_STEPS = """
+SELECT l.source, l.target, l.relation, l.strength, l.hint, n.kind
+  FROM link l LEFT JOIN node n ON n.agent_id = l.agent_id AND n.id = l.target
+ WHERE l.agent_id = %(agent)s AND l.source = ANY(%(frontier)s)
+   AND (%(relations)s::text[] IS NULL OR l.relation = ANY(%(relations)s))
+ UNION ALL
+SELECT l.target, l.source, l.relation, l.strength, l.hint, n.kind
+  FROM link l JOIN node n ON n.agent_id = l.agent_id AND n.id = l.source
+ WHERE l.agent_id = %(agent)s AND l.target = ANY(%(frontier)s)
+   AND (%(relations)s::text[] IS NULL OR l.relation = ANY(%(relations)s))
+"""
+# A keyword is there when all its terms are.
+_BY_TERMS = """
+SELECT DISTINCT found.node_id
+  FROM (SELECT k.keyword, t.node_id
+          FROM unnest(%(keywords)s::int[], %(terms)s::text[], %(needed)s::int[])
+               AS k(keyword, term, needed)
+         CROSS JOIN LATERAL (SELECT node_id FROM node_term
+                              WHERE agent_id = %(agent)s AND term = k.term OFFSET 0) t
+         GROUP BY k.keyword, t.node_id HAVING count(*) = max(k.needed)) found
+"""
+# One Chinese character is no term of the index, which holds pairs: look into the texts.
+_BY_CHARACTER = """
+SELECT id FROM node WHERE agent_id = %s AND kind = 'memory'
+   AND EXISTS (SELECT 1 FROM unnest(%s::text[]) AS k(word) WHERE strpos(content, k.word) > 0)
+"""
+_BY_COSINE = """
+SELECT v.node_id, 1 - min(v.embedding <=> k.vector::halfvec)
+  FROM node_vector v CROSS JOIN unnest(%(vectors)s::text[]) AS k(vector)
+ WHERE v.agent_id = %(agent)s AND v.model = %(model)s
+ GROUP BY v.node_id HAVING min(v.embedding <=> k.vector::halfvec) <= 1 - %(least)s::float8
+"""
+_ANY_MEMORY = "SELECT EXISTS (SELECT 1 FROM node WHERE agent_id = %s AND kind = 'memory')"
+_ALL_DANGLING = """
+SELECT l.source, l.target, l.relation, l.strength, l.hint FROM link l
+ WHERE l.agent_id = %(agent)s
+   AND (%(relations)s::text[] IS NULL OR l.relation = ANY(%(relations)s))
+   AND NOT EXISTS (SELECT 1 FROM node n WHERE n.agent_id = l.agent_id AND n.id = l.target)
+"""
+_MEMORIES = """
+SELECT n.id, n.content, n.phrase, n.type, n.language, n.message_seqs, n.said_at,
+       coalesce((SELECT sum(l.strength) FROM link l
+                  WHERE l.agent_id = n.agent_id AND l.source = n.id AND EXISTS (
+                        SELECT 1 FROM node t WHERE t.agent_id = l.agent_id AND t.id = l.target)
+                ), 0::float8)
+  FROM node n WHERE n.agent_id = %s AND n.id = ANY(%s)
+"""
+# Restorable: the messages that it was created from are all stored.
+_RESTORABLE = """
+SELECT t.node_id FROM trail t
+ WHERE t.agent_id = %(agent)s AND t.node_id = ANY(%(nodes)s) AND t.event = 'created'
+   AND jsonb_array_length(t.details->'messages') > 0
+   AND NOT EXISTS (
+       SELECT 1 FROM jsonb_array_elements_text(t.details->'messages') AS origin(message)
+        WHERE NOT EXISTS (SELECT 1 FROM message m
+                           WHERE m.agent_id = %(agent)s AND m.seq = origin.message::bigint))
+"""
+
+
+_KINDS = {kind.value: kind for kind in NodeKind}
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """A memory node's text and what belongs to it; ``importance`` by M11."""
+
+    node_id: int
+    content: str
+    phrase: str
+    type: str
+    language: Language
+    seqs: tuple[int, ...]
+    said_at: datetime | None
+    importance: float
+
+
+def focus_points(connection: Connection, agent_id: str) -> list[int]:
+    """Return the focus list, the latest mention first."""
+    return [row[0] for row in connection.exec_driver_sql(_FOCUS, (agent_id,))]
+
+
+def steps_from(
+    connection: Connection, agent_id: str, frontier: Sequence[int], relations: Sequence[str]
+) -> Iterable[Step]:
+    """Return all links at these nodes, both ways; of some ``relations`` only, if given."""
+    if not frontier:
+        return ()
+    values = {
+        "agent": agent_id,
+        "frontier": list(frontier),
+        "relations": list(relations) or None,
+    }
+    rows = connection.exec_driver_sql(_STEPS, values)
+    return [
+        Step(origin, neighbour, relation, strength, hint, _KINDS.get(kind))
+        for origin, neighbour, relation, strength, hint, kind in rows
+    ]
+
+
+def nodes_by_terms(
+    connection: Connection, agent_id: str, keywords: Iterable[Collection[str]]
+) -> set[int]:
+    """Return nodes that hold any keyword, each given as its terms, with all of them."""
+    spread = [
+        (number, term, len(set(terms)))
+        for number, terms in enumerate(keywords)
+        for term in set(terms)
+    ]
+    if not spread:
+        return set()
+    numbers, terms, needed = (list(each) for each in zip(*spread, strict=True))
+    values = {"agent": agent_id, "keywords": numbers, "terms": terms, "needed": needed}
+    return {row[0] for row in connection.exec_driver_sql(_BY_TERMS, values)}
+
+
+def nodes_by_character(
+    connection: Connection, agent_id: str, characters: Sequence[str]
+) -> set[int]:
+    """Return memories whose text holds any of these characters."""
+    if not characters:
+        return set()
+    rows = connection.exec_driver_sql(_BY_CHARACTER, (agent_id, list(characters)))
+    return {row[0] for row in rows}
+
+
+def nodes_by_cosine(
+    connection: Connection, agent_id: str, vectors: Vectors, *, model: str, least: float
+) -> dict[int, float]:
+    """Return nodes at least this similar to any of the vectors, with their best cosine."""
+    if not len(vectors):
+        return {}
+    values = {"agent": agent_id, "vectors": to_text(vectors), "model": model, "least": least}
+    rows = connection.exec_driver_sql(_BY_COSINE, values)
+    return {row[0]: row[1] for row in rows}
+
+
+def has_memories(connection: Connection, agent_id: str) -> bool:
+    """Tell whether the agent remembers anything at all."""
+    return bool(connection.exec_driver_sql(_ANY_MEMORY, (agent_id,)).scalar())
+
+
+def dangling_links(
+    connection: Connection, agent_id: str, relations: Sequence[str]
+) -> list[Forgotten]:
+    """Return what any link of the agent still says of nodes that are gone, layers unknown (0)."""
+    values = {"agent": agent_id, "relations": list(relations) or None}
+    rows = connection.exec_driver_sql(_ALL_DANGLING, values)
+    strongest: dict[int, Forgotten] = {}
+    for _, target, relation, strength, hint in rows:
+        known = strongest.get(target)
+        if known is None or strength > known.strength:
+            strongest[target] = Forgotten(target, relation, hint, 0, strength)
+    return list(strongest.values())
+
+
+def memories(connection: Connection, agent_id: str, node_ids: Sequence[int]) -> dict[int, Memory]:
+    """Return these memories by id."""
+    if not node_ids:
+        return {}
+    rows = connection.exec_driver_sql(_MEMORIES, (agent_id, list(node_ids)))
+    return {
+        row[0]: Memory(
+            node_id=row[0],
+            content=row[1],
+            phrase=row[2],
+            type=row[3],
+            language=Language(row[4]),
+            seqs=tuple(row[5]),
+            said_at=row[6],
+            importance=row[7],
+        )
+        for row in rows
+    }
+
+
+def restorable(connection: Connection, agent_id: str, node_ids: Sequence[int]) -> set[int]:
+    """Return those of these forgotten nodes that can be made anew (M24)."""
+    if not node_ids:
+        return set()
+    values = {"agent": agent_id, "nodes": list(node_ids)}
+    return {row[0] for row in connection.exec_driver_sql(_RESTORABLE, values)}

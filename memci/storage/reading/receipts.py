@@ -1,0 +1,66 @@
+"""Receipts: what operations did, in numbers and ids (R16)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Connection
+
+_WRITE = """
+INSERT INTO receipt (agent_id, id, kind, session_id, body) VALUES (%s, %s, %s, %s, %s)
+"""
+_READ = "SELECT id, kind, body, created_at FROM receipt WHERE agent_id = %s AND id = %s"
+_LAST_PREFIX = """
+SELECT body->'prefix' FROM receipt
+ WHERE agent_id = %s AND session_id = %s AND kind = 'context' ORDER BY created_at DESC LIMIT 1
+"""
+_LAST_PREFIX_OF_NONE = """
+SELECT body->'prefix' FROM receipt
+ WHERE agent_id = %s AND session_id IS NULL AND kind = 'context' ORDER BY created_at DESC LIMIT 1
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class NewReceipt:
+    """A receipt to keep; ``body`` is JSON."""
+
+    id: UUID
+    kind: str
+    body: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt(NewReceipt):
+    """A receipt that is kept."""
+
+    created_at: datetime
+
+
+def write_receipt(
+    connection: Connection, agent_id: str, receipt: NewReceipt, *, session_id: str | None
+) -> None:
+    """Keep a receipt; of an assembled context, under its session."""
+    body = json.dumps(receipt.body)
+    connection.exec_driver_sql(_WRITE, (agent_id, receipt.id, receipt.kind, session_id, body))
+
+
+def read_receipt(connection: Connection, agent_id: str, receipt_id: UUID) -> Receipt | None:
+    """Return a receipt, or None when there is none of this id."""
+    row = connection.exec_driver_sql(_READ, (agent_id, receipt_id)).first()
+    return Receipt(*row) if row else None
+
+
+def last_prefix(
+    connection: Connection, agent_id: str, session_id: str | None
+) -> list[tuple[str, int]]:
+    """Return the pieces of the session's last assembly; of none, when it had none."""
+    if session_id is None:
+        found = connection.exec_driver_sql(_LAST_PREFIX_OF_NONE, (agent_id,))
+    else:
+        found = connection.exec_driver_sql(_LAST_PREFIX, (agent_id, session_id))
+    return [(digest, length) for digest, length in found.scalar() or ()]

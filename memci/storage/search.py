@@ -1,0 +1,136 @@
+"""Candidates of every source and channel, in one round trip (R11)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, Row
+
+from memci.domain.context import bm25
+from memci.domain.context.candidate import Candidate, Source
+from memci.domain.message import Message, Role
+from memci.storage.search_statement import search_statement
+from memci.storage.vectors import Vectors, to_text
+
+PER_CHANNEL = 200
+RAW_TAIL = 200  # newest messages that are not indexed yet (R10b)
+
+
+@dataclass(frozen=True, slots=True)
+class Restriction:
+    """What every candidate has to be like; empty: anything. ``since`` ≤ said < ``until``."""
+
+    since: datetime | None = None
+    until: datetime | None = None
+    roles: tuple[Role, ...] = ()
+    names: tuple[str, ...] = ()
+    sessions: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
+    user_id: str | None = None
+
+    def values(self) -> dict[str, object]:
+        """Return what is asked for, by name."""
+        asked: dict[str, object] = {
+            "since": self.since,
+            "until": self.until,
+            "roles": [role.value for role in self.roles],
+            "names": list(self.names),
+            "sessions": list(self.sessions),
+            "types": list(self.types),
+            "user": self.user_id,
+        }
+        return {name: value for name, value in asked.items() if value not in (None, [])}
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is looked for. Without ``vector`` there is no dense channel, without terms no lexical.
+
+    ``vector``, shape (d,), is of ``model``.
+    """
+
+    terms: Sequence[str]
+    vector: Vectors | None
+    model: str
+    sources: frozenset[Source]
+    restriction: Restriction = field(default_factory=Restriction)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Candidates of the indexes; messages not indexed yet, newest first; the chat index's size."""
+
+    candidates: list[Candidate]
+    tail: list[Message]
+    collected: bm25.Collected
+
+
+def find(connection: Connection, agent_id: str, question: Question) -> Found:
+    """Return the best candidates of each source and channel that is asked, and the raw tail."""
+    asked = question.restriction.values()
+    # Messages have no type: who asks for one asks for memories only.
+    sources = question.sources - {Source.CHAT} if question.restriction.types else question.sources
+    dense, lexical = question.vector is not None, bool(question.terms)
+    if not sources or not (dense or lexical):
+        return Found([], [], bm25.Collected(1, 1, {}))
+    statement = search_statement(sources, frozenset(asked), dense=dense, lexical=lexical)
+    values = {
+        **asked,
+        "agent": agent_id,
+        "vector": None if question.vector is None else to_text(question.vector[None])[0],
+        "model": question.model,
+        "terms": list(question.terms),
+        "best": PER_CHANNEL,
+        "scored": bm25.MAX_SCORED_TERMS,
+        "tail": RAW_TAIL,
+        "k1": bm25.K1,
+        "b": bm25.B,
+    }
+    return _read(connection.exec_driver_sql(statement, values).all())
+
+
+def _read(rows: Sequence[Row[Any]]) -> Found:
+    candidates: list[Candidate] = []
+    tail: list[Message] = []
+    collected = bm25.Collected(1, 1, {})
+    for row in rows:
+        if row.source == "size":
+            collected = bm25.Collected(row.dense, row.lexical, json.loads(row.text or "{}"))
+        elif row.source == "tail":
+            tail.append(_message(row))
+        else:
+            candidates.append(_candidate(row))
+    return Found(candidates, tail, collected)
+
+
+def _candidate(row: Row[Any]) -> Candidate:
+    source = Source(row.source)
+    return Candidate(
+        source=source,
+        key=row.key,
+        text=_message(row).text if source is Source.CHAT else row.text,
+        seqs=tuple(row.seqs),
+        at=row.at,
+        session_id=row.session_id,
+        role=Role(row.role) if row.role else None,
+        name=row.name,
+        dense=row.dense,
+        lexical=row.lexical,
+    )
+
+
+def _message(row: Row[Any]) -> Message:
+    return Message(
+        seq=row.key,
+        id="",
+        role=Role(row.role),
+        content=row.text,
+        said_at=row.at,
+        name=row.name,
+        session_id=row.session_id,
+        tool_calls=tuple(row.tool_calls or ()),
+    )

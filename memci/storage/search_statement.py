@@ -1,0 +1,181 @@
+"""The one statement of a search (R11b).
+
+Each channel materializes its best; they are put together by key, and texts and missing cosines
+are looked up row by row. Nothing is joined whose size the planner would have to guess, numbers
+are float8 throughout, and each part is written only when it is asked for. It is composed of
+constants; all values are bound.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from memci.domain.context.candidate import Source
+
+# Restrictions on messages, and on memories: one of a memory's messages has to be so.
+_ON_MESSAGE = {
+    "since": "m.said_at >= %(since)s",
+    "until": "m.said_at < %(until)s",
+    "roles": "m.role = ANY(%(roles)s)",
+    "names": "m.name = ANY(%(names)s)",
+    "sessions": "m.session_id = ANY(%(sessions)s)",
+    "user": "m.user_id = %(user)s",
+}
+_OF_ITS_MESSAGES = (
+    "EXISTS (SELECT 1 FROM message o"
+    " WHERE o.agent_id = m.agent_id AND o.seq = ANY(m.message_seqs) AND {})"
+)
+_ON_NODE = {
+    "since": "m.said_at >= %(since)s",
+    "until": "m.said_at < %(until)s",
+    "roles": _OF_ITS_MESSAGES.format("o.role = ANY(%(roles)s)"),
+    "names": _OF_ITS_MESSAGES.format("o.name = ANY(%(names)s)"),
+    "sessions": "m.session_id = ANY(%(sessions)s)",
+    "types": "m.type = ANY(%(types)s)",
+    "user": "m.user_id = %(user)s",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Index:
+    """Names of one source's tables and columns; ``size`` counts texts and gives their length."""
+
+    name: str
+    table: str
+    key: str
+    entry: str
+    where: str
+    size: str
+    columns: str
+
+
+# The mean length of memories is taken from the postings that are read: they have no counter, and
+# it moves all scores of one question by nearly the same factor.
+_CHAT = _Index(
+    name="chat",
+    table="message",
+    key="seq",
+    entry="seq",
+    where="",
+    size="""SELECT greatest(indexed_messages, 1)::float8 AS texts,
+                   greatest(indexed_terms, 1)::float8 / greatest(indexed_messages, 1) AS length
+              FROM lane WHERE agent_id = %(agent)s""",
+    columns="""m.content AS text, m.role, m.name, m.tool_calls, m.session_id, m.said_at AS at,
+               ARRAY[m.seq] AS seqs""",
+)
+_MEMORY = _Index(
+    name="memory",
+    table="node",
+    key="node_id",
+    entry="id",
+    where="AND m.kind = 'memory'",
+    size="""SELECT greatest((SELECT count(*) FROM node WHERE agent_id = %(agent)s), 1)::float8
+                       AS texts,
+                   coalesce(sum(total) / sum(df), 1)::float8 AS length FROM memory_df""",
+    columns="""m.content AS text, NULL AS role, NULL AS name, NULL::jsonb AS tool_calls,
+               m.session_id, coalesce(m.said_at, m.created_at) AS at, m.message_seqs AS seqs""",
+)
+_INDEXES = {Source.CHAT: _CHAT, Source.MEMORY: _MEMORY}
+
+_DENSE = """
+{name}_dense AS MATERIALIZED (
+    SELECT v.{key} AS key, (1 - (v.embedding <=> %(vector)s::halfvec))::float8 AS dense
+      FROM {table}_vector v {join}
+     WHERE v.agent_id = %(agent)s AND v.model = %(model)s {filters}
+     ORDER BY v.embedding <=> %(vector)s::halfvec LIMIT %(best)s)
+"""
+_LEXICAL = """
+{name}_df AS MATERIALIZED (
+    SELECT term, count(*)::float8 AS df, sum(length)::float8 AS total FROM {table}_term
+     WHERE agent_id = %(agent)s AND term = ANY(%(terms)s) GROUP BY term),
+{name}_size AS MATERIALIZED ({size}),
+{name}_rare AS MATERIALIZED (
+    SELECT d.term, s.length,
+           ln(1 + (greatest(s.texts - d.df, 0) + 0.5::float8) / (d.df + 0.5::float8)) AS idf
+      FROM {name}_df d CROSS JOIN {name}_size s ORDER BY d.df, d.term LIMIT %(scored)s),
+{name}_lexical AS MATERIALIZED (
+    SELECT p.key,
+           sum(r.idf * p.tf * (%(k1)s::float8 + 1)
+               / (p.tf + %(k1)s::float8
+                         * (1 - %(b)s::float8 + %(b)s::float8 * p.length / r.length))) AS lexical
+      FROM {name}_rare r CROSS JOIN LATERAL (
+               SELECT v.{key} AS key, v.tf, v.length FROM {table}_term v {join}
+                WHERE v.agent_id = %(agent)s AND v.term = r.term {filters} OFFSET 0) p
+     GROUP BY p.key ORDER BY lexical DESC, p.key DESC LIMIT %(best)s)
+"""
+_DENSE_PART = "SELECT key, dense, NULL::float8 AS lexical FROM {name}_dense"
+_LEXICAL_PART = "SELECT key, NULL::float8 AS dense, lexical FROM {name}_lexical"
+_MISSING_COSINE = """
+coalesce(k.dense, (SELECT 1 - (v.embedding <=> %(vector)s::halfvec) FROM {table}_vector v
+                    WHERE v.agent_id = %(agent)s AND v.{key} = k.key AND v.model = %(model)s))
+"""
+_TEXTS = """
+SELECT '{name}' AS source, k.key, {cosine} AS dense, k.lexical, t.*
+  FROM (SELECT key, max(dense) AS dense, max(lexical) AS lexical
+          FROM ({parts}) each GROUP BY key) k
+ CROSS JOIN LATERAL (SELECT {columns} FROM {table} m
+                      WHERE m.agent_id = %(agent)s AND m.{entry} = k.key {where} OFFSET 0) t
+"""
+_TAIL = """
+(SELECT 'tail' AS source, m.seq AS key, NULL::float8 AS dense, NULL::float8 AS lexical, {columns}
+   FROM message m WHERE m.agent_id = %(agent)s AND NOT m.indexed {filters}
+  ORDER BY m.seq DESC LIMIT %(tail)s)
+"""
+_SIZE = """
+SELECT 'size', NULL, s.texts, s.length, (SELECT json_object_agg(term, df)::text FROM chat_df),
+       NULL, NULL, NULL::jsonb, NULL, NULL::timestamptz, NULL::bigint[]
+  FROM chat_size s
+"""
+
+
+@functools.lru_cache(maxsize=256)
+def search_statement(
+    sources: frozenset[Source], restricted: frozenset[str], *, dense: bool, lexical: bool
+) -> str:
+    """Write the statement for what is asked; ``restricted`` as in ``Restriction.values``."""
+
+    def chosen(on_dense: str, on_lexical: str) -> list[str]:
+        return [each for each, wanted in ((on_dense, dense), (on_lexical, lexical)) if wanted]
+
+    channels: list[str] = []
+    selects: list[str] = []
+    for source in sorted(sources):
+        index = _INDEXES[source]
+        filters = _filters(source, restricted)
+        names = _names(index, filters)
+        channels += [each.format_map(names) for each in chosen(_DENSE, _LEXICAL)]
+        parts = " UNION ALL ".join(chosen(_DENSE_PART, _LEXICAL_PART))
+        cosine = _MISSING_COSINE.format_map(names) if dense else "k.dense"
+        names |= {"parts": parts.format_map(names), "cosine": cosine}
+        selects.append(_TEXTS.format_map(names))
+        if source is Source.CHAT and lexical:
+            selects += [_TAIL.format_map(names), _SIZE]
+    return " ".join(["WITH", ",".join(channels), " UNION ALL ".join(selects)])
+
+
+def node_filters(restricted: Iterable[str]) -> str:
+    """Return the conditions on a ``node m`` for what ``Restriction.values`` names."""
+    return " ".join(f"AND {_ON_NODE[name]}" for name in sorted(restricted))
+
+
+def _filters(source: Source, restricted: frozenset[str]) -> str:
+    if source is Source.MEMORY:
+        return node_filters(restricted)
+    return " ".join(f"AND {_ON_MESSAGE[name]}" for name in sorted(restricted))
+
+
+def _names(index: _Index, filters: str) -> dict[str, str]:
+    join = f"JOIN {index.table} m ON m.agent_id = v.agent_id AND m.{index.entry} = v.{index.key}"
+    return {
+        "name": index.name,
+        "table": index.table,
+        "key": index.key,
+        "entry": index.entry,
+        "where": index.where,
+        "size": index.size,
+        "columns": index.columns,
+        "filters": filters,
+        "join": join if filters else "",
+    }
