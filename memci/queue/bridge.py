@@ -7,6 +7,7 @@ comes again finds its job there. What cannot be taken in becomes a dead job with
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from uuid import UUID, uuid4
 
@@ -15,6 +16,7 @@ from pydantic import ValidationError
 from sqlalchemy import Connection
 
 from memci.broker.agent_queues import AgentQueues
+from memci.broker.errors import BROKER_ERRORS, broker_errors
 from memci.broker.letters import Letter, decode, letter_id
 from memci.broker.names import COMPRESS_TASK, CREATE_TASK
 from memci.domain.lane.job import JobSource
@@ -39,34 +41,47 @@ class Bridge:
         self._batch = batch
         self._limit_bytes = limit_bytes
 
-    def occupied(self, agent_ids: Sequence[str]) -> list[str]:
-        """Return those of these agents for whom something waits."""
-        return self._queues.occupied(agent_ids)
+    def occupied(self, agent_ids: Sequence[str], *, rung: bool = False) -> list[str]:
+        """Return those of these agents for whom something waits, as far as it is cheap to ask.
+
+        With ``rung`` it is asked in any case. Raises ``BrokerUnavailableError``.
+        """
+        with broker_errors():
+            return self._queues.occupied(agent_ids, rung=rung)
 
     def cross(self, lease: Lease) -> int:
-        """Move what waits, one batch; returns how many messages it was."""
-        batch = self._queues.take(lease.agent_id, self._batch)
+        """Move what waits, one batch; returns how many messages it was.
+
+        Raises ``BrokerUnavailableError``, ``DatabaseUnavailableError`` or ``FencedOffError``; what
+        was moved by then comes again and is known.
+        """
+        with broker_errors():
+            batch = self._queues.take(lease.agent_id, self._batch)
         if not batch.raw:
             return 0
         try:
             with lease.effect() as connection:
                 for raw in batch.raw:
-                    self._take_in(connection, lease.agent_id, raw)
+                    take_in(connection, lease.agent_id, raw, limit_bytes=self._limit_bytes)
         except BaseException:
-            batch.abandon()
+            with suppress(*BROKER_ERRORS):
+                batch.abandon()
             raise
-        batch.confirm()
+        with broker_errors():
+            batch.confirm()
         return len(batch.raw)
 
-    def _take_in(self, connection: Connection, agent_id: str, raw: bytes) -> None:
-        letter: Letter | None = None
-        try:
-            letter = decode(raw, limit_bytes=self._limit_bytes)
-            # A letter that turns out bad half-way must not undo the ones before it.
-            with connection.begin_nested():
-                _deliver(connection, agent_id, letter)
-        except (InvalidInputError, ConflictError) as error:
-            _bury(connection, agent_id, raw, letter, str(error))
+
+def take_in(connection: Connection, agent_id: str, raw: bytes, *, limit_bytes: int) -> None:
+    """Do what a message asks, or bury it, in a transaction of the agent."""
+    letter: Letter | None = None
+    try:
+        letter = decode(raw, limit_bytes=limit_bytes)
+        # A letter that turns out bad half-way must not undo the ones before it.
+        with connection.begin_nested():
+            _deliver(connection, agent_id, letter)
+    except (InvalidInputError, ConflictError) as error:
+        _bury(connection, agent_id, raw, letter, str(error))
 
 
 def _deliver(connection: Connection, agent_id: str, letter: Letter) -> None:

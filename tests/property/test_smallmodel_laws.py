@@ -16,44 +16,26 @@ from memci.smallmodel.offline.embedder import OfflineEmbedder
 from memci.smallmodel.offline.lexicon import OfflineLexicon
 from memci.smallmodel.offline.pieces import cut_into_pieces
 from memci.smallmodel.offline.relation import OfflineRelationNamer
-from memci.smallmodel.offline.segmenter import LONGEST_SEGMENT, OfflineSegmenter
+from memci.smallmodel.offline.segmenter import LONGEST_SEGMENT
 from memci.smallmodel.offline.sentences import sentence_spans
+from tests.support.cutting import Cutter
 
 PHRASES = st.sampled_from(
     [
-        "We moved to Oslo.",
-        "I don't like tea",
-        "because of the rain, we",
-        "unless Dana agrees",
-        "Thanks!",
-        "Never",
-        "and they",
-        "which was red",
-        "well, you know,",
-        "(see below)",
-        "e.g.",
-        "A.",
-        "J. Smith",
-        "3.5",
-        "42",
-        "—",
-        "…",
-        "\n",
-        "如果下雨，",
-        "我们决定去厦门。",
-        "不要发布",
-        "，因为",
-        "李明负责。",
-        "“好。”",
-        "《三体》",
-        "的",
-        "“",
-        "```sh",
-        "\n\n",
-        "user@x.org",
-        "http://a.b/c?d=e",
-        "😀",
-        "\u200d",
+        *("We moved to Oslo.", "I don't like tea", "because of the rain, we", "unless Dana agrees"),
+        *("Thanks!", "Never", "and they", "which was red", "well, you know,", "(see below)"),
+        *("e.g.", "A.", "J. Smith", "3.5", "42", "—", "…", "\n", "\n\n", "“", "```sh"),
+        *(
+            "如果下雨，",
+            "我们决定去厦门。",
+            "不要发布",
+            "，因为",
+            "李明负责。",
+            "“好。”",
+            "《三体》",
+            "的",
+        ),
+        *("user@x.org", "http://a.b/c?d=e", "😀", "\u200d"),
     ]
 )
 TEXTS = st.one_of(
@@ -66,7 +48,7 @@ quickly = settings(deadline=None, max_examples=150)
 
 @functools.cache
 def segmenter():
-    return OfflineSegmenter(OfflineEmbedder(threads=2))
+    return Cutter(OfflineEmbedder(threads=2))
 
 
 def squeezed(text):

@@ -40,9 +40,9 @@ def new(
     """Make a key and show it, once; MEMCI_API_KEYS gets only its hash."""
     from pydantic import ValidationError
 
+    from memci.access import new_key
     from memci.cli.output import hint, print_json, say
     from memci.config import load_settings
-    from memci.http.keys import new_key
 
     # Settings for the outside are refused until there is a key, which is made here.
     known = load_settings(host="127.0.0.1").api_keys

@@ -68,9 +68,9 @@ SELECT t.node_id FROM trail t
  WHERE t.agent_id = %(agent)s AND t.node_id = ANY(%(nodes)s) AND t.event = 'created'
    AND jsonb_array_length(t.details->'messages') > 0
    AND NOT EXISTS (
-       SELECT 1 FROM jsonb_array_elements_text(t.details->'messages') AS seq
+       SELECT 1 FROM jsonb_array_elements_text(t.details->'messages') AS origin(message)
         WHERE NOT EXISTS (SELECT 1 FROM message m
-                           WHERE m.agent_id = %(agent)s AND m.seq = seq::bigint))
+                           WHERE m.agent_id = %(agent)s AND m.seq = origin.message::bigint))
 """
 
 

@@ -6,7 +6,7 @@ from memci.smallmodel.offline.annotator import OfflineAnnotator
 from memci.smallmodel.offline.compressor import OfflineCompressor
 from memci.smallmodel.offline.embedder import OfflineEmbedder
 from memci.smallmodel.offline.lexicon import OfflineLexicon
-from memci.smallmodel.offline.segmenter import OfflineSegmenter
+from tests.support.cutting import Cutter
 
 
 @pytest.fixture(scope="session")
@@ -16,7 +16,7 @@ def embedder():
 
 @pytest.fixture(scope="session")
 def segmenter(embedder):
-    return OfflineSegmenter(embedder)
+    return Cutter(embedder)
 
 
 @pytest.fixture(scope="session")

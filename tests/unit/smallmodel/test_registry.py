@@ -79,7 +79,8 @@ from memci.domain.message import Message, Role
 from memci.smallmodel.registry import build_small_models
 models = build_small_models(Settings())
 text = "我们决定把订单服务迁到自建机房，由李明负责。"
-models.segmenter.segment([Message(n, str(n), Role.USER, text, datetime.now(UTC)) for n in (1, 2)])
+messages = [Message(n, str(n), Role.USER, text, datetime.now(UTC)) for n in (1, 2)]
+models.segmenter.segment(messages, models.embedder.embed([text, text]))
 models.annotator.annotate([text, "We decided to move to Oslo."])
 models.compressor.compress(text, 10)
 models.relation_namer.name(text, "李明", Language.CHINESE)

@@ -44,8 +44,8 @@ def test_a_job_is_a_child_of_its_request() -> None:
 
 @pytest.mark.parametrize(
     "header",
-    [None, "", "x", PARENT + "\n", PARENT.upper(), "ff" + PARENT[2:], "00-" + "0" * 32 + PARENT[35:],
-     PARENT[:36] + "0" * 16 + "-01", PARENT + "-x"],
+    [None, "", "x", PARENT + "\n", PARENT.upper(), "ff" + PARENT[2:],
+     "00-" + "0" * 32 + PARENT[35:], PARENT[:36] + "0" * 16 + "-01", PARENT + "-x"],
 )  # fmt: skip
 def test_a_wrong_traceparent_is_ignored(header: str | None) -> None:
     assert valid_traceparent(header) is None
