@@ -28,7 +28,7 @@ class RedisState:
 def redis_state(client: redis.Redis) -> RedisState:
     """Ask a Redis how it is set; raises ``BrokerUnavailableError``."""
     with broker_errors():
-        version = str(cast("dict[str, Any]", client.info("server"))["redis_version"])
+        version = str(client.info("server")["redis_version"])
         return RedisState(
             version=version,
             appendonly=None if (said := _setting(client, "appendonly")) is None else said == "yes",
@@ -53,4 +53,6 @@ def _setting(client: redis.Redis, name: str) -> str | None:
         found = cast("dict[Any, Any]", client.config_get(name))
     except redis.ResponseError:  # hosted ones forbid CONFIG
         return None
-    return next((each.decode() if isinstance(each, bytes) else each for each in found.values()), None)
+    return next(
+        (each.decode() if isinstance(each, bytes) else each for each in found.values()), None
+    )

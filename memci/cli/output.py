@@ -83,7 +83,10 @@ def cell(value: object) -> str:
 
 def printable(text: str) -> str:
     """Replace control characters, which could rewrite the terminal, by visible signs."""
-    return "".join(each if each.isprintable() or each in _SHOWN else "\N{REPLACEMENT CHARACTER}" for each in text)
+    return "".join(
+        each if each.isprintable() or each in _SHOWN else "\N{REPLACEMENT CHARACTER}"
+        for each in text
+    )
 
 
 def shortened(text: str, length: int) -> str:

@@ -101,7 +101,9 @@ def _look(connection: Connection) -> DatabaseState:
         vector=vector,
         missing_roles=tuple(name for name, exists, _ in roles if not exists),
         forbidden_roles=tuple(name for name, exists, may in roles if exists and not may),
-        revisions=Revisions(_revision(connection, readable=all(may for *_, may in roles)), head_revision()),
+        revisions=Revisions(
+            _revision(connection, readable=all(may for *_, may in roles)), head_revision()
+        ),
     )
 
 

@@ -56,14 +56,15 @@ def print_agent(about: AgentAnswer) -> None:
     progress = about.pass_progress
     lines: dict[str, object] = {
         "agent": about.agent_id,
-        "messages": f"{about.messages} (memory has caught up with {about.seq}, {about.pending} to come)",
+        "messages": f"{about.messages}, of which memory knows {about.seq}; {about.pending} to come",
         "network": f"{about.nodes} nodes, {about.links} links, {about.dangling} of them dangling",
         "focus": about.focus,
         "passes": about.passes,
         "under way": progress
         and f"pass {progress.number}: {progress.scanned} nodes scanned, {progress.left} left",
         "queue": f"{about.queued} queued, {about.dead} dead",
-        "lease": about.lease and f"held until {cell(about.lease.until)} (fence {about.lease.fence})",
+        "lease": about.lease
+        and f"held until {cell(about.lease.until)} (fence {about.lease.fence})",
         "halted by": about.halted_by and f"dead job {about.halted_by}: retry it, or `memci resume`",
         "state": "paused" if about.paused else "idle" if about.idle else "busy",
     }

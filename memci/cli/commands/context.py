@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from memci.shapes.read import ContextAnswer
 
 
-def context(  # noqa: PLR0913 - each is an option
+def context(
     *,
     query: Annotated[str | None, typer.Argument(help="The user's next message.")] = None,
     agent: AgentOption,

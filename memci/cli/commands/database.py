@@ -48,7 +48,9 @@ def status(*, as_json: JsonOption = False) -> None:
         say(f"the database is at {revisions.current}, as this release needs it")
     else:
         at = revisions.current or "no schema yet"
-        say(f"the database is at {at}, and this release needs {revisions.needed}: "
-            "run `memci db upgrade`")
+        say(
+            f"the database is at {at}, and this release needs {revisions.needed}: "
+            "run `memci db upgrade`"
+        )
     if not fits:
         raise typer.Exit(1)

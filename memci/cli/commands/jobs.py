@@ -83,7 +83,7 @@ def print_jobs(listed: list[JobAnswer]) -> None:
                 each.id,
                 each.kind,
                 each.state,
-                "" if each.first_seq is None else f"{each.first_seq}–{each.last_seq}",
+                "" if each.first_seq is None else f"{each.first_seq}-{each.last_seq}",
                 each.started,
                 each.created_at,
                 each.finished_at,

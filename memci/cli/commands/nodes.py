@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from memci.shapes.agent import NodeAnswer
 
 
-def nodes(  # noqa: PLR0913 - each is an option
+def nodes(
     *,
     node: Annotated[int | None, typer.Argument(metavar="[ID]", help="Show this one.")] = None,
     agent: AgentOption,

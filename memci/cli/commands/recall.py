@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from memci.shapes.read import RecallAnswer
 
 
-def recall(  # noqa: PLR0913 - each is an option
+def recall(
     *,
     keywords: Annotated[list[str], typer.Argument(help="Words or phrases to look for.")],
     agent: AgentOption,

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _STDIN = "-"
 
 
-def remember(  # noqa: PLR0913 - each is an option
+def remember(
     *,
     file: Annotated[str, typer.Argument(metavar="FILE", help="A file, or - for standard input.")],
     agent: AgentOption,
@@ -87,9 +87,7 @@ def _send(memory: Agent, messages: list[dict[str, Any]], parsed: Parsed, **to: s
     from memci.config import load_settings
 
     settings = load_settings()
-    limits = Limits(
-        settings.max_messages, settings.max_request_bytes, settings.max_message_bytes
-    )
+    limits = Limits(settings.max_messages, settings.max_request_bytes, settings.max_message_bytes)
     check_sizes(parsed, limits)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     screen = console(stderr=True)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from memci.shapes.read import SearchAnswer
 
 
-def search(  # noqa: PLR0913 - each is an option
+def search(
     *,
     query: Annotated[str, typer.Argument(help="What to look for, in any words.")],
     agent: AgentOption,

@@ -106,7 +106,9 @@ def forget(cast: Sequence[Player], screen: Screen) -> None:
                     ]
                 if gone > _PASSES_AFTER:
                     break
-    screen.table(("lane", "pass", "memories", "forgotten", "of their characters are left", ""), rows)
+    screen.table(
+        ("lane", "pass", "memories", "forgotten", "of their characters are left", ""), rows
+    )
     for player in cast:
         screen.heading(f"One memory of {player.story.agent}, pass by pass")
         screen.table(

@@ -24,7 +24,9 @@ def play(settings: Settings) -> int:
             _play(settings, interrupts, screen)
     except KeyboardInterrupt:
         return _INTERRUPTED
-    screen.say(f"That was memci, in {time.monotonic() - began:.0f} seconds. `memci up` starts yours.")
+    screen.say(
+        f"That was memci, in {time.monotonic() - began:.0f} seconds. `memci up` starts yours."
+    )
     return 0
 
 

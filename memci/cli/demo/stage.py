@@ -49,7 +49,15 @@ def stage(
 
 def _start(folder: Path, port: int) -> subprocess.Popen[str]:
     # Through the leash: a demo that is killed takes everything along.
-    command = ("-m", "memci.cli.up.leash", str(os.getpid()), sys.executable, "-m", "memci.cli", "up")
+    command = (
+        "-m",
+        "memci.cli.up.leash",
+        str(os.getpid()),
+        sys.executable,
+        "-m",
+        "memci.cli",
+        "up",
+    )
     return subprocess.Popen(
         (sys.executable, *command),
         env=_environment(folder, port),

@@ -55,7 +55,9 @@ def _tokenizer(name: str) -> Finding:
 
 def _weights() -> Finding:
     missing = [
-        name for name in (_WEIGHTS, "sentence_transformers", "torch") if not importlib.util.find_spec(name)
+        name
+        for name in (_WEIGHTS, "sentence_transformers", "torch")
+        if not importlib.util.find_spec(name)
     ]
     if missing:
         advice = "pip install memci again, with its dependencies"

@@ -23,7 +23,9 @@ def check_queue(database: Database, *, token_stale_s: float) -> Iterator[Finding
     except UnavailableError as error:
         yield wrong("queue", str(error), "see the database above")
         return
-    waiting = f"{gauges.queued_jobs:.0f} jobs wait, the oldest for {gauges.oldest_queued_age_s:.0f} s"
+    waiting = (
+        f"{gauges.queued_jobs:.0f} jobs wait, the oldest for {gauges.oldest_queued_age_s:.0f} s"
+    )
     if gauges.oldest_queued_age_s > _OLD_S:
         yield wrong("queue", waiting, "start more lane workers, or see why these do not keep up")
     else:
@@ -46,7 +48,7 @@ def check_queue(database: Database, *, token_stale_s: float) -> Iterator[Finding
         yield wrong(
             "dead jobs",
             f"{gauges.dead_jobs:.0f} jobs have failed for good",
-            "`memci jobs --agent ID --state dead` says why, `memci retry --agent ID` runs them again",
+            "`memci jobs --agent ID --state dead` says why, `memci retry` runs them again",
         )
     if still.halted:
         yield wrong(

@@ -26,7 +26,10 @@ _DATE = r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{4}年\d{1,2}月\d{1,2}日"
 _TIME = r"\d{1,2}[:：]\d{2}(?:[:：]\d{2}(?:\.\d{1,6})?)?"
 _ZONE = r"\s?(?:Z|UTC|[+-]\d{2}:?\d{2})"
 _STAMP = rf"(?:(?P<date>{_DATE})(?:[T\s]\s?(?P<time>{_TIME}(?:{_ZONE})?))?|(?P<alone>{_TIME}))"
-_NAME = r"(?P<name>[^\s\d:：\[\]()<>{}\"'`,，.。;；!！?？/\\|=*#-][^:：\[\](){}<>\"`，。；！？/\\|=\n]{0,39}?)"
+_NAME = (
+    r"(?P<name>[^\s\d:：\[\]()<>{}\"'`,，.。;；!！?？/\\|=*#-]"
+    r"[^:：\[\](){}<>\"`，。；！？/\\|=\n]{0,39}?)"
+)
 _LINE = re.compile(
     rf"(?:\[\s?{_STAMP.replace('?P<', '?P<b_')}\s?\]\s?|{_STAMP}\s(?:-\s)?)?"
     rf"{_NAME}\s?[:：](?:\s+|(?<=：)|(?=[\u3400-\u9fff])|$)(?P<said>.*)",
@@ -83,7 +86,7 @@ def parse(text: str) -> Parsed:
             current.said.append(line.strip())
         elif line.strip():
             raise BadFileError(
-                f"line {number}: nobody says this; expected a speaker, as in 'Alice: …' or '用户：…'"
+                f"line {number}: nobody says this; expected a speaker: 'Alice: …' or '用户：…'"
             )
     _add(parsed, current)
     return parsed

@@ -13,7 +13,9 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 
-def with_ids(messages: Iterable[dict[str, Any]], session_id: str | None) -> Iterator[dict[str, Any]]:
+def with_ids(
+    messages: Iterable[dict[str, Any]], session_id: str | None
+) -> Iterator[dict[str, Any]]:
     """Yield the messages, each with an id; one that it brought along stays."""
     chain = hashlib.sha256(json.dumps(session_id).encode())
     for message in messages:

@@ -22,7 +22,9 @@ class Readiness:
     A worker answers a ping; beat is ready when upkeep has been given a duty since beat started.
     """
 
-    def __init__(self, addresses: Addresses, broker_url: str, flower_login: tuple[str, str]) -> None:
+    def __init__(
+        self, addresses: Addresses, broker_url: str, flower_login: tuple[str, str]
+    ) -> None:
         """Take where the parts are."""
         self._addresses = addresses
         self._celery = make_app(broker_url)
@@ -75,7 +77,9 @@ class Readiness:
             self._duties_before[pid] = 0  # the first beat, started together with upkeep
         return duties > self._duties_before.setdefault(pid, duties)
 
-    def _ask(self, question: str, nodes: Collection[str]) -> Mapping[str, Mapping[str, Mapping[str, int]]]:
+    def _ask(
+        self, question: str, nodes: Collection[str]
+    ) -> Mapping[str, Mapping[str, Mapping[str, int]]]:
         inspect = self._celery.control.inspect(
             destination=list(nodes), timeout=_TIMEOUT_S, limit=len(nodes)
         )

@@ -95,7 +95,11 @@ def _headline(settings: Settings, addresses: Addresses, where: str, logs: Path) 
         f"API       {addresses.api_url}   documentation {addresses.api_url}/docs",
         f"Flower    {addresses.flower_url}   user {settings.flower_user}, {where}",
         f"logs      {logs}",
-        *([] if settings.api_keys else ["keys      none: only programs of this machine are served"]),
+        *(
+            []
+            if settings.api_keys
+            else ["keys      none: only programs of this machine are served"]
+        ),
     ]
 
 

@@ -63,9 +63,7 @@ class Supervisor:
             self._board.say(self._observer.news.get())
         starting = [each for each in self._parts.values() if each.state is State.STARTING]
         self._observer.watch({each.name: each.pid for each in starting if each.pid})
-        if not self._said_ready and all(
-            each.state is State.READY for each in self._parts.values()
-        ):
+        if not self._said_ready and all(each.state is State.READY for each in self._parts.values()):
             self._said_ready = True
             self._board.say(when_ready)
 
