@@ -6,7 +6,8 @@ import base64
 import json
 from typing import Any
 
-# What RabbitMQ adds differs from delivery to delivery; a letter without an id is known by its bytes.
+# What RabbitMQ adds differs from one delivery to the next; a letter without an id is known by
+# its bytes.
 _BROKER_HEADERS = "x-"
 
 
@@ -33,4 +34,6 @@ def envelope(message: Any) -> bytes:
         },
         # AMQP knows times, decimals and bytes; none of them is in a header that we read.
         default=str,
+        # A message that comes again may bring its headers in another order.
+        sort_keys=True,
     ).encode()

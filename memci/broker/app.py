@@ -49,6 +49,8 @@ _CONF: dict[str, Any] = {
     # One short try: a token that cannot be published is replaced by the sweeper.
     "task_publish_retry": False,
     "broker_connection_timeout": 2,
+    # For quorum queues Celery prepares 28 more for delays of any length. We delay nothing.
+    "broker_native_delayed_delivery_queue_type": "classic",
     "timezone": "UTC",
     "enable_utc": True,
 }
@@ -83,7 +85,10 @@ def make_producer(broker_url: str) -> Celery:
     Without a result backend: to prepare for a result costs round trips, and Celery prepares on
     one connection for all threads.
     """
-    return _make(broker_url, _PRODUCER_PATIENCE_S)
+    app = _make(broker_url, _PRODUCER_PATIENCE_S)
+    # Each host of the address is tried once; kombu would wait two seconds and try again.
+    app.conf.broker_transport_options["max_retries"] = broker_url.count(";")
+    return app
 
 
 def _make(broker_url: str, patience_s: int) -> Celery:

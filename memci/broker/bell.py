@@ -25,6 +25,7 @@ _SCAN_PERIOD_S = 1.0
 _QUIET_S = 0.1
 _MOST_REMEMBERED = 10_000
 _AT_LEAST = 8
+_AWAY: tuple[type[Exception], ...] = (*BROKER_ERRORS, UnavailableError)
 
 
 class Bell:
@@ -69,7 +70,7 @@ class Bell:
         while not self._stop.is_set():
             try:
                 loop()
-            except (*BROKER_ERRORS, UnavailableError) as error:
+            except _AWAY as error:
                 _log.warning("bell cannot look", error=type(error).__name__)
                 self._stop.wait(self._period_s)
 
