@@ -53,10 +53,11 @@ SELECT node_id, 1 - min(distance) FROM near
 """
 _ANY_MEMORY = "SELECT EXISTS (SELECT 1 FROM node WHERE agent_id = %s AND kind = 'memory')"
 _ALL_DANGLING = """
-SELECT l.source, l.target, l.relation, l.strength, l.hint FROM link l
+SELECT l.target, l.relation, l.strength, l.hint FROM link l
  WHERE l.agent_id = %(agent)s
    AND (%(relations)s::text[] IS NULL OR l.relation = ANY(%(relations)s))
    AND NOT EXISTS (SELECT 1 FROM node n WHERE n.agent_id = l.agent_id AND n.id = l.target)
+ ORDER BY l.strength DESC, l.source
 """
 _MEMORIES = """
 SELECT n.id, n.content, n.phrase, n.type, n.language, n.message_seqs, n.said_at,
@@ -167,10 +168,8 @@ def dangling_links(
     values = {"agent": agent_id, "relations": list(relations) or None}
     rows = connection.exec_driver_sql(_ALL_DANGLING, values)
     strongest: dict[int, Forgotten] = {}
-    for _, target, relation, strength, hint in rows:
-        known = strongest.get(target)
-        if known is None or strength > known.strength:
-            strongest[target] = Forgotten(target, relation, hint, 0, strength)
+    for target, relation, strength, hint in rows:
+        strongest.setdefault(target, Forgotten(target, relation, hint, 0, strength))
     return list(strongest.values())
 
 
