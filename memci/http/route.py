@@ -12,9 +12,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from structlog.contextvars import bind_contextvars
 
+from memci.access import Scope
 from memci.http.call import Call
 from memci.http.gate import Gate
-from memci.http.keys import Scope
 
 
 class GuardedRoute(APIRoute):
