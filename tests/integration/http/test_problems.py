@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import socket
 import threading
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
 
 from memci.embedded import Servers
 from memci.errors import DatabaseUnavailableError
+from memci.testing import wait_until
 from tests.integration.http.conftest import make_settings
 from tests.integration.http.serving import Served, served
 
@@ -106,6 +109,22 @@ def test_messages_are_taken_while_the_broker_is_away(own_servers: Servers) -> No
         assert answer.status_code == 503
         assert answer.json()["type"] == "urn:memci:problem:unavailable"
         assert http.get("/readyz").json()["checks"]["broker"] != "ok"
+
+
+def test_a_caller_who_leaves_in_the_middle_is_no_error(
+    http: httpx.Client, server: Served, logged: Callable[[], list[dict[str, Any]]]
+) -> None:
+    where = urlsplit(server.url)
+    with socket.create_connection((where.hostname, where.port)) as caller:
+        caller.sendall(
+            b"POST /v1/agents/a/messages HTTP/1.1\r\nHost: localhost\r\n"
+            b'Content-Type: application/json\r\nContent-Length: 999\r\n\r\n{"messages":'
+        )
+    route = 'route="/v1/agents/{agent}/messages"'
+    left = f'memci_http_requests_total{{method="POST",{route},status="499"}}'
+    wait_until(lambda: left in http.get("/metrics").text, "the caller's leaving was counted")
+    assert logged() == []
+    assert server.messages("a") == []
 
 
 def test_reads_that_wait_do_not_keep_writes_out(http: httpx.Client, server: Served) -> None:
