@@ -106,5 +106,5 @@ class LiveBoard:
 
 def told(part: Part) -> str:
     """Return what there is to say about a part beside its state."""
-    again = f"restarted {part.restarts}×" if part.restarts else ""  # noqa: RUF001 - a times sign
+    again = f"restarted {part.restarts}×" if part.restarts else ""
     return " · ".join(each for each in (part.note, again) if each)
