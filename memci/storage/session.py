@@ -48,6 +48,8 @@ class Database:
         """Take a PostgreSQL URL; connects when first used."""
         self.engine: Engine = create_engine(
             make_url(url).set(drivername="postgresql+psycopg"),
+            # Errors must not quote what was said.
+            hide_parameters=True,
             pool_size=pool_size,
             max_overflow=8,
             pool_timeout=5,

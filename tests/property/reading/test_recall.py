@@ -36,7 +36,7 @@ def walk(links: Iterable[Link], focus: Iterable[int], depth: int) -> Walk:
 
 def best_ways(links: Iterable[Link], focus: set[int], depth: int) -> dict[int, tuple[int, float]]:
     """The same by trying every way: its length, and the greatest product among the shortest."""
-    best = {each: (0, 1.0) for each in focus}
+    best = dict.fromkeys(focus, (0, 1.0))
     ways = [(each, 1.0) for each in focus]
     for layer in range(1, depth + 1):
         longer: dict[int, float] = {}
