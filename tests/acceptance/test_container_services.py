@@ -118,6 +118,16 @@ def test_a_backup_restores_what_was_there(own_servers: Servers, tmp_path: Path):
         restored.close()
 
 
+def test_the_questions_of_the_runbook_can_be_asked(database_url: str):
+    questions = re.findall(r"^```sql\n(.*?)^```", _RUNBOOK, re.MULTILINE | re.DOTALL)
+    assert questions
+    url = database_url.replace("postgresql+psycopg://", "postgresql://")
+    with psycopg.connect(url) as connection:
+        connection.execute("SET ROLE memci_upkeep")
+        for question in questions:
+            assert connection.execute(question).fetchall() == []
+
+
 @pytest.fixture
 def producer_url(process_redis: Redis, broker_url: str) -> Iterator[str]:
     """A Redis user as the runbook makes them for producers that only write."""

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+import shlex
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pydantic import BaseModel
+from typer.main import get_command
 
 from memci.broker.names import COMPRESS_TASK, CREATE_TASK, read_task
+from memci.cli.app import app
 from memci.config import Settings, load_settings
 from memci.domain.memory.parameters import MemoryParameters
 from memci.queue.bridge import UNREADABLE_KIND
@@ -88,6 +91,20 @@ def test_every_message_is_documented_with_its_arguments():
         task: (set(shape.model_fields) | {"agent_id"}) - {"v"} for task, shape in TASKS.items()
     }
     assert documented == expected
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_commands_that_a_document_names_exist(document: Path):
+    """With their options: `memci jobs --state dead` and the like."""
+    code = re.findall(r"`(memci [^`\n]+)`|^(memci .+)$", document.read_text(), re.MULTILINE)
+    for line in {inline or own for inline, own in code}:
+        words = [each for each in shlex.split(line, comments=True)[1:] if each != "…"]
+        command: Any = get_command(app)
+        while words and (commands := getattr(command, "commands", None)):
+            assert words[0] in commands, line
+            command = commands[words.pop(0)]
+        known = {option for each in command.params for option in each.opts}
+        assert {word for word in words if word.startswith("-")} <= known, line
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)

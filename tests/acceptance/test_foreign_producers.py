@@ -187,19 +187,19 @@ def test_a_queue_named_by_a_string_works_and_its_keys_are_removed(
             "memci.memory.create",
             kwargs={
                 "v": 1,
-                "agent_id": "42",
+                "agent_id": "plain-42",
                 "messages": [{"role": "user", "content": "我最喜欢的颜色是绿色。"}],
             },
-            queue="memci.agent.42",
+            queue="memci.agent.plain-42",
         )
     assert house.wait_done(sent.id)["state"] == "done"
-    left = house.keys_of("42")
+    left = house.keys_of("plain-42")
     assert left
     assert all(key.startswith("_kombu.binding") for key in left)
 
     assert remove_binding_keys(broker) == len(left)
-    house.wait_idle("42")
-    assert house.keys_of("42") == set()
+    house.wait_idle("plain-42")
+    assert house.keys_of("plain-42") == set()
 
 
 def test_what_cannot_be_taken_in_is_buried_and_what_follows_is_not(
