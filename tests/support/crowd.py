@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from memci.storage.session import Database
 
-# Words by Zipf's law, twelve in a text; vectors point anywhere.
+# Words by Zipf's law; vectors point anywhere.
 _MESSAGES = """
 WITH drawn AS MATERIALIZED (
     SELECT n AS seq, 'w' || floor(exp(random() * ln(%(words)s::float8))) AS term
-      FROM generate_series(1, %(count)s::int) n, generate_series(1, 12)),
+      FROM generate_series(1, %(count)s::int) n, generate_series(1, %(terms)s::int)),
 texts AS (SELECT seq, string_agg(term, ' ') AS content FROM drawn GROUP BY seq),
 said AS (
     INSERT INTO message (agent_id, seq, id, role, content, session_id, said_at, remember,
@@ -18,12 +18,13 @@ said AS (
            'made', true
       FROM texts ORDER BY seq)
 INSERT INTO message_term (agent_id, term, seq, tf, length)
-SELECT %(agent)s, term, seq, count(*), 12 FROM drawn GROUP BY term, seq
+SELECT %(agent)s, term, seq, count(*), %(terms)s FROM drawn GROUP BY term, seq
 """
 _NODES = """
 WITH drawn AS MATERIALIZED (
     SELECT n AS id, 'w' || floor(exp(random() * ln(%(words)s::float8))) AS term
-      FROM generate_series(%(first)s::int, %(last)s::int) n, generate_series(1, 24)),
+      FROM generate_series(%(first)s::int, %(last)s::int) n,
+           generate_series(1, %(terms)s::int)),
 texts AS (SELECT id, string_agg(term, ' ') AS content FROM drawn GROUP BY id),
 made AS (
     INSERT INTO node (agent_id, id, slot, kind, type, content, original_length, phrase, keywords,
@@ -32,7 +33,7 @@ made AS (
            'en', ARRAY[id - %(first)s + 1, id - %(first)s + 2], 's' || id / 40, now()
       FROM texts)
 INSERT INTO node_term (agent_id, term, node_id, tf, length)
-SELECT %(agent)s, term, id, count(*), 24 FROM drawn GROUP BY term, id
+SELECT %(agent)s, term, id, count(*), %(terms)s FROM drawn GROUP BY term, id
 """
 _VECTORS = """
 INSERT INTO {table}_vector (agent_id, {key}, embedding, model)
@@ -61,7 +62,7 @@ SELECT %(agent)s, id, entity, 'about', 1, '' FROM about
 """
 _LANE = """
 INSERT INTO lane (agent_id, message_seq, last_node_id, indexed_messages, indexed_terms)
-VALUES (%(agent)s, %(count)s, %(last)s, %(count)s, %(count)s * 12)
+VALUES (%(agent)s, %(count)s, %(last)s, %(count)s, %(count)s::int * %(terms)s::int)
 """
 
 WORDS = 5_000
@@ -69,13 +70,19 @@ ENTITIES = 200
 
 
 def fill(
-    database: Database, agent_id: str, *, messages: int, nodes: int, dimension: int = 384
+    database: Database,
+    agent_id: str,
+    *,
+    messages: int,
+    nodes: int,
+    dimension: int = 384,
+    terms: int = 12,
 ) -> None:
     """Fill an agent with messages ``m1`` … and memories; its focus is on five entities."""
     first, last = ENTITIES + 1, ENTITIES + nodes
     values = {
         "agent": agent_id, "count": messages, "words": WORDS, "entities": ENTITIES,
-        "dimension": dimension, "first": first, "last": last,
+        "dimension": dimension, "first": first, "last": last, "terms": terms,
     }  # fmt: skip
     with database.agent_transaction(agent_id, durable=False) as connection:
         connection.exec_driver_sql(_LANE, values)

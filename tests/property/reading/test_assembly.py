@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memci.domain.context.assembly import Assembly, Materials, assemble
@@ -19,6 +19,7 @@ from memci.smallmodel.offline.tokens import OfflineTokenCounter
 from tests.support.talk import TEXTS, candidates, conversations, words
 
 REAL = OfflineTokenCounter().count
+quickly = settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 ORDER = [Section.SYSTEM, Section.MEMORY, Section.HISTORY, Section.RECENT, Section.QUERY]
 
 
@@ -45,6 +46,7 @@ def check(assembly: Assembly, budget: int, count: Count) -> None:
 
 
 @pytest.mark.parametrize("count", [words, REAL], ids=["simple", "o200k_base"])
+@quickly
 @given(chosen=materials(), budget=st.integers(3, 400) | st.integers(1_000, 1_400))
 def test_a_list_is_never_over_its_budget_and_its_items_are_what_it_holds(
     count: Count, chosen: Materials, budget: int
@@ -57,6 +59,7 @@ def test_a_list_is_never_over_its_budget_and_its_items_are_what_it_holds(
     check(assembly, budget, count)
 
 
+@quickly
 @given(chosen=materials(), budget=st.integers(100, 400))
 def test_system_and_query_are_always_in_and_sections_keep_their_order(
     chosen: Materials, budget: int
@@ -70,6 +73,7 @@ def test_system_and_query_are_always_in_and_sections_keep_their_order(
     assert (Section.QUERY in parts) == (chosen.query is not None)
 
 
+@quickly
 @given(chosen=materials(), budget=st.integers(100, 1_400))
 def test_a_message_enters_once(chosen: Materials, budget: int):
     items = assemble(chosen, budget, words).items
@@ -80,10 +84,9 @@ def test_a_message_enters_once(chosen: Materials, budget: int):
             assert not set(seqs).issuperset(item.seqs)
 
 
+@quickly
 @given(chosen=materials(), budget=st.integers(100, 1_400))
-def test_recent_messages_keep_their_order_and_calls_their_results(
-    chosen: Materials, budget: int
-):
+def test_recent_messages_keep_their_order_and_calls_their_results(chosen: Materials, budget: int):
     assembly = assemble(chosen, budget, words)
     recent = [
         (item.seqs[0], part.utterance)
@@ -108,6 +111,7 @@ def test_recent_messages_keep_their_order_and_calls_their_results(
     assert all(said[seq].content == utterance.content for seq, utterance in recent)
 
 
+@quickly
 @given(found=candidates(), limit=st.integers(1, 400))
 def test_what_is_left_out_and_what_is_in_is_all_there_was(found: list[Candidate], limit: int):
     ranked = fuse_rrf(found, list(Channel))
@@ -120,6 +124,7 @@ def test_what_is_left_out_and_what_is_in_is_all_there_was(found: list[Candidate]
     assert len(keys) == len(set(keys))
 
 
+@quickly
 @given(found=candidates())
 def test_a_ranking_holds_what_any_channel_found_best_first(found: list[Candidate]):
     ranked = fuse_rrf(found, list(Channel))
