@@ -49,6 +49,9 @@ def print_json(value: BaseModel | Mapping[str, Any] | Sequence[Any]) -> None:
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """Print rows under the names of their columns; numbers go to the right."""
     listed = [list(row) for row in rows]
+    if not listed:
+        say("(none)")
+        return
     table = Table(box=None, pad_edge=False, header_style="bold")
     for index, name in enumerate(columns):
         numbers = all(isinstance(row[index], (int, float)) for row in listed) and bool(listed)

@@ -28,9 +28,10 @@ _INTERRUPTED = 130
 
 def run_everything(settings: Settings) -> int:
     """Run until asked to stop; returns the exit code."""
+    addresses = choose_addresses(settings)
     try:
         with Interrupts() as interrupts, _servers(settings) as servers:
-            return _run(settings, servers, interrupts)
+            return _run(settings, addresses, servers, interrupts)
     except KeyboardInterrupt:
         return _INTERRUPTED
 
@@ -50,9 +51,10 @@ def _servers(settings: Settings) -> Iterator[Servers | None]:
         _say("stopping PostgreSQL and Redis …")
 
 
-def _run(settings: Settings, servers: Servers | None, interrupts: Interrupts) -> int:
+def _run(
+    settings: Settings, addresses: Addresses, servers: Servers | None, interrupts: Interrupts
+) -> int:
     database_url, broker_url = _urls(settings, servers)
-    addresses = choose_addresses(settings)
     upgrade(database_url)
     password, where = flower_password(settings)
     environment = part_environment(
