@@ -41,11 +41,15 @@ _BY_CHARACTER = """
 SELECT id FROM node WHERE agent_id = %s AND kind = 'memory'
    AND EXISTS (SELECT 1 FROM unnest(%s::text[]) AS k(word) WHERE strpos(content, k.word) > 0)
 """
+# The keywords' vectors are read first: in the join each would be parsed anew for every node.
 _BY_COSINE = """
-SELECT v.node_id, 1 - min(v.embedding <=> k.vector::halfvec)
-  FROM node_vector v CROSS JOIN unnest(%(vectors)s::text[]) AS k(vector)
+WITH keyword AS MATERIALIZED (
+    SELECT given::halfvec AS vector FROM unnest(%(vectors)s::text[]) AS given)
+SELECT v.node_id, 1 - min(v.embedding <=> k.vector)
+  FROM node_vector v CROSS JOIN keyword k
  WHERE v.agent_id = %(agent)s AND v.model = %(model)s
- GROUP BY v.node_id HAVING min(v.embedding <=> k.vector::halfvec) <= 1 - %(least)s::float8
+   AND v.embedding <=> k.vector <= 1 - %(least)s::float8
+ GROUP BY v.node_id
 """
 _ANY_MEMORY = "SELECT EXISTS (SELECT 1 FROM node WHERE agent_id = %s AND kind = 'memory')"
 _ALL_DANGLING = """
