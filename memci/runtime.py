@@ -7,6 +7,7 @@ processes that need no small model never import one.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import ExitStack
 from functools import cached_property
 from threading import Event
 
@@ -15,11 +16,13 @@ from celery import Celery
 
 from memci import embedded
 from memci.broker.agent_queues import AgentQueues
-from memci.broker.app import is_redis, make_app
+from memci.broker.amqp_queues import AmqpAgentQueues
+from memci.broker.app import is_redis, make_producer
 from memci.broker.bell import Bell
-from memci.broker.call import Reads, RedisReads, Replies, RpcReads
+from memci.broker.call import Reads, RedisReads, Replies
 from memci.broker.events import JobEvents
 from memci.broker.redis_queues import RedisAgentQueues
+from memci.broker.rpc import RpcReads
 from memci.broker.token import Tokens
 from memci.config import Settings
 from memci.errors import ConfigurationError
@@ -30,6 +33,7 @@ from memci.queue.handler import Compression, Handler
 from memci.queue.intake import Intake
 from memci.queue.keeper import LeaseKeeper
 from memci.queue.lane import LaneLoop, Slices
+from memci.queue.recent import recent_agents
 from memci.queue.runner import JobRunner, Limits
 from memci.reading.listings import Listings
 from memci.reading.models import ReadingModels, Tokenizers
@@ -74,6 +78,7 @@ class Runtime:
         self.settings = settings
         self.stopping = Event()
         self._service = service
+        self._closing = ExitStack()
         self._database_url, self._broker_url = _addresses(settings)
 
     @cached_property
@@ -84,7 +89,7 @@ class Runtime:
     @cached_property
     def celery(self) -> Celery:
         """The Celery app, as a producer."""
-        return make_app(self._broker_url)
+        return make_producer(self._broker_url)
 
     @cached_property
     def redis(self) -> redis.Redis | None:
@@ -98,9 +103,13 @@ class Runtime:
     @cached_property
     def agent_queues(self) -> AgentQueues:
         """Agents' own Celery queues."""
-        if self.redis is None:
-            raise ConfigurationError("unsupported broker")
-        return RedisAgentQueues(self.redis)
+        if self.redis is not None:
+            return RedisAgentQueues(self.redis)
+        return AmqpAgentQueues(
+            self.celery,
+            lambda: recent_agents(self.database),
+            heartbeat_s=max(1, self.settings.lease_ms // 4000),
+        )
 
     @cached_property
     def tokens(self) -> Tokens:
@@ -173,9 +182,11 @@ class Runtime:
         """Return the loop that works for agents, as the worker of this name."""
         settings = self.settings
         claims = Claims(self.database, settings.lease_ms)
+        events = JobEvents(self.celery, hostname)
+        self._closing.callback(events.close)
         runner = JobRunner(
             self.handlers,
-            JobEvents(self.celery, hostname),
+            events,
             Limits(settings.max_attempts, settings.max_started, settings.on_dead == "halt"),
             self.stopping,
             self.traces,
@@ -194,6 +205,9 @@ class Runtime:
     def close(self) -> None:
         """Close what was opened."""
         made = vars(self)
+        self._closing.close()
+        if "reads" in made:
+            self.reads.close()
         if "readings" in made:
             self.readings.close()
         if "traces" in made:

@@ -23,10 +23,10 @@ from workers.lifecycle import lane_loop, runtime
 
 
 @app.task(name=LANE_RUN_TASK, bind=True)
-def run(self: Task, agent_id: str | None = None, **_: Any) -> None:
+def run(self: Task, agent_id: str | None = None, *, rung: bool = False, **_: Any) -> None:
     """Run jobs of due lanes; the agent is where to look first, and never more than a hint."""
     hint = check_agent_id(agent_id) if agent_id is not None else None
-    lane_loop(self.request.hostname).run(hint)
+    lane_loop(self.request.hostname).run(hint, rung=bool(rung))
 
 
 @app.task(name=LANE_COMPRESS_TASK, bind=True)

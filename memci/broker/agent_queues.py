@@ -26,8 +26,12 @@ class Batch(Protocol):
 class AgentQueues(Protocol):
     """What a lease holder and the bell ask of the broker; all may raise ``BROKER_ERRORS``."""
 
-    def occupied(self, agent_ids: Sequence[str]) -> list[str]:
-        """Return those of these agents whose queue holds something."""
+    def occupied(self, agent_ids: Sequence[str], *, rung: bool = False) -> list[str]:
+        """Return those of these agents whose queue holds something.
+
+        Where asking is dear, only ``rung`` asks for queues that are not known to exist: it says
+        that the bell has seen one of them.
+        """
         ...
 
     def take(self, agent_id: str, limit: int) -> Batch:

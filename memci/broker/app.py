@@ -29,7 +29,6 @@ _CONF: dict[str, Any] = {
     "task_reject_on_worker_lost": False,
     # A reserved token is invisible to idle workers.
     "worker_prefetch_multiplier": 1,
-    "worker_disable_prefetch": True,
     "task_default_queue": LANE_QUEUE,
     "task_queues": [queue(each) for each in (LANE_QUEUE, COMPRESS_QUEUE, READ_QUEUE, UPKEEP_QUEUE)],
     # `-Q memci.agent.42` subscribes a worker to one agent.
@@ -50,15 +49,19 @@ _CONF: dict[str, Any] = {
     # One short try: a token that cannot be published is replaced by the sweeper.
     "task_publish_retry": False,
     "broker_connection_timeout": 2,
+    # For quorum queues Celery prepares 28 more for delays of any length. We delay nothing.
+    "broker_native_delayed_delivery_queue_type": "classic",
     "timezone": "UTC",
     "enable_utc": True,
 }
+# No socket waits for ever; one of a producer, whose caller waits, not for long.
+_PATIENCE_S = 30
+_PRODUCER_PATIENCE_S = 2
 _REDIS_OPTIONS: dict[str, Any] = {
     "visibility_timeout": _VISIBILITY_TIMEOUT_S,
     # One list per queue instead of four: we use queues, not priorities.
     "priority_steps": [0],
-    # Half-open connections are found; no socket waits for ever.
-    "socket_timeout": 30,
+    # Half-open connections are found.
     "socket_connect_timeout": 2,
     "socket_keepalive": True,
     "health_check_interval": 25,
@@ -66,13 +69,36 @@ _REDIS_OPTIONS: dict[str, Any] = {
 
 
 def make_app(broker_url: str) -> Celery:
-    """Return a Celery app on this broker; it connects when first used."""
-    app = Celery("memci", broker=broker_url, set_as_current=False)
-    app.conf.update(_CONF)
+    """Return the Celery app of workers on this broker; it connects when first used."""
+    app = _make(broker_url, _PATIENCE_S)
     if is_redis(broker_url):
-        app.conf.update(broker_transport_options=_REDIS_OPTIONS, result_backend=broker_url)
+        # On RabbitMQ the prefetch count does it, since acknowledgements come late.
+        app.conf.update(result_backend=broker_url, worker_disable_prefetch=True)
     else:
-        app.conf.update(broker_transport_options={"confirm_publish": True}, result_backend="rpc://")
+        app.conf.update(result_backend="rpc://")
+    return app
+
+
+def make_producer(broker_url: str) -> Celery:
+    """Return an app that only sends; no caller waits long for a broker that does not answer.
+
+    Without a result backend: to prepare for a result costs round trips, and Celery prepares on
+    one connection for all threads.
+    """
+    app = _make(broker_url, _PRODUCER_PATIENCE_S)
+    # Each host of the address is tried once; kombu would wait two seconds and try again.
+    app.conf.broker_transport_options["max_retries"] = broker_url.count(";")
+    return app
+
+
+def _make(broker_url: str, patience_s: int) -> Celery:
+    app = Celery("memci", broker=broker_url, set_as_current=False)
+    options = (
+        {**_REDIS_OPTIONS, "socket_timeout": patience_s}
+        if is_redis(broker_url)
+        else {"confirm_publish": True, "read_timeout": patience_s, "write_timeout": patience_s}
+    )
+    app.conf.update(_CONF, broker_transport_options=options)
     return app
 
 

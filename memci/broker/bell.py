@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import time
 from collections.abc import Callable
 from threading import Event, Thread
@@ -15,6 +16,7 @@ from memci.broker.errors import BROKER_ERRORS
 from memci.broker.names import AGENT_PREFIX, LANE_QUEUE
 from memci.broker.redis_queues import agent_of_key
 from memci.broker.token import Tokens
+from memci.errors import UnavailableError
 
 _log = structlog.get_logger(__name__)
 
@@ -22,6 +24,8 @@ _SCAN_PERIOD_S = 1.0
 # A burst of messages to one agent rings once; what comes just after is found by the scan.
 _QUIET_S = 0.1
 _MOST_REMEMBERED = 10_000
+_AT_LEAST = 8
+_AWAY: tuple[type[Exception], ...] = (*BROKER_ERRORS, UnavailableError)
 
 
 class Bell:
@@ -66,16 +70,18 @@ class Bell:
         while not self._stop.is_set():
             try:
                 loop()
-            except BROKER_ERRORS as error:
-                _log.warning("bell lost the broker", error=type(error).__name__)
+            except _AWAY as error:
+                _log.warning("bell cannot look", error=type(error).__name__)
                 self._stop.wait(self._period_s)
 
     def _scan(self) -> None:
         waiting = self._queues.waiting()
-        # Tokens that nobody has taken yet will do for as many of these agents.
-        room = max(0, len(waiting) - self._queues.depth(LANE_QUEUE)) if waiting else 0
-        for agent_id in waiting[:room]:
-            self._tokens.wake_lane(agent_id)
+        if waiting:
+            # Tokens that nobody has taken yet will do for as many of these agents; but they may
+            # be for others, so a few are drawn in any case: none is passed over for ever.
+            missing = len(waiting) - self._queues.depth(LANE_QUEUE)
+            for agent_id in random.sample(waiting, min(len(waiting), max(_AT_LEAST, missing))):
+                self._tokens.wake_lane(agent_id, rung=True)
         self._stop.wait(self._period_s)
 
     def _listen(self) -> None:
@@ -90,7 +96,7 @@ class Bell:
                     _, _, key = message["channel"].partition(b":")
                     agent_id = agent_of_key(key)
                     if agent_id is not None and self._is_first(agent_id):
-                        self._tokens.wake_lane(agent_id)
+                        self._tokens.wake_lane(agent_id, rung=True)
 
     def _is_first(self, agent_id: str) -> bool:
         now = time.monotonic()

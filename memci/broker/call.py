@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any, Protocol
 from uuid import uuid4
 
 import redis
 from celery import Celery
-from celery.exceptions import TimeoutError as CeleryTimeoutError
 
 from memci import errors
 from memci.broker.errors import broker_errors
@@ -17,6 +17,7 @@ from memci.broker.names import READ_QUEUE, ReadUse, queue, read_task
 
 _READ = queue(READ_QUEUE)
 _REPLY_PREFIX = "memci.reply."
+_REPLY_KEY = re.compile(r"memci\.reply\.[0-9a-f]{32}")
 # An answer that nobody fetched goes by itself.
 _REPLY_EXPIRES_S = 60
 # Answers fetched at the same moment each wait on a connection of their own.
@@ -35,6 +36,10 @@ class Reads(Protocol):
         Raises ``ReadTimeoutError`` when nobody answers, ``BrokerUnavailableError``, or the
         error that the worker met.
         """
+        ...
+
+    def close(self) -> None:
+        """Close what was opened."""
         ...
 
 
@@ -64,51 +69,18 @@ class RedisReads:
             self._app.send_task(
                 read_task(use),
                 kwargs={**request, "agent_id": agent_id, "reply": reply},
-                queue=_READ,
-                expires=timeout_s,
-                # Flower shows arguments: questions are the users' own.
-                argsrepr="()",
-                kwargsrepr=json.dumps({"agent_id": agent_id}),
                 # Said for each: otherwise Celery subscribes to a result that never comes.
                 ignore_result=True,
-                retry=False,
+                **request_options(agent_id, timeout_s),
             )
             answered = self._client.blpop([reply], timeout=timeout_s)
         if answered is None:
             raise errors.ReadTimeoutError
-        return _unwrap(json.loads(answered[1]))
+        return unwrap(json.loads(answered[1]))
 
-
-class RpcReads:
-    """Fetches answers as Celery results over ``rpc://``, for brokers other than Redis."""
-
-    def __init__(self, app: Celery, timeout_ms: int) -> None:
-        """Wait ``timeout_ms`` at most for an answer."""
-        self._app = app
-        self._timeout_s = timeout_ms / 1000
-
-    def call(
-        self, use: ReadUse, agent_id: str, request: Mapping[str, Any], *, wait_ms: int = 0
-    ) -> dict[str, Any]:
-        """Ask, and wait for the result."""
-        timeout_s = self._timeout_s + wait_ms / 1000
-        with broker_errors():
-            result = self._app.send_task(
-                read_task(use),
-                kwargs={**request, "agent_id": agent_id, "wrapped": True},
-                queue=_READ,
-                expires=timeout_s,
-                argsrepr="()",
-                kwargsrepr=json.dumps({"agent_id": agent_id}),
-                ignore_result=False,
-                retry=False,
-            )
-            try:
-                return _unwrap(result.get(timeout=timeout_s))
-            except CeleryTimeoutError:
-                raise errors.ReadTimeoutError from None
-            finally:
-                result.forget()
+    def close(self) -> None:
+        """Close the connections."""
+        self._client.close()
 
 
 class Replies:
@@ -123,12 +95,24 @@ class Replies:
 
         The key came in a message: it must not name somebody's queue.
         """
-        if not reply.startswith(_REPLY_PREFIX):
+        if not _REPLY_KEY.fullmatch(reply):
             raise errors.InvalidInputError("reply: expected a key that memci made", field="reply")
         with broker_errors(), self._client.pipeline(transaction=True) as pipe:
             pipe.lpush(reply, json.dumps(answer))
             pipe.expire(reply, _REPLY_EXPIRES_S)
             pipe.execute()
+
+
+def request_options(agent_id: str, timeout_s: float) -> dict[str, Any]:
+    """Return how a read is sent: no worker begins it when its caller has gone."""
+    return {
+        "queue": _READ,
+        "expires": timeout_s,
+        # Flower shows arguments: questions are the users' own.
+        "argsrepr": "()",
+        "kwargsrepr": json.dumps({"agent_id": agent_id}),
+        "retry": False,
+    }
 
 
 def wrap_answer(answer: Mapping[str, Any]) -> dict[str, Any]:
@@ -145,7 +129,8 @@ def wrap_error(error: errors.MemciError) -> dict[str, Any]:
     }
 
 
-def _unwrap(wrapped: Mapping[str, Any]) -> dict[str, Any]:
+def unwrap(wrapped: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the answer, or raise the error that travelled."""
     if "answer" in wrapped:
         return dict(wrapped["answer"])
     kind = getattr(errors, str(wrapped.get("error")), None)

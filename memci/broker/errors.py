@@ -15,6 +15,7 @@ BROKER_ERRORS: tuple[type[Exception], ...] = (
     kombu.exceptions.OperationalError,
     redis.exceptions.RedisError,
     amqp.exceptions.AMQPError,
+    amqp.exceptions.MessageNacked,
     OSError,
 )
 

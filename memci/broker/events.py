@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import time
-from threading import Lock
+from collections import deque
+from threading import Event, Lock, Thread
 from typing import Any
 
 import structlog
@@ -16,26 +17,34 @@ from memci.domain.lane.job import Job
 
 _log = structlog.get_logger(__name__)
 
-# Events are sent many at once; a buffer that nobody could send is dropped, not kept.
-_BUFFER = 100
+# Events are for watching: those that cannot be sent soon are dropped, the oldest first.
+_MOST_WAITING = 10_000
+_AT_ONCE = 100
+_PERIOD_S = 0.5
 _REST_S = 5.0
 
 
 class JobEvents:
-    """Reports jobs as Celery tasks of one worker; never raises; safe for threads."""
+    """Reports jobs as Celery tasks of one worker; safe for threads.
+
+    A report never raises and never waits for the broker: a thread of its own sends them, twice
+    a second.
+    """
 
     def __init__(self, app: Celery, hostname: str) -> None:
         """Report as the worker of this name, such as ``lane@host``."""
         self._app = app
         self._hostname = hostname
+        self._waiting: deque[tuple[str, dict[str, Any]]] = deque(maxlen=_MOST_WAITING)
         self._dispatcher: Any = None
-        self._rest_until = 0.0
+        self._stop = Event()
         self._lock = Lock()
+        self._thread: Thread | None = None
 
     def received(self, job: Job) -> None:
         """Say that a job is about to start; arguments are ids, never text."""
         arguments = {"agent_id": job.agent_id, "first_seq": job.first_seq, "last_seq": job.last_seq}
-        self._send(
+        self._note(
             "task-received",
             job,
             name=job.kind,
@@ -47,46 +56,54 @@ class JobEvents:
             queue=agent_queue_name(job.agent_id),
             exchange="",
         )
-        self._send("task-started", job)
+        self._note("task-started", job)
 
     def succeeded(self, job: Job, runtime_s: float) -> None:
         """Say that a job's effect is committed."""
-        self._send("task-succeeded", job, result="", runtime=runtime_s)
+        self._note("task-succeeded", job, result="", runtime=runtime_s)
 
     def failed(self, job: Job, error: str, runtime_s: float) -> None:
         """Say that a job is dead."""
-        self._send("task-failed", job, exception=error, traceback="", runtime=runtime_s)
+        self._note("task-failed", job, exception=error, traceback="", runtime=runtime_s)
 
     def retried(self, job: Job, error: str) -> None:
         """Say that a job backs off and will be tried again."""
-        self._send("task-retried", job, exception=error, traceback="")
-
-    def flush(self) -> None:
-        """Send what is buffered."""
-        with self._lock:
-            if self._dispatcher is None:
-                return
-            try:
-                self._dispatcher.flush()
-            except BROKER_ERRORS as error:
-                self._give_up(error)
+        self._note("task-retried", job, exception=error, traceback="")
 
     def close(self) -> None:
-        """Send what is buffered and close the connection."""
-        self.flush()
-        with self._lock:
-            self._drop()
+        """Send what waits, if the broker takes it, and stop."""
+        self._stop.set()
+        if self._thread is not None:
+            self._thread.join()
 
-    def _send(self, event: str, job: Job, **fields: object) -> None:
-        with self._lock:
-            if time.monotonic() < self._rest_until:
-                return
-            try:
-                if self._dispatcher is None:
-                    self._dispatcher = self._open()
-                self._dispatcher.send(event, uuid=str(job.id), **fields)
-            except BROKER_ERRORS as error:
-                self._give_up(error)
+    def _note(self, event: str, job: Job, **fields: object) -> None:
+        self._waiting.append((event, {"uuid": str(job.id), "timestamp": time.time(), **fields}))
+        if self._thread is None:
+            with self._lock:
+                if self._thread is None:
+                    self._thread = Thread(target=self._run, name="job-events", daemon=True)
+                    self._thread.start()
+
+    def _run(self) -> None:
+        rest_s = _PERIOD_S
+        while not self._stop.wait(rest_s):
+            rest_s = _PERIOD_S if self._send() else _REST_S
+        self._send()
+        self._drop()
+
+    def _send(self) -> bool:
+        try:
+            while self._waiting:
+                dispatcher = self._dispatcher = self._dispatcher or self._open()
+                for _ in range(min(_AT_ONCE, len(self._waiting))):
+                    event, fields = self._waiting.popleft()
+                    dispatcher.send(event, **fields)
+                dispatcher.flush()
+        except BROKER_ERRORS as error:
+            _log.warning("job events not sent", error=type(error).__name__)
+            self._drop()
+            return False
+        return True
 
     def _open(self) -> Any:
         return self._app.events.Dispatcher(
@@ -94,16 +111,12 @@ class JobEvents:
             hostname=self._hostname,
             buffer_while_offline=False,
             buffer_group={"task"},
-            buffer_limit=_BUFFER,
+            # One more than are given to it between two flushes.
+            buffer_limit=_AT_ONCE + 1,
         )
-
-    def _give_up(self, error: Exception) -> None:
-        _log.warning("job events not sent", error=type(error).__name__)
-        self._rest_until = time.monotonic() + _REST_S
-        self._drop()
 
     def _drop(self) -> None:
         dispatcher, self._dispatcher = self._dispatcher, None
         if dispatcher is not None:
             dispatcher.close()
-            dispatcher.connection.release()
+            dispatcher.connection.collect()

@@ -5,8 +5,10 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any
 from uuid import UUID, uuid5
 
@@ -14,6 +16,8 @@ from memci.errors import InvalidInputError
 
 # Ids of tasks that are no UUIDs, and of letters that carry no id at all, live in this name space.
 _NAMESPACE = UUID("6d656d63-6900-5000-8000-000000000002")
+# W3C Trace Context; anything else is not ours to store.
+_TRACEPARENT = re.compile(r"[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +46,7 @@ def decode(raw: bytes, *, limit_bytes: int) -> Letter:
         raw,
         _body(envelope, encoding),
         headers if isinstance(headers, dict) else {},
-        str(envelope.get("content-type", "application/json")),
+        str(envelope.get("content-type") or "application/json"),
     )
 
 
@@ -62,13 +66,12 @@ def decode_body(raw: bytes, body: bytes, headers: Mapping[str, Any], content_typ
         raise InvalidInputError("the body is not a Celery task message")
     if not isinstance(task, str) or not isinstance(arguments, dict):
         raise InvalidInputError("expected a task name and keyword arguments")
-    traceparent = headers.get("traceparent")
     return Letter(
         raw=raw,
         id=letter_id(task_id if isinstance(task_id, str) else None, raw),
         task=task,
         arguments=arguments,
-        traceparent=traceparent if isinstance(traceparent, str) else None,
+        traceparent=_traceparent(headers.get("traceparent")),
     )
 
 
@@ -88,11 +91,15 @@ def encode(task: str, task_id: str, arguments: Mapping[str, Any]) -> bytes:
 def letter_id(task_id: str | None, raw: bytes) -> UUID:
     """Return the job id of a letter: its task id, or one that the same bytes always give."""
     if task_id is None:
-        return uuid5(_NAMESPACE, binascii.hexlify(raw[:65_536]).decode())
+        return uuid5(_NAMESPACE, sha256(raw).hexdigest())
     try:
         return UUID(task_id)
     except ValueError:
-        return uuid5(_NAMESPACE, task_id.encode(errors="replace").hex())
+        return uuid5(_NAMESPACE, task_id.encode(errors="surrogatepass").hex())
+
+
+def _traceparent(value: object) -> str | None:
+    return value if isinstance(value, str) and _TRACEPARENT.fullmatch(value) else None
 
 
 def _body(envelope: Mapping[str, Any], encoding: object) -> bytes:

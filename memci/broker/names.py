@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from collections.abc import Mapping
+from typing import Any, Literal, TypeAlias
 
 from kombu import Exchange, Queue
 
@@ -10,6 +11,7 @@ LANE_QUEUE = "memci.lane"
 COMPRESS_QUEUE = "memci.compress"
 READ_QUEUE = "memci.read"
 UPKEEP_QUEUE = "memci.upkeep"
+ANNOUNCE_QUEUE = "memci.announce"
 AGENT_PREFIX = "memci.agent."
 
 CREATE_TASK = "memci.memory.create"
@@ -18,6 +20,17 @@ LANE_RUN_TASK = "memci.lane.run"
 LANE_COMPRESS_TASK = "memci.lane.compress"
 
 ReadUse: TypeAlias = Literal["recall", "search", "assemble"]
+
+# Arguments mean something to RabbitMQ only. Quorum queues outlive the loss of a node, and Celery
+# sees by them that it has to ask for its prefetch consumer by consumer.
+_QUORUM: Mapping[str, Any] = {"x-queue-type": "quorum"}
+_AGENT: Mapping[str, Any] = {
+    **_QUORUM,
+    # Messages that a frozen worker holds keep later ones back, so the order survives it.
+    "x-single-active-consumer": True,
+    # RabbitMQ removes an unused queue even if it holds messages: longer than any outage of ours.
+    "x-expires": 7 * 86_400_000,
+}
 
 
 def read_task(use: ReadUse) -> str:
@@ -36,4 +49,17 @@ def queue(name: str) -> Queue:
     With the nameless exchange kombu binds nothing; given as a mere string it would leave two
     binding keys per queue, and an empty ``exchange=""`` would silently mean the default queue.
     """
-    return Queue(name, Exchange(""), routing_key=name)
+    return _queue(name, _QUORUM)
+
+
+def agent_queue(agent_id: str) -> Queue:
+    """Return an agent's queue as its producers declare it.
+
+    RabbitMQ wants the same declaration from all of them; memci itself declares no agent's queue
+    and takes from any that is there.
+    """
+    return _queue(agent_queue_name(agent_id), _AGENT)
+
+
+def _queue(name: str, arguments: Mapping[str, Any]) -> Queue:
+    return Queue(name, Exchange(""), routing_key=name, queue_arguments=dict(arguments))

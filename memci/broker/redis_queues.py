@@ -53,8 +53,9 @@ class RedisAgentQueues:
         """Use this client, which answers bytes."""
         self._client = client
 
-    def occupied(self, agent_ids: Sequence[str]) -> list[str]:
-        """Ask for all of them in one round trip."""
+    def occupied(self, agent_ids: Sequence[str], *, rung: bool = False) -> list[str]:
+        """Ask for all of them in one round trip; here it is never dear."""
+        del rung
         with self._client.pipeline(transaction=False) as pipe:
             for agent_id in agent_ids:
                 pipe.exists(agent_queue_name(agent_id))

@@ -7,7 +7,9 @@ makes its caller wait long: the sweeper puts out what is missing.
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from threading import Lock
+from typing import Any
 
 import structlog
 from celery import Celery
@@ -39,25 +41,25 @@ class Tokens:
         self._rest_until = 0.0
         self._lock = Lock()
 
-    def wake_lane(self, agent_id: str) -> bool:
-        """Tell lane workers that there is work; the agent is where to look first."""
-        return self._publish(LANE_RUN_TASK, _LANE, agent_id)
+    def wake_lane(self, agent_id: str, *, rung: bool = False) -> bool:
+        """Tell lane workers that there is work; the agent is where to look first.
+
+        ``rung`` says that the bell has seen something in the agent's own queue.
+        """
+        arguments = {"agent_id": agent_id, "rung": True} if rung else {"agent_id": agent_id}
+        return self._publish(LANE_RUN_TASK, _LANE, arguments)
 
     def wake_compress(self, agent_id: str) -> bool:
         """Tell compress workers that a pass is wanted."""
-        return self._publish(LANE_COMPRESS_TASK, _COMPRESS, agent_id)
+        return self._publish(LANE_COMPRESS_TASK, _COMPRESS, {"agent_id": agent_id})
 
-    def _publish(self, task: str, where: object, agent_id: str) -> bool:
+    def _publish(self, task: str, where: object, arguments: Mapping[str, Any]) -> bool:
         if time.monotonic() < self._rest_until:
             return False
         try:
+            # Said for each: otherwise Celery subscribes to a result, and waits for its broker.
             self._app.send_task(
-                task,
-                kwargs={"agent_id": agent_id},
-                queue=where,
-                retry=False,
-                # Said for each: otherwise Celery subscribes to a result, and waits for its broker.
-                ignore_result=True,
+                task, kwargs=arguments, queue=where, retry=False, ignore_result=True
             )
         except BROKER_ERRORS as error:
             with self._lock:

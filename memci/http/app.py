@@ -8,7 +8,6 @@ from memci.http import documentation, problems
 from memci.http.edge import Edge
 from memci.http.gate import Gate
 from memci.http.routers import agents, health, jobs, messages, network, reads
-from memci.reading.listings import Listings
 from memci.runtime import Runtime
 from memci.storage.gauges import lane_gauges
 from memci.telemetry.metrics import HttpMetrics, LaneCollector, LaneGauges
@@ -32,7 +31,6 @@ def create_app(runtime: Runtime) -> FastAPI:
     metrics.registry.register(LaneCollector(lambda: _gauges(runtime)))
     app = FastAPI(title="memci", docs_url=None, redoc_url=None, redirect_slashes=False)
     app.state.runtime = runtime
-    app.state.listings = Listings(runtime.database)
     app.state.gate = Gate(runtime.settings)
     app.state.metrics = metrics
     app.add_middleware(Edge, metrics=metrics, traces=runtime.traces)

@@ -9,7 +9,6 @@ from starlette.types import Receive, Scope
 
 from memci.errors import TooLargeError
 from memci.http.body import MediaTypeError, parse_json
-from memci.reading.listings import Listings
 from memci.runtime import Runtime
 
 
@@ -59,12 +58,6 @@ class Call(Request):
         """Everything that this process works with."""
         runtime: Runtime = self.app.state.runtime
         return runtime
-
-    @property
-    def listings(self) -> Listings:
-        """What lists are read with."""
-        listings: Listings = self.app.state.listings
-        return listings
 
     @property
     def traceparent(self) -> str | None:

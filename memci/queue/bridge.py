@@ -7,6 +7,7 @@ comes again finds its job there. What cannot be taken in becomes a dead job with
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from uuid import UUID, uuid4
 
@@ -15,6 +16,7 @@ from pydantic import ValidationError
 from sqlalchemy import Connection
 
 from memci.broker.agent_queues import AgentQueues
+from memci.broker.errors import BROKER_ERRORS, broker_errors
 from memci.broker.letters import Letter, decode, letter_id
 from memci.broker.names import COMPRESS_TASK, CREATE_TASK
 from memci.domain.lane.job import JobSource
@@ -39,13 +41,22 @@ class Bridge:
         self._batch = batch
         self._limit_bytes = limit_bytes
 
-    def occupied(self, agent_ids: Sequence[str]) -> list[str]:
-        """Return those of these agents for whom something waits."""
-        return self._queues.occupied(agent_ids)
+    def occupied(self, agent_ids: Sequence[str], *, rung: bool = False) -> list[str]:
+        """Return those of these agents for whom something waits, as far as it is cheap to ask.
+
+        With ``rung`` it is asked in any case. Raises ``BrokerUnavailableError``.
+        """
+        with broker_errors():
+            return self._queues.occupied(agent_ids, rung=rung)
 
     def cross(self, lease: Lease) -> int:
-        """Move what waits, one batch; returns how many messages it was."""
-        batch = self._queues.take(lease.agent_id, self._batch)
+        """Move what waits, one batch; returns how many messages it was.
+
+        Raises ``BrokerUnavailableError``, ``DatabaseUnavailableError`` or ``FencedOffError``; what
+        was moved by then comes again and is known.
+        """
+        with broker_errors():
+            batch = self._queues.take(lease.agent_id, self._batch)
         if not batch.raw:
             return 0
         try:
@@ -53,9 +64,11 @@ class Bridge:
                 for raw in batch.raw:
                     take_in(connection, lease.agent_id, raw, limit_bytes=self._limit_bytes)
         except BaseException:
-            batch.abandon()
+            with suppress(*BROKER_ERRORS):
+                batch.abandon()
             raise
-        batch.confirm()
+        with broker_errors():
+            batch.confirm()
         return len(batch.raw)
 
 

@@ -66,10 +66,13 @@ class LaneLoop:
         self._stopping = stopping
         self._job_s = 0.0  # moving average
 
-    def run(self, hint: str | None) -> int:
-        """Run jobs of due lanes for one slice; returns how many (``memci.lane.run``)."""
+    def run(self, hint: str | None, *, rung: bool = False) -> int:
+        """Run jobs of due lanes for one slice; returns how many (``memci.lane.run``).
+
+        ``rung`` says that the bell has seen something in the hinted agent's own queue.
+        """
         deadline = time.monotonic() + self._slices.lane_ms / 1000
-        claimed = self._claim(hint)
+        claimed = self._claim(hint, rung=rung)
         occupied = self._occupied([each.lease.agent_id for each in claimed])
         done = 0
         with self._keeper.holding([each.lease for each in claimed]):
@@ -143,24 +146,24 @@ class LaneLoop:
         finally:
             self._job_s += (time.monotonic() - began - self._job_s) / 8
 
-    def _claim(self, hint: str | None) -> list[Claimed]:
+    def _claim(self, hint: str | None, *, rung: bool) -> list[Claimed]:
         likely = int(_BATCH_S / self._job_s) if self._job_s else 1
         most = max(1, min(self._slices.claim_batch, likely))
         claimed = self._claims.due(hint, most)
         if hint is None or any(each.lease.agent_id == hint for each in claimed):
             return claimed
         # The bell's tokens are for lanes that do not know yet that they have work.
-        if self._occupied([hint]):
+        if self._occupied([hint], rung=rung):
             named = self._claims.named(hint)
             if named is not None:
                 claimed.insert(0, named)
         return claimed
 
-    def _occupied(self, agent_ids: list[str]) -> set[str]:
+    def _occupied(self, agent_ids: list[str], *, rung: bool = False) -> set[str]:
         if not agent_ids:
             return set()
         try:
-            return set(self._bridge.occupied(agent_ids))
+            return set(self._bridge.occupied(agent_ids, rung=rung))
         except BrokerUnavailableError:
             return set()
 

@@ -13,6 +13,7 @@ from pydantic import (
     Field,
     StrictInt,
     StringConstraints,
+    WithJsonSchema,
 )
 
 
@@ -76,5 +77,10 @@ Instant = Annotated[
     datetime,
     BeforeValidator(_read_epoch),
     AfterValidator(_to_utc),
-    Field(description="ISO 8601, or an epoch number: seconds, or milliseconds above 10^11"),
+    WithJsonSchema(
+        {
+            "anyOf": [{"type": "string", "format": "date-time"}, {"type": "number"}],
+            "description": "ISO 8601, or an epoch number: seconds, or milliseconds above 10^11",
+        }
+    ),
 ]

@@ -116,9 +116,7 @@ def _rankings(candidates: Sequence[Candidate], channel: Channel) -> list[list[Ca
     return [_by_score(each, channel, 0.0) for each in own]
 
 
-def _by_score(
-    candidates: Iterable[Candidate], channel: Channel, floor: float
-) -> list[Candidate]:
+def _by_score(candidates: Iterable[Candidate], channel: Channel, floor: float) -> list[Candidate]:
     """Return candidates with a score above ``floor``, the best first, of equals the latest."""
     scored = [(score, each) for each in candidates if (score := each.score(channel)) is not None]
     above = [(score, each) for score, each in scored if score > floor]

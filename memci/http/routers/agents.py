@@ -20,13 +20,13 @@ operating = APIRouter(prefix="/v1", tags=["agents"], route_class=AdminRoute)
 @reading.get("/agents", responses=problems())
 def list_agents(call: Call, cursor: Cursor = None, limit: Limit = 100) -> AgentList:
     """List the agents that the key is for, by id."""
-    return call.listings.agents(pattern=call.key_agents, cursor=cursor, limit=limit)
+    return call.runtime.listings.agents(pattern=call.key_agents, cursor=cursor, limit=limit)
 
 
 @reading.get("/agents/{agent}", responses=problems(404))
 def get_agent(agent: AgentId, call: Call) -> AgentAnswer:
     """Return what one agent holds, and what is still to do for it."""
-    return call.listings.agent(agent)
+    return call.runtime.listings.agent(agent)
 
 
 @reading.get("/agents/{agent}/settings", responses=problems())

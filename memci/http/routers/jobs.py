@@ -29,13 +29,13 @@ def list_jobs(
     limit: Limit = 100,
 ) -> JobList:
     """List jobs in the order of the mailbox."""
-    return call.listings.jobs(agent, state=state, cursor=cursor, limit=limit)
+    return call.runtime.listings.jobs(agent, state=state, cursor=cursor, limit=limit)
 
 
 @reading.get("/agents/{agent}/jobs/{job_id}")
 def get_job(agent: AgentId, job_id: ThingId, call: Call) -> JobAnswer:
     """Return one job."""
-    return call.listings.job(agent, job_id)
+    return call.runtime.listings.job(agent, job_id)
 
 
 @operating.post("/agents/{agent}/jobs/{job_id}/cancel")
@@ -43,7 +43,7 @@ def cancel(agent: AgentId, job_id: ThingId, call: Call) -> JobAnswer:
     """Take a queued job out of the mailbox."""
     runtime = call.runtime
     dead_jobs.cancel(runtime.database, runtime.tokens, agent, job_id)
-    return call.listings.job(agent, job_id)
+    return call.runtime.listings.job(agent, job_id)
 
 
 @operating.post("/agents/{agent}/jobs/{job_id}/replay", responses=problems(400, 413, 415))
@@ -60,7 +60,7 @@ def replay(
         at_tail=body is not None and body.where == "tail",
         letter_limit_bytes=runtime.settings.max_request_bytes,
     )
-    return call.listings.job(agent, watched)
+    return call.runtime.listings.job(agent, watched)
 
 
 @operating.post("/agents/{agent}/jobs/{job_id}/discard")
@@ -68,4 +68,4 @@ def discard(agent: AgentId, job_id: ThingId, call: Call) -> JobAnswer:
     """Give up a dead job."""
     runtime = call.runtime
     dead_jobs.discard(runtime.database, runtime.tokens, agent, job_id)
-    return call.listings.job(agent, job_id)
+    return call.runtime.listings.job(agent, job_id)

@@ -68,4 +68,4 @@ def list_messages(
     limit: Limit = 100,
 ) -> MessageList:
     """List messages by seq."""
-    return call.listings.messages(agent, session_id=session_id, cursor=cursor, limit=limit)
+    return call.runtime.listings.messages(agent, session_id=session_id, cursor=cursor, limit=limit)

@@ -55,4 +55,6 @@ def context(agent: AgentId, body: ContextRequest, call: Call) -> ContextAnswer:
 
 def _ask(call: Call, use: ReadUse, agent: str, body: Fresh) -> dict[str, Any]:
     request = body.model_dump(mode="json", exclude_unset=True)
+    if call.traceparent is not None:
+        request["traceparent"] = call.traceparent
     return call.runtime.reads.call(use, agent, request, wait_ms=body.wait_ms)

@@ -13,6 +13,8 @@ from memci.smallmodel.offline.rarity import rarity
 from memci.smallmodel.offline.sentences import sentences
 from memci.smallmodel.offline.words import (
     CHINESE_SURNAMES,
+    ENGLISH_FIRST_NAMES,
+    ENGLISH_NOT_NOUNS,
     ENGLISH_PRONOUNS,
     NOT_CHINESE_NAMES,
     NOT_NAMES,
@@ -30,7 +32,8 @@ _NAME = re.compile(rf"(?<!{_L})(?<!['’-]){_PART}(?: (?:{_LINK})?(?:{_PART}|\d[
 _MADE = re.compile(rf"(?<!{_L})(?<!['’/.-])(?:[a-z]+[A-Z]{_L}*|[A-Za-z]+-?\d+{_L}*)(?!{_L})(?!/)")
 _TITLE = re.compile(r"《([^《》\n]{1,40})》|[“\"]([A-Z][^“”\"\n]{2,40})[”\"]|「([^「」\n]{2,40})」")
 _POSSESSIVE = re.compile(r"['’]s?$")
-_CHINESE_NAMES = ("nr", "ns", "nt", "nz")
+_NOT_NAMES = NOT_NAMES | ENGLISH_NOT_NOUNS
+_CHINESE_NAMES = ("nr", "ns", "nt")
 # jieba's dictionary has thousands of usual words among its names of two characters; those above
 # this rarity seldom are.
 _SELDOM = 14.2
@@ -43,8 +46,14 @@ _PLACE = re.compile(
     "(?:公园|大学|学院|中学|小学|医院|公司|机场|车站|博物馆|图书馆|广场|酒店|餐厅|书店|寺|山庄)"
 )
 _LATIN = re.compile(r"[A-Za-z]")
-# A sentence may open with any word; a usual one is no name just for its capital there.
-_RARE = 8.6
+# A sentence may open with any word: a capital there makes a name only if the word is not too usual
+# and is called (“Dana, …”) or does something (“Dana owns …”).
+_RARE = 7.4
+_CALLED_OR_DOING = re.compile(
+    r"['’]s\b|, |[ ](?:and|is|was|has|had|will|can|would|said|says|told|made|went|got|"
+    r"\w{2,}(?:s|ed))\b"
+)
+_ABSTRACT = re.compile(r"(?:ing|ly|ity|tion|ness|ment|ship|able|ful|ous)$")
 
 
 def entities(text: str, language: Language, tagged: Iterable[TaggedWord]) -> list[str]:
@@ -97,9 +106,9 @@ def _latin_names(text: str) -> Iterator[str]:
             name = _trimmed(match[0])
             if not name:
                 continue
-            before = sentence[: match.start() + match[0].index(name)]
-            opens = not any(character.isalnum() for character in before)
-            if opens and not _surely_a_name(name):
+            start = match.start() + match[0].index(name)
+            opens = not any(character.isalnum() for character in sentence[:start])
+            if opens and not _surely_a_name(name, sentence[start + len(name) :]):
                 opening.append(name)
             else:
                 inside.add(name)
@@ -120,15 +129,16 @@ def _trimmed(name: str) -> str:
 
 def _no_name(word: str) -> bool:
     bare = re.split(r"['’]", word.lower())[0]
-    return (
-        bare in NOT_NAMES
-        or bare.removesuffix("s") in NOT_NAMES
-        or (len(word) == 1 and not word.isdigit())
-    )
+    if bare in _NOT_NAMES or bare.removesuffix("s") in _NOT_NAMES:
+        return True
+    return len(word) == 1 and not word.isdigit()
 
 
-def _surely_a_name(name: str) -> bool:
-    return " " in name or not name[1:].islower() or rarity(name.lower()) >= _RARE
+def _surely_a_name(name: str, rest: str) -> bool:
+    if " " in name or not name[1:].islower() or name.lower() in ENGLISH_FIRST_NAMES:
+        return True
+    rare = rarity(name.lower()) >= _RARE and not _ABSTRACT.search(name)
+    return rare and bool(_CALLED_OR_DOING.match(rest))
 
 
 def _within(name: str, longer: str) -> bool:

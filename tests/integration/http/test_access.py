@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from memci.http.keys import new_key
+from memci.access import new_key
 from tests.integration.http.conftest import Serve
 from tests.integration.http.serving import Served
 
@@ -76,6 +76,14 @@ def test_other_agents_are_forbidden_whether_they_exist_or_not(
     }
     assert len(answers) == 1
     assert "is not for this agent" in answers.pop()
+
+
+def test_a_key_lists_its_own_agents_only(http: httpx.Client, server: Served) -> None:
+    with server.runtime.database.lane_transaction() as connection:
+        for agent in ("rival", "team-1", "team-2", "Team-3", "teamwork"):
+            connection.exec_driver_sql("INSERT INTO lane (agent_id) VALUES (%s)", (agent,))
+    agents = ask(http, "GET", "/v1/agents", KEYS["read"][0]).json()["agents"]
+    assert [each["agent_id"] for each in agents] == ["team-1", "team-2"]
 
 
 def test_a_refused_body_is_not_read(http: httpx.Client) -> None:

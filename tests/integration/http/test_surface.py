@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import httpx
 import pytest
 
+from tests.integration.http.exploring import explore
 from tests.integration.http.serving import Served
 
 OPERATIONS = """
@@ -40,7 +39,7 @@ GET /healthz
 GET /readyz
 GET /metrics
 """
-# Without a context worker a read is a 503.
+# Without a context worker a read is a 503: test_reads.py has one.
 READS = r"/(recall|search|context)$"
 
 
@@ -72,21 +71,4 @@ def test_the_docs_need_nothing_from_the_network(http: httpx.Client) -> None:
 
 @pytest.mark.timeout(300)
 def test_schemathesis_finds_nothing(server: Served, tmp_path: Path) -> None:
-    options = [
-        "--exclude-path-regex", READS,
-        "--phases", "examples,coverage,fuzzing",
-        "--max-examples", "20",
-        "--checks", "all",
-        # A JSON schema cannot say which fields go together, or which ids exist.
-        "--exclude-checks", "positive_data_acceptance",
-        "--request-timeout", "20",
-        "--no-color",
-    ]  # fmt: skip
-    done = subprocess.run(
-        [sys.executable, "-m", "schemathesis.cli", "run", f"{server.url}/openapi.json", *options],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=tmp_path,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    explore(server, tmp_path, "--exclude-path-regex", READS)

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memci.access import Scope, authenticate, authorize, new_key
 from memci.errors import ForbiddenError, UnauthorizedError
-from memci.http.keys import Scope, authenticate, authorize, new_key
 
 
 def test_a_new_key_is_known_again_by_its_hash_alone() -> None:

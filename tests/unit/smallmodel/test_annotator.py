@@ -26,6 +26,8 @@ def one(annotator, text):
         (DECIDED_CHINESE, {"李明", "PostgreSQL 16"}),
         ("我叫陈晓东，住在杭州，正在读《三体》。", {"陈晓东", "杭州", "三体"}),
         ("昨天我去了绿禾公园散步。", {"绿禾公园"}),
+        ("Dana owns the budget. John likes it.", {"Dana", "John"}),
+        ("Lately, nature is great. Exploring is fun! Woohoo, friends.", set()),
         ("She said that they had seen it, and I agreed.", set()),
         ("Wow, thanks! Great. Monday then.", set()),
         ("她说他们已经看过了，我也同意。", set()),

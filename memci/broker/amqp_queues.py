@@ -1,0 +1,205 @@
+"""Agents' queues on RabbitMQ: declared by their producers, never by us.
+
+RabbitMQ does not say which queues hold something, and asking for one that is not there is an
+error that it logs. So the bell looks at the queues that it knows to exist, at those named in
+``memci.announce``, and slowly at lanes of which it knows nothing. Who creates an agent's queue
+therefore publishes, after the first message, one more to ``memci.announce`` by the nameless
+exchange, with the agent's id as its body. An exchange bound to it with the routing keys of
+agents' queues does as well.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from typing import Any
+
+from amqp import NotFound, PreconditionFailed
+from celery import Celery
+
+from memci.broker.agent_queues import Batch
+from memci.broker.amqp_letters import envelope
+from memci.broker.amqp_lines import AmqpLines
+from memci.broker.amqp_watch import Known, Strangers
+from memci.broker.names import AGENT_PREFIX, ANNOUNCE_QUEUE, agent_queue_name
+from memci.domain.agent import check_agent_id
+from memci.errors import InvalidInputError
+
+# All of a window is sent at once, however large its messages are.
+_WINDOW = 20
+# While another consumer is the active one, nothing comes.
+_PATIENCE_S = 1.0
+# What one look of the bell asks for.
+_KNOWN_AT_ONCE = 200
+_ANNOUNCED_AT_ONCE = 1000
+_ANNOUNCE = {"x-queue-type": "quorum", "x-max-length": 100_000}
+
+
+class AmqpBatch:
+    """Messages that the broker holds back for us until they are acknowledged."""
+
+    def __init__(self, channel: Any, consumer: str, got: Sequence[Any], lent: ExitStack) -> None:
+        """Keep the channel, and the loan of its connection."""
+        self.raw: Sequence[bytes] = [envelope(each) for each in got]
+        self._channel = channel
+        self._consumer = consumer
+        self._last = got[-1].delivery_tag
+        self._lent = lent
+
+    def confirm(self) -> None:
+        """Acknowledge them all."""
+        with self._lent:
+            # Cancelled first, or the acknowledgement would bring the next ones.
+            self._channel.basic_cancel(self._consumer)
+            self._channel.basic_ack(self._last, multiple=True)
+            self._channel.close()
+
+    def abandon(self) -> None:
+        """Close the channel: the broker puts them back in their places."""
+        with self._lent:
+            self._channel.close()
+
+
+class EmptyBatch:
+    """There was nothing to take."""
+
+    raw: Sequence[bytes] = ()
+
+    def confirm(self) -> None:
+        """Do nothing."""
+
+    def abandon(self) -> None:
+        """Do nothing."""
+
+
+class AmqpAgentQueues:
+    """``AgentQueues`` on RabbitMQ; safe for threads, except ``waiting``, which is one bell's."""
+
+    def __init__(
+        self, app: Celery, recent_agents: Callable[[], Iterable[str]], *, heartbeat_s: int
+    ) -> None:
+        """Ask also for queues of ``recent_agents``, some thousands at most.
+
+        Three heartbeats have to pass within a lease: by then the broker has put back what a
+        frozen holder of it had taken.
+        """
+        self._lines = AmqpLines(app, heartbeat_s)
+        self._known = Known()
+        self._strangers = Strangers(recent_agents)
+        self._can_announce = False
+
+    def occupied(self, agent_ids: Sequence[str], *, rung: bool = False) -> list[str]:
+        """Ask for the queues that are known to exist; for all of them if the bell has rung."""
+        return self._occupied([each for each in agent_ids if rung or each in self._known])
+
+    def take(self, agent_id: str, limit: int) -> Batch:
+        """Take up to ``limit`` messages, 20 at most, as a consumer.
+
+        ``basic.get`` needs none, but RabbitMQ refuses it where one consumer at a time is active,
+        and only there do messages that one holds keep back the later ones.
+        """
+        with ExitStack() as lent:
+            connection = lent.enter_context(self._lines.lend())
+            channel = connection.channel()
+            wanted = min(limit, _WINDOW, self._ask(channel, agent_id) or 0)
+            if wanted:
+                got: list[Any] = []
+                channel.auto_decode = False
+                channel.basic_qos(0, wanted, a_global=False)
+                consumer = channel.basic_consume(agent_queue_name(agent_id), callback=got.append)
+                _drain(connection, got, wanted)
+                if got:
+                    return AmqpBatch(channel, consumer, got, lent.pop_all())
+            channel.close()
+            return EmptyBatch()
+
+    def waiting(self) -> list[str]:
+        """Return whose queues hold something, as far as one look reaches."""
+        announced = self._announced()
+        asked = [*announced, *self._known.next(_KNOWN_AT_ONCE), *self._strangers.next()]
+        found = self._occupied(dict.fromkeys(asked))
+        # An announcement may overtake its message.
+        self._strangers.prefer(each for each in announced if each not in self._known)
+        return sorted(found)
+
+    def depth(self, queue: str) -> int:
+        """Count by a passive declaration; 0 when there is no such queue."""
+        with self._lines.lend() as connection:
+            channel = connection.channel()
+            count = _count(channel, queue)
+            channel.close()
+        return count or 0
+
+    def close(self) -> None:
+        """Close the connections that nobody uses."""
+        self._lines.close()
+
+    def _occupied(self, agent_ids: Iterable[str]) -> list[str]:
+        found = []
+        with self._lines.lend() as connection:
+            channel = connection.channel()
+            for agent_id in agent_ids:
+                if not channel.is_open:
+                    channel = connection.channel()
+                if self._ask(channel, agent_id):
+                    found.append(agent_id)
+            channel.close()
+        return found
+
+    def _ask(self, channel: Any, agent_id: str) -> int | None:
+        count = _count(channel, agent_queue_name(agent_id))
+        if count is None:
+            self._known.discard(agent_id)
+        else:
+            self._known.add(agent_id)
+        return count
+
+    def _announced(self) -> list[str]:
+        with self._lines.lend() as connection:
+            if not self._can_announce:
+                _declare_announce(connection.channel())
+                self._can_announce = True
+            channel = connection.channel()
+            agents = dict.fromkeys(_announcements(channel))
+            channel.close()
+        return list(agents)
+
+
+def _count(channel: Any, queue: str) -> int | None:
+    """Return how many messages wait; None, and the channel is closed, without such a queue."""
+    try:
+        return int(channel.queue_declare(queue, passive=True).message_count)
+    except NotFound:
+        return None
+
+
+def _drain(connection: Any, got: Sequence[Any], wanted: int) -> None:
+    deadline = time.monotonic() + _PATIENCE_S
+    while len(got) < wanted and (left_s := deadline - time.monotonic()) > 0:
+        try:
+            connection.drain_events(timeout=left_s)
+        except TimeoutError:
+            return
+
+
+def _declare_announce(channel: Any) -> None:
+    try:
+        channel.queue_declare(ANNOUNCE_QUEUE, durable=True, auto_delete=False, arguments=_ANNOUNCE)
+        channel.close()
+    except PreconditionFailed:
+        # Declared before, in another way: that is for who runs the broker to decide.
+        return
+
+
+def _announcements(channel: Any) -> Iterator[str]:
+    for _ in range(_ANNOUNCED_AT_ONCE):
+        message = channel.basic_get(ANNOUNCE_QUEUE, no_ack=True)
+        if message is None:
+            return
+        key = message.delivery_info["routing_key"]
+        named = key.removeprefix(AGENT_PREFIX) if key.startswith(AGENT_PREFIX) else message.body
+        try:
+            yield check_agent_id(named.decode() if isinstance(named, bytes) else named)
+        except (InvalidInputError, UnicodeDecodeError):
+            continue
