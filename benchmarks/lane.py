@@ -12,6 +12,7 @@ from benchmarks.celery_messages import CeleryMessages
 from benchmarks.compare import alternate, say
 from benchmarks.draining import drain, lane_tokens
 from benchmarks.idle_jobs import NOTHING, WAITING
+from benchmarks.plain_app import NOTHING_TASK
 from benchmarks.report import Bar, Finding
 from benchmarks.stage import LANE_POOL, Process, Stage
 from memci.broker.names import LANE_QUEUE
@@ -84,7 +85,7 @@ class PlainCelery:
     def __init__(self, stage: Stage) -> None:
         """Work on the stage's broker."""
         self._stage = stage
-        self._messages = CeleryMessages(stage.broker_url, "bench.nothing")
+        self._messages = CeleryMessages(stage.broker_url, NOTHING_TASK)
 
     def rate(self, agents: int, tasks: int) -> float:
         """Return tasks a second, from their appearance to the last one acknowledged."""
