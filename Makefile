@@ -30,7 +30,7 @@ up: $(INSTALLED)  ## Run everything in this terminal; Ctrl-C stops it
 	@$(BIN)/memci up $(ARGS)
 
 test: $(INSTALLED)  ## Run the tests, on real servers that they start themselves
-	$(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
 check: $(INSTALLED)  ## Run the linters and the type checker
 	$(BIN)/ruff check .
@@ -52,7 +52,8 @@ lock: $(INSTALLED)  ## Pin anew, in requirements.lock, what pyproject.toml asks 
 	   echo "# torch is the CPU build of 2.13.0; see README, \"Install\"."; \
 	   $(BIN)/pip-compile --quiet --extra dev --strip-extras --allow-unsafe --no-header --no-annotate \
 	     --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --upgrade \
-	     --output-file - pyproject.toml | grep -v '^--'; } > requirements.lock.new
+	     --output-file - pyproject.toml \
+	   | grep -vE '^--|^memci @' | sed 's/^torch==\([0-9.]*\)+cpu$$/torch==\1/'; } > requirements.lock.new
 	@mv requirements.lock.new requirements.lock
 
 clean:  ## Remove what was installed and what tools have left

@@ -14,7 +14,7 @@ from benchmarks.compare import say
 from benchmarks.report import Finding, print_table, write_json
 from benchmarks.stage import open_servers, open_stage
 
-PARTS = ("lane",)
+PARTS = ("startup", "accept", "lane", "creation", "scan", "lag", "reads")
 
 
 def main() -> int:
@@ -30,7 +30,6 @@ def main() -> int:
             with open_stage(servers) as stage:
                 for finding in measure(stage, quick=arguments.quick):
                     findings.append(finding)
-                    pass
     print_table(findings)
     if arguments.json:
         write_json(findings, arguments.json)

@@ -6,13 +6,16 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 
 from benchmarks.celery_messages import CeleryMessages
 from benchmarks.compare import alternate, say
+from benchmarks.draining import drain, lane_tokens
 from benchmarks.idle_jobs import NOTHING, WAITING
+from benchmarks.plain_app import NOTHING_TASK
 from benchmarks.report import Bar, Finding
 from benchmarks.stage import LANE_POOL, Process, Stage
-from memci.broker.names import LANE_QUEUE, LANE_RUN_TASK
+from memci.broker.names import LANE_QUEUE
 from memci.testing import wait_until
 
 PLAIN_QUEUE = "bench.plain"
@@ -32,7 +35,6 @@ INSERT INTO job (agent_id, id, kind, payload, source, state, finished_at)
 SELECT 'idle-' || n, gen_random_uuid(), %(kind)s, '{}', 'http', 'done', now()
 FROM generate_series(1, %(n)s) AS n
 """
-_LEFT = "SELECT count(*) FROM job WHERE state = 'queued'"
 _COMMITS = """
 SELECT (SELECT xact_commit FROM pg_stat_database WHERE datname = current_database()),
        (SELECT sum(fsyncs) FROM pg_stat_io WHERE object = 'wal')
@@ -46,22 +48,13 @@ class Lanes:
     stage: Stage
 
     def __post_init__(self) -> None:
-        self._tokens = CeleryMessages(self.stage.broker_url, LANE_RUN_TASK)
+        self._tokens = lane_tokens(self.stage)
 
     def rate(self, agents: int, jobs: int, kind: str = NOTHING, *, idle: int = 0) -> float:
         """Return jobs a second, from the tokens' appearance to the last job done."""
         self._fill(agents, jobs, kind, idle)
-        self._tokens.prepare([f"agent-{n}" for n in range(1, agents + 1)])
-        with self.stage.owner() as connection:
-            began = time.perf_counter()
-            self._tokens.release(LANE_QUEUE)
-
-            def is_done() -> bool:
-                left = connection.execute(_LEFT).fetchone()
-                return left is not None and not left[0]
-
-            wait_until(is_done, "all jobs are done", timeout_s=_TIMEOUT_S)
-            return jobs / (time.perf_counter() - began)
+        names = [f"agent-{n}" for n in range(1, agents + 1)]
+        return jobs / drain(self.stage, self._tokens, names)
 
     def commits(self, agents: int, jobs: int) -> tuple[float, float]:
         """Return transactions and flushes of the log, each per job."""
@@ -92,7 +85,7 @@ class PlainCelery:
     def __init__(self, stage: Stage) -> None:
         """Work on the stage's broker."""
         self._stage = stage
-        self._messages = CeleryMessages(stage.broker_url, "bench.nothing")
+        self._messages = CeleryMessages(stage.broker_url, NOTHING_TASK)
 
     def rate(self, agents: int, tasks: int) -> float:
         """Return tasks a second, from their appearance to the last one acknowledged."""
@@ -133,8 +126,8 @@ def measure(stage: Stage, *, quick: bool) -> Iterator[Finding]:
     with _plain_worker(stage) as plain:
         for agents, count in ((10, jobs), (10_000, 10_000)):
             compared = alternate(
-                lambda agents=agents, count=count: lanes.rate(agents, count),  # type: ignore[misc]
-                lambda agents=agents: plain.rate(agents, jobs),  # type: ignore[misc]
+                partial(lanes.rate, agents, count),
+                partial(plain.rate, agents, jobs),
                 runs,
                 f"lane, {agents:,} agents",
             )
@@ -148,8 +141,8 @@ def measure(stage: Stage, *, quick: bool) -> Iterator[Finding]:
             )
     for agents, count in ((10, jobs), (10_000, 10_000)):
         compared = alternate(
-            lambda agents=agents, count=count: lanes.rate(agents, count, idle=IDLE_AGENTS),  # type: ignore[misc]
-            lambda agents=agents, count=count: lanes.rate(agents, count),  # type: ignore[misc]
+            partial(lanes.rate, agents, count, idle=IDLE_AGENTS),
+            partial(lanes.rate, agents, count),
             runs,
             f"lane, {agents:,} agents beside {IDLE_AGENTS:,} idle ones",
         )

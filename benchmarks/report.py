@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from rich.console import Console
 from rich.table import Table
@@ -18,6 +18,7 @@ class Bar:
 
     value: float
     at_most: bool = False
+    of: Literal["ratio", "ours"] = "ratio"
 
     def is_met(self, number: float) -> bool:
         """Tell whether the number is on the right side."""
@@ -33,7 +34,7 @@ class Finding:
     """One line of the report.
 
     ``ratio`` is ours ÷ baseline, by neighbouring runs; ``low`` and ``high`` are its extremes. The
-    bar is for the ratio where there is one, else for ``ours``.
+    bar is for the ratio where there is one, unless it says otherwise.
     """
 
     name: str
@@ -52,7 +53,9 @@ class Finding:
         """Whether the bar is met; None: there is none."""
         if self.bar is None:
             return None
-        return self.bar.is_met(self.ours if self.ratio is None else self.ratio)
+        if self.ratio is None or self.bar.of == "ours":
+            return self.bar.is_met(self.ours)
+        return self.bar.is_met(self.ratio)
 
 
 def print_table(findings: Sequence[Finding]) -> None:
@@ -96,9 +99,15 @@ def _cells(finding: Finding) -> list[str]:
         baseline,
         "" if finding.ratio is None else f"{finding.ratio:.2f}",
         spread,
-        str(finding.bar or ""),
+        _bar(finding),
         {None: "", True: "yes", False: "NO"}[finding.is_met],
     ]
+
+
+def _bar(finding: Finding) -> str:
+    if finding.bar is None:
+        return ""
+    return f"{finding.bar} {finding.unit}" if finding.bar.of == "ours" else str(finding.bar)
 
 
 def _number(value: float) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -11,12 +12,16 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from secrets import token_hex
+from socket import socket
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import psycopg
 import redis
+from psycopg.conninfo import make_conninfo
 
 from memci.embedded import Servers
+from memci.embedded.files import free_port
 from memci.storage.session import Database
 from memci.testing import RunServers, database_copy, wait_until
 
@@ -91,6 +96,26 @@ class Stage:
         self.processes.append(process)
         return process
 
+    def start_api(self) -> tuple[Process, int]:
+        """Start the API; return it and its port, on which it answers."""
+        port = free_port()
+        api = self.start("api", "-m", "memci.http", MEMCI_PORT=str(port))
+
+        def is_up() -> bool:
+            with socket() as probe:
+                return probe.connect_ex(("127.0.0.1", port)) == 0
+
+        wait_until(is_up, "the API listens", timeout_s=READY_S)
+        return api, port
+
+    def call(self, module: str, **settings: object) -> Any:
+        """Run a program of ours to its end with these settings; return the JSON it printed."""
+        done = subprocess.run(
+            [sys.executable, "-m", module, json.dumps(settings)],
+            cwd=ROOT, env=self.environment, check=True, stdout=subprocess.PIPE, timeout=300,
+        )  # fmt: skip
+        return json.loads(done.stdout)
+
     def start_worker(
         self, app: str, queue: str, *pool: str, name: str = "worker", **environment: str
     ) -> Process:
@@ -127,6 +152,12 @@ class Stage:
             yield database
         finally:
             database.close()
+
+    @property
+    def owner_conninfo(self) -> str:
+        """How a program of another process connects as ``owner`` does, over TCP as we do."""
+        with self.owner() as connection:
+            return make_conninfo(connection.info.dsn, host="127.0.0.1")
 
     def owner(self) -> psycopg.Connection:
         """Connect as the superuser, committing each statement: for filling and looking."""

@@ -56,5 +56,5 @@ def _take_in(request: Context, arguments: dict[str, Any]) -> str:
     raw = encode(request.task, request.id, arguments)
     with here.database.agent_transaction(agent_id) as connection:
         submit.lock_lane(connection, agent_id)
-        take_in(connection, agent_id, raw, limit_bytes=here.settings.max_request_bytes)
+        take_in(connection, agent_id, raw, here.settings.append_limits)
     return agent_id

@@ -89,7 +89,8 @@ class _Mail:
         channel = self._connection.channel()
         self.address: str = channel.queue_declare(exclusive=True, auto_delete=True).queue
         channel.basic_consume(self.address, no_ack=True, callback=self._deliver)
-        Thread(target=self._run, name="read-answers", daemon=True).start()
+        self._thread = Thread(target=self._run, name="read-answers", daemon=True)
+        self._thread.start()
 
     def expect(self, task_id: str) -> Future[Mapping[str, Any]]:
         """Return what the answer will be put into, or a failure if the connection is lost."""
@@ -104,8 +105,9 @@ class _Mail:
         self._waiting.pop(task_id, None)
 
     def close(self) -> None:
-        """Let the thread end."""
+        """End the thread, which then closes the connection."""
         self.is_open = False
+        self._thread.join()
 
     def _deliver(self, message: Any) -> None:
         try:

@@ -32,6 +32,7 @@ class GuardedRoute(APIRoute):
     ) -> None:
         """Take what every route takes."""
         answering = _answering(endpoint, status_code or 200)
+        options["operation_id"] = endpoint.__name__
         super().__init__(path, answering, status_code=status_code, **options)
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:

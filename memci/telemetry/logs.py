@@ -45,6 +45,8 @@ def configure_logs(
         )
     )
     logging.basicConfig(handlers=[handler], level=level.upper(), force=True)
+    # Every request that a client of ours sends would be a line.
+    logging.getLogger("httpx").setLevel(logging.WARNING)
 
 
 def _shared() -> list[Processor]:

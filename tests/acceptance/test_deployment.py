@@ -155,7 +155,9 @@ def test_the_image_is_built_in_stages_and_runs_as_nobody():
 
 
 def test_the_image_takes_in_what_is_there_and_nothing_else():
-    build = [text.split() for word, text in _dockerfile() if word == "COPY" and "--from" not in text]
+    build = [
+        text.split() for word, text in _dockerfile() if word == "COPY" and "--from" not in text
+    ]
     taken = {source for *sources, _ in build for source in sources}
     let_through = {
         line[1:].removesuffix("/**")
@@ -190,7 +192,9 @@ def test_manifests_are_what_kubernetes_takes(version: str):
         assert document["apiVersion"], path
 
 
-@pytest.mark.parametrize("workload", objects("Deployment", "Job"), ids=lambda w: w["metadata"]["name"])
+@pytest.mark.parametrize(
+    "workload", objects("Deployment", "Job"), ids=lambda w: w["metadata"]["name"]
+)
 def test_pods_have_no_more_rights_than_they_need(workload: Manifest):
     pod, only = workload["spec"]["template"]["spec"], container(workload)
     assert pod["securityContext"]["runAsNonRoot"] is True
@@ -210,7 +214,9 @@ def test_pods_have_no_more_rights_than_they_need(workload: Manifest):
 def test_pods_are_probed_and_given_time_to_stop(part: str):
     workload = named("Deployment", part)
     only = container(workload)
-    assert workload["spec"]["template"]["spec"]["terminationGracePeriodSeconds"] > _soft_shutdown_s()
+    assert (
+        workload["spec"]["template"]["spec"]["terminationGracePeriodSeconds"] > _soft_shutdown_s()
+    )
     if part == "beat":  # nothing asks beat anything; so there is more than one
         assert workload["spec"]["replicas"] > 1
     elif part in WORKERS:
@@ -248,7 +254,9 @@ def test_what_manifests_refer_to_is_there():
 
 
 def test_kustomizations_name_all_parts_and_no_secret():
-    resources = yaml.safe_load((deployment.KUBERNETES / "kustomization.yaml").read_text())["resources"]
+    resources = yaml.safe_load((deployment.KUBERNETES / "kustomization.yaml").read_text())[
+        "resources"
+    ]
     assert {f"{part}.yaml" for part in PARTS} <= set(resources)
     assert [each for each in resources if "secret" in each] == []
     assert [each for each in resources if not (deployment.KUBERNETES / each).is_file()] == []

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 from uuid import uuid4
 
 import pytest
@@ -80,7 +81,9 @@ def run_alone(program: Path, *arguments: str, **environment: str) -> str:
 
 def block(language: str) -> str:
     """The document's one block in this language."""
-    (found,) = re.findall(rf"^```{language}\n(.*?)^```", _DOCUMENT.read_text(), re.M | re.S)
+    (found,) = re.findall(
+        rf"^```{language}\n(.*?)^```", _DOCUMENT.read_text(), re.MULTILINE | re.DOTALL
+    )
     return str(found)
 
 
@@ -115,6 +118,19 @@ def test_bare_celery_remembers_compresses_and_gets_a_context(house: House):
     assert house.keys_of("celery-1") == set()
 
 
+def test_the_rights_of_the_runbook_are_enough(house: House, broker: redis.Redis):
+    runbook = (ROOT / "deploy/runbook.md").read_text()
+    (rules,) = re.findall(r"^ACL SETUSER reader (.+)$", runbook, re.MULTILINE)
+    broker.execute_command("ACL", "SETUSER", "reader", *rules.replace("PASSWORD", "word").split())
+    address = urlsplit(house.broker_url)
+    url = f"redis://reader:word@{address.hostname}:{address.port}{address.path}"
+    program = ROOT / "examples/producers/python_celery.py"
+    try:
+        assert "Lisbon" in run_alone(program, "reader-1", BROKER_URL=url)
+    finally:
+        broker.execute_command("ACL", "DELUSER", "reader")
+
+
 def test_the_documented_python_runs_as_it_stands(house: House, tmp_path: Path):
     program = tmp_path / "producer.py"
     code = block("python")
@@ -132,7 +148,12 @@ def test_the_documented_message_is_enough_for_any_language(house: House, broker:
     broker.lpush(mailbox, message)
     assert house.wait_done(job_id)["state"] == "done"
 
-    question = {"v": 1, "agent_id": "raw-1", "query": "Where is the spare key?", "budget_tokens": 300}
+    question = {
+        "v": 1,
+        "agent_id": "raw-1",
+        "query": "Where is the spare key?",
+        "budget_tokens": 300,
+    }
     read_id, message = envelope("memci.read.assemble", "memci.read", question)
     broker.lpush("memci.read", message)
     key = f"celery-task-meta-{read_id}"
@@ -166,19 +187,19 @@ def test_a_queue_named_by_a_string_works_and_its_keys_are_removed(
             "memci.memory.create",
             kwargs={
                 "v": 1,
-                "agent_id": "42",
+                "agent_id": "plain-42",
                 "messages": [{"role": "user", "content": "我最喜欢的颜色是绿色。"}],
             },
-            queue="memci.agent.42",
+            queue="memci.agent.plain-42",
         )
     assert house.wait_done(sent.id)["state"] == "done"
-    left = house.keys_of("42")
+    left = house.keys_of("plain-42")
     assert left
     assert all(key.startswith("_kombu.binding") for key in left)
 
     assert remove_binding_keys(broker) == len(left)
-    house.wait_idle("42")
-    assert house.keys_of("42") == set()
+    house.wait_idle("plain-42")
+    assert house.keys_of("plain-42") == set()
 
 
 def test_what_cannot_be_taken_in_is_buried_and_what_follows_is_not(

@@ -62,7 +62,7 @@ class House:
     def keys_of(self, agent_id: str) -> set[str]:
         """Every key of the broker that names the agent's queue."""
         with closing(redis.Redis.from_url(self.broker_url, decode_responses=True)) as client:
-            return {key for key in client.keys() if f"{AGENT_PREFIX}{agent_id}" in key}
+            return {key for key in client.scan_iter() if f"{AGENT_PREFIX}{agent_id}" in key}
 
     def _row(self, query: str, *values: object) -> dict[str, Any] | None:
         url = self.database_url.replace("postgresql+psycopg://", "postgresql://")

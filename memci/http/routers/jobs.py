@@ -58,7 +58,7 @@ def replay(
         agent,
         job_id,
         at_tail=body is not None and body.where == "tail",
-        letter_limit_bytes=runtime.settings.max_request_bytes,
+        limits=runtime.settings.append_limits,
     )
     return call.runtime.listings.job(agent, watched)
 

@@ -34,10 +34,7 @@ def append_messages(
 
     A message whose id is known already is a duplicate and changes nothing.
     """
-    settings = call.runtime.settings
-    body.check_limits(
-        max_messages=settings.max_messages, max_message_bytes=settings.max_message_bytes
-    )
+    body.check_limits(call.runtime.settings.append_limits)
     return call.runtime.intake.append(
         Append(
             agent,

@@ -88,7 +88,7 @@ def _names_something(word: TaggedWord) -> bool:
     text, tag = word.text, word.tag
     if tag.startswith("n") and len(text) >= _WHOLE_NAME and text.endswith(_PLACE_ENDINGS):
         return not text.endswith(_PLACE_KINDS)
-    if not tag.startswith(_CHINESE_NAMES) or len(text) < 2 or text in NOT_CHINESE_NAMES:  # noqa: PLR2004
+    if not tag.startswith(_CHINESE_NAMES) or len(text) == 1 or text in NOT_CHINESE_NAMES:
         return False
     if _LATIN.search(text):
         return False

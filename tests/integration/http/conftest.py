@@ -17,6 +17,7 @@ from pydantic import SecretStr
 from memci.config import Settings
 from memci.embedded import Postgres, Redis
 from memci.telemetry.logs import configure_logs
+from memci.telemetry.traces import NO_TRACES, Traces
 from memci.testing import database_copy
 from tests.integration.http.serving import Served, served
 
@@ -34,9 +35,9 @@ def serve(database_url: str, broker_url: str) -> Iterator[Serve]:
     """Serve with some settings changed; everything is stopped after the test."""
     with ExitStack() as stack:
 
-        def begin(**changed: object) -> Served:
+        def begin(*, traces: Traces = NO_TRACES, **changed: object) -> Served:
             settings = make_settings(database_url, broker_url).model_copy(update=changed)
-            return stack.enter_context(served(settings))
+            return stack.enter_context(served(settings, traces))
 
         yield begin
 

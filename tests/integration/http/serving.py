@@ -13,6 +13,7 @@ from memci.config import Settings
 from memci.http.app import create_app
 from memci.http.server import make_server
 from memci.runtime import Runtime
+from memci.telemetry.traces import NO_TRACES, Traces
 from memci.testing import wait_until
 
 
@@ -36,10 +37,12 @@ class Served:
 
 
 @contextmanager
-def served(settings: Settings) -> Iterator[Served]:
+def served(settings: Settings, traces: Traces = NO_TRACES) -> Iterator[Served]:
     """Serve with these settings until the block ends."""
-    with closing(Runtime(settings)) as runtime, _running(runtime) as url:
-        yield Served(url, runtime)
+    with closing(Runtime(settings)) as runtime:
+        runtime.traces = traces
+        with _running(runtime) as url:
+            yield Served(url, runtime)
 
 
 @contextmanager

@@ -78,6 +78,14 @@ def test_other_agents_are_forbidden_whether_they_exist_or_not(
     assert "is not for this agent" in answers.pop()
 
 
+def test_a_key_lists_its_own_agents_only(http: httpx.Client, server: Served) -> None:
+    with server.runtime.database.lane_transaction() as connection:
+        for agent in ("rival", "team-1", "team-2", "Team-3", "teamwork"):
+            connection.exec_driver_sql("INSERT INTO lane (agent_id) VALUES (%s)", (agent,))
+    agents = ask(http, "GET", "/v1/agents", KEYS["read"][0]).json()["agents"]
+    assert [each["agent_id"] for each in agents] == ["team-1", "team-2"]
+
+
 def test_a_refused_body_is_not_read(http: httpx.Client) -> None:
     answer = http.post("/v1/agents/team-1/messages", content=b"not json at all")
     assert answer.status_code == 401

@@ -119,13 +119,15 @@ def test_wrong_fields_are_named(http: httpx.Client, body: object, field: str | N
         (b'{"messages": [{"role": "user", "content": "x"}], "messages": []}', 400),
         (b'{"messages": [{"role": "user", "content": "x", "metadata": %s1%s}]}'
          % (b'{"a":' * 100, b"}" * 100), 422),
+        *[(b'{"messages": [{"role": "user", "content": "x", "metadata": {"a": %s1%s}}]}'
+           % (b"[" * depth, b"]" * depth), None) for depth in (200, 300, 500, 900, 1200, 5000)],
         (b"[" * 1_000_000, 400),
         (b'{"a":' * 1_000_000, 400),
     ],
 )  # fmt: skip
-def test_what_is_no_json_is_refused(http: httpx.Client, body: bytes, status: int) -> None:
+def test_what_is_no_json_is_refused(http: httpx.Client, body: bytes, status: int | None) -> None:
     answer = http.post(MESSAGES, content=body, headers=JSON)
-    assert answer.status_code == status
+    assert answer.status_code == status or status is None
     problem_of(answer)
 
 

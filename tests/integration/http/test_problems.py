@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-import threading
+import select
+import socket
 from collections.abc import Callable
+from contextlib import ExitStack
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
 
 from memci.embedded import Servers
 from memci.errors import DatabaseUnavailableError
-from tests.integration.http.conftest import make_settings
+from memci.testing import wait_until
+from tests.integration.http.conftest import Serve, make_settings
 from tests.integration.http.serving import Served, served
 
 BODY = {"messages": [{"role": "user", "content": "hush-hush"}]}
@@ -108,13 +112,40 @@ def test_messages_are_taken_while_the_broker_is_away(own_servers: Servers) -> No
         assert http.get("/readyz").json()["checks"]["broker"] != "ok"
 
 
-def test_reads_that_wait_do_not_keep_writes_out(http: httpx.Client, server: Served) -> None:
-    def read() -> None:
-        httpx.post(f"{server.url}/v1/agents/a/search", json={"query": "x", "wait_ms": 2000})
+def test_a_caller_who_leaves_in_the_middle_is_no_error(
+    http: httpx.Client, server: Served, logged: Callable[[], list[dict[str, Any]]]
+) -> None:
+    where = urlsplit(server.url)
+    with socket.create_connection((where.hostname, where.port)) as caller:
+        caller.sendall(
+            b"POST /v1/agents/a/messages HTTP/1.1\r\nHost: localhost\r\n"
+            b'Content-Type: application/json\r\nContent-Length: 999\r\n\r\n{"messages":'
+        )
+    route = 'route="/v1/agents/{agent}/messages"'
+    left = f'memci_http_requests_total{{method="POST",{route},status="499"}}'
+    wait_until(lambda: left in http.get("/metrics").text, "the caller's leaving was counted")
+    assert logged() == []
+    assert server.messages("a") == []
 
-    readers = [threading.Thread(target=read) for _ in range(60)]
-    for reader in readers:
-        reader.start()
-    assert http.post("/v1/agents/a/messages", json=BODY, timeout=1.5).status_code == 202
-    for reader in readers:
-        reader.join()
+
+def test_reads_that_wait_do_not_keep_writes_out(serve: Serve) -> None:
+    server = serve(read_timeout_ms=6000)
+    where = urlsplit(server.url)
+    search = b'{"query": "x"}'
+    ask = (
+        b"POST /v1/agents/a/search HTTP/1.1\r\nHost: localhost\r\n"
+        b"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s" % (len(search), search)
+    )
+    queued = server.runtime.redis
+    assert queued is not None
+    with ExitStack() as stack:
+        readers = []
+        for _ in range(50):
+            reader = socket.create_connection((where.hostname, where.port))
+            readers.append(stack.enter_context(reader))
+            reader.sendall(ask)
+        wait_until(lambda: queued.llen("memci.read") == len(readers), "all reads were asked for")
+        answer = httpx.post(f"{server.url}/v1/agents/a/messages", json=BODY)
+        answered, _, _ = select.select(readers, [], [], 0)
+    assert answer.status_code == 202
+    assert not answered

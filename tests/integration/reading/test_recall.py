@@ -155,9 +155,14 @@ class TestForgotten:
 
     def test_many_links_to_one_tell_it_once_by_the_strongest(self, reader: Reader, travel: Stored):
         travel.link(1, 4242, "weakly", 0.1, hint="hotel")
-        travel.link(2, 4242, "later", 0.9, hint="hotel")
-        travel.link(3, 4242, "later too", 0.9, hint="hotel")
-        assert [each.relation for each in recall(reader, "hotel").forgotten] == ["weakly"]
+        travel.link(2, 4242, "strongly", 0.9, hint="hotel")
+        assert [each.relation for each in recall(reader, "hotel").forgotten] == ["strongly"]
+
+    def test_it_is_told_beside_what_is_remembered(self, reader: Reader, travel: Stored):
+        travel.link(1, 4242, "about", hint="the flight to Porto")
+        assert text(reader, "fly", "flight", depth=1) == (
+            "[memory] We fly to Lisbon in May.\n---\n[forgotten] about: the flight to Porto"
+        )
 
 
 class TestMisses:

@@ -36,7 +36,7 @@ def test_no_term_is_longer_than_64_characters(lexicon):
 
 
 def test_a_huge_message_is_indexed_quickly(lexicon):
-    before = time.monotonic()
+    before = time.process_time()
     lexicon.terms("中文" * 200_000)
     lexicon.terms("hello world " * 80_000)
-    assert time.monotonic() - before < 5
+    assert time.process_time() - before < 5

@@ -1,11 +1,12 @@
 import time
 from datetime import UTC, datetime, timedelta
 
+import numpy as np
 import pytest
 
 from memci.domain.language import Language
 from memci.domain.message import Message, Role
-from memci.smallmodel.offline.segmenter import LONGEST_SEGMENT
+from memci.smallmodel.offline.segmenter import LONGEST_SEGMENT, OfflineSegmenter
 
 NOON = datetime(2026, 5, 4, 12, tzinfo=UTC)
 TREKKING = [
@@ -93,11 +94,12 @@ def test_a_long_message_is_cut_at_its_paragraphs_and_sentences(segmenter):
 
 
 @pytest.mark.parametrize("unit", ["x", "中", "word ", "A. ", "é", "👩‍🚀"])
-def test_a_huge_message_is_cut_quickly(segmenter, unit):
+def test_a_huge_message_is_cut_quickly(unit):
     text = unit * (900 * 1024 // len(unit))
-    before = time.monotonic()
-    segments = segmenter.segment(talk([text, "What was that?"]))
-    assert time.monotonic() - before < 10
+    vectors = np.eye(2, 384, dtype=np.float32)
+    before = time.process_time()  # not the clock: other processes may be busy
+    segments = OfflineSegmenter("any").segment(talk([text, "What was that?"]), vectors)
+    assert time.process_time() - before < 5
     assert max(len(segment.text) for segment in segments) <= LONGEST_SEGMENT
     joined = "".join("".join(segment.text.split()) for segment in segments)
     assert joined == "".join(text.split()) + "Whatwasthat?"

@@ -43,6 +43,6 @@ def test_a_run_without_a_space_takes_no_minutes(kind):
     letters = random.Random(1).choices("abcdefgh", k=size)
     text = "".join(letters) if kind == "random" else kind * (size // len(kind.encode()))
     counter = OfflineTokenCounter()
-    before = time.monotonic()
+    before = time.process_time()
     assert counter.count(text) > 0
-    assert time.monotonic() - before < 10
+    assert time.process_time() - before < 10
