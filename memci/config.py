@@ -8,6 +8,7 @@ wins. Memory parameters live in a table of their own: ``[memory]`` or ``MEMCI_ME
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -31,6 +32,15 @@ from memci.domain.memory.parameters import MemoryParameters
 from memci.errors import ConfigurationError, InvalidInputError
 
 LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
+
+
+@dataclass(frozen=True, slots=True)
+class AppendLimits:
+    """How much may be appended at once, whichever way it comes; sizes are UTF-8 bytes."""
+
+    request_bytes: int
+    message_bytes: int
+    messages: int
 
 
 class ApiKey(BaseModel):
@@ -154,6 +164,11 @@ class Settings(BaseSettings):
         path = Path(os.environ.get("MEMCI_CONFIG", "memci.toml"))
         toml = TomlConfigSettingsSource(settings_cls, toml_file=path)
         return init_settings, env_settings, toml
+
+    @property
+    def append_limits(self) -> AppendLimits:
+        """How much may be appended at once."""
+        return AppendLimits(self.max_request_bytes, self.max_message_bytes, self.max_messages)
 
     @property
     def client_url(self) -> str:

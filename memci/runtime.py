@@ -175,7 +175,7 @@ class Runtime:
         return Bridge(
             self.agent_queues,
             batch=self.settings.bridge_batch,
-            limit_bytes=self.settings.max_request_bytes,
+            limits=self.settings.append_limits,
         )
 
     def lane_loop(self, hostname: str) -> LaneLoop:

@@ -105,9 +105,12 @@ class RunServers:
         return redis
 
     @contextmanager
-    def servers(self) -> Iterator[Servers]:
-        """Lend a private pair of servers, with the migrations run, to kill and restart."""
-        servers = servers_of(self.folder / secrets.token_hex(4), durable=False)
+    def servers(self, *, durable: bool = False) -> Iterator[Servers]:
+        """Lend a private pair of servers, with the migrations run, to kill and restart.
+
+        ``durable=True`` makes them write through to the disk: for measurements.
+        """
+        servers = servers_of(self.folder / secrets.token_hex(4), durable=durable)
         with ExitStack() as stack:
             for server in (servers.redis, servers.postgres):
                 stack.callback(server.stop)

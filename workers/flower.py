@@ -15,9 +15,12 @@ from memci.errors import ConfigurationError
 
 def main() -> None:
     """Replace this process by Flower."""
-    settings = load_settings()
+    try:
+        settings = load_settings()
+    except ConfigurationError as error:
+        sys.exit(f"flower: {error}")
     if settings.flower_password is None:
-        raise ConfigurationError("set MEMCI_FLOWER_PASSWORD: Flower is not started without one")
+        sys.exit("flower: set MEMCI_FLOWER_PASSWORD; Flower is not started without one")
     login = f"{settings.flower_user}:{settings.flower_password.get_secret_value()}"
     environment = {**os.environ, "FLOWER_BASIC_AUTH": login}
     arguments = [

@@ -5,17 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 from celery import Task
+from celery.app.task import Context
 
+from memci.broker.letters import encode
 from memci.broker.names import (
+    AGENT_PREFIX,
     COMPRESS_TASK,
     CREATE_TASK,
     LANE_COMPRESS_TASK,
     LANE_RUN_TASK,
 )
 from memci.domain.agent import check_agent_id
-from memci.domain.lane.job import JobSource
-from memci.queue.intake import Append
-from memci.shapes.task import CompressArguments, CreateArguments
+from memci.queue import submit
+from memci.queue.bridge import take_in
 from workers.app import app
 from workers.lifecycle import lane_loop, runtime
 
@@ -37,24 +39,22 @@ def compress(self: Task, agent_id: str | None = None, **_: Any) -> None:
 @app.task(name=CREATE_TASK, bind=True)
 def create(self: Task, **arguments: Any) -> None:
     """Put the messages into the mailbox, then run the lane: never past what waits there."""
-    request = CreateArguments.model_validate(arguments)
-    runtime().intake.append(
-        Append(
-            agent_id=check_agent_id(request.agent_id),
-            messages=[each.to_domain() for each in request.messages],
-            session_id=request.session_id,
-            user_id=request.user_id,
-            remember=request.remember,
-            source=JobSource.CELERY,
-            key=self.request.id,
-        )
-    )
-    lane_loop(self.request.hostname).run(request.agent_id)
+    lane_loop(self.request.hostname).run(_take_in(self.request, arguments))
 
 
 @app.task(name=COMPRESS_TASK, bind=True)
 def request_compress(self: Task, **arguments: Any) -> None:
     """Ask for one more pass, then give the agent its slice."""
-    request = CompressArguments.model_validate(arguments)
-    runtime().intake.request_compress(check_agent_id(request.agent_id))
-    lane_loop(self.request.hostname).compress(request.agent_id)
+    lane_loop(self.request.hostname).compress(_take_in(self.request, arguments))
+
+
+def _take_in(request: Context, arguments: dict[str, Any]) -> str:
+    """Do what the bridge does, for a worker that is subscribed to the agent's own queue."""
+    queue = str((request.delivery_info or {}).get("routing_key", ""))
+    agent_id = check_agent_id(queue.removeprefix(AGENT_PREFIX))
+    here = runtime()
+    raw = encode(request.task, request.id, arguments)
+    with here.database.agent_transaction(agent_id) as connection:
+        submit.lock_lane(connection, agent_id)
+        take_in(connection, agent_id, raw, here.settings.append_limits)
+    return agent_id

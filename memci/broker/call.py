@@ -21,7 +21,7 @@ _REPLY_KEY = re.compile(r"memci\.reply\.[0-9a-f]{32}")
 # An answer that nobody fetched goes by itself.
 _REPLY_EXPIRES_S = 60
 # Answers fetched at the same moment each wait on a connection of their own.
-_CONNECTIONS = 64
+_CONNECTIONS = 256
 
 
 class Reads(Protocol):
@@ -69,6 +69,7 @@ class RedisReads:
             self._app.send_task(
                 read_task(use),
                 kwargs={**request, "agent_id": agent_id, "reply": reply},
+                # Said for each: otherwise Celery subscribes to a result that never comes.
                 ignore_result=True,
                 **request_options(agent_id, timeout_s),
             )

@@ -75,6 +75,19 @@ def decode_body(raw: bytes, body: bytes, headers: Mapping[str, Any], content_typ
     )
 
 
+def encode(task: str, task_id: str, arguments: Mapping[str, Any]) -> bytes:
+    """Write the envelope of a message that a worker got already decoded."""
+    body = json.dumps([[], dict(arguments), {}]).encode()
+    return json.dumps(
+        {
+            "headers": {"task": task, "id": task_id},
+            "content-type": "application/json",
+            "body": base64.b64encode(body).decode(),
+            "properties": {"body_encoding": "base64"},
+        }
+    ).encode()
+
+
 def letter_id(task_id: str | None, raw: bytes) -> UUID:
     """Return the job id of a letter: its task id, or one that the same bytes always give."""
     if task_id is None:

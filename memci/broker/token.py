@@ -57,6 +57,7 @@ class Tokens:
         if time.monotonic() < self._rest_until:
             return False
         try:
+            # Said for each: otherwise Celery subscribes to a result, and waits for its broker.
             self._app.send_task(
                 task, kwargs=arguments, queue=where, retry=False, ignore_result=True
             )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from memci.broker.token import Tokens
+from memci.config import AppendLimits
 from memci.queue import bridge, dead_letter
 from memci.storage import letters
 from memci.storage.session import Database
@@ -25,7 +26,7 @@ def replay(
     job_id: UUID,
     *,
     at_tail: bool,
-    letter_limit_bytes: int,
+    limits: AppendLimits,
 ) -> UUID:
     """Run a dead job again, in its own place or anew at the tail; returns the id to watch.
 
@@ -37,7 +38,7 @@ def replay(
             watched = dead_letter.replay(connection, agent_id, job_id, at_tail=at_tail)
         else:
             dead_letter.discard(connection, agent_id, job_id)
-            watched = bridge.redeliver(connection, agent_id, raw, limit_bytes=letter_limit_bytes)
+            watched = bridge.redeliver(connection, agent_id, raw, limits)
     tokens.wake_lane(agent_id)
     return watched
 

@@ -1,4 +1,4 @@
-"""The FastAPI application, from services."""
+"""The FastAPI application."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from memci.http import documentation, problems
 from memci.http.edge import Edge
 from memci.http.gate import Gate
 from memci.http.routers import agents, health, jobs, messages, network, reads
-from memci.http.services import Services
+from memci.runtime import Runtime
 from memci.storage.gauges import lane_gauges
 from memci.telemetry.metrics import HttpMetrics, LaneCollector, LaneGauges
 
@@ -25,15 +25,15 @@ _ROUTERS = (
 )
 
 
-def create_app(services: Services) -> FastAPI:
+def create_app(runtime: Runtime) -> FastAPI:
     """Return the application that serves the whole HTTP surface."""
     metrics = HttpMetrics()
-    metrics.registry.register(LaneCollector(lambda: _gauges(services)))
+    metrics.registry.register(LaneCollector(lambda: _gauges(runtime)))
     app = FastAPI(title="memci", docs_url=None, redoc_url=None, redirect_slashes=False)
-    app.state.services = services
-    app.state.gate = Gate(services.settings)
+    app.state.runtime = runtime
+    app.state.gate = Gate(runtime.settings)
     app.state.metrics = metrics
-    app.add_middleware(Edge, metrics=metrics, traces=services.traces)
+    app.add_middleware(Edge, metrics=metrics, traces=runtime.traces)
     problems.install(app)
     for router in _ROUTERS:
         app.router.routes.extend(router.routes)
@@ -41,6 +41,6 @@ def create_app(services: Services) -> FastAPI:
     return app
 
 
-def _gauges(services: Services) -> LaneGauges:
-    with services.database.upkeep_transaction() as connection:
-        return lane_gauges(connection, token_stale_s=services.settings.token_stale_s)
+def _gauges(runtime: Runtime) -> LaneGauges:
+    with runtime.database.upkeep_transaction() as connection:
+        return lane_gauges(connection, token_stale_s=runtime.settings.token_stale_s)

@@ -9,7 +9,7 @@ from starlette.types import Receive, Scope
 
 from memci.errors import TooLargeError
 from memci.http.body import MediaTypeError, parse_json
-from memci.http.services import Services
+from memci.runtime import Runtime
 
 
 class Call(Request):
@@ -54,10 +54,10 @@ class Call(Request):
             )
 
     @property
-    def services(self) -> Services:
-        """What endpoints call."""
-        services: Services = self.app.state.services
-        return services
+    def runtime(self) -> Runtime:
+        """Everything that this process works with."""
+        runtime: Runtime = self.app.state.runtime
+        return runtime
 
     @property
     def traceparent(self) -> str | None:

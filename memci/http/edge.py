@@ -6,6 +6,7 @@ import time
 
 import structlog
 from starlette.datastructures import Headers
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from memci.errors import InvalidInputError
@@ -14,6 +15,8 @@ from memci.telemetry.metrics import HttpMetrics
 from memci.telemetry.traces import Traces, valid_traceparent
 
 _log = structlog.get_logger("memci.http")
+# For the metrics alone, as nginx counts it: the caller left before it was answered.
+_GONE = 499
 _UNMATCHED = "unmatched"
 _HIDDEN_SEPARATORS = (b"%2f", b"%5c")
 
@@ -43,6 +46,8 @@ class Edge:
 
         try:
             await self._answer(scope, receive, watched)
+        except ClientDisconnect:
+            status = status or _GONE
         except Exception:
             _log.exception("request failed", method=scope["method"], route=_route(scope))
             if status:

@@ -6,10 +6,10 @@ from urllib.parse import urlsplit
 
 from starlette.requests import Request
 
+from memci.access import Scope, authenticate, authorize
 from memci.config import LOOPBACK, Settings
 from memci.domain.agent import check_agent_id
 from memci.errors import ForbiddenError
-from memci.http.keys import Scope, authenticate, authorize
 from memci.http.rate import RateLimit
 
 

@@ -21,6 +21,7 @@ from memci.errors import (
     UnavailableError,
 )
 from memci.http.body import MalformedError, MediaTypeError
+from memci.shapes.faults import field_path
 from memci.shapes.problem import (
     MEDIA_TYPE,
     TYPE_PREFIX,
@@ -128,12 +129,12 @@ def _methods(request: Request) -> set[str]:
 
 
 def _path(location: Sequence[str | int]) -> str | None:
-    """Write a place as ``messages[3].role``."""
     parts = location[1:] if location and location[0] in _PLACES else location
-    written = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in parts)
-    return written.removeprefix(".")[:256] or None
+    return field_path(tuple(parts))[:256] or None
 
 
 def _expectation(fault: Mapping[str, Any]) -> str:
+    if fault["type"] == "model_attributes_type":
+        return "expected a JSON object"
     message = str(fault["msg"]).removeprefix("Value error, ")
     return message[:1].lower() + message[1:]

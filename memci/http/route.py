@@ -12,9 +12,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from structlog.contextvars import bind_contextvars
 
+from memci.access import Scope
 from memci.http.call import Call
 from memci.http.gate import Gate
-from memci.http.keys import Scope
 
 
 class GuardedRoute(APIRoute):
@@ -32,6 +32,7 @@ class GuardedRoute(APIRoute):
     ) -> None:
         """Take what every route takes."""
         answering = _answering(endpoint, status_code or 200)
+        options["operation_id"] = endpoint.__name__
         super().__init__(path, answering, status_code=status_code, **options)
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:

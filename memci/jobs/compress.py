@@ -31,7 +31,9 @@ from memci.storage.passes import (
 from memci.storage.scans import Batch, next_batch, write_outcome
 from memci.storage.session import Connection, Database
 
-BATCH = 500
+# Nodes in one transaction. Each batch reads the network once, so small ones cost more; a large
+# one holds the lane's lock longer.
+BATCH = 1000
 
 
 def utc_now() -> datetime:

@@ -16,7 +16,7 @@ from memci.domain.memory.state import FilterReason, MemoryState
 from memci.domain.message import Message, Remember, Role
 from memci.errors import SmallModelAnswerError
 from memci.jobs.growth import Growth, Thought, numbers_of
-from memci.jobs.segments import Segments, annotated_segments, tells
+from memci.jobs.segments import Segments, annotated_segments, is_long, tells
 from memci.jobs.texts import MessageTexts, terms_of
 from memci.queue.handler import Effect
 from memci.smallmodel.registry import SmallModels
@@ -61,8 +61,9 @@ class MemoryCreation:
             focus = focus_of(connection, job.agent_id)
             known = self._known(connection, job.agent_id, messages)
         models = self._models
-        texts = MessageTexts.read(messages, known, models.embedder, models.lexicon)
+        texts = MessageTexts.read(messages, known, models.embedder, models.lexicon, later=is_long)
         cut = annotated_segments(models, texts)
+        texts = texts.pooled(cut.parts())
         relations = self._relations(cut.segments, focus, parameters.focus_limit)
         thoughts = self._thoughts(job.agent_id, cut, relations, parameters)
         growth = Growth(job.agent_id, job.id, parameters, texts.model, self._random)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -13,7 +13,7 @@ from memci.domain.memory.creation import AnnotatedSegment
 from memci.domain.memory.entity import key_entities
 from memci.domain.message import Message, Role
 from memci.errors import SmallModelAnswerError
-from memci.jobs.texts import MessageTexts
+from memci.jobs.texts import MessageTexts, unit_rows
 from memci.smallmodel.ports import Annotation, TopicSegment, Vectors
 from memci.smallmodel.registry import SmallModels
 
@@ -22,6 +22,8 @@ _LONGEST_KEYWORD = 64
 _MOST_KEYWORDS = 12
 _MOST_ENTITIES = 4
 _HIGHEST_WORTH = 10.0
+# Characters. Embedding such a text both whole and in parts would take twice as long.
+_LONG = 4_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +32,17 @@ class Segments:
 
     segments: list[AnnotatedSegment]
     vectors: Vectors
+
+    def parts(self) -> Iterator[tuple[int, str, Vectors]]:
+        """Return (seq, text, vector) of segments, once for each message that they came from."""
+        for segment, vector in zip(self.segments, self.vectors, strict=True):
+            for seq in segment.seqs:
+                yield seq, segment.text, vector
+
+
+def is_long(message: Message) -> bool:
+    """Tell whether a message lies in so many segments that its vector is pooled from theirs."""
+    return len(message.text) > _LONG and tells(message)
 
 
 def tells(message: Message) -> bool:
@@ -111,10 +124,10 @@ def _vectors(models: SmallModels, texts: MessageTexts, cuts: Sequence[TopicSegme
     parts = []
     for place, cut in enumerate(cuts):
         own = [rows[seq] for seq in cut.seqs]
-        vectors[place] = weights[own] @ texts.vectors[own]
-        if any(uses[seq] > 1 for seq in cut.seqs):
+        whole = texts.vectors[own].any(axis=1).all() and all(uses[seq] == 1 for seq in cut.seqs)
+        if whole:
+            vectors[place] = weights[own] @ texts.vectors[own]
+        else:
             parts.append(place)
     vectors[parts] = models.embedder.embed([cuts[place].text for place in parts])
-    norms = np.linalg.norm(vectors, axis=1, keepdims=True)
-    unit: Vectors = vectors / np.maximum(norms, np.finfo(np.float32).tiny)
-    return unit
+    return unit_rows(vectors)

@@ -36,11 +36,13 @@ def take_slots(
     if not missing:
         return slots
     candidates = eviction_candidates(connection, agent_id, need.spared)
-    victims: dict[int, Forgetting] = {}
+    victims: set[int] = set()
     while candidates and len(victims) < missing:
-        drawn = draw(candidates, random)
+        lots = [draw(candidates, random) for _ in range(missing - len(victims))]
+        drawn = {node for lot in lots for node in lot}
         supports = supports_of(connection, agent_id, drawn)
-        victim = least_important({n: importance(supports.get(n, {}).values()) for n in drawn})
-        candidates.remove(victim)
-        victims[victim] = Forgetting.SLOT_TAKEN
-    return slots + forget_nodes(connection, agent_id, victims, pass_number)
+        importances = {node: importance(supports.get(node, {}).values()) for node in drawn}
+        victims |= least_important(lots, importances)
+        candidates = [node for node in candidates if node not in victims]
+    reasons = dict.fromkeys(victims, Forgetting.SLOT_TAKEN)
+    return slots + forget_nodes(connection, agent_id, reasons, pass_number)

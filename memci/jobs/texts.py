@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -13,6 +13,13 @@ from memci.smallmodel.ports import Embedder, Lexicon, Vectors
 from memci.storage.index import Embedded, Terms, index_messages
 from memci.storage.memory_state import mark_indexed
 from memci.storage.session import Connection
+
+
+def unit_rows(vectors: Vectors) -> Vectors:
+    """Scale each row to length one; zero rows stay zero."""
+    norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+    scaled: Vectors = vectors / np.maximum(norms, np.finfo(np.float32).tiny)
+    return scaled
 
 
 def terms_of(lexicon: Lexicon, text: str) -> Terms:
@@ -36,17 +43,39 @@ class MessageTexts:
         known: Embedded,
         embedder: Embedder,
         lexicon: Lexicon,
+        *,
+        later: Callable[[Message], bool] = lambda _: False,
     ) -> MessageTexts:
-        """Embed the messages that are not among the ``known``, and count their terms."""
+        """Embed the messages that are not among the ``known``, and count their terms.
+
+        The vectors of those to be embedded ``later`` stay zero until ``pooled``.
+        """
         vectors = np.zeros((len(messages), embedder.dimension), dtype=np.float32)
         rows = {message.seq: row for row, message in enumerate(messages)}
         for seq, vector in zip(known.keys, known.vectors, strict=True):
             vectors[rows[seq]] = vector
         known_seqs = set(known.keys)
-        texts = {m.seq: m.text for m in messages if m.seq not in known_seqs and m.text.strip()}
+        unknown = {m.seq: m.text for m in messages if m.seq not in known_seqs}
+        texts = {
+            m.seq: unknown[m.seq]
+            for m in messages
+            if m.seq in unknown and m.text.strip() and not later(m)
+        }
         vectors[[rows[seq] for seq in texts]] = embedder.embed(list(texts.values()))
-        terms = {m.seq: terms_of(lexicon, m.text) for m in messages if m.seq not in known_seqs}
+        terms = {seq: terms_of(lexicon, text) for seq, text in unknown.items()}
         return cls(messages, vectors, terms, embedder.model)
+
+    def pooled(self, parts: Iterable[tuple[int, str, Vectors]]) -> MessageTexts:
+        """Give messages that have no vector yet the mean of their parts', by length.
+
+        ``parts`` are (seq, text, vector of shape (d,)).
+        """
+        rows = {message.seq: row for row, message in enumerate(self.messages)}
+        sums = np.zeros_like(self.vectors)
+        for seq, text, vector in parts:
+            sums[rows[seq]] += len(text) * vector
+        embedded = np.linalg.norm(self.vectors, axis=1, keepdims=True) > 0
+        return replace(self, vectors=np.where(embedded, self.vectors, unit_rows(sums)))
 
     def rows_of(self, messages: Sequence[Message]) -> Vectors:
         """Return the vectors of some of the messages, in their order."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
+from typing import Any
 from uuid import UUID, uuid4
 
 import structlog
@@ -19,6 +20,7 @@ from memci.broker.agent_queues import AgentQueues
 from memci.broker.errors import BROKER_ERRORS, broker_errors
 from memci.broker.letters import Letter, decode, letter_id
 from memci.broker.names import COMPRESS_TASK, CREATE_TASK
+from memci.config import AppendLimits
 from memci.domain.lane.job import JobSource
 from memci.errors import ConflictError, InvalidInputError
 from memci.queue import mailbox, submit
@@ -35,11 +37,11 @@ UNREADABLE_KIND = "memci.letter.unreadable"
 class Bridge:
     """Crosses for lease holders; safe for threads."""
 
-    def __init__(self, queues: AgentQueues, *, batch: int, limit_bytes: int) -> None:
-        """Take up to ``batch`` messages at a time, none larger than ``limit_bytes``."""
+    def __init__(self, queues: AgentQueues, *, batch: int, limits: AppendLimits) -> None:
+        """Take up to ``batch`` messages at a time, each within ``limits``."""
         self._queues = queues
         self._batch = batch
-        self._limit_bytes = limit_bytes
+        self._limits = limits
 
     def occupied(self, agent_ids: Sequence[str], *, rung: bool = False) -> list[str]:
         """Return those of these agents for whom something waits, as far as it is cheap to ask.
@@ -62,7 +64,7 @@ class Bridge:
         try:
             with lease.effect() as connection:
                 for raw in batch.raw:
-                    self._take_in(connection, lease.agent_id, raw)
+                    take_in(connection, lease.agent_id, raw, self._limits)
         except BaseException:
             with suppress(*BROKER_ERRORS):
                 batch.abandon()
@@ -71,25 +73,27 @@ class Bridge:
             batch.confirm()
         return len(batch.raw)
 
-    def _take_in(self, connection: Connection, agent_id: str, raw: bytes) -> None:
-        letter: Letter | None = None
-        try:
-            letter = decode(raw, limit_bytes=self._limit_bytes)
-            # A letter that turns out bad half-way must not undo the ones before it.
-            with connection.begin_nested():
-                _deliver(connection, agent_id, letter)
-        except (InvalidInputError, ConflictError) as error:
-            _bury(connection, agent_id, raw, letter, str(error))
+
+def take_in(connection: Connection, agent_id: str, raw: bytes, limits: AppendLimits) -> None:
+    """Do what a message asks, or bury it, in a transaction of the agent."""
+    letter: Letter | None = None
+    try:
+        letter = decode(raw, limit_bytes=limits.request_bytes)
+        # A letter that turns out bad half-way must not undo the ones before it.
+        with connection.begin_nested():
+            _deliver(connection, agent_id, letter, limits)
+    except (InvalidInputError, ConflictError) as error:
+        _bury(connection, agent_id, raw, letter, str(error))
 
 
-def _deliver(connection: Connection, agent_id: str, letter: Letter) -> None:
+def _deliver(connection: Connection, agent_id: str, letter: Letter, limits: AppendLimits) -> None:
     arguments = dict(letter.arguments)
     if arguments.get("agent_id") != agent_id:
         raise InvalidInputError("agent_id in the message is not the agent of this queue")
     try:
         match letter.task:
             case _ if letter.task == CREATE_TASK:
-                _create(connection, letter, CreateArguments.model_validate(arguments))
+                _create(connection, letter, arguments, limits)
             case _ if letter.task == COMPRESS_TASK:
                 CompressArguments.model_validate(arguments)
                 mailbox.trigger_compress(connection, agent_id)
@@ -101,20 +105,24 @@ def _deliver(connection: Connection, agent_id: str, letter: Letter) -> None:
         raise InvalidInputError(describe_faults(error)) from None
 
 
-def redeliver(connection: Connection, agent_id: str, raw: bytes, *, limit_bytes: int) -> UUID:
+def redeliver(connection: Connection, agent_id: str, raw: bytes, limits: AppendLimits) -> UUID:
     """Take in a letter that was refused before, as a new job; returns its id.
 
     Raises ``ConflictError`` with the reason when it still cannot be taken in.
     """
     try:
-        letter = replace(decode(raw, limit_bytes=limit_bytes), id=uuid4())
-        _deliver(connection, agent_id, letter)
+        letter = replace(decode(raw, limit_bytes=limits.request_bytes), id=uuid4())
+        _deliver(connection, agent_id, letter, limits)
     except InvalidInputError as error:
         raise ConflictError(f"this message still cannot be taken in: {error}") from None
     return letter.id
 
 
-def _create(connection: Connection, letter: Letter, arguments: CreateArguments) -> None:
+def _create(
+    connection: Connection, letter: Letter, given: dict[str, Any], limits: AppendLimits
+) -> None:
+    arguments = CreateArguments.model_validate(given)
+    arguments.check_limits(limits)
     append_in(
         connection,
         Append(
@@ -137,5 +145,9 @@ def _bury(
     kind = letter.task if letter and letter.task in (CREATE_TASK, COMPRESS_TASK) else None
     _log.warning("letter not taken in", agent_id=agent_id, job_id=str(job_id), error=error)
     job = submit.NewJob(agent_id, job_id, kind or UNREADABLE_KIND, JobSource.CELERY)
+    if letters.read(connection, agent_id, job_id) == raw:
+        return  # it came again, before it was removed
+    if submit.is_taken(connection, job):  # by another message under the same task id
+        job = replace(job, id=letter_id(None, raw))
     if submit.insert_job(connection, job):
-        letters.keep(connection, agent_id, job_id, raw, error)
+        letters.keep(connection, agent_id, job.id, raw, error)

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 from uuid import UUID, uuid4, uuid5
 
 from sqlalchemy import Connection
+from sqlalchemy.exc import IntegrityError
 
 from memci.broker.token import Tokens
 from memci.domain.lane.job import JobSource
 from memci.domain.message import NewMessage, Remember
 from memci.errors import ConflictError
 from memci.queue import submit
+from memci.queue.submit_new import submit_new
 from memci.shapes.agent import CompressAnswer
 from memci.shapes.message import AppendAnswer
 from memci.storage import messages as stored
@@ -54,8 +57,12 @@ class Intake:
         A message or request that is already there is counted as a duplicate. Raises
         ``ConflictError`` when an id or a key comes again with other content.
         """
-        with self._database.agent_transaction(request.agent_id) as connection:
-            answer, woken = append_in(connection, request)
+        try:  # Most messages are new, and what is not comes to light.
+            with self._database.agent_transaction(request.agent_id) as connection:
+                answer, woken = _append_new(connection, request)
+        except IntegrityError:
+            with self._database.agent_transaction(request.agent_id) as connection:
+                answer, woken = append_in(connection, request)
         if woken:
             self._tokens.wake_lane(request.agent_id)
         return answer
@@ -70,62 +77,68 @@ class Intake:
 
 
 def append_in(connection: Connection, request: Append) -> tuple[AppendAnswer, bool]:
-    """Append inside a transaction of the agent; also tell whether a token is to be published."""
+    """Append what is new, in a transaction of the agent; also tell whether to publish a token."""
     woken, last_seq = submit.lock_lane(connection, request.agent_id)
-    identified = list(zip(_ids(request), request.messages, strict=True))
-    known = stored.find_stored(connection, request.agent_id, _repeatable(request, identified))
-    new: list[tuple[int, str, NewMessage]] = []
+    identified = _identified(request)
+    known = stored.find_stored(connection, request.agent_id, [each for each, _ in identified])
+    new: list[tuple[str, NewMessage]] = []
     seq = last_seq
     for index, (message_id, message) in enumerate(identified):
         said = stored.said_by(message)
         if message_id not in known:
-            new.append((last_seq + len(new) + 1, message_id, message))
-            known[message_id] = stored.Stored(new[-1][0], said)
+            new.append((message_id, message))
+            known[message_id] = stored.Stored(last_seq + len(new), said)
         elif known[message_id].said != said:
             raise ConflictError(
                 f"messages[{index}]: this id (or this Idempotency-Key) was used before for another"
                 " message; give every message an id of its own"
             )
         seq = known[message_id].seq
-    job_id = _job_id(request) if request.remember is Remember.NOW else None
+    job = _job(request)
+    if new and submit.is_taken(connection, job):
+        raise ConflictError(
+            "this Idempotency-Key (or task id) was used before for fewer messages; "
+            "give every request a key of its own"
+        )
     if new:
-        _write(connection, request, new, job_id)
+        submit_new(connection, new, job, _fields(request))
     else:
         submit.unlock_lane(connection, request.agent_id, woken=woken)
-        job_id = job_id if request.key or request.job_id else None
-    answer = AppendAnswer(
-        job_id=job_id, seq=seq, accepted=len(new), duplicates=len(identified) - len(new)
-    )
-    return answer, woken and bool(new)
+    duplicates = len(identified) - len(new)
+    return _answer(request, job, seq, duplicates=duplicates), woken and bool(new)
 
 
-def _write(
-    connection: Connection,
-    request: Append,
-    new: Sequence[tuple[int, str, NewMessage]],
-    job_id: UUID | None,
-) -> None:
-    stored.insert(
-        connection,
-        request.agent_id,
-        new,
-        session_id=request.session_id,
-        user_id=request.user_id,
-        remember=request.remember,
+def _append_new(connection: Connection, request: Append) -> tuple[AppendAnswer, bool]:
+    job = _job(request)
+    seq, woken = submit_new(connection, _identified(request), job, _fields(request))
+    return _answer(request, job, seq, duplicates=0), woken
+
+
+def _answer(request: Append, job: submit.NewJob, seq: int, *, duplicates: int) -> AppendAnswer:
+    accepted = len(request.messages) - duplicates
+    handed = request.remember is Remember.NOW and (accepted or request.key or request.job_id)
+    return AppendAnswer(
+        job_id=job.id if handed else None, seq=seq, accepted=accepted, duplicates=duplicates
     )
-    submit.insert_job(
-        connection,
-        submit.NewJob(
-            agent_id=request.agent_id,
-            id=job_id or uuid4(),
-            kind=INDEX_KIND if job_id is None else CREATE_KIND,
-            source=request.source,
-            first_seq=new[0][0],
-            last_seq=new[-1][0],
-            traceparent=request.traceparent,
-        ),
+
+
+def _job(request: Append) -> submit.NewJob:
+    return submit.NewJob(
+        agent_id=request.agent_id,
+        id=_job_id(request),
+        kind=CREATE_KIND if request.remember is Remember.NOW else INDEX_KIND,
+        source=request.source,
+        traceparent=request.traceparent,
     )
-    submit.advance_seq(connection, request.agent_id, new[-1][0])
+
+
+def _fields(request: Append) -> dict[str, Any]:
+    return {
+        "session_id": request.session_id,
+        "user_id": request.user_id,
+        "remember": request.remember,
+        "memory_state": "pending" if request.remember is Remember.NOW else "none",
+    }
 
 
 def _job_id(request: Append) -> UUID:
@@ -134,18 +147,12 @@ def _job_id(request: Append) -> UUID:
     return uuid5(_NAMESPACE, f"{request.agent_id}/{request.key}") if request.key else uuid4()
 
 
-def _repeatable(request: Append, identified: Sequence[tuple[str, NewMessage]]) -> list[str]:
-    """Return the ids that may have come before: not those that were drawn just now."""
-    named = bool(request.key or request.job_id)
-    return [each for each, message in identified if named or message.id]
-
-
-def _ids(request: Append) -> list[str]:
-    """Return an id for every message: its own; else from the request's, so a repeat finds it."""
+def _identified(request: Append) -> list[tuple[str, NewMessage]]:
+    """Give every message an id: its own; else from the request's, so that a repeat finds it."""
     origin = request.key or (str(request.job_id) if request.job_id else None)
     if origin is None:
-        return [each.id or uuid4().hex for each in request.messages]
+        return [(each.id or uuid4().hex, each) for each in request.messages]
     return [
-        each.id or uuid5(_NAMESPACE, f"{request.agent_id}/{origin}/{index}").hex
+        (each.id or uuid5(_NAMESPACE, f"{request.agent_id}/{origin}/{index}").hex, each)
         for index, each in enumerate(request.messages)
     ]

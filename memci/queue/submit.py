@@ -23,7 +23,7 @@ SET wake_at = coalesce(lane.wake_at, excluded.wake_at), written_at = now()
 RETURNING wake_at >= now(), message_seq
 """
 _UNWAKE = "UPDATE lane SET wake_at = NULL WHERE agent_id = %s"
-_ADVANCE = "UPDATE lane SET message_seq = %s WHERE agent_id = %s"
+_TAKEN = "SELECT 1 FROM job WHERE agent_id = %s AND id = %s"
 _INSERT_JOB = """
 INSERT INTO job (agent_id, id, kind, payload, source, first_seq, last_seq, traceparent)
 VALUES (%s, %s, %s, %s, %s, %s, %s, %s)
@@ -77,9 +77,9 @@ def unlock_lane(connection: Connection, agent_id: str, *, woken: bool) -> None:
         connection.exec_driver_sql(_UNWAKE, (agent_id,))
 
 
-def advance_seq(connection: Connection, agent_id: str, seq: int) -> None:
-    """Note the seq of the agent's new last message."""
-    connection.exec_driver_sql(_ADVANCE, (seq, agent_id))
+def is_taken(connection: Connection, job: NewJob) -> bool:
+    """Tell whether the mailbox has, or had, a job of this id."""
+    return connection.exec_driver_sql(_TAKEN, (job.agent_id, job.id)).first() is not None
 
 
 def insert_job(connection: Connection, job: NewJob) -> bool:

@@ -19,6 +19,7 @@ class ReadActivity:
         self._database = database
         self._period_s = period_s
         self._lock = threading.Lock()
+        self._writing = threading.Lock()  # held while the database is in use: close waits for it
         self._agents: set[str] = set()
         self._timer: threading.Timer | None = None
         self._closed = False
@@ -31,15 +32,10 @@ class ReadActivity:
 
     def flush(self) -> None:
         """Write what is noted. What cannot be written now stays for the next time."""
-        with self._lock:
-            noted, self._agents = self._agents, set()
-        if not noted:
-            return
-        try:
-            with self._database.lane_transaction(durable=False) as connection:
-                busy = touch_read(connection, noted)
-        except MemciError:
-            busy = noted
+        with self._writing:
+            with self._lock:
+                noted, self._agents = self._agents, set()
+            busy = self._write(noted) if noted else set()
         if busy:
             with self._lock:
                 self._agents |= busy
@@ -52,6 +48,14 @@ class ReadActivity:
             if self._timer is not None:
                 self._timer.cancel()
         self.flush()
+
+    def _write(self, noted: set[str]) -> set[str]:
+        """Write them, and return those that have to wait."""
+        try:
+            with self._database.lane_transaction(durable=False) as connection:
+                return touch_read(connection, noted)
+        except MemciError:
+            return noted
 
     def _arm(self) -> None:
         if self._timer is None and not self._closed:

@@ -30,7 +30,9 @@ from memci.storage.reading.state import Progress, progress
 from memci.storage.search import Question, find
 from memci.storage.session import Connection, Database
 
-# Without a question, the memories around the focus that are considered.
+# Without a question, so many of the memories nearest to the focus are looked at, and so many of
+# those, the most important, are considered.
+_NEAREST = 500
 _IMPORTANT = 100
 
 
@@ -123,16 +125,17 @@ class Assemble:
     def _around_focus(
         self, connection: Connection, agent_id: str, request: ContextRequest
     ) -> list[Ranked]:
-        """Rank the memories around the focus by importance."""
+        """Rank the memories nearest to the focus by importance (M11)."""
         if Source.MEMORY not in request.sources:
             return []
         own = own_parameters(connection, agent_id)
         depth = self._defaults.memory.with_values(own).default_search_depth
         walk = Walk(network.focus_points(connection, agent_id))
-        while walk.layer < depth and walk.frontier:
+        while walk.layer < depth and walk.frontier and len(walk.memories(None)) < _NEAREST:
             walk.advance(network.steps_from(connection, agent_id, walk.frontier, ()))
+        nearest = [each.node_id for each in walk.memories(None)[:_NEAREST]]
         best = important_memories(
-            connection, agent_id, list(walk.reached), restriction_of(request), limit=_IMPORTANT
+            connection, agent_id, nearest, restriction_of(request), limit=_IMPORTANT
         )
         return [Ranked(each, 1 / rank, {}) for rank, each in enumerate(best, start=1)]
 

@@ -97,15 +97,18 @@ class Recall:
         request: RecallRequest,
         matches: Mapping[int, float] | None,
     ) -> Walk:
-        """Walk ``depth`` layers out, or until there is enough: layers come before all else."""
+        """Walk ``depth`` layers out, or until there is enough: layers come before all else.
+
+        Where nothing matches, there is nothing to walk to.
+        """
         depth = request.depth
         if depth is None:
             own = own_parameters(connection, agent_id)
             depth = self._defaults.memory.with_values(own).default_search_depth
         walk = Walk(network.focus_points(connection, agent_id))
-        while walk.layer < depth and walk.frontier:
-            if len(walk.memories(matches)) >= request.limit:
-                break
+        if matches is not None and not matches:
+            return walk
+        while walk.layer < depth and walk.frontier and len(walk.memories(matches)) < request.limit:
             steps = network.steps_from(connection, agent_id, walk.frontier, request.relations)
             walk.advance(steps)
         return walk

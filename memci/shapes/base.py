@@ -11,7 +11,9 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    StrictInt,
     StringConstraints,
+    WithJsonSchema,
 )
 
 
@@ -42,9 +44,9 @@ Text = Annotated[str, AfterValidator(storable)]
 # Names that others gave to their things: message ids, sessions, users.
 ForeignId = Annotated[Text, StringConstraints(min_length=1, max_length=256)]
 Query = Annotated[Text, StringConstraints(max_length=65_536)]
-BudgetTokens = Annotated[int, Field(ge=1, le=2_000_000)]
-WaitMs = Annotated[int, Field(ge=0, le=30_000)]
-Seq = Annotated[int, Field(ge=0, le=2**62)]
+BudgetTokens = Annotated[StrictInt, Field(ge=1, le=2_000_000)]
+WaitMs = Annotated[StrictInt, Field(ge=0, le=30_000)]
+Seq = Annotated[StrictInt, Field(ge=0, le=2**62)]
 
 # Epoch numbers above it are milliseconds.
 _MILLISECONDS_FROM = 1e11
@@ -75,5 +77,10 @@ Instant = Annotated[
     datetime,
     BeforeValidator(_read_epoch),
     AfterValidator(_to_utc),
-    Field(description="ISO 8601, or an epoch number: seconds, or milliseconds above 10^11"),
+    WithJsonSchema(
+        {
+            "anyOf": [{"type": "string", "format": "date-time"}, {"type": "number"}],
+            "description": "ISO 8601, or an epoch number: seconds, or milliseconds above 10^11",
+        }
+    ),
 ]

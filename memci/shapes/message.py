@@ -9,6 +9,7 @@ from uuid import UUID
 
 from pydantic import Field, JsonValue, model_validator
 
+from memci.config import AppendLimits
 from memci.domain.message import NewMessage, Remember, Role
 from memci.errors import TooLargeError
 from memci.shapes.base import Answer, ForeignId, Instant, Request, Text, storable
@@ -99,17 +100,18 @@ class AppendRequest(Request):
     user_id: ForeignId | None = None
     remember: Remember = Remember.NOW
 
-    def check_limits(self, *, max_messages: int, max_message_bytes: int) -> None:
+    def check_limits(self, limits: AppendLimits) -> None:
         """Raise ``TooLargeError`` when it holds too many messages, or one that is too long."""
-        if len(self.messages) > max_messages:
+        if len(self.messages) > limits.messages:
             raise TooLargeError(
-                f"expected at most {max_messages} messages in one request; send them in several",
+                f"expected at most {limits.messages} messages in one request; send them in several",
                 field="messages",
             )
         for index, message in enumerate(self.messages):
-            if message.size_bytes > max_message_bytes:
+            # Four bytes a character at most: the exact count is made for long ones only.
+            if message.size_bytes > limits.message_bytes:
                 raise TooLargeError(
-                    f"expected at most {max_message_bytes} bytes of content, tool calls and "
+                    f"expected at most {limits.message_bytes} bytes of content, tool calls and "
                     "metadata in one message",
                     field=f"messages[{index}]",
                 )

@@ -52,7 +52,7 @@ class ProblemType(StrEnum):
 class Fault(Answer):
     """One field that is wrong; ``field`` is a path such as ``messages[3].role``."""
 
-    field: str | None
+    field: str | None = None
     detail: str
 
 

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Annotated, Literal
 from uuid import UUID
 
-from pydantic import Field, JsonValue, StringConstraints
+from pydantic import Field, JsonValue, StrictBool, StrictInt, StringConstraints
 
 from memci.domain.context.candidate import Channel, Source
 from memci.domain.context.parts import Section
@@ -51,10 +51,10 @@ class RecallRequest(Fresh):
 
     keywords: Annotated[tuple[Keyword, ...], Field(max_length=64)]
     relations: Annotated[tuple[Keyword, ...], Field(max_length=64)] = ()
-    depth: Annotated[int, Field(ge=0, le=10)] | None = Field(
+    depth: Annotated[StrictInt, Field(ge=0, le=10)] | None = Field(
         None, description="Layers out from the focus; default: the agent's default_search_depth"
     )
-    limit: Annotated[int, Field(ge=1, le=1000)] = 20
+    limit: Annotated[StrictInt, Field(ge=1, le=1000)] = 20
     budget_tokens: BudgetTokens | None = None
     format: Literal["text", "structured"] = "text"
 
@@ -124,14 +124,14 @@ class Scope(Fresh):
         Channel.LEXICAL,
     )
     filters: Filters = Filters()
-    explain: bool = False
+    explain: StrictBool = False
 
 
 class SearchRequest(Scope):
     """Hybrid search over all sources (R11)."""
 
     query: Annotated[Query, StringConstraints(min_length=1)]
-    k: Annotated[int, Field(ge=1, le=200)] | None = None
+    k: Annotated[StrictInt, Field(ge=1, le=200)] | None = None
     budget_tokens: BudgetTokens | None = None
     fusion: Literal["rrf"] = "rrf"
 
@@ -165,8 +165,8 @@ class ContextRequest(Scope):
         None, description="Model or tokenizer whose tokens count"
     )
     system: Query | None = None
-    k: Annotated[int, Field(ge=1, le=200)] | None = None
-    recent: Annotated[int, Field(ge=0, le=200)] | None = Field(
+    k: Annotated[StrictInt, Field(ge=1, le=200)] | None = None
+    recent: Annotated[StrictInt, Field(ge=0, le=200)] | None = Field(
         None, description="Recent interactions to take at most"
     )
     format: Literal["messages"] = "messages"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, StrictFloat, StrictInt
 
 from memci.domain.memory.parameters import OPEN, RANGES
 from memci.shapes.base import Answer, Request
@@ -24,21 +24,21 @@ def _within(name: str) -> Any:
 class SettingsRequest(Request):
     """What differs from the defaults, all of it: what is left out goes back to its default."""
 
-    focus_limit: Annotated[int, _within("focus_limit")] | None = None
-    decay_rate: Annotated[float, _within("decay_rate")] | None = None
-    link_initial_strength: Annotated[float, _within("link_initial_strength")] | None = None
-    link_break_threshold: Annotated[float, _within("link_break_threshold")] | None = None
-    delete_threshold: Annotated[int, _within("delete_threshold")] | None = None
-    time_slice: Annotated[int, _within("time_slice")] | None = Field(None, description="ms")
-    max_retries: Annotated[int, _within("max_retries")] | None = None
-    default_search_depth: Annotated[int, _within("default_search_depth")] | None = None
-    node_capacity: Annotated[int, _within("node_capacity")] | None = Field(
+    focus_limit: Annotated[StrictInt, _within("focus_limit")] | None = None
+    decay_rate: Annotated[StrictFloat, _within("decay_rate")] | None = None
+    link_initial_strength: Annotated[StrictFloat, _within("link_initial_strength")] | None = None
+    link_break_threshold: Annotated[StrictFloat, _within("link_break_threshold")] | None = None
+    delete_threshold: Annotated[StrictInt, _within("delete_threshold")] | None = None
+    time_slice: Annotated[StrictInt, _within("time_slice")] | None = Field(None, description="ms")
+    max_retries: Annotated[StrictInt, _within("max_retries")] | None = None
+    default_search_depth: Annotated[StrictInt, _within("default_search_depth")] | None = None
+    node_capacity: Annotated[StrictInt, _within("node_capacity")] | None = Field(
         None, description="0 = unbounded"
     )
     compression_base: Literal["original", "current"] | None = None
-    min_shrink: Annotated[float, _within("min_shrink")] | None = None
-    related_links: Annotated[int, _within("related_links")] | None = None
-    related_threshold: Annotated[float, _within("related_threshold")] | None = None
+    min_shrink: Annotated[StrictFloat, _within("min_shrink")] | None = None
+    related_links: Annotated[StrictInt, _within("related_links")] | None = None
+    related_threshold: Annotated[StrictFloat, _within("related_threshold")] | None = None
     dangling_links: Literal["keep", "drop_on_visit"] | None = None
 
 

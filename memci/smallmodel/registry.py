@@ -57,7 +57,7 @@ def build_small_models(settings: Settings) -> SmallModels:
 
     embedder: Embedder = adapter("embedder", lambda: OfflineEmbedder(settings.model_threads))
     return SmallModels(
-        segmenter=adapter("segmenter", lambda: OfflineSegmenter(embedder)),
+        segmenter=adapter("segmenter", lambda: OfflineSegmenter(embedder.model)),
         annotator=adapter("annotator", OfflineAnnotator),
         relation_namer=adapter("relation_namer", OfflineRelationNamer),
         compressor=adapter("compressor", OfflineCompressor),

@@ -40,16 +40,20 @@ UPDATE lane SET indexed_messages = indexed_messages + %s, indexed_terms = indexe
 WHERE agent_id = %s
 """
 # One exact search per vector, over this agent's rows alone: filtering an approximate index by
-# agent would lose most of what is near.
+# agent would lose most of what is near. Materialized, or each vector is read anew for each row.
 _NEAREST = """
-SELECT query.place, found.node_id, found.cosine
-FROM unnest(%(vectors)s::text[]) WITH ORDINALITY AS query(embedding, place),
-LATERAL (
-    SELECT node_id, -(embedding <#> query.embedding::halfvec) AS cosine
+WITH query AS MATERIALIZED (
+    SELECT place, embedding::halfvec AS embedding
+    FROM unnest(%(vectors)s::text[]) WITH ORDINALITY AS given(embedding, place)
+)
+SELECT query.place, found.node_id, found.cosine FROM query, LATERAL (
+    SELECT node_id, -(node_vector.embedding <#> query.embedding) AS cosine
     FROM node_vector WHERE agent_id = %(agent)s AND model = %(model)s
-    ORDER BY embedding <#> query.embedding::halfvec LIMIT %(limit)s
+    ORDER BY node_vector.embedding <#> query.embedding LIMIT %(limit)s
 ) AS found
 """
+# Vectors searched for in one statement, which must not run into the statement time-out.
+_AT_ONCE = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,12 +122,12 @@ def nearest_nodes(
     nearest: list[dict[int, float]] = [{} for _ in vectors]
     if not len(vectors) or not limit:
         return nearest
-    rows = connection.exec_driver_sql(
-        _NEAREST,
-        {"agent": agent_id, "model": model, "limit": limit, "vectors": to_text(vectors)},
-    )
-    for place, node_id, cosine in rows:
-        nearest[place - 1][node_id] = cosine
+    values = {"agent": agent_id, "model": model, "limit": limit}
+    for start in range(0, len(vectors), _AT_ONCE):
+        some = to_text(vectors[start : start + _AT_ONCE])
+        rows = connection.exec_driver_sql(_NEAREST, {**values, "vectors": some})
+        for place, node_id, cosine in rows:
+            nearest[start + place - 1][node_id] = cosine
     return nearest
 
 

@@ -2,31 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Connection, Row
 
-from memci.domain.message import Message, NewMessage, Remember, Role
+from memci.domain.message import Message, NewMessage, Role
 
 # What ``to_message`` reads.
 COLUMNS = (
     "seq, id, role, content, said_at, name, session_id, user_id, tool_calls, tool_call_id, metadata"
 )
 
-_INSERT = """
-INSERT INTO message (agent_id, seq, id, role, content, name, tool_calls, tool_call_id, metadata,
-                     said_at, session_id, user_id, remember, memory_state)
-SELECT %(agent_id)s, new.seq, new.id, new.role, new.content, new.name, new.tool_calls,
-       new.tool_call_id, new.metadata, coalesce(new.said_at, now()), %(session_id)s, %(user_id)s,
-       %(remember)s, %(memory_state)s
-FROM unnest(%(seqs)s::bigint[], %(ids)s::text[], %(roles)s::text[], %(contents)s::text[],
-            %(names)s::text[], %(tool_calls)s::jsonb[], %(tool_call_ids)s::text[],
-            %(metadata)s::jsonb[], %(said_at)s::timestamptz[])
-     AS new (seq, id, role, content, name, tool_calls, tool_call_id, metadata, said_at)
-"""
 _STORED = """
 SELECT id, seq, role, content, name, tool_calls, tool_call_id
 FROM message WHERE agent_id = %s AND id = ANY(%s)
@@ -53,38 +41,6 @@ def find_stored(connection: Connection, agent_id: str, ids: Sequence[str]) -> di
         return {}
     rows = connection.exec_driver_sql(_STORED, (agent_id, list(ids)))
     return {row.id: Stored(row.seq, tuple(row)[2:]) for row in rows}
-
-
-def insert(
-    connection: Connection,
-    agent_id: str,
-    messages: Sequence[tuple[int, str, NewMessage]],
-    *,
-    session_id: str | None,
-    user_id: str | None,
-    remember: Remember,
-) -> None:
-    """Store new messages, each as (seq, id, message); the caller holds the lane's lock."""
-    _seqs, _ids, values = zip(*messages, strict=True)
-    connection.exec_driver_sql(
-        _INSERT,
-        {
-            "agent_id": agent_id,
-            "session_id": session_id,
-            "user_id": user_id,
-            "remember": remember,
-            "memory_state": "pending" if remember is Remember.NOW else "none",
-            "seqs": list(_seqs),
-            "ids": list(_ids),
-            "roles": [str(each.role) for each in values],
-            "contents": [each.content for each in values],
-            "names": [each.name for each in values],
-            "tool_calls": [_json(list(each.tool_calls)) for each in values],
-            "tool_call_ids": [each.tool_call_id for each in values],
-            "metadata": [_json(dict(each.metadata)) for each in values],
-            "said_at": [each.said_at for each in values],
-        },
-    )
 
 
 def read_range(
@@ -114,7 +70,3 @@ def to_message(row: Row[Any]) -> Message:
         tool_call_id=row.tool_call_id,
         metadata=row.metadata or {},
     )
-
-
-def _json(value: list[Any] | dict[str, Any]) -> str | None:
-    return json.dumps(value, ensure_ascii=False) if value else None

@@ -9,6 +9,7 @@ from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, Engine, create_engine, text
+from sqlalchemy.engine import make_url
 from sqlalchemy.pool import NullPool
 
 from memci.storage.roles import DatabaseRole, prepare
@@ -49,7 +50,8 @@ def current_revision(connection: Connection) -> str | None:
 
 
 def _engine(database_url: str) -> Engine:
-    return create_engine(database_url, poolclass=NullPool)
+    url = make_url(database_url).set(drivername="postgresql+psycopg")
+    return create_engine(url, poolclass=NullPool)
 
 
 def _lock(connection: Connection) -> None:

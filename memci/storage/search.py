@@ -98,39 +98,18 @@ def _read(rows: Sequence[Row[Any]]) -> Found:
     tail: list[Message] = []
     collected = bm25.Collected(1, 1, {})
     for row in rows:
-        if row.source == "size":
-            collected = bm25.Collected(row.dense, row.lexical, json.loads(row.text or "{}"))
-        elif row.source == "tail":
-            tail.append(_message(row))
-        else:
-            candidates.append(_candidate(row))
+        source, key, dense, lexical, text, role, name, calls, session_id, at, seqs = tuple(row)
+        if source == "size":
+            collected = bm25.Collected(dense, lexical, json.loads(text or "{}"))
+            continue
+        if source == "memory":
+            found = Candidate(Source.MEMORY, key, text, tuple(seqs), at, session_id)
+            candidates.append(found._replace(dense=dense, lexical=lexical))
+            continue
+        said = Message(key, "", Role(role), text, at, name, session_id, tool_calls=calls or ())
+        if source == "tail":
+            tail.append(said)
+            continue
+        found = Candidate(Source.CHAT, key, said.text, (key,), at, session_id, said.role, name)
+        candidates.append(found._replace(dense=dense, lexical=lexical))
     return Found(candidates, tail, collected)
-
-
-def _candidate(row: Row[Any]) -> Candidate:
-    source = Source(row.source)
-    return Candidate(
-        source=source,
-        key=row.key,
-        text=_message(row).text if source is Source.CHAT else row.text,
-        seqs=tuple(row.seqs),
-        at=row.at,
-        session_id=row.session_id,
-        role=Role(row.role) if row.role else None,
-        name=row.name,
-        dense=row.dense,
-        lexical=row.lexical,
-    )
-
-
-def _message(row: Row[Any]) -> Message:
-    return Message(
-        seq=row.key,
-        id="",
-        role=Role(row.role),
-        content=row.text,
-        said_at=row.at,
-        name=row.name,
-        session_id=row.session_id,
-        tool_calls=tuple(row.tool_calls or ()),
-    )

@@ -29,10 +29,15 @@ _ENTER = (
     "SELECT set_config('role', %s, true), set_config('memci.agent', %s, true),"
     " set_config('synchronous_commit', %s, true)"
 )
+# Reads differ widely in what they touch (ten links or ten thousand): one plan kept for all of
+# them is often many times slower than one made for each.
+_ENTER_SNAPSHOT = _ENTER + ", set_config('plan_cache_mode', 'force_custom_plan', true)"
 # Threads cannot be killed: no statement, lock or forgotten transaction lasts for ever.
 _OPTIONS = (
     "-c statement_timeout=60000 -c lock_timeout=20000"
     " -c idle_in_transaction_session_timeout=60000 -c jit=off -c timezone=UTC"
+    # Many small statements side by side: one that takes all cores only makes the others wait.
+    " -c max_parallel_workers_per_gather=0"
 )
 
 
@@ -43,6 +48,8 @@ class Database:
         """Take a PostgreSQL URL; connects when first used."""
         self.engine: Engine = create_engine(
             make_url(url).set(drivername="postgresql+psycopg"),
+            # Errors must not quote what was said.
+            hide_parameters=True,
             pool_size=pool_size,
             max_overflow=8,
             pool_timeout=5,
@@ -102,7 +109,7 @@ class Database:
         try:
             if snapshot:
                 connection.exec_driver_sql(_SNAPSHOT)
-            connection.exec_driver_sql(_ENTER, settings)
+            connection.exec_driver_sql(_ENTER_SNAPSHOT if snapshot else _ENTER, settings)
         except BaseException:
             connection.close()
             raise

@@ -10,7 +10,7 @@ import logging
 import sys
 import traceback
 from collections.abc import Iterator
-from typing import Literal
+from typing import Literal, TextIO
 
 import structlog
 from structlog.typing import EventDict, Processor, WrappedLogger
@@ -22,26 +22,31 @@ _QUOTING = ("sqlalchemy", "psycopg", "pydantic", "pydantic_core")
 def configure_logs(
     level: Literal["debug", "info", "warning", "error"] = "info",
     log_format: Literal["auto", "json", "console"] = "auto",
+    *,
+    stream: TextIO | None = None,
 ) -> None:
     """Set up logging of this process; ``auto`` is for people on a terminal and JSON elsewhere."""
-    pretty = log_format == "console" or (log_format == "auto" and sys.stderr.isatty())
+    out = stream or sys.stderr
+    pretty = log_format == "console" or (log_format == "auto" and out.isatty())
     structlog.configure(
         processors=[*_shared(), structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
         wrapper_class=structlog.make_filtering_bound_logger(level),
         logger_factory=structlog.stdlib.LoggerFactory(),
         cache_logger_on_first_use=False,
     )
-    handler = logging.StreamHandler(sys.stderr)
+    handler = logging.StreamHandler(out)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
             foreign_pre_chain=_shared(),
             processors=[
                 structlog.stdlib.ProcessorFormatter.remove_processors_meta,
-                _renderer(pretty=pretty),
+                _renderer(pretty=pretty, colors=out.isatty()),
             ],
         )
     )
     logging.basicConfig(handlers=[handler], level=level.upper(), force=True)
+    # Every request that a client of ours sends would be a line.
+    logging.getLogger("httpx").setLevel(logging.WARNING)
 
 
 def _shared() -> list[Processor]:
@@ -56,9 +61,9 @@ def _shared() -> list[Processor]:
     ]
 
 
-def _renderer(*, pretty: bool) -> Processor:
+def _renderer(*, pretty: bool, colors: bool) -> Processor:
     if pretty:
-        return structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
+        return structlog.dev.ConsoleRenderer(colors=colors)
     return structlog.processors.JSONRenderer(ensure_ascii=False)
 
 

@@ -43,10 +43,12 @@ class OpenTelemetryTraces(Traces):
 
     def __init__(self, provider: TracerProvider) -> None:
         """Take the provider; closes it in the end."""
+        from opentelemetry.trace import StatusCode  # noqa: PLC0415 - an extra
         from opentelemetry.trace.propagation.tracecontext import (  # noqa: PLC0415 - an extra
             TraceContextTextMapPropagator,
         )
 
+        self._failed = StatusCode.ERROR
         self._provider = provider
         self._tracer = provider.get_tracer("memci")
         self._propagator = TraceContextTextMapPropagator()
@@ -58,11 +60,20 @@ class OpenTelemetryTraces(Traces):
         """Open a span below ``parent``; an error that leaves it is marked on it by its type."""
         context = self._propagator.extract({"traceparent": parent}) if parent else None
         with self._tracer.start_as_current_span(
-            name, context=context, attributes=attributes, record_exception=False
-        ):
+            name,
+            context=context,
+            attributes=attributes,
+            # Both would send the error's words along.
+            record_exception=False,
+            set_status_on_exception=False,
+        ) as span:
             carrier: dict[str, str] = {}
             self._propagator.inject(carrier)
-            yield carrier.get("traceparent")
+            try:
+                yield carrier.get("traceparent")
+            except Exception as error:
+                span.set_status(self._failed, type(error).__name__)
+                raise
 
     def close(self) -> None:
         """Send what is left."""

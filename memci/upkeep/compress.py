@@ -11,12 +11,12 @@ UPDATE lane SET beat_at = now(),
                 compress_req = CASE WHEN compress_req > compress_done THEN compress_req
                                     ELSE compress_req + 1 END
 WHERE greatest(written_at, read_at) > coalesce(beat_at, '-infinity')
-  AND coalesce(beat_at, '-infinity') < now() - %(quiet)s * interval '1 second'
+  AND coalesce(beat_at, '-infinity') <= now() - %(quiet)s * interval '1 second'
 """
 _IDLE = """
 UPDATE lane SET beat_at = now(), compress_req = compress_req + 1
 WHERE compress_req = compress_done AND pass_number > 0
-  AND coalesce(beat_at, '-infinity') < now() - %(quiet)s * interval '1 second'
+  AND coalesce(beat_at, '-infinity') <= now() - %(quiet)s * interval '1 second'
 """
 _DAY_S = 86_400
 # A period that comes a little early is still that period.

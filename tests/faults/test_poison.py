@@ -11,6 +11,7 @@ import redis
 
 from memci.broker.names import agent_queue_name
 from memci.commands import dead_jobs, pause
+from memci.config import AppendLimits
 from memci.errors import ConflictError, NotFoundError
 from memci.testing import wait_until
 
@@ -18,7 +19,7 @@ from memci.testing import wait_until
 def replay(producer, agent, job_id, *, at_tail=False):
     return dead_jobs.replay(
         producer.database, producer.tokens, agent, job_id,
-        at_tail=at_tail, letter_limit_bytes=1_000_000,
+        at_tail=at_tail, limits=AppendLimits(1_000_000, 1_000, 10),
     )  # fmt: skip
 
 

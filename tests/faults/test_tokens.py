@@ -7,8 +7,10 @@ from contextlib import closing
 
 import redis
 
+from memci.broker.names import CREATE_TASK, agent_queue_name, queue
 from memci.broker.redis_queues import RedisAgentQueues
 from memci.queue.sweep import sweep
+from memci.testing import wait_until
 
 
 def test_doubled_and_reordered_tokens_have_no_effect(producer, fleet, upkeep):
@@ -59,3 +61,19 @@ def test_late_redelivery_of_a_token_is_dropped(producer, fleet, broker_url):
         producer.tokens.wake_lane("a")
     producer.wait_drained(["a"])
     assert producer.effects("a") == list(range(1, 11))
+
+
+def test_a_worker_may_subscribe_to_one_agent(producer, fleet, upkeep):
+    """Its task goes through the mailbox: nothing overtakes, and what is bad becomes dead."""
+    name = agent_queue_name("a")
+    producer.append("a", wait_ms=50)
+    for content in ("one", "two", None, "three"):
+        messages = [{"role": "user", "content": content}]
+        producer.celery.send_task(
+            CREATE_TASK, kwargs={"agent_id": "a", "messages": messages}, queue=queue(name)
+        )
+    fleet.start(name)
+    wait_until(lambda: len(producer.states("a")) == 5, "all are taken in", timeout_s=20)
+    producer.wait_drained(["a"])
+    assert producer.effects("a") == [1, 2, 3, 4]
+    assert sorted(producer.states("a")) == ["dead", "done", "done", "done", "done"]

@@ -93,7 +93,7 @@ def fitting(texts: Sequence[str], budget: int | None, count: Count, *, joint: st
     Greedy: one that does not fit is passed over. The tokens of the whole are within the budget
     exactly, although tokens of a text are not the sum of its pieces' tokens.
     """
-    if budget is None:
+    if budget is None or count(joint.join(texts)) <= budget:
         return list(range(len(texts)))
     taken: list[int] = []
     free, between = budget, count(joint)

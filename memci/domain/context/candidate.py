@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import NamedTuple
 
 from memci.domain.language import Language
 from memci.domain.message import Role
@@ -40,8 +40,7 @@ def reads(model: str, language: Language) -> bool:
     return not any(mark in name for mark in _ENGLISH_ONLY)
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """A message or a memory, with the raw score of each channel; None where it has none.
 
     ``key`` is a message's seq or a node's id. ``seqs`` are the messages that it holds or came

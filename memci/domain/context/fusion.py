@@ -26,15 +26,15 @@ class Ranked:
 def fuse_rrf(candidates: Sequence[Candidate], channels: Collection[Channel]) -> list[Ranked]:
     """Fuse by reciprocal ranks, best first.
 
-    Each source has a ranking of its own in each channel: BM25 scores of two indexes cannot be
-    compared. Among equals a message goes before a memory, and the later before the earlier.
+    Cosines of messages and memories are ranked together; BM25 scores of two indexes cannot be
+    compared, so each source has a lexical ranking of its own. Among equals a message goes before
+    a memory, and the later before the earlier.
     """
-    ranks: dict[tuple[Source, int], dict[Channel, int]] = {}
-    for source in Source:
-        own = [each for each in candidates if each.source is source]
-        for channel in channels:
-            for rank, each in enumerate(_by_score(own, channel), start=1):
-                ranks.setdefault((each.source, each.key), {})[channel] = rank
+    ranks: defaultdict[tuple[Source, int], dict[Channel, int]] = defaultdict(dict)
+    for channel in channels:
+        for ranking in _rankings(candidates, channel):
+            for rank, each in enumerate(ranking, start=1):
+                ranks[each.source, each.key][channel] = rank
     fused = [
         Ranked(each, sum(1 / (RRF_K + rank) for rank in found.values()), found)
         for each in candidates
@@ -109,11 +109,18 @@ def at_most(ranked: Iterable[Ranked], k: int | None) -> list[Ranked]:
     return kept
 
 
-def _by_score(candidates: Iterable[Candidate], channel: Channel) -> list[Candidate]:
+def _rankings(candidates: Sequence[Candidate], channel: Channel) -> list[list[Candidate]]:
+    if channel is Channel.DENSE:
+        return [_by_score(candidates, channel, DENSE_FLOOR)]
+    own = ([each for each in candidates if each.source is source] for source in Source)
+    return [_by_score(each, channel, 0.0) for each in own]
+
+
+def _by_score(candidates: Iterable[Candidate], channel: Channel, floor: float) -> list[Candidate]:
+    """Return candidates with a score above ``floor``, the best first, of equals the latest."""
     scored = [(score, each) for each in candidates if (score := each.score(channel)) is not None]
-    floor = DENSE_FLOOR if channel is Channel.DENSE else 0.0
-    scored = [(score, each) for score, each in scored if score > floor]
-    return [each for _, each in sorted(scored, key=lambda pair: (-pair[0], -pair[1].key))]
+    above = [(score, each) for score, each in scored if score > floor]
+    return [each for _, each in sorted(above, key=lambda pair: (-pair[0], -pair[1].key))]
 
 
 def _order(ranked: Ranked) -> tuple[float, bool, int]:

@@ -54,21 +54,18 @@ def interactions(messages: Iterable[Message]) -> list[Interaction]:
 
 
 def _units(messages: Sequence[Message]) -> tuple[Unit, ...]:
-    """Group calls with their results; chat APIs refuse one without the other."""
-    results = {
-        each.tool_call_id: each
-        for each in messages
-        if each.role is Role.TOOL and each.tool_call_id is not None
-    }
-    units: list[Unit] = []
+    """Put each result behind its call; chat APIs refuse one without the other.
+
+    A result answers the latest call of its id before it. Ids may come again later.
+    """
+    units: list[list[Message]] = []
+    open_calls: dict[str, list[Message]] = {}
     for message in messages:
         if message.role is Role.TOOL:
-            continue
-        called = [str(call.get("id")) for call in message.tool_calls]
-        if all(call in results for call in called):
-            units.append((message, *sorted((results[call] for call in called), key=_seq)))
-    return tuple(units)
-
-
-def _seq(message: Message) -> int:
-    return message.seq
+            called = open_calls.pop(str(message.tool_call_id), None)
+            if called is not None:
+                called.append(message)
+        else:
+            units.append([message])
+            open_calls |= {str(call.get("id")): units[-1] for call in message.tool_calls}
+    return tuple(tuple(unit) for unit in units if len(unit) == 1 + len(unit[0].tool_calls))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter
 
 from memci.commands import configure
+from memci.commands import pause as lane
 from memci.http.call import Call
 from memci.http.documentation import problems
 from memci.http.parameters import AgentId, Cursor, Limit
@@ -19,35 +20,35 @@ operating = APIRouter(prefix="/v1", tags=["agents"], route_class=AdminRoute)
 @reading.get("/agents", responses=problems())
 def list_agents(call: Call, cursor: Cursor = None, limit: Limit = 100) -> AgentList:
     """List the agents that the key is for, by id."""
-    return call.services.listings.agents(pattern=call.key_agents, cursor=cursor, limit=limit)
+    return call.runtime.listings.agents(pattern=call.key_agents, cursor=cursor, limit=limit)
 
 
 @reading.get("/agents/{agent}", responses=problems(404))
 def get_agent(agent: AgentId, call: Call) -> AgentAnswer:
     """Return what one agent holds, and what is still to do for it."""
-    return call.services.listings.agent(agent)
+    return call.runtime.listings.agent(agent)
 
 
 @reading.get("/agents/{agent}/settings", responses=problems())
 def get_settings(agent: AgentId, call: Call) -> SettingsAnswer:
     """Return the memory parameters that hold for an agent."""
-    return configure.show(call.services.database, agent, call.services.settings.memory)
+    return configure.show(call.runtime.database, agent, call.runtime.settings.memory)
 
 
 @operating.put("/agents/{agent}/settings", responses=problems(400, 413, 415))
 def put_settings(agent: AgentId, body: SettingsRequest, call: Call) -> SettingsAnswer:
     """Replace the parameters that an agent has of its own."""
     values = body.model_dump(exclude_none=True)
-    return configure.run(call.services.database, agent, values, call.services.settings.memory)
+    return configure.run(call.runtime.database, agent, values, call.runtime.settings.memory)
 
 
 @operating.post("/agents/{agent}/pause", responses=problems(404))
 def pause(agent: AgentId, call: Call) -> LaneAnswer:
     """Let no worker begin another job of this agent; messages are still taken in."""
-    return call.services.commands.pause(agent)
+    return lane.pause(call.runtime.database, agent)
 
 
 @operating.post("/agents/{agent}/resume", responses=problems(404))
 def resume(agent: AgentId, call: Call) -> LaneAnswer:
     """Let workers go on, after a pause or after a dead job that halted the lane."""
-    return call.services.commands.resume(agent)
+    return lane.resume(call.runtime.database, call.runtime.tokens, agent)

@@ -6,16 +6,13 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from memci.errors import MemciError
-from memci.http import problems
+from memci.http import problems, readiness
 from memci.http.documentation import described
-from memci.http.services import Services
 from memci.shapes.health import AliveAnswer, ReadyAnswer
 from memci.shapes.problem import TYPE_PREFIX, Problem, ProblemType
 from memci.telemetry.metrics import CONTENT_TYPE, HttpMetrics
 
 router = APIRouter(tags=["health"])
-_OK = "ok"
 
 
 @router.get("/healthz")
@@ -27,8 +24,8 @@ def alive() -> AliveAnswer:
 @router.get("/readyz", responses=described(503), response_model=ReadyAnswer)
 def ready(request: Request) -> Response | ReadyAnswer:
     """Say whether database, broker and migrations are as they must be."""
-    checks = _check(request.app.state.services)
-    failed = sorted(name for name, said in checks.items() if said != _OK)
+    checks = readiness.check(request.app.state.runtime)
+    failed = sorted(name for name, said in checks.items() if said != readiness.OK)
     if not failed:
         return ReadyAnswer(ready=True, checks=checks)
     problem = Problem(
@@ -50,15 +47,3 @@ def metrics(request: Request) -> Response:
     """Return metrics in Prometheus' text format."""
     http_metrics: HttpMetrics = request.app.state.metrics
     return Response(http_metrics.render(), media_type=CONTENT_TYPE)
-
-
-def _check(services: Services) -> dict[str, str]:
-    said = {}
-    for name, check in services.checks.items():
-        try:
-            check()
-        except MemciError as error:
-            said[name] = str(error)
-        else:
-            said[name] = _OK
-    return said

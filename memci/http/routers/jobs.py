@@ -6,6 +6,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
+from memci.commands import dead_jobs
 from memci.domain.lane.job import JobState
 from memci.http.call import Call
 from memci.http.documentation import problems
@@ -28,30 +29,43 @@ def list_jobs(
     limit: Limit = 100,
 ) -> JobList:
     """List jobs in the order of the mailbox."""
-    return call.services.listings.jobs(agent, state=state, cursor=cursor, limit=limit)
+    return call.runtime.listings.jobs(agent, state=state, cursor=cursor, limit=limit)
 
 
 @reading.get("/agents/{agent}/jobs/{job_id}")
 def get_job(agent: AgentId, job_id: ThingId, call: Call) -> JobAnswer:
     """Return one job."""
-    return call.services.listings.job(agent, job_id)
+    return call.runtime.listings.job(agent, job_id)
 
 
 @operating.post("/agents/{agent}/jobs/{job_id}/cancel")
 def cancel(agent: AgentId, job_id: ThingId, call: Call) -> JobAnswer:
     """Take a queued job out of the mailbox."""
-    return call.services.commands.cancel(agent, job_id)
+    runtime = call.runtime
+    dead_jobs.cancel(runtime.database, runtime.tokens, agent, job_id)
+    return call.runtime.listings.job(agent, job_id)
 
 
 @operating.post("/agents/{agent}/jobs/{job_id}/replay", responses=problems(400, 413, 415))
 def replay(
     agent: AgentId, job_id: ThingId, call: Call, body: ReplayRequest | None = None
 ) -> JobAnswer:
-    """Run a dead job again."""
-    return call.services.commands.replay(agent, job_id, (body or ReplayRequest()).where)
+    """Run a dead job again; the answer is the job to watch, which may be a new one."""
+    runtime = call.runtime
+    watched = dead_jobs.replay(
+        runtime.database,
+        runtime.tokens,
+        agent,
+        job_id,
+        at_tail=body is not None and body.where == "tail",
+        limits=runtime.settings.append_limits,
+    )
+    return call.runtime.listings.job(agent, watched)
 
 
 @operating.post("/agents/{agent}/jobs/{job_id}/discard")
 def discard(agent: AgentId, job_id: ThingId, call: Call) -> JobAnswer:
     """Give up a dead job."""
-    return call.services.commands.discard(agent, job_id)
+    runtime = call.runtime
+    dead_jobs.discard(runtime.database, runtime.tokens, agent, job_id)
+    return call.runtime.listings.job(agent, job_id)

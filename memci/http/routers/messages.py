@@ -15,6 +15,7 @@ from memci.http.parameters import (
     SessionId,
 )
 from memci.http.route import ReadRoute, WriteRoute
+from memci.queue.intake import Append
 from memci.shapes.agent import CompressAnswer, CompressRequest
 from memci.shapes.message import AppendAnswer, AppendRequest, MessageList
 
@@ -33,18 +34,18 @@ def append_messages(
 
     A message whose id is known already is a duplicate and changes nothing.
     """
-    limits = call.services.settings
-    body.check_limits(max_messages=limits.max_messages, max_message_bytes=limits.max_message_bytes)
-    return call.services.intake.append(
-        agent,
-        [message.to_domain() for message in body.messages],
-        session_id=body.session_id,
-        user_id=body.user_id,
-        remember=body.remember,
-        source=JobSource.HTTP,
-        job_id=None,
-        request_key=idempotency_key,
-        traceparent=call.traceparent,
+    body.check_limits(call.runtime.settings.append_limits)
+    return call.runtime.intake.append(
+        Append(
+            agent,
+            [message.to_domain() for message in body.messages],
+            session_id=body.session_id,
+            user_id=body.user_id,
+            remember=body.remember,
+            source=JobSource.HTTP,
+            key=idempotency_key,
+            traceparent=call.traceparent,
+        )
     )
 
 
@@ -52,7 +53,7 @@ def append_messages(
 def compress(agent: AgentId, call: Call, body: CompressRequest | None = None) -> CompressAnswer:
     """Ask for one more pass over the agent's memories; requests that wait are one."""
     del body  # the reason is for whoever reads the request
-    return call.services.intake.request_compress(agent, source=JobSource.HTTP)
+    return call.runtime.intake.request_compress(agent)
 
 
 @reading.get("/agents/{agent}/messages", responses=problems(404))
@@ -64,4 +65,4 @@ def list_messages(
     limit: Limit = 100,
 ) -> MessageList:
     """List messages by seq."""
-    return call.services.listings.messages(agent, session_id=session_id, cursor=cursor, limit=limit)
+    return call.runtime.listings.messages(agent, session_id=session_id, cursor=cursor, limit=limit)

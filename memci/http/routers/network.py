@@ -27,15 +27,13 @@ def list_nodes(
     limit: Limit = 100,
 ) -> NodeList:
     """List nodes by id."""
-    return call.services.listings.nodes(
-        agent, kind=kind, type=node_type, cursor=cursor, limit=limit
-    )
+    return call.runtime.listings.nodes(agent, kind=kind, type=node_type, cursor=cursor, limit=limit)
 
 
 @router.get("/agents/{agent}/nodes/{node_id}")
 def get_node(agent: AgentId, node_id: NodeId, call: Call) -> NodeAnswer:
     """Return one node."""
-    return call.services.listings.node(agent, node_id)
+    return call.runtime.listings.node(agent, node_id)
 
 
 @router.get("/agents/{agent}/nodes/{node_id}/trail")
@@ -47,7 +45,7 @@ def get_trail(
     limit: Limit = 100,
 ) -> TrailList:
     """List what happened to a node, the oldest first; a forgotten node keeps its trail."""
-    return call.services.listings.trail(agent, node_id, cursor=cursor, limit=limit)
+    return call.runtime.listings.trail(agent, node_id, cursor=cursor, limit=limit)
 
 
 @router.get("/agents/{agent}/links")
@@ -59,16 +57,16 @@ def list_links(
     limit: Limit = 100,
 ) -> LinkList:
     """List links by source, then target."""
-    return call.services.listings.links(agent, node_id=node, cursor=cursor, limit=limit)
+    return call.runtime.listings.links(agent, node_id=node, cursor=cursor, limit=limit)
 
 
 @router.get("/agents/{agent}/focus")
 def list_focus(agent: AgentId, call: Call) -> FocusList:
     """List what the agent is talking about, the latest mention first."""
-    return call.services.listings.focus(agent)
+    return call.runtime.listings.focus(agent)
 
 
 @router.get("/agents/{agent}/receipts/{receipt_id}")
 def get_receipt(agent: AgentId, receipt_id: ThingId, call: Call) -> ReceiptAnswer:
     """Return what an operation did, in numbers and ids."""
-    return call.services.listings.receipt(agent, receipt_id)
+    return call.runtime.listings.receipt(agent, receipt_id)

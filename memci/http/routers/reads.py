@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from fastapi import APIRouter
 from pydantic import TypeAdapter
 
+from memci.broker.names import ReadUse
 from memci.http.call import Call
 from memci.http.documentation import problems
 from memci.http.parameters import AgentId
@@ -12,6 +15,7 @@ from memci.http.route import ReadRoute
 from memci.shapes.read import (
     ContextAnswer,
     ContextRequest,
+    Fresh,
     RecallAnswer,
     RecallRequest,
     RecallText,
@@ -31,19 +35,26 @@ _RECALLED: TypeAdapter[RecallText | RecallAnswer] = TypeAdapter(RecallText | Rec
 @router.post("/agents/{agent}/recall")
 def recall(agent: AgentId, body: RecallRequest, call: Call) -> RecallText | RecallAnswer:
     """Search the memory network from what the agent is talking about, outwards."""
-    answer = call.services.reads.call("recall", agent, body.model_dump(mode="json"))
+    answer = _ask(call, "recall", agent, body)
     return _RECALLED.validate_python(answer)
 
 
 @router.post("/agents/{agent}/search")
 def search(agent: AgentId, body: SearchRequest, call: Call) -> SearchAnswer:
     """Search messages and memories by meaning and by words."""
-    answer = call.services.reads.call("search", agent, body.model_dump(mode="json"))
+    answer = _ask(call, "search", agent, body)
     return SearchAnswer.model_validate(answer)
 
 
 @router.post("/agents/{agent}/context")
 def context(agent: AgentId, body: ContextRequest, call: Call) -> ContextAnswer:
     """Assemble the messages that a model should see, within a token budget."""
-    answer = call.services.reads.call("assemble", agent, body.model_dump(mode="json"))
+    answer = _ask(call, "assemble", agent, body)
     return ContextAnswer.model_validate(answer)
+
+
+def _ask(call: Call, use: ReadUse, agent: str, body: Fresh) -> dict[str, Any]:
+    request = body.model_dump(mode="json", exclude_unset=True)
+    if call.traceparent is not None:
+        request["traceparent"] = call.traceparent
+    return call.runtime.reads.call(use, agent, request, wait_ms=body.wait_ms)

@@ -57,10 +57,11 @@ class Cue(Enum):
     )
 
 
+_LONGEST_COURTESY = 60
 SOCIAL = _cue(
-    r"^(?:\W*(?:and |but |so )?(?:thanks?\b|thank you|congrat|cheers|hey\b|hi\b|hello\b|wow\b|"
-    r"good (?:to|for|morning|evening|luck|job|night)|(?:nice|great|lovely) (?:to (?:hear|see|"
-    r"meet)|work|job)|great to hear|that(?:'s| is| sounds)? (?:so |really |such |very "
+    r"^(?:\W*(?:and |but |so )?(?:thanks?\b(?! to)|thank you|congrat|cheers|hey\b|hi\b|hello\b|"
+    r"wow\b|good (?:to|for|morning|evening|luck|job|night)|(?:nice|great|lovely) (?:to (?:hear|"
+    r"see|meet)|work|job)|great to hear|that(?:'s| is| sounds)? (?:so |really |such |very "
     r")?(?:great|good|cool|awesome|amazing|nice|wonderful|fantastic|lovely|a great|true|right)|"
     r"sounds (?:great|good|fun|like)|i(?:'m)? (?:totally |completely |really |so )?(?:agree|"
     r"happy for|glad|sorry to hear|proud of you)|glad (?:you|to)|(?:yes|yeah|no|ok|okay|sure|"
@@ -105,5 +106,8 @@ def cues_of(text: str) -> frozenset[Cue]:
 
 
 def is_social(clause: str) -> bool:
-    """Say whether a clause greets, thanks, praises or acknowledges, and tells nothing."""
-    return bool(SOCIAL.match(clause))
+    """Say whether a clause greets, thanks, praises or acknowledges, and tells nothing.
+
+    A long one goes on to say something: "Thanks, I moved the nightly backup to Frankfurt …".
+    """
+    return len(clause) <= _LONGEST_COURTESY and bool(SOCIAL.match(clause))

@@ -13,6 +13,8 @@ from memci.smallmodel.offline.rarity import rarity
 from memci.smallmodel.offline.sentences import sentences
 from memci.smallmodel.offline.words import (
     CHINESE_SURNAMES,
+    ENGLISH_FIRST_NAMES,
+    ENGLISH_NOT_NOUNS,
     ENGLISH_PRONOUNS,
     NOT_CHINESE_NAMES,
     NOT_NAMES,
@@ -21,15 +23,17 @@ from memci.smallmodel.offline.words import (
 MOST_ENTITIES = 4
 LONGEST_NAME = 64
 
-_PART = r"[A-ZÀ-ÖØ-Þ][\w]*(?:[-'’.&+#/][A-Za-z0-9]\w*)*[+#]*"
-_NAME = re.compile(
-    rf"(?<![\w'’-]){_PART}(?: (?:(?:of|de|van|von|the|and the) )?(?:{_PART}|\d[\w.]*))*"
-)
+# A Latin letter or digit: \w would join a name to the Han characters beside it.
+_L = r"[0-9A-Za-z_À-ɏ]"
+_PART = rf"[A-ZÀ-ÖØ-Þ]{_L}*(?:[-'’.&+#/][A-Za-z0-9]{_L}*)*[+#]*"
+_LINK = "(?:of|de|van|von|the|and the) "
+_NAME = re.compile(rf"(?<!{_L})(?<!['’-]){_PART}(?: (?:{_LINK})?(?:{_PART}|\d[0-9A-Za-z.]*))*")
 # iPhone, npm2, o200k_base: a capital or a digit inside a word marks a product or an identifier.
-_MADE = re.compile(r"(?<![\w'’/.-])(?:[a-z]+[A-Z]\w*|[A-Za-z]+-?\d+\w*)(?![\w/])")
+_MADE = re.compile(rf"(?<!{_L})(?<!['’/.-])(?:[a-z]+[A-Z]{_L}*|[A-Za-z]+-?\d+{_L}*)(?!{_L})(?!/)")
 _TITLE = re.compile(r"《([^《》\n]{1,40})》|[“\"]([A-Z][^“”\"\n]{2,40})[”\"]|「([^「」\n]{2,40})」")
 _POSSESSIVE = re.compile(r"['’]s?$")
-_CHINESE_NAMES = ("nr", "ns", "nt", "nz")
+_NOT_NAMES = NOT_NAMES | ENGLISH_NOT_NOUNS
+_CHINESE_NAMES = ("nr", "ns", "nt")
 # jieba's dictionary has thousands of usual words among its names of two characters; those above
 # this rarity seldom are.
 _SELDOM = 14.2
@@ -42,8 +46,14 @@ _PLACE = re.compile(
     "(?:公园|大学|学院|中学|小学|医院|公司|机场|车站|博物馆|图书馆|广场|酒店|餐厅|书店|寺|山庄)"
 )
 _LATIN = re.compile(r"[A-Za-z]")
-# A sentence may open with any word; a usual one is no name just for its capital there.
-_RARE = 8.6
+# A sentence may open with any word: a capital there makes a name only if the word is not too usual
+# and is called (“Dana, …”) or does something (“Dana owns …”).
+_RARE = 7.4
+_CALLED_OR_DOING = re.compile(
+    r"['’]s\b|, |[ ](?:and|is|was|has|had|will|can|would|said|says|told|made|went|got|"
+    r"\w{2,}(?:s|ed))\b"
+)
+_ABSTRACT = re.compile(r"(?:ing|ly|ity|tion|ness|ment|ship|able|ful|ous)$")
 
 
 def entities(text: str, language: Language, tagged: Iterable[TaggedWord]) -> list[str]:
@@ -78,7 +88,7 @@ def _names_something(word: TaggedWord) -> bool:
     text, tag = word.text, word.tag
     if tag.startswith("n") and len(text) >= _WHOLE_NAME and text.endswith(_PLACE_ENDINGS):
         return not text.endswith(_PLACE_KINDS)
-    if not tag.startswith(_CHINESE_NAMES) or len(text) < 2 or text in NOT_CHINESE_NAMES:  # noqa: PLR2004
+    if not tag.startswith(_CHINESE_NAMES) or len(text) == 1 or text in NOT_CHINESE_NAMES:
         return False
     if _LATIN.search(text):
         return False
@@ -93,11 +103,12 @@ def _latin_names(text: str) -> Iterator[str]:
     opening: list[str] = []
     for sentence in sentences(text):
         for match in _NAME.finditer(sentence):
-            opens = not any(character.isalnum() for character in sentence[: match.start()])
             name = _trimmed(match[0])
             if not name:
                 continue
-            if opens and not _surely_a_name(name):
+            start = match.start() + match[0].index(name)
+            opens = not any(character.isalnum() for character in sentence[:start])
+            if opens and not _surely_a_name(name, sentence[start + len(name) :]):
                 opening.append(name)
             else:
                 inside.add(name)
@@ -108,7 +119,7 @@ def _latin_names(text: str) -> Iterator[str]:
 
 def _trimmed(name: str) -> str:
     """Drop words at both ends that are capitalised without being names, and possessives."""
-    words = [_POSSESSIVE.sub("", word) for word in name.rstrip(".").split(" ")]
+    words = _POSSESSIVE.sub("", name.rstrip(".")).split(" ")
     while words and _no_name(words[0]):
         words.pop(0)
     while words and _no_name(words[-1]):
@@ -118,15 +129,16 @@ def _trimmed(name: str) -> str:
 
 def _no_name(word: str) -> bool:
     bare = re.split(r"['’]", word.lower())[0]
-    return (
-        bare in NOT_NAMES
-        or bare.removesuffix("s") in NOT_NAMES
-        or (len(word) == 1 and not word.isdigit())
-    )
+    if bare in _NOT_NAMES or bare.removesuffix("s") in _NOT_NAMES:
+        return True
+    return len(word) == 1 and not word.isdigit()
 
 
-def _surely_a_name(name: str) -> bool:
-    return " " in name or not name[1:].islower() or rarity(name.lower()) >= _RARE
+def _surely_a_name(name: str, rest: str) -> bool:
+    if " " in name or not name[1:].islower() or name.lower() in ENGLISH_FIRST_NAMES:
+        return True
+    rare = rarity(name.lower()) >= _RARE and not _ABSTRACT.search(name)
+    return rare and bool(_CALLED_OR_DOING.match(rest))
 
 
 def _within(name: str, longer: str) -> bool:

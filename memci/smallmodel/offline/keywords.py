@@ -24,6 +24,9 @@ _VERBAL = 0.45  # what such endings leave of a word's score: "wedding" and "bed"
 _COMPOUND = 1.15
 _NOUN_TAGS = ("n", "vn", "an", "eng", "i", "j", "l")
 _LESS_TAGS = {"vn": 0.8, "an": 0.6, "i": 0.6, "l": 0.5}
+# A word that is in no dictionary may be one that was cut wrongly.
+_UNKNOWN_CHINESE = 16.0
+_LESS_UNKNOWN = 0.6
 _LONGEST_CHINESE_COMPOUND = 8
 _PLAIN = re.compile(r"[\w.+#-]+")
 
@@ -84,7 +87,10 @@ def _chinese_scores(tagged: Sequence[TaggedWord]) -> dict[str, float]:
     for word, before in zip(tagged, (None, *tagged), strict=False):
         if not _is_noun(word):
             continue
-        score = chinese.rarity(word.text) * _LESS_TAGS.get(word.tag, 1.0)
+        rarity = chinese.rarity(word.text)
+        score = rarity * _LESS_TAGS.get(word.tag, 1.0)
+        if rarity > _UNKNOWN_CHINESE and word.tag == "n":
+            score *= _LESS_UNKNOWN
         score *= 1 + 0.5 * math.log(counts[word.text])
         scores.setdefault(word.text, score)
         if before is not None and _is_noun(before):
@@ -99,6 +105,7 @@ def _is_noun(word: TaggedWord) -> bool:
         len(word.text) > 1
         and word.tag.startswith(_NOUN_TAGS)
         and word.tag != "nrt"
+        and not word.text.isdigit()
         and word.text not in NOT_CHINESE_NAMES
         and _PLAIN.fullmatch(word.text) is not None
     )

@@ -15,7 +15,7 @@ from memci.smallmodel.offline import chinese
 from memci.smallmodel.offline.embedder import MODEL, unit_rows
 from memci.smallmodel.offline.pieces import cut_into_pieces
 from memci.smallmodel.offline.topics import Seam, best_cuts
-from memci.smallmodel.ports import Embedder, TopicSegment, Vectors
+from memci.smallmodel.ports import TopicSegment, Vectors
 
 # Characters of a segment's text, at most.
 LONGEST_SEGMENT = 1_500
@@ -31,9 +31,10 @@ _USUAL = 6.0
 
 @dataclass(frozen=True, slots=True)
 class _Unit:
-    """A whole message, or a piece of a long one."""
+    """A whole message, or a piece of a long one; ``row`` is its message's among the vectors."""
 
     message: Message
+    row: int
     text: str
     first: bool
 
@@ -45,32 +46,36 @@ class OfflineSegmenter:
     and its results stay together, as far as the length allows.
     """
 
-    def __init__(self, embedder: Embedder) -> None:
-        self._embedder = embedder
+    def __init__(self, model: str) -> None:
+        """Name the model whose vectors it will be given."""
+        self._model = model
 
-    def segment(self, messages: Sequence[Message]) -> list[TopicSegment]:
-        """Cut ``messages`` (ascending seq); messages without text give nothing."""
-        units = [unit for message in messages for unit in _units(message)]
+    def segment(self, messages: Sequence[Message], vectors: Vectors) -> list[TopicSegment]:
+        """Cut ``messages`` (ascending seq), one row of ``vectors`` each.
+
+        Messages without text give nothing.
+        """
+        units = [unit for row, message in enumerate(messages) for unit in _units(message, row)]
         if not units:
             return []
         if len(units) == 1:
             return [_segment(units)]
         language = language_of("\n".join(unit.text for unit in units))
         cuts = best_cuts(
-            self._vectors(units, language),
+            self._vectors(units, vectors, language),
             [len(unit.text) for unit in units],
             [Seam(_PRICE), *(_seam(before, after) for before, after in pairwise(units))],
             LONGEST_SEGMENT,
         )
         return [_segment(units[start:end]) for start, end in pairwise([*cuts, len(units)])]
 
-    def _vectors(self, units: list[_Unit], language: Language) -> Vectors:
-        # A unit too long to join a neighbour needs no vector: so pieces of a long text cost none.
-        near = [row for row in range(len(units)) if _can_join(units, row)]
-        dense = np.zeros((len(units), self._embedder.dimension), dtype=np.float32)
-        dense[near] = self._embedder.embed([units[row].text for row in near])
-        if language is not Language.CHINESE or self._embedder.model != MODEL:
+    def _vectors(self, units: list[_Unit], vectors: Vectors, language: Language) -> Vectors:
+        # The pieces of a long message share its vector: they belong together.
+        dense = vectors[[unit.row for unit in units]]
+        if language is not Language.CHINESE or self._model != MODEL:
             return dense
+        # A unit too long to join a neighbour needs no words: so pieces of a long text cost none.
+        near = [row for row in range(len(units)) if _can_join(units, row)]
         words = _word_vectors({row: units[row].text for row in near}, len(units))
         share = _DENSE_SHARE_CHINESE
         return np.hstack([np.sqrt(share) * dense, np.sqrt(1 - share) * words]).astype(np.float32)
@@ -82,9 +87,9 @@ def _can_join(units: list[_Unit], row: int) -> bool:
     return any(len(neighbour.text) < room for neighbour in neighbours)
 
 
-def _units(message: Message) -> Iterator[_Unit]:
+def _units(message: Message, row: int) -> Iterator[_Unit]:
     for index, piece in enumerate(cut_into_pieces(message.text, LONGEST_SEGMENT)):
-        yield _Unit(message, piece, first=index == 0)
+        yield _Unit(message, row, piece, first=index == 0)
 
 
 def _segment(units: Sequence[_Unit]) -> TopicSegment:

@@ -54,9 +54,31 @@ monday tuesday wednesday thursday friday saturday sunday january february march 
 august september october november december mon tue wed thu fri sat sun jan feb mar apr jun jul aug
 sep sept oct nov dec morning afternoon evening night today congrats congratulations cheers bye
 goodbye welcome dear mr mrs ms dr ok okay omg wow yay aww haha hmm ah ooh btw fyi imo asap tbh
+yup nah woohoo woah whoa phew oof ugh mmm gotcha ouch aw yum darn oops yoohoo anytime hopefully
+lately alright appreciate guys folks thankfully unfortunately luckily
 user assistant system tool note step example question answer yes no true false null none first
 second third next finally also meanwhile remember check keep add set run update create fix
 deploy open close start stop read write send please agreed done noted understood decided decision
+""")
+
+# First names that open sentences; those that are words as well (Will, Grace) are not here.
+ENGLISH_FIRST_NAMES = _set("""
+james robert john michael david william richard joseph thomas charles christopher daniel matthew
+anthony donald steven paul andrew joshua kenneth kevin brian george timothy ronald edward jason
+jeffrey ryan jacob nicholas gary eric jonathan stephen larry justin scott brandon benjamin samuel
+gregory alexander patrick jack dennis jerry tyler aaron jose adam nathan henry peter zachary kyle
+noah ethan jeremy walter christian keith roger terry sean austin carl arthur lawrence dylan jesse
+jordan bryan billy joe bruce gabriel logan albert alan juan wayne elijah randy roy vincent ralph
+eugene russell bobby mason philip louis harry howard sam tom tim ben dan matt mike nick chris alex
+max leo luke liam oscar hugo ivan igor omar ali ahmed mohammed raj ravi
+mary patricia jennifer linda elizabeth barbara susan jessica sarah karen lisa nancy betty sandra
+margaret ashley kimberly emily donna michelle carol amanda melissa deborah stephanie rebecca sharon
+laura cynthia dorothy amy kathleen angela shirley emma brenda pamela nicole anna samantha katherine
+christine debra rachel carolyn janet maria olivia heather helen catherine diane julie victoria joyce
+lauren kelly christina joan evelyn judith andrea hannah megan cheryl jacqueline martha madison
+teresa gloria sara janice ann kathryn abigail sophia frances jean alice judy isabella julia denise
+amber doris marilyn danielle beverly charlotte natalie theresa diana brittany kayla alexis lori
+kate jane lucy ella mia zoe chloe nina eva ida elena olga irina fatima priya mei yuki
 """)
 
 ENGLISH_NEGATIONS = _set("""
@@ -115,7 +137,8 @@ NOT_CHINESE_NAMES = _set("""
 归国 渡河 河湾 江流 上铺 海岛 入门 深渊 河畔 如林 上岗 夕阳 远古 永固 港湾 新春 绕城 台站 波及 绵羊
 冰山 旧城 太极 古镇
 山庄 江海 大湾 广度 江道 西路 东路 北路 南洋 北风 牡丹 伊斯兰 家里 公园 学校 医院 公司 有所 无法
-一切顺利 试试 有趣 令人 好人 陌生 不错 开心
+一切顺利 文明 长跑 登山鞋 海鲜 内省 老城区
+试试 有趣 令人 好人 陌生 不错 开心
 """)
 CHINESE_SURNAMES = frozenset(
     "王李张刘陈杨黄赵吴周徐孙马朱胡郭何林高罗郑梁谢宋唐许韩冯邓曹彭曾肖田董袁潘于蒋蔡余杜叶程"
@@ -145,7 +168,10 @@ wish
 wonder worry write wrote written happy sad busy free full hard easy early late long short high low
 huge small tiny large young old different similar special important possible impossible true false
 real right wrong ready safe strong weak nice fine perfect serious simple single common rare clear
-fell feels twice crazy proud excited grateful failed missed tough glad sweet favorite favourite
+fell feels twice crazy sound pic congrats blast super chat plus bye worry worries together
+passionate
+remember motivate cute ya rough relax bet cheers check love share absolute proud excited grateful
+failed missed tough glad sweet favorite favourite
 interesting beautiful inspiring many last
 next past previous whole half main certain able available
-""") - _set("love support plan rest care visit walk watch change cause share play offer start")
+""") - _set("support plan rest visit walk watch change cause play offer")

@@ -36,7 +36,7 @@ SELECT l.message_seq, l.fence, l.paused, l.halted_by, l.compress_req > l.compres
                SELECT 1 FROM node n WHERE n.agent_id = k.agent_id AND n.id = k.target)) AS dangling
   FROM lane l WHERE l.agent_id = %s
 """
-_PASS_PROGRESS = """
+_SCANNED = """
 SELECT coalesce((SELECT p.scanned FROM pass_log p WHERE p.agent_id = %(agent)s
                     AND p.number = %(number)s), 0),
        (SELECT count(*) FROM node n WHERE n.agent_id = %(agent)s AND n.last_pass < %(number)s)
@@ -90,5 +90,7 @@ def holdings(connection: Connection, agent_id: str) -> Holdings | None:
 
 def pass_under_way(connection: Connection, agent_id: str, number: int) -> PassUnderWay:
     """Return how far a pass is."""
-    scanned, left = connection.exec_driver_sql(_PASS_PROGRESS, {"agent": agent_id, "number": number}).one()
+    scanned, left = connection.exec_driver_sql(
+        _SCANNED, {"agent": agent_id, "number": number}
+    ).one()
     return PassUnderWay(number, scanned, left)

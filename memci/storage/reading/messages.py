@@ -71,7 +71,7 @@ def message_ids(connection: Connection, agent_id: str, seqs: Collection[int]) ->
     """Return the ids of those of these messages that are stored."""
     if not seqs:
         return {}
-    rows = connection.exec_driver_sql(_IDS, (agent_id, sorted(seqs)))
+    rows = connection.exec_driver_sql(_IDS, (agent_id, sorted(seqs))).all()
     return {seq: message_id for seq, message_id in rows}  # noqa: C416 - dict() refuses rows
 
 

@@ -41,18 +41,23 @@ _BY_CHARACTER = """
 SELECT id FROM node WHERE agent_id = %s AND kind = 'memory'
    AND EXISTS (SELECT 1 FROM unnest(%s::text[]) AS k(word) WHERE strpos(content, k.word) > 0)
 """
+# The vectors are read once, and each distance is taken once: a cast in the join would be repeated.
 _BY_COSINE = """
-SELECT v.node_id, 1 - min(v.embedding <=> k.vector::halfvec)
-  FROM node_vector v CROSS JOIN unnest(%(vectors)s::text[]) AS k(vector)
- WHERE v.agent_id = %(agent)s AND v.model = %(model)s
- GROUP BY v.node_id HAVING min(v.embedding <=> k.vector::halfvec) <= 1 - %(least)s::float8
+WITH asked AS MATERIALIZED (
+    SELECT vector::halfvec AS vector FROM unnest(%(vectors)s::text[]) AS k(vector)),
+near AS MATERIALIZED (
+    SELECT v.node_id, v.embedding <=> asked.vector AS distance
+      FROM node_vector v CROSS JOIN asked WHERE v.agent_id = %(agent)s AND v.model = %(model)s)
+SELECT node_id, 1 - min(distance) FROM near
+ WHERE distance <= 1 - %(least)s::float8 GROUP BY node_id
 """
 _ANY_MEMORY = "SELECT EXISTS (SELECT 1 FROM node WHERE agent_id = %s AND kind = 'memory')"
 _ALL_DANGLING = """
-SELECT l.source, l.target, l.relation, l.strength, l.hint FROM link l
+SELECT l.target, l.relation, l.strength, l.hint FROM link l
  WHERE l.agent_id = %(agent)s
    AND (%(relations)s::text[] IS NULL OR l.relation = ANY(%(relations)s))
    AND NOT EXISTS (SELECT 1 FROM node n WHERE n.agent_id = l.agent_id AND n.id = l.target)
+ ORDER BY l.strength DESC, l.source
 """
 _MEMORIES = """
 SELECT n.id, n.content, n.phrase, n.type, n.language, n.message_seqs, n.said_at,
@@ -68,9 +73,9 @@ SELECT t.node_id FROM trail t
  WHERE t.agent_id = %(agent)s AND t.node_id = ANY(%(nodes)s) AND t.event = 'created'
    AND jsonb_array_length(t.details->'messages') > 0
    AND NOT EXISTS (
-       SELECT 1 FROM jsonb_array_elements_text(t.details->'messages') AS seq
+       SELECT 1 FROM jsonb_array_elements_text(t.details->'messages') AS origin(message)
         WHERE NOT EXISTS (SELECT 1 FROM message m
-                           WHERE m.agent_id = %(agent)s AND m.seq = seq::bigint))
+                           WHERE m.agent_id = %(agent)s AND m.seq = origin.message::bigint))
 """
 
 
@@ -107,7 +112,7 @@ def steps_from(
         "frontier": list(frontier),
         "relations": list(relations) or None,
     }
-    rows = connection.exec_driver_sql(_STEPS, values)
+    rows = connection.exec_driver_sql(_STEPS, values).all()
     return [
         Step(origin, neighbour, relation, strength, hint, _KINDS.get(kind))
         for origin, neighbour, relation, strength, hint, kind in rows
@@ -127,7 +132,7 @@ def nodes_by_terms(
         return set()
     numbers, terms, needed = (list(each) for each in zip(*spread, strict=True))
     values = {"agent": agent_id, "keywords": numbers, "terms": terms, "needed": needed}
-    return {row[0] for row in connection.exec_driver_sql(_BY_TERMS, values)}
+    return {row[0] for row in connection.exec_driver_sql(_BY_TERMS, values).all()}
 
 
 def nodes_by_character(
@@ -147,8 +152,8 @@ def nodes_by_cosine(
     if not len(vectors):
         return {}
     values = {"agent": agent_id, "vectors": to_text(vectors), "model": model, "least": least}
-    rows = connection.exec_driver_sql(_BY_COSINE, values)
-    return {row[0]: row[1] for row in rows}
+    rows = connection.exec_driver_sql(_BY_COSINE, values).all()
+    return {node_id: cosine for node_id, cosine in rows}  # noqa: C416 - dict() refuses rows
 
 
 def has_memories(connection: Connection, agent_id: str) -> bool:
@@ -163,10 +168,8 @@ def dangling_links(
     values = {"agent": agent_id, "relations": list(relations) or None}
     rows = connection.exec_driver_sql(_ALL_DANGLING, values)
     strongest: dict[int, Forgotten] = {}
-    for _, target, relation, strength, hint in rows:
-        known = strongest.get(target)
-        if known is None or strength > known.strength:
-            strongest[target] = Forgotten(target, relation, hint, 0, strength)
+    for target, relation, strength, hint in rows:
+        strongest.setdefault(target, Forgotten(target, relation, hint, 0, strength))
     return list(strongest.values())
 
 

@@ -54,6 +54,7 @@ node = Table(
     postgresql_with={"fillfactor": 80},
 )  # fmt: skip
 
+# Of memory nodes alone, as node_term is: an entity is found by its name.
 node_vector = Table(
     "node_vector",
     metadata,

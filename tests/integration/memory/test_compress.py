@@ -310,7 +310,7 @@ def test_a_failed_call_waits_while_the_pass_goes_on(ada: AgentUnderTest) -> None
 @pytest.mark.parametrize("answer", ["", "  \n ", "x" * 60, "\x00"])
 def test_a_useless_answer_is_a_failure(ada: AgentUnderTest, answer: str) -> None:
     memory = leans_on_half_a_link(ada)
-    ada.models.compressor.script = [lambda text, target: answer]
+    ada.models.compressor.script = [lambda *_: answer]
     ada.compress()
     node = ada.row("SELECT * FROM node WHERE agent_id = %s AND id = %s", memory)
     assert (node.attempts, node.scan_count) == (1, 0)
@@ -381,7 +381,7 @@ def test_a_new_pass_does_not_bring_the_model_back(ada: AgentUnderTest) -> None:
 def test_an_embedder_that_is_down_is_a_failed_compression(ada: AgentUnderTest) -> None:
     memory = leans_on_half_a_link(ada)
     embed = ada.models.embedder.embed
-    ada.models.embedder.embed = lambda texts: is_down("", 0)
+    ada.models.embedder.embed = lambda _: is_down("", 0)
     ada.compress()
     node = ada.row("SELECT * FROM node WHERE agent_id = %s AND id = %s", memory)
     assert (node.attempts, node.scan_count, node.content) == (1, 0, f"A [Grace] {LONG}")
@@ -418,6 +418,20 @@ def test_a_node_erased_during_its_model_call_is_not_indexed(ada: AgentUnderTest)
         assert ada.rows(f"SELECT 1 FROM {table} WHERE agent_id = %s") == []
 
 
+def test_a_node_erased_before_its_model_call_is_passed_over(ada: AgentUnderTest) -> None:
+    shrinking(ada)
+    last = ada.nodes()[-1].id
+
+    def erased_meanwhile(text: str, target: int) -> str:
+        ada.execute("DELETE FROM node WHERE agent_id = %s AND id = %s", last)
+        return keep_beginning(text, target)
+
+    ada.models.compressor.script = [erased_meanwhile]
+    assert not ada.compression().step(ada.lease(), budget_ms=60_000)
+    assert len(ada.models.compressor.asked) == 5
+    assert {node.scan_count for node in ada.nodes()} == {1}
+
+
 def test_a_focus_changed_during_a_model_call_is_decided_anew(ada: AgentUnderTest) -> None:
     leans_on_half_a_link(ada)
     (grace,) = ada.nodes("entity")
@@ -431,6 +445,14 @@ def test_a_focus_changed_during_a_model_call_is_decided_anew(ada: AgentUnderTest
     ada.compress()
     assert {link.strength for link in ada.links().values()} == {1.0}
     assert ada.nodes("memory")[0].content == f"A [Grace] {LONG}"
+
+
+def test_a_turn_is_as_long_as_the_agent_says(ada: AgentUnderTest) -> None:
+    assert ada.compression().slice_ms("ada") == 30_000
+    ada.execute(
+        "INSERT INTO agent_setting (agent_id, parameters) VALUES (%s, '{\"time_slice\": 500}')"
+    )
+    assert ada.compression().slice_ms("ada") == 500
 
 
 # Fixed slots (M19).

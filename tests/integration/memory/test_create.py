@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from memci.domain.language import Language
+from memci.domain.memory.node import NodeType
 from memci.domain.memory.parameters import MemoryParameters
+from memci.errors import SmallModelAnswerError, SmallModelUnavailableError
+from memci.smallmodel.ports import Annotation, TopicSegment
 from tests.support.network import AgentUnderTest
 
 
@@ -197,9 +201,14 @@ def test_running_a_create_twice_is_running_it_once(ada: AgentUnderTest) -> None:
 
 def test_an_effect_that_was_rolled_back_can_run_again(ada: AgentUnderTest) -> None:
     effect = ada.creation().prepare(ada.say("A [Grace]", "B [Luigi]"))
-    with pytest.raises(ZeroDivisionError), ada.lease().effect() as connection:
-        effect(connection)
-        raise ZeroDivisionError
+
+    def fails_at_the_end() -> None:
+        with ada.lease().effect() as connection:
+            effect(connection)
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fails_at_the_end()
     assert ada.nodes() == []
     with ada.lease().effect() as connection:
         effect(connection)
@@ -239,3 +248,88 @@ def test_another_agent_is_not_touched(ada: AgentUnderTest) -> None:
     assert [node.id for node in bob.nodes()] == [1, 2]
     assert len(bob.links()) == 2
     assert len(ada.links()) == 2
+
+
+# What small models answer is data.
+
+
+@pytest.mark.parametrize(
+    "cut",
+    [
+        [TopicSegment("A [Grace]", (1, 99), Language.ENGLISH)],
+        [TopicSegment("A [Grace]", (), Language.ENGLISH)],
+        [TopicSegment("A", (1,), Language.ENGLISH)],
+        [TopicSegment("A [Grace] and more", (1,), Language.ENGLISH)],
+        [
+            TopicSegment("A [Grace]", (1,), Language.ENGLISH),
+            TopicSegment(" ", (1,), Language.ENGLISH),
+        ],
+        [],
+    ],
+)
+def test_a_segmenter_that_loses_or_invents_is_refused(
+    ada: AgentUnderTest, cut: list[TopicSegment]
+) -> None:
+    ada.models.segmenter.segment = lambda *_: cut
+    with pytest.raises(SmallModelAnswerError):
+        ada.creation().prepare(ada.say("A [Grace]"))
+
+
+def test_what_an_annotator_answers_is_cut_to_its_limits(ada: AgentUnderTest) -> None:
+    wild = Annotation(
+        phrase="p\x00hrase\n" * 30,
+        keywords=("", "k" * 65, *(f"k{n}\x00" for n in range(20)), "k1"),
+        entities=("it", "e" * 65, *(f"E {n}" for n in range(9))),
+        type=NodeType.SEMANTIC,
+        worth=99.0,
+    )
+    ada.models.annotator.annotate = lambda texts: [wild for _ in texts]
+    ada.remember("A")
+    (memory,) = ada.nodes("memory")
+    assert len(memory.phrase) <= 80
+    assert "\x00" not in memory.phrase
+    assert list(memory.keywords) == [f"k{n}" for n in range(12)]
+    assert memory.worth == 10.0
+    assert memory.type == "semantic"
+    assert ada.focus() == ["E 2", "E 1", "E 0"]
+
+
+@pytest.mark.parametrize("answer", ["", "  ", "x" * 33, "\x00"])
+def test_a_useless_relation_name_becomes_the_generic_one(ada: AgentUnderTest, answer: str) -> None:
+    ada.models.relation_namer.name = lambda *_: answer
+    ada.remember("A [Grace]")
+    assert {link.relation for link in ada.links().values()} == {"related"}
+
+
+def test_a_relation_namer_that_cannot_answer_costs_no_memory(ada: AgentUnderTest) -> None:
+    def refuse(*_: object) -> str:
+        raise SmallModelAnswerError
+
+    ada.models.relation_namer.name = refuse
+    ada.remember("昨天和[小明]去公园")
+    assert {link.relation for link in ada.links().values()} == {"相关"}
+
+
+def test_a_model_that_is_down_writes_nothing(ada: AgentUnderTest) -> None:
+    def down(*_: object) -> str:
+        raise SmallModelUnavailableError
+
+    ada.models.relation_namer.name = down
+    with pytest.raises(SmallModelUnavailableError):
+        ada.remember("A [Grace]")
+    assert ada.nodes() == []
+
+
+def test_a_long_message_is_embedded_in_parts_only(ada: AgentUnderTest) -> None:
+    parts = [f"part{n} " + "word " * 300 for n in range(5)]
+    ada.remember("\n\n".join(parts))
+    assert [text.strip() for text in ada.models.embedder.embedded] == [p.strip() for p in parts]
+    assert len(ada.nodes("memory")) == 5
+    (row,) = ada.rows("SELECT embedding::real[] AS v FROM message_vector WHERE agent_id = %s")
+    assert sum(x * x for x in row.v) == pytest.approx(1, abs=0.01)
+
+
+def test_a_long_message_in_one_segment_is_embedded_too(ada: AgentUnderTest) -> None:
+    ada.remember("word " * 2000)
+    (row,) = ada.rows("SELECT embedding::real[] AS v FROM node_vector WHERE agent_id = %s")
+    assert sum(x * x for x in row.v) == pytest.approx(1, abs=0.01)

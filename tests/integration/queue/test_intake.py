@@ -133,3 +133,20 @@ def test_wishes_for_compression_are_counted_and_coalesce(producer, broker_url):
     assert (second.round, second.coalesced) == (2, True)
     with closing(redis.Redis.from_url(broker_url)) as client:
         assert client.llen("memci.compress") == 1
+
+
+def test_a_key_used_for_more_messages_is_refused(producer):
+    producer.intake.append(Append("a", [user("one")], key="k"))
+    with pytest.raises(ConflictError, match="key of its own"):
+        producer.intake.append(Append("a", [user("one"), user("two")], key="k"))
+    assert [each.content for each in stored(producer)] == ["one"]
+
+
+def test_writers_of_the_same_messages_at_once_store_them_once(producer):
+    request = Append("a", [user(f"m{n}", id=str(n)) for n in range(5)])
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(lambda _: producer.intake.append(request), range(24)))
+    assert sum(answer.accepted for answer in answers) == 5
+    assert {answer.seq for answer in answers} == {5}
+    assert [each.seq for each in stored(producer)] == [1, 2, 3, 4, 5]
+    assert producer.states("a") == ["queued"]

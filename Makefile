@@ -1,0 +1,76 @@
+# Every target works from a bare machine with Python 3.11+, make and pip; `make help` lists them.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+PYTHON ?= python3
+VENV ?= .venv
+# An index that has torch's CPU build, if yours has not (README, "Install").
+TORCH_INDEX ?=
+# Processes that `make test` runs on.
+WORKERS ?= 2
+# More arguments for pytest, memci demo or the benchmarks.
+ARGS ?=
+
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+# pip of the outer Python installs into the inner one: no ensurepip is needed.
+PIP = $(PYTHON) -m pip --python $(BIN)/python --disable-pip-version-check
+
+.PHONY: help demo up test check bench test-rabbitmq test-node lock clean
+
+help:  ## Show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: $(INSTALLED)  ## Show everything on two conversations, in a folder of its own (about a minute)
+	@$(BIN)/memci demo $(ARGS)
+
+up: $(INSTALLED)  ## Run everything in this terminal; Ctrl-C stops it
+	@$(BIN)/memci up $(ARGS)
+
+test: $(INSTALLED)  ## Run the tests, on real servers that they start themselves
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
+
+check: $(INSTALLED)  ## Run the linters and the type checker
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(INSTALLED)  ## Measure, and print ratios of one run
+	$(BIN)/python -m benchmarks $(ARGS)
+
+test-rabbitmq: $(INSTALLED)  ## Run the tests for RabbitMQ, on the server of MEMCI_TEST_RABBITMQ_URL
+	@test -n "$${MEMCI_TEST_RABBITMQ_URL:-}" || { \
+	  echo "set MEMCI_TEST_RABBITMQ_URL to a RabbitMQ for tests, such as amqp://guest:guest@127.0.0.1:5672//" >&2; \
+	  exit 2; }
+	$(BIN)/python -m pytest tests/rabbitmq $(ARGS)
+
+test-node: $(INSTALLED)  ## Run the test of the producer in Node.js (needs node and npm)
+	cd examples/producers/node && npm ci
+	$(BIN)/python -m pytest tests/acceptance/node_producer.py $(ARGS)
+
+lock: $(INSTALLED)  ## Pin anew, in requirements.lock, what pyproject.toml asks for
+	@{ echo "# Everything that \`make\` installs, pinned: made by \`make lock\` from pyproject.toml (extra: dev)."; \
+	   echo "# torch is the CPU build of 2.13.0; see README, \"Install\"."; \
+	   $(BIN)/pip-compile --quiet --extra dev --strip-extras --allow-unsafe --no-header --no-annotate \
+	     --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --upgrade \
+	     --output-file - pyproject.toml \
+	   | grep -vE '^--|^memci @' | sed 's/^torch==\([0-9.]*\)+cpu$$/torch==\1/'; } > requirements.lock.new
+	@mv requirements.lock.new requirements.lock
+
+clean:  ## Remove what was installed and what tools have left
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage*
+
+$(INSTALLED): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "memci needs Python 3.11 or later: make PYTHON=/path/to/python3.11" >&2; exit 2; }
+	@echo "Installing into $(VENV): once, some minutes, about 2 GB with torch"
+	@test -x $(BIN)/python || $(PYTHON) -m venv --without-pip $(VENV)
+	@$(PIP) install --quiet $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX)) -r requirements.lock
+	@$(PIP) install --quiet --no-deps --editable .
+	@if ls -d $(VENV)/lib/python*/site-packages/nvidia >/dev/null 2>&1; then \
+	  echo "Note: torch came with CUDA, gigabytes that memci does not need. For the CPU build see" >&2; \
+	  echo "README, \"Install\": make clean, then make with TORCH_INDEX=…" >&2; fi
+	@touch $@

@@ -1,0 +1,80 @@
+"""Accepting messages over HTTP, against the same rows inserted by bare psycopg."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from benchmarks.compare import alternate, percentile
+from benchmarks.report import Bar, Finding
+from benchmarks.stage import Stage
+
+CONNECTIONS = 16
+_BARS = {1: 0.15, 20: 0.4}
+
+
+def measure(stage: Stage, *, quick: bool) -> Iterator[Finding]:
+    """Measure accepts of one and of twenty messages."""
+    runs = 3 if quick else 5
+    api, port = stage.start_api()
+    for messages, bar in _BARS.items():
+        requests = (1_500 if quick else 3_000) // (1 if messages == 1 else 2)
+        load = _Load(stage, port, requests, messages)
+        load.accept()  # connections are made, statements are prepared
+        load.insert()
+        load.latencies_ms.clear()
+        compared = alternate(load.accept, load.insert, runs, f"accept, {messages} a request")
+        p50, p95 = (percentile(load.latencies_ms, share) for share in (0.5, 0.95))
+        yield compared.finding(
+            f"accept: {messages} message{'s' * (messages > 1)} a request",
+            "messages/s",
+            "bare psycopg, the same rows",
+            Bar(bar),
+            f"{CONNECTIONS} connections; p50 {p50:.1f} ms, p95 {p95:.1f} ms",
+        )
+    stage.stop([api])
+
+
+class _Load:
+    """The same load for both; each run begins with empty tables and an empty broker."""
+
+    def __init__(self, stage: Stage, port: int, requests: int, messages: int) -> None:
+        self.latencies_ms: list[float] = []
+        self._stage = stage
+        self._port = port
+        self._requests = requests
+        self._messages = messages
+
+    def accept(self) -> float:
+        """Return messages a second over HTTP."""
+        answer = self._run("benchmarks.load_client", port=self._port)
+        self.latencies_ms += answer["latencies_ms"]
+        with self._stage.redis() as client:
+            published = client.llen("memci.lane")
+            assert published == self._requests, f"{published} tokens were published"
+        return self._rate(answer)
+
+    def insert(self) -> float:
+        """Return messages a second by bare inserts."""
+        conninfo = self._stage.owner_conninfo
+        return self._rate(self._run("benchmarks.bare_inserts", conninfo=conninfo))
+
+    def _run(self, program: str, **settings: object) -> dict[str, Any]:
+        self._stage.clear()
+        with self._stage.owner() as connection, self._stage.redis() as client:
+            connection.execute("CHECKPOINT")
+            client.delete("memci.lane")
+        return self._stage.call(
+            program,
+            **settings,
+            connections=CONNECTIONS,
+            requests=self._requests,
+            messages=self._messages,
+            prefix="agent",
+        )
+
+    def _rate(self, answer: dict[str, Any]) -> float:
+        with self._stage.owner() as connection:
+            row = connection.execute("SELECT count(*) FROM message").fetchone()
+        assert row == (self._requests * self._messages,), row
+        return self._requests * self._messages / float(answer["seconds"])

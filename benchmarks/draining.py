@@ -1,0 +1,50 @@
+"""How long workers take to empty mailboxes that were full when the tokens appeared."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from benchmarks.celery_messages import CeleryMessages
+from benchmarks.stage import Stage
+from memci.broker.names import LANE_QUEUE, LANE_RUN_TASK
+from memci.testing import wait_until
+
+_TIMEOUT_S = 240.0
+# The same by an index: looking costs the server next to nothing while it works.
+_LOOK = "SET enable_seqscan = off; SET enable_bitmapscan = off"
+_WORKING = "SELECT EXISTS (SELECT FROM job WHERE state = 'queued')"
+_FAILED = "SELECT count(*) FROM job WHERE state <> 'done'"
+_LAST = "SELECT max(finished_at) FROM job"
+
+
+def drain(stage: Stage, tokens: CeleryMessages, agents: Sequence[str]) -> float:
+    """Let one token for each agent loose; return the seconds until the last job is done.
+
+    By the clock of the database, which stamps each job at its end.
+    """
+    tokens.prepare(agents)
+    with stage.owner() as connection:
+        connection.execute(_LOOK.encode())
+        began = _only(connection.execute("SELECT clock_timestamp()").fetchone())
+        tokens.release(LANE_QUEUE)
+        wait_until(
+            lambda: not _only(connection.execute(_WORKING).fetchone()),
+            "all jobs are done",
+            timeout_s=_TIMEOUT_S,
+        )
+        ended = _only(connection.execute(_LAST).fetchone())
+        assert not _only(connection.execute(_FAILED).fetchone()), "a job is dead"
+    assert isinstance(began, datetime)
+    assert isinstance(ended, datetime)
+    return (ended - began).total_seconds()
+
+
+def lane_tokens(stage: Stage) -> CeleryMessages:
+    """Return tokens as an accept publishes them."""
+    return CeleryMessages(stage.broker_url, LANE_RUN_TASK)
+
+
+def _only(row: tuple[object, ...] | None) -> object:
+    assert row is not None
+    return row[0]

@@ -1,0 +1,94 @@
+"""A light HTTP client with many connections, a process of its own: ``python -m … CONFIG``.
+
+It writes ready-made requests to bare sockets and looks at no more of an answer than its status
+and length: the server is to be the bottleneck, on a machine that both share. Prints JSON.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import time
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
+
+import uvloop
+
+from benchmarks.sentences import conversation
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """What to send: each request goes to an agent of its own, as a new one does."""
+
+    port: int
+    connections: int
+    requests: int
+    messages: int
+    prefix: str
+    # Requests a second in all, evenly spread; 0: each connection as fast as answers come.
+    rate: float = 0.0
+    agents: int = 0  # 0: one for each request
+    sent_at: list[float] = field(default_factory=list)
+
+
+async def run(load: Load) -> dict[str, Any]:
+    """Send everything; return the seconds that it took and each answer's milliseconds."""
+    bodies = _bodies(load.messages)
+    numbers = iter(range(load.requests))
+    latencies_ms: list[float] = []
+    began = time.perf_counter()
+
+    async def connection() -> None:
+        reader, writer = await asyncio.open_connection("127.0.0.1", load.port)
+        for number in numbers:
+            if load.rate:
+                await asyncio.sleep(began + number / load.rate - time.perf_counter())
+            agent = f"{load.prefix}-{number % load.agents if load.agents else number}"
+            body = bodies[number % len(bodies)]
+            sent = time.perf_counter()
+            writer.write(_head(agent, len(body)) + body)
+            await _answer(reader)
+            latencies_ms.append((time.perf_counter() - sent) * 1000)
+        writer.close()
+
+    await asyncio.gather(*(connection() for _ in range(load.connections)))
+    return {"seconds": time.perf_counter() - began, "latencies_ms": latencies_ms}
+
+
+def _bodies(messages: int) -> list[bytes]:
+    """Return the bodies of some requests, each of other messages."""
+    said = conversation(seed=messages)
+    return [
+        json.dumps(
+            {
+                "messages": [
+                    {"role": each.role, "content": each.content}
+                    for each in islice(said, messages)
+                ]
+            },
+            ensure_ascii=False,
+        ).encode()
+        for _ in range(200)
+    ]
+
+
+def _head(agent: str, length: int) -> bytes:
+    return (
+        f"POST /v1/agents/{agent}/messages HTTP/1.1\r\nhost: 127.0.0.1\r\n"
+        f"content-type: application/json\r\ncontent-length: {length}\r\n\r\n"
+    ).encode()
+
+
+async def _answer(reader: asyncio.StreamReader) -> None:
+    head = await reader.readuntil(b"\r\n\r\n")
+    if not head.startswith(b"HTTP/1.1 202"):
+        raise RuntimeError(f"not accepted: {head!r}")
+    length = int(head.lower().partition(b"content-length:")[2].partition(b"\r\n")[0])
+    await reader.readexactly(length)
+
+
+if __name__ == "__main__":
+    print(json.dumps(uvloop.run(run(Load(**json.loads(sys.argv[1]))))))

@@ -1,0 +1,25 @@
+"""Bare Celery with tasks that do nothing: what lane and reads are compared with."""
+
+from __future__ import annotations
+
+import os
+
+from celery import Celery
+
+NOTHING_TASK = "bench.nothing"
+RESULT_TASK = "bench.result"
+
+_broker = os.environ.get("MEMCI_BROKER_URL", "")
+app = Celery("plain", broker=_broker, backend=_broker)
+app.conf.update(task_ignore_result=True, broker_connection_retry_on_startup=True)
+
+
+@app.task(name=NOTHING_TASK)
+def nothing(agent_id: str) -> None:
+    """Do nothing for an agent."""
+
+
+@app.task(name=RESULT_TASK, ignore_result=False)
+def result(agent_id: str) -> str:
+    """Say nothing, to whoever asked."""
+    return agent_id

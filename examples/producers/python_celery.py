@@ -1,0 +1,97 @@
+"""A producer without memci: Celery and a Redis URL are all that it needs.
+
+    pip install 'celery[redis]'
+    BROKER_URL=redis://… python python_celery.py alice
+
+Tells memci what was said, asks for a pass of compression, and gets a message list back that fits
+a token budget. docs/producers.md describes every message.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import Any
+
+from celery import Celery
+from kombu import Exchange, Queue
+
+BROKER_URL = os.environ.get("BROKER_URL", "redis://127.0.0.1:6379/0")
+
+# Redis carries the results of reads as well. Nothing else is needed to write.
+app = Celery("producer", broker=BROKER_URL, backend=BROKER_URL)
+app.conf.update(task_serializer="json", accept_content=["json"], result_accept_content=["json"])
+
+
+def queue(name: str) -> Queue:
+    """Return a queue that leaves nothing behind in Redis once it is empty.
+
+    Given as a mere string it would work, and leave two binding keys.
+    """
+    return Queue(name, Exchange(""), routing_key=name)
+
+
+def remember(agent_id: str, messages: list[dict[str, Any]]) -> str:
+    """Hand in messages; returns the id of the job that will make memories of them."""
+    sent = app.send_task(
+        "memci.memory.create",
+        kwargs={"v": 1, "agent_id": agent_id, "messages": messages},
+        queue=queue(f"memci.agent.{agent_id}"),
+        ignore_result=True,
+    )
+    return str(sent.id)
+
+
+def compress(agent_id: str, reason: str) -> None:
+    """Ask for one more pass over an agent's memories; several wishes become one."""
+    app.send_task(
+        "memci.memory.compress",
+        kwargs={"v": 1, "agent_id": agent_id, "reason": reason},
+        queue=queue(f"memci.agent.{agent_id}"),
+        ignore_result=True,
+    )
+
+
+def assemble(agent_id: str, query: str, budget_tokens: int, **more: Any) -> dict[str, Any]:
+    """Get a message list of at most ``budget_tokens``, ready for any chat API.
+
+    ``min_seq`` and ``wait_ms`` make it wait until memory has caught up with a message.
+    """
+    asked = app.send_task(
+        "memci.read.assemble",
+        kwargs={
+            "v": 1, "agent_id": agent_id, "query": query, "budget_tokens": budget_tokens, **more
+        },
+        queue=queue("memci.read"),
+        ignore_result=False,
+        expires=40,
+    )  # fmt: skip
+    try:
+        answer: dict[str, Any] = asked.get(timeout=40)
+    finally:
+        asked.forget()
+    return answer
+
+
+CONVERSATION = [
+    {"role": "user", "content": "My sister Ada moves to Lisbon in May."},
+    {"role": "assistant", "content": "Noted: Ada moves to Lisbon in May."},
+    {"role": "user", "content": "我对花生过敏，订餐时请避开。"},
+    {"role": "assistant", "content": "好的，订餐时会避开花生。"},
+]
+
+
+def main(agent_id: str) -> None:
+    """Tell memci a conversation, and ask about it; prints one JSON object."""
+    job_id = remember(agent_id, CONVERSATION)
+    compress(agent_id, "example")
+    # A fresh agent's messages have the positions 1, 2, 3, …
+    context = assemble(
+        agent_id, "Where will Ada live?", 400, min_seq=len(CONVERSATION), wait_ms=30_000
+    )
+    print(json.dumps({"job_id": job_id, "context": context}, ensure_ascii=False))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1] if len(sys.argv) > 1 else "example")

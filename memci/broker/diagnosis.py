@@ -1,0 +1,58 @@
+"""What `memci doctor` asks of the broker: is it set as a broker must be, and who listens."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+import redis
+from celery import Celery
+
+from memci.broker.errors import broker_errors
+
+_TIMEOUT_S = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class RedisState:
+    """How a Redis is set; None where it does not let us ask."""
+
+    version: str
+    appendonly: bool | None
+    maxmemory_policy: str | None
+    keyspace_events: str | None
+
+
+def redis_state(client: redis.Redis) -> RedisState:
+    """Ask a Redis how it is set; raises ``BrokerUnavailableError``."""
+    with broker_errors():
+        version = str(client.info("server")["redis_version"])
+        return RedisState(
+            version=version,
+            appendonly=None if (said := _setting(client, "appendonly")) is None else said == "yes",
+            maxmemory_policy=_setting(client, "maxmemory-policy"),
+            keyspace_events=_setting(client, "notify-keyspace-events"),
+        )
+
+
+def consumers(app: Celery) -> Mapping[str, list[str]]:
+    """Return which workers answer, by the queue that they consume."""
+    with broker_errors():
+        answers = app.control.inspect(timeout=_TIMEOUT_S).active_queues() or {}
+    found: defaultdict[str, list[str]] = defaultdict(list)
+    for worker, queues in answers.items():
+        for queue in queues:
+            found[queue["name"]].append(worker)
+    return found
+
+
+def _setting(client: redis.Redis, name: str) -> str | None:
+    try:
+        found = cast("dict[Any, Any]", client.config_get(name))
+    except redis.ResponseError:  # hosted ones forbid CONFIG
+        return None
+    return next(
+        (each.decode() if isinstance(each, bytes) else each for each in found.values()), None
+    )

@@ -1,0 +1,109 @@
+"""All commands, and what becomes of their errors.
+
+This module is imported by ``memci --help``: commands import what they need when they run.
+"""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from collections.abc import Callable
+from typing import Any
+
+import typer
+
+from memci.cli.commands import (
+    agents,
+    compress,
+    context,
+    database,
+    demo,
+    doctor,
+    jobs,
+    keys,
+    lane,
+    nodes,
+    recall,
+    remember,
+    search,
+    up,
+)
+from memci.errors import InvalidInputError, MemciError
+
+_FAILED = 1
+_WRONG_USE = 2
+
+app = typer.Typer(
+    name="memci",
+    help="The memory and the context window of LLM agents.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+_COMMANDS: tuple[tuple[str, Callable[..., Any]], ...] = (
+    ("up", up.up),
+    ("demo", demo.demo),
+    ("remember", remember.remember),
+    ("recall", recall.recall),
+    ("search", search.search),
+    ("context", context.context),
+    ("agents", agents.agents),
+    ("nodes", nodes.nodes),
+    ("jobs", jobs.jobs),
+    ("compress", compress.compress),
+    ("retry", jobs.retry),
+    ("pause", lane.pause),
+    ("resume", lane.resume),
+    ("doctor", doctor.doctor),
+)
+
+for _name, _command in _COMMANDS:
+    app.command(_name)(_command)
+app.add_typer(keys.app, name="keys")
+app.add_typer(database.app, name="db")
+
+
+def run() -> int:
+    """Run one command; returns the exit code. An error is one line on stderr."""
+    try:
+        app()
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else _FAILED
+    except InvalidInputError as error:
+        return _complain(error, _WRONG_USE)
+    except MemciError as error:
+        return _complain(error, _FAILED)
+    except Exception as error:  # noqa: BLE001 - people get a line, not a traceback
+        return _complain_unforeseen(error)
+    return 0
+
+
+def _complain(error: MemciError, code: int) -> int:
+    field = error.field if isinstance(error, InvalidInputError) else None
+    text = str(error)
+    named = f"{field}: {text}" if field and not text.startswith(field) else text
+    sys.stderr.write(f"memci: {named}\n")
+    return code
+
+
+def _complain_unforeseen(error: Exception) -> int:
+    if _wants_traceback():
+        traceback.print_exception(error)
+    else:
+        sys.stderr.write(
+            f"memci: unforeseen {type(error).__name__}: {error}; "
+            "MEMCI_LOG_LEVEL=debug shows where it comes from\n"
+        )
+    return _FAILED
+
+
+def _wants_traceback() -> bool:
+    from memci.config import load_settings
+
+    try:
+        return load_settings().log_level == "debug"
+    except MemciError:
+        return False

@@ -1,0 +1,63 @@
+"""``memci context``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from memci.cli.options import AgentOption, JsonOption, SessionOption, UserOption
+
+if TYPE_CHECKING:
+    from memci.shapes.read import ContextAnswer
+
+
+def context(
+    *,
+    query: Annotated[str | None, typer.Argument(help="The user's next message.")] = None,
+    agent: AgentOption,
+    budget: Annotated[int, typer.Option(min=1, help="Tokens at most.")] = 2000,
+    system: Annotated[str | None, typer.Option(help="System text to begin with.")] = None,
+    model: Annotated[str | None, typer.Option(help="Model whose tokens count.")] = None,
+    recent: Annotated[
+        int | None, typer.Option(min=0, max=200, help="Recent interactions at most.")
+    ] = None,
+    session: SessionOption = None,
+    user: UserOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Assemble the messages that a model should see, within a budget of tokens."""
+    from memci.cli.connection import agent_of
+    from memci.cli.output import print_json
+
+    options: dict[str, Any] = {
+        "system": system,
+        "model": model,
+        "recent": recent,
+        "session_id": session,
+        "user_id": user,
+    }
+    with agent_of(agent) as memory:
+        answer = memory.context(query, budget_tokens=budget, **options)
+    print_json(answer) if as_json else print_context(answer)
+
+
+def print_context(answer: ContextAnswer) -> None:
+    """Print the message list, then its account."""
+    from memci.cli.output import print_table, say, shortened
+
+    for message in answer.messages:
+        say(f"── {message.role}" + (f" ({message.name})" if message.name else ""), style="bold")
+        if message.content:
+            say(message.content)
+        for call in message.tool_calls or ():
+            say(f"→ {call.function.name}({call.function.arguments})")
+    say()
+    print_table(
+        ("section", "tokens", "messages", "text"),
+        (
+            (item.section, item.tokens, len(item.message_ids), shortened(item.text, 60))
+            for item in answer.items
+        ),
+    )
+    say(f"{answer.tokens} of {answer.budget_tokens} tokens · receipt {answer.receipt_id}")

@@ -1,0 +1,13 @@
+"""``memci demo``."""
+
+from __future__ import annotations
+
+import typer
+
+
+def demo() -> None:
+    """Show everything on two conversations, in a folder of its own that is removed afterwards."""
+    from memci.cli.demo.play import play
+    from memci.config import load_settings
+
+    raise typer.Exit(play(load_settings()))

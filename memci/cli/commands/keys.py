@@ -1,0 +1,62 @@
+"""``memci keys``."""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from memci.cli.options import JsonOption
+from memci.errors import InvalidInputError
+
+app = typer.Typer(help="API keys.", no_args_is_help=True, rich_markup_mode=None)
+
+
+class Scope(StrEnum):
+    """What a key may do; each may do all that the one before it may."""
+
+    READ = "read"
+    WRITE = "write"
+    ADMIN = "admin"
+
+
+@app.callback()
+def keys() -> None:
+    """API keys."""
+
+
+@app.command("new")
+def new(
+    *,
+    name: Annotated[str, typer.Argument(help="Who will use it.")],
+    agents: Annotated[
+        str, typer.Option(metavar="PATTERN", help="For which agents: * and ? as in file names.")
+    ] = "*",
+    scope: Annotated[Scope, typer.Option(help="What it may do.")] = Scope.READ,
+    as_json: JsonOption = False,
+) -> None:
+    """Make a key and show it, once; MEMCI_API_KEYS gets only its hash."""
+    from pydantic import ValidationError
+
+    from memci.access import new_key
+    from memci.cli.output import hint, print_json, say
+    from memci.config import load_settings
+
+    # Settings for the outside are refused until there is a key, which is made here.
+    known = load_settings(host="127.0.0.1").api_keys
+    if any(each.name == name for each in known):
+        raise InvalidInputError(f"there is a key {name!r} in MEMCI_API_KEYS already", field="name")
+    try:
+        key, entry = new_key(name, agents=agents, scope=scope.value)
+    except ValidationError:
+        raise InvalidInputError("expected a name of 1 to 64 characters", field="name") from None
+    entries = [each.model_dump(mode="json") for each in (*known, entry)]
+    if as_json:
+        print_json({"key": key, "entry": entries[-1], "api_keys": entries})
+        return
+    say(key)
+    hint("this key is shown once: give it to its user, who sends it as 'Authorization: Bearer …'")
+    hint("(the command line sends what MEMCI_API_KEY holds). Start the server with:")
+    say(f"MEMCI_API_KEYS='{json.dumps(entries, ensure_ascii=False)}'")

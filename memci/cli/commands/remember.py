@@ -1,0 +1,140 @@
+"""``memci remember``."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from memci.cli.formats.kind import FileFormat
+from memci.cli.options import (
+    AgentOption,
+    JsonOption,
+    SessionOption,
+    TimeoutOption,
+    UserOption,
+    WaitOption,
+)
+from memci.domain.lane.job import JobState
+from memci.errors import InvalidInputError, MemciError
+
+if TYPE_CHECKING:
+    from memci.cli.formats.parsed import Parsed
+    from memci.cli.sending import Sent
+    from memci.client import Agent
+
+_STDIN = "-"
+
+
+def remember(
+    *,
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A file, or - for standard input.")],
+    agent: AgentOption,
+    session: SessionOption = None,
+    user: UserOption = None,
+    file_format: Annotated[
+        FileFormat | None,
+        typer.Option("--format", help="Kind of file (default: what it looks like)."),
+    ] = None,
+    wait: WaitOption = False,
+    timeout: TimeoutOption = 600.0,
+    as_json: JsonOption = False,
+) -> None:
+    """Hand a conversation to an agent's memory.
+
+    FILE is a JSON list of messages as OpenAI's API takes it (or an object with one under
+    "messages"), JSON lines, or chat text: lines such as "Alice: …" or "[2026-03-02 09:15] 用户：…".
+    Sending a file again stores nothing twice; of a file that has grown, only what is new is stored.
+    """
+    from memci.cli.connection import agent_of
+    from memci.cli.formats.ids import with_ids
+
+    parsed = _read(file, file_format)
+    messages = list(with_ids(parsed.messages, session))
+    with agent_of(agent) as memory:
+        sent = _send(memory, messages, parsed, session_id=session, user_id=user)
+        failed = _wait(memory, sent, timeout) if wait else []
+    _print(sent, parsed, waited=wait and not failed, as_json=as_json)
+    if failed:
+        raise MemciError(
+            f"{len(failed)} of {len(sent.job_ids)} jobs failed: {failed[0]} "
+            f"(`memci jobs --agent {agent} --state dead` lists them, `memci retry` runs them again)"
+        )
+
+
+def _read(file: str, file_format: FileFormat | None) -> Parsed:
+    from memci.cli.formats.read import decode, parse
+
+    try:
+        content = sys.stdin.buffer.read() if file == _STDIN else Path(file).read_bytes()
+    except OSError as error:
+        raise InvalidInputError(f"{file}: {error.strerror}") from None
+    name = "standard input" if file == _STDIN else file
+    try:
+        return parse(decode(content), file_format)
+    except InvalidInputError as error:
+        raise InvalidInputError(f"{name}: {error}") from None
+
+
+def _send(memory: Agent, messages: list[dict[str, Any]], parsed: Parsed, **to: str | None) -> Sent:
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    from memci.cli.output import console
+    from memci.cli.sending import Limits, check_sizes, send
+    from memci.config import load_settings
+
+    settings = load_settings()
+    limits = Limits(settings.max_messages, settings.max_request_bytes, settings.max_message_bytes)
+    check_sizes(parsed, limits)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    screen = console(stderr=True)
+    with Progress(*columns, console=screen, disable=not screen.is_terminal) as progress:
+        bar = progress.add_task("sending", total=len(messages))
+        return send(
+            memory,
+            messages,
+            limits,
+            session_id=to["session_id"],
+            user_id=to["user_id"],
+            on_progress=lambda count: progress.advance(bar, count),
+        )
+
+
+def _wait(memory: Agent, sent: Sent, timeout_s: float) -> list[str]:
+    """Wait for all jobs; returns what went wrong with those that failed."""
+    done = [memory.wait(job_id, timeout_s=timeout_s) for job_id in sent.job_ids]
+    return [job.error or job.state for job in done if job.state is not JobState.DONE]
+
+
+def _print(sent: Sent, parsed: Parsed, *, waited: bool, as_json: bool) -> None:
+    from memci.cli.output import hint, print_json, say
+
+    if as_json:
+        print_json(
+            {
+                "accepted": sent.accepted,
+                "duplicates": sent.duplicates,
+                "seq": sent.seq,
+                "job_ids": [str(each) for each in sent.job_ids],
+            }
+        )
+        return
+    say(f"{sent.accepted} messages stored ({parsed.format})" + _known(sent.duplicates))
+    if waited and sent.job_ids:
+        say("memories are made")
+    for job_id in () if waited else sent.job_ids:
+        say(f"job {job_id}", style="dim")
+    _print_ignored(parsed.ignored, hint)
+
+
+def _known(duplicates: int) -> str:
+    return f", {duplicates} were there already" if duplicates else ""
+
+
+def _print_ignored(ignored: Counter[str], hint: Any) -> None:
+    if ignored:
+        named = ", ".join(f"{name} ({count})" for name, count in ignored.most_common(5))
+        hint(f"left out, memci has no use for it: {named}")

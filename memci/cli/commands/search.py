@@ -1,0 +1,57 @@
+"""``memci search``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from memci.cli.options import AgentOption, JsonOption, SessionOption, UserOption
+
+if TYPE_CHECKING:
+    from memci.shapes.read import SearchAnswer
+
+
+def search(
+    *,
+    query: Annotated[str, typer.Argument(help="What to look for, in any words.")],
+    agent: AgentOption,
+    k: Annotated[int | None, typer.Option(min=1, max=200, help="Hits at most.")] = None,
+    source: Annotated[
+        list[str] | None, typer.Option(help="chat or memory (may be repeated; default: both).")
+    ] = None,
+    channel: Annotated[
+        list[str] | None, typer.Option(help="dense or lexical (may be repeated; default: both).")
+    ] = None,
+    session: SessionOption = None,
+    user: UserOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Search an agent's messages and memories by meaning and by words."""
+    from memci.cli.connection import agent_of
+    from memci.cli.output import print_json
+
+    options: dict[str, Any] = {
+        "k": k,
+        "sources": source,
+        "channels": channel,
+        "session_id": session,
+        "user_id": user,
+    }
+    with agent_of(agent) as memory:
+        found = memory.search(query, **options)
+    print_json(found) if as_json else print_hits(found)
+
+
+def print_hits(found: SearchAnswer) -> None:
+    """Print hits, best first."""
+    from memci.cli.output import cell, hint, say, shortened
+
+    for rank, hit in enumerate(found.hits, start=1):
+        say(f"{rank:>2}. {shortened(hit.text, 300)}")
+        ways = " ".join(f"{name} #{place:g}" for name, place in sorted(hit.channels.items()))
+        say(f"    {hit.source} · {cell(hit.created_at)} · {ways}", style="dim")
+    if not found.hits:
+        say("nothing found", style="yellow")
+    if found.pending:
+        hint(f"{found.pending} messages are still on their way to memory")

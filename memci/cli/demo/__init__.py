@@ -1,0 +1,1 @@
+"""``memci demo``: the whole system on two conversations, through its public API."""

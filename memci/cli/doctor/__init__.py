@@ -1,0 +1,1 @@
+"""``memci doctor``: what is wrong, and what to do about it."""

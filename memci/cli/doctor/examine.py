@@ -1,0 +1,46 @@
+"""All checks, in the order in which one explains the next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+
+from memci.cli.doctor.api import check_api
+from memci.cli.doctor.broker import check_broker_and_workers
+from memci.cli.doctor.database import check_database
+from memci.cli.doctor.finding import Finding, Level, ok, wrong
+from memci.cli.doctor.machine import check_machine
+from memci.cli.doctor.queue import check_queue
+from memci.config import Settings, load_settings
+from memci.errors import ConfigurationError
+from memci.runtime import Runtime, database_url
+
+
+def examine() -> list[Finding]:
+    """Look at everything that can be looked at."""
+    try:
+        settings = load_settings()
+    except ConfigurationError as error:
+        return [wrong("settings", str(error), "put them right: nothing starts with these")]
+    return [ok("settings", "they can be read"), *_examine(settings)]
+
+
+def worst(findings: Iterable[Finding]) -> bool:
+    """Tell whether anything is wrong."""
+    return any(each.level is Level.WRONG for each in findings)
+
+
+def _examine(settings: Settings) -> Iterator[Finding]:
+    yield from check_machine(settings)
+    try:
+        runtime = Runtime(settings, service="memci-doctor")
+    except ConfigurationError as error:
+        yield wrong("servers", str(error), "`memci up` starts them")
+        return
+    with closing(runtime):
+        found = list(check_database(database_url(settings)))
+        yield from found
+        if not worst(found):
+            yield from check_queue(runtime.database, token_stale_s=settings.token_stale_s)
+        yield from check_broker_and_workers(runtime.celery, runtime.redis)
+    yield from check_api(settings)

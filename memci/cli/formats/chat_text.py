@@ -1,0 +1,138 @@
+"""Plain chat text.
+
+::
+
+    === 2026-03-02 ===
+    [09:15] Alice: Shall we meet on Tuesday?
+      A line that is indented, or has no speaker, goes on with the message.
+    [2026-03-02 09:16] Assistant: Tuesday it is.
+    用户：周二见！
+
+A speaker is a name of at most four words before a colon at the start of a line. Times stand in
+brackets or bare before the name; a time of day belongs to the last line that is a date alone.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from memci.cli.formats.parsed import BadFileError, Parsed
+from memci.cli.formats.shape import checked
+
+_DATE = r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{4}年\d{1,2}月\d{1,2}日"
+_TIME = r"\d{1,2}[:：]\d{2}(?:[:：]\d{2}(?:\.\d{1,6})?)?"
+_ZONE = r"\s?(?:Z|UTC|[+-]\d{2}:?\d{2})"
+_STAMP = rf"(?:(?P<date>{_DATE})(?:[T\s]\s?(?P<time>{_TIME}(?:{_ZONE})?))?|(?P<alone>{_TIME}))"
+_NAME = (
+    r"(?P<name>[^\s\d:：\[\]()<>{}\"'`,，.。;；!！?？/\\|=*#-]"
+    r"[^:：\[\](){}<>\"`，。；！？/\\|=\n]{0,39}?)"
+)
+_LINE = re.compile(
+    rf"(?:\[\s?{_STAMP.replace('?P<', '?P<b_')}\s?\]\s?|{_STAMP}\s(?:-\s)?)?"
+    rf"{_NAME}\s?[:：](?:\s+|(?<=：)|(?=[\u3400-\u9fff])|$)(?P<said>.*)",
+    re.DOTALL,
+)
+_DATE_LINE = re.compile(rf"[\s#=*—-]*(?P<date>{_DATE})[\s#=*—-]*")
+_MOST_WORDS = 4
+
+_ROLES = {
+    "user": "user",
+    "human": "user",
+    "me": "user",
+    "用户": "user",
+    "我": "user",
+    "assistant": "assistant",
+    "ai": "assistant",
+    "bot": "assistant",
+    "chatgpt": "assistant",
+    "claude": "assistant",
+    "助手": "assistant",
+    "助理": "assistant",
+    "机器人": "assistant",
+    "system": "system",
+    "系统": "system",
+}
+
+
+@dataclass(slots=True)
+class _Utterance:
+    line: int
+    name: str
+    timestamp: str | None
+    said: list[str] = field(default_factory=list)
+
+
+def starts_message(line: str) -> bool:
+    """Tell whether a line names a speaker."""
+    return _match(line) is not None
+
+
+def parse(text: str) -> Parsed:
+    """Return the messages of a chat; the first line must name its speaker."""
+    parsed = Parsed("chat text")
+    current: _Utterance | None = None
+    day: str | None = None
+    for number, line in enumerate(text.splitlines(), start=1):
+        if found := _DATE_LINE.fullmatch(line):
+            day = found["date"]
+        elif match := _match(line):
+            _add(parsed, current)
+            current = _Utterance(number, match["name"].strip(), _timestamp(match, day, number))
+            current.said.append(match["said"])
+        elif current is not None:
+            current.said.append(line.strip())
+        elif line.strip():
+            raise BadFileError(
+                f"line {number}: nobody says this; expected a speaker: 'Alice: …' or '用户：…'"
+            )
+    _add(parsed, current)
+    return parsed
+
+
+def _match(line: str) -> re.Match[str] | None:
+    found = _LINE.fullmatch(line)
+    return found if found and len(found["name"].split()) <= _MOST_WORDS else None
+
+
+def _add(parsed: Parsed, utterance: _Utterance | None) -> None:
+    if utterance is None:
+        return
+    content = "\n".join(utterance.said).strip()
+    if not content:
+        parsed.ignored["empty message"] += 1
+        return
+    role = _ROLES.get(utterance.name.lower())
+    message: dict[str, Any] = {"role": role or "user", "content": content}
+    if role is None:
+        message["name"] = utterance.name
+    if utterance.timestamp:
+        message["timestamp"] = utterance.timestamp
+    place = f"line {utterance.line}"
+    parsed.add(checked(message, place), place)
+
+
+def _timestamp(match: re.Match[str], day: str | None, line: int) -> str | None:
+    """Return the time as ISO 8601; None for a time of day whose day is nowhere said."""
+    date = match["date"] or match["b_date"]
+    time = match["time"] or match["b_time"]
+    alone = match["alone"] or match["b_alone"]
+    if alone is not None:
+        date, time = day, alone
+    if date is None:
+        return None
+    year, month, on = (int(part) for part in re.findall(r"\d+", date))
+    clock = _clock(time) if time else "00:00"
+    written = f"{year:04}-{month:02}-{on:02}T{clock}"
+    try:
+        return datetime.fromisoformat(written).isoformat()
+    except ValueError:
+        raise BadFileError(f"line {line}: there is no such time as {date} {time or ''}") from None
+
+
+def _clock(time: str) -> str:
+    """Return a time of day, with its zone, as ISO 8601 wants it."""
+    clean = time.replace("：", ":").replace("UTC", "Z").replace(" ", "")
+    return clean if clean[1:2] != ":" else f"0{clean}"

@@ -1,0 +1,13 @@
+"""What kinds of files there are."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class FileFormat(StrEnum):
+    """Kinds of files."""
+
+    JSON = "json"  # a list of messages, or an object that holds one under "messages"
+    JSONL = "jsonl"  # one message a line
+    TEXT = "text"  # Alice: …

@@ -1,0 +1,63 @@
+"""From a message as others write it to the shape of the surface."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import ValidationError
+
+from memci.cli.formats.parsed import BadFileError, Parsed
+from memci.shapes.message import MessageIn
+
+_FIELDS = frozenset(MessageIn.model_fields)
+# Other names of the same thing in exports of chat programs.
+_OTHER_NAMES = {"created_at": "timestamp", "create_time": "timestamp"}
+_OTHER_ROLES = {"developer": "system", "human": "user", "ai": "assistant", "model": "assistant"}
+
+
+def add_message(parsed: Parsed, value: Any, where: str) -> None:
+    """Add one message to the file's, or raise ``BadFileError`` that says where and why."""
+    if not isinstance(value, dict):
+        raise BadFileError(f"{where}: expected a message, which is a JSON object")
+    message: dict[str, Any] = {}
+    for name, each in value.items():
+        known = _OTHER_NAMES.get(name, name)
+        if each is None:
+            continue
+        if known in _FIELDS:
+            message.setdefault(known, each)
+        else:
+            parsed.ignored[name] += 1
+    if isinstance(message.get("role"), str):
+        role = message["role"].lower()
+        message["role"] = _OTHER_ROLES.get(role, role)
+    if isinstance(message.get("content"), list):
+        message["content"] = _joined(message["content"], where)
+    parsed.add(checked(message, where), where)
+
+
+def checked(message: dict[str, Any], where: str) -> dict[str, Any]:
+    """Return the message in JSON values, or raise ``BadFileError`` with the first fault."""
+    try:
+        shape = MessageIn.model_validate(message)
+    except ValidationError as error:
+        fault = error.errors(include_input=False, include_url=False)[0]
+        path = ".".join(map(str, fault["loc"]))
+        what = str(fault["msg"]).removeprefix("Value error, ")
+        raise BadFileError(": ".join(part for part in (where, path, what) if part)) from None
+    return shape.model_dump(mode="json", exclude_none=True)
+
+
+def _joined(parts: list[Any], where: str) -> str:
+    """Join the parts of a content: texts as they are, anything else by its name."""
+    written = []
+    for part in parts:
+        if isinstance(part, str):
+            written.append(part)
+        elif isinstance(part, dict) and isinstance(part.get("text"), str):
+            written.append(part["text"])
+        elif isinstance(part, dict) and isinstance(part.get("type"), str):
+            written.append(f"[{part['type']}]")
+        else:
+            raise BadFileError(f"{where}: content: expected text, or a list of typed parts")
+    return "\n".join(written)

@@ -1,0 +1,20 @@
+"""Options that several commands take."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+AgentOption = Annotated[str, typer.Option("--agent", "-a", metavar="ID", help="Whose memory.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
+SessionOption = Annotated[str | None, typer.Option("--session", metavar="ID", help="Session.")]
+UserOption = Annotated[str | None, typer.Option("--user", metavar="ID", help="User.")]
+CursorOption = Annotated[
+    str | None, typer.Option("--cursor", help="Where to go on: the end of the last answer.")
+]
+LimitOption = Annotated[int, typer.Option("--limit", min=1, max=500, help="Lines at most.")]
+TimeoutOption = Annotated[
+    float, typer.Option("--timeout", min=0.1, metavar="SECONDS", help="How long --wait waits.")
+]
+WaitOption = Annotated[bool, typer.Option("--wait", help="Return when the workers are done.")]

@@ -1,0 +1,98 @@
+"""What commands print: tables and lines for people, JSON for programs.
+
+Text of messages is untrusted: control characters never reach the terminal.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from pydantic import BaseModel
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+# Piped output is read by programs and pagers: no line is cut to the width of a terminal.
+_PIPED_WIDTH = 200
+_ELLIPSIS = "…"
+_SHOWN = {"\n", "\t"}
+
+
+def console(*, stderr: bool = False) -> Console:
+    """Return a console on one of the two streams."""
+    stream = sys.stderr if stderr else sys.stdout
+    width = None if stream.isatty() else _PIPED_WIDTH
+    return Console(file=stream, width=width, highlight=False, markup=False, emoji=False)
+
+
+def say(text: str = "", *, style: str | None = None) -> None:
+    """Print a line for people."""
+    console().print(Text(printable(text), style=style or ""), soft_wrap=True)
+
+
+def hint(text: str) -> None:
+    """Print a line beside the result, on stderr."""
+    console(stderr=True).print(Text(printable(text), style="dim"), soft_wrap=True)
+
+
+def print_json(value: BaseModel | Mapping[str, Any] | Sequence[Any]) -> None:
+    """Print JSON."""
+    if isinstance(value, BaseModel):
+        value = value.model_dump(mode="json")
+    sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
+
+
+def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Print rows under the names of their columns; numbers go to the right."""
+    listed = [list(row) for row in rows]
+    if not listed:
+        say("(none)")
+        return
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for index, name in enumerate(columns):
+        numbers = all(isinstance(row[index], (int, float)) for row in listed) and bool(listed)
+        table.add_column(name, justify="right" if numbers else "left", overflow="fold")
+    for row in listed:
+        table.add_row(*(Text(cell(value)) for value in row))
+    console().print(table)
+
+
+def print_next(cursor: str | None) -> None:
+    """Say how to see the rest of a list."""
+    if cursor is not None:
+        hint(f"there is more: --cursor {cursor}")
+
+
+def cell(value: object) -> str:
+    """Return a value as it stands in a table."""
+    match value:
+        case None:
+            return ""
+        case bool():
+            return "yes" if value else "no"
+        case float():
+            return f"{value:.2f}"
+        case datetime():
+            return value.strftime("%Y-%m-%d %H:%M:%S")
+        case list() | tuple():
+            return ", ".join(map(cell, value))
+        case _:
+            return printable(str(value))
+
+
+def printable(text: str) -> str:
+    """Replace control characters, which could rewrite the terminal, by visible signs."""
+    return "".join(
+        each if each.isprintable() or each in _SHOWN else "\N{REPLACEMENT CHARACTER}"
+        for each in text
+    )
+
+
+def shortened(text: str, length: int) -> str:
+    """Return the text on one line of at most ``length`` characters."""
+    line = " ".join(text.split())
+    return line if len(line) <= length else line[: length - 1] + _ELLIPSIS

@@ -1,0 +1,1 @@
+"""``memci up``: everything in one terminal, started, watched, started again, and stopped."""

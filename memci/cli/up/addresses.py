@@ -1,0 +1,72 @@
+"""Ports and addresses of what listens."""
+
+from __future__ import annotations
+
+import errno
+import socket
+from dataclasses import dataclass
+
+from memci.config import Settings
+from memci.embedded.files import free_port
+from memci.errors import ConfigurationError
+
+_EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - to turn them into loopback
+
+
+@dataclass(frozen=True, slots=True)
+class Addresses:
+    """Where people find the API and Flower."""
+
+    host: str
+    port: int
+    flower_port: int
+
+    @property
+    def api_url(self) -> str:
+        """Base of the API."""
+        return f"http://{self._reachable}:{self.port}"
+
+    @property
+    def flower_url(self) -> str:
+        """Flower's page."""
+        return f"http://{self._reachable}:{self.flower_port}"
+
+    @property
+    def _reachable(self) -> str:
+        host = _EVERYWHERE.get(self.host, self.host)
+        return f"[{host}]" if ":" in host else host
+
+
+def choose_addresses(settings: Settings) -> Addresses:
+    """Return where to listen; 0 becomes a free port.
+
+    Raises ``ConfigurationError`` that names the port that is taken, and its setting.
+    """
+    port = settings.port or free_port()
+    flower_port = settings.flower_port or free_port()
+    check_free(settings.host, port, "MEMCI_PORT", "the API")
+    check_free(settings.host, flower_port, "MEMCI_FLOWER_PORT", "Flower")
+    if port == flower_port:
+        raise ConfigurationError(
+            f"the API and Flower cannot both have port {port}: set MEMCI_FLOWER_PORT to another"
+        )
+    return Addresses(settings.host, port, flower_port)
+
+
+def check_free(host: str, port: int, setting: str, who: str) -> None:
+    """Raise ``ConfigurationError`` unless a server could listen here now."""
+    try:
+        family, kind, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, kind) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(address)
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            raise ConfigurationError(
+                f"port {port} of {host} is taken, and {who} wants it: stop what listens there, "
+                f"or set {setting} to another port (0: any free one)"
+            ) from None
+        raise ConfigurationError(
+            f"{who} cannot listen on {host}, port {port}: {error.strerror}; "
+            f"set MEMCI_HOST or {setting}"
+        ) from None

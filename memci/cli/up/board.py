@@ -1,0 +1,110 @@
+"""One status line per part: live on a terminal, a line for each change elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Protocol, Self
+
+from rich.console import Console, RenderableType
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from memci.cli.output import console, printable
+from memci.cli.up.part import Part, State
+
+_STYLES = {
+    State.STARTING: "yellow",
+    State.READY: "green",
+    State.RESTARTING: "yellow",
+    State.FAILED: "bold red",
+    State.STOPPED: "dim",
+}
+
+
+class Board(Protocol):
+    """Shows the parts."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None: ...
+
+    def changed(self, part: Part) -> None:
+        """Show that something about a part is new."""
+        ...
+
+    def say(self, text: str) -> None:
+        """Print a line that stays."""
+        ...
+
+
+def open_board(parts: Sequence[Part]) -> Board:
+    """Return the board that fits standard output."""
+    screen = console()
+    return LiveBoard(screen, parts) if screen.is_terminal else PlainBoard(screen)
+
+
+class PlainBoard:
+    """For logs and pipes."""
+
+    def __init__(self, screen: Console) -> None:
+        """Print to this console."""
+        self._screen = screen
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        return None
+
+    def changed(self, part: Part) -> None:
+        """Print the part's line."""
+        self.say(f"{part.name:<9} {part.state:<10} {told(part)}".rstrip())
+
+    def say(self, text: str) -> None:
+        """Print a line."""
+        self._screen.print(printable(text), soft_wrap=True)
+
+
+class LiveBoard:
+    """For people: the lines stand still, and change."""
+
+    def __init__(self, screen: Console, parts: Sequence[Part]) -> None:
+        """Show these parts, in this order."""
+        self._parts = parts
+        self._live = Live(
+            console=screen, get_renderable=self._render, refresh_per_second=8, transient=False
+        )
+
+    def __enter__(self) -> Self:
+        self._live.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._live.stop()
+
+    def changed(self, part: Part) -> None:
+        """Do nothing: the lines are drawn anew all the time."""
+
+    def say(self, text: str) -> None:
+        """Print a line above the parts."""
+        self._live.console.print(Text(printable(text)), soft_wrap=True)
+
+    def _render(self) -> RenderableType:
+        table = Table.grid(padding=(0, 2))
+        for part in self._parts:
+            state = Text(part.state.value, style=_STYLES[part.state])
+            table.add_row(part.name, state, Text(told(part), style="dim"))
+        return table
+
+
+def told(part: Part) -> str:
+    """Return what there is to say about a part beside its state."""
+    again = f"restarted {part.restarts}×" if part.restarts else ""
+    return " · ".join(each for each in (part.note, again) if each)

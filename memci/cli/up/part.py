@@ -1,0 +1,139 @@
+"""One part: its process, and what is done when that dies."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from enum import StrEnum
+
+from memci.cli.parts import Command
+from memci.cli.up.logs import PartLog
+
+# Dead so often without having been ready: it will not come up by itself.
+FALSE_STARTS = 3
+_LONGEST_PAUSE_S = 30.0
+
+
+class State(StrEnum):
+    """Where a part stands."""
+
+    STARTING = "starting"
+    READY = "ready"
+    RESTARTING = "restarting"  # died, and waits for its next start
+    FAILED = "failed"  # died at once again and again; it is still tried, at times
+    STOPPED = "stopped"
+
+
+def pause_s(false_starts: int) -> float:
+    """Return how long to wait before the next start: 1, 2, 4 … at most 30 seconds."""
+    return min(2.0 ** min(false_starts, 10), _LONGEST_PAUSE_S) if false_starts else 1.0
+
+
+class Part:
+    """A command that is kept running. Used by one thread, the main one.
+
+    The kernel kills the process when that thread ends, however it ends.
+    """
+
+    def __init__(
+        self, name: str, command: Command, environment: Mapping[str, str], log: PartLog
+    ) -> None:
+        """Take the command; nothing is started yet."""
+        self.name = name
+        self.log = log
+        self.state = State.STOPPED
+        self.note = ""
+        self.restarts = 0
+        self.false_starts = 0
+        self._command = command
+        self._environment = environment
+        self._process: subprocess.Popen[bytes] | None = None
+        self._started_at = 0.0
+        self._start_at: float | None = None
+
+    @property
+    def pid(self) -> int | None:
+        """The process, if there is one."""
+        return self._process.pid if self._process else None
+
+    def start(self) -> None:
+        """Start the process, in a session of its own: Ctrl-C is for us to pass on."""
+        descriptor = self.log.open()
+        try:
+            self._process = subprocess.Popen(
+                (sys.executable, "-m", "memci.cli.up.leash", str(os.getpid()), *self._command),
+                env=self._environment,
+                stdin=subprocess.DEVNULL,
+                stdout=descriptor,
+                stderr=descriptor,
+                start_new_session=True,
+            )
+        finally:
+            os.close(descriptor)
+        self._started_at, self._start_at = time.monotonic(), None
+        self.state, self.note = State.STARTING, ""
+
+    def look(self) -> bool:
+        """Notice a death, and start again when it is time; True when something has changed."""
+        if self._process is not None and (code := self._process.poll()) is not None:
+            self._bury(code)
+            return True
+        if self._start_at is not None and time.monotonic() >= self._start_at:
+            self.restarts += 1
+            self.start()
+            return True
+        return False
+
+    def note_ready(self, pid: int) -> bool:
+        """Take note that the process answers; True when that is news."""
+        if pid != self.pid or self.state is not State.STARTING:
+            return False
+        self.state, self.false_starts = State.READY, 0
+        self.note = f"in {time.monotonic() - self._started_at:.1f} s"
+        return True
+
+    def ask_to_stop(self) -> None:
+        """Send SIGTERM: the part ends what it is at, and exits."""
+        self._start_at = None
+        self._signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        """Kill the process and what it may have started."""
+        self._start_at = None
+        self._signal(signal.SIGKILL)
+
+    def has_stopped(self) -> bool:
+        """Tell whether no process is left."""
+        if self._process is None or self._process.poll() is not None:
+            self._process = None
+            self.state, self.note = State.STOPPED, ""
+            return True
+        return False
+
+    def _signal(self, number: signal.Signals) -> None:
+        if self._process is not None and self._process.poll() is None:
+            with suppress(ProcessLookupError):
+                os.killpg(self._process.pid, number)
+
+    def _bury(self, code: int) -> None:
+        if self.state is State.STARTING:
+            self.false_starts += 1
+        wait_s = pause_s(self.false_starts)
+        self.state = State.FAILED if self.false_starts >= FALSE_STARTS else State.RESTARTING
+        self.note = f"{_ending(code)}, again in {wait_s:.0f} s"
+        self._process = None
+        self._start_at = time.monotonic() + wait_s
+
+
+def _ending(code: int) -> str:
+    if code >= 0:
+        return f"exited with code {code}"
+    try:
+        return f"killed by {signal.Signals(-code).name}"
+    except ValueError:
+        return f"killed by signal {-code}"

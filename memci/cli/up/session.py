@@ -1,0 +1,109 @@
+"""From settings to everything running."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from memci import __version__, embedded
+from memci.cli.output import console
+from memci.cli.parts import PARTS
+from memci.cli.up.addresses import Addresses, choose_addresses
+from memci.cli.up.board import open_board
+from memci.cli.up.environment import part_environment
+from memci.cli.up.interrupts import Interrupts
+from memci.cli.up.logs import PartLog
+from memci.cli.up.observer import Observer
+from memci.cli.up.part import Part
+from memci.cli.up.readiness import Readiness
+from memci.cli.up.secret import flower_password
+from memci.cli.up.supervisor import Supervisor
+from memci.config import Settings
+from memci.embedded import Servers
+from memci.storage.migrate import upgrade
+
+_INTERRUPTED = 130
+
+
+def run_everything(settings: Settings) -> int:
+    """Run until asked to stop; returns the exit code."""
+    addresses = choose_addresses(settings)
+    try:
+        with Interrupts() as interrupts, _servers(settings) as servers:
+            return _run(settings, addresses, servers, interrupts)
+    except KeyboardInterrupt:
+        return _INTERRUPTED
+
+
+@contextmanager
+def _servers(settings: Settings) -> Iterator[Servers | None]:
+    """Own the embedded servers, unless both addresses are set."""
+    if settings.database_url is not None and settings.broker_url is not None:
+        settings.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+        yield None
+        return
+    _say(f"starting PostgreSQL and Redis in {settings.data_dir} …")
+    with embedded.own(settings.data_dir) as servers:
+        for server in (servers.postgres, servers.redis):
+            _say(f"{server.name:<9} {'ready':<10} 127.0.0.1:{server.port}")
+        yield servers
+        _say("stopping PostgreSQL and Redis …")
+
+
+def _run(
+    settings: Settings, addresses: Addresses, servers: Servers | None, interrupts: Interrupts
+) -> int:
+    database_url, broker_url = _urls(settings, servers)
+    upgrade(database_url)
+    password, where = flower_password(settings)
+    environment = part_environment(
+        database_url=database_url,
+        broker_url=broker_url,
+        flower_password=password,
+        addresses=addresses,
+    )
+    logs = _log_folder(settings)
+    parts = [
+        Part(name, command, environment, PartLog(logs / f"{name}.log"))
+        for name, command in PARTS.items()
+    ]
+    readiness = Readiness(addresses, broker_url, (settings.flower_user, password))
+    for line in _headline(settings, addresses, where, logs):
+        _say(line)
+    with open_board(parts) as board:
+        supervisor = Supervisor(parts, Observer(readiness, servers), board, interrupts)
+        return supervisor.run(f"memci is ready at {addresses.api_url} · Ctrl-C stops everything")
+
+
+def _urls(settings: Settings, servers: Servers | None) -> tuple[str, str]:
+    own = servers.addresses if servers else None
+    database, broker = settings.database_url, settings.broker_url
+    return (
+        database.get_secret_value() if database else own.database_url if own else "",
+        broker.get_secret_value() if broker else own.broker_url if own else "",
+    )
+
+
+def _log_folder(settings: Settings) -> Path:
+    folder = settings.data_dir / "logs"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    return folder
+
+
+def _headline(settings: Settings, addresses: Addresses, where: str, logs: Path) -> list[str]:
+    return [
+        f"memci     {__version__}",
+        f"API       {addresses.api_url}   documentation {addresses.api_url}/docs",
+        f"Flower    {addresses.flower_url}   user {settings.flower_user}, {where}",
+        f"logs      {logs}",
+        *(
+            []
+            if settings.api_keys
+            else ["keys      none: only programs of this machine are served"]
+        ),
+    ]
+
+
+def _say(text: str) -> None:
+    console().print(text, soft_wrap=True)

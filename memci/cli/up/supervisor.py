@@ -1,0 +1,98 @@
+"""Keeps the parts running until someone asks to stop, then stops them in order."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from memci.cli.parts import STOP_ORDER
+from memci.cli.up.board import Board
+from memci.cli.up.interrupts import Interrupts
+from memci.cli.up.observer import Observer
+from memci.cli.up.part import FALSE_STARTS, Part, State
+
+_LOOK_EVERY_S = 0.1
+# Longer than Celery's soft shutdown: what runs longer than that is not going to end.
+_STOP_TIMEOUT_S = 45.0
+_LAST_LINES = 12
+
+
+class Supervisor:
+    """Starts, watches and stops; all on the main thread, whose end the kernel watches for."""
+
+    def __init__(
+        self, parts: Sequence[Part], observer: Observer, board: Board, interrupts: Interrupts
+    ) -> None:
+        """Take everything; nothing runs yet."""
+        self._parts = {part.name: part for part in parts}
+        self._observer = observer
+        self._board = board
+        self._interrupts = interrupts
+        self._said_ready = False
+
+    def run(self, when_ready: str) -> int:
+        """Run until asked to stop; returns 0, or 1 when a part was not to be had.
+
+        ``when_ready`` is said once all parts are ready for the first time.
+        """
+        try:
+            for part in self._parts.values():
+                part.start()
+                self._board.changed(part)
+            self._interrupts.impatient = False
+            self._observer.start()
+            while not self._interrupts.asked:
+                self._look(when_ready)
+                time.sleep(_LOOK_EVERY_S)
+            return int(any(part.state is State.FAILED for part in self._parts.values()))
+        finally:
+            self._interrupts.impatient = False
+            self._stop()
+
+    def _look(self, when_ready: str) -> None:
+        for part in self._parts.values():
+            if part.look():
+                self._board.changed(part)
+                if part.state is State.FAILED and part.false_starts == FALSE_STARTS:
+                    self._explain(part)
+        while not self._observer.ready.empty():
+            name, pid = self._observer.ready.get()
+            if self._parts[name].note_ready(pid):
+                self._board.changed(self._parts[name])
+        while not self._observer.news.empty():
+            self._board.say(self._observer.news.get())
+        starting = [each for each in self._parts.values() if each.state is State.STARTING]
+        self._observer.watch({each.name: each.pid for each in starting if each.pid})
+        if not self._said_ready and all(each.state is State.READY for each in self._parts.values()):
+            self._said_ready = True
+            self._board.say(when_ready)
+
+    def _explain(self, part: Part) -> None:
+        self._board.say(f"{part.name} does not start; the end of {part.log.path}:")
+        for line in part.log.last_lines(_LAST_LINES):
+            self._board.say(f"  {line}")
+        self._board.say(
+            f"{part.name} is tried again from time to time. Put right what the lines above say, "
+            "or press Ctrl-C; `memci doctor` in another terminal says more."
+        )
+
+    def _stop(self) -> None:
+        self._observer.stop()
+        self._board.say("stopping; Ctrl-C again does not wait for jobs to end")
+        for names in STOP_ORDER:
+            group = [self._parts[name] for name in names if name in self._parts]
+            for part in group:
+                part.ask_to_stop()
+            self._wait(group)
+
+    def _wait(self, group: Sequence[Part]) -> None:
+        deadline = time.monotonic() + _STOP_TIMEOUT_S
+        left = list(group)
+        while left:
+            for part in [each for each in left if each.has_stopped()]:
+                left.remove(part)
+                self._board.changed(part)
+            hurry = self._interrupts.asked > 1 or time.monotonic() > deadline
+            for part in left if hurry else ():
+                part.kill()
+            time.sleep(_LOOK_EVERY_S / 2 if left else 0)

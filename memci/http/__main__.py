@@ -1,0 +1,30 @@
+"""``python -m memci.http``: one API process."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import closing
+
+from memci.config import load_settings
+from memci.errors import ConfigurationError
+from memci.http.app import create_app
+from memci.http.server import serve
+from memci.runtime import Runtime
+from memci.telemetry.logs import configure_logs
+
+
+def main() -> int:
+    """Serve until told to stop; returns the exit code."""
+    try:
+        settings = load_settings()
+        configure_logs(settings.log_level, settings.log_format)
+        with closing(Runtime(settings, service="memci-api")) as runtime:
+            serve(create_app(runtime), settings, host=settings.host, port=settings.port)
+    except ConfigurationError as error:
+        sys.stderr.write(f"memci: {error}\n")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,65 @@
+"""Serves the app with uvicorn."""
+
+from __future__ import annotations
+
+import signal
+from socket import socket
+
+import anyio.to_thread
+import structlog
+import uvicorn
+from fastapi import FastAPI
+
+from memci.config import LOOPBACK, Settings
+from memci.errors import ConfigurationError
+
+_log = structlog.get_logger("memci.http")
+# Reads wait for context workers on a thread each; enough are left for writes.
+_THREADS = 100
+# What is being answered when a stop is asked for may take that long.
+_GRACE_S = 35
+
+
+def make_server(app: FastAPI, *, host: str, port: int) -> uvicorn.Server:
+    """Return a server that is not running yet; port 0 takes a free one."""
+    return _Server(
+        uvicorn.Config(
+            app,
+            host=host,
+            port=port,
+            loop="uvloop",
+            http="httptools",
+            ws="none",
+            lifespan="off",
+            access_log=False,
+            log_config=None,
+            server_header=False,
+            timeout_graceful_shutdown=_GRACE_S,
+        )
+    )
+
+
+def serve(app: FastAPI, settings: Settings, *, host: str, port: int) -> None:
+    """Serve until SIGINT or SIGTERM.
+
+    Raises ``ConfigurationError`` rather than be open to a network without keys.
+    """
+    if not settings.api_keys:
+        if host not in LOOPBACK:
+            raise ConfigurationError(
+                f"refusing to bind to {host} without API keys: make one with "
+                "`memci keys new NAME` and set MEMCI_API_KEYS, or bind to 127.0.0.1"
+            )
+        _log.warning("no API keys: serving this machine only", host=host, port=port)
+    for stop in (signal.SIGINT, signal.SIGTERM):
+        # Uvicorn stops gracefully and then raises the signal again: being stopped is no failure.
+        signal.signal(stop, lambda _signal, _frame: None)
+    make_server(app, host=host, port=port).run()
+
+
+class _Server(uvicorn.Server):
+    """Uvicorn, with threads for all that wait."""
+
+    async def startup(self, sockets: list[socket] | None = None) -> None:
+        anyio.to_thread.current_default_thread_limiter().total_tokens = _THREADS
+        await super().startup(sockets)

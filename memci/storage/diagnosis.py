@@ -1,0 +1,114 @@
+"""What `memci doctor` asks of the database: may we work in it, and does the queue move."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, create_engine
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.pool import NullPool
+
+from memci.errors import DatabaseUnavailableError
+from memci.storage.migrate import current_revision, head_revision
+from memci.storage.roles import DatabaseRole
+
+_TIMEOUT_S = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Revisions:
+    """Where the schema is, and where this release needs it."""
+
+    current: str | None
+    needed: str
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseState:
+    """What a login finds in its database."""
+
+    version: int  # as PostgreSQL numbers it: 180000 is 18
+    superuser: bool
+    vector: str | None  # version of the extension
+    missing_roles: tuple[str, ...]  # that do not exist
+    forbidden_roles: tuple[str, ...]  # that exist, but that this login may not take on
+    revisions: Revisions
+
+
+@dataclass(frozen=True, slots=True)
+class Standstill:
+    """Agents whose lanes do not move by themselves; at most a handful of each."""
+
+    halted: tuple[str, ...]  # by a dead job
+    paused: tuple[str, ...]
+    overdue: tuple[str, ...]  # a worker holds the lease, and is at one job for very long
+
+
+_ROLES = """
+SELECT wanted, rolname IS NOT NULL,
+       rolname IS NOT NULL AND pg_has_role(session_user, wanted, 'SET')
+FROM unnest(%s::text[]) AS wanted LEFT JOIN pg_roles ON rolname = wanted
+"""
+_SERVER = """
+SELECT current_setting('server_version_num')::int,
+       (SELECT rolsuper FROM pg_roles WHERE rolname = session_user),
+       (SELECT extversion FROM pg_extension WHERE extname = 'vector')
+"""
+_STANDSTILL = """
+SELECT array(SELECT agent_id FROM lane WHERE halted_by IS NOT NULL ORDER BY agent_id LIMIT 5),
+       array(SELECT agent_id FROM lane WHERE paused ORDER BY agent_id LIMIT 5),
+       array(SELECT agent_id FROM lane WHERE lease_until > now() AND EXISTS (
+                 SELECT FROM job WHERE job.agent_id = lane.agent_id AND state = 'queued'
+                 AND started_at < now() - make_interval(secs => %s::float8))
+             ORDER BY agent_id LIMIT 5)
+"""
+
+
+def schema_revisions(database_url: str) -> Revisions:
+    """Return where the schema is; raises ``DatabaseUnavailableError``."""
+    return database_state(database_url).revisions
+
+
+def database_state(database_url: str) -> DatabaseState:
+    """Look around as the login itself, which needs no rights for it.
+
+    Raises ``DatabaseUnavailableError`` that says why, without address or password.
+    """
+    engine = create_engine(
+        database_url, poolclass=NullPool, connect_args={"connect_timeout": _TIMEOUT_S}
+    )
+    try:
+        with engine.connect() as connection:
+            return _look(connection)
+    except DBAPIError as error:
+        raise DatabaseUnavailableError(
+            f"the database cannot be used ({type(error.orig).__name__})"
+        ) from error
+
+
+def standstill(connection: Connection, *, overdue_s: float) -> Standstill:
+    """Return lanes that stand still; wants an upkeep transaction."""
+    halted, paused, overdue = connection.exec_driver_sql(_STANDSTILL, (overdue_s,)).one()
+    return Standstill(tuple(halted), tuple(paused), tuple(overdue))
+
+
+def _look(connection: Connection) -> DatabaseState:
+    version, superuser, vector = connection.exec_driver_sql(_SERVER).one()
+    roles = connection.exec_driver_sql(_ROLES, ([str(role) for role in DatabaseRole],)).all()
+    return DatabaseState(
+        version=version,
+        superuser=superuser,
+        vector=vector,
+        missing_roles=tuple(name for name, exists, _ in roles if not exists),
+        forbidden_roles=tuple(name for name, exists, may in roles if exists and not may),
+        revisions=Revisions(
+            _revision(connection, readable=all(may for *_, may in roles)), head_revision()
+        ),
+    )
+
+
+def _revision(connection: Connection, *, readable: bool) -> str | None:
+    if not readable:
+        return None
+    connection.exec_driver_sql("SELECT set_config('role', %s, true)", (DatabaseRole.APP,))
+    return current_revision(connection)

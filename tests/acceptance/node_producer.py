@@ -1,0 +1,68 @@
+"""The producer in Node.js, on real workers: ``make test-node``.
+
+Not collected with the others: it needs Node.js, and packages of the npm registry, installed by
+``npm ci`` in examples/producers/node. Whoever asks for it and lacks them gets a failure.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.support.fleet import ROOT
+from tests.support.producers import open_house
+
+pytestmark = pytest.mark.timeout(180)
+
+_FOLDER = ROOT / "examples/producers/node"
+_DOCUMENTED_URL = "redis://127.0.0.1:6379/0"
+
+
+def _node(script: Path, *arguments: str, **environment: str) -> str:
+    return subprocess.run(
+        ["node", str(script), *arguments],
+        cwd=_FOLDER,
+        env={**os.environ, **environment},
+        stdout=subprocess.PIPE,
+        timeout=90,
+        check=True,
+        text=True,
+    ).stdout
+
+
+def test_node_remembers_compresses_and_gets_a_context(
+    database_url: str, broker_url: str, tmp_path: Path
+):
+    with open_house(database_url, broker_url, tmp_path) as house:
+        said = json.loads(_node(_FOLDER / "send.mjs", "node-1", BROKER_URL=broker_url))
+        context = said["context"]
+        assert context["tokens"] <= context["budget_tokens"] == 400
+        assert "tuna" in json.dumps(context["messages"])
+        assert (context["seq"], context["pending"]) == (4, 0)
+        assert house.job(said["job_id"]) == {
+            "state": "done", "kind": "memci.memory.create", "last_seq": 4, "source": "celery"
+        }  # fmt: skip
+        house.wait_idle("node-1")
+        assert house.passes_wanted("node-1") >= 1
+        assert house.keys_of("node-1") == set()
+
+
+def test_the_documented_javascript_runs_as_it_stands(
+    database_url: str, broker_url: str, tmp_path: Path
+):
+    text = (ROOT / "docs/producers.md").read_text()
+    (code,) = re.findall(r"^```js\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    assert _DOCUMENTED_URL in code
+    # Beside the packages; it does not end by itself, as its connections stay open.
+    script = _FOLDER / "documented.mjs"
+    script.write_text(code.replace(_DOCUMENTED_URL, broker_url) + "process.exit(0);\n")
+    try:
+        with open_house(database_url, broker_url, tmp_path):
+            assert "What does Miso eat?" in _node(script)
+    finally:
+        script.unlink()

@@ -1,0 +1,147 @@
+"""The command line without a server: help, wrong use, keys."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from memci import access
+from memci.config import ApiKey
+from memci.errors import UnauthorizedError
+from tests.support.command_line import MEMCI, environment, run
+
+COMMANDS = (
+    "up", "demo", "remember", "recall", "search", "context", "agents", "nodes", "jobs", "compress",
+    "retry", "pause", "resume", "keys", "db", "doctor",
+)  # fmt: skip
+HEAVY = ("torch", "sentence_transformers", "jieba", "sqlalchemy", "celery", "fastapi", "numpy")
+NOBODY = {"MEMCI_API_URL": "http://127.0.0.1:9"}
+
+
+def test_help_lists_every_command():
+    done = run("--help")
+    assert done.returncode == 0
+    listed = {line.split()[0] for line in done.stdout.splitlines() if line.startswith("  ")}
+    assert listed >= set(COMMANDS)
+
+
+@pytest.mark.parametrize("command", [*COMMANDS, "keys new", "db upgrade", "db status"])
+def test_every_command_explains_itself(command: str):
+    done = run(*command.split(), "--help")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "Usage:" in done.stdout
+
+
+def test_help_imports_nothing_heavy():
+    program = (
+        "import json, sys; sys.argv = ['memci', '--help']\n"
+        "from memci.cli.app import run\n"
+        "run(); sys.stderr.write(json.dumps(sorted(sys.modules)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=environment(), capture_output=True, check=True
+    )
+    assert not set(HEAVY) & set(json.loads(done.stderr))
+
+
+def test_help_takes_less_than_a_second_and_a_half_of_the_processor():
+    process = subprocess.Popen([*MEMCI, "--help"], env=environment(), stdout=subprocess.DEVNULL)
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    assert process.returncode == 0
+    assert used.ru_utime + used.ru_stime < 1.5
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["no-such-command"],
+        ["recall"],
+        ["recall", "word"],
+        ["recall", "word", "--agent", ".."],
+        ["recall", "word", "--agent", "a", "--depth", "99"],
+        ["agents", "a/b"],
+        ["jobs", "not-a-uuid", "--agent", "a"],
+        ["retry", "--agent", "a"],
+        ["remember", "/no/such/file", "--agent", "a"],
+        ["remember", "/", "--agent", "a"],
+        ["keys", "new", "", "--scope", "admin"],
+        ["keys", "new", "x", "--scope", "root"],
+    ],
+)
+def test_wrong_use_is_exit_code_2(arguments: list[str]):
+    done = run(*arguments, settings=NOBODY)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "Traceback" not in done.stderr
+    assert done.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["agents"],
+        ["recall", "word", "--agent", "a"],
+        ["compress", "--agent", "a"],
+        ["db", "status"],
+        ["db", "upgrade"],
+    ],
+)
+def test_a_failure_is_one_line_and_exit_code_1(arguments: list[str], tmp_path):
+    done = run(*arguments, settings={**NOBODY, "MEMCI_DATA_DIR": str(tmp_path)})
+    assert (done.returncode, done.stdout) == (1, "")
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("memci: ")
+
+
+def test_wrong_settings_are_named():
+    done = run("agents", settings={"MEMCI_PORT": "many", "MEMCI_API_KEY": "secret"})
+    assert done.returncode == 1
+    assert "MEMCI_PORT" in done.stderr
+    assert "secret" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        (b"", "the file is empty"),
+        (b"\x7fELF\x02\x01\x01\x00\xff", "a binary file"),
+        (b"caf\xe9: hello", "line 1: this is not UTF-8"),
+        (b'[{"role": "user", "content": 1}]', "message 1: content: "),
+        (b"user: " + b"x" * 2_000_000, "line 1: a message of 2,"),
+    ],
+)
+def test_a_bad_file_is_refused_before_anything_is_sent(content: bytes, complaint: str):
+    done = run("remember", "-", "--agent", "a", settings=NOBODY, standard_input=content)
+    assert done.returncode == 2
+    (line,) = done.stderr.splitlines()
+    assert complaint in line
+
+
+def test_a_new_key_works_with_what_is_printed():
+    done = run("keys", "new", "reader", "--agents", "team-*", settings={"MEMCI_HOST": "::"})
+    assert done.returncode == 0
+    key, setting = done.stdout.splitlines()
+    name, _, value = setting.partition("=")
+    assert name == "MEMCI_API_KEYS"
+    entries = [ApiKey.model_validate(each) for each in json.loads(value.strip("'"))]
+    known = access.authenticate(entries, f"Bearer {key}")
+    assert known is not None
+    assert (known.name, known.agents, known.scope) == ("reader", "team-*", "read")
+    assert key not in setting
+    with pytest.raises(UnauthorizedError):
+        access.authenticate(entries, f"Bearer {key}x")
+
+
+def test_a_second_key_keeps_the_first_and_has_a_name_of_its_own():
+    first = json.loads(run("keys", "new", "one", "--json").stdout)
+    settings = {"MEMCI_API_KEYS": json.dumps(first["api_keys"])}
+    second = json.loads(run("keys", "new", "two", "--json", settings=settings).stdout)
+    assert [each["name"] for each in second["api_keys"]] == ["one", "two"]
+    assert second["api_keys"][0] == first["entry"]
+    again = run("keys", "new", "one", settings=settings)
+    assert again.returncode == 2
+    assert "already" in again.stderr

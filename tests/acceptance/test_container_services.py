@@ -1,0 +1,197 @@
+"""What prepares and guards the services beside memci, run on the embedded servers' binaries."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import psycopg
+import pytest
+import redis
+from celery import Celery
+from kombu import Exchange, Queue
+from kombu.exceptions import OperationalError
+from redis.exceptions import NoPermissionError
+
+from memci.embedded import Postgres, Redis, Servers, binaries
+from memci.storage.migrate import upgrade
+from memci.storage.session import Database
+from memci.testing import wait_until
+from tests.support import deployment
+from tests.support.fleet import ROOT
+
+_RUNBOOK = (ROOT / "deploy/runbook.md").read_text()
+
+
+def test_the_broker_is_configured_like_the_embedded_one(process_redis: Redis, tmp_path: Path):
+    """The container's own start, with paths and port of this machine."""
+    script = deployment.compose()["services"]["redis"]["entrypoint"][-1].replace("$$", "$")
+    settings = tmp_path / "given.conf"
+    given = (ROOT / "docker/redis.conf").read_text()
+    assert "\ndir /data\n" in given
+    settings.write_text(given.replace("dir /data", f"dir {tmp_path}"))
+    script = script.replace("/etc/memci/redis.conf", str(settings))
+    script = script.replace("/tmp/redis.conf", str(tmp_path / "made.conf"))  # noqa: S108 - of the container
+    server = str(binaries.redis_server())
+    socket = str(tmp_path / "redis.sock")
+    local = f'--port 0 --unixsocket "{socket}"'
+    process = subprocess.Popen(
+        [
+            "sh",
+            "-c",
+            script.replace("exec redis-server", f'exec "{server}"').rstrip() + f" {local}",
+        ],
+        env={**os.environ, "REDIS_PASSWORD": "word1"},
+        stdout=subprocess.DEVNULL,
+    )
+    try:
+        client = redis.Redis(unix_socket_path=socket, password="word1", decode_responses=True)
+        with (
+            closing(client),
+            closing(redis.Redis.from_url(process_redis.url, decode_responses=True)) as ours,
+        ):
+            wait_until(lambda: Path(socket).exists(), "Redis has started")
+            wait_until(lambda: _pings(client), "Redis answers")
+            for name in ("appendonly", "maxmemory-policy", "notify-keyspace-events", "save"):
+                assert client.config_get(name) == ours.config_get(name), name
+        assert (tmp_path / "made.conf").stat().st_mode & 0o077 == 0
+    finally:
+        process.terminate()
+        assert process.wait(20) == 0
+
+
+def test_the_database_is_prepared_for_a_login_without_rights(own_servers: Servers):
+    _prepare_database(own_servers.postgres)
+    url = _login_url(own_servers.postgres)
+    upgrade(url)
+    upgrade(url)
+
+    with psycopg.connect(url) as connection:
+        rights = connection.execute(
+            "SELECT rolsuper, rolcreaterole, rolcreatedb, rolbypassrls, rolinherit"
+            " FROM pg_roles WHERE rolname = current_user"
+        ).fetchone()
+        assert rights == (False,) * 5
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            connection.execute("SELECT 1 FROM message")
+    database = Database(url)
+    try:
+        with database.agent_transaction("alice") as connection:
+            assert connection.exec_driver_sql("SELECT count(*) FROM message").scalar_one() == 0
+    finally:
+        database.close()
+
+
+def test_a_backup_restores_what_was_there(own_servers: Servers, tmp_path: Path):
+    """The runbook's commands, as superuser and without a network."""
+    postgres = own_servers.postgres
+    _prepare_database(postgres)
+    url = _login_url(postgres)
+    upgrade(url)
+    database = Database(url)
+    with database.lane_transaction() as connection:
+        connection.exec_driver_sql("INSERT INTO lane (agent_id, message_seq) VALUES ('alice', 7)")
+    database.close()
+
+    environment = _superuser_environment(postgres)
+    dump = tmp_path / "memci.dump"
+    _run(["pg_dump", "--format=custom", f"--file={dump}", "shop_memory"], environment)
+    _run(["dropdb", "shop_memory"], environment)
+    _run(["createdb", "--owner=memci_owner", "shop_memory"], environment)
+    _run(["pg_restore", "--dbname=shop_memory", "--exit-on-error", str(dump)], environment)
+    upgrade(url)
+
+    restored = Database(url)
+    try:
+        with restored.lane_transaction() as connection:
+            rows = connection.exec_driver_sql("SELECT agent_id, message_seq FROM lane").all()
+        assert rows == [("alice", 7)]
+        with restored.agent_transaction("bob") as connection:
+            policies = "SELECT count(*) FROM pg_policies WHERE tablename = 'message'"
+            assert connection.exec_driver_sql(policies).scalar_one() > 0
+    finally:
+        restored.close()
+
+
+def test_the_questions_of_the_runbook_can_be_asked(database_url: str):
+    questions = re.findall(r"^```sql\n(.*?)^```", _RUNBOOK, re.MULTILINE | re.DOTALL)
+    assert questions
+    url = database_url.replace("postgresql+psycopg://", "postgresql://")
+    with psycopg.connect(url) as connection:
+        connection.execute("SET ROLE memci_upkeep")
+        for question in questions:
+            assert connection.execute(question).fetchall() == []
+
+
+@pytest.fixture
+def producer_url(process_redis: Redis, broker_url: str) -> Iterator[str]:
+    """A Redis user as the runbook makes them for producers that only write."""
+    (rules,) = re.findall(r"^ACL SETUSER producer (.+)$", _RUNBOOK, re.MULTILINE)
+    with closing(redis.Redis.from_url(broker_url)) as admin:
+        admin.execute_command(
+            "ACL", "SETUSER", "producer", *rules.replace("PASSWORD", "word2").split()
+        )
+        parts = urlsplit(broker_url)
+        yield f"redis://producer:word2@{parts.hostname}:{parts.port}{parts.path}"
+        admin.execute_command("ACL", "DELUSER", "producer")
+
+
+def test_a_producers_user_may_write_and_nothing_else(producer_url: str, broker_url: str):
+    queue = Queue("memci.agent.a", Exchange(""), routing_key="memci.agent.a")
+    with Celery("producer", broker=producer_url, set_as_current=False) as app:
+        app.send_task("memci.memory.create", kwargs={"v": 1}, queue=queue, ignore_result=True)
+        lane = Queue("memci.lane", Exchange(""), routing_key="memci.lane")
+        with pytest.raises(OperationalError):
+            app.send_task("memci.lane.run", queue=lane, ignore_result=True, retry=False)
+    with closing(redis.Redis.from_url(broker_url)) as admin:
+        assert admin.keys() == [b"memci.agent.a"]
+    with closing(redis.Redis.from_url(producer_url)) as client:
+        for command in ("LRANGE memci.agent.a 0 -1", "RPOP memci.agent.a", "KEYS *", "FLUSHALL"):
+            with pytest.raises(NoPermissionError):
+                client.execute_command(*command.split())
+
+
+def _login_url(postgres: Postgres) -> str:
+    return f"postgresql://shop:word3@127.0.0.1:{postgres.port}/shop_memory"
+
+
+def _prepare_database(postgres: Postgres) -> None:
+    """Run the container's script, with another login and database than the embedded ones."""
+    environment = {
+        **_superuser_environment(postgres),
+        "MEMCI_DATABASE_PASSWORD": "word3",
+        "MEMCI_DATABASE_LOGIN": "shop",
+        "MEMCI_DATABASE_NAME": "shop_memory",
+    }
+    _run(["sh", str(ROOT / "docker/postgres/10-memci.sh")], environment)
+
+
+def _superuser_environment(postgres: Postgres) -> dict[str, str]:
+    with postgres.connect_as_superuser() as connection:
+        info = connection.info
+        return {
+            **os.environ,
+            "PATH": f"{binaries.postgres().parent}{os.pathsep}{os.environ['PATH']}",
+            "PGHOST": info.host,
+            "PGPORT": str(info.port),
+            "PGUSER": info.user,
+            "PGPASSWORD": info.password,
+            "POSTGRES_USER": info.user,
+            "POSTGRES_DB": info.dbname,
+        }
+
+
+def _run(command: list[str], environment: dict[str, str]) -> None:
+    subprocess.run(command, env=environment, check=True, timeout=50)
+
+
+def _pings(client: redis.Redis) -> bool:
+    try:
+        return bool(client.ping())
+    except redis.ConnectionError:
+        return False

@@ -1,0 +1,362 @@
+"""Procfile, compose file, manifests, units and documentation say the same, and hold together."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import kubernetes_validate
+import pytest
+import yaml
+
+from memci.broker import names
+from memci.config import Settings
+from memci.telemetry.metrics import LANE_GAUGES
+from tests.support import deployment
+from tests.support.deployment import Manifest, container, objects, option, unit
+from tests.support.fleet import ROOT
+
+PARTS = deployment.procfile()
+WORKERS = [part for part, command in PARTS.items() if "worker" in command]
+MIGRATE = ["memci", "db", "upgrade"]
+DEPLOYMENT_FILES = [
+    path
+    for folder in ("docker", "deploy")
+    for path in sorted((ROOT / folder).rglob("*"))
+    if path.is_file()
+]
+# Names of the deployment files themselves, which are no settings of memci.
+NOT_SETTINGS = {"MEMCI_DATABASE_PASSWORD", "MEMCI_DATABASE_LOGIN", "MEMCI_DATABASE_NAME"}
+SYSTEM_KINDS = {"Kustomization", "ScaledObject"}
+
+
+def named(kind: str, name: str) -> Manifest:
+    (found,) = [each for each in objects(kind) if each["metadata"]["name"] == name]
+    return found
+
+
+# -- the same commands everywhere
+
+
+def test_compose_runs_the_commands_of_the_procfile():
+    assert deployment.compose_commands() == {**PARTS, "migrate": MIGRATE}
+
+
+def test_kubernetes_runs_the_commands_of_the_procfile():
+    assert deployment.kubernetes_commands("Deployment") == PARTS
+    assert deployment.kubernetes_commands("Job") == {"migrate": MIGRATE}
+
+
+def test_systemd_runs_the_commands_of_the_procfile():
+    assert deployment.systemd_commands() == PARTS
+
+
+def test_the_documented_table_of_parts_is_the_procfile():
+    documented = deployment.pool_table()
+    assert {part: command for part, (command, _, _) in documented.items()} == PARTS
+    for part in WORKERS:
+        command, queue, pool = documented[part]
+        kind, size = option(command, "-P"), option(command, "-c") or "1"
+        assert (queue, pool) == (f"`{option(command, '-Q')}`", f"{kind}, {size}")
+
+
+def test_each_shared_queue_has_one_kind_of_worker():
+    queues = sorted(str(option(PARTS[part], "-Q")) for part in WORKERS)
+    assert queues == sorted(
+        [names.LANE_QUEUE, names.COMPRESS_QUEUE, names.READ_QUEUE, names.UPKEEP_QUEUE]
+    )
+
+
+@pytest.mark.parametrize("part", WORKERS)
+def test_workers_have_the_flags_that_the_queue_needs(part: str):
+    command = PARTS[part]
+    assert {"--without-gossip", "--without-mingle", "-E"} <= set(command)
+    assert "--without-heartbeat" not in command
+    assert option(command, "-n") == f"{part}@%h"
+    assert option(command, "-P") in {"threads", "solo"}
+
+
+# -- compose
+
+
+def test_compose_publishes_nothing_but_api_and_flower_and_only_on_this_machine():
+    published = {
+        name: service["ports"]
+        for name, service in deployment.compose()["services"].items()
+        if "ports" in service
+    }
+    assert set(published) == {"api", "flower"}
+    for ports in published.values():
+        assert all(each.startswith("127.0.0.1:") for each in ports)
+
+
+@pytest.mark.parametrize("part", [*PARTS, "migrate"])
+def test_compose_services_have_no_more_rights_than_they_need(part: str):
+    service = deployment.compose()["services"][part]
+    assert service["read_only"] is True
+    assert service["tmpfs"] == ["/tmp"]  # noqa: S108 - a path in the container
+    assert service["cap_drop"] == ["ALL"]
+    assert "no-new-privileges:true" in service["security_opt"]
+    assert "user" not in service  # the image's
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_compose_parts_wait_for_the_schema_and_are_given_time_to_stop(part: str):
+    service = deployment.compose()["services"][part]
+    assert service["depends_on"]["migrate"]["condition"] == "service_completed_successfully"
+    assert service["depends_on"]["redis"]["condition"] == "service_healthy"
+    assert _seconds(service["stop_grace_period"]) > _soft_shutdown_s()
+
+
+def test_compose_checks_every_service_that_can_be_asked():
+    services = deployment.compose()["services"]
+    unchecked = {name for name, service in services.items() if "healthcheck" not in service}
+    assert unchecked == {"beat", "migrate"}
+    for part in WORKERS:
+        test = services[part]["healthcheck"]["test"]
+        assert test == ["CMD", "python", "-m", "workers.probe", part]
+
+
+def test_compose_dependencies_and_volumes_exist():
+    content = deployment.compose()
+    for name, service in content["services"].items():
+        assert set(service.get("depends_on", {})) <= set(content["services"]), name
+        for volume in service.get("volumes", []):
+            source = volume.split(":")[0]
+            is_there = source in content["volumes"] or (ROOT / "docker" / source).is_file()
+            assert is_there, volume
+
+
+def test_compose_takes_every_secret_from_the_environment_file():
+    text = (ROOT / "docker/compose.yaml").read_text()
+    example = (ROOT / "docker/.env.example").read_text()
+    required = set(re.findall(r"\$\{([A-Z_]+):\?", text))
+    given = set(re.findall(r"^([A-Z_]+)=", example, re.MULTILINE))
+    assert required == given
+    for name in given - {"MEMCI_API_KEYS"}:
+        assert f"\n{name}=\n" in example, f"{name} has a value in the example"
+
+
+# -- the image
+
+
+def test_the_image_is_built_in_stages_and_runs_as_nobody():
+    instructions = _dockerfile()
+    words = [word for word, _ in instructions]
+    last_stage = len(words) - 1 - words[::-1].index("FROM")
+    assert words.count("FROM") == 2
+    after = dict(instructions[last_stage:])
+    assert re.fullmatch(r"(\d+):\1", after["USER"])
+    assert int(after["USER"].split(":")[0]) >= 10_000
+    assert yaml.safe_load(after["CMD"]) == PARTS["api"]
+    assert all("--from=" in text for word, text in instructions[last_stage:] if word == "COPY")
+
+
+def test_the_image_takes_in_what_is_there_and_nothing_else():
+    build = [
+        text.split() for word, text in _dockerfile() if word == "COPY" and "--from" not in text
+    ]
+    taken = {source for *sources, _ in build for source in sources}
+    let_through = {
+        line[1:].removesuffix("/**")
+        for line in (ROOT / ".dockerignore").read_text().splitlines()
+        if line.startswith("!")
+    }
+    assert taken == let_through
+    assert [source for source in taken if not (ROOT / source).exists()] == []
+
+
+def test_no_secret_can_get_into_a_layer():
+    secret = re.compile("PASSWORD|SECRET|TOKEN|API_KEY|_URL", re.IGNORECASE)
+    assert [t for w, t in _dockerfile() if w in {"ARG", "ENV"} and secret.search(t)] == []
+
+
+def test_shell_scripts_are_sound():
+    scripts = [(ROOT / "docker/postgres/10-memci.sh").read_text()]
+    scripts += [text for word, text in _dockerfile() if word == "RUN"]
+    scripts += [deployment.compose()["services"]["redis"]["entrypoint"][-1].replace("$$", "$")]
+    for script in scripts:
+        subprocess.run(["sh", "-n"], input=script, text=True, check=True)
+
+
+# -- Kubernetes
+
+
+@pytest.mark.parametrize("version", ["1.28", kubernetes_validate.latest_version()])
+def test_manifests_are_what_kubernetes_takes(version: str):
+    for path, document in deployment.manifests():
+        if document["kind"] not in SYSTEM_KINDS:
+            kubernetes_validate.validate(document, version, strict=True)
+        assert document["apiVersion"], path
+
+
+@pytest.mark.parametrize(
+    "workload", objects("Deployment", "Job"), ids=lambda w: w["metadata"]["name"]
+)
+def test_pods_have_no_more_rights_than_they_need(workload: Manifest):
+    pod, only = workload["spec"]["template"]["spec"], container(workload)
+    assert pod["securityContext"]["runAsNonRoot"] is True
+    assert pod["securityContext"]["runAsUser"] == int(dict(_dockerfile())["USER"].split(":")[0])
+    assert pod["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
+    assert pod["automountServiceAccountToken"] is False
+    assert only["securityContext"] == {
+        "allowPrivilegeEscalation": False,
+        "readOnlyRootFilesystem": True,
+        "capabilities": {"drop": ["ALL"]},
+    }
+    assert only["resources"]["requests"].keys() == {"cpu", "memory"}
+    assert "memory" in only["resources"]["limits"]
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_pods_are_probed_and_given_time_to_stop(part: str):
+    workload = named("Deployment", part)
+    only = container(workload)
+    assert (
+        workload["spec"]["template"]["spec"]["terminationGracePeriodSeconds"] > _soft_shutdown_s()
+    )
+    if part == "beat":  # nothing asks beat anything; so there is more than one
+        assert workload["spec"]["replicas"] > 1
+    elif part in WORKERS:
+        probe = ["python", "-m", "workers.probe", part]
+        assert only["livenessProbe"]["exec"]["command"] == probe
+        assert only["startupProbe"]["exec"]["command"] == [*probe, "--ready"]
+        assert only["livenessProbe"]["periodSeconds"] >= 60
+    else:
+        assert {"livenessProbe", "readinessProbe", "startupProbe"} <= only.keys()
+
+
+def test_selectors_find_their_pods():
+    pods = [each["spec"]["template"]["metadata"]["labels"] for each in objects("Deployment")]
+    wanted = [each["spec"]["selector"]["matchLabels"] for each in objects("Deployment")]
+    wanted += [each["spec"]["selector"]["matchLabels"] for each in objects("PodDisruptionBudget")]
+    wanted += [each["spec"]["selector"] for each in objects("Service")]
+    for selector in wanted:
+        assert sum(selector.items() <= labels.items() for labels in pods) == 1, selector
+
+
+def test_what_manifests_refer_to_is_there():
+    secrets = {each["metadata"]["name"]: each["stringData"] for each in objects("Secret")}
+    maps = {each["metadata"]["name"] for each in objects("ConfigMap")}
+    for workload in objects("Deployment", "Job"):
+        only = container(workload)
+        for source in only["envFrom"]:
+            if "secretRef" in source:
+                assert source["secretRef"]["name"] in secrets
+            else:
+                assert source["configMapRef"]["name"] in maps
+        for variable in only.get("env", []):
+            if "valueFrom" in variable:
+                reference = variable["valueFrom"]["secretKeyRef"]
+                assert reference["key"] in secrets[reference["name"]]
+
+
+def test_kustomizations_name_all_parts_and_no_secret():
+    resources = yaml.safe_load((deployment.KUBERNETES / "kustomization.yaml").read_text())[
+        "resources"
+    ]
+    assert {f"{part}.yaml" for part in PARTS} <= set(resources)
+    assert [each for each in resources if "secret" in each] == []
+    assert [each for each in resources if not (deployment.KUBERNETES / each).is_file()] == []
+
+
+def test_every_scaler_scales_a_deployment_between_its_bounds():
+    parts = {each["metadata"]["name"] for each in objects("Deployment")}
+    scalers = objects("ScaledObject", "HorizontalPodAutoscaler")
+    assert {each["spec"]["scaleTargetRef"]["name"] for each in scalers} <= parts
+    lane = next(each for each in objects("ScaledObject") if each["metadata"]["name"] == "lane")
+    (trigger,) = lane["spec"]["triggers"]
+    assert "memci_oldest_queued_age_seconds" in trigger["metadata"]["query"]
+    assert lane["spec"]["minReplicaCount"] < lane["spec"]["maxReplicaCount"]
+
+
+def test_a_drain_takes_one_pod_of_a_part_at_a_time():
+    budgets = {each["metadata"]["name"]: each["spec"] for each in objects("PodDisruptionBudget")}
+    assert set(PARTS) - set(budgets) == {"flower"}
+    assert all(each["maxUnavailable"] == 1 for each in budgets.values())
+
+
+# -- systemd
+
+
+def test_the_target_wants_every_part():
+    wants = unit(deployment.SYSTEMD / "memci.target")["Unit"]["Wants"]
+    assert set(" ".join(wants).split()) == {f"memci@{part}.service" for part in PARTS}
+
+
+def test_units_run_as_nobody_and_are_given_time_to_stop():
+    template = unit(deployment.SYSTEMD / "memci@.service")["Service"]
+    migrate = unit(deployment.SYSTEMD / "memci-migrate.service")["Service"]
+    for each in (template, migrate):
+        assert each["User"] == each["Group"] == ["memci"]
+        assert each["NoNewPrivileges"] == ["yes"]
+        assert each["ProtectSystem"] == ["strict"]
+        assert each["EnvironmentFile"] == ["/etc/memci/memci.env"]
+    assert template["KillSignal"] == ["SIGTERM"]
+    assert int(template["TimeoutStopSec"][0]) > _soft_shutdown_s()
+    assert migrate["ExecStart"][0].split()[1:] == MIGRATE[1:]
+
+
+# -- settings and metrics that the files name
+
+
+@pytest.mark.parametrize("path", DEPLOYMENT_FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_setting_that_is_named_exists(path: Path):
+    settings = {f"MEMCI_{name.upper()}" for name in Settings.model_fields} | NOT_SETTINGS
+    named_here = {each.split("__")[0] for each in deployment.settings_named_in(path)}
+    assert named_here - settings == set()
+
+
+def test_every_alert_is_on_a_metric_that_exists_and_has_its_chapter():
+    content = yaml.safe_load((ROOT / "deploy/prometheus/alerts.yaml").read_text())
+    rules = [rule for group in content["groups"] for rule in group["rules"]]
+    chapters = re.findall(r"^#+ (\w+)$", (ROOT / "deploy/runbook.md").read_text(), re.MULTILINE)
+    for rule in rules:
+        used = set(re.findall(r"\bmemci_\w+", rule["expr"]))
+        assert used
+        assert used <= _metrics()
+        assert rule["alert"] in chapters
+        assert rule["annotations"]["runbook"] == f"deploy/runbook.md#{rule['alert'].lower()}"
+        assert rule["labels"]["severity"] in {"page", "ticket"}
+    alerted = {name for rule in rules for name in re.findall(r"\bmemci_\w+", rule["expr"])}
+    assert _lane_metrics() <= alerted
+
+
+def _lane_metrics() -> set[str]:
+    return {
+        f"memci_{field.removesuffix('_s')}" + "_seconds" * field.endswith("_s")
+        for field in LANE_GAUGES
+    }
+
+
+def _metrics() -> set[str]:
+    http = {"memci_http_requests_total", "memci_http_request_seconds_bucket"}
+    return _lane_metrics() | http | {"memci_database_up"}
+
+
+def _soft_shutdown_s() -> float:
+    from memci.broker.app import make_app
+
+    limit: Any = make_app("redis://127.0.0.1").conf.worker_soft_shutdown_timeout
+    return float(limit)
+
+
+def _seconds(text: str) -> float:
+    assert text.endswith("s")
+    return float(text[:-1])
+
+
+def _dockerfile() -> list[tuple[str, str]]:
+    """Instructions of the Dockerfile, comments gone and continued lines joined."""
+    text = (ROOT / "docker/Dockerfile").read_text()
+    lines = "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("#"))
+    joined = re.sub(r"\\\n\s*", " ", lines)
+    known = {"ARG", "FROM", "ENV", "RUN", "COPY", "WORKDIR", "USER", "EXPOSE", "STOPSIGNAL", "CMD"}
+    instructions = []
+    for line in filter(None, map(str.strip, joined.splitlines())):
+        word, _, rest = line.partition(" ")
+        assert word in known, line
+        instructions.append((word, rest.strip()))
+    return instructions

@@ -1,0 +1,119 @@
+"""What can be set, sent, counted and run is documented, and what is documented is there."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+from typer.main import get_command
+
+from memci.broker.names import COMPRESS_TASK, CREATE_TASK, read_task
+from memci.cli.app import app
+from memci.config import Settings, load_settings
+from memci.domain.memory.parameters import MemoryParameters
+from memci.queue.bridge import UNREADABLE_KIND
+from memci.runtime import Runtime
+from memci.shapes.read import ContextRequest, RecallRequest, SearchRequest
+from memci.shapes.task import CompressArguments, CreateArguments
+from memci.telemetry.metrics import LANE_GAUGES, HttpMetrics
+from tests.support.deployment import table
+from tests.support.fleet import ROOT
+
+DOCUMENTS = [*sorted((ROOT / "docs").glob("*.md")), ROOT / "deploy/runbook.md"]
+TASKS: dict[str, type[BaseModel]] = {
+    CREATE_TASK: CreateArguments,
+    COMPRESS_TASK: CompressArguments,
+    read_task("recall"): RecallRequest,
+    read_task("search"): SearchRequest,
+    read_task("assemble"): ContextRequest,
+}
+
+
+def first_words(document: str, column: str) -> list[str]:
+    return [row[column].strip("`") for row in table(document, column)]
+
+
+def default(value: Any) -> str:
+    """A default as the documentation writes it."""
+    if value is None:
+        return "–"
+    if isinstance(value, tuple):
+        return "`[]`"
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return f"`{value}`"
+
+
+def test_every_setting_is_documented_with_its_default():
+    expected = {
+        f"MEMCI_{name.upper()}": default(field.default)
+        for name, field in Settings.model_fields.items()
+        if name != "memory"
+    }
+    expected |= {
+        f"MEMCI_MEMORY__{each.name.upper()}": default(each.default)
+        for each in fields(MemoryParameters)
+    }
+    rows = table("docs/configuration.md", "setting")
+    assert {row["setting"].strip("`"): row["default"] for row in rows} == expected
+    assert [row for row in rows if not row["meaning"]] == []
+
+
+def test_every_kind_of_job_is_documented():
+    settings = load_settings(database_url="postgresql://nowhere/x", broker_url="redis://nowhere")
+    kinds = {*Runtime(settings).handlers, UNREADABLE_KIND}
+    assert set(first_words("docs/operations.md", "kind")) == kinds
+
+
+def test_every_metric_is_documented():
+    counted = {
+        f"memci_{field.removesuffix('_s')}" + "_seconds" * field.endswith("_s")
+        for field in LANE_GAUGES
+    }
+    for family in HttpMetrics().registry.collect():
+        if family.name.startswith("memci_"):
+            counted.add(family.name + "_total" * (family.type == "counter"))
+    counted.add("memci_database_up")
+    assert set(first_words("docs/operations.md", "metric")) == counted
+
+
+def test_every_message_is_documented_with_its_arguments():
+    documented = {
+        row["task"].strip("`"): set(re.findall(r"`(\w+)`", row["arguments"]))
+        for row in table("docs/producers.md", "task")
+    }
+    expected = {
+        task: (set(shape.model_fields) | {"agent_id"}) - {"v"} for task, shape in TASKS.items()
+    }
+    assert documented == expected
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_commands_that_a_document_names_exist(document: Path):
+    """With their options: `memci jobs --state dead` and the like."""
+    code = re.findall(r"`(memci [^`\n]+)`|^(memci .+)$", document.read_text(), re.MULTILINE)
+    for line in {inline or own for inline, own in code}:
+        words = [each for each in shlex.split(line, comments=True)[1:] if each != "…"]
+        command: Any = get_command(app)
+        while words and (commands := getattr(command, "commands", None)):
+            assert words[0] in commands, line
+            command = commands[words.pop(0)]
+        known = {option for each in command.params for option in each.opts}
+        assert {word for word in words if word.startswith("-")} <= known, line
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_links_of_a_document_lead_somewhere(document: Path):
+    for link in re.findall(r"\]\(([^)]+)\)", document.read_text()):
+        path, _, chapter = link.partition("#")
+        target = (document.parent / path) if path else document
+        assert target.exists(), link
+        if chapter:
+            headings = re.findall(r"^#+ (.+)$", target.read_text(), re.MULTILINE)
+            anchors = {re.sub(r"[^\w -]", "", each).lower().replace(" ", "-") for each in headings}
+            assert chapter in anchors, link

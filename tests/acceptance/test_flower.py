@@ -1,0 +1,107 @@
+"""Flower shows each job under its own name, with agent, runtime and state (queue.md)."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import httpx
+import pytest
+
+from memci.embedded.files import free_port
+from memci.testing import wait_until
+from tests.support import fleet as fleets
+from tests.support import lanes
+
+LOGIN = ("memci", "a password of this test")
+
+
+@pytest.fixture
+def producer(database_url, broker_url):
+    with lanes.producer(database_url, broker_url) as made:
+        yield made
+
+
+@pytest.fixture
+def fleet(database_url, broker_url, tmp_path):
+    with fleets.fleet(database_url, broker_url, tmp_path) as made:
+        yield made
+
+
+@pytest.fixture
+def flower(fleet):
+    port = free_port()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "workers.flower"],
+        cwd=fleets.ROOT,
+        env={
+            **os.environ, **fleet.environment, "PYTHONPATH": str(fleets.ROOT),
+            "MEMCI_FLOWER_PORT": str(port), "MEMCI_FLOWER_PASSWORD": LOGIN[1],
+        },
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    with httpx.Client(base_url=f"http://127.0.0.1:{port}", auth=LOGIN) as client:
+        wait_until(lambda: _answers(client), "Flower answers", timeout_s=30)
+        yield client
+    process.terminate()
+    process.wait(20)
+
+
+def _answers(client: httpx.Client) -> bool:
+    try:
+        return client.get("/healthcheck").status_code == 200
+    except httpx.TransportError:
+        return False
+
+
+def test_jobs_are_listed_by_name_agent_runtime_and_state(producer, fleet, flower):
+    fleet.start("memci.lane")
+    good = producer.append("alice", wait_ms=30)
+    bad = producer.append("alice", **{"raise": "bug"})
+    producer.wait_drained(["alice"])
+
+    def both():
+        tasks = flower.get("/api/tasks").json()
+        found = [tasks.get(str(each.job_id)) for each in (good, bad)]
+        return found if all(each and each["state"] != "STARTED" for each in found) else None
+
+    done, dead = wait_until(both, "Flower has heard of both jobs")
+    assert done["name"] == dead["name"] == "memci.memory.create"
+    assert (done["state"], dead["state"]) == ("SUCCESS", "FAILURE")
+    assert '"agent_id": "alice"' in done["kwargs"]
+    assert done["routing_key"] == "memci.agent.alice"
+    assert done["runtime"] > 0.02
+    assert "ZeroDivisionError" in dead["exception"]
+    page = flower.get("/tasks").text
+    assert "memci.memory.create" in page or "tasks-table" in page
+    text = flower.get("/api/tasks").text
+    assert "secret text" not in text, "no message text and no error's own words"
+    assert "hello" not in text
+
+
+@pytest.mark.parametrize("path", ["/", "/tasks", "/api/tasks", "/api/workers"])
+def test_nothing_is_shown_without_the_password(flower, path):
+    assert httpx.get(f"{flower.base_url}{path}").status_code == 401
+    assert httpx.get(f"{flower.base_url}{path}", auth=("memci", "guess")).status_code == 401
+
+
+def test_its_operations_are_off(flower):
+    answer = flower.post("/api/worker/shutdown/w0@test")
+    assert answer.status_code in (403, 404, 405)
+
+
+def test_it_does_not_start_without_a_password(fleet):
+    done = subprocess.run(
+        [sys.executable, "-m", "workers.flower"],
+        cwd=fleets.ROOT,
+        env={**os.environ, **fleet.environment, "PYTHONPATH": str(fleets.ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=30,
+    )
+    assert done.returncode == 1
+    assert "MEMCI_FLOWER_PASSWORD" in done.stderr
+    assert "Traceback" not in done.stderr

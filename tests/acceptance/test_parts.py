@@ -1,0 +1,70 @@
+"""Every line of the Procfile, started for real and stopped as a deployment stops it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from memci.embedded import Servers
+from tests.support import deployment, parts
+
+pytestmark = pytest.mark.timeout(180)
+
+
+@pytest.mark.parametrize("name", deployment.procfile())
+def test_a_part_becomes_ready_and_ends_well_on_sigterm(
+    name: str, database_url: str, broker_url: str, tmp_path: Path
+):
+    with parts.start(name, database_url, broker_url, tmp_path) as part:
+        part.wait_ready()
+        assert part.stop() == 0, part.said[-3000:]
+    left_behind = {each.name for each in tmp_path.iterdir()} - {part.log.name}
+    assert left_behind == set(), "a part writes nothing where it runs"
+    assert "secret-of-flower" not in part.said
+    assert "Traceback" not in part.said
+
+
+def test_flower_shows_nothing_without_its_password(
+    database_url: str, broker_url: str, tmp_path: Path
+):
+    with parts.start("flower", database_url, broker_url, tmp_path) as flower:
+        flower.wait_ready()
+        for path in ("/", "/workers", "/tasks", "/broker", "/api/workers", "/api/tasks"):
+            assert flower.status("MEMCI_FLOWER_PORT", path) == 401, path
+
+
+def test_an_address_for_others_needs_keys(database_url: str, broker_url: str, tmp_path: Path):
+    everywhere = "0.0.0.0"  # noqa: S104 - what a container sets; it is refused here
+    with parts.start("api", database_url, broker_url, tmp_path, MEMCI_HOST=everywhere) as api:
+        assert api.process.wait(60) == 1
+    assert "memci keys new" in api.said
+    assert "Traceback" not in api.said
+
+
+def test_the_probe_tells_a_worker_from_its_broker(own_servers: Servers, tmp_path: Path):
+    urls = own_servers.addresses
+    with parts.start("upkeep", urls.database_url, urls.broker_url, tmp_path) as upkeep:
+        upkeep.wait_ready()
+        assert (_probe(upkeep), _probe(upkeep, "--ready")) == (0, 0)
+
+        own_servers.redis.kill()
+        assert (_probe(upkeep), _probe(upkeep, "--ready")) == (0, 1)
+
+        own_servers.redis.start()
+        upkeep.wait_ready()
+        assert _probe(upkeep) == 0
+
+        upkeep.stop()
+        assert (_probe(upkeep), _probe(upkeep, "--ready")) == (1, 1)
+
+
+def _probe(part: parts.Part, *arguments: str) -> int:
+    return subprocess.run(
+        [sys.executable, "-m", "workers.probe", part.name, *arguments],
+        env=part.environment,
+        timeout=60,
+        check=False,
+    ).returncode

@@ -1,0 +1,167 @@
+"""`memci up`, for real: everything starts, works, comes back, and leaves nothing behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from memci.embedded import servers_of
+from memci.testing import wait_until
+from tests.support.command_line import Up, processes_of, run, run_json, up
+
+pytestmark = pytest.mark.timeout(400)
+CHAT = "[2026-03-02 09:15] Ann: Our cat Tiger hates the vacuum cleaner.\nAssistant: Poor Tiger!\n"
+
+
+def test_everything_from_start_to_ctrl_c(tmp_path: Path):
+    data_dir = tmp_path / "data"
+    with up(data_dir, tmp_path / "said") as running:
+        running.wait_said("memci is ready at ")
+        settings = {"MEMCI_API_URL": _address(running), "MEMCI_DATA_DIR": str(data_dir)}
+        _tour(settings, tmp_path)
+        _secrets_are_kept(running)
+        _a_part_comes_back(running)
+
+        running.interrupt()
+        assert running.process.wait(100) == 0
+    assert "Traceback" not in running.said
+    assert processes_of(data_dir) == []
+    servers = servers_of(data_dir)
+    assert (servers.postgres.pid, servers.redis.pid) == (None, None)
+
+
+def test_what_a_killed_owner_leaves_is_adopted_and_a_second_ctrl_c_hurries(tmp_path: Path):
+    data_dir = tmp_path / "data"
+    with up(data_dir, tmp_path / "first") as killed:
+        killed.wait_said(*(f"{name} " for name in ("api", "flower")), "starting")
+        wait_until(lambda: len(killed.parts()) == 7, "all parts have a process")
+        killed.process.kill()
+        killed.process.wait(10)
+    wait_until(lambda: not processes_of(data_dir), "its parts are gone with it")
+    servers = servers_of(data_dir)
+    left = (servers.postgres.pid, servers.redis.pid)
+    assert None not in left
+
+    with up(data_dir, tmp_path / "second") as adopting:
+        wait_until(lambda: len(adopting.parts()) == 7, "all parts have a process", timeout_s=60)
+        assert (servers.postgres.pid, servers.redis.pid) == left
+        refused = run("up", settings={"MEMCI_DATA_DIR": str(data_dir), "MEMCI_PORT": "0"})
+        assert refused.returncode == 1
+        assert f"process {adopting.process.pid} already runs" in refused.stderr
+
+        os.kill(adopting.parts()["beat"], signal.SIGSTOP)  # it will not end by itself
+        adopting.interrupt()
+        adopting.wait_said("stopping;")
+        adopting.interrupt()
+        adopting.process.wait(30)
+    assert processes_of(data_dir) == []
+    assert (servers.postgres.pid, servers.redis.pid) == (None, None)
+
+
+def test_a_part_that_cannot_start_says_why(tmp_path: Path, database_url: str, broker_url: str):
+    with up(
+        tmp_path / "data",
+        tmp_path / "said",
+        MEMCI_DATABASE_URL=database_url,
+        MEMCI_BROKER_URL=broker_url,
+        MEMCI_COMPRESSOR="nobody:has-this",
+    ) as running:
+        running.wait_said("does not start; the end of")
+        running.interrupt()
+        assert running.process.wait(60) == 1
+    assert processes_of(tmp_path / "data") == []
+
+
+def test_a_port_that_is_taken_is_named_with_its_setting(tmp_path: Path):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        for name in ("MEMCI_PORT", "MEMCI_FLOWER_PORT"):
+            ports = {"MEMCI_PORT": "0", "MEMCI_FLOWER_PORT": "0", name: str(port)}
+            done = run("up", settings={"MEMCI_DATA_DIR": str(tmp_path / "data"), **ports})
+            assert done.returncode == 1
+            assert f"port {port} of 127.0.0.1 is taken" in done.stderr
+            assert f"set {name} to another" in done.stderr
+    assert not (tmp_path / "data").exists()
+
+
+def _address(running: Up) -> str:
+    line = next(each for each in running.said.splitlines() if each.startswith("memci is ready at "))
+    return line.split()[4]
+
+
+def _tour(settings: Mapping[str, str], folder: Path) -> None:
+    """Every command, as a newcomer would try them."""
+    chat = folder / "chat.txt"
+    chat.write_text(CHAT)
+    to_ann = ("--agent", "ann")
+    sent = run_json("remember", str(chat), *to_ann, "--wait", settings=settings)
+    assert (sent["accepted"], sent["duplicates"]) == (2, 0)
+    again = run_json("remember", str(chat), *to_ann, "--wait", settings=settings)
+    assert (again["accepted"], again["duplicates"]) == (0, 2)
+
+    assert run_json("agents", settings=settings)["agents"][0]["agent_id"] == "ann"
+    assert run_json("agents", "ann", settings=settings)["messages"] == 2
+    nodes = run_json("nodes", *to_ann, "--kind", "memory", settings=settings)["nodes"]
+    shown = run_json("nodes", str(nodes[0]["id"]), *to_ann, settings=settings)
+    assert shown["trail"]["events"][0]["event"] == "created"
+    (job,) = run_json("jobs", *to_ann, settings=settings)["jobs"]
+    assert job["state"] == "done"
+    assert run_json("jobs", job["id"], *to_ann, settings=settings)["id"] == job["id"]
+    passes = run_json("agents", "ann", settings=settings)["passes"]
+    assert run_json("compress", *to_ann, "--wait", settings=settings)["passes"] == passes + 1
+    assert run_json("retry", "--all", *to_ann, settings=settings) == {"jobs": []}
+    assert run_json("pause", *to_ann, settings=settings)["paused"] is True
+    assert run_json("resume", *to_ann, settings=settings)["paused"] is False
+
+    recalled = run_json("recall", "Tiger", *to_ann, settings=settings)
+    assert "vacuum" in recalled["memories"][0]["content"]
+    assert run_json("recall", "submarine", *to_ann, settings=settings)["miss"] == "never_known"
+    hits = run_json("search", "what does the cat dislike?", *to_ann, settings=settings)["hits"]
+    assert "vacuum" in hits[0]["text"]
+    context = run_json("context", "Why hide?", *to_ann, "--budget", "200", settings=settings)
+    assert context["tokens"] <= 200
+    for command in (["recall", "Tiger"], ["search", "cat"], ["context", "Why?"], ["nodes"]):
+        for_people = run(*command, *to_ann, settings=settings)
+        assert for_people.returncode == 0
+        assert "Tiger" in for_people.stdout
+
+    assert run_json("db", "status", settings=settings)["fits"] is True
+    findings = run_json("doctor", settings=settings)["findings"]
+    assert {each["level"] for each in findings} <= {"ok", "note"}
+    unknown = run("agents", "nobody", settings=settings)
+    assert (unknown.returncode, unknown.stdout) == (1, "")
+
+
+def _secrets_are_kept(running: Up) -> None:
+    kept = running.data_dir / "flower.password"
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o600
+    secret = kept.read_text().strip()
+    broker = (running.data_dir / "redis/password").read_text().strip()
+    told = running.said + "".join(
+        log.read_text(errors="replace") for log in (running.data_dir / "logs").iterdir()
+    )
+    commands = "".join(
+        Path(f"/proc/{pid}/cmdline").read_text() for pid in processes_of(running.data_dir)
+    )
+    assert secret not in told + commands
+    assert broker not in told + commands
+
+
+def _a_part_comes_back(running: Up) -> None:
+    before = running.parts()
+    assert sorted(before) == ["api", "beat", "compress", "context", "flower", "lane", "upkeep"]
+    os.kill(before["beat"], signal.SIGKILL)
+    running.wait_said("beat      restarting killed by SIGKILL", "restarted 1×")
+    wait_until(
+        lambda: "beat      ready" in running.said.split("restarted 1×", 1)[1],
+        "beat is ready again",
+        timeout_s=90,
+    )
+    after = running.parts()
+    assert {name for name in before if before[name] != after[name]} == {"beat"}

@@ -1,0 +1,77 @@
+"""The real application, served by uvicorn, on a real database and broker; no workers run."""
+
+from __future__ import annotations
+
+import io
+import json
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
+from typing import Any
+
+import httpx
+import pytest
+import structlog
+from pydantic import SecretStr
+
+from memci.config import Settings
+from memci.embedded import Postgres, Redis
+from memci.telemetry.logs import configure_logs
+from memci.telemetry.traces import NO_TRACES, Traces
+from memci.testing import database_copy
+from tests.integration.http.serving import Served, served
+
+Serve = Callable[..., Served]
+
+
+def make_settings(database_url: str, broker_url: str) -> Settings:
+    return Settings(
+        database_url=SecretStr(database_url), broker_url=SecretStr(broker_url), read_timeout_ms=300
+    )
+
+
+@pytest.fixture
+def serve(database_url: str, broker_url: str) -> Iterator[Serve]:
+    """Serve with some settings changed; everything is stopped after the test."""
+    with ExitStack() as stack:
+
+        def begin(*, traces: Traces = NO_TRACES, **changed: object) -> Served:
+            settings = make_settings(database_url, broker_url).model_copy(update=changed)
+            return stack.enter_context(served(settings, traces))
+
+        yield begin
+
+
+@pytest.fixture
+def server(serve: Serve) -> Served:
+    return serve()
+
+
+@pytest.fixture(scope="module")
+def one_server(shared_postgres: Postgres, process_redis: Redis) -> Iterator[Served]:
+    """One server for all tests of a module that leave no trace on it."""
+    with (
+        database_copy(shared_postgres) as database_url,
+        served(make_settings(database_url, process_redis.url)) as server,
+    ):
+        yield server
+
+
+@pytest.fixture
+def http(server: Served) -> Iterator[httpx.Client]:
+    with closing(httpx.Client(base_url=server.url, timeout=20)) as client:
+        yield client
+
+
+@pytest.fixture
+def logged() -> Iterator[Callable[[], list[dict[str, Any]]]]:
+    """Log as a process does; gives the lines so far."""
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    root.handlers.clear()
+    lines = io.StringIO()
+    configure_logs("info", "json", stream=lines)
+    yield lambda: [json.loads(line) for line in lines.getvalue().splitlines()]
+    structlog.reset_defaults()
+    root.handlers[:] = handlers
+    root.setLevel(level)

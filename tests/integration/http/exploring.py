@@ -1,0 +1,39 @@
+"""Lets schemathesis look for what the documented surface does not say."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.integration.http.serving import Served
+
+ROOT = Path(__file__).parents[3]
+
+
+def explore(server: Served, folder: Path, *which: str) -> None:
+    """Send what fits the documented surface and what does not; fail on what is answered wrong."""
+    options = [
+        *which,
+        "--phases", "examples,coverage,fuzzing",
+        "--max-examples", "20",
+        "--checks", "all",
+        # A JSON schema cannot say which fields go together, or which ids exist.
+        "--exclude-checks", "positive_data_acceptance",
+        "--request-timeout", "20",
+        "--no-color",
+    ]  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-m", "schemathesis.cli", "run", f"{server.url}/openapi.json", *options],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=folder,
+        env={
+            **os.environ,
+            "PYTHONPATH": str(ROOT),
+            "SCHEMATHESIS_HOOKS": "tests.integration.http.hooks",
+        },
+    )
+    assert done.returncode == 0, done.stdout + done.stderr

@@ -1,0 +1,59 @@
+"""Serves the application on a free port, in a thread."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+
+from sqlalchemy import text
+
+from memci.config import Settings
+from memci.http.app import create_app
+from memci.http.server import make_server
+from memci.runtime import Runtime
+from memci.telemetry.traces import NO_TRACES, Traces
+from memci.testing import wait_until
+
+
+@dataclass(frozen=True)
+class Served:
+    """A running server, and what it works with."""
+
+    url: str
+    runtime: Runtime
+
+    def count(self, table: str) -> int | None:
+        """Return how many rows all agents have in a table, as far as the lane sees."""
+        with self.runtime.database.lane_transaction() as connection:
+            return connection.scalar(text(f"SELECT count(*) FROM {table}"))
+
+    def messages(self, agent_id: str) -> list[str | None]:
+        """Return the contents of an agent's stored messages, in order."""
+        with self.runtime.database.agent_snapshot(agent_id) as connection:
+            rows = connection.exec_driver_sql("SELECT content FROM message ORDER BY seq")
+            return [row[0] for row in rows]
+
+
+@contextmanager
+def served(settings: Settings, traces: Traces = NO_TRACES) -> Iterator[Served]:
+    """Serve with these settings until the block ends."""
+    with closing(Runtime(settings)) as runtime:
+        runtime.traces = traces
+        with _running(runtime) as url:
+            yield Served(url, runtime)
+
+
+@contextmanager
+def _running(runtime: Runtime) -> Iterator[str]:
+    server = make_server(create_app(runtime), host="127.0.0.1", port=0)
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    try:
+        wait_until(lambda: server.started or not thread.is_alive(), "the server started")
+        yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        thread.join(timeout=20)
+        assert not thread.is_alive()

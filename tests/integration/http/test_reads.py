@@ -1,0 +1,88 @@
+"""Reads, answered by a real context worker."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from pydantic import SecretStr
+
+from memci import Memci
+from memci.config import Settings
+from memci.embedded import Postgres, Redis
+from memci.errors import BudgetTooSmallError
+from memci.testing import database_copy
+from tests.integration.http.exploring import explore
+from tests.integration.http.serving import Served, served
+from tests.support.fleet import fleet
+
+SAID = [
+    {"role": "user", "content": "My sister Lena moves to Lisbon in March."},
+    {"role": "assistant", "content": "How nice! I will remember that."},
+    {"role": "user", "content": "我每天早上喝一杯绿茶。"},
+]
+
+
+@pytest.fixture(scope="module")
+def server(
+    shared_postgres: Postgres, process_redis: Redis, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Served]:
+    folder = tmp_path_factory.mktemp("reads")
+    with database_copy(shared_postgres) as database_url:
+        settings = Settings(
+            database_url=SecretStr(database_url), broker_url=SecretStr(process_redis.url)
+        )
+        with (
+            fleet(database_url, process_redis.url, folder) as workers,
+            served(settings) as running,
+        ):
+            workers.app = "workers"
+            workers.start("memci.read")
+            yield running
+
+
+@pytest.mark.timeout(120)
+def test_what_was_said_is_found_at_once(server: Served) -> None:
+    with Memci(server.url, wait_ms=0) as memci:
+        memory = memci.agent("alice")
+        memory.remember(SAID, session_id="s")
+        for query, expected in (("Where does Lena move?", "Lisbon"), ("绿茶", "绿茶")):
+            found = memory.search(query, sources=["chat"], k=1)
+            assert expected in found.hits[0].text
+        context = memory.context("Where does Lena move?", budget_tokens=400, session_id="s")
+        assert context.tokens <= 400
+        assert context.messages[-1].content == "Where does Lena move?"
+        assert context.pending == 3
+        receipt = memory.receipt(context.receipt_id)
+        assert receipt.kind == "context"
+        assert memory.recall(["Lena"]).miss == "pending"
+        assert memory.recall_text(["Lena"]).text
+
+
+@pytest.mark.timeout(120)
+def test_an_error_of_the_worker_comes_through(server: Served) -> None:
+    with Memci(server.url) as memci, pytest.raises(BudgetTooSmallError) as refused:
+        memci.agent("alice").context("word " * 100, budget_tokens=20)
+    assert refused.value.needs["query"] > 20
+    answer = httpx.post(
+        f"{server.url}/v1/agents/alice/context",
+        json={"query": "word " * 100, "budget_tokens": 20},
+        timeout=20,
+    )
+    assert answer.status_code == 422
+    assert answer.json()["type"] == "urn:memci:problem:budget-too-small"
+
+
+@pytest.mark.timeout(120)
+def test_a_million_characters_are_no_keyword(server: Served) -> None:
+    answer = httpx.post(
+        f"{server.url}/v1/agents/alice/recall", json={"keywords": ["x" * 1_000_000]}, timeout=20
+    )
+    assert answer.status_code == 200
+
+
+@pytest.mark.timeout(300)
+def test_schemathesis_finds_nothing(server: Served, tmp_path: Path) -> None:
+    explore(server, tmp_path, "--include-path-regex", "/(recall|search|context)$")

@@ -1,0 +1,74 @@
+"""The documented surface is the real one: nothing more, nothing less, nothing else answered."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.integration.http.exploring import explore
+from tests.integration.http.serving import Served
+
+OPERATIONS = """
+POST /v1/agents/{agent}/messages
+GET /v1/agents/{agent}/messages
+POST /v1/agents/{agent}/compress
+POST /v1/agents/{agent}/recall
+POST /v1/agents/{agent}/search
+POST /v1/agents/{agent}/context
+GET /v1/agents
+GET /v1/agents/{agent}
+GET /v1/agents/{agent}/settings
+PUT /v1/agents/{agent}/settings
+GET /v1/agents/{agent}/nodes
+GET /v1/agents/{agent}/nodes/{node_id}
+GET /v1/agents/{agent}/nodes/{node_id}/trail
+GET /v1/agents/{agent}/links
+GET /v1/agents/{agent}/focus
+GET /v1/agents/{agent}/receipts/{receipt_id}
+GET /v1/agents/{agent}/jobs
+GET /v1/agents/{agent}/jobs/{job_id}
+POST /v1/agents/{agent}/jobs/{job_id}/cancel
+POST /v1/agents/{agent}/jobs/{job_id}/replay
+POST /v1/agents/{agent}/jobs/{job_id}/discard
+POST /v1/agents/{agent}/pause
+POST /v1/agents/{agent}/resume
+GET /healthz
+GET /readyz
+GET /metrics
+"""
+# Without a context worker a read is a 503: test_reads.py has one.
+READS = r"/(recall|search|context)$"
+
+
+@pytest.fixture
+def server(one_server: Served) -> Served:
+    return one_server
+
+
+def test_every_operation_is_documented(http: httpx.Client) -> None:
+    paths = http.get("/openapi.json").json()["paths"]
+    found = {f"{method.upper()} {path}" for path, methods in paths.items() for method in methods}
+    assert found == set(OPERATIONS.strip().splitlines())
+
+
+def test_every_reference_leads_somewhere(http: httpx.Client) -> None:
+    text = http.get("/openapi.json").text
+    schemas = http.get("/openapi.json").json()["components"]["schemas"]
+    referenced = set(re.findall(r'"#/components/schemas/([^"]+)"', text))
+    assert referenced <= set(schemas)
+    assert set(schemas) <= referenced
+
+
+def test_the_docs_need_nothing_from_the_network(http: httpx.Client) -> None:
+    page = http.get("/docs")
+    assert page.headers["content-type"].startswith("text/html")
+    assert "connect-src 'self'" in page.headers["content-security-policy"]
+    assert not re.findall(r"(?:https?:)?//[a-z]", page.text)
+
+
+@pytest.mark.timeout(300)
+def test_schemathesis_finds_nothing(server: Served, tmp_path: Path) -> None:
+    explore(server, tmp_path, "--exclude-path-regex", READS)

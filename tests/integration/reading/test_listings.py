@@ -1,0 +1,221 @@
+"""Lists of what is stored."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from memci.domain.lane.job import JobState
+from memci.errors import InvalidInputError, NotFoundError
+from memci.reading.listings import Listings
+from tests.support.stored import Reader, Stored
+
+
+@pytest.fixture
+def listings(reader: Reader) -> Listings:
+    return Listings(reader.database)
+
+
+def pages(listing: Any, field: str, **only: Any) -> list[list[Any]]:
+    """All pages of a list, two things each."""
+    found, cursor = [], None
+    while True:
+        page = listing(cursor=cursor, limit=2, **only)
+        found.append(list(getattr(page, field)))
+        cursor = page.next_cursor
+        if cursor is None:
+            return found
+
+
+class TestAgents:
+    def test_pages_go_by_id(self, listings: Listings, reader: Reader):
+        for name in ["b", "a", "d", "c"]:
+            Stored(reader, name)
+        found = pages(listings.agents, "agents", pattern="*")
+        assert [[each.agent_id for each in page] for page in found] == [["a", "b"], ["c", "d"]]
+
+    @pytest.mark.parametrize(
+        ("pattern", "found"),
+        [
+            ("*", ["a%c", "a_c", "abc", "xyz"]),
+            ("a?c", ["a%c", "a_c", "abc"]),
+            ("a_c", ["a_c"]),
+            ("a%c", ["a%c"]),
+            ("a*", ["a%c", "a_c", "abc"]),
+            ("\\*", []),
+            ("", []),
+        ],
+    )
+    def test_a_key_sees_its_agents_only(
+        self, listings: Listings, reader: Reader, pattern: str, found: list[str]
+    ):
+        for name in ["abc", "a_c", "a%c", "xyz"]:
+            Stored(reader, name)
+        agents = listings.agents(pattern=pattern, cursor=None, limit=10).agents
+        assert [each.agent_id for each in agents] == found
+
+    def test_one_holds_what_was_put_in(self, listings: Listings, alice: Stored):
+        alice.say("hello")
+        entity, memory = alice.entity("Lisbon"), alice.remember("We fly.", [1])
+        alice.link(entity, memory)
+        alice.link(memory, 99, hint="gone")
+        held = listings.agent("alice")
+        assert (held.messages, held.nodes, held.links, held.dangling) == (1, 2, 2, 1)
+        assert held.focus == ["Lisbon"]
+        assert (held.seq, held.pending, held.queued, held.dead, held.passes) == (1, 0, 0, 0, 0)
+        assert (held.lease, held.pass_progress, held.paused, held.idle) == (None, None, False, True)
+
+    def test_idle_means_that_nothing_is_left_to_do(self, listings: Listings, alice: Stored):
+        job = alice.queue(1, 1)
+        assert not listings.agent("alice").idle
+        alice.finish(job)
+        assert listings.agent("alice").idle
+        alice.execute("UPDATE lane SET compress_req = 1 WHERE agent_id = %s")
+        assert not listings.agent("alice").idle
+        alice.execute(
+            "UPDATE lane SET compress_req = 0, lease_owner = gen_random_uuid(),"
+            " lease_until = now() + interval '1 minute' WHERE agent_id = %s"
+        )
+        held = listings.agent("alice")
+        assert held.lease is not None
+        assert not held.idle
+
+    def test_a_pass_under_way_shows_its_progress(self, listings: Listings, alice: Stored):
+        alice.remember("one")
+        alice.remember("two")
+        alice.execute("UPDATE node SET last_pass = 3 WHERE agent_id = %s AND id = 1")
+        alice.execute(
+            "INSERT INTO pass_log (agent_id, number, message_seq, scanned) VALUES (%s, 3, 0, 7)"
+        )
+        alice.execute("""UPDATE lane SET compress_cursor = '{"pass": 3}' WHERE agent_id = %s""")
+        progress = listings.agent("alice").pass_progress
+        assert progress is not None
+        assert (progress.number, progress.scanned, progress.left) == (3, 7, 1)
+
+    def test_there_is_none_before_its_first_message(self, listings: Listings):
+        with pytest.raises(NotFoundError):
+            listings.agent("nobody")
+
+
+class TestMessages:
+    def test_pages_go_by_seq(self, listings: Listings, alice: Stored):
+        for number in range(3):
+            alice.say(f"message {number}", session="s1")
+        alice.say("elsewhere", session="s2")
+        found = pages(lambda **only: listings.messages("alice", **only), "messages",
+                      session_id="s1")  # fmt: skip
+        assert [[each.seq for each in page] for page in found] == [[1, 2], [3]]
+        assert len(pages(lambda **only: listings.messages("alice", **only), "messages",
+                         session_id=None)) == 2  # fmt: skip
+
+    def test_a_message_comes_out_as_it_went_in(self, listings: Listings, alice: Stored):
+        call = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+        alice.say(None, "assistant", calls=[call], user="u1")
+        (message,) = listings.messages("alice", session_id=None, cursor=None, limit=5).messages
+        assert message.tool_calls is not None
+        assert message.tool_calls[0].model_dump() == call
+        assert (message.id, message.content, message.user_id) == ("m1", None, "u1")
+        assert message.memory_state == "made"
+
+
+class TestNodes:
+    def test_pages_go_by_id_and_filters_hold(self, listings: Listings, alice: Stored):
+        alice.entity("Lisbon")
+        for number in range(3):
+            alice.remember(f"memory {number}", type_="semantic" if number else "episodic")
+
+        def ids(**only: Any) -> list[list[int]]:
+            fields = {"kind": None, "type": None, **only}
+            found = pages(lambda **page: listings.nodes("alice", **page), "nodes", **fields)
+            return [[each.id for each in page] for page in found]
+
+        assert ids() == [[1, 2], [3, 4]]
+        assert ids(kind="memory") == [[2, 3], [4]]
+        assert ids(kind="memory", type="episodic") == [[2]]
+
+    def test_a_node_knows_its_importance_links_and_messages(
+        self, listings: Listings, alice: Stored
+    ):
+        alice.say("We fly.")
+        entity, memory = alice.entity("Lisbon"), alice.remember("We fly.", [1])
+        alice.link(memory, entity, strength=0.75)
+        alice.link(memory, 99, strength=1.0)
+        node = listings.node("alice", memory)
+        assert (node.importance, node.links, node.focus) == (0.75, 2, False)
+        assert (node.message_ids, node.length, node.original_length) == (["m1"], 7, 7)
+        assert listings.node("alice", entity).focus
+
+    def test_a_forgotten_one_has_its_trail_only(self, listings: Listings, alice: Stored):
+        node_id = alice.remember("We fly.", [1])
+        alice.forget(node_id)
+        with pytest.raises(NotFoundError):
+            listings.node("alice", node_id)
+        (event,) = listings.trail("alice", node_id, cursor=None, limit=5).events
+        assert (event.event, event.details["messages"]) == ("created", [1])
+        with pytest.raises(NotFoundError):
+            listings.trail("alice", 4242, cursor=None, limit=5)
+
+    def test_links_go_by_source_and_target(self, listings: Listings, alice: Stored):
+        for source, target in [(2, 1), (1, 3), (1, 2), (3, 9), (2, 3)]:
+            alice.link(source, target)
+        alice.remember("one")
+
+        def ends(**only: Any) -> list[list[tuple[int, int, bool]]]:
+            found = pages(lambda **page: listings.links("alice", **page), "links", **only)
+            return [[(each.source, each.target, each.dangling) for each in page] for page in found]
+
+        assert ends(node_id=None) == [
+            [(1, 2, True), (1, 3, True)], [(2, 1, False), (2, 3, True)], [(3, 9, True)],
+        ]  # fmt: skip
+        assert ends(node_id=3) == [[(1, 3, True), (2, 3, True)], [(3, 9, True)]]
+
+    def test_focus_points_come_latest_first(self, listings: Listings, alice: Stored):
+        alice.entity("Lisbon")
+        alice.entity("Porto")
+        assert [each.name for each in listings.focus("alice").focus] == ["Porto", "Lisbon"]
+
+
+class TestJobsAndReceipts:
+    def test_jobs_go_in_the_order_of_the_mailbox(self, listings: Listings, alice: Stored):
+        jobs = [alice.queue(seq, seq) for seq in (1, 2, 3)]
+        alice.finish(jobs[0])
+
+        def ids(state: JobState | None) -> list[list[Any]]:
+            found = pages(lambda **page: listings.jobs("alice", **page), "jobs", state=state)
+            return [[each.id for each in page] for page in found]
+
+        assert ids(None) == [jobs[:2], jobs[2:]]
+        assert ids(JobState.QUEUED) == [jobs[1:]]
+        one = listings.job("alice", jobs[0])
+        assert (one.state, one.first_seq, one.kind) == (JobState.DONE, 1, "memci.memory.create")
+
+    def test_what_there_is_not_is_not_found(self, listings: Listings, alice: Stored):
+        with pytest.raises(NotFoundError):
+            listings.job("alice", uuid4())
+        with pytest.raises(NotFoundError):
+            listings.receipt("alice", uuid4())
+
+
+def test_other_agents_have_nothing_to_see(listings: Listings, alice: Stored):
+    alice.say("secret")
+    alice.link(alice.entity("Lisbon"), alice.remember("secret"))
+    job = alice.queue(1, 1)
+    page = {"cursor": None, "limit": 5}
+    assert listings.messages("bob", session_id=None, **page).messages == []
+    assert listings.nodes("bob", kind=None, type=None, **page).nodes == []
+    assert listings.links("bob", node_id=None, **page).links == []
+    assert listings.jobs("bob", state=None, **page).jobs == []
+    assert listings.focus("bob").focus == []
+    with pytest.raises(NotFoundError):
+        listings.node("bob", 1)
+    with pytest.raises(NotFoundError):
+        listings.job("bob", job)
+
+
+@pytest.mark.parametrize("cursor", ["", "x", "1.2", "-1", "9" * 30, "1;DROP", "٣"])
+def test_a_cursor_that_is_none_is_refused(listings: Listings, alice: Stored, cursor: str):
+    with pytest.raises(InvalidInputError) as refused:
+        listings.messages("alice", session_id=None, cursor=cursor, limit=5)
+    assert refused.value.field == "cursor"

@@ -1,0 +1,137 @@
+"""Plans of hot reads at 10,000 messages and memories among other agents (style rule 14)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import pytest
+from sqlalchemy import event
+
+from memci.reading.assemble import Assemble
+from memci.reading.recall import Recall
+from memci.reading.search import Search
+from memci.shapes.read import ContextRequest, RecallRequest, SearchRequest
+from memci.storage.session import Database
+from memci.testing import database_copy
+from tests.support.crowd import fill
+from tests.support.stored import Reader
+
+pytestmark = pytest.mark.timeout(300)  # some 700,000 rows are put in first
+
+SIZE = 10_000
+DIMENSION = 16  # plans depend on rows, not on the length of vectors
+OWNED = ("message", "message_vector", "message_term", "node", "node_vector", "node_term", "link")
+
+
+@pytest.fixture(scope="module")
+def crowded(shared_postgres: Any) -> Iterator[Reader]:
+    """Four agents with 10,000 messages and as many memories each."""
+    with database_copy(shared_postgres) as url:
+        reader = Reader(Database(url))
+        try:
+            _fill(reader.database)
+            yield reader
+        finally:
+            reader.activity.close()
+            reader.database.close()
+
+
+def _fill(database: Database) -> None:
+    for agent_id in ("big", "one", "two", "three"):
+        fill(database, agent_id, messages=SIZE, nodes=SIZE, dimension=DIMENSION, terms=6)
+    with database.engine.connect() as connection:
+        connection.exec_driver_sql("SET ROLE memci_owner")
+        connection.exec_driver_sql("ANALYZE")
+        connection.commit()
+
+
+def plans(reader: Reader, read: Callable[[], object]) -> list[dict[str, Any]]:
+    """Plans of every statement that a read runs, with its own values."""
+    asked: list[tuple[str, Any]] = []
+    with listening(reader.database, asked):
+        read()
+    found = []
+    for statement, values in asked:
+        if statement.lstrip().startswith(("SELECT", "WITH")) and "set_config" not in statement:
+            with reader.database.agent_snapshot("big") as connection:
+                row = connection.exec_driver_sql(f"EXPLAIN (FORMAT JSON) {statement}", values)
+                found.append(row.scalar_one()[0]["Plan"])
+    return found
+
+
+@contextmanager
+def listening(database: Database, asked: list[tuple[str, Any]]) -> Iterator[None]:
+    def listen(*call: Any) -> None:
+        asked.append((call[2], call[3]))
+
+    event.listen(database.engine, "before_cursor_execute", listen)
+    try:
+        yield
+    finally:
+        event.remove(database.engine, "before_cursor_execute", listen)
+
+
+def scans(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Every node of a plan that reads a table, or an index of one."""
+    if "Relation Name" in plan or plan["Node Type"] == "Bitmap Index Scan":
+        yield plan
+    for below in plan.get("Plans", ()):
+        yield from scans(below)
+
+
+def check(found: list[dict[str, Any]]) -> list[str]:
+    """Every scan of a table of content begins at the agent; return the tables that were read."""
+    read = []
+    for scan in (each for plan in found for each in scans(plan)):
+        table = scan.get("Relation Name", "")
+        if table in OWNED:
+            assert scan["Node Type"] != "Seq Scan", scan
+            read.append(table)
+        if scan["Node Type"] in {"Index Scan", "Index Only Scan", "Bitmap Index Scan"}:
+            assert "agent_id = " in scan.get("Index Cond", ""), scan
+    return read
+
+
+def question() -> tuple[str, Any]:
+    vector = np.random.default_rng(7).standard_normal(DIMENSION).astype(np.float32)
+    return "w1 w17 w250 w4000 w91", vector
+
+
+def test_search_reads_its_agents_rows_by_index(crowded: Reader):
+    text, vector = question()
+    search = Search(*crowded.parts)
+    read = check(
+        plans(crowded, lambda: search.run("big", SearchRequest(query=text), vector=vector))
+    )
+    assert {"message_vector", "message_term", "node_vector", "node_term"} <= set(read)
+
+
+@pytest.mark.parametrize(
+    "filters",
+    [{"sessions": ["s10"]}, {"roles": ["user"]}, {"since": "2020-01-01T00:00:00Z"}],
+    ids=str,
+)
+def test_filtered_search_reads_its_agents_rows_by_index(crowded: Reader, filters: dict[str, Any]):
+    text, vector = question()
+    request = SearchRequest(query=text, filters=filters)
+    search = Search(*crowded.parts)
+    assert check(plans(crowded, lambda: search.run("big", request, vector=vector)))
+
+
+@pytest.mark.parametrize("keywords", [[], ["w9"], ["zzz"]], ids=str)
+def test_recall_reads_its_agents_rows_by_index(crowded: Reader, keywords: list[str]):
+    _, vector = question()
+    recall, request = Recall(*crowded.parts), RecallRequest(keywords=keywords)
+    read = check(plans(crowded, lambda: recall.run("big", request, vectors=vector[None])))
+    assert "link" in read
+
+
+@pytest.mark.parametrize("query", ["w1 w17 w250", None])
+def test_context_reads_its_agents_rows_by_index(crowded: Reader, query: str | None):
+    _, vector = question()
+    request = ContextRequest(query=query, budget_tokens=2_000, session_id="s249")
+    assemble = Assemble(*crowded.parts)
+    assert check(plans(crowded, lambda: assemble.run("big", request, vector=vector)))

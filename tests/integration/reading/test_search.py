@@ -1,0 +1,192 @@
+"""Search on a real database (R10b, R11)."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from memci.domain.context.candidate import Channel, Source
+from memci.reading.search import Search
+from memci.shapes.read import Filters, Hit, SearchAnswer, SearchRequest
+from tests.support.stored import BEGIN, Reader, Stored
+
+
+def search(reader: Reader, query: str, agent_id: str = "alice", **fields: Any) -> SearchAnswer:
+    return Search(*reader.parts).run(agent_id, SearchRequest(query=query, **fields))
+
+
+def texts(hits: list[Hit]) -> list[str]:
+    return [hit.text for hit in hits]
+
+
+@pytest.fixture
+def talk(alice: Stored) -> Stored:
+    alice.say("The harbour ferry leaves at eight.", name="Ann", user="u1")
+    alice.say("I will book the ferry tickets tonight.", "assistant", user="u1")
+    alice.say("My cat is called Miso.", session="s2", user="u2")
+    alice.say("She sleeps on the radiator.", session="s2", user="u2")
+    alice.say("明天早上八点坐渡轮去香港。", session="s3")
+    return alice
+
+
+def test_hits_name_their_messages_and_ranks(reader: Reader, talk: Stored):
+    best = search(reader, "When does the harbour ferry leave?").hits[0]
+    assert best.text == "The harbour ferry leaves at eight."
+    assert best.message_ids == ["m1"]
+    assert (best.source, best.node_id) == (Source.CHAT, None)
+    assert best.created_at == BEGIN + timedelta(minutes=1)
+    assert best.channels == {"dense": 1, "lexical": 1}
+    assert best.score == pytest.approx(2 / 61)
+
+
+def test_memories_are_found_beside_messages(reader: Reader, talk: Stored):
+    node = talk.remember("Miso the cat is afraid of thunder.", [3, 4], session="s2")
+    hits = search(reader, "cat thunder").hits
+    assert hits[0].node_id == node
+    assert hits[0].message_ids == ["m3", "m4"]
+    assert "My cat is called Miso." in texts(hits)
+
+
+def test_a_memory_and_its_message_come_once(reader: Reader, talk: Stored):
+    talk.remember("My cat is called Miso.", [3])
+    assert texts(search(reader, "cat Miso").hits) == ["My cat is called Miso."]
+
+
+def test_k_and_budget_bound_the_hits(reader: Reader, talk: Stored):
+    assert len(search(reader, "ferry cat", k=2).hits) == 2
+    count = reader.models.tokenizers.count("o200k_base")
+    for budget in range(1, 40, 4):
+        found = texts(search(reader, "ferry cat harbour", budget_tokens=budget).hits)
+        assert count("\n".join(found)) <= budget
+    assert len(search(reader, "ferry cat harbour", budget_tokens=40).hits) >= 3
+
+
+def test_chinese_is_found_by_words(reader: Reader, talk: Stored):
+    reader.embedder.model = "all-MiniLM-L6-v2"
+    reader.embedder.asked.clear()
+    answer = search(reader, "渡轮几点开？", explain=True)
+    assert texts(answer.hits) == ["明天早上八点坐渡轮去香港。"]
+    assert reader.embedder.asked == []
+    assert answer.explain is not None
+    assert answer.explain["dense"] is False
+
+
+class TestRawTail:
+    def test_what_is_not_indexed_yet_is_found_at_once(self, reader: Reader, talk: Stored):
+        seq = talk.say("The submarine museum opens at nine.", indexed=False, state="pending")
+        talk.queue(seq, seq)
+        answer = search(reader, "submarine")
+        assert texts(answer.hits) == ["The submarine museum opens at nine."]
+        assert answer.hits[0].channels == {"lexical": 1}
+        assert (answer.seq, answer.pending) == (seq - 1, 1)
+
+    def test_it_is_scored_as_the_index_scores(self, reader: Reader, talk: Stored):
+        copy = "The harbour ferry leaves at eight."
+        tail = talk.say(copy, indexed=False)
+        hits = search(reader, "harbour ferry", channels=[Channel.LEXICAL]).hits
+        assert [hit.message_ids for hit in hits[:2]] == [[f"m{tail}"], ["m1"]]
+
+    def test_filters_hold_for_it(self, reader: Reader, talk: Stored):
+        talk.say("The ferry again.", user="u3", indexed=False)
+        assert texts(search(reader, "ferry", user_id="u3").hits) == ["The ferry again."]
+        assert "The ferry again." not in texts(search(reader, "ferry", user_id="u1").hits)
+
+
+class TestChannelsAndSources:
+    def test_each_channel_works_alone(self, reader: Reader, talk: Stored):
+        for channel in Channel:
+            best = search(reader, "harbour ferry", channels=[channel]).hits[0]
+            assert best.message_ids == ["m1"]
+            assert set(best.channels) == {channel.value}
+
+    def test_each_source_works_alone(self, reader: Reader, talk: Stored):
+        talk.remember("The ferry to the islands was late.", [1, 2])
+        for source in Source:
+            hits = search(reader, "ferry", sources=[source]).hits
+            assert {hit.source for hit in hits} == {source}
+
+    def test_vectors_of_another_model_are_not_compared(self, reader: Reader, talk: Stored):
+        talk.execute("UPDATE message_vector SET model = 'other' WHERE agent_id = %s")
+        assert search(reader, "harbour ferry", channels=[Channel.DENSE]).hits == []
+        assert search(reader, "harbour ferry").hits[0].channels == {"lexical": 1}
+
+    def test_entities_are_no_hits(self, reader: Reader, talk: Stored):
+        talk.entity("ferry")
+        assert all(hit.source is Source.CHAT for hit in search(reader, "ferry").hits)
+
+
+class TestFilters:
+    @pytest.mark.parametrize(
+        ("filters", "found"),
+        [
+            ({"roles": ["assistant"]}, {"m2"}),
+            ({"names": ["Ann"]}, {"m1"}),
+            ({"sessions": ["s2"]}, {"m3", "m4"}),
+            (
+                {"since": BEGIN + timedelta(minutes=2), "until": BEGIN + timedelta(minutes=3)},
+                {"m2"},
+            ),
+            ({"types": ["episodic"]}, set()),
+        ],
+    )
+    def test_messages(self, reader: Reader, talk: Stored, filters: dict[str, Any], found: set[str]):
+        answer = search(reader, "harbour ferry tickets cat radiator sleeps", filters=filters)
+        assert {message for hit in answer.hits for message in hit.message_ids} == found
+
+    @pytest.mark.parametrize(
+        ("filters", "found"),
+        [
+            ({"roles": ["assistant"]}, {1}),
+            ({"names": ["Ann"]}, {1}),
+            ({"sessions": ["s2"]}, {2}),
+            ({"since": BEGIN + timedelta(hours=1)}, {2}),
+            ({"until": BEGIN + timedelta(hours=1)}, {1}),
+            ({"types": ["semantic"]}, {2}),
+        ],
+    )
+    def test_memories(self, reader: Reader, talk: Stored, filters: dict[str, Any], found: set[int]):
+        talk.remember("Ferry tickets are booked.", [1, 2])
+        talk.remember(
+            "Ferry rides scare the cat.", [3], session="s2", type_="semantic",
+            said_at=BEGIN + timedelta(days=1),
+        )  # fmt: skip
+        answer = search(reader, "ferry", filters=filters, sources=[Source.MEMORY])
+        assert {hit.node_id for hit in answer.hits} == found
+
+    def test_a_user_sees_their_own(self, reader: Reader, talk: Stored):
+        answer = search(reader, "ferry cat", user_id="u2")
+        assert {hit.message_ids[0] for hit in answer.hits} == {"m3"}
+
+    def test_a_session_hides_nothing(self, reader: Reader, talk: Stored):
+        here = search(reader, "harbour ferry", session_id="s2").hits
+        assert here == search(reader, "harbour ferry").hits
+
+    def test_naive_names_are_data(self, reader: Reader, talk: Stored):
+        filters = Filters(names=("x'); DROP TABLE message; --", "%s", "%(agent)s"))
+        assert search(reader, "ferry %(terms)s", filters=filters).hits == []
+
+
+def test_other_agents_are_not_seen(reader: Reader, talk: Stored):
+    Stored(reader, "bob").say("The harbour ferry sank.")
+    assert "The harbour ferry sank." not in texts(search(reader, "harbour ferry").hits)
+    assert texts(search(reader, "ferry", agent_id="bob").hits) == ["The harbour ferry sank."]
+
+
+def test_an_agent_that_nobody_wrote_to_has_nothing(reader: Reader):
+    answer = search(reader, "anything", agent_id="nobody")
+    assert (answer.hits, answer.seq, answer.pending) == ([], 0, 0)
+
+
+@pytest.mark.parametrize("query", ["   ", "<|endoftext|>", "the", "x" * 65_536, "word " * 13_000])
+def test_odd_queries_break_nothing(reader: Reader, talk: Stored, query: str):
+    assert isinstance(search(reader, query), SearchAnswer)
+
+
+def test_explain_tells_times_and_numbers(reader: Reader, talk: Stored):
+    explain = search(reader, "ferry", explain=True, channels=[Channel.LEXICAL]).explain
+    assert explain is not None
+    assert explain["terms"] == ["ferri"]
+    assert explain["candidates"] == {"chat": 2, "memory": 0, "raw_tail": 0}
+    assert set(explain["timings_ms"]) == {"wait", "embed", "find", "fuse", "provenance"}

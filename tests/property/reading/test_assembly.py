@@ -1,0 +1,140 @@
+"""Laws of assembly (R13, R14)."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from memci.domain.context.assembly import Assembly, Materials, assemble
+from memci.domain.context.budget import Count, list_tokens
+from memci.domain.context.candidate import Candidate, Channel, Source
+from memci.domain.context.fusion import fuse_rrf
+from memci.domain.context.interaction import interactions
+from memci.domain.context.parts import Section
+from memci.domain.language import Language
+from memci.domain.message import Message, Role
+from memci.errors import BudgetTooSmallError
+from memci.smallmodel.offline.tokens import OfflineTokenCounter
+from tests.support.talk import TEXTS, candidates, conversations, words
+
+REAL = OfflineTokenCounter().count
+quickly = settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+ORDER = [Section.SYSTEM, Section.MEMORY, Section.HISTORY, Section.RECENT, Section.QUERY]
+
+
+@st.composite
+def materials(draw: st.DrawFn) -> Materials:
+    window = interactions(draw(conversations()))
+    return Materials(
+        system=draw(st.none() | TEXTS),
+        query=draw(st.none() | TEXTS),
+        window=window,
+        recent=draw(st.integers(0, len(window) + 1)),
+        ranked=fuse_rrf(draw(candidates()), list(Channel)),
+        language=draw(st.sampled_from(Language)),
+    )
+
+
+def check(assembly: Assembly, budget: int, count: Count) -> None:
+    utterances = [part.utterance for part in assembly.parts]
+    assert assembly.tokens == list_tokens(utterances, count) <= budget
+    assert sum(item.tokens for item in assembly.items) + 3 == assembly.tokens
+    assert "".join(item.text for item in assembly.items) == "".join(
+        said.text for said in utterances
+    )
+
+
+@pytest.mark.parametrize("count", [words, REAL], ids=["simple", "o200k_base"])
+@quickly
+@given(chosen=materials(), budget=st.integers(3, 400) | st.integers(1_000, 1_400))
+def test_a_list_is_never_over_its_budget_and_its_items_are_what_it_holds(
+    count: Count, chosen: Materials, budget: int
+):
+    try:
+        assembly = assemble(chosen, budget, count)
+    except BudgetTooSmallError as error:
+        assert sum(error.needs.values()) > budget
+        return
+    check(assembly, budget, count)
+
+
+@quickly
+@given(chosen=materials(), budget=st.integers(100, 400))
+def test_system_and_query_are_always_in_and_sections_keep_their_order(
+    chosen: Materials, budget: int
+):
+    assembly = assemble(chosen, budget, words)
+    parts = [item.section for item in assembly.items]
+    block = {Section.MEMORY: Section.HISTORY}
+    places = [ORDER.index(block.get(each, each)) for each in parts]
+    assert places == sorted(places)
+    assert (Section.SYSTEM in parts) == (chosen.system is not None)
+    assert (Section.QUERY in parts) == (chosen.query is not None)
+
+
+@quickly
+@given(chosen=materials(), budget=st.integers(100, 1_400))
+def test_a_message_enters_once(chosen: Materials, budget: int):
+    items = assemble(chosen, budget, words).items
+    seqs = [seq for item in items if item.section is not Section.MEMORY for seq in item.seqs]
+    assert len(seqs) == len(set(seqs))
+    for item in items:
+        if item.section is Section.MEMORY and item.seqs:
+            assert not set(seqs).issuperset(item.seqs)
+
+
+@quickly
+@given(chosen=materials(), budget=st.integers(100, 1_400))
+def test_recent_messages_keep_their_order_and_calls_their_results(chosen: Materials, budget: int):
+    assembly = assemble(chosen, budget, words)
+    recent = [
+        (item.seqs[0], part.utterance)
+        for part in assembly.parts
+        for item in part.items
+        if item.section is Section.RECENT
+    ]
+    said: dict[int, Message] = {
+        each.seq: each for interaction in chosen.window for each in interaction.messages
+    }
+    waiting: list[str] = []
+    for _, utterance in recent:
+        if utterance.role is Role.TOOL:
+            assert utterance.tool_call_id in waiting
+            waiting.remove(str(utterance.tool_call_id))
+        else:
+            assert waiting == []
+            waiting = [str(call["id"]) for call in utterance.tool_calls]
+    assert waiting == []
+    plain = [seq for seq, utterance in recent if utterance.role is not Role.TOOL]
+    assert plain == sorted(plain)
+    assert all(said[seq].content == utterance.content for seq, utterance in recent)
+
+
+@quickly
+@given(found=candidates(), limit=st.integers(1, 400))
+def test_what_is_left_out_and_what_is_in_is_all_there_was(found: list[Candidate], limit: int):
+    ranked = fuse_rrf(found, list(Channel))
+    chosen = Materials(None, None, [], 0, ranked, Language.ENGLISH)
+    assembly = assemble(chosen, limit + 3, words)
+    inside = [item.ranked.candidate for item in assembly.items if item.ranked]
+    outside = [each.candidate for each, _ in assembly.left_out]
+    keys = [(each.source, each.key) for each in [*inside, *outside]]
+    assert sorted(keys) == sorted((each.candidate.source, each.candidate.key) for each in ranked)
+    assert len(keys) == len(set(keys))
+
+
+@quickly
+@given(found=candidates())
+def test_a_ranking_holds_what_any_channel_found_best_first(found: list[Candidate]):
+    ranked = fuse_rrf(found, list(Channel))
+    assert [each.score for each in ranked] == sorted((r.score for r in ranked), reverse=True)
+    assert {(each.candidate.source, each.candidate.key) for each in ranked} == {
+        (each.source, each.key)
+        for each in found
+        if (each.dense or 0) > 0.1 or (each.lexical or 0) > 0
+    }
+    for source in Source:
+        ranks = [r.ranks[Channel.LEXICAL] for r in ranked
+                 if r.candidate.source is source and Channel.LEXICAL in r.ranks]  # fmt: skip
+        assert sorted(ranks) == list(range(1, len(ranks) + 1))

@@ -1,0 +1,142 @@
+"""Laws of the offline small models (M3, M12), for any text."""
+
+import functools
+import re
+from datetime import UTC, datetime
+from itertools import pairwise
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memci.domain.language import Language
+from memci.domain.message import Message, Role
+from memci.smallmodel.offline.annotator import OfflineAnnotator
+from memci.smallmodel.offline.compressor import OfflineCompressor
+from memci.smallmodel.offline.embedder import OfflineEmbedder
+from memci.smallmodel.offline.lexicon import OfflineLexicon
+from memci.smallmodel.offline.pieces import cut_into_pieces
+from memci.smallmodel.offline.relation import OfflineRelationNamer
+from memci.smallmodel.offline.segmenter import LONGEST_SEGMENT
+from memci.smallmodel.offline.sentences import sentence_spans
+from tests.support.cutting import Cutter
+
+PHRASES = st.sampled_from(
+    [
+        *("We moved to Oslo.", "I don't like tea", "because of the rain, we", "unless Dana agrees"),
+        *("Thanks!", "Never", "and they", "which was red", "well, you know,", "(see below)"),
+        *("e.g.", "A.", "J. Smith", "3.5", "42", "—", "…", "\n", "\n\n", "“", "```sh"),
+        *(
+            "如果下雨，",
+            "我们决定去厦门。",
+            "不要发布",
+            "，因为",
+            "李明负责。",
+            "“好。”",
+            "《三体》",
+            "的",
+        ),
+        *("user@x.org", "http://a.b/c?d=e", "😀", "\u200d"),
+    ]
+)
+TEXTS = st.one_of(
+    st.text(max_size=300),
+    st.lists(PHRASES, max_size=40).map(" ".join),
+    st.lists(PHRASES, max_size=40).map("".join),
+)
+quickly = settings(deadline=None, max_examples=150)
+
+
+@functools.cache
+def segmenter():
+    return Cutter(OfflineEmbedder(threads=2))
+
+
+def squeezed(text):
+    return "".join(text.split())
+
+
+@quickly
+@given(TEXTS, st.integers(0, 400))
+def test_compression_keeps_to_its_target_and_adds_nothing(text, target):
+    shorter = OfflineCompressor().compress(text, target)
+    assert len(shorter) <= min(target, len(text))
+    assert bool(shorter) == bool(text.strip() and target)
+    # Its characters are the text's, in their order, but for a capital at the start of a sentence
+    # and the sentence's mark at its end.
+    rest = iter(squeezed(text).casefold())
+    said = re.sub(r"[\W_]", "", squeezed(shorter)).casefold()
+    assert all(character in rest for character in said)
+
+
+@quickly
+@given(TEXTS, st.integers(1, 200), st.integers(1, 200))
+def test_compressing_again_loses_no_more_than_asked(text, target, smaller):
+    once = OfflineCompressor().compress(text, target)
+    assert OfflineCompressor().compress(once, target) == once
+    assert len(OfflineCompressor().compress(once, smaller)) <= smaller
+
+
+@quickly
+@given(TEXTS)
+def test_between_sentences_lies_only_white_space(text):
+    spans = sentence_spans(text)
+    assert squeezed("".join(text[start:end] for start, end in spans)) == squeezed(text)
+    assert all(start < end for start, end in spans)
+    assert all(end <= start for (_, end), (start, _) in pairwise(spans))
+
+
+@quickly
+@given(TEXTS, st.integers(5, 120))
+def test_pieces_are_bounded_and_hold_everything(text, longest):
+    pieces = list(cut_into_pieces(text, longest))
+    assert squeezed("".join(pieces)) == squeezed(text)
+    assert all(0 < len(piece) <= longest for piece in pieces)
+
+
+@settings(deadline=None, max_examples=25)
+@given(st.lists(st.one_of(TEXTS, TEXTS.map(lambda text: text * 9)), max_size=8))
+def test_segments_hold_every_character_once_in_order(texts):
+    now = datetime(2026, 1, 1, tzinfo=UTC)
+    messages = [
+        Message(seq, str(seq), Role.USER, text, now) for seq, text in enumerate(texts, start=1)
+    ]
+    segments = segmenter().segment(messages)
+    assert squeezed("".join(segment.text for segment in segments)) == squeezed("".join(texts))
+    assert all(0 < len(segment.text) <= LONGEST_SEGMENT for segment in segments)
+    assert all(list(segment.seqs) == sorted(set(segment.seqs)) for segment in segments)
+    for segment in segments:
+        assert set(squeezed(segment.text)) <= {
+            character for seq in segment.seqs for character in texts[seq - 1]
+        }
+    seqs = [seq for segment in segments for seq in segment.seqs]
+    assert seqs == sorted(seqs)
+    assert set(seqs) == {message.seq for message in messages if message.text.strip()}
+
+
+@quickly
+@given(TEXTS)
+def test_annotations_keep_their_bounds_and_say_the_same_twice(text):
+    (annotation,) = OfflineAnnotator().annotate([text])
+    assert len(annotation.phrase) <= 80
+    assert "\n" not in annotation.phrase
+    assert len(annotation.keywords) <= 12
+    assert len(annotation.entities) <= 4
+    assert all(0 < len(word) <= 64 for word in annotation.keywords + annotation.entities)
+    assert 0 <= annotation.worth <= 10
+    assert bool(annotation.keywords) == bool(text.strip())
+    assert [annotation] == OfflineAnnotator().annotate([text])
+
+
+@quickly
+@given(TEXTS, st.text(max_size=20), st.sampled_from(Language))
+def test_a_relation_is_a_short_name(text, focus, language):
+    assert 1 <= len(OfflineRelationNamer().name(text, focus, language)) <= 32
+
+
+@quickly
+@given(TEXTS)
+def test_terms_are_bounded_and_case_does_not_matter(text):
+    terms = OfflineLexicon().terms(text)
+    assert all(0 < len(term) <= 64 for term in terms)
+    if text.isascii():
+        assert terms == OfflineLexicon().terms(text.upper())

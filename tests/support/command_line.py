@@ -1,0 +1,140 @@
+"""The command line as people run it: a subprocess, with no settings but those of the test."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from memci.testing import wait_until
+from tests.support.fleet import ROOT
+
+MEMCI = (sys.executable, "-m", "memci.cli")
+_COMMAND_S = 120.0
+_UP_S = 150.0
+
+
+def environment(**settings: str) -> dict[str, str]:
+    """The environment of a command: ours, without settings that are not the test's."""
+    others = {name: value for name, value in os.environ.items() if not name.startswith("MEMCI_")}
+    return {**others, "PYTHONPATH": str(ROOT), **settings}
+
+
+def run(
+    *arguments: str, settings: Mapping[str, str] | None = None, standard_input: str | bytes = ""
+) -> subprocess.CompletedProcess[str]:
+    """Run a command to its end."""
+    given = standard_input.encode() if isinstance(standard_input, str) else standard_input
+    done = subprocess.run(
+        [*MEMCI, *arguments],
+        env=environment(**(settings or {})),
+        input=given,
+        capture_output=True,
+        timeout=_COMMAND_S,
+        check=False,
+    )
+    return subprocess.CompletedProcess(
+        done.args, done.returncode, done.stdout.decode(), done.stderr.decode()
+    )
+
+
+def run_json(*arguments: str, settings: Mapping[str, str]) -> Any:
+    """Run a command that must work, and return the JSON that it prints."""
+    done = run(*arguments, "--json", settings=settings)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@dataclass
+class Up:
+    """A running `memci up`."""
+
+    process: subprocess.Popen[bytes]
+    output: Path
+    data_dir: Path
+
+    @property
+    def said(self) -> str:
+        return self.output.read_text()
+
+    def wait_said(self, *parts: str) -> None:
+        def everything() -> bool:
+            assert self.process.poll() is None, f"it ended:\n{self.said}"
+            return all(part in self.said for part in parts)
+
+        try:
+            wait_until(everything, f"`memci up` says {parts}", timeout_s=_UP_S)
+        except AssertionError as error:
+            error.add_note(self.said)
+            raise
+
+    def interrupt(self) -> None:
+        self.process.send_signal(signal.SIGINT)
+
+    def parts(self) -> dict[str, int]:
+        """Process ids by part."""
+        found = {}
+        for pid in processes_of(self.data_dir):
+            command = _read(pid, "cmdline").replace("\0", " ")
+            for name, sign in _SIGNS.items():
+                if sign in command and "up.leash" not in command:
+                    found[name] = pid
+        return found
+
+
+_SIGNS = {
+    "api": "memci.http",
+    "lane": "-Q memci.lane",
+    "compress": "-Q memci.compress",
+    "context": "-Q memci.read",
+    "upkeep": "-Q memci.upkeep",
+    "beat": "workers beat",
+    "flower": "flower",
+}
+
+
+@contextmanager
+def up(data_dir: Path, output: Path, **settings: str) -> Iterator[Up]:
+    """Run `memci up` on this folder and free ports."""
+    ports = {"MEMCI_PORT": "0", "MEMCI_FLOWER_PORT": "0"}
+    with output.open("wb") as out:
+        process = subprocess.Popen(
+            [*MEMCI, "up"],
+            env=environment(**{**ports, "MEMCI_DATA_DIR": str(data_dir), **settings}),
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    try:
+        yield Up(process, output, data_dir)
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.wait(10)
+
+
+def processes_of(data_dir: Path) -> list[int]:
+    """Processes that were given this folder: `memci up` and its parts, but no server."""
+    sign = f"MEMCI_DATA_DIR={data_dir}\0"
+    numbers = [int(each.name) for each in Path("/proc").iterdir() if each.name.isdecimal()]
+    return [pid for pid in numbers if sign in _read(pid, "environ") and _is_alive(pid)]
+
+
+def _is_alive(pid: int) -> bool:
+    """Tell whether it runs: one that ended and was not waited for does not."""
+    return ") Z " not in _read(pid, "stat")
+
+
+def _read(pid: int, file: str) -> str:
+    try:
+        return Path(f"/proc/{pid}/{file}").read_bytes().decode(errors="replace")
+    except OSError:
+        return ""

@@ -1,0 +1,14 @@
+"""The offline segmenter, given the vectors of the messages as memory creation does."""
+
+from memci.smallmodel.offline.embedder import OfflineEmbedder
+from memci.smallmodel.offline.segmenter import OfflineSegmenter
+
+
+class Cutter:
+    def __init__(self, embedder: OfflineEmbedder) -> None:
+        self._embedder = embedder
+        self._segmenter = OfflineSegmenter(embedder.model)
+
+    def segment(self, messages):
+        vectors = self._embedder.embed([message.text for message in messages])
+        return self._segmenter.segment(messages, vectors)

@@ -1,0 +1,124 @@
+"""Reads what the deployment files say: the command of every part, in each of them."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import yaml
+
+from tests.support.fleet import ROOT
+
+Commands: TypeAlias = dict[str, list[str]]
+Manifest: TypeAlias = dict[str, Any]
+
+KUBERNETES = ROOT / "deploy/kubernetes"
+SYSTEMD = ROOT / "deploy/systemd"
+# Where the units have the virtual environment.
+_INSTALLED = "/srv/memci/venv/bin/"
+_NAMED_IN = re.compile(r"\bMEMCI_[A-Z0-9_]+")
+
+
+def procfile() -> Commands:
+    """One line a part."""
+    lines = (ROOT / "Procfile").read_text().splitlines()
+    return {part: shlex.split(command) for part, command in (each.split(": ", 1) for each in lines)}
+
+
+def compose() -> Manifest:
+    content: Manifest = yaml.safe_load((ROOT / "docker/compose.yaml").read_text())
+    return content
+
+
+def compose_commands() -> Commands:
+    """Commands of the services that are ours."""
+    ours = {n: s for n, s in compose()["services"].items() if s["image"] == "memci"}
+    return {name: shlex.split(service["command"]) for name, service in ours.items()}
+
+
+def manifests() -> Iterator[tuple[Path, Manifest]]:
+    """Every object of every Kubernetes file, beside the file's path."""
+    for path in sorted(KUBERNETES.rglob("*.yaml")):
+        for document in yaml.safe_load_all(path.read_text()):
+            yield path, document
+
+
+def objects(*kinds: str) -> list[Manifest]:
+    return [each for _, each in manifests() if each["kind"] in kinds]
+
+
+def container(workload: Manifest) -> Manifest:
+    """The one container of a Deployment or Job."""
+    (only,) = workload["spec"]["template"]["spec"]["containers"]
+    made: Manifest = only
+    return made
+
+
+def kubernetes_commands(kind: str) -> Commands:
+    return {each["metadata"]["name"]: container(each)["command"] for each in objects(kind)}
+
+
+def unit(path: Path) -> Mapping[str, Mapping[str, Sequence[str]]]:
+    """Sections of a systemd unit: a setting may stand there more than once."""
+    sections: dict[str, dict[str, list[str]]] = {}
+    current: dict[str, list[str]] = {}
+    for line in path.read_text().splitlines():
+        if line.startswith("["):
+            current = sections.setdefault(line.strip("[]"), {})
+        elif line and not line.startswith(("#", ";")):
+            key, separator, value = line.partition("=")
+            assert separator, f"{path.name}: {line}"
+            current.setdefault(key, []).append(value)
+    return sections
+
+
+def systemd_commands() -> Commands:
+    """Commands of the instances of the template, as the shell would have them."""
+    found: Commands = {}
+    for path in SYSTEMD.glob("memci@*.service.d/part.conf"):
+        (command,) = unit(path)["Service"]["ExecStart"]
+        # To systemd, % begins a specifier.
+        first, *rest = shlex.split(command.replace("%%", "%"))
+        assert first.startswith(_INSTALLED), command
+        part = path.parent.name.removeprefix("memci@").removesuffix(".service.d")
+        found[part] = [first.removeprefix(_INSTALLED), *rest]
+    return found
+
+
+def pool_table() -> dict[str, tuple[list[str], str, str]]:
+    """Part → command, where it takes work from, and pool, as the documentation has them."""
+    rows = [row for row in table("docs/operations.md", "part") if row["command"]]
+    return {
+        row["part"]: (shlex.split(row["command"].strip("`")), row["takes work from"], row["pool"])
+        for row in rows
+    }
+
+
+def table(document: str, first_column: str) -> list[dict[str, str]]:
+    """Rows of the Markdown tables of a document whose first column has this name."""
+    rows: list[dict[str, str]] = []
+    heads: list[str] = []
+    for line in (ROOT / document).read_text().splitlines():
+        if not line.startswith("|"):
+            heads = []
+            continue
+        cells = [each.strip() for each in line.strip("|").split(" | ")]
+        cells = [each.strip("| ") for each in cells]
+        if not heads:
+            heads = cells
+        elif heads[0] == first_column and not set(line) <= set("|-"):
+            rows.append(dict(zip(heads, cells, strict=True)))
+    return rows
+
+
+def settings_named_in(path: Path) -> set[str]:
+    """Every MEMCI_… in a file."""
+    return set(_NAMED_IN.findall(path.read_text()))
+
+
+def option(command: Sequence[str], flag: str) -> str | None:
+    """The value of a flag of a command; None without it."""
+    return command[command.index(flag) + 1] if flag in command else None

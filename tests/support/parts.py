@@ -1,0 +1,147 @@
+"""Parts of memci as the Procfile starts them: real processes, never left behind."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.error import HTTPError, URLError
+from urllib.request import urlopen
+
+import redis
+from celery.utils.nodenames import nodename
+
+from memci.broker.app import make_app
+from memci.broker.errors import BROKER_ERRORS
+from memci.broker.names import UPKEEP_QUEUE
+from memci.testing import wait_until
+from tests.support import deployment
+from tests.support.fleet import ROOT
+
+# Loading the small models on a busy machine takes its time.
+_READY_S = 90.0
+_STOP_S = 45.0
+
+
+@dataclass
+class Part:
+    """One process, and what it was given."""
+
+    name: str
+    process: subprocess.Popen[bytes]
+    environment: Mapping[str, str]
+    log: Path
+
+    @property
+    def said(self) -> str:
+        return self.log.read_text(errors="replace")
+
+    def wait_ready(self) -> None:
+        def ready() -> bool:
+            assert self.process.poll() is None, f"{self.name} ended:\n{self.said[-3000:]}"
+            return self._is_ready()
+
+        try:
+            wait_until(ready, f"{self.name} is ready", timeout_s=_READY_S)
+        except AssertionError as error:
+            error.add_note(self.said[-3000:])
+            raise
+
+    def stop(self) -> int:
+        """Stop it as a deployment does; returns its exit code."""
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(_STOP_S)
+
+    def close(self) -> None:
+        if self.process.poll() is None:
+            os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait(10)
+
+    def status(self, port: str, path: str) -> int | None:
+        """HTTP status of a page of its; None while it does not answer."""
+        try:
+            with urlopen(f"http://127.0.0.1:{self.environment[port]}{path}", timeout=5) as answer:
+                return int(answer.status)
+        except HTTPError as error:
+            with error:
+                return error.code
+        except (URLError, OSError):
+            return None
+
+    def _is_ready(self) -> bool:
+        broker_url = self.environment["MEMCI_BROKER_URL"]
+        match self.name:
+            case "api":
+                return self.status("MEMCI_PORT", "/readyz") == 200
+            case "flower":
+                return self.status("MEMCI_FLOWER_PORT", "/healthcheck") == 200
+            case "beat":
+                with closing(redis.Redis.from_url(broker_url)) as client:
+                    return client.llen(UPKEEP_QUEUE) > 0
+            case worker:
+                name = nodename(worker, socket.gethostname())
+                return _answers(broker_url, name)
+
+
+@contextmanager
+def start(
+    name: str,
+    database_url: str,
+    broker_url: str,
+    folder: Path,
+    *,
+    commands: Mapping[str, Sequence[str]] | None = None,
+    **more: str,
+) -> Iterator[Part]:
+    """Start the line of the Procfile with this name as it stands there, or another command."""
+    command = (commands or deployment.procfile())[name]
+    scripts = Path(sys.executable).parent
+    environment = {
+        **os.environ,
+        "PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}",
+        "PYTHONPATH": str(ROOT),
+        "MEMCI_DATABASE_URL": database_url,
+        "MEMCI_BROKER_URL": broker_url,
+        "MEMCI_PORT": str(_free_port()),
+        "MEMCI_FLOWER_PORT": str(_free_port()),
+        "MEMCI_FLOWER_PASSWORD": "secret-of-flower",
+        "MEMCI_SWEEP_PERIOD_S": "0.5",
+        **more,
+    }
+    log = folder / f"{name}.log"
+    with log.open("wb") as out:
+        process = subprocess.Popen(
+            [shutil.which(command[0], path=environment["PATH"]) or command[0], *command[1:]],
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    part = Part(name, process, environment, log)
+    try:
+        yield part
+    finally:
+        part.close()
+
+
+def _answers(broker_url: str, worker: str) -> bool:
+    try:
+        with make_app(broker_url) as app:
+            return bool(app.control.ping(destination=[worker], timeout=2, limit=1))
+    except BROKER_ERRORS:
+        return False
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

@@ -1,0 +1,225 @@
+"""Rows of one agent, put in by SQL: what reads find, without the jobs that would write it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID, uuid4
+from zlib import crc32
+
+import numpy as np
+
+from memci.reading.activity import ReadActivity
+from memci.reading.models import ReadingDefaults, ReadingModels, Tokenizers
+from memci.smallmodel.offline.lexicon import OfflineLexicon
+from memci.smallmodel.offline.tokens import OfflineTokenCounter
+from memci.smallmodel.ports import Vectors
+from memci.storage.session import Database
+from memci.storage.vectors import to_text
+
+BEGIN = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
+DIMENSION = 512
+
+
+class WordVectors:
+    """Sums a fixed direction for each term: texts are as similar as the words they share."""
+
+    model = "words"
+    dimension = DIMENSION
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self._lexicon = OfflineLexicon()
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        self.asked += texts
+        rows = [self._embed(text) for text in texts]
+        return np.array(rows, dtype=np.float32).reshape(len(rows), DIMENSION)
+
+    def _embed(self, text: str) -> Vectors:
+        total = np.zeros(DIMENSION, dtype=np.float32)
+        for term in self._lexicon.terms(text):
+            seed = np.random.default_rng(crc32(term.encode()))
+            total += seed.standard_normal(DIMENSION).astype(np.float32)
+        length = float(np.linalg.norm(total))
+        unit: Vectors = total / length if length else total
+        return unit
+
+
+@dataclass
+class Reader:
+    """What the reads of a test stand on."""
+
+    database: Database
+    embedder: WordVectors = field(default_factory=WordVectors)
+    defaults: ReadingDefaults = field(default_factory=ReadingDefaults)
+
+    def __post_init__(self) -> None:
+        self.models = ReadingModels(
+            self.embedder, OfflineLexicon(), Tokenizers(OfflineTokenCounter)
+        )
+        self.activity = ReadActivity(self.database, period_s=0.05)
+
+    @property
+    def parts(self) -> tuple[Database, ReadingModels, ReadingDefaults, ReadActivity]:
+        return self.database, self.models, self.defaults, self.activity
+
+
+class Stored:
+    """Writes rows of one agent."""
+
+    def __init__(self, reader: Reader, agent_id: str) -> None:
+        self.agent_id = agent_id
+        self.reader = reader
+        self._seq = 0
+        self._node_id = 0
+        with reader.database.lane_transaction() as connection:
+            connection.exec_driver_sql("INSERT INTO lane (agent_id) VALUES (%s)", (agent_id,))
+
+    def say(
+        self,
+        content: str | None,
+        role: str = "user",
+        *,
+        session: str | None = "s1",
+        user: str | None = None,
+        name: str | None = None,
+        said_at: datetime | None = None,
+        calls: Sequence[dict[str, Any]] = (),
+        answers: str | None = None,
+        indexed: bool = True,
+        state: str = "made",
+    ) -> int:
+        """Store a message under the id ``m<seq>``; return its seq."""
+        self._seq += 1
+        self._write(
+            "INSERT INTO message (agent_id, seq, id, role, content, name, tool_calls,"
+            " tool_call_id, session_id, user_id, said_at, remember, memory_state, indexed)"
+            " VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, 'now', %s, %s)",
+            self._seq, f"m{self._seq}", role, content, name,
+            json.dumps(list(calls)) if calls else None, answers, session, user,
+            said_at or BEGIN + timedelta(minutes=self._seq), state, indexed,
+        )  # fmt: skip
+        self._write(
+            "UPDATE lane SET message_seq = %s WHERE agent_id = %s", self._seq, after=self.agent_id
+        )
+        if indexed and content:
+            self._index("message", "seq", self._seq, content)
+            length = len(self.reader.models.lexicon.terms(content))
+            self._write(
+                "UPDATE lane SET indexed_messages = indexed_messages + 1,"
+                " indexed_terms = indexed_terms + %s WHERE agent_id = %s",
+                length, after=self.agent_id,
+            )  # fmt: skip
+        return self._seq
+
+    def remember(
+        self,
+        content: str,
+        seqs: Iterable[int] = (),
+        *,
+        language: str = "en",
+        type_: str = "episodic",
+        session: str | None = "s1",
+        user: str | None = None,
+        said_at: datetime | None = BEGIN,
+    ) -> int:
+        """Store a memory node; return its id."""
+        node_id = self._node("memory", content, list(seqs), language, type_, session, user, said_at)
+        self._index("node", "node_id", node_id, content)
+        details = json.dumps({"job": str(uuid4()), "messages": list(seqs)})
+        self._write(
+            "INSERT INTO trail (agent_id, node_id, event, pass_number, details)"
+            " VALUES (%s, %s, 'created', 0, %s)",
+            node_id, details,
+        )  # fmt: skip
+        return node_id
+
+    def entity(self, name: str, *, focus: bool = True) -> int:
+        """Store an entity node, as the newest focus point; return its id."""
+        node_id = self._node("entity", name, [], "en", "semantic", None, None, None)
+        if focus:
+            self._write(
+                "INSERT INTO focus (agent_id, node_id, mentioned) VALUES (%s, %s, %s)",
+                node_id, node_id,
+            )  # fmt: skip
+        return node_id
+
+    def link(
+        self, source: int, target: int, relation: str = "about", strength: float = 1.0,
+        hint: str = "",
+    ) -> None:  # fmt: skip
+        self._write(
+            "INSERT INTO link (agent_id, source, target, relation, strength, hint)"
+            " VALUES (%s, %s, %s, %s, %s, %s)",
+            source, target, relation, strength, hint,
+        )  # fmt: skip
+
+    def forget(self, node_id: int) -> None:
+        """Delete a node and its own links, as forgetting does (M14)."""
+        for statement in (
+            "DELETE FROM node WHERE agent_id = %s AND id = %s",
+            "DELETE FROM node_vector WHERE agent_id = %s AND node_id = %s",
+            "DELETE FROM node_term WHERE agent_id = %s AND node_id = %s",
+            "DELETE FROM link WHERE agent_id = %s AND source = %s",
+        ):
+            self._write(statement, node_id)
+
+    def unsay(self, seq: int) -> None:
+        self._write("DELETE FROM message WHERE agent_id = %s AND seq = %s", seq)
+
+    def queue(self, first_seq: int, last_seq: int, kind: str = "memci.memory.create") -> UUID:
+        """Put a job that is still to be done into the mailbox."""
+        job_id = uuid4()
+        self._write(
+            "INSERT INTO job (agent_id, id, kind, payload, source, first_seq, last_seq)"
+            " VALUES (%s, %s, %s, '{}', 'http', %s, %s)",
+            job_id, kind, first_seq, last_seq,
+        )  # fmt: skip
+        return job_id
+
+    def finish(self, job_id: UUID) -> None:
+        self._write("UPDATE job SET state = 'done' WHERE agent_id = %s AND id = %s", job_id)
+
+    def execute(self, statement: str, *values: object) -> None:
+        """Run a statement whose first parameter is the agent."""
+        self._write(statement, *values)
+
+    def _node(
+        self, kind: str, content: str, seqs: list[int], language: str, type_: str,
+        session: str | None, user: str | None, said_at: datetime | None,
+    ) -> int:  # fmt: skip
+        self._node_id += 1
+        self._write(
+            "INSERT INTO node (agent_id, id, slot, kind, type, content, original_length, phrase,"
+            " keywords, language, entity_key, message_seqs, session_id, user_id, said_at)"
+            " VALUES (%s, %s, %s, %s, %s, %s, %s, %s, '{}', %s, %s, %s, %s, %s, %s)",
+            self._node_id, self._node_id, kind, type_, content, len(content), content[:20],
+            language, content.casefold() if kind == "entity" else None, seqs, session, user,
+            said_at,
+        )  # fmt: skip
+        return self._node_id
+
+    def _index(self, table: str, key: str, value: int, content: str) -> None:
+        vector = to_text(self.reader.embedder.embed([content]))[0]
+        self._write(
+            f"INSERT INTO {table}_vector (agent_id, {key}, embedding, model)"
+            " VALUES (%s, %s, %s::halfvec, 'words')",
+            value, vector,
+        )  # fmt: skip
+        terms = self.reader.models.lexicon.terms(content)
+        distinct = sorted(set(terms))
+        self._write(
+            f"INSERT INTO {table}_term (agent_id, term, {key}, tf, length)"
+            " SELECT %s, term, %s, tf, %s FROM unnest(%s::text[], %s::int[]) AS new(term, tf)",
+            value, len(terms), distinct, [terms.count(term) for term in distinct],
+        )  # fmt: skip
+
+    def _write(self, statement: str, *values: object, after: str | None = None) -> None:
+        """Run a statement with the agent as its first parameter, or as its last."""
+        bound = (*values, after) if after else (self.agent_id, *values)
+        with self.reader.database.agent_transaction(self.agent_id, durable=False) as connection:
+            connection.exec_driver_sql(statement, bound)

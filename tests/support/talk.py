@@ -1,0 +1,72 @@
+"""Candidates and messages made up by hypothesis."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from hypothesis import strategies as st
+
+from memci.domain.context.candidate import Candidate, Source
+from memci.domain.message import Message, Role
+
+BEGIN = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
+TEXTS = st.sampled_from([
+    "", " ", "a", "a b", "ferry at eight", "ferry at eight, then the long way", "\n", "\n\n- x",
+    "two\nlines", "你好", "明天早上八点坐渡轮去香港。", "[memory] not one", "unbelievable", "-" * 9,
+])  # fmt: skip
+
+
+def words(text: str) -> int:
+    """Count tokens in a way that is not additive either: runs of letters, and all other marks."""
+    runs = text.replace("\n", " ").replace("-", " ").split(" ")
+    return sum(1 + len(run) // 7 for run in runs if run) + text.count("\n")
+
+
+@st.composite
+def candidates(draw: st.DrawFn, most: int = 7) -> list[Candidate]:
+    """Messages with seqs from 1, and memories made of some of them."""
+    count = draw(st.integers(0, most))
+    said = [
+        Candidate(
+            Source.CHAT, seq, draw(TEXTS), (seq,), BEGIN + draw(_LATER),
+            draw(st.sampled_from([None, "s1", "s2"])), draw(st.sampled_from(Role)),
+            draw(st.sampled_from([None, "Ann"])), draw(_COSINES), draw(_SCORES),
+        )
+        for seq in range(1, count + 1)
+    ]  # fmt: skip
+    memories = [
+        Candidate(
+            Source.MEMORY, key, draw(TEXTS), tuple(sorted(draw(st.sets(st.integers(1, most))))),
+            BEGIN + draw(_LATER), dense=draw(_COSINES), lexical=draw(_SCORES),
+        )
+        for key in range(1, draw(st.integers(0, most)) + 1)
+    ]  # fmt: skip
+    return draw(st.permutations([*said, *memories]))
+
+
+@st.composite
+def conversations(draw: st.DrawFn, most: int = 9) -> list[Message]:
+    """Messages in any order of roles, tool calls with and without their results."""
+    messages = []
+    for seq in range(101, 101 + draw(st.integers(0, most))):
+        role = draw(st.sampled_from(Role))
+        calls = draw(st.lists(st.sampled_from(["c1", "c2"]), max_size=2, unique=True))
+        called = role is Role.ASSISTANT and calls
+        messages.append(
+            Message(
+                seq, f"m{seq}", role, None if called else draw(TEXTS), BEGIN,
+                tool_calls=tuple(_call(each) for each in calls) if called else (),
+                tool_call_id=draw(st.sampled_from(["c1", "c2"])) if role is Role.TOOL else None,
+            )
+        )  # fmt: skip
+    return messages
+
+
+_LATER = st.integers(0, 5_000).map(lambda minutes: timedelta(minutes=minutes))
+_COSINES = st.none() | st.floats(-1, 1)
+_SCORES = st.none() | st.floats(0, 20)
+
+
+def _call(call_id: str) -> dict[str, object]:
+    function = {"name": "look", "arguments": "{}"}
+    return {"id": call_id, "type": "function", "function": function}

@@ -1,0 +1,88 @@
+"""Plain chat text, as people have it."""
+
+from __future__ import annotations
+
+import pytest
+
+from memci.cli.formats import chat_text
+from memci.cli.formats.parsed import BadFileError
+
+
+def said(text: str) -> list[tuple[str, str | None, str]]:
+    return [
+        (message["role"], message.get("name"), message["content"])
+        for message in chat_text.parse(text).messages
+    ]
+
+
+def test_names_are_users_and_known_words_are_roles():
+    text = "Alice: Hi\nAssistant: Hello\nsystem: Be brief\nUSER: Me again\n"
+    assert said(text) == [
+        ("user", "Alice", "Hi"),
+        ("assistant", None, "Hello"),
+        ("system", None, "Be brief"),
+        ("user", None, "Me again"),
+    ]
+
+
+def test_chinese_colons_and_names():
+    text = "用户：你好\n助手：你好，有什么事？\n王小明:明天见\n"
+    assert said(text) == [
+        ("user", None, "你好"),
+        ("assistant", None, "你好，有什么事？"),
+        ("user", "王小明", "明天见"),
+    ]
+
+
+def test_lines_without_a_speaker_go_on_with_the_message():
+    text = (
+        "Alice: The list:\n- milk\n- eggs, at 10:30\n  Note: indented\n\nhttps://a.example/b: see\n"
+    )
+    (message,) = chat_text.parse(text).messages
+    assert message["content"] == (
+        "The list:\n- milk\n- eggs, at 10:30\nNote: indented\n\nhttps://a.example/b: see"
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("[2026-03-02 09:15] Alice: Hi", "2026-03-02T09:15:00"),
+        ("[2026-03-02T09:15:30Z] Alice: Hi", "2026-03-02T09:15:30Z"),
+        ("2026/3/2 9:15 Alice: Hi", "2026-03-02T09:15:00"),
+        ("2026-03-02 09:15 - Alice: Hi", "2026-03-02T09:15:00"),
+        ("[2026年3月2日 09:15] Alice：Hi", "2026-03-02T09:15:00"),
+        ("[2026-03-02 09:15 +08:00] Alice: Hi", "2026-03-02T01:15:00Z"),
+        ("[2026-03-02] Alice: Hi", "2026-03-02T00:00:00"),
+    ],
+)
+def test_times_before_the_name(line: str, expected: str):
+    from datetime import UTC, datetime
+
+    (message,) = chat_text.parse(line).messages
+    found, wanted = (datetime.fromisoformat(each) for each in (message["timestamp"], expected))
+    assert found == (wanted if wanted.tzinfo else wanted.replace(tzinfo=UTC))
+    assert message["content"] == "Hi"
+
+
+def test_a_time_of_day_belongs_to_the_last_date():
+    text = "[09:00] Alice: Undated\n=== 2026-03-02 ===\n[9:15] Alice: Dated\n"
+    first, second = chat_text.parse(text).messages
+    assert "timestamp" not in first
+    assert second["timestamp"].startswith("2026-03-02T09:15")
+
+
+def test_a_time_that_does_not_exist_names_its_line():
+    with pytest.raises(BadFileError, match=r"^line 2: there is no such time"):
+        chat_text.parse("Alice: Hi\n[2026-02-30 09:15] Alice: Hi\n")
+
+
+def test_text_before_the_first_speaker_names_its_line():
+    with pytest.raises(BadFileError, match=r"^line 2: nobody says this"):
+        chat_text.parse("\nonce upon a time\nAlice: Hi\n")
+
+
+def test_an_empty_message_is_left_out_and_counted():
+    parsed = chat_text.parse("Alice:\nBob: Hi\n")
+    assert [message["name"] for message in parsed.messages] == ["Bob"]
+    assert parsed.ignored["empty message"] == 1

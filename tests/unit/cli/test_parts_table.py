@@ -1,0 +1,17 @@
+"""`memci up` runs what the Procfile says, and stops all of it."""
+
+from __future__ import annotations
+
+from memci.cli.parts import PARTS, STOP_ORDER, WORKERS
+from tests.support import deployment
+
+
+def test_the_table_is_the_procfile():
+    assert {name: list(command) for name, command in PARTS.items()} == {
+        name: list(command) for name, command in deployment.procfile().items()
+    }
+
+
+def test_every_part_is_stopped_once():
+    assert sorted(name for group in STOP_ORDER for name in group) == sorted(PARTS)
+    assert set(WORKERS) <= set(PARTS)

@@ -1,0 +1,115 @@
+"""Fusing channels, and letting each message in once."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from memci.domain.context.candidate import Candidate, Channel, Source, reads
+from memci.domain.context.fusion import Ranked, Selection, at_most, fuse_rrf, thin
+from memci.domain.language import Language
+
+AT = datetime(2026, 3, 2, tzinfo=UTC)
+
+
+def message(seq: int, text: str = "", **fields: Any) -> Candidate:
+    return Candidate(Source.CHAT, seq, text or f"message {seq}", (seq,), AT, **fields)
+
+
+def memory(key: int, *seqs: int, text: str = "", **fields: Any) -> Candidate:
+    return Candidate(Source.MEMORY, key, text or f"memory {key}", seqs, AT, **fields)
+
+
+def in_order(*candidates: Candidate) -> list[Ranked]:
+    return [Ranked(each, 1 / place, {}) for place, each in enumerate(candidates, start=1)]
+
+
+def keys(ranked: list[Ranked]) -> list[tuple[str, int]]:
+    return [(each.candidate.source.value, each.candidate.key) for each in ranked]
+
+
+class TestReciprocalRanks:
+    def test_a_candidate_of_two_channels_beats_the_best_of_one(self):
+        ranked = fuse_rrf(
+            [message(1, dense=0.9), message(2, dense=0.8, lexical=3.0), message(3, lexical=9.0)],
+            list(Channel),
+        )
+        assert keys(ranked) == [("chat", 2), ("chat", 3), ("chat", 1)]
+        assert ranked[0].ranks == {Channel.DENSE: 2, Channel.LEXICAL: 2}
+        assert ranked[0].score == pytest.approx(2 / 62)
+        assert ranked[1].score == pytest.approx(1 / 61)
+
+    def test_cosines_are_ranked_together_and_lexical_scores_by_source(self):
+        ranked = fuse_rrf(
+            [message(1, dense=0.5, lexical=20.0), memory(1, dense=0.6, lexical=2.0)], list(Channel)
+        )
+        assert [each.ranks for each in ranked] == [
+            {Channel.DENSE: 1, Channel.LEXICAL: 1}, {Channel.DENSE: 2, Channel.LEXICAL: 1},
+        ]  # fmt: skip
+
+    def test_a_channel_that_is_off_counts_nothing(self):
+        ranked = fuse_rrf([message(1, dense=0.9), message(2, lexical=1.0)], [Channel.LEXICAL])
+        assert keys(ranked) == [("chat", 2)]
+
+    def test_what_no_channel_finds_relevant_is_no_hit(self):
+        assert fuse_rrf([message(1, dense=0.05), message(2, lexical=0.0)], list(Channel)) == []
+
+    def test_equals_go_word_for_word_first_then_latest(self):
+        ranked = fuse_rrf(
+            [memory(9, lexical=1.0), message(1, lexical=1.0), message(2, lexical=1.0)],
+            [Channel.LEXICAL],
+        )
+        assert keys(ranked) == [("chat", 2), ("memory", 9), ("chat", 1)]
+
+
+class TestEachMessageOnce:
+    def test_a_memory_that_holds_the_words_stands_for_the_message(self):
+        ranked = in_order(memory(1, 1, 2, text="to be or not"), message(2, "or not"), message(3))
+        assert keys(thin(ranked, 5)) == [("memory", 1), ("chat", 3)]
+
+    def test_a_memory_that_lost_the_words_gives_way_to_all_its_messages(self):
+        ranked = in_order(memory(1, 1, 2, text="gist"), message(1), message(2))
+        assert keys(thin(ranked, 5)) == [("chat", 1), ("chat", 2)]
+
+    def test_it_stays_while_one_of_its_messages_is_missing(self):
+        ranked = in_order(memory(1, 1, 2, text="gist"), message(1))
+        assert keys(thin(ranked, 5)) == [("memory", 1), ("chat", 1)]
+
+    def test_a_memory_of_messages_that_are_there_brings_nothing(self):
+        ranked = in_order(message(1), memory(1, 1), memory(2), message(1))
+        assert keys(thin(ranked, 5)) == [("chat", 1), ("memory", 2)]
+
+    def test_what_the_reader_holds_is_not_taken(self):
+        selection = Selection(held=[1])
+        assert not selection.admits(message(1))
+        assert not selection.admits(memory(1, 1))
+        assert selection.admits(memory(2, 1, 2))
+
+    def test_the_limit_counts_what_stays(self):
+        ranked = in_order(memory(1, 1, text="gist"), message(1), message(2), message(3))
+        assert keys(thin(ranked, 2)) == [("chat", 1), ("chat", 2)]
+
+
+def test_each_source_offers_its_best_k():
+    ranked = in_order(message(1), message(2), memory(1), message(3), memory(2))
+    assert keys(at_most(ranked, 1)) == [("chat", 1), ("memory", 1)]
+    assert at_most(ranked, None) == ranked
+
+
+@pytest.mark.parametrize(
+    ("model", "chinese"),
+    [
+        ("all-MiniLM-L6-v2", False),
+        ("sentence-transformers/all-mpnet-base-v2", False),
+        ("BAAI/bge-small-en-v1.5", False),
+        ("bge-base-en", False),
+        ("paraphrase-multilingual-MiniLM-L12-v2", True),
+        ("BAAI/bge-m3", True),
+        ("text-embedding-3-small", True),
+    ],
+)
+def test_an_english_model_says_nothing_about_chinese(model: str, chinese: bool):
+    assert reads(model, Language.CHINESE) is chinese
+    assert reads(model, Language.ENGLISH)

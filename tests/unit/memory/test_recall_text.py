@@ -1,0 +1,45 @@
+"""How a recall reads, and why it found nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from memci.domain.language import Language
+from memci.domain.memory.recall import Miss, mentions, why_nothing
+from memci.domain.memory.recall_text import forgotten_entry, memory_entry, miss_entry
+
+
+def test_entries_are_in_the_language_of_what_they_tell():
+    assert memory_entry("We fly.", Language.ENGLISH) == "[memory] We fly."
+    assert memory_entry("我们去。", Language.CHINESE) == "[记忆] 我们去。"
+    assert forgotten_entry("about", "hotel") == "[forgotten] about: hotel"
+    assert forgotten_entry("关于", "旅馆") == "[遗忘] 关于：旅馆"
+    assert forgotten_entry("关于", "") == "[遗忘] 关于："
+
+
+@pytest.mark.parametrize("language", list(Language))
+@pytest.mark.parametrize("miss", list(Miss))
+def test_every_miss_is_said_in_every_language(miss: Miss, language: Language):
+    assert miss_entry(miss, language).startswith("[")
+
+
+@pytest.mark.parametrize(
+    ("pending", "out_of_reach", "forgotten", "why"),
+    [
+        (True, True, True, Miss.PENDING),
+        (False, True, True, Miss.OUT_OF_REACH),
+        (False, False, True, Miss.FORGOTTEN),
+        (False, False, False, Miss.NEVER_KNOWN),
+    ],
+)
+def test_the_reason_that_helps_most_is_told(
+    pending: bool, out_of_reach: bool, forgotten: bool, why: Miss
+):
+    assert why_nothing(pending=pending, out_of_reach=out_of_reach, forgotten=forgotten) is why
+
+
+def test_a_keyword_is_there_with_all_its_terms():
+    assert mentions({"new", "york", "in"}, [["new", "york"]])
+    assert not mentions({"new", "shoes"}, [["new", "york"]])
+    assert mentions({"new", "shoes"}, [["new", "york"], ["shoes"]])
+    assert not mentions({"new"}, [[], []])

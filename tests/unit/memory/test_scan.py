@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+import pytest
+
+from memci.domain.memory.node import NodeKind
+from memci.domain.memory.parameters import MemoryParameters
+from memci.domain.memory.scan import (
+    Compress,
+    Forgetting,
+    Forgotten,
+    Kept,
+    Protected,
+    ScannedNode,
+    Verdict,
+    judge,
+    scan,
+)
+
+MEMORY = ScannedNode(1, NodeKind.MEMORY, length=100, original_length=200)
+ENTITY = ScannedNode(2, NodeKind.ENTITY, length=5, original_length=5)
+DEFAULT = MemoryParameters()
+
+
+@pytest.mark.parametrize(
+    ("importance", "verdict"),
+    [
+        (0.0, Forgotten(Forgetting.NO_IMPORTANCE)),
+        (0.024, Forgotten(Forgetting.TOO_SHORT)),  # a target of 4 characters
+        (0.025, Compress(5)),
+        (0.45, Compress(90)),  # a cut of just a tenth
+        (0.46, Kept()),
+        (0.999, Kept()),
+        (1.0, Kept()),
+        (7.5, Kept()),
+    ],
+)
+def test_what_becomes_of_a_memory(importance: float, verdict: Verdict) -> None:
+    assert judge(MEMORY, importance, DEFAULT) == verdict
+
+
+def test_the_target_may_be_a_share_of_the_present_length() -> None:
+    current = MemoryParameters(compression_base="current")
+    assert judge(MEMORY, 0.45, current) == Compress(45)
+
+
+def test_without_min_shrink_any_cut_is_worth_a_call_but_none_is_not() -> None:
+    eager = MemoryParameters(min_shrink=0)
+    assert judge(MEMORY, 0.495, eager) == Compress(99)
+    assert judge(MEMORY, 0.5, eager) == Kept()
+
+
+def test_an_entity_goes_only_without_any_importance() -> None:
+    assert judge(ENTITY, 0.01, DEFAULT) == Kept()
+    assert judge(ENTITY, 0.0, DEFAULT) == Forgotten(Forgetting.NO_IMPORTANCE)
+
+
+def test_a_focus_point_is_protected_whatever_its_importance() -> None:
+    assert list(scan([ENTITY], {}, {2}, DEFAULT)) == [(ENTITY, Protected())]
+
+
+def test_a_node_forgotten_on_the_way_supports_those_after_it_no_longer() -> None:
+    leaning = ScannedNode(3, NodeKind.MEMORY, 100, 100)
+    supports = {3: {1: 0.9}}
+    found = dict(scan([MEMORY, leaning], supports, set(), DEFAULT))
+    assert found[leaning] == Forgotten(Forgetting.NO_IMPORTANCE)
+    found = dict(scan([leaning, MEMORY], supports, set(), DEFAULT))
+    assert found[leaning] == Compress(90)

@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+import pytest
+
+from memci.domain.memory.relation import is_generic
+from memci.domain.memory.shrink import check_compressed, shrunk_keywords, shrunk_phrase
+from memci.errors import SmallModelAnswerError
+
+
+def test_a_good_answer_is_trimmed() -> None:
+    assert check_compressed(" short \n", target=5, length=20) == "short"
+
+
+@pytest.mark.parametrize("answer", ["", " \n", "\x00", "six ch", "as long as it was"])
+def test_a_bad_answer_is_refused(answer: str) -> None:
+    with pytest.raises(SmallModelAnswerError):
+        check_compressed(answer, target=5, length=17)
+
+
+def test_an_answer_as_long_as_the_text_is_refused() -> None:
+    with pytest.raises(SmallModelAnswerError):
+        check_compressed("abc", target=5, length=3)
+
+
+def test_keywords_that_still_stand_in_the_content_stay() -> None:
+    assert shrunk_keywords(["Art", "party", "C++", "图书馆"], "A party at the 图书馆 in C++") == (
+        "party",
+        "C++",
+        "图书馆",
+    )
+
+
+def test_a_phrase_that_still_holds_stays() -> None:
+    assert shrunk_phrase("Dinner, Luigi", "luigi made dinner") == "Dinner, Luigi"
+
+
+def test_another_phrase_gives_way_to_the_beginning() -> None:
+    assert (
+        shrunk_phrase("A dinner at Luigi's", "We talked all night about music")
+        == "We talked all night"
+    )
+    assert shrunk_phrase("A dinner at Luigi", "We talked all night about music") == "We talked all"
+    assert shrunk_phrase("去吃了火锅", "昨天晚上去图书馆") == "昨天晚上去"
+    assert shrunk_phrase("party", "Unforgettable") == "Unfor"
+    assert shrunk_phrase("a long phrase", "music") == "music"
+
+
+def test_relations_fade_with_four_fifths_of_the_content() -> None:
+    assert is_generic(19, 100)
+    assert not is_generic(20, 100)

@@ -1,0 +1,34 @@
+"""One of each offline model for all tests here: the weights load once."""
+
+import pytest
+
+from memci.smallmodel.offline.annotator import OfflineAnnotator
+from memci.smallmodel.offline.compressor import OfflineCompressor
+from memci.smallmodel.offline.embedder import OfflineEmbedder
+from memci.smallmodel.offline.lexicon import OfflineLexicon
+from tests.support.cutting import Cutter
+
+
+@pytest.fixture(scope="session")
+def embedder():
+    return OfflineEmbedder(threads=2)
+
+
+@pytest.fixture(scope="session")
+def segmenter(embedder):
+    return Cutter(embedder)
+
+
+@pytest.fixture(scope="session")
+def annotator():
+    return OfflineAnnotator()
+
+
+@pytest.fixture(scope="session")
+def compressor():
+    return OfflineCompressor()
+
+
+@pytest.fixture(scope="session")
+def lexicon():
+    return OfflineLexicon()

@@ -1,0 +1,113 @@
+import pytest
+
+from memci.domain.memory.node import NodeType
+from memci.smallmodel.offline.words import ENGLISH_PRONOUNS
+
+DECIDED = (
+    "We decided to move the billing service from MySQL to Postgres 16 by March 3rd. "
+    "Dana owns the migration."
+)
+DECIDED_CHINESE = (
+    "我们决定下周三把订单服务迁到自建机房，由李明负责。数据库版本不能低于PostgreSQL 16。"
+)
+
+
+def one(annotator, text):
+    (annotation,) = annotator.annotate([text])
+    return annotation
+
+
+@pytest.mark.parametrize(
+    ("text", "entities"),
+    [
+        (DECIDED, {"Postgres 16", "MySQL", "Dana"}),
+        ("My name is Anna Kowalski and I live in Gdansk.", {"Anna Kowalski", "Gdansk"}),
+        ("Yesterday Caroline showed me her new iPhone.", {"Caroline", "iPhone"}),
+        (DECIDED_CHINESE, {"李明", "PostgreSQL 16"}),
+        ("我叫陈晓东，住在杭州，正在读《三体》。", {"陈晓东", "杭州", "三体"}),
+        ("昨天我去了绿禾公园散步。", {"绿禾公园"}),
+        ("Dana owns the budget. John likes it.", {"Dana", "John"}),
+        ("Lately, nature is great. Exploring is fun! Woohoo, friends.", set()),
+        ("She said that they had seen it, and I agreed.", set()),
+        ("Wow, thanks! Great. Monday then.", set()),
+        ("她说他们已经看过了，我也同意。", set()),
+    ],
+)
+def test_entities_are_names_and_never_pronouns(annotator, text, entities):
+    found = one(annotator, text).entities
+    assert entities <= set(found) if entities else not found
+    assert not ENGLISH_PRONOUNS & {name.lower() for name in found}
+
+
+def test_keywords_name_what_the_text_is_about(annotator):
+    english = one(annotator, "The charity race for mental health raised money for the shelter.")
+    assert {"charity race", "mental health", "shelter"} & set(english.keywords)
+    assert "raised" not in english.keywords
+    chinese = one(annotator, "上次数据库迁移失败的原因是没有提前备份索引文件。")
+    assert any("数据库" in word for word in chinese.keywords)
+
+
+def test_annotations_keep_their_bounds(annotator):
+    huge = "x" * 1_000_000
+    for text in ["", " ", "OK", "😀", "she", huge, f"{huge} Berlin", "中" * 100_000, "a" * 70]:
+        annotation = one(annotator, text)
+        assert len(annotation.phrase) <= 80
+        assert len(annotation.keywords) <= 12
+        assert all(0 < len(word) <= 64 for word in annotation.keywords)
+        assert len(annotation.entities) <= 4
+        assert 0 <= annotation.worth <= 10
+
+
+@pytest.mark.parametrize("text", ["OK", "she", "😀", "谢谢你", "Yes I do.", "42"])
+def test_a_text_that_says_anything_has_a_keyword(annotator, text):
+    assert one(annotator, text).keywords
+
+
+@pytest.mark.parametrize(
+    ("text", "phrase"),
+    [
+        (
+            f"Hi there! {DECIDED} Thanks!",
+            "We decided to move the billing service from MySQL to Postgres 16 by March 3rd.",
+        ),
+        ("你好！谢谢你。我打算明年去厦门大学学习海洋生物。", "我打算明年去厦门大学学习海洋生物。"),
+    ],
+)
+def test_the_phrase_is_the_clause_that_tells_most(annotator, text, phrase):
+    assert one(annotator, text).phrase == phrase
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("To reset the router, first unplug it. Then hold the button.", NodeType.PROCEDURAL),
+        ("首先把鲈鱼洗净，然后放姜丝，最后蒸十分钟。", NodeType.PROCEDURAL),
+        ("Yesterday we went to the lake and saw a heron.", NodeType.EPISODIC),
+        ("昨天我和妈妈去了动物园，看到了熊猫。", NodeType.EPISODIC),
+        ("Anna is a vegetarian and lives in Oslo.", NodeType.SEMANTIC),
+        ("李明是素食者，住在杭州。", NodeType.SEMANTIC),
+    ],
+)
+def test_types(annotator, text, kind):
+    assert one(annotator, text).type is kind
+
+
+@pytest.mark.parametrize(
+    ("worthy", "chatter"),
+    [
+        (DECIDED, "Thanks a lot! Have a nice day."),
+        ("I'm allergic to peanuts, and my birthday is on 4 May.", "How are you? What's up?"),
+        (DECIDED_CHINESE, "谢谢你！好的，再见。"),
+        ("我对花生过敏，女儿今年五岁，我们住在杭州。", "哈哈，真好！听起来不错。"),
+    ],
+)
+def test_what_is_worth_keeping_is_told_from_small_talk(annotator, worthy, chatter):
+    keep, drop = annotator.annotate([worthy, chatter])
+    assert keep.worth >= 6
+    assert drop.worth < 3
+
+
+def test_each_text_is_annotated_by_itself(annotator):
+    texts = [DECIDED, DECIDED_CHINESE, "OK"]
+    assert annotator.annotate(texts) == [one(annotator, text) for text in texts]
+    assert annotator.annotate([]) == []

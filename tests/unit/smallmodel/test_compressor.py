@@ -1,0 +1,94 @@
+import re
+
+import pytest
+
+PLAN = (
+    "Hey! Thanks for asking, you know. We decided to move the billing service from MySQL to "
+    "Postgres 16 by March 3rd, because the old cluster can't be patched any more. Dana owns the "
+    "migration. Don't deploy on Fridays unless the on-call engineer (Priya) has agreed. "
+    "How are you by the way? I really hope that you are very well."
+)
+PLAN_CHINESE = (
+    "你好，谢谢你的关心。我们决定下周三（5月20日）把订单服务迁到自建机房，由李明负责。周五不要发布，"
+    "除非值班工程师王芳同意。你最近过得怎么样呢？上次迁移失败的原因是没有提前备份，这次一定要先做全量备份。"
+)
+
+
+@pytest.mark.parametrize("text", [PLAN, PLAN_CHINESE])
+@pytest.mark.parametrize("share", [0.9, 0.5, 0.3, 0.1, 0.05])
+def test_it_fits_and_uses_much_of_the_room(compressor, text, share):
+    target = int(len(text) * share)
+    shorter = compressor.compress(text, target)
+    assert 0 < len(shorter) <= target
+    if share >= 0.3:
+        assert len(shorter) >= 0.7 * target
+
+
+def test_the_decision_is_kept_and_the_greeting_is_not(compressor):
+    half = compressor.compress(PLAN, len(PLAN) // 2)
+    assert "move the billing service from MySQL to Postgres 16 by March 3rd" in half
+    assert "Dana owns the migration." in half
+    assert "Hey" not in half
+    assert "How are you" not in half
+    half = compressor.compress(PLAN_CHINESE, len(PLAN_CHINESE) // 2)
+    assert "把订单服务迁到自建机房" in half
+    assert "谢谢" not in half
+
+
+def test_a_condition_stays_with_what_it_conditions(compressor):
+    for target in range(5, len(PLAN)):
+        shorter = compressor.compress(PLAN, target)
+        if "Don't deploy on Fridays" in shorter:
+            assert "unless" in shorter
+    for target in range(5, len(PLAN_CHINESE)):
+        shorter = compressor.compress(PLAN_CHINESE, target)
+        assert ("周五不要发布" in shorter) == ("除非值班工程师王芳同意" in shorter)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Never press the red button during the night shift in the reactor hall of the station.",
+        "He does not want to sell the house in Oslo to the bank under any circumstances at all.",
+    ],
+)
+def test_a_negation_is_not_lost(compressor, text):
+    for target in range(20, len(text)):
+        shorter = compressor.compress(text, target).lower()
+        words = set(re.findall(r"\w+", shorter))
+        if len(words) > 2:
+            assert words & {"never", "not"}, shorter
+
+
+def test_a_sentence_that_is_cut_short_ends_with_its_mark(compressor):
+    text = "I bought a kayak in Bergen, which was more expensive than anybody had told me before."
+    assert compressor.compress(text, 40) == "I bought a kayak in Bergen."
+    assert compressor.compress(
+        "我在厦门买了一艘皮划艇，因为那里的价格比其他的城市便宜很多。", 16
+    ) == ("我在厦门买了一艘皮划艇。")
+
+
+def test_fillers_go_first(compressor):
+    text = "Actually, the migration of the billing database basically failed, you know, last night."
+    assert compressor.compress(text, len(text) - 5) == (
+        "The migration of the billing database failed, last night."
+    )
+
+
+def test_a_filler_after_a_negation_stays(compressor):
+    text = "Well, it is not just the database that failed in Frankfurt, it is the whole network."
+    assert "not just the database" in compressor.compress(text, 60)
+
+
+def test_a_text_that_fits_is_left_alone(compressor):
+    assert compressor.compress("Short enough.", 13) == "Short enough."
+    assert compressor.compress("  Short enough. ", 13) == "Short enough."
+
+
+def test_edges(compressor):
+    assert compressor.compress("", 10) == ""
+    assert compressor.compress("Something to say.", 0) == ""
+    assert compressor.compress("Something to say.", 1)
+    assert len(compressor.compress("x" * 100_000, 7)) == 7
+    assert len(compressor.compress("先啊" * 50_000, 7)) in range(1, 8)
+    assert compressor.compress("😀" * 30, 3) == "😀😀😀"

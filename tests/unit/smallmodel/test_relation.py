@@ -1,0 +1,40 @@
+import pytest
+
+from memci.domain.language import Language
+from memci.smallmodel.offline.relation import OfflineRelationNamer
+
+EN, ZH = Language.ENGLISH, Language.CHINESE
+
+
+@pytest.mark.parametrize(
+    ("text", "focus", "language", "relation"),
+    [
+        ("We decided to use Postgres for the queue.", "Postgres", EN, "decided"),
+        ("Anna loves Oslo in winter.", "Oslo", EN, "likes"),
+        ("Tom can't stand Oslo.", "Oslo", EN, "dislikes"),
+        ("I live in Gdansk with Piotr.", "Gdansk", EN, "located in"),
+        ("I live in Gdansk with Piotr.", "Piotr", EN, "about"),
+        ("We plan a trip with Maria.", "Maria", EN, "plans"),
+        ("Dana owns the migration.", "Dana", EN, "is responsible"),
+        ("She works at Siemens.", "Siemens", EN, "works at"),
+        ("The parser uses Lark.", "Lark", EN, "uses"),
+        ("That is Caroline's painting.", "Caroline", EN, "belongs to"),
+        ("Nice weather.", "Caroline", EN, "concerns"),
+        ("我们决定采用飞书。", "飞书", ZH, "决定"),
+        ("我很喜欢鼓浪屿。", "鼓浪屿", ZH, "喜欢"),
+        ("我不喜欢开长会。", "长会", ZH, "不喜欢"),
+        ("我最近去了厦门。", "厦门", ZH, "位于"),
+        ("我们把服务迁到机房，由李明负责。", "李明", ZH, "负责"),
+        ("他在阿里巴巴工作。", "阿里巴巴", ZH, "任职于"),
+        ("我打算学钢琴。", "钢琴", ZH, "计划"),
+        ("我叫陈晓东。", "陈晓东", ZH, "是"),
+        ("天气很好。", "厦门", ZH, "涉及"),
+    ],
+)
+def test_the_sentence_that_names_the_focus_names_the_relation(text, focus, language, relation):
+    assert OfflineRelationNamer().name(text, focus, language) == relation
+
+
+@pytest.mark.parametrize("focus", ["C++", "a(b", "[x]", "", "\\d"])
+def test_a_focus_is_text_and_no_pattern(focus):
+    assert OfflineRelationNamer().name("We use C++ and a(b here [x].", focus, EN)

@@ -1,0 +1,37 @@
+import pytest
+
+from memci.smallmodel.offline.sentences import sentences
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("It rained. We left.", ["It rained.", "We left."]),
+        ("Dr. Smith paid 3.5 dollars. Fine.", ["Dr. Smith paid 3.5 dollars.", "Fine."]),
+        ("See memci.toml, e.g. line 4. Then stop.", ["See memci.toml, e.g. line 4.", "Then stop."]),
+        ("I live in the U.S. It is big.", ["I live in the U.S.", "It is big."]),
+        ("Come at 5 p.m. tomorrow.", ["Come at 5 p.m. tomorrow."]),
+        ("I said no. He left.", ["I said no.", "He left."]),
+        ("Well... maybe. Or not?!", ["Well... maybe.", "Or not?!"]),
+        ('He said "Stop!" Then he ran.', ['He said "Stop!"', "Then he ran."]),
+        ("1. Unplug it\n2. Wait", ["1. Unplug it", "2. Wait"]),
+        ("我叫张三。你呢？很好！", ["我叫张三。", "你呢？", "很好！"]),
+        ("他说：“好的。”然后走了……真的。", ["他说：“好的。”", "然后走了……", "真的。"]),
+        ("价格是3.5元，买了！", ["价格是3.5元，买了！"]),
+        ("好啊!我们走", ["好啊!", "我们走"]),
+    ],
+)
+def test_sentences_end_where_a_reader_ends_them(text, expected):
+    assert sentences(text) == expected
+
+
+def test_a_wrapped_line_goes_on():
+    text = (
+        "The old cluster could not be patched any more, so we moved it\nto Frankfurt. It works.\n"
+    )
+    assert len(sentences(text)) == 2
+
+
+def test_a_block_of_code_is_one_sentence():
+    text = "Run this:\n```sh\nmake. all\n\nmake test\n```\nDone."
+    assert sentences(text) == ["Run this:", "```sh\nmake. all\n\nmake test\n```", "Done."]

@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+import io
+import json
+import logging
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import structlog
+from pydantic import BaseModel, ValidationError
+
+from memci.telemetry.logs import configure_logs
+
+
+class Lines(io.StringIO):
+    def read_json(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in self.getvalue().splitlines()]
+
+
+@pytest.fixture
+def lines() -> Iterator[Lines]:
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    root.handlers.clear()
+    yield Lines()
+    structlog.reset_defaults()
+    structlog.contextvars.clear_contextvars()
+    root.handlers[:] = handlers
+    root.setLevel(level)
+
+
+def test_one_json_line_an_event_in_utc_with_what_is_bound(lines: Lines) -> None:
+    configure_logs("info", "json", stream=lines)
+    with structlog.contextvars.bound_contextvars(agent_id="alice", job_id="j"):
+        structlog.get_logger("memci.lane").info("job done", 名="值")
+    (line,) = lines.read_json()
+    assert line.pop("timestamp").endswith("Z")
+    assert line == {
+        "event": "job done", "level": "info", "logger": "memci.lane",
+        "agent_id": "alice", "job_id": "j", "名": "值",
+    }  # fmt: skip
+
+
+def test_other_libraries_log_the_same_way(lines: Lines) -> None:
+    configure_logs("info", "json", stream=lines)
+    with structlog.contextvars.bound_contextvars(agent_id="alice"):
+        logging.getLogger("celery.worker").warning("lost %s", "it")
+        logging.getLogger("celery.worker").debug("not shown")
+    (line,) = lines.read_json()
+    assert (line["event"], line["level"], line["agent_id"]) == ("lost it", "warning", "alice")
+
+
+def test_levels_hold(lines: Lines) -> None:
+    configure_logs("warning", "json", stream=lines)
+    structlog.get_logger("a").info("quiet")
+    structlog.get_logger("a").warning("loud")
+    assert [line["event"] for line in lines.read_json()] == ["loud"]
+
+
+def test_what_is_no_terminal_gets_json_and_people_get_text(lines: Lines) -> None:
+    configure_logs("info", "auto", stream=lines)
+    structlog.get_logger("a").info("x")
+    assert lines.read_json()
+    lines.truncate(0)
+    configure_logs("info", "console", stream=lines)
+    structlog.get_logger("a").info("x", key=1)
+    assert "x" in lines.getvalue()
+    assert "key=1" in lines.getvalue()
+    assert "{" not in lines.getvalue()
+
+
+class Shape(BaseModel):
+    number: int
+
+
+def test_errors_that_quote_their_input_are_logged_without_it(lines: Lines) -> None:
+    configure_logs("info", "json", stream=lines)
+    said = "what the user said".upper()  # no line of this file holds it
+    try:
+        try:
+            Shape.model_validate({"number": said})
+        except ValidationError as cause:
+            raise RuntimeError("of our own") from cause
+    except RuntimeError:
+        structlog.get_logger("a").exception("failed")
+    (line,) = lines.read_json()
+    assert "ValidationError" in line["exception"]
+    assert "RuntimeError: of our own" in line["exception"]
+    assert "test_logs.py" in line["exception"]
+    assert said not in str(line)
