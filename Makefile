@@ -18,7 +18,7 @@ INSTALLED := $(VENV)/.installed
 # pip of the outer Python installs into the inner one: no ensurepip is needed.
 PIP = $(PYTHON) -m pip --python $(BIN)/python --disable-pip-version-check
 
-.PHONY: help demo up test check bench test-rabbitmq lock clean
+.PHONY: help demo up test check bench test-rabbitmq test-node lock clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -46,6 +46,10 @@ test-rabbitmq: $(INSTALLED)  ## Run the tests for RabbitMQ, on the server of MEM
 	  echo "set MEMCI_TEST_RABBITMQ_URL to a RabbitMQ for tests, such as amqp://guest:guest@127.0.0.1:5672//" >&2; \
 	  exit 2; }
 	$(BIN)/python -m pytest tests/rabbitmq $(ARGS)
+
+test-node: $(INSTALLED)  ## Run the test of the producer in Node.js (needs node and npm)
+	cd examples/producers/node && npm ci
+	$(BIN)/python -m pytest tests/acceptance/node_producer.py $(ARGS)
 
 lock: $(INSTALLED)  ## Pin anew, in requirements.lock, what pyproject.toml asks for
 	@{ echo "# Everything that \`make\` installs, pinned: made by \`make lock\` from pyproject.toml (extra: dev)."; \

@@ -103,6 +103,7 @@ def test_the_context_worker_answers_and_refuses(reads, fleet, broker_url):
     )  # fmt: skip
     with pytest.raises(Exception, match="agent id"):
         result.get(timeout=20)
+    foreign.backend.result_consumer.stop()
     foreign.close()
 
 
