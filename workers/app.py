@@ -6,10 +6,12 @@ from beat_schedule import beat_schedule
 from memci.broker.app import make_app
 from memci.config import load_settings
 from memci.runtime import broker_url
+from workers.quiet import QuietTask
 
 settings = load_settings()
 
 app = make_app(broker_url(settings))
+app.Task = QuietTask
 app.conf.update(
     include=["workers.lanes", "workers.reads", "workers.upkeep", "workers.lifecycle"],
     beat_schedule=beat_schedule(settings),
