@@ -40,9 +40,7 @@ def measure(stage: Stage, *, quick: bool) -> Iterator[Finding]:
 class _Load:
     """The same load for both; each run begins with empty tables and an empty broker."""
 
-    def __init__(
-        self, stage: Stage, api: Process, port: int, requests: int, messages: int
-    ) -> None:
+    def __init__(self, stage: Stage, api: Process, port: int, requests: int, messages: int) -> None:
         self.latencies_ms: list[float] = []
         self.cpu_ms: list[float] = []
         self._stage = stage
