@@ -173,7 +173,7 @@ class World:
 
     def kept_keys(self) -> list[str]:
         """Keys that would stay for ever."""
-        return sorted(key.decode() for key in self.client.keys() if self.client.ttl(key) < 0)
+        return sorted(key.decode() for key in self.client.scan_iter() if self.client.ttl(key) < 0)
 
     def finish(self) -> dict[str, list[UUID]]:
         """Let healthy workers take in all that is there."""

@@ -43,9 +43,7 @@ def test_a_token_leaves_nothing_but_itself(make, broker_url, client):
 
 
 def test_threads_publish_at_once(tokens, client):
-    threads = [
-        Thread(target=lambda: [tokens.wake_lane("a") for _ in range(20)]) for _ in range(16)
-    ]
+    threads = [Thread(target=lambda: [tokens.wake_lane("a") for _ in range(20)]) for _ in range(16)]
     for thread in threads:
         thread.start()
     for thread in threads:

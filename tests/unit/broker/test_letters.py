@@ -115,7 +115,7 @@ def test_a_refusal_quotes_nothing():
         secret.encode(),
         envelope(secret),
         envelope([[], {}, {}], headers={"task": [secret]}),
-        second({}, **{}).replace(b"application/json", secret.encode()),
+        second({}).replace(b"application/json", secret.encode()),
     ):
         assert secret not in refusal(raw)
 
@@ -146,7 +146,9 @@ def test_ids_that_are_no_uuids_are_told_apart():
     assert letter_id("1", b"x") == letter_id("1", b"y")
 
 
-@pytest.mark.parametrize("form", [ID, ID.upper(), f"{{{ID}}}", f"urn:uuid:{ID}", ID.replace("-", "")])
+@pytest.mark.parametrize(
+    "form", [ID, ID.upper(), f"{{{ID}}}", f"urn:uuid:{ID}", ID.replace("-", "")]
+)
 def test_a_uuid_is_the_same_however_it_is_written(form):
     assert letter_id(form, b"") == UUID(ID)
 

@@ -50,5 +50,3 @@ def test_json_only_and_no_socket_without_a_time_out(url):
         options = app.conf.broker_transport_options
         assert (options.get("socket_timeout") or options["read_timeout"]) <= 30
         app.close()
-
-
