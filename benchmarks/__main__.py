@@ -1,4 +1,4 @@
-"""``python -m benchmarks [PART …]``: measures, prints a table of ratios, says which bars are met."""
+"""``python -m benchmarks [PART …]``: measures, prints a table of ratios and which bars are met."""
 
 from __future__ import annotations
 
@@ -28,8 +28,7 @@ def main() -> int:
             say(f"{part} …")
             measure: Callable[..., Iterator[Finding]] = import_module(f"benchmarks.{part}").measure
             with open_stage(servers) as stage:
-                for finding in measure(stage, quick=arguments.quick):
-                    findings.append(finding)
+                findings.extend(measure(stage, quick=arguments.quick))
     print_table(findings)
     if arguments.json:
         write_json(findings, arguments.json)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from statistics import median
 from typing import Any
 
 from benchmarks.compare import alternate, percentile
 from benchmarks.report import Bar, Finding
-from benchmarks.stage import Stage
+from benchmarks.stage import Process, Stage
 
 CONNECTIONS = 16
 _BARS = {1: 0.15, 20: 0.4}
@@ -19,10 +20,10 @@ def measure(stage: Stage, *, quick: bool) -> Iterator[Finding]:
     api, port = stage.start_api()
     for messages, bar in _BARS.items():
         requests = (1_500 if quick else 3_000) // (1 if messages == 1 else 2)
-        load = _Load(stage, port, requests, messages)
+        load = _Load(stage, api, port, requests, messages)
         load.accept()  # connections are made, statements are prepared
         load.insert()
-        load.latencies_ms.clear()
+        load.forget()
         compared = alternate(load.accept, load.insert, runs, f"accept, {messages} a request")
         p50, p95 = (percentile(load.latencies_ms, share) for share in (0.5, 0.95))
         yield compared.finding(
@@ -30,7 +31,8 @@ def measure(stage: Stage, *, quick: bool) -> Iterator[Finding]:
             "messages/s",
             "bare psycopg, the same rows",
             Bar(bar),
-            f"{CONNECTIONS} connections; p50 {p50:.1f} ms, p95 {p95:.1f} ms",
+            f"{CONNECTIONS} connections; p50 {p50:.1f} ms, p95 {p95:.1f} ms; "
+            f"{median(load.cpu_ms):.2f} ms of the API's processor time a request",
         )
     stage.stop([api])
 
@@ -38,21 +40,30 @@ def measure(stage: Stage, *, quick: bool) -> Iterator[Finding]:
 class _Load:
     """The same load for both; each run begins with empty tables and an empty broker."""
 
-    def __init__(self, stage: Stage, port: int, requests: int, messages: int) -> None:
+    def __init__(self, stage: Stage, api: Process, port: int, requests: int, messages: int) -> None:
         self.latencies_ms: list[float] = []
+        self.cpu_ms: list[float] = []
         self._stage = stage
+        self._api = api
         self._port = port
         self._requests = requests
         self._messages = messages
 
     def accept(self) -> float:
         """Return messages a second over HTTP."""
+        before_s = self._api.cpu_s
         answer = self._run("benchmarks.load_client", port=self._port)
+        self.cpu_ms.append((self._api.cpu_s - before_s) * 1000 / self._requests)
         self.latencies_ms += answer["latencies_ms"]
         with self._stage.redis() as client:
             published = client.llen("memci.lane")
             assert published == self._requests, f"{published} tokens were published"
         return self._rate(answer)
+
+    def forget(self) -> None:
+        """Begin anew: what was measured so far was for warming up."""
+        self.latencies_ms.clear()
+        self.cpu_ms.clear()
 
     def insert(self) -> float:
         """Return messages a second by bare inserts."""

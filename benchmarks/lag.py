@@ -25,9 +25,7 @@ def measure(stage: Stage, *, quick: bool) -> Iterator[Finding]:
     api, port = stage.start_api()
     workers = [
         stage.start_worker("workers", LANE_QUEUE, *LANE_POOL, name="lane"),
-        stage.start_worker(
-            "workers", COMPRESS_QUEUE, "-P", "threads", "-c", "4", name="compress"
-        ),
+        stage.start_worker("workers", COMPRESS_QUEUE, "-P", "threads", "-c", "4", name="compress"),
     ]
     _send(stage, port, seconds=3, prefix="warm-up")
     before = 3 * _RATE

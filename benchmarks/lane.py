@@ -182,11 +182,7 @@ def _two_workers(
         stage.stop(second)
         return rate
 
-    compared = alternate(
-        both, lambda: lanes.rate(agents, jobs, WAITING), runs, "lane, two workers"
-    )
-    yield compared.finding(
-        "lane: two workers, jobs that wait 20 ms", "/s", "one worker", Bar(1.7)
-    )
+    compared = alternate(both, lambda: lanes.rate(agents, jobs, WAITING), runs, "lane, two workers")
+    yield compared.finding("lane: two workers, jobs that wait 20 ms", "/s", "one worker", Bar(1.7))
     say("the bound of one worker: 8 threads ÷ 20 ms = 400/s")
     stage.stop(one)

@@ -127,9 +127,7 @@ def _unit(random: np.random.Generator, rows: int) -> Vectors:
     return unit
 
 
-def _copy(
-    connection: psycopg.Connection, target: str, rows: Iterator[tuple[object, ...]]
-) -> None:
+def _copy(connection: psycopg.Connection, target: str, rows: Iterator[tuple[object, ...]]) -> None:
     with (
         connection.cursor() as cursor,
         cursor.copy(f"COPY {target} FROM STDIN".encode()) as copy,

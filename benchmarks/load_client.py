@@ -65,8 +65,7 @@ def _bodies(messages: int) -> list[bytes]:
         json.dumps(
             {
                 "messages": [
-                    {"role": each.role, "content": each.content}
-                    for each in islice(said, messages)
+                    {"role": each.role, "content": each.content} for each in islice(said, messages)
                 ]
             },
             ensure_ascii=False,

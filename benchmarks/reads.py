@@ -72,9 +72,7 @@ def _reads(runtime: Runtime) -> dict[str, _Ask]:
     return {"recall": recall, "search": search, "context": context}
 
 
-def _compare(
-    name: str, ask: _Ask, stage: Stage, library: Library, count: int
-) -> Iterator[Finding]:
+def _compare(name: str, ask: _Ask, stage: Stage, library: Library, count: int) -> Iterator[Finding]:
     for callers in CALLERS:
         questions = list(library.questions(count * min(callers, 4)))
         _time_all(ask, questions[:20], callers)

@@ -8,7 +8,6 @@ wins. Memory parameters live in a table of their own: ``[memory]`` or ``MEMCI_ME
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -29,18 +28,10 @@ from pydantic_settings import (
 )
 
 from memci.domain.memory.parameters import MemoryParameters
+from memci.domain.message import AppendLimits
 from memci.errors import ConfigurationError, InvalidInputError
 
 LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
-
-
-@dataclass(frozen=True, slots=True)
-class AppendLimits:
-    """How much may be appended at once, whichever way it comes; sizes are UTF-8 bytes."""
-
-    request_bytes: int
-    message_bytes: int
-    messages: int
 
 
 class ApiKey(BaseModel):

@@ -23,7 +23,7 @@ from memci.broker.call import Reads, RedisReads, Replies
 from memci.broker.events import JobEvents
 from memci.broker.redis_queues import RedisAgentQueues
 from memci.broker.rpc import RpcReads
-from memci.broker.token import Tokens
+from memci.broker.token import RedisTokens, Tokens
 from memci.config import Settings
 from memci.errors import ConfigurationError
 from memci.jobs import all_jobs, compression
@@ -114,7 +114,9 @@ class Runtime:
     @cached_property
     def tokens(self) -> Tokens:
         """What wakes workers."""
-        return Tokens(self.celery)
+        if self.redis is None:
+            return Tokens(self.celery)
+        return RedisTokens(self.celery, self._broker_url)
 
     @cached_property
     def intake(self) -> Intake:
@@ -212,6 +214,8 @@ class Runtime:
             self.readings.close()
         if "traces" in made:
             self.traces.close()
+        if "tokens" in made:
+            self.tokens.close()
         if "database" in made:
             self.database.close()
         if made.get("redis") is not None:

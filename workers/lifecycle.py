@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from functools import cache
 from typing import Any
 
@@ -10,6 +11,7 @@ from celery import signals
 
 from memci.broker.bell import Bell
 from memci.broker.names import COMPRESS_QUEUE, LANE_QUEUE, READ_QUEUE, UPKEEP_QUEUE
+from memci.errors import ConfigurationError
 from memci.queue.lane import LaneLoop
 from memci.runtime import Runtime
 from memci.telemetry.logs import configure_logs
@@ -39,12 +41,18 @@ def _log_as_we_do(**_: Any) -> None:
 
 @signals.celeryd_after_setup.connect
 def _warm_up(instance: Any, **_: Any) -> None:
-    """Load before the first task what every task of these queues needs."""
+    """Load before the first task what every task of these queues needs.
+
+    Celery goes on after an error in a signal's handler; a worker with wrong settings must not.
+    """
     queues = set(instance.app.amqp.queues.consume_from)
     if queues & {LANE_QUEUE, COMPRESS_QUEUE, READ_QUEUE} or any(
         name.startswith("memci.agent.") for name in queues
     ):
-        runtime().models.embedder.embed(["warm-up"])
+        try:
+            runtime().models.embedder.embed(["warm-up"])
+        except ConfigurationError as error:
+            sys.exit(f"memci: {error}")
 
 
 @signals.worker_ready.connect

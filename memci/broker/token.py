@@ -6,13 +6,20 @@ makes its caller wait long: the sweeper puts out what is missing.
 
 from __future__ import annotations
 
+import base64
+import json
 import time
 from collections.abc import Mapping
 from threading import Lock
 from typing import Any
+from uuid import uuid4
 
+import redis
 import structlog
 from celery import Celery
+from kombu import Queue
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 from memci.broker.errors import BROKER_ERRORS
 from memci.broker.names import (
@@ -53,17 +60,70 @@ class Tokens:
         """Tell compress workers that a pass is wanted."""
         return self._publish(LANE_COMPRESS_TASK, _COMPRESS, {"agent_id": agent_id})
 
-    def _publish(self, task: str, where: object, arguments: Mapping[str, Any]) -> bool:
+    def close(self) -> None:
+        """Close what was opened for publishing alone."""
+
+    def _publish(self, task: str, where: Queue, arguments: Mapping[str, Any]) -> bool:
         if time.monotonic() < self._rest_until:
             return False
         try:
-            # Said for each: otherwise Celery subscribes to a result, and waits for its broker.
-            self._app.send_task(
-                task, kwargs=arguments, queue=where, retry=False, ignore_result=True
-            )
+            self._send(task, where, arguments)
         except BROKER_ERRORS as error:
             with self._lock:
                 self._rest_until = time.monotonic() + _REST_S
             _log.warning("token not published", task=task, error=type(error).__name__)
             return False
         return True
+
+    def _send(self, task: str, where: Queue, arguments: Mapping[str, Any]) -> None:
+        # Said for each: otherwise Celery subscribes to a result, and waits for its broker.
+        self._app.send_task(task, kwargs=arguments, queue=where, retry=False, ignore_result=True)
+
+
+class RedisTokens(Tokens):
+    """Puts tokens onto Redis lists as kombu lays them there.
+
+    Every accept publishes one, and Celery's and kombu's layers would cost it more processor time
+    than all its SQL.
+    """
+
+    def __init__(self, app: Celery, broker_url: str) -> None:
+        """Take the app for the form of its messages, and the broker for a client of our own."""
+        super().__init__(app)
+        self._client = redis.Redis.from_url(
+            broker_url,
+            socket_timeout=30,
+            socket_connect_timeout=2,
+            # A connection that a restart has cut is replaced; a broker that is away is left alone.
+            retry=Retry(NoBackoff(), 1),
+        )
+
+    def close(self) -> None:
+        """Close the client."""
+        self._client.close()
+
+    def _send(self, task: str, where: Queue, arguments: Mapping[str, Any]) -> None:
+        message = self._app.amqp.create_task_message(
+            str(uuid4()), task, kwargs=arguments, ignore_result=True
+        )
+        self._client.lpush(where.name, _envelope(message, where.name))
+
+
+def _envelope(message: Any, queue_name: str) -> str:
+    """Write a Celery message as kombu's Redis transport does."""
+    return json.dumps(
+        {
+            "body": base64.b64encode(json.dumps(message.body).encode()).decode(),
+            "content-encoding": "utf-8",
+            "content-type": "application/json",
+            "headers": message.headers,
+            "properties": {
+                **message.properties,
+                "delivery_mode": 2,
+                "delivery_info": {"exchange": "", "routing_key": queue_name},
+                "priority": 0,
+                "body_encoding": "base64",
+                "delivery_tag": str(uuid4()),
+            },
+        }
+    )

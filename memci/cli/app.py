@@ -5,6 +5,7 @@ This module is imported by ``memci --help``: commands import what they need when
 
 from __future__ import annotations
 
+import io
 import sys
 import traceback
 from collections.abc import Callable
@@ -68,6 +69,9 @@ app.add_typer(database.app, name="db")
 
 def run() -> int:
     """Run one command; returns the exit code. An error is one line on stderr."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # for terminals that are not UTF-8
     try:
         app()
     except SystemExit as end:

@@ -13,6 +13,7 @@ from typing import Any
 
 from pydantic import BaseModel
 from rich.console import Console
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -46,7 +47,9 @@ def print_json(value: BaseModel | Mapping[str, Any] | Sequence[Any]) -> None:
     sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
 
 
-def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+def print_table(
+    columns: Sequence[str], rows: Iterable[Sequence[object]], *, indent: int = 0
+) -> None:
     """Print rows under the names of their columns; numbers go to the right."""
     listed = [list(row) for row in rows]
     if not listed:
@@ -54,11 +57,16 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Non
         return
     table = Table(box=None, pad_edge=False, header_style="bold")
     for index, name in enumerate(columns):
-        numbers = all(isinstance(row[index], (int, float)) for row in listed) and bool(listed)
+        numbers = all(isinstance(row[index], (int, float)) for row in listed)
         table.add_column(name, justify="right" if numbers else "left", overflow="fold")
     for row in listed:
         table.add_row(*(Text(cell(value)) for value in row))
-    console().print(table)
+    screen = console()
+    with screen.capture() as captured:
+        screen.print(Padding(table, (0, 0, 0, indent)))
+    # Rich fills lines up with blanks.
+    sys.stdout.write("".join(f"{line.rstrip()}\n" for line in captured.get().splitlines()))
+    sys.stdout.flush()
 
 
 def print_next(cursor: str | None) -> None:

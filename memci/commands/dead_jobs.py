@@ -5,7 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from memci.broker.token import Tokens
-from memci.config import AppendLimits
+from memci.domain.message import AppendLimits
 from memci.queue import bridge, dead_letter
 from memci.storage import letters
 from memci.storage.session import Database

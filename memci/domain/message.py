@@ -69,3 +69,17 @@ class Message:
         calls = (call.get("function", {}) for call in self.tool_calls)
         written = [f"{call.get('name', '')}({call.get('arguments', '')})" for call in calls]
         return "\n".join([self.content, *written] if self.content else written)
+
+    @property
+    def searched(self) -> str:
+        """What the indexes hold: the text after its speaker's name, which questions often name."""
+        return f"{self.name}: {self.text}" if self.name and self.text.strip() else self.text
+
+
+@dataclass(frozen=True, slots=True)
+class AppendLimits:
+    """How much may be appended at once, whichever way it comes; sizes are UTF-8 bytes."""
+
+    request_bytes: int
+    message_bytes: int
+    messages: int

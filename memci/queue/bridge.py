@@ -20,8 +20,8 @@ from memci.broker.agent_queues import AgentQueues
 from memci.broker.errors import BROKER_ERRORS, broker_errors
 from memci.broker.letters import Letter, decode, letter_id
 from memci.broker.names import COMPRESS_TASK, CREATE_TASK
-from memci.config import AppendLimits
 from memci.domain.lane.job import JobSource
+from memci.domain.message import AppendLimits
 from memci.errors import ConflictError, InvalidInputError
 from memci.queue import mailbox, submit
 from memci.queue.intake import Append, append_in

@@ -9,8 +9,7 @@ from uuid import UUID
 
 from pydantic import Field, JsonValue, model_validator
 
-from memci.config import AppendLimits
-from memci.domain.message import NewMessage, Remember, Role
+from memci.domain.message import AppendLimits, NewMessage, Remember, Role
 from memci.errors import TooLargeError
 from memci.shapes.base import Answer, ForeignId, Instant, Request, Text, storable
 

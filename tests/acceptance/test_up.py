@@ -70,9 +70,9 @@ def test_a_part_that_cannot_start_says_why(tmp_path: Path, database_url: str, br
         tmp_path / "said",
         MEMCI_DATABASE_URL=database_url,
         MEMCI_BROKER_URL=broker_url,
-        MEMCI_COMPRESSOR="nobody:has-this",
+        FLOWER_MAX_WORKERS="many",  # Flower reads it, and cannot
     ) as running:
-        running.wait_said("does not start; the end of")
+        running.wait_said("flower does not start; the end of", "flower is tried again")
         running.interrupt()
         assert running.process.wait(60) == 1
     assert processes_of(tmp_path / "data") == []

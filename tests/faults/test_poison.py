@@ -11,7 +11,7 @@ import redis
 
 from memci.broker.names import agent_queue_name
 from memci.commands import dead_jobs, pause
-from memci.config import AppendLimits
+from memci.domain.message import AppendLimits
 from memci.errors import ConflictError, NotFoundError
 from memci.testing import wait_until
 

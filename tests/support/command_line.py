@@ -17,7 +17,7 @@ from memci.testing import wait_until
 from tests.support.fleet import ROOT
 
 MEMCI = (sys.executable, "-m", "memci.cli")
-_COMMAND_S = 120.0
+_COMMAND_S = 360.0
 _UP_S = 150.0
 
 

@@ -38,7 +38,8 @@ SELECT %(agent)s, term, id, count(*), %(terms)s FROM drawn GROUP BY term, id
 _VECTORS = """
 INSERT INTO {table}_vector (agent_id, {key}, embedding, model)
 SELECT %(agent)s, n, (SELECT array_agg(random() - 0.5)
-                        FROM generate_series(1, %(dimension)s::int + n * 0))::real[]::halfvec, 'words'
+                        FROM generate_series(1, %(dimension)s::int + n * 0))::real[]::halfvec,
+       'words'
   FROM generate_series(%(first)s::int, %(last)s::int) n
 """
 # A memory with an entity, both ways, and with the memories before and after it.

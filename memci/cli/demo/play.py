@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 
 from memci.cli.demo import acts
+from memci.cli.demo.forgetting import forget
+from memci.cli.demo.player import Player
 from memci.cli.demo.screen import Screen
 from memci.cli.demo.stage import stage
 from memci.cli.demo.stories import STORIES
@@ -36,9 +38,9 @@ def _play(settings: Settings, interrupts: Interrupts, screen: Screen) -> None:
     screen.act("Start", "PostgreSQL, Redis, API, workers, beat and Flower")
     with stage(settings, interrupts, screen.aside) as url:
         with Memci(url, wait_ms=10_000) as memci:
-            cast = [acts.Player(story, memci.agent(story.agent)) for story in STORIES]
+            cast = [Player(story, memci.agent(story.agent)) for story in STORIES]
             acts.remember(cast, screen)
-            acts.forget(cast, screen)
+            forget(cast, screen)
             acts.recall(cast, screen)
             acts.assemble(cast, screen)
         screen.act("Stop", "everything, and remove the demo's folder")

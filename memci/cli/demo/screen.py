@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from rich.padding import Padding
 from rich.rule import Rule
-from rich.table import Table
 from rich.text import Text
 
-from memci.cli.output import cell, console, printable
+from memci.cli.output import console, print_table, printable
 
 _MARGIN = 2
 _BAR_CELLS = 24
@@ -38,7 +36,9 @@ class Screen:
 
     def say(self, text: str = "", *, style: str = "") -> None:
         """Print a line."""
-        self._print(Text(printable(text), style=style))
+        margin = " " * _MARGIN
+        indented = margin + printable(text).replace("\n", f"\n{margin}")
+        self._console.print(Text(indented, style=style), soft_wrap=True)
 
     def aside(self, text: str) -> None:
         """Print a line of someone else's."""
@@ -51,13 +51,7 @@ class Screen:
 
     def table(self, columns: tuple[str, ...], rows: list[tuple[object, ...]]) -> None:
         """Print a table; numbers go to the right."""
-        table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 1))
-        for index, name in enumerate(columns):
-            numbers = all(isinstance(row[index], (int, float)) for row in rows)
-            table.add_column(name, justify="right" if numbers else "left")
-        for row in rows:
-            table.add_row(*(Text(cell(value)) for value in row))
-        self._print(table)
+        print_table(columns, rows, indent=_MARGIN)
 
     @contextmanager
     def waiting(self, text: str) -> Iterator[None]:
@@ -67,9 +61,6 @@ class Screen:
             return
         with self._console.status(text):
             yield
-
-    def _print(self, what: Text | Table) -> None:
-        self._console.print(Padding(what, (0, 0, 0, _MARGIN)), soft_wrap=isinstance(what, Text))
 
 
 def bar(part: float) -> str:

@@ -79,7 +79,7 @@ class LiveBoard:
         """Show these parts, in this order."""
         self._parts = parts
         self._live = Live(
-            console=screen, get_renderable=self._render, refresh_per_second=8, transient=False
+            console=screen, get_renderable=self._render, refresh_per_second=4, transient=False
         )
 
     def __enter__(self) -> Self:

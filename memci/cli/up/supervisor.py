@@ -29,6 +29,7 @@ class Supervisor:
         self._board = board
         self._interrupts = interrupts
         self._said_ready = False
+        self._explained: set[str] = set()
 
     def run(self, when_ready: str) -> int:
         """Run until asked to stop; returns 0, or 1 when a part was not to be had.
@@ -68,8 +69,15 @@ class Supervisor:
             self._board.say(when_ready)
 
     def _explain(self, part: Part) -> None:
+        """Show the end of a part's log, once for all parts that end on the same words."""
+        lines = part.log.last_lines(_LAST_LINES)
+        reason = lines[-1] if lines else ""
+        if reason in self._explained:
+            self._board.say(f"{part.name} does not start either: {reason} ({part.log.path})")
+            return
+        self._explained.add(reason)
         self._board.say(f"{part.name} does not start; the end of {part.log.path}:")
-        for line in part.log.last_lines(_LAST_LINES):
+        for line in lines:
             self._board.say(f"  {line}")
         self._board.say(
             f"{part.name} is tried again from time to time. Put right what the lines above say, "

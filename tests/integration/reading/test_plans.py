@@ -19,7 +19,7 @@ from memci.testing import database_copy
 from tests.support.crowd import fill
 from tests.support.stored import Reader
 
-pytestmark = pytest.mark.timeout(300)  # some 700,000 rows are put in first
+pytestmark = pytest.mark.timeout(300)  # a million rows are put in first
 
 SIZE = 10_000
 DIMENSION = 16  # plans depend on rows, not on the length of vectors
@@ -28,7 +28,7 @@ OWNED = ("message", "message_vector", "message_term", "node", "node_vector", "no
 
 @pytest.fixture(scope="module")
 def crowded(shared_postgres: Any) -> Iterator[Reader]:
-    """Four agents with 10,000 messages and as many memories each."""
+    """One agent with 10,000 messages and as many memories, a tenth of all there are."""
     with database_copy(shared_postgres) as url:
         reader = Reader(Database(url))
         try:
@@ -40,8 +40,9 @@ def crowded(shared_postgres: Any) -> Iterator[Reader]:
 
 
 def _fill(database: Database) -> None:
-    for agent_id in ("big", "one", "two", "three"):
-        fill(database, agent_id, messages=SIZE, nodes=SIZE, dimension=DIMENSION, terms=6)
+    fill(database, "big", messages=SIZE, nodes=SIZE, dimension=DIMENSION, terms=6)
+    for number in range(9):
+        fill(database, f"other{number}", messages=SIZE, nodes=SIZE, dimension=1, terms=2)
     with database.engine.connect() as connection:
         connection.exec_driver_sql("SET ROLE memci_owner")
         connection.exec_driver_sql("ANALYZE")

@@ -1,0 +1,35 @@
+"""The demo, from its first line to its last."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.command_line import processes_of, run
+
+pytestmark = pytest.mark.timeout(400)
+
+
+def test_the_demo_shows_everything_and_leaves_nothing(tmp_path: Path):
+    done = run("demo", settings={"MEMCI_DATA_DIR": str(tmp_path), "MEMCI_API_KEY": "not used"})
+    assert (done.returncode, done.stderr) == (0, "")
+    for act in ("1  Start", "2  Remember", "3  Forget", "4  Recall", "5  Context", "6  Stop"):
+        assert f"\n{act}  " in done.stdout
+    jobs = [line for line in done.stdout.splitlines() if line.endswith("  done")]
+    assert {line.split()[0] for line in jobs} == {"mira", "chen"}
+    for word in ("umbrella", "二胡"):
+        assert f"{word}" in _answer(done.stdout, word)
+        assert "[forgotten]" in _answer(done.stdout, word)
+    for word in ("Biscuit", "霸王龙"):
+        assert "[memory]" in _answer(done.stdout, word)
+    for word in ("submarine", "潜水艇"):
+        assert "never known" in _answer(done.stdout, word)
+    assert done.stdout.count(" of 800 tokens · receipt ") == 2
+    assert not (tmp_path / "demo").exists()
+    assert processes_of(tmp_path / "demo") == []
+
+
+def _answer(output: str, word: str) -> str:
+    """What the recall of a word said."""
+    return output.split(f"recall({word!r})", 1)[1].split("recall(", 1)[0]

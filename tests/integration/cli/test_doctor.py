@@ -1,0 +1,120 @@
+"""The doctor finds what is wrong, on real servers that are made ill."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable
+from contextlib import closing
+
+import pytest
+import redis
+from sqlalchemy.engine import make_url
+
+from memci.broker.app import make_app
+from memci.broker.token import Tokens
+from memci.cli.doctor.broker import check_broker_and_workers
+from memci.cli.doctor.database import check_database
+from memci.cli.doctor.examine import worst
+from memci.cli.doctor.finding import Finding, Level
+from memci.cli.doctor.queue import check_queue
+from memci.domain.message import NewMessage, Role
+from memci.embedded import Postgres, Servers
+from memci.queue.intake import Append, Intake
+from memci.storage.migrate import downgrade
+from memci.storage.session import Database
+
+
+def levels(findings: Iterable[Finding]) -> dict[str, Level]:
+    return {each.subject: each.level for each in findings}
+
+
+def test_a_good_database_has_nothing_wrong(database_url: str):
+    found = list(check_database(database_url))
+    assert set(levels(found)) == {"database", "roles", "pgvector", "migrations"}
+    assert {each.level for each in found} == {Level.OK}
+
+
+def test_missing_migrations_are_named_with_the_command(database_url: str):
+    downgrade(database_url, "base")
+    (found,) = [each for each in check_database(database_url) if each.level is Level.WRONG]
+    assert found.subject == "migrations"
+    assert "memci db upgrade" in found.advice
+
+
+def test_a_login_without_rights_is_told_what_to_grant(shared_postgres: Postgres, database_url: str):
+    login = f"stranger_{secrets.token_hex(4)}"
+    with shared_postgres.connect_as_superuser() as connection:
+        connection.execute(f"CREATE ROLE {login} LOGIN PASSWORD 'secret-word'")
+        try:
+            url = make_url(database_url).set(username=login, password="secret-word", query={})
+            found = {
+                each.subject: each
+                for each in check_database(url.render_as_string(hide_password=False))
+            }
+        finally:
+            connection.execute(f"DROP ROLE {login}")
+    assert found["roles"].level is Level.WRONG
+    assert "GRANT memci_owner, memci_app, memci_upkeep" in found["roles"].advice
+    assert "secret-word" not in str(found)
+
+
+def test_a_database_that_is_away_says_no_more_than_that():
+    (found,) = check_database("postgresql://memci:secret-word@127.0.0.1:9/memci")
+    assert found.level is Level.WRONG
+    assert "MEMCI_DATABASE_URL" in found.advice
+    assert "secret-word" not in str(found)
+
+
+def test_a_redis_that_loses_messages_is_wrong(own_servers: Servers):
+    url = own_servers.addresses.broker_url
+    with closing(redis.Redis.from_url(url)) as client, make_app(url) as app:
+        found = list(check_broker_and_workers(app, client))
+        assert [each for each in found[:4] if each.level is not Level.OK] == []
+        pools = {each.subject for each in found if each.level is Level.WRONG}
+        assert pools == {"lane pool", "compress pool", "context pool", "upkeep pool"}
+
+        client.config_set("appendonly", "no")
+        client.config_set("maxmemory-policy", "allkeys-lru")
+        client.config_set("notify-keyspace-events", "")
+        ill = levels(check_broker_and_workers(app, client))
+    assert (ill["persistence"], ill["memory"], ill["bell"]) == (
+        Level.WRONG,
+        Level.WRONG,
+        Level.NOTE,
+    )
+
+
+def test_a_broker_that_is_away_is_one_finding():
+    url = "redis://:secret-word@127.0.0.1:9/0"
+    with closing(redis.Redis.from_url(url)) as client, make_app(url) as app:
+        (found,) = check_broker_and_workers(app, client)
+    assert found.level is Level.WRONG
+    assert "secret-word" not in str(found)
+
+
+@pytest.mark.parametrize(
+    ("trouble", "subject", "level"),
+    [
+        ("UPDATE job SET state = 'dead', finished_at = now()", "dead jobs", Level.WRONG),
+        ("UPDATE job SET created_at = now() - interval '1 hour'", "queue", Level.WRONG),
+        ("UPDATE lane SET wake_at = now() - interval '1 minute'", "lanes", Level.WRONG),
+        ("UPDATE lane SET paused = true", "paused", Level.NOTE),
+        ("UPDATE lane SET halted_by = gen_random_uuid()", "halted", Level.WRONG),
+        (
+            """WITH began AS (UPDATE job SET started_at = now() - interval '1 hour')
+               UPDATE lane SET lease_until = now() + interval '1 minute'""",
+            "leases",
+            Level.WRONG,
+        ),
+    ],
+)
+def test_work_that_does_not_move_is_found(
+    database_url: str, broker_url: str, trouble: str, subject: str, level: Level
+):
+    with closing(Database(database_url)) as database, make_app(broker_url) as app:
+        intake = Intake(database, Tokens(app))
+        intake.append(Append("ann", [NewMessage(role=Role.USER, content="Hi")]))
+        assert not worst(check_queue(database, token_stale_s=10))
+        with database.lane_transaction() as connection:
+            connection.exec_driver_sql(trouble)
+        assert levels(check_queue(database, token_stale_s=10))[subject] is level

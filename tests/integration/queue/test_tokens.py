@@ -1,0 +1,69 @@
+"""Tokens are Celery messages like any other, whichever way they are published."""
+
+from __future__ import annotations
+
+import base64
+import json
+from contextlib import closing
+
+import pytest
+import redis
+
+from memci.broker.app import make_app
+from memci.broker.names import COMPRESS_QUEUE, LANE_QUEUE
+from memci.broker.token import RedisTokens, Tokens
+
+
+@pytest.fixture
+def client(broker_url):
+    with closing(redis.Redis.from_url(broker_url)) as made:
+        yield made
+
+
+@pytest.fixture
+def app(broker_url):
+    with make_app(broker_url) as made:
+        yield made
+
+
+def published(client, queue):
+    (raw,) = client.lrange(queue, 0, -1)
+    client.delete(queue)
+    message = json.loads(raw)
+    message["body"] = json.loads(base64.b64decode(message["body"]))
+    ids = {message["headers"].pop(key) for key in ("id", "root_id")}
+    ids.add(message["properties"].pop("correlation_id"))
+    assert len(ids) == 1
+    assert message["properties"].pop("delivery_tag") not in ids
+    message["properties"].pop("reply_to")  # of the app as a whole
+    return message
+
+
+@pytest.mark.parametrize(
+    ("queue", "publish"),
+    [
+        (LANE_QUEUE, lambda tokens: tokens.wake_lane("ada")),
+        (LANE_QUEUE, lambda tokens: tokens.wake_lane("ada", rung=True)),
+        (COMPRESS_QUEUE, lambda tokens: tokens.wake_compress("ada")),
+    ],
+)
+def test_a_token_of_ours_is_as_celery_would_send_it(app, client, broker_url, queue, publish):
+    assert publish(Tokens(app))
+    celerys = published(client, queue)
+
+    with closing(RedisTokens(app, broker_url)) as tokens:
+        assert publish(tokens)
+
+    assert published(client, queue) == celerys
+
+
+def test_publishing_leaves_nothing_but_the_token(app, client, broker_url):
+    with closing(RedisTokens(app, broker_url)) as tokens:
+        tokens.wake_lane("ada")
+
+    assert client.keys() == [LANE_QUEUE.encode()]
+
+
+def test_without_a_broker_publishing_fails_soon_and_says_so(app):
+    with closing(RedisTokens(app, "redis://127.0.0.1:1/0")) as tokens:
+        assert not tokens.wake_lane("ada")

@@ -1,0 +1,110 @@
+"""A part that dies is started again, ever more slowly."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memci.cli.up.addresses import Addresses
+from memci.cli.up.logs import PartLog
+from memci.cli.up.part import FALSE_STARTS, Part, State, pause_s
+from memci.testing import wait_until
+from tests.support.command_line import environment
+
+
+@given(st.integers(0, 10_000))
+def test_pauses_grow_and_end_at_half_a_minute(false_starts: int):
+    assert 1 <= pause_s(false_starts) <= pause_s(false_starts + 1) <= 30
+
+
+@pytest.fixture
+def part(tmp_path: Path):
+    log = PartLog(tmp_path / "part.log")
+    part = Part("part", ("sh", "-c", "echo bad luck; exit 3"), environment(), log)
+    yield part
+    part.kill()
+    wait_until(part.has_stopped, "nothing is left")
+
+
+def test_a_part_that_dies_at_once_is_restarted_and_its_log_says_why(part: Part):
+    part.start()
+    assert part.state is State.STARTING
+    wait_until(part.look, "its death is noticed")
+    assert part.state is State.RESTARTING
+    assert "exited with code 3" in part.note
+    assert part.log.last_lines(5) == ["bad luck"]
+    assert part.log.path.stat().st_mode & 0o777 == 0o600
+    wait_until(part.look, "it is started again")
+    assert part.restarts == 1
+
+
+def test_a_part_that_was_ready_and_dies_has_not_failed(tmp_path: Path):
+    part = Part("part", ("sleep", "60"), environment(), PartLog(tmp_path / "log"))
+    part.start()
+    pid = part.pid
+    assert pid is not None
+    assert not part.note_ready(pid + 1), "that was another process"
+    assert part.note_ready(pid)
+    assert part.state is State.READY
+    os.kill(pid, 9)
+    wait_until(part.look, "its death is noticed")
+    assert (part.state, part.false_starts) == (State.RESTARTING, 0)
+    assert "killed by SIGKILL" in part.note
+    part.ask_to_stop()
+    assert part.has_stopped()
+    assert not part.look(), "it is not started again"
+
+
+def test_so_many_false_starts_are_a_failure(part: Part):
+    part.false_starts = FALSE_STARTS - 1
+    part.start()
+    wait_until(part.look, "its death is noticed")
+    assert part.state is State.FAILED
+
+
+def test_on_a_leash_a_command_keeps_its_line_and_dies_with_its_parent():
+    holder = (
+        "import os, subprocess, sys; child = subprocess.Popen([sys.executable, '-m',"
+        " 'memci.cli.up.leash', str(os.getpid()), 'sleep', '60']); print(child.pid, flush=True);"
+        " child.wait()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", holder], env=environment(), stdout=subprocess.PIPE
+    ) as parent:
+        assert parent.stdout is not None
+        child = Path(f"/proc/{int(parent.stdout.readline())}")
+        wait_until(
+            lambda: (child / "cmdline").read_bytes() == b"sleep\x0060\x00", "it is the command"
+        )
+        parent.kill()
+    wait_until(lambda: not child.exists() or ") Z " in (child / "stat").read_text(), "it is gone")
+
+
+def test_a_leash_whose_holder_is_gone_starts_nothing():
+    done = subprocess.run(
+        [sys.executable, "-m", "memci.cli.up.leash", "1", "echo", "hello"],
+        env=environment(),
+        capture_output=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (143, b"")
+
+
+@pytest.mark.parametrize(
+    ("host", "url"),
+    [
+        ("127.0.0.1", "http://127.0.0.1:8000"),
+        ("0.0.0.0", "http://127.0.0.1:8000"),  # noqa: S104 - nothing listens here
+        ("::1", "http://[::1]:8000"),
+        ("::", "http://[::1]:8000"),
+        ("memci.example", "http://memci.example:8000"),
+    ],
+)
+def test_addresses_are_such_that_a_browser_gets_there(host: str, url: str):
+    assert Addresses(host, 8000, 5555).api_url == url
