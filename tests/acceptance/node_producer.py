@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from memci.testing import wait_until
 from tests.support.fleet import ROOT
 from tests.support.producers import open_house
 
