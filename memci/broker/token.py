@@ -96,7 +96,8 @@ class RedisTokens(Tokens):
             broker_url,
             socket_timeout=_PATIENCE_S,
             socket_connect_timeout=_PATIENCE_S,
-            # A connection that a restart has cut is replaced; a broker that is away is left alone.
+            # A connection that a restart has cut is replaced; a broker that is away or frozen is
+            # left alone.
             retry=Retry(NoBackoff(), 1, supported_errors=(redis.ConnectionError,)),
         )
 

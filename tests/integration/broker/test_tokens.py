@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import contextmanager
 from threading import Thread
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from memci.broker.app import make_app, make_producer
 from memci.broker.letters import decode
 from memci.broker.names import COMPRESS_QUEUE, LANE_QUEUE
-from memci.broker.token import Tokens
+from memci.broker.token import RedisTokens, Tokens
 from memci.testing import wait_until
 
 
@@ -51,9 +52,17 @@ def test_threads_publish_at_once(tokens, client):
     assert client.llen(LANE_QUEUE) == 320
 
 
-def test_a_broker_that_is_down_is_no_trouble_and_left_alone_for_a_moment(own_servers):
-    with make_producer(own_servers.redis.url) as app:
-        tokens = Tokens(app)
+@contextmanager
+def publishing(kind, url):
+    with make_producer(url) as app:
+        tokens = kind(app, url) if kind is RedisTokens else kind(app)
+        yield tokens
+        tokens.close()
+
+
+@pytest.mark.parametrize("kind", [Tokens, RedisTokens])
+def test_a_broker_that_is_down_is_no_trouble_and_left_alone_for_a_moment(own_servers, kind):
+    with publishing(kind, own_servers.redis.url) as tokens:
         assert tokens.wake_lane("a")
         own_servers.redis.kill()
         began = time.monotonic()
@@ -66,9 +75,9 @@ def test_a_broker_that_is_down_is_no_trouble_and_left_alone_for_a_moment(own_ser
         wait_until(lambda: tokens.wake_lane("a"), "tokens are published again", timeout_s=3)
 
 
-def test_a_broker_that_is_frozen_holds_nobody_up_for_long(own_servers):
-    with make_producer(own_servers.redis.url) as app:
-        tokens = Tokens(app)
+@pytest.mark.parametrize("kind", [Tokens, RedisTokens])
+def test_a_broker_that_is_frozen_holds_nobody_up_for_long(own_servers, kind):
+    with publishing(kind, own_servers.redis.url) as tokens:
         assert tokens.wake_lane("a")
         own_servers.redis.freeze()
         began = time.monotonic()
