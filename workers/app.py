@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import sys
+
 from beat_schedule import beat_schedule
 from memci.broker.app import make_app
 from memci.config import load_settings
+from memci.errors import ConfigurationError
 from memci.runtime import broker_url
 from workers.quiet import QuietTask
 
-settings = load_settings()
+try:
+    settings = load_settings()
+    app = make_app(broker_url(settings))
+except ConfigurationError as error:
+    sys.exit(f"memci: {error}")
 
-app = make_app(broker_url(settings))
 app.Task = QuietTask
 app.conf.update(
     include=["workers.lanes", "workers.reads", "workers.upkeep", "workers.lifecycle"],

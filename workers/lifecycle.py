@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from functools import cache
 from typing import Any
 
@@ -10,6 +11,7 @@ from celery import signals
 
 from memci.broker.bell import Bell
 from memci.broker.names import AGENT_PREFIX, COMPRESS_QUEUE, LANE_QUEUE, READ_QUEUE, UPKEEP_QUEUE
+from memci.errors import ConfigurationError
 from memci.queue.lane import LaneLoop
 from memci.runtime import Runtime
 from memci.telemetry.logs import configure_logs
@@ -39,15 +41,21 @@ def _log_as_we_do(**_: Any) -> None:
 
 @signals.celeryd_after_setup.connect
 def _warm_up(sender: str, instance: Any, **_: Any) -> None:
-    """Load before the first task, and its threads, what every task of these queues needs."""
+    """Load before the first task, and its threads, what every task of these queues needs.
+
+    Celery goes on after an error in a signal's handler; a worker with wrong settings must not.
+    """
     queues = set(instance.app.amqp.queues.consume_from)
     lanes = queues & {LANE_QUEUE, COMPRESS_QUEUE} or {
         name for name in queues if name.startswith(AGENT_PREFIX)
     }
-    if lanes:
-        lane_loop(sender)
-    if lanes or READ_QUEUE in queues:
-        runtime().models.embedder.embed(["warm-up"])
+    try:
+        if lanes:
+            lane_loop(sender)
+        if lanes or READ_QUEUE in queues:
+            runtime().models.embedder.embed(["warm-up"])
+    except ConfigurationError as error:
+        sys.exit(f"memci: {error}")
 
 
 @signals.worker_ready.connect

@@ -70,6 +70,11 @@ class Message:
         written = [f"{call.get('name', '')}({call.get('arguments', '')})" for call in calls]
         return "\n".join([self.content, *written] if self.content else written)
 
+    @property
+    def searched(self) -> str:
+        """What the indexes hold: the text after its speaker's name, which questions often name."""
+        return f"{self.name}: {self.text}" if self.name and self.text.strip() else self.text
+
 
 @dataclass(frozen=True, slots=True)
 class AppendLimits:

@@ -55,7 +55,7 @@ class MessageTexts:
         for seq, vector in zip(known.keys, known.vectors, strict=True):
             vectors[rows[seq]] = vector
         known_seqs = set(known.keys)
-        unknown = {m.seq: m.text for m in messages if m.seq not in known_seqs}
+        unknown = {m.seq: m.searched for m in messages if m.seq not in known_seqs}
         texts = {
             m.seq: unknown[m.seq]
             for m in messages

@@ -50,7 +50,7 @@ class Retrieval:
         """Score what is not indexed yet as the index would."""
         asked = bm25.scored_terms(question.terms, found.collected)
         for message in found.tail:
-            terms = self._models.lexicon.terms(message.text[:_TAIL_CHARACTERS])
+            terms = self._models.lexicon.terms(message.searched[:_TAIL_CHARACTERS])
             score = bm25.score(terms, asked, found.collected)
             if score > 0:
                 yield Candidate(
