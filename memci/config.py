@@ -83,7 +83,7 @@ class Settings(BaseSettings):
     max_attempts: int = Field(15, ge=1)  # tries of one job while small models do not answer
     on_dead: Literal["skip", "halt"] = "skip"
     bridge_batch: int = Field(100, ge=1, le=1000)
-    token_stale_s: float = Field(10.0, gt=0)  # a token older than this is taken for lost
+    token_stale_s: float = Field(10.0, gt=0)  # due for longer and unclaimed: told to operators
 
     # Periods of beat
     sweep_period_s: float = Field(5.0, gt=0)

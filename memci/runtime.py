@@ -131,11 +131,13 @@ class Runtime:
         """Agents' own Celery queues."""
         if self.redis is not None:
             return RedisAgentQueues(self.redis)
-        return AmqpAgentQueues(
+        queues = AmqpAgentQueues(
             self.celery,
             lambda: recent_agents(self.database),
             heartbeat_s=max(1, self.settings.lease_ms // 4000),
         )
+        self._closing.callback(queues.close)
+        return queues
 
     @_Part
     def tokens(self) -> Tokens:
@@ -210,6 +212,8 @@ class Runtime:
         """Return the loop that works for agents, as the worker of this name."""
         settings = self.settings
         claims = Claims(self.database, settings.lease_ms)
+        keeper = LeaseKeeper(claims, settings.lease_renew_ms)
+        self._closing.callback(keeper.close)
         events = JobEvents(self.celery, hostname)
         self._closing.callback(events.close)
         runner = JobRunner(
@@ -221,7 +225,7 @@ class Runtime:
         )
         return LaneLoop(
             claims=claims,
-            keeper=LeaseKeeper(claims, settings.lease_renew_ms),
+            keeper=keeper,
             bridge=self.bridge(),
             runner=runner,
             compression=self.compression,

@@ -6,8 +6,9 @@ import json
 
 import pytest
 
-from memci.broker.letters import encode
+from memci.broker.letters import encode, letter_id
 from memci.broker.names import CREATE_TASK
+from memci.commands import dead_jobs
 from memci.domain.message import AppendLimits
 from memci.queue import submit
 from memci.queue.bridge import take_in
@@ -48,3 +49,17 @@ def test_a_letter_with_unheard_of_names_is_buried_and_not_quoted(producer, field
     error = producer.job("a", "11111111-1111-4111-8111-111111111111").last_error
     assert "was said" not in error
     assert len(error) < 2_000
+
+
+def kept(producer):
+    with producer.database.agent_snapshot("a") as connection:
+        return connection.exec_driver_sql("SELECT count(*) FROM letter").scalar_one()
+
+
+def test_a_letter_is_kept_until_it_is_decided_on(producer):
+    raw = encode(CREATE_TASK, "1", {"agent_id": "a", "messages": []})
+    deliver(producer, raw)
+    deliver(producer, raw)
+    assert (producer.states("a"), kept(producer)) == (["dead"], 1)
+    dead_jobs.discard(producer.database, producer.tokens, "a", letter_id("1", raw))
+    assert (producer.states("a"), kept(producer)) == (["cancelled"], 0)
