@@ -76,7 +76,7 @@ class _Load:
         with self._stage.owner() as connection, self._stage.redis() as client:
             connection.execute("CHECKPOINT")
             client.delete(LANE_QUEUE)
-        return self._stage.call(
+        answer: dict[str, Any] = self._stage.call(
             program,
             **settings,
             connections=CONNECTIONS,
@@ -84,6 +84,7 @@ class _Load:
             messages=self._messages,
             prefix="agent",
         )
+        return answer
 
     def _rate(self, answer: dict[str, Any]) -> float:
         with self._stage.owner() as connection:
