@@ -9,6 +9,8 @@ from typing import Any
 from benchmarks.compare import alternate, percentile
 from benchmarks.report import Bar, Finding
 from benchmarks.stage import Process, Stage
+from memci.broker.names import LANE_QUEUE
+from memci.broker.token import ENOUGH_LANE_TOKENS
 
 CONNECTIONS = 16
 _BARS = {1: 0.15, 20: 0.4}
@@ -56,8 +58,7 @@ class _Load:
         self.cpu_ms.append((self._api.cpu_s - before_s) * 1000 / self._requests)
         self.latencies_ms += answer["latencies_ms"]
         with self._stage.redis() as client:
-            published = client.llen("memci.lane")
-            assert published == self._requests, f"{published} tokens were published"
+            assert client.llen(LANE_QUEUE) == ENOUGH_LANE_TOKENS
         return self._rate(answer)
 
     def forget(self) -> None:
@@ -74,8 +75,8 @@ class _Load:
         self._stage.clear()
         with self._stage.owner() as connection, self._stage.redis() as client:
             connection.execute("CHECKPOINT")
-            client.delete("memci.lane")
-        return self._stage.call(
+            client.delete(LANE_QUEUE)
+        answer: dict[str, Any] = self._stage.call(
             program,
             **settings,
             connections=CONNECTIONS,
@@ -83,6 +84,7 @@ class _Load:
             messages=self._messages,
             prefix="agent",
         )
+        return answer
 
     def _rate(self, answer: dict[str, Any]) -> float:
         with self._stage.owner() as connection:

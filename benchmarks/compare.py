@@ -44,7 +44,8 @@ def alternate(
     ours: Callable[[], float], baseline: Callable[[], float], runs: int, what: str
 ) -> Comparison:
     """Measure both ``runs`` times, each run in the other order than the one before."""
-    mine, theirs = [], []
+    mine: list[float] = []
+    theirs: list[float] = []
     for run in range(runs):
         for is_ours in (True, False) if run % 2 else (False, True):
             (mine if is_ours else theirs).append((ours if is_ours else baseline)())

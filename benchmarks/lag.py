@@ -53,6 +53,7 @@ def _send(stage: Stage, port: int, *, seconds: int, prefix: str) -> None:
         prefix=prefix,
         rate=float(_RATE),
         agents=_AGENTS,
+        seed=seconds,
     )
 
     def is_remembered() -> bool:

@@ -10,7 +10,7 @@ import asyncio
 import json
 import sys
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
@@ -31,12 +31,12 @@ class Load:
     # Requests a second in all, evenly spread; 0: each connection as fast as answers come.
     rate: float = 0.0
     agents: int = 0  # 0: one for each request
-    sent_at: list[float] = field(default_factory=list)
+    seed: int = 1
 
 
 async def run(load: Load) -> dict[str, Any]:
     """Send everything; return the seconds that it took and each answer's milliseconds."""
-    bodies = _bodies(load.messages)
+    bodies = _bodies(load)
     numbers = iter(range(load.requests))
     latencies_ms: list[float] = []
     began = time.perf_counter()
@@ -47,7 +47,7 @@ async def run(load: Load) -> dict[str, Any]:
             if load.rate:
                 await asyncio.sleep(began + number / load.rate - time.perf_counter())
             agent = f"{load.prefix}-{number % load.agents if load.agents else number}"
-            body = bodies[number % len(bodies)]
+            body = bodies[number]
             sent = time.perf_counter()
             writer.write(_head(agent, len(body)) + body)
             await _answer(reader)
@@ -58,19 +58,20 @@ async def run(load: Load) -> dict[str, Any]:
     return {"seconds": time.perf_counter() - began, "latencies_ms": latencies_ms}
 
 
-def _bodies(messages: int) -> list[bytes]:
-    """Return the bodies of some requests, each of other messages."""
-    said = conversation(seed=messages)
+def _bodies(load: Load) -> list[bytes]:
+    """Return the bodies, each of other messages: vectors of texts are remembered."""
+    said = conversation(load.seed)
     return [
         json.dumps(
             {
                 "messages": [
-                    {"role": each.role, "content": each.content} for each in islice(said, messages)
+                    {"role": each.role, "content": each.content}
+                    for each in islice(said, load.messages)
                 ]
             },
             ensure_ascii=False,
         ).encode()
-        for _ in range(200)
+        for _ in range(load.requests)
     ]
 
 

@@ -14,12 +14,14 @@ app = Celery("plain", broker=_broker, backend=_broker)
 app.conf.update(task_ignore_result=True, broker_connection_retry_on_startup=True)
 
 
-@app.task(name=NOTHING_TASK)
 def nothing(agent_id: str) -> None:
     """Do nothing for an agent."""
 
 
-@app.task(name=RESULT_TASK, ignore_result=False)
 def result(agent_id: str) -> str:
     """Say nothing, to whoever asked."""
     return agent_id
+
+
+app.task(name=NOTHING_TASK)(nothing)
+app.task(name=RESULT_TASK, ignore_result=False)(result)

@@ -20,7 +20,7 @@ from benchmarks.stage import Stage
 from memci.broker.app import make_app
 from memci.broker.call import RedisReads
 from memci.broker.names import READ_QUEUE, queue
-from memci.config import Settings
+from memci.config import load_settings
 from memci.runtime import Runtime
 from memci.shapes.read import ContextRequest, RecallRequest, SearchRequest
 from memci.smallmodel.ports import Vectors
@@ -42,9 +42,7 @@ def measure(stage: Stage, *, quick: bool) -> Iterator[Finding]:
     count = 60 if quick else 200
     with stage.owner() as connection:
         library = fill(connection)
-    settings = Settings(
-        database_url=stage.database_url, broker_url=stage.broker_url,  # type: ignore[arg-type]  # pydantic hides them
-    )  # fmt: skip
+    settings = load_settings(database_url=stage.database_url, broker_url=stage.broker_url)
     with closing(Runtime(settings)) as runtime:
         for name, ask in _reads(runtime).items():
             yield from _compare(name, ask, stage, library, count)

@@ -38,6 +38,13 @@ _REST_S = 1.0
 # Nor for long the one time: a broker that is frozen takes connections and never answers.
 _PATIENCE_S = 2
 
+# A worker goes on until no lane is due, so that tokens for more workers than this say nothing new;
+# each would cost a claim that finds nothing.
+ENOUGH_LANE_TOKENS = 256
+_PUSH_UNLESS_ENOUGH = """
+if redis.call('LLEN', KEYS[1]) < tonumber(ARGV[2]) then redis.call('LPUSH', KEYS[1], ARGV[1]) end
+"""
+
 _log = structlog.get_logger(__name__)
 
 
@@ -100,6 +107,7 @@ class RedisTokens(Tokens):
             # left alone.
             retry=Retry(NoBackoff(), 1, supported_errors=(redis.ConnectionError,)),
         )
+        self._push_unless_enough = self._client.register_script(_PUSH_UNLESS_ENOUGH)
 
     def close(self) -> None:
         """Close the client."""
@@ -109,7 +117,11 @@ class RedisTokens(Tokens):
         message = self._app.amqp.create_task_message(
             str(uuid4()), task, kwargs=arguments, ignore_result=True
         )
-        self._client.lpush(where.name, _envelope(message, where.name))
+        envelope = _envelope(message, where.name)
+        if where is _LANE:
+            self._push_unless_enough(keys=[where.name], args=[envelope, ENOUGH_LANE_TOKENS])
+        else:
+            self._client.lpush(where.name, envelope)
 
 
 def _envelope(message: Any, queue_name: str) -> str:

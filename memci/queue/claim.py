@@ -17,6 +17,8 @@ _FREE = """NOT paused AND halted_by IS NULL
       AND (lease_until IS NULL OR lease_until < now())
       AND (not_before IS NULL OR not_before <= now())"""
 
+# As many threads as a lane worker has: where few lanes are due, each takes its share of them.
+_SHARERS = 8
 # The lane that the token named, then those that have waited longest. A token is only a hint: it
 # does not matter whose lanes it brings.
 _CLAIM_DUE = f"""
@@ -27,7 +29,10 @@ WITH named AS (
 oldest AS (
     SELECT agent_id, wake_at FROM lane
     WHERE wake_at IS NOT NULL AND {_FREE}
-    ORDER BY wake_at LIMIT %(most)s FOR UPDATE SKIP LOCKED),
+    ORDER BY wake_at
+    LIMIT (SELECT greatest(1, count(*) / {_SHARERS}) FROM (
+        SELECT FROM lane WHERE wake_at IS NOT NULL LIMIT %(most)s * {_SHARERS}) AS waiting)
+    FOR UPDATE SKIP LOCKED),
 due AS (
     SELECT * FROM named UNION SELECT * FROM oldest)
 UPDATE lane
@@ -95,7 +100,10 @@ class Claims:
         self._lease_ms = lease_ms
 
     def due(self, hint: str | None, most: int) -> list[Claimed]:
-        """Take the named lane and up to ``most`` of the oldest, as far as they have jobs."""
+        """Take the named lane and up to ``most`` of the oldest, as far as they have jobs.
+
+        Where few are due it takes fewer: lanes that one thread holds wait for each other.
+        """
         return self._claim(_CLAIM_DUE, hint, most)
 
     def compress(self, hint: str | None) -> Claimed | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Event
@@ -67,23 +67,37 @@ class LaneLoop:
         self._job_s = 0.0  # moving average
 
     def run(self, hint: str | None, *, rung: bool = False) -> int:
-        """Run jobs of due lanes for one slice; returns how many (``memci.lane.run``).
+        """Run jobs until no lane is due or the slice is over; returns how many.
 
-        ``rung`` says that the bell has seen something in the hinted agent's own queue.
+        So a token is a turn, and it needs no more of them than there are workers
+        (``memci.lane.run``). ``rung``: the bell has seen something in the hinted agent's own queue.
         """
         deadline = time.monotonic() + self._slices.lane_ms / 1000
+        done = 0
         claimed = self._claim(hint, rung=rung)
+        while claimed:
+            jobs, unreached = self._work(claimed, deadline)
+            done += jobs
+            if self._is_over(deadline):
+                # The turn is over, the work need not be: others go on with it.
+                for each in unreached or claimed[-1:]:
+                    self._tokens.wake_lane(each.lease.agent_id)
+                break
+            claimed = self._claim(None)
+        return done
+
+    def _work(self, claimed: Sequence[Claimed], deadline: float) -> tuple[int, list[Claimed]]:
+        """Drain one lane after the other; return how many jobs ran, and what was given back."""
         occupied = self._occupied([each.lease.agent_id for each in claimed])
+        unreached = list(claimed)
         done = 0
         with self._keeper.holding([each.lease for each in claimed]):
-            while claimed and not self._is_over(deadline):
-                lease = claimed.pop(0).lease
+            while unreached and not self._is_over(deadline):
+                lease = unreached.pop(0).lease
                 with self._survives_fencing():
                     done += self._drain(lease, deadline, crosses=lease.agent_id in occupied)
-        if claimed:
-            self._claims.give_back(claimed)
-            self._tokens.wake_lane(claimed[0].lease.agent_id)
-        return done
+        self._claims.give_back(unreached)
+        return done, unreached
 
     def compress(self, hint: str | None) -> None:
         """Scan nodes of one agent for its time slice (``memci.lane.compress``, M17)."""
@@ -146,7 +160,7 @@ class LaneLoop:
         finally:
             self._job_s += (time.monotonic() - began - self._job_s) / 8
 
-    def _claim(self, hint: str | None, *, rung: bool) -> list[Claimed]:
+    def _claim(self, hint: str | None, *, rung: bool = False) -> list[Claimed]:
         likely = int(_BATCH_S / self._job_s) if self._job_s else 1
         most = max(1, min(self._slices.claim_batch, likely))
         claimed = self._claims.due(hint, most)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection
@@ -16,11 +15,13 @@ from memci.queue.lease import Lease
 # The head alone may run, and only when it is due: nobody overtakes a head that backs off.
 _BEGIN_HEAD = """
 WITH head AS (
-    SELECT id FROM job WHERE agent_id = %s AND state = 'queued' ORDER BY ordinal LIMIT 1)
+    SELECT id FROM job WHERE agent_id = %(agent_id)s AND state = 'queued'
+    ORDER BY ordinal LIMIT 1)
 UPDATE job SET started = started + 1, started_at = clock_timestamp()
-FROM head WHERE job.agent_id = %s AND job.id = head.id
+FROM head WHERE job.agent_id = %(agent_id)s AND job.id = head.id
   AND (job.not_before IS NULL OR job.not_before <= now())
-  AND NOT (SELECT paused FROM lane WHERE lane.agent_id = job.agent_id)
+  AND EXISTS (SELECT FROM lane WHERE lane.agent_id = job.agent_id AND NOT paused
+              AND fence = %(fence)s AND lease_owner = %(nonce)s)
 RETURNING job.id, ordinal, kind, payload, source, first_seq, last_seq, attempts, started,
           traceparent
 """
@@ -39,20 +40,19 @@ UPDATE job SET attempts = %s, last_error = %s, started = 0,
                not_before = clock_timestamp() + %s * interval '1 second'
 WHERE agent_id = %s AND id = %s AND state = 'queued'
 """
-_HEAD_NOT_BEFORE = """
-SELECT CASE WHEN not_before > now() THEN not_before END
-FROM job WHERE agent_id = %s AND state = 'queued' ORDER BY ordinal LIMIT 1
-"""
 # A pass whose nodes all wait for a model is offered again when the first of them is due.
 _FREE = """
 UPDATE lane
-SET lease_owner = NULL, lease_until = NULL, not_before = %(not_before)s,
-    wake_at = CASE WHEN %(more)s AND %(not_before)s::timestamptz IS NULL
-                   THEN clock_timestamp() END,
+SET lease_owner = NULL, lease_until = NULL, not_before = head.not_before,
+    wake_at = CASE WHEN head.waits AND head.not_before IS NULL THEN clock_timestamp() END,
     compress_at = CASE WHEN compress_req > compress_done
                         AND coalesce((compress_cursor->>'retry_at')::timestamptz <= now(), true)
                        THEN coalesce(compress_at, clock_timestamp()) END
-WHERE agent_id = %(agent_id)s
+FROM (SELECT %(agent_id)s AS agent_id) AS freed LEFT JOIN LATERAL (
+    SELECT true AS waits, CASE WHEN job.not_before > now() THEN job.not_before END AS not_before
+    FROM job WHERE job.agent_id = freed.agent_id AND state = 'queued' ORDER BY ordinal LIMIT 1
+) AS head ON true
+WHERE lane.agent_id = freed.agent_id
 RETURNING wake_at IS NOT NULL, compress_at >= now()
 """
 
@@ -73,30 +73,30 @@ class Look:
     compress_pending: bool
 
 
-def begin_head(connection: Connection, agent_id: str) -> Job | None:
-    """Count a start of the first job and return it; None when there is none or it backs off."""
-    row = connection.exec_driver_sql(_BEGIN_HEAD, (agent_id, agent_id)).first()
+def begin_head(connection: Connection, lease: Lease) -> Job | None:
+    """Count a start of the first job and return it.
+
+    None when there is none, when it backs off, or when the lane is paused or held by another.
+    """
+    values = {"agent_id": lease.agent_id, "fence": lease.fence, "nonce": lease.nonce}
+    row = connection.exec_driver_sql(_BEGIN_HEAD, values).first()
     if row is None:
         return None
-    values = row._mapping  # noqa: SLF001 - SQLAlchemy's documented name
-    return Job(**{**values, "agent_id": agent_id, "source": JobSource(row.source)})
+    columns = row._mapping  # noqa: SLF001 - SQLAlchemy's documented name
+    return Job(**{**columns, "agent_id": lease.agent_id, "source": JobSource(row.source)})
 
 
 def begin_head_of(lease: Lease) -> Job | None:
     """Begin the first job in a transaction of its own; it need not be durable (queue.md)."""
     with lease.database.lane_transaction(durable=False) as connection:
-        return begin_head(connection, lease.agent_id) if _look(connection, lease).held else None
+        return begin_head(connection, lease)
 
 
 def look(lease: Lease) -> Look:
     """Look at the lane without touching it."""
-    with lease.database.lane_transaction(durable=False) as connection:
-        return _look(connection, lease)
-
-
-def _look(connection: Connection, lease: Lease) -> Look:
     held = (lease.agent_id, lease.fence, lease.nonce)
-    row = connection.exec_driver_sql(_LOOK, held).first()
+    with lease.database.lane_transaction(durable=False) as connection:
+        row = connection.exec_driver_sql(_LOOK, held).first()
     return Look(*row) if row else Look(held=False, compress_pending=False)
 
 
@@ -119,11 +119,8 @@ def back_off(connection: Connection, job: Job, *, attempts: int, error: str, wai
 def free(connection: Connection, agent_id: str) -> Freed:
     """Free the lane, which the caller has locked in an earlier statement of this transaction.
 
-    Looks for waiting work in new statements: what was committed before the lock is seen, and
+    Looks for waiting work in a new statement: what was committed before the lock is seen, and
     what comes later sees a lane without a token and publishes one. In one statement with the
     lock it would look at an old snapshot, and a wake-up could be lost.
     """
-    head = connection.exec_driver_sql(_HEAD_NOT_BEFORE, (agent_id,)).first()
-    not_before: datetime | None = head[0] if head else None
-    values = {"agent_id": agent_id, "more": head is not None, "not_before": not_before}
-    return Freed(*connection.exec_driver_sql(_FREE, values).one())
+    return Freed(*connection.exec_driver_sql(_FREE, {"agent_id": agent_id}).one())

@@ -164,7 +164,7 @@ class JobRunner:
 
 def _next(connection: Connection, lease: Lease, after: After) -> Next:
     if after.go_on():
-        upcoming = mailbox.begin_head(connection, lease.agent_id)
+        upcoming = mailbox.begin_head(connection, lease)
         if upcoming is not None:
             return upcoming
     return mailbox.free(connection, lease.agent_id) if after.let_go() else None
