@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from uuid import uuid4
 
 from sqlalchemy import Connection
@@ -144,7 +144,10 @@ class Claims:
             Claimed(Lease(self._database, agent_id, fence, nonce), since)
             for agent_id, fence, since in rows
         ]
-        return sorted(claimed, key=lambda each: each.lease.agent_id != hint)
+        first = datetime.min.replace(tzinfo=UTC)
+        return sorted(
+            claimed, key=lambda each: (each.lease.agent_id != hint, each.waiting_since or first)
+        )
 
 
 def _renew(connection: Connection, lease_ms: int, leases: Sequence[Lease]) -> None:

@@ -81,6 +81,8 @@ def test_the_callers_trace_goes_on_in_the_job(http: httpx.Client, server: Served
 
 
 def test_wishes_for_compression_coalesce(http: httpx.Client) -> None:
+    assert http.post("/v1/agents/alice/compress").status_code == 404
+    http.post("/v1/agents/alice/messages", json={"messages": [{"role": "user", "content": "x"}]})
     answers = [http.post("/v1/agents/alice/compress", json={"reason": "r"}) for _ in range(2)]
     assert [answer.status_code for answer in answers] == [202, 202]
     assert [answer.json() for answer in answers] == [
