@@ -90,3 +90,11 @@ def test_wishes_for_compression_coalesce(http: httpx.Client) -> None:
         {"round": 2, "coalesced": True},
     ]
     assert http.post("/v1/agents/alice/compress").status_code == 202
+
+
+def test_a_pass_can_be_cancelled(http: httpx.Client) -> None:
+    assert http.post("/v1/agents/alice/compress/cancel").status_code == 404
+    http.post("/v1/agents/alice/messages", json={"messages": [{"role": "user", "content": "x"}]})
+    assert http.post("/v1/agents/alice/compress").json() == {"round": 1, "coalesced": False}
+    assert http.post("/v1/agents/alice/compress/cancel").status_code == 200
+    assert http.post("/v1/agents/alice/compress").json() == {"round": 2, "coalesced": False}
