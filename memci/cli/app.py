@@ -109,5 +109,5 @@ def _wants_traceback() -> bool:
 
     try:
         return load_settings().log_level == "debug"
-    except MemciError:
+    except Exception:  # noqa: BLE001 - settings may be what is broken; this only picks a form
         return False
