@@ -8,6 +8,8 @@ wins. Memory parameters live in a table of their own: ``[memory]`` or ``MEMCI_ME
 from __future__ import annotations
 
 import os
+import re
+import tomllib
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -24,6 +26,7 @@ from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
+    SettingsError,
     TomlConfigSettingsSource,
 )
 
@@ -32,6 +35,8 @@ from memci.domain.message import AppendLimits
 from memci.errors import ConfigurationError, InvalidInputError
 
 LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
+_DATABASE_SCHEMES = ("postgresql", "postgres", "postgresql+psycopg", "postgres+psycopg")
+_BROKER_SCHEMES = ("redis", "rediss", "redis+socket", "amqp", "amqps", "pyamqp")
 
 
 class ApiKey(BaseModel):
@@ -122,6 +127,16 @@ class Settings(BaseSettings):
     def _expand_home(cls, value: Path) -> Path:
         return value.expanduser().absolute()
 
+    @field_validator("database_url")
+    @classmethod
+    def _is_a_database(cls, value: SecretStr | None) -> SecretStr | None:
+        return _with_scheme(value, _DATABASE_SCHEMES, "postgresql://…")
+
+    @field_validator("broker_url")
+    @classmethod
+    def _is_a_broker(cls, value: SecretStr | None) -> SecretStr | None:
+        return _with_scheme(value, _BROKER_SCHEMES, "redis://…, rediss://… or amqp://…")
+
     @field_validator("memory", mode="before")
     @classmethod
     def _check_parameters(cls, value: object) -> object:
@@ -153,8 +168,7 @@ class Settings(BaseSettings):
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Arguments win over the environment, and the environment over memci.toml."""
         del dotenv_settings, file_secret_settings
-        path = Path(os.environ.get("MEMCI_CONFIG", "memci.toml"))
-        toml = TomlConfigSettingsSource(settings_cls, toml_file=path)
+        toml = TomlConfigSettingsSource(settings_cls, toml_file=_file())
         return init_settings, env_settings, toml
 
     @property
@@ -170,18 +184,53 @@ class Settings(BaseSettings):
 
 def load_settings(**values: Any) -> Settings:
     """Read the settings, or raise ``ConfigurationError`` that names each wrong one."""
-    path = os.environ.get("MEMCI_CONFIG")
-    if path is not None and not Path(path).is_file():
-        raise ConfigurationError(f"MEMCI_CONFIG names {path}, and there is no such file")
+    if "MEMCI_CONFIG" in os.environ and not _file().is_file():
+        raise ConfigurationError(f"MEMCI_CONFIG names {_file()}, and there is no such file")
+    # Never the input: it may be a secret.
     try:
         return Settings(**values)
     except ValidationError as error:
-        # Never the input: it may be a secret.
         faults = [
-            f"MEMCI_{'__'.join(map(str, each['loc'])).upper() or '(all)'}: {each['msg']}"
+            _fault(each["loc"], each["msg"])
             for each in error.errors(include_input=False, include_url=False)
         ]
         raise ConfigurationError("wrong settings: " + "; ".join(faults)) from None
+    except SettingsError as error:
+        raise ConfigurationError(f"wrong settings: {_not_json(str(error))}") from None
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigurationError(f"{_file()} is not TOML: {error}") from None
+    except UnicodeDecodeError:
+        raise ConfigurationError(f"{_file()} is not UTF-8 text") from None
+    except OSError as error:
+        raise ConfigurationError(f"{_file()} cannot be read: {error.strerror}") from None
+
+
+def _file() -> Path:
+    return Path(os.environ.get("MEMCI_CONFIG", "memci.toml"))
+
+
+def _fault(place: tuple[int | str, ...], text: str) -> str:
+    """Return what is wrong with a setting, or, without a place, with all of them together."""
+    text = text.removeprefix("Value error, ")
+    return f"MEMCI_{'__'.join(map(str, place)).upper()}: {text}" if place else text
+
+
+def _not_json(complaint: str) -> str:
+    """Name the setting that pydantic-settings could not parse; it tells only in its text."""
+    named = re.search(r'field "(\w+)"', complaint)
+    setting = f"MEMCI_{named[1].upper()}" if named else "one of them"
+    return f"{setting}: expected JSON"
+
+
+def _with_scheme(
+    value: SecretStr | None, schemes: tuple[str, ...], expected: str
+) -> SecretStr | None:
+    if value is None:
+        return None
+    scheme, separator, _ = value.get_secret_value().partition("://")
+    if not separator or scheme not in schemes:
+        raise ValueError(f"expected an address such as {expected}")
+    return value
 
 
 def _number(value: object) -> object:

@@ -20,6 +20,8 @@ from memci.cli.commands import (
     database,
     demo,
     doctor,
+    env,
+    job_actions,
     jobs,
     keys,
     lane,
@@ -55,9 +57,12 @@ _COMMANDS: tuple[tuple[str, Callable[..., Any]], ...] = (
     ("nodes", nodes.nodes),
     ("jobs", jobs.jobs),
     ("compress", compress.compress),
-    ("retry", jobs.retry),
+    ("retry", job_actions.retry),
+    ("discard", job_actions.discard),
+    ("cancel", job_actions.cancel),
     ("pause", lane.pause),
     ("resume", lane.resume),
+    ("env", env.env),
     ("doctor", doctor.doctor),
 )
 
@@ -109,5 +114,5 @@ def _wants_traceback() -> bool:
 
     try:
         return load_settings().log_level == "debug"
-    except MemciError:
+    except Exception:  # noqa: BLE001 - settings may be what is broken; this only picks a form
         return False

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sqlalchemy import Connection, create_engine
+from sqlalchemy.engine import make_url
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool
 
@@ -42,6 +43,7 @@ class Standstill:
     halted: tuple[str, ...]  # by a dead job
     paused: tuple[str, ...]
     overdue: tuple[str, ...]  # a worker holds the lease, and is at one job for very long
+    dead: tuple[tuple[str, int], ...]  # with how many dead jobs, those with most first
 
 
 _ROLES = """
@@ -62,6 +64,10 @@ SELECT array(SELECT agent_id FROM lane WHERE halted_by IS NOT NULL ORDER BY agen
                  AND started_at < now() - make_interval(secs => %s::float8))
              ORDER BY agent_id LIMIT 5)
 """
+_DEAD = """
+SELECT agent_id, count(*) FROM job WHERE state = 'dead'
+GROUP BY agent_id ORDER BY count(*) DESC, agent_id LIMIT 5
+"""
 
 
 def schema_revisions(database_url: str) -> Revisions:
@@ -75,7 +81,9 @@ def database_state(database_url: str) -> DatabaseState:
     Raises ``DatabaseUnavailableError`` that says why, without address or password.
     """
     engine = create_engine(
-        database_url, poolclass=NullPool, connect_args={"connect_timeout": _TIMEOUT_S}
+        make_url(database_url).set(drivername="postgresql+psycopg"),
+        poolclass=NullPool,
+        connect_args={"connect_timeout": _TIMEOUT_S},
     )
     try:
         with engine.connect() as connection:
@@ -89,7 +97,13 @@ def database_state(database_url: str) -> DatabaseState:
 def standstill(connection: Connection, *, overdue_s: float) -> Standstill:
     """Return lanes that stand still; wants an upkeep transaction."""
     halted, paused, overdue = connection.exec_driver_sql(_STANDSTILL, (overdue_s,)).one()
-    return Standstill(tuple(halted), tuple(paused), tuple(overdue))
+    dead = connection.exec_driver_sql(_DEAD).all()
+    return Standstill(
+        halted=tuple(halted),
+        paused=tuple(paused),
+        overdue=tuple(overdue),
+        dead=tuple((agent_id, count) for agent_id, count in dead),
+    )
 
 
 def _look(connection: Connection) -> DatabaseState:

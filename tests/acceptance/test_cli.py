@@ -16,7 +16,7 @@ from tests.support.command_line import MEMCI, environment, run
 
 COMMANDS = (
     "up", "demo", "remember", "recall", "search", "context", "agents", "nodes", "jobs", "compress",
-    "retry", "pause", "resume", "keys", "db", "doctor",
+    "retry", "discard", "cancel", "pause", "resume", "env", "keys", "db", "doctor",
 )  # fmt: skip
 HEAVY = ("torch", "sentence_transformers", "jieba", "sqlalchemy", "celery", "fastapi", "numpy")
 NOBODY = {"MEMCI_API_URL": "http://127.0.0.1:9"}
@@ -102,6 +102,15 @@ def test_wrong_settings_are_named():
     assert done.returncode == 1
     assert "MEMCI_PORT" in done.stderr
     assert "secret" not in done.stderr
+
+
+@pytest.mark.parametrize("name", ["MEMCI_API_KEYS", "MEMCI_MEMORY", "MEMCI_BROKER_URL"])
+def test_nonsense_in_a_setting_is_one_line(name: str):
+    done = run("agents", settings={name: "nonsense-of-mine"})
+    assert done.returncode == 1
+    (line,) = done.stderr.splitlines()
+    assert line.startswith(f"memci: wrong settings: {name}: ")
+    assert "nonsense-of-mine" not in line
 
 
 @pytest.mark.parametrize(

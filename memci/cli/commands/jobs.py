@@ -1,4 +1,4 @@
-"""``memci jobs`` and ``memci retry``."""
+"""``memci jobs``."""
 
 from __future__ import annotations
 
@@ -9,10 +9,8 @@ import typer
 
 from memci.cli.options import AgentOption, CursorOption, JsonOption, LimitOption
 from memci.domain.lane.job import JobState
-from memci.errors import InvalidInputError
 
 if TYPE_CHECKING:
-    from memci.client import Agent
     from memci.shapes.agent import JobAnswer
 
 
@@ -43,35 +41,6 @@ def jobs(
     print_next(listed.next_cursor)
 
 
-def retry(
-    *,
-    job: Annotated[
-        list[UUID] | None, typer.Argument(metavar="[ID]...", help="Dead jobs to run again.")
-    ] = None,
-    agent: AgentOption,
-    every: Annotated[bool, typer.Option("--all", help="All dead jobs of the agent.")] = False,
-    tail: Annotated[
-        bool, typer.Option("--tail", help="Behind all that waits, not in its own place.")
-    ] = False,
-    as_json: JsonOption = False,
-) -> None:
-    """Run dead jobs again."""
-    from memci.cli.connection import agent_of
-    from memci.cli.output import print_json, say
-
-    if bool(job) == every:
-        raise InvalidInputError("name the dead jobs to run again, or say --all")
-    with agent_of(agent) as memory:
-        dead = _dead_jobs(memory) if every else job or []
-        retried = [memory.replay(each, where="tail" if tail else "place") for each in dead]
-    if as_json:
-        print_json({"jobs": [each.model_dump(mode="json") for each in retried]})
-    elif retried:
-        print_jobs(retried)
-    else:
-        say("no dead job")
-
-
 def print_jobs(listed: list[JobAnswer]) -> None:
     """Print jobs, one a line."""
     from memci.cli.output import print_table
@@ -92,15 +61,3 @@ def print_jobs(listed: list[JobAnswer]) -> None:
             for each in listed
         ),
     )
-
-
-def _dead_jobs(memory: Agent) -> list[UUID]:
-    """Return all dead jobs, the oldest first."""
-    found: list[UUID] = []
-    cursor: str | None = None
-    while True:
-        page = memory.jobs(state=JobState.DEAD, limit=500, cursor=cursor)
-        found += [each.id for each in page.jobs]
-        cursor = page.next_cursor
-        if cursor is None:
-            return found

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from memci.cli.options import AgentOption, JsonOption
+from memci.domain.memory.recall import Miss
 
 if TYPE_CHECKING:
     from memci.shapes.read import RecallAnswer
@@ -51,13 +52,16 @@ def print_recall(found: RecallAnswer) -> None:
     for gone in found.forgotten:
         say(f"[forgotten] {gone.relation}: {gone.hint}", style="yellow")
     if found.miss is not None:
-        say(REASONS[found.miss.value], style="yellow")
+        say(REASONS[found.miss], style="yellow")
     if found.pending:
         hint(f"{found.pending} messages are still on their way to memory")
 
 
 REASONS = {
-    "never_known": "never known: nothing in reach of the focus was ever about this",
-    "forgotten": "forgotten: it was known once",
-    "pending": "not yet: messages are still on their way to memory",
+    Miss.NEVER_KNOWN: "never known: nothing in reach of the focus was ever about this",
+    Miss.FORGOTTEN: "forgotten: it was known once",
+    Miss.PENDING: "not yet: messages are still on their way to memory",
+    Miss.OUT_OF_REACH: (
+        "remembered, but out of reach: farther from what is talked about now than --depth N"
+    ),
 }

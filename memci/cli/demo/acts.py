@@ -93,4 +93,4 @@ def _print_recall(found: RecallAnswer, screen: Screen) -> None:
     for gone in found.forgotten:
         screen.say(f"[forgotten] {gone.relation}: {gone.hint}", style="yellow")
     if found.miss is not None:
-        screen.say(f"({REASONS[found.miss.value]})", style="dim")
+        screen.say(f"({REASONS[found.miss]})", style="dim")

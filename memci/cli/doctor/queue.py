@@ -47,8 +47,10 @@ def check_queue(database: Database, *, token_stale_s: float) -> Iterator[Finding
     if gauges.dead_jobs:
         yield wrong(
             "dead jobs",
-            f"{gauges.dead_jobs:.0f} jobs have failed for good",
-            "`memci jobs --agent ID --state dead` says why, `memci retry` runs them again",
+            f"{gauges.dead_jobs:.0f} jobs have failed for good: "
+            + ", ".join(f"{agent} ({count})" for agent, count in still.dead),
+            "`memci jobs --agent ID --state dead` says why, `memci retry` runs them again, "
+            "`memci discard` gives them up",
         )
     if still.halted:
         yield wrong(

@@ -118,3 +118,16 @@ def test_work_that_does_not_move_is_found(
         with database.lane_transaction() as connection:
             connection.exec_driver_sql(trouble)
         assert levels(check_queue(database, token_stale_s=10))[subject] is level
+
+
+def test_dead_jobs_are_told_with_their_agents(database_url: str, broker_url: str):
+    with closing(Database(database_url)) as database, make_app(broker_url) as app:
+        intake = Intake(database, Tokens(app))
+        for agent in ("ann", "bob"):
+            intake.append(Append(agent, [NewMessage(role=Role.USER, content="Hi")]))
+        with database.lane_transaction() as connection:
+            connection.exec_driver_sql(
+                "UPDATE job SET state = 'dead', finished_at = now() WHERE agent_id = 'bob'"
+            )
+        found = {each.subject: each for each in check_queue(database, token_stale_s=10)}
+    assert found["dead jobs"].text == "1 jobs have failed for good: bob (1)"

@@ -1,0 +1,30 @@
+"""``memci env``."""
+
+from __future__ import annotations
+
+from memci.cli.options import JsonOption
+
+
+def env(*, as_json: JsonOption = False) -> None:
+    """Print where broker and database are, for a shell: eval "$(memci env)".
+
+    As set, else where the embedded servers of a running `memci up` are. The addresses hold
+    passwords: this prints secrets.
+    """
+    import shlex
+    import sys
+
+    from memci.cli.output import print_json
+    from memci.config import load_settings
+    from memci.runtime import broker_url, database_url
+
+    settings = load_settings()
+    found = {
+        "MEMCI_BROKER_URL": broker_url(settings),
+        "MEMCI_DATABASE_URL": database_url(settings),
+    }
+    if as_json:
+        print_json(found)
+        return
+    for name, value in found.items():
+        sys.stdout.write(f"export {name}={shlex.quote(value)}\n")

@@ -1,0 +1,65 @@
+"""What can be done with jobs on the command line, against the real API."""
+
+from __future__ import annotations
+
+from uuid import UUID, uuid4
+
+import pytest
+
+from memci import Memci
+from tests.integration.http.serving import Served
+from tests.support.command_line import run, run_json
+
+
+@pytest.fixture
+def settings(server: Served) -> dict[str, str]:
+    return {"MEMCI_API_URL": server.url}
+
+
+def make_jobs(server: Served, count: int) -> list[str]:
+    with Memci(server.url) as memci:
+        answers = [
+            memci.agent("ann").remember([{"role": "user", "content": f"Hi {number}"}])
+            for number in range(count)
+        ]
+    return [str(each.job_id) for each in answers]
+
+
+def kill_job(server: Served, job_id: str) -> None:
+    with server.runtime.database.lane_transaction() as connection:
+        connection.exec_driver_sql(
+            "UPDATE job SET state = 'dead', finished_at = now() WHERE id = %s", (UUID(job_id),)
+        )
+
+
+def states(settings: dict[str, str]) -> list[str]:
+    jobs = run_json("jobs", "--agent", "ann", settings=settings)["jobs"]
+    return [each["state"] for each in jobs]
+
+
+def test_a_job_that_waits_can_be_cancelled(server: Served, settings: dict[str, str]):
+    first, _ = make_jobs(server, 2)
+    (job,) = run_json("cancel", first, "--agent", "ann", settings=settings)["jobs"]
+    assert job["state"] == "cancelled"
+    assert states(settings) == ["cancelled", "queued"]
+
+
+def test_dead_jobs_can_be_discarded(server: Served, settings: dict[str, str]):
+    first, second, _ = make_jobs(server, 3)
+    kill_job(server, first)
+    kill_job(server, second)
+    assert len(run_json("discard", first, "--agent", "ann", settings=settings)["jobs"]) == 1
+    assert len(run_json("discard", "--all", "--agent", "ann", settings=settings)["jobs"]) == 1
+    assert "dead" not in states(settings)
+
+
+def test_retry_goes_past_what_cannot_be_retried(server: Served, settings: dict[str, str]):
+    waits, dead = make_jobs(server, 2)
+    kill_job(server, dead)
+    unknown = str(uuid4())
+    done = run("retry", unknown, waits, dead, "--agent", "ann", settings=settings)
+    assert done.returncode == 1
+    assert unknown in done.stderr
+    assert waits in done.stderr
+    assert "2 of 3 could not" in done.stderr
+    assert states(settings) == ["queued", "queued"]

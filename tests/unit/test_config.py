@@ -1,0 +1,64 @@
+"""Wrong settings are one error that names them, and never their values."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from memci.config import load_settings
+from memci.errors import ConfigurationError
+
+
+@pytest.fixture(autouse=True)
+def _nothing_set(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("MEMCI_CONFIG", raising=False)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "complaint"),
+    [
+        ("MEMCI_API_KEYS", "word-of-mine", "MEMCI_API_KEYS: expected JSON"),
+        ("MEMCI_MEMORY", "word-of-mine", "MEMCI_MEMORY: expected JSON"),
+        ("MEMCI_MEMORY", '"word-of-mine"', "MEMCI_MEMORY: "),
+        ("MEMCI_MEMORY__WORD", "word-of-mine", "MEMCI_MEMORY: memory.word: "),
+        ("MEMCI_PORT", "word-of-mine", "MEMCI_PORT: "),
+        ("MEMCI_DATABASE_URL", "mysql://word-of-mine", "MEMCI_DATABASE_URL: expected an address"),
+        ("MEMCI_DATABASE_URL", "word-of-mine", "such as postgresql://…"),
+        ("MEMCI_BROKER_URL", "http://word-of-mine", "MEMCI_BROKER_URL: expected an address"),
+        ("MEMCI_HOST", "0.0.0.0", "wrong settings: refusing to bind to 0.0.0.0"),  # noqa: S104
+    ],
+)
+def test_a_wrong_setting_is_named(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str, complaint: str
+):
+    monkeypatch.setenv(name, value)
+    with pytest.raises(ConfigurationError) as caught:
+        load_settings()
+    assert complaint in str(caught.value)
+    assert "word-of-mine" not in str(caught.value)
+    assert "Value error" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [(b"port = = 1", "is not TOML: "), (b'host = "\xff"', "is not UTF-8 text")],
+)
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, content: bytes, complaint: str):
+    (tmp_path / "memci.toml").write_bytes(content)
+    with pytest.raises(ConfigurationError, match=rf"^memci\.toml {complaint}"):
+        load_settings()
+
+
+@pytest.mark.parametrize(
+    ("name", "url"),
+    [
+        *(("database_url", f"{scheme}://h/d") for scheme in ("postgresql", "postgresql+psycopg")),
+        ("database_url", "postgres://h/d"),
+        *(("broker_url", f"{scheme}://h") for scheme in ("redis", "rediss", "amqp", "pyamqp")),
+        ("broker_url", "redis+socket:///run/redis.sock"),
+    ],
+)
+def test_addresses_of_all_kinds_that_work_are_taken(name: str, url: str):
+    assert getattr(load_settings(**{name: url}), name).get_secret_value() == url
