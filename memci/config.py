@@ -41,7 +41,8 @@ class ApiKey(BaseModel):
 
     name: str = Field(min_length=1, max_length=64)
     hash: str = Field(pattern=r"^sha256:[0-9a-f]{64}$")
-    agents: str = "*"  # pattern of agent ids: * and ? as in file names
+    # Pattern of agent ids: * and ? as in file names.
+    agents: str = Field("*", pattern=r"^[A-Za-z0-9._:@*?-]{1,128}$")
     scope: Literal["read", "write", "admin"] = "read"
 
 
@@ -83,7 +84,7 @@ class Settings(BaseSettings):
     max_attempts: int = Field(15, ge=1)  # tries of one job while small models do not answer
     on_dead: Literal["skip", "halt"] = "skip"
     bridge_batch: int = Field(100, ge=1, le=1000)
-    token_stale_s: float = Field(10.0, gt=0)  # a token older than this is taken for lost
+    token_stale_s: float = Field(10.0, gt=0)  # due for longer and unclaimed: told to operators
 
     # Periods of beat
     sweep_period_s: float = Field(5.0, gt=0)

@@ -6,10 +6,10 @@ processes that need no small model never import one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from functools import cached_property
-from threading import Event
+from threading import Event, RLock
+from typing import Any, Generic, TypeVar
 
 import redis
 from celery import Celery
@@ -70,6 +70,31 @@ def _addresses(settings: Settings) -> tuple[str, str]:
     )
 
 
+T = TypeVar("T")
+
+
+class _Part(Generic[T]):
+    """A part of the runtime, made once, whichever thread asks first.
+
+    ``functools.cached_property`` has no lock from Python 3.12 on.
+    """
+
+    def __init__(self, make: Callable[[Any], T]) -> None:
+        self._make = make
+        self.__doc__ = make.__doc__
+
+    def __set_name__(self, owner: type[Runtime], name: str) -> None:
+        self._name = name
+
+    def __get__(self, runtime: Runtime, owner: type[Runtime] | None = None) -> T:
+        made = vars(runtime)
+        with runtime.making:
+            if self._name not in made:
+                made[self._name] = self._make(runtime)
+            part: T = made[self._name]
+            return part
+
+
 class Runtime:
     """Everything one process works with, each part made when first asked for."""
 
@@ -77,21 +102,22 @@ class Runtime:
         """Take the settings; ``service`` names the process in traces."""
         self.settings = settings
         self.stopping = Event()
+        self.making = RLock()
         self._service = service
         self._closing = ExitStack()
         self._database_url, self._broker_url = _addresses(settings)
 
-    @cached_property
+    @_Part
     def database(self) -> Database:
         """The database."""
         return Database(self._database_url, pool_size=16)
 
-    @cached_property
+    @_Part
     def celery(self) -> Celery:
         """The Celery app, as a producer."""
         return make_producer(self._broker_url)
 
-    @cached_property
+    @_Part
     def redis(self) -> redis.Redis | None:
         """A client of the broker, if that is a Redis."""
         if not is_redis(self._broker_url):
@@ -100,30 +126,32 @@ class Runtime:
             self._broker_url, socket_timeout=30, socket_connect_timeout=2, health_check_interval=25
         )
 
-    @cached_property
+    @_Part
     def agent_queues(self) -> AgentQueues:
         """Agents' own Celery queues."""
         if self.redis is not None:
             return RedisAgentQueues(self.redis)
-        return AmqpAgentQueues(
+        queues = AmqpAgentQueues(
             self.celery,
             lambda: recent_agents(self.database),
             heartbeat_s=max(1, self.settings.lease_ms // 4000),
         )
+        self._closing.callback(queues.close)
+        return queues
 
-    @cached_property
+    @_Part
     def tokens(self) -> Tokens:
         """What wakes workers."""
         if self.redis is None:
             return Tokens(self.celery)
         return RedisTokens(self.celery, self._broker_url)
 
-    @cached_property
+    @_Part
     def intake(self) -> Intake:
         """The way in."""
         return Intake(self.database, self.tokens)
 
-    @cached_property
+    @_Part
     def reads(self) -> Reads:
         """Asks context workers."""
         timeout_ms = self.settings.read_timeout_ms
@@ -131,39 +159,39 @@ class Runtime:
             return RpcReads(self.celery, timeout_ms)
         return RedisReads(self.celery, self._broker_url, timeout_ms)
 
-    @cached_property
+    @_Part
     def replies(self) -> Replies | None:
         """Where context workers leave answers, if the broker is a Redis."""
         return None if self.redis is None else Replies(self.redis)
 
-    @cached_property
+    @_Part
     def models(self) -> SmallModels:
         """The small models; each loads itself at its first call."""
         return build_small_models(self.settings)
 
-    @cached_property
+    @_Part
     def readings(self) -> Readings:
         """What context workers answer with."""
         tokenizers = Tokenizers(OfflineTokenCounter)
         models = ReadingModels(self.models.embedder, self.models.lexicon, tokenizers)
         return Readings(self.database, models, self.settings)
 
-    @cached_property
+    @_Part
     def listings(self) -> Listings:
         """What the API lists by itself."""
         return Listings(self.database)
 
-    @cached_property
+    @_Part
     def traces(self) -> Traces:
         """Spans, if an endpoint is set."""
         return open_traces(self.settings.otel_endpoint, self._service)
 
-    @cached_property
+    @_Part
     def handlers(self) -> Mapping[str, Handler]:
         """What runs each kind of job."""
         return all_jobs(self.database, self.models, self.settings)
 
-    @cached_property
+    @_Part
     def compression(self) -> Compression:
         """What scans a memory network."""
         return compression(self.database, self.models, self.settings)
@@ -184,6 +212,8 @@ class Runtime:
         """Return the loop that works for agents, as the worker of this name."""
         settings = self.settings
         claims = Claims(self.database, settings.lease_ms)
+        keeper = LeaseKeeper(claims, settings.lease_renew_ms)
+        self._closing.callback(keeper.close)
         events = JobEvents(self.celery, hostname)
         self._closing.callback(events.close)
         runner = JobRunner(
@@ -195,9 +225,10 @@ class Runtime:
         )
         return LaneLoop(
             claims=claims,
-            keeper=LeaseKeeper(claims, settings.lease_renew_ms),
+            keeper=keeper,
             bridge=self.bridge(),
             runner=runner,
+            events=events,
             compression=self.compression,
             tokens=self.tokens,
             slices=Slices(settings.lane_slice_ms, settings.claim_batch),

@@ -9,6 +9,7 @@ from memci.broker.app import make_app
 from memci.config import load_settings
 from memci.errors import ConfigurationError
 from memci.runtime import broker_url
+from workers.quiet import QuietTask
 
 try:
     settings = load_settings()
@@ -16,6 +17,7 @@ try:
 except ConfigurationError as error:
     sys.exit(f"memci: {error}")
 
+app.Task = QuietTask
 app.conf.update(
     include=["workers.lanes", "workers.reads", "workers.upkeep", "workers.lifecycle"],
     beat_schedule=beat_schedule(settings),

@@ -49,9 +49,15 @@ def request_compress(self: Task, **arguments: Any) -> None:
 
 
 def _take_in(request: Context, arguments: dict[str, Any]) -> str:
-    """Do what the bridge does, for a worker that is subscribed to the agent's own queue."""
+    """Do what the bridge does, for a worker that is subscribed to the agent's own queue.
+
+    What somebody put onto a shared queue by mistake goes to the agent that it is for.
+    """
     queue = str((request.delivery_info or {}).get("routing_key", ""))
-    agent_id = check_agent_id(queue.removeprefix(AGENT_PREFIX))
+    own = queue.startswith(AGENT_PREFIX)
+    agent_id = check_agent_id(
+        queue.removeprefix(AGENT_PREFIX) if own else arguments.get("agent_id")
+    )
     here = runtime()
     raw = encode(request.task, request.id, arguments)
     with here.database.agent_transaction(agent_id) as connection:

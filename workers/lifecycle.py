@@ -10,7 +10,7 @@ import structlog
 from celery import signals
 
 from memci.broker.bell import Bell
-from memci.broker.names import COMPRESS_QUEUE, LANE_QUEUE, READ_QUEUE, UPKEEP_QUEUE
+from memci.broker.names import AGENT_PREFIX, COMPRESS_QUEUE, LANE_QUEUE, READ_QUEUE, UPKEEP_QUEUE
 from memci.errors import ConfigurationError
 from memci.queue.lane import LaneLoop
 from memci.runtime import Runtime
@@ -40,19 +40,22 @@ def _log_as_we_do(**_: Any) -> None:
 
 
 @signals.celeryd_after_setup.connect
-def _warm_up(instance: Any, **_: Any) -> None:
-    """Load before the first task what every task of these queues needs.
+def _warm_up(sender: str, instance: Any, **_: Any) -> None:
+    """Load before the first task, and its threads, what every task of these queues needs.
 
     Celery goes on after an error in a signal's handler; a worker with wrong settings must not.
     """
     queues = set(instance.app.amqp.queues.consume_from)
-    if queues & {LANE_QUEUE, COMPRESS_QUEUE, READ_QUEUE} or any(
-        name.startswith("memci.agent.") for name in queues
-    ):
-        try:
+    lanes = queues & {LANE_QUEUE, COMPRESS_QUEUE} or {
+        name for name in queues if name.startswith(AGENT_PREFIX)
+    }
+    try:
+        if lanes:
+            lane_loop(sender)
+        if lanes or READ_QUEUE in queues:
             runtime().models.embedder.embed(["warm-up"])
-        except ConfigurationError as error:
-            sys.exit(f"memci: {error}")
+    except ConfigurationError as error:
+        sys.exit(f"memci: {error}")
 
 
 @signals.worker_ready.connect

@@ -35,6 +35,8 @@ _COMPRESS = queue(COMPRESS_QUEUE)
 
 # After a failure the broker is left alone for so long: an accept must not wait for it each time.
 _REST_S = 1.0
+# Nor for long the one time: a broker that is frozen takes connections and never answers.
+_PATIENCE_S = 2
 
 # A token that finds more than its share is passed on, so that more of them than there are workers
 # say nothing new; each would cost a claim that finds nothing.
@@ -96,10 +98,11 @@ class RedisTokens(Tokens):
         super().__init__(app)
         self._client = redis.Redis.from_url(
             broker_url,
-            socket_timeout=30,
-            socket_connect_timeout=2,
-            # A connection that a restart has cut is replaced; a broker that is away is left alone.
-            retry=Retry(NoBackoff(), 1),
+            socket_timeout=_PATIENCE_S,
+            socket_connect_timeout=_PATIENCE_S,
+            # A connection that a restart has cut is replaced; a broker that is away or frozen is
+            # left alone.
+            retry=Retry(NoBackoff(), 1, supported_errors=(redis.ConnectionError,)),
         )
 
     def close(self) -> None:

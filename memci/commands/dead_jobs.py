@@ -39,13 +39,18 @@ def replay(
         else:
             dead_letter.discard(connection, agent_id, job_id)
             watched = bridge.redeliver(connection, agent_id, raw, limits)
+            letters.drop(connection, agent_id, job_id)
     tokens.wake_lane(agent_id)
     return watched
 
 
 def discard(database: Database, tokens: Tokens, agent_id: str, job_id: UUID) -> UUID:
-    """Give a dead job up for good; its messages stay stored and searchable."""
+    """Give a dead job up for good; its messages stay stored and searchable.
+
+    A broker message that could not be taken in is gone with it.
+    """
     with database.agent_transaction(agent_id) as connection:
         dead_letter.discard(connection, agent_id, job_id)
+        letters.drop(connection, agent_id, job_id)
     tokens.wake_lane(agent_id)
     return job_id

@@ -130,7 +130,7 @@ def _methods(request: Request) -> set[str]:
 
 def _path(location: Sequence[str | int]) -> str | None:
     parts = location[1:] if location and location[0] in _PLACES else location
-    return field_path(tuple(parts))[:256] or None
+    return field_path(tuple(parts)) or None
 
 
 def _expectation(fault: Mapping[str, Any]) -> str:

@@ -15,6 +15,7 @@ from uuid import UUID, uuid4
 import structlog
 from pydantic import ValidationError
 from sqlalchemy import Connection
+from sqlalchemy.exc import DataError
 
 from memci.broker.agent_queues import AgentQueues
 from memci.broker.errors import BROKER_ERRORS, broker_errors
@@ -84,6 +85,8 @@ def take_in(connection: Connection, agent_id: str, raw: bytes, limits: AppendLim
             _deliver(connection, agent_id, letter, limits)
     except (InvalidInputError, ConflictError) as error:
         _bury(connection, agent_id, raw, letter, str(error))
+    except DataError:  # its words quote the letter
+        _bury(connection, agent_id, raw, letter, "the database cannot hold what is in it")
 
 
 def _deliver(connection: Connection, agent_id: str, letter: Letter, limits: AppendLimits) -> None:

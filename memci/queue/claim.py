@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from uuid import uuid4
 
 from sqlalchemy import Connection
@@ -154,7 +154,8 @@ class Claims:
             Claimed(Lease(self._database, agent_id, fence, nonce), since)
             for agent_id, fence, since, _ in rows
         ]
-        claimed.sort(key=lambda each: each.lease.agent_id != hint)
+        first = datetime.min.replace(tzinfo=UTC)
+        claimed.sort(key=lambda each: (each.lease.agent_id != hint, each.waiting_since or first))
         return Due(claimed, more=any(waiting > len(rows) for *_, waiting in rows))
 
 

@@ -32,7 +32,10 @@ FROM job WHERE agent_id = %s AND id = %s
 _CANCEL = """
 UPDATE job SET state = 'cancelled', finished_at = clock_timestamp() WHERE agent_id = %s AND id = %s
 """
-_UNHALT = "UPDATE lane SET halted_by = NULL WHERE agent_id = %s AND halted_by = %s"
+# What it waited for may have been this job: let a worker look at the mailbox anew.
+_UNBLOCK = """
+UPDATE lane SET halted_by = nullif(halted_by, %s), not_before = NULL WHERE agent_id = %s
+"""
 
 
 def bury(connection: Connection, job: Job, error: str, *, halt: bool) -> None:
@@ -48,7 +51,7 @@ def replay(connection: Connection, agent_id: str, job_id: UUID, *, at_tail: bool
     The caller publishes a token after COMMIT.
     """
     _lock(connection, agent_id, job_id, {JobState.DEAD}, "replayed")
-    _unhalt(connection, agent_id, job_id)
+    _unblock(connection, agent_id, job_id)
     if not at_tail:
         connection.exec_driver_sql(_REQUEUE, (agent_id, job_id))
         return job_id
@@ -61,13 +64,14 @@ def replay(connection: Connection, agent_id: str, job_id: UUID, *, at_tail: bool
 def discard(connection: Connection, agent_id: str, job_id: UUID) -> None:
     """Give a dead job up for good; its messages stay stored."""
     _lock(connection, agent_id, job_id, {JobState.DEAD}, "discarded")
-    _unhalt(connection, agent_id, job_id)
+    _unblock(connection, agent_id, job_id)
     connection.exec_driver_sql(_CANCEL, (agent_id, job_id))
 
 
 def cancel(connection: Connection, agent_id: str, job_id: UUID) -> None:
     """Take a queued job out of the mailbox; one that runs right now writes nothing."""
     _lock(connection, agent_id, job_id, {JobState.QUEUED}, "cancelled")
+    _unblock(connection, agent_id, job_id)
     connection.exec_driver_sql(_CANCEL, (agent_id, job_id))
 
 
@@ -84,6 +88,6 @@ def _lock(
         raise ConflictError(f"only a job that is {allowed} can be {verb}; this one is {row.state}")
 
 
-def _unhalt(connection: Connection, agent_id: str, job_id: UUID) -> None:
-    connection.exec_driver_sql(_UNHALT, (agent_id, job_id))
+def _unblock(connection: Connection, agent_id: str, job_id: UUID) -> None:
+    connection.exec_driver_sql(_UNBLOCK, (job_id, agent_id))
     submit.lock_lane(connection, agent_id)

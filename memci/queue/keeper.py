@@ -65,3 +65,6 @@ class LeaseKeeper:
                 self._claims.renew(held)
             except DatabaseUnavailableError:
                 _log.warning("leases not renewed", leases=len(held))
+            except Exception:  # noqa: BLE001 - nothing may end this thread
+                # A deadlock, a lock time-out: without renewals no long job would ever end.
+                _log.exception("leases not renewed", leases=len(held))

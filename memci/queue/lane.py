@@ -7,11 +7,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Event
+from uuid import uuid4
 
 import structlog
 
+from memci.broker.events import JobEvents
+from memci.broker.names import COMPRESS_TASK
 from memci.broker.token import Tokens
-from memci.domain.lane.job import Job
+from memci.domain.lane.job import Job, JobSource
 from memci.errors import BrokerUnavailableError, FencedOffError
 from memci.queue import mailbox
 from memci.queue.bridge import Bridge
@@ -53,6 +56,7 @@ class LaneLoop:
         keeper: LeaseKeeper,
         bridge: Bridge,
         runner: JobRunner,
+        events: JobEvents,
         compression: Compression,
         tokens: Tokens,
         slices: Slices,
@@ -63,6 +67,7 @@ class LaneLoop:
         self._keeper = keeper
         self._bridge = bridge
         self._runner = runner
+        self._events = events
         self._compression = compression
         self._tokens = tokens
         self._slices = slices
@@ -108,16 +113,34 @@ class LaneLoop:
             return
         lease = claimed.lease
         deadline = time.monotonic() + self._compression.slice_ms(lease.agent_id) / 1000
-        with self._keeper.holding([lease]), self._survives_fencing():
+        with (
+            self._keeper.holding([lease]),
+            self._survives_fencing(),
+            self._reported(lease.agent_id),
+        ):
             while not self._is_over(deadline):
                 self._cross(lease)
                 job = mailbox.begin_head_of(lease)
                 if job is not None:
                     never = After(go_on=lambda: False, let_go=lambda: False)
-                    self._timed(job, lease, never)
+                    if isinstance(self._timed(job, lease, never), Freed):
+                        return  # a dead job has halted the agent
                 elif not self._step(lease, deadline):
                     break
             self._free(lease)
+
+    @contextmanager
+    def _reported(self, agent_id: str) -> Iterator[None]:
+        """Report a time slice of compression to Flower, under the name that producers use."""
+        turn = slice_of_compression(agent_id)
+        began = time.monotonic()
+        self._events.received(turn)
+        try:
+            yield
+        except Exception as error:
+            self._events.failed(turn, type(error).__name__, time.monotonic() - began)
+            raise
+        self._events.succeeded(turn, time.monotonic() - began)
 
     def _step(self, lease: Lease, deadline: float) -> bool:
         look = mailbox.look(lease)
@@ -219,3 +242,20 @@ class LaneLoop:
             yield
         except FencedOffError:
             _log.warning("fenced off: another worker has taken this lane over")
+
+
+def slice_of_compression(agent_id: str) -> Job:
+    """Return what a time slice is reported as: no job of the mailbox, but work like one."""
+    return Job(
+        agent_id=agent_id,
+        id=uuid4(),
+        ordinal=0,
+        kind=COMPRESS_TASK,
+        payload={},
+        source=JobSource.LANE,
+        first_seq=None,
+        last_seq=None,
+        attempts=0,
+        started=1,
+        traceparent=None,
+    )

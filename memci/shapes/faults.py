@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import re
+
 from pydantic import ValidationError
 
 _MOST = 5
+_LONGEST_PATH = 256
+# Names of fields that were made up by the sender may hold anything, of any length.
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
 
 
 def field_path(location: tuple[int | str, ...]) -> str:
-    """Return a path such as ``messages[3].role``."""
+    """Return a path such as ``messages[3].role``; ``?`` stands for a name that is none of ours."""
     path = ""
     for part in location:
-        path += f"[{part}]" if isinstance(part, int) else f".{part}" if path else part
-    return path
+        if isinstance(part, int):
+            path += f"[{part}]"
+        else:
+            path += ("." if path else "") + (part if _NAME.fullmatch(part) else "?")
+    return path[:_LONGEST_PATH]
 
 
 def describe_faults(error: ValidationError) -> str:

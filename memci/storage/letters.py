@@ -27,3 +27,10 @@ def read(connection: Connection, agent_id: str, job_id: UUID) -> bytes | None:
         "SELECT body FROM letter WHERE agent_id = %s AND job_id = %s", (agent_id, job_id)
     ).first()
     return bytes(row.body) if row else None
+
+
+def drop(connection: Connection, agent_id: str, job_id: UUID) -> None:
+    """Forget the bytes, once it is decided what becomes of them; none may be there."""
+    connection.exec_driver_sql(
+        "DELETE FROM letter WHERE agent_id = %s AND job_id = %s", (agent_id, job_id)
+    )

@@ -7,7 +7,7 @@ from contextlib import closing
 
 import redis
 
-from memci.broker.names import CREATE_TASK, agent_queue_name, queue
+from memci.broker.names import CREATE_TASK, LANE_QUEUE, agent_queue_name, queue
 from memci.broker.redis_queues import RedisAgentQueues
 from memci.queue.sweep import sweep
 from memci.testing import wait_until
@@ -77,3 +77,14 @@ def test_a_worker_may_subscribe_to_one_agent(producer, fleet, upkeep):
     producer.wait_drained(["a"])
     assert producer.effects("a") == [1, 2, 3, 4]
     assert sorted(producer.states("a")) == ["dead", "done", "done", "done", "done"]
+
+
+def test_a_message_on_a_shared_queue_by_mistake_reaches_its_agent(producer, fleet):
+    messages = [{"role": "user", "content": "one"}]
+    producer.celery.send_task(
+        CREATE_TASK, kwargs={"agent_id": "a", "messages": messages}, queue=queue(LANE_QUEUE)
+    )
+    fleet.start(LANE_QUEUE)
+    wait_until(lambda: producer.effects("a") == [1], "it was done", timeout_s=20)
+    with producer.database.lane_transaction() as connection:
+        assert connection.exec_driver_sql("SELECT agent_id FROM lane").scalars().all() == ["a"]

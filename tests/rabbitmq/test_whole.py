@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import socket
 import time
+from textwrap import dedent
 from threading import Thread
 from uuid import uuid4
 
 import amqp
 import pytest
 from celery import Celery
+from kombu import Exchange, Queue
 
 from memci.broker.app import make_app
 from memci.broker.events import JobEvents
@@ -19,12 +22,16 @@ from memci.broker.names import (
     COMPRESS_TASK,
     CREATE_TASK,
     LANE_QUEUE,
+    READ_QUEUE,
     agent_queue,
+    agent_queue_name,
+    queue,
 )
 from memci.broker.rpc import RpcReads
 from memci.domain.lane.job import Job, JobSource
 from memci.errors import BrokerUnavailableError, InvalidInputError, ReadTimeoutError
 from memci.testing import wait_until
+from tests.support.fleet import ROOT
 
 
 def a_job(agent="a"):
@@ -134,14 +141,14 @@ def test_a_lost_connection_fails_who_waits_and_the_next_read_opens_another(reads
     assert reads._open_mail() is not lost
 
 
-def remember(app, agent, number):
+def remember(app, agent, number, where=None):
     app.send_task(
         CREATE_TASK,
         kwargs={
             "agent_id": agent,
             "messages": [{"role": "user", "content": str(number), "metadata": {"wait_ms": 2}}],
         },
-        queue=agent_queue(agent),
+        queue=where or agent_queue(agent),
     )
 
 
@@ -205,3 +212,33 @@ def test_http_writes_are_done_by_tokens_alone(producer, fleet):
     producer.wait_drained(["a", "b"])
     assert time.monotonic() - began < 10
     assert producer.effects("a") == producer.effects("b") == list(range(1, 21))
+
+
+def test_producers_do_as_documented(app, queues, broker_url, agent):
+    text = (ROOT / "docs/producers.md").read_text()
+    (code,) = re.findall(
+        r"(    def queue\(name\):\n        arguments.+?)\n\n[^ \n]", text, re.DOTALL
+    )
+    with Celery("foreign", broker=broker_url, set_as_current=False) as foreign:
+        names = {"app": foreign, "Queue": Queue, "Exchange": Exchange}
+        exec(dedent(code), names)  # noqa: S102 - our own documentation
+        assert queues.waiting() == []
+        name = agent_queue_name(agent)
+        foreign.send_task(CREATE_TASK, kwargs={"agent_id": agent}, queue=names["queue"](name))
+        names["announce"](agent)
+        wait_until(lambda: queues.waiting() == [agent], "the announced queue is found")
+        # memci's own declarations are the same.
+        app.send_task(CREATE_TASK, kwargs={"agent_id": agent}, queue=agent_queue(agent))
+        foreign.send_task("memci.read.search", queue=names["queue"](READ_QUEUE))
+        app.send_task("memci.read.search", queue=queue(READ_QUEUE))
+    assert queues.depth(name) == 2
+
+
+@pytest.mark.timeout(90)
+def test_a_worker_may_subscribe_to_one_agent(producer, fleet, broker_url, agent):
+    name = agent_queue_name(agent)
+    fleet.start(name)
+    with Celery("foreign", broker=broker_url, set_as_current=False) as foreign:
+        for number in range(1, 11):
+            remember(foreign, agent, number, where=name)
+    wait_until(lambda: producer.effects(agent) == list(range(1, 11)), "all is remembered")

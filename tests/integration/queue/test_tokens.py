@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import json
+import socket
+import time
 from contextlib import closing
 
 import pytest
@@ -98,3 +100,13 @@ def test_wishes_for_compression_are_all_published(app, client, broker_url):
             tokens.wake_compress(f"a{number}")
 
     assert client.llen(COMPRESS_QUEUE) == ENOUGH_LANE_TOKENS + 5
+
+
+def test_a_broker_that_takes_connections_and_never_answers_holds_nobody_up(app):
+    with socket.create_server(("127.0.0.1", 0)) as frozen:
+        url = f"redis://127.0.0.1:{frozen.getsockname()[1]}/0"
+        with closing(RedisTokens(app, url)) as tokens:
+            began = time.monotonic()
+            assert not tokens.wake_lane("ada")
+            assert not tokens.wake_lane("ada"), "it is left alone for a while"
+            assert time.monotonic() - began < 5

@@ -1,0 +1,86 @@
+"""Neither logs nor Flower's events hold what was said or asked, whoever sends a task."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Thread
+from typing import Any
+
+import pytest
+
+from memci.broker.app import make_app
+from memci.broker.names import READ_QUEUE, agent_queue_name, queue, read_task
+from memci.testing import wait_until
+from tests.support import fleet as fleets
+from tests.support import lanes
+
+
+@pytest.fixture
+def producer(database_url, broker_url):
+    with lanes.producer(database_url, broker_url) as made:
+        yield made
+
+
+@contextmanager
+def listening(app: Any) -> Iterator[list[dict[str, Any]]]:
+    """Collect the events of all workers."""
+    heard: list[dict[str, Any]] = []
+    with app.connection_for_read() as connection:
+        receiver = app.events.Receiver(connection, handlers={"*": heard.append})
+
+        def listen() -> None:
+            for _ in receiver.consume(limit=None, timeout=None, wakeup=False):
+                pass
+
+        thread = Thread(target=listen, daemon=True)
+        thread.start()
+        try:
+            yield heard
+        finally:
+            receiver.should_stop = True
+            thread.join(10)
+
+
+def kinds(heard: list[dict[str, Any]], task_id: str) -> set[str]:
+    return {event["type"] for event in heard if event.get("uuid") == task_id}
+
+
+@pytest.mark.timeout(120)
+def test_what_others_send_is_not_told(producer, database_url, broker_url, tmp_path):
+    producer.append("ada", text="HUSH is what was said")
+    with (
+        fleets.fleet(database_url, broker_url, tmp_path) as fleet,
+        make_app(broker_url) as app,
+        listening(app) as heard,
+    ):
+        fleet.app = "workers"
+        worker = fleet.start(f"{READ_QUEUE},{agent_queue_name('ada')}")
+
+        def ask(**fields: Any) -> Any:
+            return app.send_task(
+                read_task("assemble"), kwargs={"agent_id": "ada", "v": 1, **fields},
+                queue=queue(READ_QUEUE), ignore_result=False,
+            )  # fmt: skip
+
+        good = ask(query="HUSH is what is asked", budget_tokens=500)
+        bad = ask(query="HUSH " * 50, budget_tokens=20)
+        assert "HUSH is what was said" in json.dumps(good.get(timeout=60))
+        with pytest.raises(Exception, match="tokens"):
+            bad.get(timeout=60)
+
+        message = {"role": "user", "content": "HUSH is said again"}
+        sent = app.send_task(
+            "memci.memory.create", kwargs={"agent_id": "ada", "messages": [message]},
+            queue=queue(agent_queue_name("ada")), ignore_result=True,
+        )  # fmt: skip
+        producer.wait_drained(["ada"])
+        wait_until(lambda: "task-succeeded" in kinds(heard, sent.id), "the job was told of")
+        wait_until(lambda: "task-failed" in kinds(heard, bad.id), "the failed read was told of")
+        assert {"task-received", "task-succeeded"} <= kinds(heard, good.id)
+        received = next(e for e in heard if e["type"] == "task-received" and e["uuid"] == good.id)
+        assert json.loads(received["kwargs"]) == {"agent_id": "ada"}
+        assert "HUSH" not in json.dumps(heard)
+        assert "HUSH" not in worker.said
+        assert good.id in worker.said

@@ -1,0 +1,34 @@
+"""A producer on the Redis of the test, and a client to look at it."""
+
+from __future__ import annotations
+
+from contextlib import closing
+
+import pytest
+import redis
+
+from memci.broker.app import make_producer
+from memci.broker.redis_queues import RedisAgentQueues
+from memci.broker.token import Tokens
+
+
+@pytest.fixture
+def app(broker_url):
+    with make_producer(broker_url) as made:
+        yield made
+
+
+@pytest.fixture
+def client(broker_url):
+    with closing(redis.Redis.from_url(broker_url)) as made:
+        yield made
+
+
+@pytest.fixture
+def queues(client):
+    return RedisAgentQueues(client)
+
+
+@pytest.fixture
+def tokens(app):
+    return Tokens(app)

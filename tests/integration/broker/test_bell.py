@@ -1,0 +1,159 @@
+"""The bell: hears at once, and finds what it did not hear."""
+
+from __future__ import annotations
+
+from contextlib import closing, contextmanager
+from threading import enumerate as all_threads
+
+import pytest
+import redis
+
+from memci.broker.app import make_producer
+from memci.broker.bell import Bell
+from memci.broker.letters import decode
+from memci.broker.names import LANE_QUEUE, agent_queue_name
+from memci.broker.redis_queues import RedisAgentQueues
+from memci.broker.token import Tokens
+from memci.errors import DatabaseUnavailableError
+from memci.testing import wait_until
+
+NEVER_S = 600
+
+
+@contextmanager
+def ringing(bell):
+    bell.start()
+    try:
+        yield bell
+    finally:
+        bell.stop()
+    assert not [each for each in all_threads() if each.name.startswith("bell")]
+
+
+def put(client, *agents):
+    for agent in agents:
+        client.lpush(agent_queue_name(agent), "x")
+
+
+def is_heard(client):
+    return client.client_list(_type="pubsub")
+
+
+def rung(client):
+    tokens = [decode(raw, limit_bytes=10_000) for raw in client.lrange(LANE_QUEUE, 0, -1)]
+    assert all(token.arguments["rung"] for token in tokens)
+    return sorted(token.arguments["agent_id"] for token in tokens)
+
+
+def test_it_hears_what_it_does_not_see(tokens, client):
+    class Blind(RedisAgentQueues):
+        def waiting(self):
+            return []
+
+    with ringing(Bell(Blind(client), tokens, client, period_s=0.2)):
+        wait_until(lambda: is_heard(client), "the bell listens")
+        put(client, "a")
+        wait_until(lambda: rung(client), "it has rung")
+    assert set(rung(client)) == {"a"}
+
+
+def test_a_burst_rings_once(queues, tokens, client):
+    bell = Bell(queues, tokens, client)
+    assert [bell._is_first("a") for _ in range(100)].count(True) == 1
+    assert bell._is_first("b")
+
+
+def test_it_finds_what_came_before_it(queues, tokens, client):
+    put(client, "a", "b")
+    with ringing(Bell(queues, tokens, None, period_s=NEVER_S)):
+        wait_until(lambda: rung(client) == ["a", "b"], "both are found")
+
+
+def test_what_is_no_agents_queue_is_passed_over(queues, tokens, client):
+    client.lpush("memci.agent...", "x")
+    client.lpush("memci.agent.a/../b", "x")
+    client.set("memci.agent.text", "x")
+    put(client, "a")
+    Bell(queues, tokens, None, period_s=0)._scan()
+    assert rung(client) == ["a"]
+
+
+def test_tokens_do_not_pile_up_while_nobody_takes_them(queues, tokens, client):
+    put(client, *(f"a{number}" for number in range(50)))
+    bell = Bell(queues, tokens, None, period_s=0)
+    for _ in range(5):
+        bell._scan()
+    assert client.llen(LANE_QUEUE) == 50 + 4 * 8
+
+
+def test_nobody_is_passed_over_while_tokens_of_others_wait(queues, tokens, client):
+    """Waiting tokens may be for other agents: a queue that was not heard is rung all the same."""
+    for number in range(100):
+        tokens.wake_lane(f"other{number}")
+    put(client, "a")
+    Bell(queues, tokens, None, period_s=0)._scan()
+    first = decode(client.lindex(LANE_QUEUE, 0), limit_bytes=10_000)
+    assert first.arguments == {"agent_id": "a", "rung": True}
+
+
+def test_each_of_many_is_rung_for_in_time(queues, tokens, client):
+    agents = {f"a{number}" for number in range(30)}
+    put(client, *agents)
+    for _ in range(40):
+        tokens.wake_lane("other")
+    bell, missing = Bell(queues, tokens, None, period_s=0), set(agents)
+
+    def all_rung():
+        bell._scan()
+        for _ in range(8):
+            raw = client.lpop(LANE_QUEUE)
+            missing.discard(decode(raw, limit_bytes=10_000).arguments["agent_id"])
+        return not missing
+
+    wait_until(all_rung, "every agent is rung for")
+
+
+def test_it_outlives_the_broker(own_servers):
+    url = own_servers.redis.url
+    with make_producer(url) as app, closing(redis.Redis.from_url(url)) as client:
+        queues = RedisAgentQueues(client)
+        with ringing(Bell(queues, Tokens(app), client, period_s=0.1)):
+            put(client, "a")
+            wait_until(lambda: rung(client), "it has rung")
+            own_servers.redis.kill()
+            own_servers.redis.start()
+            client.flushall()
+            put(client, "b")
+            wait_until(lambda: "b" in rung(client), "it rings again")
+
+
+def test_it_outlives_a_database_that_is_away(tokens, client, queues):
+    """On RabbitMQ its queues ask the database which lanes there are."""
+
+    class Away(RedisAgentQueues):
+        times = 3
+
+        def waiting(self):
+            self.times -= 1
+            if self.times >= 0:
+                raise DatabaseUnavailableError
+            return super().waiting()
+
+    put(client, "a")
+    with ringing(Bell(Away(client), tokens, None, period_s=0.01)):
+        wait_until(lambda: rung(client), "it rings in the end")
+
+
+@pytest.mark.parametrize("number", [0, 5])
+def test_it_listens_to_its_own_database_only(broker_url, number):
+    url = f"{broker_url.rpartition('/')[0]}/{number}"
+    with (
+        closing(redis.Redis.from_url(broker_url)) as zero,
+        closing(redis.Redis.from_url(url)) as client,
+        make_producer(url) as app,
+    ):
+        bell = Bell(RedisAgentQueues(client), Tokens(app), client, period_s=0.2)
+        with ringing(bell):
+            wait_until(lambda: is_heard(zero), "the bell listens")
+            put(client, "mine")
+            wait_until(lambda: "mine" in rung(client), "it has rung")

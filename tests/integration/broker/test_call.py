@@ -1,0 +1,172 @@
+"""Reads by way of a reply key."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from threading import Thread
+
+import pytest
+
+from memci import errors
+from memci.broker.app import make_producer
+from memci.broker.call import RedisReads, Replies, wrap_answer, wrap_error
+from memci.broker.letters import decode
+from memci.broker.names import READ_QUEUE
+from memci.errors import (
+    BrokerUnavailableError,
+    InvalidInputError,
+    MemciError,
+    ReadTimeoutError,
+)
+
+KEY = "memci.reply." + "0" * 32
+
+
+@pytest.fixture
+def reads(app, broker_url):
+    made = RedisReads(app, broker_url, 5000)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def replies(client):
+    return Replies(client)
+
+
+@pytest.fixture
+def answering(client, replies) -> Iterator[list[dict[str, object]]]:
+    """A context worker with one answer or error, given as the first of the list it yields."""
+    script: list[object] = []
+
+    def serve():
+        while (found := client.brpop([READ_QUEUE], timeout=5)) is not None:
+            arguments = dict(decode(found[1], limit_bytes=10_000).arguments)
+            if "stop" in arguments:
+                return
+            answer = script[0]
+            wrapped = (
+                wrap_error(answer)
+                if isinstance(answer, MemciError)
+                else wrap_answer({"answer": answer, "to": arguments["query"]})
+            )
+            replies.send(arguments["reply"], wrapped)
+
+    thread = Thread(target=serve)
+    thread.start()
+    yield script
+    client.lpush(READ_QUEUE, json.dumps({"body": json.dumps({"task": "t", "kwargs": {"stop": 1}})}))
+    thread.join()
+
+
+def every_error() -> list[MemciError]:
+    """One of each class of the tree, its fields filled in."""
+    filled = {
+        errors.InvalidInputError: {"field": "messages[3].role"},
+        errors.TooLargeError: {"field": "messages"},
+        errors.RateLimitedError: {"retry_after_s": 2.5},
+        errors.BudgetTooSmallError: {"needs": {"system": 12}},
+        errors.SmallModelUnavailableError: {"retry_after_s": 3.5},
+    }
+    found, todo = [], [MemciError]
+    while todo:
+        kind = todo.pop()
+        todo += kind.__subclasses__()
+        fields = {"retry_after_s": 1.5} if issubclass(kind, errors.UnavailableError) else {}
+        found += [kind(), kind("said", **filled.get(kind, fields))]
+    return found
+
+
+def test_an_answer_comes_back(reads, answering, client):
+    answering.append(7)
+    assert reads.call("search", "a", {"query": "q"}) == {"answer": 7, "to": "q"}
+    assert client.keys() == []
+
+
+@pytest.mark.parametrize("error", every_error(), ids=lambda each: f"{type(each).__name__}")
+def test_every_error_comes_back_as_it_was(reads, answering, error):
+    answering.append(error)
+    with pytest.raises(MemciError) as raised:
+        reads.call("search", "a", {"query": "q"})
+    assert type(raised.value) is type(error)
+    assert str(raised.value) == str(error)
+    assert vars(raised.value) == vars(error)
+
+
+def test_many_threads_get_each_its_own_answer(reads, answering):
+    answering.append(0)
+    got = {}
+
+    def ask(number):
+        got[number] = [reads.call("search", "a", {"query": number})["to"] for _ in range(10)]
+
+    threads = [Thread(target=ask, args=(number,)) for number in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert got == {number: [number] * 10 for number in range(16)}
+
+
+def test_nobody_answers(app, broker_url, client):
+    reads = RedisReads(app, broker_url, 200)
+    began = time.monotonic()
+    with pytest.raises(ReadTimeoutError):
+        reads.call("search", "a", {})
+    assert 0.2 <= time.monotonic() - began < 2
+    with pytest.raises(ReadTimeoutError):
+        reads.call("search", "a", {}, wait_ms=300)
+    assert time.monotonic() - began >= 0.7
+    reads.close()
+    # What nobody began in time is begun by nobody.
+    headers = json.loads(client.lindex(READ_QUEUE, 0))["headers"]
+    assert headers["expires"]
+
+
+def test_flower_is_shown_the_agent_and_no_question(app, broker_url, client):
+    reads = RedisReads(app, broker_url, 100)
+    with pytest.raises(ReadTimeoutError):
+        reads.call("search", "a", {"query": "my secret"})
+    reads.close()
+    headers = json.loads(client.lindex(READ_QUEUE, 0))["headers"]
+    assert json.loads(headers["kwargsrepr"]) == {"agent_id": "a"}
+    assert "secret" not in json.dumps(headers)
+
+
+def test_an_answer_that_nobody_fetches_goes_by_itself(replies, client):
+    replies.send(KEY, wrap_answer({}))
+    assert 0 < client.ttl(KEY) <= 60
+
+
+@pytest.mark.parametrize(
+    "key", ["memci.agent.a", "memci.lane", "memci.reply.", "memci.reply.x", KEY + "0", KEY + "\n"]
+)
+def test_an_answer_goes_to_no_key_but_a_reply_key(replies, client, key):
+    with pytest.raises(InvalidInputError):
+        replies.send(key, wrap_answer({}))
+    assert client.keys() == []
+
+
+@pytest.mark.parametrize(
+    "wrapped",
+    [{}, {"error": "ValueError"}, {"error": "annotations"}, {"error": None}, {"error": "nonsense"}],
+)
+def test_what_is_no_answer_is_an_error(reads, answering, client, replies, wrapped, monkeypatch):
+    monkeypatch.setattr("tests.integration.broker.test_call.wrap_answer", lambda _: wrapped)
+    answering.append(7)
+    with pytest.raises(MemciError, match="its log says why"):
+        reads.call("search", "a", {"query": "q"})
+
+
+def test_a_broker_that_is_away_is_said_to_be(own_servers):
+    with make_producer(own_servers.redis.url) as app:
+        reads = RedisReads(app, own_servers.redis.url, 5000)
+        own_servers.redis.kill()
+        began = time.monotonic()
+        with pytest.raises(BrokerUnavailableError) as refused:
+            reads.call("search", "a", {})
+        assert time.monotonic() - began < 2
+        assert "redis://" not in str(refused.value)
+        reads.close()

@@ -1,0 +1,90 @@
+"""Tokens: small, fast, and never anybody's trouble."""
+
+from __future__ import annotations
+
+import time
+from contextlib import contextmanager
+from threading import Thread
+
+import pytest
+
+from memci.broker.app import make_app, make_producer
+from memci.broker.letters import decode
+from memci.broker.names import COMPRESS_QUEUE, LANE_QUEUE
+from memci.broker.token import RedisTokens, Tokens
+from memci.testing import wait_until
+
+
+def sent(client, queue):
+    letters = [decode(raw, limit_bytes=10_000) for raw in client.lrange(queue, 0, -1)]
+    return [(letter.task, dict(letter.arguments)) for letter in letters]
+
+
+def test_a_token_names_where_to_look_first(tokens, client):
+    assert tokens.wake_lane("a")
+    assert tokens.wake_lane("b", rung=True)
+    assert tokens.wake_compress("a")
+    assert sent(client, LANE_QUEUE) == [
+        ("memci.lane.run", {"agent_id": "b", "rung": True}),
+        ("memci.lane.run", {"agent_id": "a"}),
+    ]
+    assert sent(client, COMPRESS_QUEUE) == [("memci.lane.compress", {"agent_id": "a"})]
+
+
+@pytest.mark.parametrize("make", [make_app, make_producer])
+def test_a_token_leaves_nothing_but_itself(make, broker_url, client):
+    """Not even a subscription to a result, which Celery makes when it is not told otherwise."""
+    client.config_resetstat()
+    with make(broker_url) as app:
+        tokens = Tokens(app)
+        for number in range(20):
+            assert tokens.wake_lane(f"a{number}")
+        assert client.keys() == [LANE_QUEUE.encode()]
+        assert "cmdstat_subscribe" not in client.info("commandstats")
+
+
+def test_threads_publish_at_once(tokens, client):
+    threads = [Thread(target=lambda: [tokens.wake_lane("a") for _ in range(20)]) for _ in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert client.llen(LANE_QUEUE) == 320
+
+
+@contextmanager
+def publishing(kind, url):
+    with make_producer(url) as app:
+        tokens = kind(app, url) if kind is RedisTokens else kind(app)
+        yield tokens
+        tokens.close()
+
+
+@pytest.mark.parametrize("kind", [Tokens, RedisTokens])
+def test_a_broker_that_is_down_is_no_trouble_and_left_alone_for_a_moment(own_servers, kind):
+    with publishing(kind, own_servers.redis.url) as tokens:
+        assert tokens.wake_lane("a")
+        own_servers.redis.kill()
+        began = time.monotonic()
+        assert not tokens.wake_lane("a")
+        assert time.monotonic() - began < 1
+        own_servers.redis.start()
+        # It is up again, and yet not asked …
+        assert not tokens.wake_lane("a")
+        # … before the moment is over.
+        wait_until(lambda: tokens.wake_lane("a"), "tokens are published again", timeout_s=3)
+
+
+@pytest.mark.parametrize("kind", [Tokens, RedisTokens])
+def test_a_broker_that_is_frozen_holds_nobody_up_for_long(own_servers, kind):
+    with publishing(kind, own_servers.redis.url) as tokens:
+        assert tokens.wake_lane("a")
+        own_servers.redis.freeze()
+        began = time.monotonic()
+        assert not tokens.wake_lane("a")
+        assert time.monotonic() - began < 5
+        began = time.monotonic()
+        assert not any(tokens.wake_lane("a") for _ in range(100))
+        assert time.monotonic() - began < 0.5
+        own_servers.redis.thaw()
+        wait_until(lambda: tokens.wake_lane("a"), "tokens are published again", timeout_s=5)

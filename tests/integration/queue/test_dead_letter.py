@@ -1,0 +1,70 @@
+"""What people decide about single jobs holds at once, whatever the lane was waiting for."""
+
+from __future__ import annotations
+
+import pytest
+
+from memci.commands import dead_jobs
+from memci.domain.message import AppendLimits
+from memci.queue import dead_letter, mailbox
+from memci.queue.claim import Claims
+from tests.support import lanes
+
+LIMITS = AppendLimits(1_000_000, 100_000, 50)
+
+
+@pytest.fixture
+def producer(database_url, broker_url):
+    with lanes.producer(database_url, broker_url) as made:
+        yield made
+
+
+@pytest.fixture
+def claims(producer):
+    return Claims(producer.database, 30_000)
+
+
+def end_head(claims, end):
+    """Begin the first job, and end it and the lease with what ``end`` does."""
+    (claimed,) = claims.due("a", 1)
+    job = mailbox.begin_head_of(claimed.lease)
+    with claimed.lease.effect() as connection:
+        end(connection, job)
+        mailbox.free(connection, "a")
+    return job
+
+
+def back_off(connection, job):
+    mailbox.back_off(connection, job, attempts=1, error="no answer", wait_s=3600)
+
+
+def bury(connection, job):
+    dead_letter.bury(connection, job, "a bug", halt=False)
+
+
+def test_the_next_job_does_not_wait_for_a_cancelled_one(producer, claims):
+    producer.append("a")
+    following = producer.append("a")
+    waiting = end_head(claims, back_off)
+    assert not claims.due("a", 1)
+    dead_jobs.cancel(producer.database, producer.tokens, "a", waiting.id)
+    assert end_head(claims, bury).id == following.job_id
+
+
+def test_a_replayed_job_does_not_wait_for_a_later_one(producer, claims):
+    producer.append("a")
+    producer.append("a")
+    dead = end_head(claims, bury)
+    end_head(claims, back_off)
+    assert not claims.due("a", 1)
+    dead_jobs.replay(producer.database, producer.tokens, "a", dead.id, at_tail=False, limits=LIMITS)
+    assert end_head(claims, bury).id == dead.id
+
+
+def test_a_job_that_backs_off_is_not_hurried_by_decisions_about_others(producer, claims):
+    producer.append("a")
+    other = producer.append("a")
+    end_head(claims, back_off)
+    dead_jobs.cancel(producer.database, producer.tokens, "a", other.job_id)
+    (claimed,) = claims.due("a", 1)
+    assert mailbox.begin_head_of(claimed.lease) is None

@@ -1,0 +1,57 @@
+"""Leases are renewed as long as they are held, whatever goes wrong in between."""
+
+from __future__ import annotations
+
+from contextlib import closing
+
+import psycopg
+import pytest
+
+from memci.queue.claim import Claims
+from memci.queue.keeper import LeaseKeeper
+from memci.storage.session import Database
+from memci.testing import wait_until
+
+LEASE_MS = 60_000
+
+
+@pytest.fixture
+def database(database_url):
+    with closing(Database(database_url)) as opened:
+        yield opened
+
+
+@pytest.fixture
+def claims(database):
+    return Claims(database, LEASE_MS)
+
+
+@pytest.fixture
+def keeper(claims):
+    with closing(LeaseKeeper(claims, renew_ms=20)) as made:
+        yield made
+
+
+def lease_until(database):
+    with database.lane_transaction() as connection:
+        return connection.exec_driver_sql("SELECT lease_until FROM lane").scalar_one()
+
+
+def cancel_renewal(connection):
+    return connection.execute(
+        "SELECT pg_cancel_backend(pid) FROM pg_stat_activity"
+        " WHERE datname = current_database() AND wait_event_type = 'Lock'"
+    ).fetchone()
+
+
+def test_a_renewal_that_the_database_refuses_is_not_the_last(
+    database_url, database, claims, keeper
+):
+    plain = database_url.replace("+psycopg", "", 1)
+    lease = claims.named("a").lease
+    with psycopg.connect(plain, autocommit=True) as login, keeper.holding([lease]):
+        with database.lane_transaction() as blocking:
+            blocking.exec_driver_sql("SELECT 1 FROM lane FOR UPDATE")
+            wait_until(lambda: cancel_renewal(login), "a renewal waited for the lane")
+        before = lease_until(database)
+        wait_until(lambda: lease_until(database) > before, "the lease is renewed again")

@@ -1,0 +1,280 @@
+"""A broker and all that speaks to it, driven by commands; and what ought to come of them.
+
+``World`` runs commands on a real broker. ``Model`` says in plain Python what must be observed.
+Both return one observation per command.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections import deque
+from dataclasses import dataclass, field
+from typing import Any, cast
+from uuid import UUID, uuid4
+
+import redis
+
+from memci.broker.app import make_producer
+from memci.broker.bell import Bell
+from memci.broker.call import Replies
+from memci.broker.janitor import remove_binding_keys
+from memci.broker.letters import decode, letter_id
+from memci.broker.names import CREATE_TASK, LANE_QUEUE, agent_queue_name
+from memci.broker.redis_queues import RedisAgentQueues
+from memci.broker.token import Tokens
+from memci.errors import InvalidInputError
+
+AGENTS = ("a", "b", "a.b")
+# Two workers may believe that they hold the lease of an agent; the fence says which one does.
+WORKERS = (0, 1)
+NONSENSE = b'{"body": 7'
+_LIMIT = 100_000
+
+
+@dataclass
+class Batch:
+    """What a worker took, under which fence, and whether its transaction was committed."""
+
+    fence: int
+    letters: list[Any]
+    taken: Any = None
+    committed: bool = False
+
+
+@dataclass
+class Database:
+    """The transactional half of the bridge: fences, and mailboxes that know what they hold."""
+
+    fence: dict[str, int] = field(default_factory=lambda: dict.fromkeys(AGENTS, 0))
+    mailbox: dict[str, list[UUID]] = field(default_factory=lambda: {each: [] for each in AGENTS})
+
+    def claim(self, agent: str) -> int:
+        self.fence[agent] += 1
+        return self.fence[agent]
+
+    def insert(self, agent: str, fence: int, letters: list[UUID]) -> bool:
+        if fence != self.fence[agent]:
+            return False
+        mailbox = self.mailbox[agent]
+        mailbox.extend(dict.fromkeys(each for each in letters if each not in mailbox))
+        return True
+
+
+def letter_number(number: int) -> UUID:
+    return UUID(int=number + 1)
+
+
+def envelope(number: int, agent: str) -> bytes:
+    """Write what Celery writes; like kombu, never the same bytes twice."""
+    body = json.dumps([[], {"agent_id": agent}, {}]).encode()
+    return json.dumps(
+        {
+            "body": base64.b64encode(body).decode(),
+            "content-encoding": "utf-8",
+            "content-type": "application/json",
+            "headers": {"task": CREATE_TASK, "id": str(letter_number(number))},
+            "properties": {"body_encoding": "base64", "delivery_tag": uuid4().hex},
+        }
+    ).encode()
+
+
+class World:
+    """Everything of ours that speaks to the broker, on a broker of this address."""
+
+    def __init__(self, url: str) -> None:
+        self.client = redis.Redis.from_url(url)
+        self.client.flushall()
+        self.celery = make_producer(url)
+        self.queues = RedisAgentQueues(self.client)
+        self.tokens = Tokens(self.celery)
+        self.bell = Bell(self.queues, self.tokens, None, period_s=0)
+        self.replies = Replies(self.client)
+        self.begin()
+
+    def begin(self) -> None:
+        self.client.flushall()
+        self.database = Database()
+        self.batches: dict[tuple[str, int], Batch] = {}
+
+    def close(self) -> None:
+        self.client.close()
+        self.celery.close()
+
+    def produce(self, agent: str, number: int) -> object:
+        return self.client.lpush(agent_queue_name(agent), envelope(number, agent))
+
+    def produce_by_name(self, agent: str, number: int) -> object:
+        self.celery.send_task(
+            CREATE_TASK,
+            kwargs={"agent_id": agent},
+            queue=agent_queue_name(agent),
+            task_id=str(letter_number(number)),
+            ignore_result=True,
+        )
+        return self.queues.depth(agent_queue_name(agent))
+
+    def produce_nonsense(self, agent: str) -> object:
+        return self.client.lpush(agent_queue_name(agent), NONSENSE)
+
+    def take(self, agent: str, worker: int, limit: int) -> object:
+        taken = self.queues.take(agent, limit)
+        letters = [_id(raw) for raw in taken.raw]
+        self.batches[agent, worker] = Batch(self.database.claim(agent), letters, taken)
+        return letters
+
+    def commit(self, agent: str, worker: int) -> object:
+        batch = self.batches[agent, worker]
+        batch.committed = self.database.insert(agent, batch.fence, batch.letters)
+        if not batch.committed:
+            self.batches.pop((agent, worker)).taken.abandon()
+        return batch.committed
+
+    def confirm(self, agent: str, worker: int) -> object:
+        self.batches.pop((agent, worker)).taken.confirm()
+        return self.queues.depth(agent_queue_name(agent))
+
+    def abandon(self, agent: str, worker: int) -> object:
+        self.batches.pop((agent, worker)).taken.abandon()
+        return self.queues.depth(agent_queue_name(agent))
+
+    def crash(self, agent: str, worker: int) -> object:
+        self.batches.pop((agent, worker))
+        return self.queues.depth(agent_queue_name(agent))
+
+    def flush(self) -> object:
+        self.client.flushall()
+        return self.queues.waiting()
+
+    def look(self) -> object:
+        return self.queues.waiting(), self.queues.occupied(AGENTS), self.queues.occupied([])
+
+    def ring(self) -> object:
+        self.bell._scan()
+        return self.queues.depth(LANE_QUEUE)
+
+    def publish(self, agent: str) -> object:
+        return self.tokens.wake_lane(agent), self.queues.depth(LANE_QUEUE)
+
+    def fetch_token(self) -> object:
+        """Do as a lane worker does, without Celery's ceremony."""
+        raw = cast("bytes | None", self.client.rpop(LANE_QUEUE))
+        return raw and decode(raw, limit_bytes=_LIMIT).arguments["agent_id"]
+
+    def sweep_keys(self) -> object:
+        """Remove what producers by name have left; how many that is, kombu's memory decides."""
+        remove_binding_keys(self.client)
+        return self.client.keys("_kombu.*")
+
+    def answer(self, number: int) -> object:
+        key = f"memci.reply.{number:032x}"
+        self.replies.send(key, {"answer": {"number": number}})
+        return 0 < self.client.ttl(key) <= 60
+
+    def kept_keys(self) -> list[str]:
+        """Keys that would stay for ever."""
+        return sorted(key.decode() for key in self.client.scan_iter() if self.client.ttl(key) < 0)
+
+    def finish(self) -> dict[str, list[UUID]]:
+        """Let healthy workers take in all that is there."""
+        for agent in AGENTS:
+            while self.take(agent, 0, 3):
+                self.commit(agent, 0)
+                self.confirm(agent, 0)
+        while self.fetch_token() is not None:
+            pass
+        self.sweep_keys()
+        return self.database.mailbox
+
+
+@dataclass(frozen=True)
+class Pushed:
+    """One message in a list: no two are the same, but nonsense always is."""
+
+    id: UUID
+    push: int
+
+
+class Model:
+    """The same in plain Python: a list per agent, oldest first."""
+
+    def __init__(self) -> None:
+        self.lists: dict[str, deque[Pushed]] = {each: deque() for each in AGENTS}
+        self.database = Database()
+        self.batches: dict[tuple[str, int], Batch] = {}
+        self.lane: deque[str] = deque()
+        self.pushes = 0
+
+    def produce(self, agent: str, number: int) -> object:
+        return self._push(agent, letter_number(number))
+
+    def produce_by_name(self, agent: str, number: int) -> object:
+        return self._push(agent, letter_number(number))
+
+    def produce_nonsense(self, agent: str) -> object:
+        self.lists[agent].append(Pushed(letter_id(None, NONSENSE), 0))
+        return len(self.lists[agent])
+
+    def take(self, agent: str, worker: int, limit: int) -> object:
+        pushed = list(self.lists[agent])[:limit]
+        fence = self.database.claim(agent)
+        self.batches[agent, worker] = Batch(fence, [each.id for each in pushed], pushed)
+        return [each.id for each in pushed]
+
+    def commit(self, agent: str, worker: int) -> object:
+        batch = self.batches[agent, worker]
+        batch.committed = self.database.insert(agent, batch.fence, batch.letters)
+        if not batch.committed:
+            self.batches.pop((agent, worker))
+        return batch.committed
+
+    def confirm(self, agent: str, worker: int) -> object:
+        for pushed in self.batches.pop((agent, worker)).taken:
+            if not self.lists[agent] or self.lists[agent][0] != pushed:
+                break
+            self.lists[agent].popleft()
+        return len(self.lists[agent])
+
+    def abandon(self, agent: str, worker: int) -> object:
+        self.batches.pop((agent, worker))
+        return len(self.lists[agent])
+
+    crash = abandon
+
+    def flush(self) -> object:
+        for pushed in self.lists.values():
+            pushed.clear()
+        self.lane.clear()
+        return []
+
+    def look(self) -> object:
+        return self._waiting(), [each for each in AGENTS if self.lists[each]], []
+
+    def ring(self) -> object:
+        self.lane.extend("?" for _ in self._waiting())
+        return len(self.lane)
+
+    def publish(self, agent: str) -> object:
+        self.lane.append(agent)
+        return True, len(self.lane)
+
+    def sweep_keys(self) -> object:
+        return []
+
+    def answer(self, number: int) -> object:
+        return True
+
+    def _push(self, agent: str, letter: UUID) -> int:
+        self.pushes += 1
+        self.lists[agent].append(Pushed(letter, self.pushes))
+        return len(self.lists[agent])
+
+    def _waiting(self) -> list[str]:
+        return sorted(each for each in AGENTS if self.lists[each])
+
+
+def _id(raw: bytes) -> UUID:
+    try:
+        return decode(raw, limit_bytes=_LIMIT).id
+    except InvalidInputError:
+        return letter_id(None, raw)

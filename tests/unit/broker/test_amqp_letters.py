@@ -1,0 +1,68 @@
+"""A message of RabbitMQ, wrapped as kombu wraps one on Redis."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from decimal import Decimal
+from uuid import UUID
+
+from amqp import Message
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memci.broker.amqp_letters import envelope
+from memci.broker.letters import decode
+
+ID = "6f1f2a3e-0000-4000-8000-000000000001"
+JSON = "application/json"
+
+
+def message(body, content_type=JSON, **headers):
+    return Message(
+        body, content_type=content_type, content_encoding="utf-8", application_headers=headers
+    )
+
+
+def read(wrapped):
+    return decode(wrapped, limit_bytes=100_000)
+
+
+def test_it_is_read_like_one_from_redis():
+    body = json.dumps([[], {"text": "記憶"}, {}])
+    for given_body in (body, body.encode(), memoryview(body.encode())):
+        letter = read(envelope(message(given_body, task="t", id=ID)))
+        assert (letter.task, letter.id) == ("t", UUID(ID))
+        assert letter.arguments == {"text": "記憶"}
+
+
+def test_a_message_that_comes_again_is_the_same_bytes():
+    """RabbitMQ counts deliveries in a header, and may put the others in another order."""
+    first = message("[[],{},{}]", task="t", lang="py")
+    again = message("[[],{},{}]", lang="py", task="t", **{"x-delivery-count": 2})
+    assert envelope(first) == envelope(again)
+
+
+def test_other_bodies_are_other_bytes():
+    assert envelope(message("1")) != envelope(message("2"))
+
+
+def test_a_message_without_properties_is_json():
+    body = json.dumps({"task": "t", "kwargs": {"a": 1}})
+    assert read(envelope(Message(body))).arguments == {"a": 1}
+
+
+@given(
+    st.binary(max_size=50),
+    st.dictionaries(
+        st.text(max_size=5),
+        st.one_of(
+            st.none(), st.text(), st.integers(), st.binary(), st.just(Decimal("1.5")),
+            st.just(datetime(2026, 1, 1, tzinfo=UTC)), st.lists(st.binary()),
+        ),
+        max_size=4,
+    ),
+)  # fmt: skip
+def test_any_message_is_wrapped(body, headers):
+    wrapped = json.loads(envelope(message(body, **headers)))
+    assert wrapped["properties"]["body_encoding"] == "base64"

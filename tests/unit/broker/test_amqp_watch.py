@@ -1,0 +1,49 @@
+"""Whom the bell asks for on RabbitMQ: bounded, in turns, nobody for ever passed over."""
+
+from __future__ import annotations
+
+from memci.broker import amqp_watch
+from memci.broker.amqp_watch import Known, Strangers
+
+
+def test_the_known_take_turns():
+    known = Known()
+    for agent in "abcde":
+        known.add(agent)
+    assert [known.next(2) for _ in range(4)] == [["a", "b"], ["c", "d"], ["e", "a"], ["b", "c"]]
+    known.add("a")  # keeps its place
+    known.discard("d")
+    known.discard("nobody")
+    assert known.next(9) == ["e", "a", "b", "c"]
+    assert "d" not in known
+
+
+def test_the_known_are_bounded(monkeypatch):
+    monkeypatch.setattr(amqp_watch, "_MOST_KNOWN", 3)
+    known = Known()
+    for agent in "abcd":
+        known.add(agent)
+    assert known.next(9) == ["b", "c", "d"]
+
+
+def test_strangers_are_asked_quickly_once_and_slowly_then(monkeypatch):
+    monkeypatch.setattr(amqp_watch, "_REFILL_S", 0)
+    everyone = [str(number) for number in range(150)]
+    strangers = Strangers(lambda: everyone)
+    assert strangers.next() == everyone[:100]
+    assert strangers.next() == everyone[100:]
+    assert strangers.next() == ["0"]
+    assert strangers.next() == ["1"]
+
+
+def test_a_round_is_not_begun_again_at_once():
+    strangers = Strangers(lambda: ["a"])
+    assert strangers.next() == ["a"]
+    assert strangers.next() == []
+
+
+def test_the_preferred_are_next():
+    strangers = Strangers(lambda: ["a", "b"])
+    strangers.prefer(["x"])
+    assert strangers.next() == ["x"]
+    assert strangers.next() == ["a", "b"]

@@ -1,0 +1,52 @@
+"""Names that producers in other languages rely on."""
+
+from __future__ import annotations
+
+import pytest
+
+from memci.broker import names
+from memci.broker.app import is_redis, make_app, make_producer
+from memci.broker.redis_queues import agent_of_key
+
+
+def test_an_agents_queue_is_named_by_its_id():
+    assert names.agent_queue_name("a:1") == "memci.agent.a:1"
+    assert agent_of_key(b"memci.agent.a:1") == "a:1"
+
+
+@pytest.mark.parametrize(
+    "key", [b"memci.agent.", b"memci.agent...", b"memci.agent.a/b", b"memci.agent.\xff",
+            b"memci.lane", b"other", b"memci.agent." + b"x" * 129, b"memci.agent.a\n"],
+)  # fmt: skip
+def test_a_key_that_is_no_agents_queue_is_nobodys(key):
+    assert agent_of_key(key) is None
+
+
+def test_queues_bind_nothing():
+    for queue in (names.queue("memci.lane"), names.agent_queue("a")):
+        assert (queue.exchange.name, queue.routing_key) == ("", queue.name)
+
+
+def test_rabbitmq_is_told_what_an_agents_queue_is():
+    assert names.agent_queue("a").queue_arguments == {
+        "x-queue-type": "quorum",
+        "x-single-active-consumer": True,
+        "x-expires": 604_800_000,
+    }
+
+
+@pytest.mark.parametrize(
+    ("url", "redis"),
+    [("redis://h", True), ("rediss://h", True), ("redis+socket:///s", True), ("amqp://h", False)],
+)
+def test_brokers_are_told_apart(url, redis):
+    assert is_redis(url) is redis
+
+
+@pytest.mark.parametrize("url", ["redis://127.0.0.1:1/0", "amqp://127.0.0.1:1//"])
+def test_json_only_and_no_socket_without_a_time_out(url):
+    for app in (make_app(url), make_producer(url)):
+        assert app.conf.accept_content == app.conf.result_accept_content == ["json"]
+        options = app.conf.broker_transport_options
+        assert (options.get("socket_timeout") or options["read_timeout"]) <= 30
+        app.close()
