@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Event
@@ -18,7 +18,7 @@ from memci.domain.lane.job import Job, JobSource
 from memci.errors import BrokerUnavailableError, FencedOffError
 from memci.queue import mailbox
 from memci.queue.bridge import Bridge
-from memci.queue.claim import Claimed, Claims
+from memci.queue.claim import Claimed, Claims, Due
 from memci.queue.handler import Compression
 from memci.queue.keeper import LeaseKeeper
 from memci.queue.lease import Lease
@@ -32,7 +32,10 @@ _STEP_MS = 250
 # A lane held longer than this is asked once more for Celery messages before it is let go.
 _RECENT_S = 0.05
 # As many lanes are claimed at once as are likely done in this time.
-_BATCH_S = 0.03
+_BATCH_S = 0.1
+# A token claims lanes for so long. A Celery task costs about as much as a job; a short turn lets
+# the tokens of the bell come to theirs.
+_TURN_S = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,37 +75,36 @@ class LaneLoop:
         self._job_s = 0.0  # moving average
 
     def run(self, hint: str | None, *, rung: bool = False) -> int:
-        """Run jobs until no lane is due or the slice is over; returns how many.
+        """Run jobs of due lanes, none for longer than a slice; returns how many.
 
-        So a token is a turn, and it needs no more of them than there are workers
-        (``memci.lane.run``). ``rung``: the bell has seen something in the hinted agent's own queue.
+        ``rung`` says that the bell has seen something in the hinted agent's own queue
+        (``memci.lane.run``).
         """
-        deadline = time.monotonic() + self._slices.lane_ms / 1000
-        done = 0
-        claimed = self._claim(hint, rung=rung)
-        while claimed:
-            jobs, unreached = self._work(claimed, deadline)
-            done += jobs
-            if self._is_over(deadline):
-                # The turn is over, the work need not be: others go on with it.
-                for each in unreached or claimed[-1:]:
-                    self._tokens.wake_lane(each.lease.agent_id)
-                break
-            claimed = self._claim(None)
+        turn_ends = time.monotonic() + _TURN_S
+        due = self._claim(hint, rung=rung)
+        if due.more:
+            # So one token is enough for any number of lanes: it comes back until none is left.
+            self._tokens.wake_lane(due.claimed[-1].lease.agent_id)
+        done = self._work(due.claimed)
+        while due.more and not self._is_over(turn_ends):
+            due = self._claims.due(None, self._likely)
+            done += self._work(due.claimed)
         return done
 
-    def _work(self, claimed: Sequence[Claimed], deadline: float) -> tuple[int, list[Claimed]]:
-        """Drain one lane after the other; return how many jobs ran, and what was given back."""
+    def _work(self, claimed: list[Claimed]) -> int:
+        """Drain one lane after the other; what a slice does not reach is given back."""
+        deadline = time.monotonic() + self._slices.lane_ms / 1000
         occupied = self._occupied([each.lease.agent_id for each in claimed])
-        unreached = list(claimed)
         done = 0
         with self._keeper.holding([each.lease for each in claimed]):
-            while unreached and not self._is_over(deadline):
-                lease = unreached.pop(0).lease
+            while claimed and not self._is_over(deadline):
+                lease = claimed.pop(0).lease
                 with self._survives_fencing():
                     done += self._drain(lease, deadline, crosses=lease.agent_id in occupied)
-        self._claims.give_back(unreached)
-        return done, unreached
+        self._claims.give_back(claimed)
+        for each in claimed:
+            self._tokens.wake_lane(each.lease.agent_id)
+        return done
 
     def compress(self, hint: str | None) -> None:
         """Scan nodes of one agent for its time slice (``memci.lane.compress``, M17)."""
@@ -183,18 +185,22 @@ class LaneLoop:
         finally:
             self._job_s += (time.monotonic() - began - self._job_s) / 8
 
-    def _claim(self, hint: str | None, *, rung: bool = False) -> list[Claimed]:
+    @property
+    def _likely(self) -> int:
+        """How many lanes are claimed at most: those that are likely done soon."""
         likely = int(_BATCH_S / self._job_s) if self._job_s else 1
-        most = max(1, min(self._slices.claim_batch, likely))
-        claimed = self._claims.due(hint, most)
-        if hint is None or any(each.lease.agent_id == hint for each in claimed):
-            return claimed
+        return max(1, min(self._slices.claim_batch, likely))
+
+    def _claim(self, hint: str | None, *, rung: bool) -> Due:
+        due = self._claims.due(hint, self._likely)
+        if hint is None or any(each.lease.agent_id == hint for each in due.claimed):
+            return due
         # The bell's tokens are for lanes that do not know yet that they have work.
         if self._occupied([hint], rung=rung):
             named = self._claims.named(hint)
             if named is not None:
-                claimed.insert(0, named)
-        return claimed
+                due.claimed.insert(0, named)
+        return due
 
     def _occupied(self, agent_ids: list[str], *, rung: bool = False) -> set[str]:
         if not agent_ids:
