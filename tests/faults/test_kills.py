@@ -78,8 +78,8 @@ def test_a_worker_that_dies_before_it_removes_letters_doubles_none(producer, fle
 
 def test_a_frozen_worker_is_fenced_off(producer, fleet, upkeep):
     frozen = fleet.start("memci.lane")
-    producer.append("a", wait_ms=700)
-    wait_until(lambda: producer.states("a") and producer.lane("a").lease_owner, "it is at work")
+    job_id = producer.append("a", wait_ms=1000).job_id
+    wait_until(lambda: producer.job("a", job_id).started, "it is at work")
     frozen.send(signal.SIGSTOP)
     producer.append("a")
     fleet.start("memci.lane")
