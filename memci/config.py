@@ -46,7 +46,8 @@ class ApiKey(BaseModel):
 
     name: str = Field(min_length=1, max_length=64)
     hash: str = Field(pattern=r"^sha256:[0-9a-f]{64}$")
-    agents: str = "*"  # pattern of agent ids: * and ? as in file names
+    # Pattern of agent ids: * and ? as in file names.
+    agents: str = Field("*", pattern=r"^[A-Za-z0-9._:@*?-]{1,128}$")
     scope: Literal["read", "write", "admin"] = "read"
 
 

@@ -228,6 +228,7 @@ class Runtime:
             keeper=keeper,
             bridge=self.bridge(),
             runner=runner,
+            events=events,
             compression=self.compression,
             tokens=self.tokens,
             slices=Slices(settings.lane_slice_ms, settings.claim_batch),

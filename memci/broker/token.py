@@ -38,12 +38,9 @@ _REST_S = 1.0
 # Nor for long the one time: a broker that is frozen takes connections and never answers.
 _PATIENCE_S = 2
 
-# A worker goes on until no lane is due, so that tokens for more workers than this say nothing new;
-# each would cost a claim that finds nothing.
+# A token that finds more than its share is passed on, so that more of them than there are workers
+# say nothing new; each would cost a claim that finds nothing.
 ENOUGH_LANE_TOKENS = 256
-_PUSH_UNLESS_ENOUGH = """
-if redis.call('LLEN', KEYS[1]) < tonumber(ARGV[2]) then redis.call('LPUSH', KEYS[1], ARGV[1]) end
-"""
 
 _log = structlog.get_logger(__name__)
 
@@ -107,21 +104,26 @@ class RedisTokens(Tokens):
             # left alone.
             retry=Retry(NoBackoff(), 1, supported_errors=(redis.ConnectionError,)),
         )
-        self._push_unless_enough = self._client.register_script(_PUSH_UNLESS_ENOUGH)
 
     def close(self) -> None:
         """Close the client."""
         self._client.close()
 
     def _send(self, task: str, where: Queue, arguments: Mapping[str, Any]) -> None:
+        rung = "rung" in arguments
+        if where is _LANE and not rung and self._client.llen(where.name) >= ENOUGH_LANE_TOKENS:
+            return
         message = self._app.amqp.create_task_message(
-            str(uuid4()), task, kwargs=arguments, ignore_result=True
+            str(uuid4()),
+            task,
+            kwargs=arguments,
+            argsrepr="()",
+            kwargsrepr=repr(arguments),
+            ignore_result=True,
         )
-        envelope = _envelope(message, where.name)
-        if where is _LANE:
-            self._push_unless_enough(keys=[where.name], args=[envelope, ENOUGH_LANE_TOKENS])
-        else:
-            self._client.lpush(where.name, envelope)
+        # Workers take from the right. What the bell has rung for, no other token leads to.
+        push = self._client.rpush if rung else self._client.lpush
+        push(where.name, _envelope(message, where.name))
 
 
 def _envelope(message: Any, queue_name: str) -> str:

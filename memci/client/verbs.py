@@ -196,6 +196,10 @@ class AgentVerbs:
         """Let no worker begin another job of the agent."""
         return self._post("/pause", LaneAnswer)
 
+    def cancel_compression(self) -> Flow[LaneAnswer]:
+        """Drop the pass under way and the one that waits; what is done stays."""
+        return self._post("/compress/cancel", LaneAnswer)
+
     def resume(self) -> Flow[LaneAnswer]:
         """Let workers go on."""
         return self._post("/resume", LaneAnswer)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from uuid import uuid4
 
 from sqlalchemy import Connection
@@ -22,16 +22,18 @@ _SHARERS = 8
 # The lane that the token named, then those that have waited longest. A token is only a hint: it
 # does not matter whose lanes it brings.
 _CLAIM_DUE = f"""
-WITH named AS (
+WITH waiting AS (
+    SELECT count(*) AS lanes FROM (
+        SELECT FROM lane WHERE wake_at IS NOT NULL AND {_FREE}
+        LIMIT %(most)s * {_SHARERS}) AS due),
+named AS (
     SELECT agent_id, wake_at FROM lane
     WHERE agent_id = %(hint)s AND wake_at IS NOT NULL AND {_FREE}
     FOR UPDATE SKIP LOCKED),
 oldest AS (
     SELECT agent_id, wake_at FROM lane
     WHERE wake_at IS NOT NULL AND {_FREE}
-    ORDER BY wake_at
-    LIMIT (SELECT greatest(1, count(*) / {_SHARERS}) FROM (
-        SELECT FROM lane WHERE wake_at IS NOT NULL LIMIT %(most)s * {_SHARERS}) AS waiting)
+    ORDER BY wake_at LIMIT (SELECT greatest(1, lanes / {_SHARERS}) FROM waiting)
     FOR UPDATE SKIP LOCKED),
 due AS (
     SELECT * FROM named UNION SELECT * FROM oldest)
@@ -39,7 +41,7 @@ UPDATE lane
 SET fence = fence + 1, lease_owner = %(nonce)s, wake_at = NULL,
     lease_until = now() + %(lease_ms)s * interval '1 ms'
 FROM due WHERE lane.agent_id = due.agent_id
-RETURNING lane.agent_id, fence, due.wake_at
+RETURNING lane.agent_id, fence, due.wake_at, (SELECT lanes FROM waiting)
 """  # noqa: S608 - a constant of this module
 _CLAIM_COMPRESS = f"""
 WITH named AS (
@@ -57,7 +59,7 @@ UPDATE lane
 SET fence = fence + 1, lease_owner = %(nonce)s, compress_at = NULL,
     lease_until = now() + %(lease_ms)s * interval '1 ms'
 FROM due WHERE lane.agent_id = due.agent_id
-RETURNING lane.agent_id, fence, due.compress_at
+RETURNING lane.agent_id, fence, due.compress_at, 1
 """  # noqa: S608 - a constant of this module
 # For an agent whose first message came over the broker: its lane is made here.
 _CLAIM_NAMED = """
@@ -68,7 +70,7 @@ SET fence = lane.fence + 1, lease_owner = excluded.lease_owner,
     lease_until = excluded.lease_until, wake_at = NULL
 WHERE NOT lane.paused AND lane.halted_by IS NULL
   AND (lane.lease_until IS NULL OR lane.lease_until < now())
-RETURNING agent_id, fence, NULL::timestamptz
+RETURNING agent_id, fence, NULL::timestamptz, 1
 """
 _GIVE_BACK = """
 UPDATE lane SET lease_owner = NULL, lease_until = NULL, wake_at = coalesce(lane.wake_at, back.at)
@@ -91,6 +93,14 @@ class Claimed:
     waiting_since: datetime | None
 
 
+@dataclass(frozen=True, slots=True)
+class Due:
+    """Claimed lanes that have jobs, and whether more were waiting than were taken."""
+
+    claimed: list[Claimed]
+    more: bool
+
+
 class Claims:
     """Takes lanes for one process. Claims do not wait for the disk: the nonce makes that safe."""
 
@@ -99,7 +109,7 @@ class Claims:
         self._database = database
         self._lease_ms = lease_ms
 
-    def due(self, hint: str | None, most: int) -> list[Claimed]:
+    def due(self, hint: str | None, most: int) -> Due:
         """Take the named lane and up to ``most`` of the oldest, as far as they have jobs.
 
         Where few are due it takes fewer: lanes that one thread holds wait for each other.
@@ -108,12 +118,12 @@ class Claims:
 
     def compress(self, hint: str | None) -> Claimed | None:
         """Take one lane that wants compression: the named one, else the oldest."""
-        claimed = self._claim(_CLAIM_COMPRESS, hint, 1)
+        claimed = self._claim(_CLAIM_COMPRESS, hint, 1).claimed
         return claimed[0] if claimed else None
 
     def named(self, agent_id: str) -> Claimed | None:
         """Take this lane although nothing is known to wait in it; make it if need be."""
-        claimed = self._claim(_CLAIM_NAMED, agent_id, 1)
+        claimed = self._claim(_CLAIM_NAMED, agent_id, 1).claimed
         return claimed[0] if claimed else None
 
     def give_back(self, claimed: Sequence[Claimed]) -> None:
@@ -135,16 +145,18 @@ class Claims:
         with self._database.lane_transaction(durable=False) as connection:
             _renew(connection, self._lease_ms, leases)
 
-    def _claim(self, statement: str, hint: str | None, most: int) -> list[Claimed]:
+    def _claim(self, statement: str, hint: str | None, most: int) -> Due:
         nonce = uuid4()
         values = {"hint": hint, "most": most, "nonce": nonce, "lease_ms": self._lease_ms}
         with self._database.lane_transaction(durable=False) as connection:
             rows = connection.exec_driver_sql(statement, values).all()
         claimed = [
             Claimed(Lease(self._database, agent_id, fence, nonce), since)
-            for agent_id, fence, since in rows
+            for agent_id, fence, since, _ in rows
         ]
-        return sorted(claimed, key=lambda each: each.lease.agent_id != hint)
+        first = datetime.min.replace(tzinfo=UTC)
+        claimed.sort(key=lambda each: (each.lease.agent_id != hint, each.waiting_since or first))
+        return Due(claimed, more=any(waiting > len(rows) for *_, waiting in rows))
 
 
 def _renew(connection: Connection, lease_ms: int, leases: Sequence[Lease]) -> None:

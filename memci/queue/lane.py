@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Event
+from uuid import uuid4
 
 import structlog
 
+from memci.broker.events import JobEvents
+from memci.broker.names import COMPRESS_TASK
 from memci.broker.token import Tokens
-from memci.domain.lane.job import Job
+from memci.domain.lane.job import Job, JobSource
 from memci.errors import BrokerUnavailableError, FencedOffError
 from memci.queue import mailbox
 from memci.queue.bridge import Bridge
-from memci.queue.claim import Claimed, Claims
+from memci.queue.claim import Claimed, Claims, Due
 from memci.queue.handler import Compression
 from memci.queue.keeper import LeaseKeeper
 from memci.queue.lease import Lease
@@ -29,7 +32,10 @@ _STEP_MS = 250
 # A lane held longer than this is asked once more for Celery messages before it is let go.
 _RECENT_S = 0.05
 # As many lanes are claimed at once as are likely done in this time.
-_BATCH_S = 0.03
+_BATCH_S = 0.1
+# A token claims lanes for so long. A Celery task costs about as much as a job; a short turn lets
+# the tokens of the bell come to theirs.
+_TURN_S = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +56,7 @@ class LaneLoop:
         keeper: LeaseKeeper,
         bridge: Bridge,
         runner: JobRunner,
+        events: JobEvents,
         compression: Compression,
         tokens: Tokens,
         slices: Slices,
@@ -60,6 +67,7 @@ class LaneLoop:
         self._keeper = keeper
         self._bridge = bridge
         self._runner = runner
+        self._events = events
         self._compression = compression
         self._tokens = tokens
         self._slices = slices
@@ -67,37 +75,36 @@ class LaneLoop:
         self._job_s = 0.0  # moving average
 
     def run(self, hint: str | None, *, rung: bool = False) -> int:
-        """Run jobs until no lane is due or the slice is over; returns how many.
+        """Run jobs of due lanes, none for longer than a slice; returns how many.
 
-        So a token is a turn, and it needs no more of them than there are workers
-        (``memci.lane.run``). ``rung``: the bell has seen something in the hinted agent's own queue.
+        ``rung`` says that the bell has seen something in the hinted agent's own queue
+        (``memci.lane.run``).
         """
-        deadline = time.monotonic() + self._slices.lane_ms / 1000
-        done = 0
-        claimed = self._claim(hint, rung=rung)
-        while claimed:
-            jobs, unreached = self._work(claimed, deadline)
-            done += jobs
-            if self._is_over(deadline):
-                # The turn is over, the work need not be: others go on with it.
-                for each in unreached or claimed[-1:]:
-                    self._tokens.wake_lane(each.lease.agent_id)
-                break
-            claimed = self._claim(None)
+        turn_ends = time.monotonic() + _TURN_S
+        due = self._claim(hint, rung=rung)
+        if due.more:
+            # So one token is enough for any number of lanes: it comes back until none is left.
+            self._tokens.wake_lane(due.claimed[-1].lease.agent_id)
+        done = self._work(due.claimed)
+        while due.more and not self._is_over(turn_ends):
+            due = self._claims.due(None, self._likely)
+            done += self._work(due.claimed)
         return done
 
-    def _work(self, claimed: Sequence[Claimed], deadline: float) -> tuple[int, list[Claimed]]:
-        """Drain one lane after the other; return how many jobs ran, and what was given back."""
+    def _work(self, claimed: list[Claimed]) -> int:
+        """Drain one lane after the other; what a slice does not reach is given back."""
+        deadline = time.monotonic() + self._slices.lane_ms / 1000
         occupied = self._occupied([each.lease.agent_id for each in claimed])
-        unreached = list(claimed)
         done = 0
         with self._keeper.holding([each.lease for each in claimed]):
-            while unreached and not self._is_over(deadline):
-                lease = unreached.pop(0).lease
+            while claimed and not self._is_over(deadline):
+                lease = claimed.pop(0).lease
                 with self._survives_fencing():
                     done += self._drain(lease, deadline, crosses=lease.agent_id in occupied)
-        self._claims.give_back(unreached)
-        return done, unreached
+        self._claims.give_back(claimed)
+        for each in claimed:
+            self._tokens.wake_lane(each.lease.agent_id)
+        return done
 
     def compress(self, hint: str | None) -> None:
         """Scan nodes of one agent for its time slice (``memci.lane.compress``, M17)."""
@@ -106,16 +113,34 @@ class LaneLoop:
             return
         lease = claimed.lease
         deadline = time.monotonic() + self._compression.slice_ms(lease.agent_id) / 1000
-        with self._keeper.holding([lease]), self._survives_fencing():
+        with (
+            self._keeper.holding([lease]),
+            self._survives_fencing(),
+            self._reported(lease.agent_id),
+        ):
             while not self._is_over(deadline):
                 self._cross(lease)
                 job = mailbox.begin_head_of(lease)
                 if job is not None:
                     never = After(go_on=lambda: False, let_go=lambda: False)
-                    self._timed(job, lease, never)
+                    if isinstance(self._timed(job, lease, never), Freed):
+                        return  # a dead job has halted the agent
                 elif not self._step(lease, deadline):
                     break
             self._free(lease)
+
+    @contextmanager
+    def _reported(self, agent_id: str) -> Iterator[None]:
+        """Report a time slice of compression to Flower, under the name that producers use."""
+        turn = slice_of_compression(agent_id)
+        began = time.monotonic()
+        self._events.received(turn)
+        try:
+            yield
+        except Exception as error:
+            self._events.failed(turn, type(error).__name__, time.monotonic() - began)
+            raise
+        self._events.succeeded(turn, time.monotonic() - began)
 
     def _step(self, lease: Lease, deadline: float) -> bool:
         look = mailbox.look(lease)
@@ -160,18 +185,22 @@ class LaneLoop:
         finally:
             self._job_s += (time.monotonic() - began - self._job_s) / 8
 
-    def _claim(self, hint: str | None, *, rung: bool = False) -> list[Claimed]:
+    @property
+    def _likely(self) -> int:
+        """How many lanes are claimed at most: those that are likely done soon."""
         likely = int(_BATCH_S / self._job_s) if self._job_s else 1
-        most = max(1, min(self._slices.claim_batch, likely))
-        claimed = self._claims.due(hint, most)
-        if hint is None or any(each.lease.agent_id == hint for each in claimed):
-            return claimed
+        return max(1, min(self._slices.claim_batch, likely))
+
+    def _claim(self, hint: str | None, *, rung: bool) -> Due:
+        due = self._claims.due(hint, self._likely)
+        if hint is None or any(each.lease.agent_id == hint for each in due.claimed):
+            return due
         # The bell's tokens are for lanes that do not know yet that they have work.
         if self._occupied([hint], rung=rung):
             named = self._claims.named(hint)
             if named is not None:
-                claimed.insert(0, named)
-        return claimed
+                due.claimed.insert(0, named)
+        return due
 
     def _occupied(self, agent_ids: list[str], *, rung: bool = False) -> set[str]:
         if not agent_ids:
@@ -213,3 +242,20 @@ class LaneLoop:
             yield
         except FencedOffError:
             _log.warning("fenced off: another worker has taken this lane over")
+
+
+def slice_of_compression(agent_id: str) -> Job:
+    """Return what a time slice is reported as: no job of the mailbox, but work like one."""
+    return Job(
+        agent_id=agent_id,
+        id=uuid4(),
+        ordinal=0,
+        kind=COMPRESS_TASK,
+        payload={},
+        source=JobSource.LANE,
+        first_seq=None,
+        last_seq=None,
+        attempts=0,
+        started=1,
+        traceparent=None,
+    )

@@ -14,6 +14,7 @@ from uuid import UUID, uuid4
 from sqlalchemy import Connection
 
 from memci.domain.lane.job import JobSource
+from memci.errors import NotFoundError
 
 # The first token of a lane wins: wake_at stays as it was while one is believed to be out.
 _LOCK_LANE = """
@@ -30,10 +31,9 @@ VALUES (%s, %s, %s, %s, %s, %s, %s, %s)
 ON CONFLICT (agent_id, id) DO NOTHING
 """
 _REQUEST_COMPRESS = """
-INSERT INTO lane (agent_id, compress_req, compress_at) VALUES (%s, 1, clock_timestamp())
-ON CONFLICT (agent_id) DO UPDATE
-SET compress_req = lane.compress_req + 1,
-    compress_at = coalesce(lane.compress_at, excluded.compress_at)
+UPDATE lane SET compress_req = compress_req + 1,
+                compress_at = coalesce(compress_at, clock_timestamp())
+WHERE agent_id = %s
 RETURNING compress_req, compress_req - 1 > compress_done, compress_at >= now()
 """
 
@@ -101,8 +101,10 @@ def insert_job(connection: Connection, job: NewJob) -> bool:
 
 
 def request_compress(connection: Connection, agent_id: str) -> CompressRequested:
-    """Raise the lane's count of wishes for compression."""
-    row = connection.exec_driver_sql(_REQUEST_COMPRESS, (agent_id,)).one()
+    """Raise the lane's count of wishes for compression; ``NotFoundError`` for no agent."""
+    row = connection.exec_driver_sql(_REQUEST_COMPRESS, (agent_id,)).first()
+    if row is None:
+        raise NotFoundError(f"there is no agent {agent_id}: one exists from its first message on")
     return CompressRequested(*row)
 
 

@@ -68,6 +68,7 @@ def answer(account: Account, ids: Mapping[int, str], receipt_id: UUID) -> Contex
     return ContextAnswer(
         messages=[_message(part.utterance) for part in assembly.parts],
         tokens=assembly.tokens,
+        tokenizer=account.tokenizer,
         budget_tokens=account.request.budget_tokens,
         items=[
             ContextItem(

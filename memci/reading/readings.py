@@ -41,7 +41,9 @@ class Readings:
 
         Raises pydantic's ``ValidationError`` for fields that are no such request.
         """
-        return self._uses[use](agent_id, fields).model_dump(mode="json")
+        answer = self._uses[use](agent_id, fields)
+        # What a message of a context does not have is left out: chat APIs refuse nulls.
+        return answer.model_dump(mode="json", exclude_none=use == "assemble")
 
     def close(self) -> None:
         """Write down which agents were read last."""

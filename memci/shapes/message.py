@@ -55,7 +55,10 @@ class MessageIn(Request):
     @property
     def size_bytes(self) -> int:
         """UTF-8 bytes of everything in it that is stored as given."""
-        return len(self.model_dump_json(include={"content", "tool_calls", "metadata"}).encode())
+        size = len((self.content or "").encode())
+        if self.tool_calls or self.metadata:
+            size += len(self.model_dump_json(include={"tool_calls", "metadata"}).encode())
+        return size
 
     def to_domain(self) -> NewMessage:
         """Return it as the value that memci works with."""
@@ -107,7 +110,6 @@ class AppendRequest(Request):
                 field="messages",
             )
         for index, message in enumerate(self.messages):
-            # Four bytes a character at most: the exact count is made for long ones only.
             if message.size_bytes > limits.message_bytes:
                 raise TooLargeError(
                     f"expected at most {limits.message_bytes} bytes of content, tool calls and "

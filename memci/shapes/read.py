@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from pydantic import Field, JsonValue, StrictBool, StrictInt, StringConstraints
@@ -173,10 +173,10 @@ class ContextRequest(Scope):
 
 
 class ContextMessage(Answer):
-    """A message that any chat API takes as it is."""
+    """A message that any chat API takes as it is; what it does not have is left out."""
 
     role: Role
-    content: str | None
+    content: str | None = None
     name: str | None = None
     tool_calls: list[ToolCall] | None = None
     tool_call_id: str | None = None
@@ -196,6 +196,7 @@ class ContextAnswer(Freshness):
 
     messages: list[ContextMessage]
     tokens: int
+    tokenizer: str = Field(description="The tokenizer whose tokens were counted")
     budget_tokens: int
     items: list[ContextItem]
     stable_prefix: int = Field(
@@ -203,3 +204,7 @@ class ContextAnswer(Freshness):
     )
     receipt_id: UUID
     explain: dict[str, JsonValue] | None = None
+
+    def as_dicts(self) -> list[dict[str, Any]]:
+        """Return the messages as plain dicts, as chat APIs and their clients take them."""
+        return [each.model_dump(mode="json", exclude_none=True) for each in self.messages]

@@ -13,7 +13,8 @@ DELETE FROM job WHERE (agent_id, id) IN (
     LIMIT %s)
 """
 _RECEIPTS = "DELETE FROM receipt WHERE created_at < now() - %s * interval '1 second'"
-_AGENTS = "SELECT agent_id FROM lane ORDER BY agent_id"
+# Who was never read has no receipt.
+_AGENTS = "SELECT agent_id FROM lane WHERE read_at IS NOT NULL ORDER BY agent_id"
 
 
 def prune_done_jobs(database: Database, *, keep_s: float) -> int:

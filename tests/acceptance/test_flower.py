@@ -56,6 +56,21 @@ def _answers(client: httpx.Client) -> bool:
         return False
 
 
+def test_compression_is_listed_by_name_and_agent(producer, fleet, flower):
+    producer.append("alice")
+    producer.intake.request_compress("alice")
+    fleet.start("memci.compress")
+
+    def slices():
+        tasks = flower.get("/api/tasks").json().values()
+        found = [task for task in tasks if task["name"] == "memci.memory.compress"]
+        return found if found and all(task["state"] == "SUCCESS" for task in found) else None
+
+    found = wait_until(slices, "Flower has heard of the slice", timeout_s=20)
+    assert '"agent_id": "alice"' in found[0]["kwargs"]
+    assert found[0]["runtime"] > 0
+
+
 def test_jobs_are_listed_by_name_agent_runtime_and_state(producer, fleet, flower):
     fleet.start("memci.lane")
     good = producer.append("alice", wait_ms=30)

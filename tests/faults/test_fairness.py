@@ -13,6 +13,7 @@ from memci.testing import wait_until
 def add_nodes(producer, agent, milliseconds):
     """Give an agent nodes whose scans take so long, and ask for a pass."""
     with producer.database.agent_transaction(agent) as connection:
+        connection.exec_driver_sql("INSERT INTO lane (agent_id) VALUES (%s)", (agent,))
         connection.exec_driver_sql(
             "INSERT INTO node (agent_id, id, slot, kind, type, content, original_length, phrase,"
             " keywords, language, message_seqs)"

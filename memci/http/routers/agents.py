@@ -48,6 +48,12 @@ def pause(agent: AgentId, call: Call) -> LaneAnswer:
     return lane.pause(call.runtime.database, agent)
 
 
+@operating.post("/agents/{agent}/compress/cancel", responses=problems(404))
+def cancel_compression(agent: AgentId, call: Call) -> LaneAnswer:
+    """Drop the pass under way, between two nodes, and the one that waits; what is done stays."""
+    return lane.cancel_compression(call.runtime.database, agent)
+
+
 @operating.post("/agents/{agent}/resume", responses=problems(404))
 def resume(agent: AgentId, call: Call) -> LaneAnswer:
     """Let workers go on, after a pause or after a dead job that halted the lane."""

@@ -49,7 +49,7 @@ def append_messages(
     )
 
 
-@writing.post("/agents/{agent}/compress", status_code=202, responses=problems(400, 413, 415))
+@writing.post("/agents/{agent}/compress", status_code=202, responses=problems(400, 404, 413, 415))
 def compress(agent: AgentId, call: Call, body: CompressRequest | None = None) -> CompressAnswer:
     """Ask for one more pass over the agent's memories; requests that wait are one."""
     del body  # the reason is for whoever reads the request

@@ -36,7 +36,7 @@ def test_metrics_tell_how_the_queue_is(http: httpx.Client, server: Served) -> No
     body = {"messages": [{"role": "user", "content": "x"}]}
     for agent in ("a", "a", "b"):
         http.post(f"/v1/agents/{agent}/messages", json=body)
-    http.post("/v1/agents/c/compress")
+    http.post("/v1/agents/b/compress")
     with server.runtime.database.lane_transaction() as connection:
         connection.exec_driver_sql(
             "UPDATE job SET created_at = now() - interval '1 minute' WHERE agent_id = 'b'"

@@ -81,6 +81,8 @@ def test_the_callers_trace_goes_on_in_the_job(http: httpx.Client, server: Served
 
 
 def test_wishes_for_compression_coalesce(http: httpx.Client) -> None:
+    assert http.post("/v1/agents/alice/compress").status_code == 404
+    http.post("/v1/agents/alice/messages", json={"messages": [{"role": "user", "content": "x"}]})
     answers = [http.post("/v1/agents/alice/compress", json={"reason": "r"}) for _ in range(2)]
     assert [answer.status_code for answer in answers] == [202, 202]
     assert [answer.json() for answer in answers] == [
@@ -88,3 +90,11 @@ def test_wishes_for_compression_coalesce(http: httpx.Client) -> None:
         {"round": 2, "coalesced": True},
     ]
     assert http.post("/v1/agents/alice/compress").status_code == 202
+
+
+def test_a_pass_can_be_cancelled(http: httpx.Client) -> None:
+    assert http.post("/v1/agents/alice/compress/cancel").status_code == 404
+    http.post("/v1/agents/alice/messages", json={"messages": [{"role": "user", "content": "x"}]})
+    assert http.post("/v1/agents/alice/compress").json() == {"round": 1, "coalesced": False}
+    assert http.post("/v1/agents/alice/compress/cancel").status_code == 200
+    assert http.post("/v1/agents/alice/compress").json() == {"round": 2, "coalesced": False}

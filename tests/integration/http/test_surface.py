@@ -33,6 +33,7 @@ GET /v1/agents/{agent}/jobs/{job_id}
 POST /v1/agents/{agent}/jobs/{job_id}/cancel
 POST /v1/agents/{agent}/jobs/{job_id}/replay
 POST /v1/agents/{agent}/jobs/{job_id}/discard
+POST /v1/agents/{agent}/compress/cancel
 POST /v1/agents/{agent}/pause
 POST /v1/agents/{agent}/resume
 GET /healthz

@@ -26,7 +26,7 @@ def claims(producer):
 
 def end_head(claims, end):
     """Begin the first job, and end it and the lease with what ``end`` does."""
-    (claimed,) = claims.due("a", 1)
+    (claimed,) = claims.due("a", 1).claimed
     job = mailbox.begin_head_of(claimed.lease)
     with claimed.lease.effect() as connection:
         end(connection, job)
@@ -46,7 +46,7 @@ def test_the_next_job_does_not_wait_for_a_cancelled_one(producer, claims):
     producer.append("a")
     following = producer.append("a")
     waiting = end_head(claims, back_off)
-    assert not claims.due("a", 1)
+    assert not claims.due("a", 1).claimed
     dead_jobs.cancel(producer.database, producer.tokens, "a", waiting.id)
     assert end_head(claims, bury).id == following.job_id
 
@@ -56,7 +56,7 @@ def test_a_replayed_job_does_not_wait_for_a_later_one(producer, claims):
     producer.append("a")
     dead = end_head(claims, bury)
     end_head(claims, back_off)
-    assert not claims.due("a", 1)
+    assert not claims.due("a", 1).claimed
     dead_jobs.replay(producer.database, producer.tokens, "a", dead.id, at_tail=False, limits=LIMITS)
     assert end_head(claims, bury).id == dead.id
 
@@ -66,5 +66,5 @@ def test_a_job_that_backs_off_is_not_hurried_by_decisions_about_others(producer,
     other = producer.append("a")
     end_head(claims, back_off)
     dead_jobs.cancel(producer.database, producer.tokens, "a", other.job_id)
-    (claimed,) = claims.due("a", 1)
+    (claimed,) = claims.due("a", 1).claimed
     assert mailbox.begin_head_of(claimed.lease) is None

@@ -11,7 +11,7 @@ import pytest
 import redis
 
 from memci.domain.message import NewMessage, Remember, Role
-from memci.errors import ConflictError
+from memci.errors import ConflictError, NotFoundError
 from memci.queue.intake import Append
 from memci.storage.messages import read_range
 from tests.support import lanes
@@ -127,6 +127,9 @@ def test_writers_at_once_get_seqs_without_gaps_in_the_order_of_the_mailbox(produ
 
 
 def test_wishes_for_compression_are_counted_and_coalesce(producer, broker_url):
+    with pytest.raises(NotFoundError):
+        producer.intake.request_compress("a")
+    producer.append("a")
     first = producer.intake.request_compress("a")
     second = producer.intake.request_compress("a")
     assert (first.round, first.coalesced) == (1, False)

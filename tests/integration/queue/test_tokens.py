@@ -13,7 +13,7 @@ import redis
 
 from memci.broker.app import make_app
 from memci.broker.names import COMPRESS_QUEUE, LANE_QUEUE
-from memci.broker.token import RedisTokens, Tokens
+from memci.broker.token import ENOUGH_LANE_TOKENS, RedisTokens, Tokens
 
 
 @pytest.fixture
@@ -69,6 +69,37 @@ def test_publishing_leaves_nothing_but_the_token(app, client, broker_url):
 def test_without_a_broker_publishing_fails_soon_and_says_so(app):
     with closing(RedisTokens(app, "redis://127.0.0.1:1/0")) as tokens:
         assert not tokens.wake_lane("ada")
+
+
+def hints(client, queue):
+    """Whose tokens wait, the next one first."""
+    bodies = [base64.b64decode(json.loads(raw)["body"]) for raw in client.lrange(queue, 0, -1)]
+    return [json.loads(body)[1]["agent_id"] for body in reversed(bodies)]
+
+
+def test_no_more_tokens_wait_than_there_can_be_workers(app, client, broker_url):
+    with closing(RedisTokens(app, broker_url)) as tokens:
+        for _ in range(ENOUGH_LANE_TOKENS + 5):
+            assert tokens.wake_lane("ada")
+
+    assert client.llen(LANE_QUEUE) == ENOUGH_LANE_TOKENS
+
+
+def test_tokens_of_the_bell_are_never_left_out_and_come_next(app, client, broker_url):
+    with closing(RedisTokens(app, broker_url)) as tokens:
+        for number in range(ENOUGH_LANE_TOKENS):
+            tokens.wake_lane(f"a{number}")
+        tokens.wake_lane("rung", rung=True)
+
+    assert hints(client, LANE_QUEUE)[:2] == ["rung", "a0"]
+
+
+def test_wishes_for_compression_are_all_published(app, client, broker_url):
+    with closing(RedisTokens(app, broker_url)) as tokens:
+        for number in range(ENOUGH_LANE_TOKENS + 5):
+            tokens.wake_compress(f"a{number}")
+
+    assert client.llen(COMPRESS_QUEUE) == ENOUGH_LANE_TOKENS + 5
 
 
 def test_a_broker_that_takes_connections_and_never_answers_holds_nobody_up(app):

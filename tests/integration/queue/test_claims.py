@@ -1,0 +1,84 @@
+"""How many lanes one token claims."""
+
+from __future__ import annotations
+
+import pytest
+
+from memci.queue.claim import Claims
+from memci.storage.session import Database
+
+LEASE_MS = 30_000
+
+
+@pytest.fixture
+def database(database_url):
+    made = Database(database_url)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def claims(database):
+    return Claims(database, LEASE_MS)
+
+
+def make_due(database, count):
+    with database.lane_transaction() as connection:
+        connection.exec_driver_sql(
+            "INSERT INTO lane (agent_id, wake_at)"
+            " SELECT 'a' || n, now() + n * interval '1 ms' FROM generate_series(1, %s) AS n",
+            (count,),
+        )
+
+
+def taken(due):
+    return [each.lease.agent_id for each in due.claimed]
+
+
+@pytest.mark.parametrize(("due", "taken_at_once"), [(1, 1), (10, 1), (16, 2), (40, 5), (300, 16)])
+def test_where_few_lanes_are_due_each_worker_takes_its_share(database, claims, due, taken_at_once):
+    make_due(database, due)
+
+    found = claims.due(None, 16)
+
+    assert len(found.claimed) == taken_at_once
+    assert found.more == (due > taken_at_once)
+
+
+def test_claims_take_every_lane_once_and_the_last_one_says_so(database, claims):
+    make_due(database, 40)
+
+    seen, more = [], True
+    while more:
+        found = claims.due(None, 16)
+        seen += taken(found)
+        more = found.more
+
+    assert sorted(seen) == sorted(f"a{n}" for n in range(1, 41))
+    assert not claims.due(None, 16).claimed
+
+
+def test_the_named_lane_comes_first_and_beside_the_oldest(database, claims):
+    make_due(database, 10)
+
+    assert taken(claims.due("a7", 16)) == ["a7", "a1"]
+
+
+def test_lanes_that_may_not_run_are_no_reason_to_come_back(database, claims):
+    make_due(database, 3)
+    with database.lane_transaction() as connection:
+        connection.exec_driver_sql("UPDATE lane SET paused = true WHERE agent_id <> 'a1'")
+
+    found = claims.due(None, 16)
+
+    assert taken(found) == ["a1"]
+    assert not found.more
+
+
+def test_what_is_given_back_keeps_its_place(database, claims):
+    make_due(database, 16)
+    first = claims.due(None, 16)
+
+    claims.give_back(first.claimed)
+
+    assert taken(claims.due(None, 16)) == taken(first) == ["a1", "a2"]
