@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from memci.client import Agent, Memci
 from memci.config import load_settings
-from memci.errors import ReadTimeoutError, UnavailableError
+from memci.errors import ForbiddenError, ReadTimeoutError, UnauthorizedError, UnavailableError
 
 
 @contextmanager
@@ -18,8 +18,17 @@ def connected() -> Iterator[Memci]:
     with Memci(settings.client_url, api_key=key) as memci:
         try:
             yield memci
-        except ReadTimeoutError:
-            raise
+        except UnauthorizedError as error:
+            raise UnauthorizedError(_no_key(settings.client_url, given=key is not None)) from error
+        except ForbiddenError as error:
+            raise ForbiddenError(
+                f"{error} (the key is the one in MEMCI_API_KEY)" if key else str(error)
+            ) from error
+        except ReadTimeoutError as error:
+            raise ReadTimeoutError(
+                "no context worker answered in time; `memci up` runs one, "
+                "and `memci doctor` says what is wrong"
+            ) from error
         except UnavailableError as error:
             raise UnavailableError(
                 f"{error} ({settings.client_url}; `memci doctor` says what is wrong)"
@@ -31,3 +40,23 @@ def agent_of(agent_id: str) -> Iterator[Agent]:
     """Lend a client of one agent."""
     with connected() as memci:
         yield memci.agent(agent_id)
+
+
+def why_still(memory: Agent) -> str | None:
+    """Return why no worker begins another job of the agent, and what to do; None if they do."""
+    about = memory.about()
+    to_it = f"--agent {about.agent_id}"
+    if about.paused:
+        return f"agent {about.agent_id} is paused: `memci resume {to_it}` lets workers go on"
+    if about.halted_by is not None:
+        return (
+            f"agent {about.agent_id} is halted by dead job {about.halted_by}: `memci retry {to_it} "
+            f"{about.halted_by}` runs it again, `memci resume {to_it}` goes on without it"
+        )
+    return None
+
+
+def _no_key(url: str, *, given: bool) -> str:
+    if given:
+        return f"{url} does not know the key in MEMCI_API_KEY: set MEMCI_API_KEY to a key of it"
+    return f"{url} wants an API key: set MEMCI_API_KEY to one (`memci keys new` makes them)"

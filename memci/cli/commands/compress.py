@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from memci.cli.options import AgentOption, JsonOption, TimeoutOption, WaitOption
+from memci.errors import MemciError
 
 
 def compress(
@@ -18,11 +19,13 @@ def compress(
     as_json: JsonOption = False,
 ) -> None:
     """Ask for one more compression pass over an agent's memories."""
-    from memci.cli.connection import agent_of
+    from memci.cli.connection import agent_of, why_still
     from memci.cli.output import print_json, say
 
     with agent_of(agent) as memory:
         answer = memory.compress(reason=reason)
+        if wait and (still := why_still(memory)):
+            raise MemciError(f"asked for, but not waiting: {still}")
         about = memory.wait_idle(timeout_s=timeout) if wait else None
     if as_json:
         print_json(about or answer)

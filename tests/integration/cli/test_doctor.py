@@ -16,7 +16,9 @@ from memci.cli.doctor.broker import check_broker_and_workers
 from memci.cli.doctor.database import check_database
 from memci.cli.doctor.examine import worst
 from memci.cli.doctor.finding import Finding, Level
+from memci.cli.doctor.machine import check_machine
 from memci.cli.doctor.queue import check_queue
+from memci.config import Settings
 from memci.domain.message import NewMessage, Role
 from memci.embedded import Postgres, Servers
 from memci.queue.intake import Append, Intake
@@ -131,3 +133,12 @@ def test_dead_jobs_are_told_with_their_agents(database_url: str, broker_url: str
             )
         found = {each.subject: each for each in check_queue(database, token_stale_s=10)}
     assert found["dead jobs"].text == "1 jobs have failed for good: bob (1)"
+
+
+def test_a_small_model_that_nobody_brings_is_named():
+    (found,) = [
+        each for each in check_machine(Settings(compressor="nobody:x")) if each.level is Level.WRONG
+    ]
+    assert found.subject == "small models"
+    assert "MEMCI_COMPRESSOR" in found.text
+    assert levels(check_machine(Settings()))["small models"] is Level.OK
