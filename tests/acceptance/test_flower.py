@@ -43,10 +43,12 @@ def flower(fleet):
         stderr=subprocess.DEVNULL,
     )  # fmt: skip
     with httpx.Client(base_url=f"http://127.0.0.1:{port}", auth=LOGIN) as client:
-        wait_until(lambda: _answers(client), "Flower answers", timeout_s=30)
-        yield client
-    process.terminate()
-    process.wait(20)
+        try:
+            wait_until(lambda: _answers(client), "Flower answers", timeout_s=40)
+            yield client
+        finally:
+            process.kill()  # how it stops is the matter of test_parts.py
+            process.wait(20)
 
 
 def _answers(client: httpx.Client) -> bool:
