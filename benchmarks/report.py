@@ -92,9 +92,10 @@ def write_json(findings: Sequence[Finding], path: Path) -> None:
 def _cells(finding: Finding) -> list[str]:
     baseline = "" if finding.baseline is None else f"{_number(finding.baseline)} {finding.unit}"
     spread = "" if finding.low is None else f"{finding.low:.2f}-{finding.high:.2f}"
-    name = finding.name + (f"\n  ÷ {finding.against}" if finding.against else "")
+    against = f"÷ {finding.against}" if finding.against else ""
+    lines = [finding.name, *filter(None, [against, *finding.note.split("; ")])]
     return [
-        name + (f"\n  {finding.note}" if finding.note else ""),
+        "\n  ".join(lines),
         f"{_number(finding.ours)} {finding.unit}",
         baseline,
         "" if finding.ratio is None else f"{finding.ratio:.2f}",
