@@ -12,13 +12,14 @@ from sqlalchemy import Connection
 from memci.domain.lane.job import Job, JobSource
 from memci.queue.lease import Lease
 
-# The head alone may run, and only when it is due: nobody overtakes a head that backs off.
+# The head alone may run, and only when it is due: nobody overtakes a head that backs off. It is
+# found by a subquery that runs once: joined, a plan that believes in short mailboxes looks for it
+# anew at each job of the agent.
 _BEGIN_HEAD = """
-WITH head AS (
-    SELECT id FROM job WHERE agent_id = %(agent_id)s AND state = 'queued'
-    ORDER BY ordinal LIMIT 1)
 UPDATE job SET started = started + 1, started_at = clock_timestamp()
-FROM head WHERE job.agent_id = %(agent_id)s AND job.id = head.id
+WHERE job.agent_id = %(agent_id)s AND job.id = (
+    SELECT head.id FROM job AS head WHERE head.agent_id = %(agent_id)s AND head.state = 'queued'
+    ORDER BY head.ordinal LIMIT 1)
   AND (job.not_before IS NULL OR job.not_before <= now())
   AND EXISTS (SELECT FROM lane WHERE lane.agent_id = job.agent_id AND NOT paused
               AND fence = %(fence)s AND lease_owner = %(nonce)s)
