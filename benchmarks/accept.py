@@ -13,6 +13,7 @@ from benchmarks.report import Bar, Finding
 from benchmarks.stage import Process, Stage
 from memci.broker.names import LANE_QUEUE
 from memci.broker.token import ENOUGH_LANE_TOKENS
+from memci.testing import wait_until
 
 CONNECTIONS = 16
 _BARS = {1: 0.15, 20: 0.4}
@@ -42,29 +43,29 @@ def measure(stage: Stage, *, quick: bool) -> Iterator[Finding]:
 
 
 @contextmanager
-def _taken_tokens(stage: Stage) -> Iterator[Callable[[], int]]:
-    """Take the tokens away as workers would, so that each accept has to publish one."""
+def _taken_tokens(stage: Stage) -> Iterator[Callable[[int], None]]:
+    """Take the tokens away as workers would, so that each accept has to publish one.
+
+    Lends a function that waits until so many were taken.
+    """
     taken = 0
     done = Event()
 
     def take() -> None:
         nonlocal taken
         with stage.redis() as client:
-            while not done.wait(0.05) or client.llen(LANE_QUEUE):
+            while not done.wait(0.01):
                 taken += len(client.rpop(LANE_QUEUE, ENOUGH_LANE_TOKENS) or ())
 
     thread = Thread(target=take)
     thread.start()
-
-    def count() -> int:
+    try:
+        yield lambda expected: wait_until(
+            lambda: taken == expected, f"{expected} tokens were published, not {taken}"
+        )
+    finally:
         done.set()
         thread.join()
-        return taken
-
-    try:
-        yield count
-    finally:
-        count()
 
 
 class _Load:
@@ -84,8 +85,7 @@ class _Load:
         before_s = self._api.cpu_s
         with _taken_tokens(self._stage) as taken:
             answer = self._run("benchmarks.load_client", port=self._port)
-            published = taken()
-        assert published == self._requests, "every accept published a token"
+            taken(self._requests)
         self.cpu_ms.append((self._api.cpu_s - before_s) * 1000 / self._requests)
         self.latencies_ms += answer["latencies_ms"]
         return self._rate(answer)
