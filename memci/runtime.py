@@ -6,6 +6,7 @@ processes that need no small model never import one.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from threading import Event, RLock
@@ -21,6 +22,7 @@ from memci.broker.app import is_redis, make_producer
 from memci.broker.bell import Bell
 from memci.broker.call import Reads, RedisReads, Replies
 from memci.broker.events import JobEvents
+from memci.broker.outbox import TokenOutbox
 from memci.broker.redis_queues import RedisAgentQueues
 from memci.broker.rpc import RpcReads
 from memci.broker.token import RedisTokens, Tokens
@@ -30,7 +32,7 @@ from memci.jobs import all_jobs, compression
 from memci.queue.bridge import Bridge
 from memci.queue.claim import Claims
 from memci.queue.handler import Compression, Handler
-from memci.queue.intake import Intake
+from memci.queue.intake import AsyncIntake, Intake
 from memci.queue.keeper import LeaseKeeper
 from memci.queue.lane import LaneLoop, Slices
 from memci.queue.recent import recent_agents
@@ -40,6 +42,7 @@ from memci.reading.models import ReadingModels, Tokenizers
 from memci.reading.readings import Readings
 from memci.smallmodel.offline.tokens import OfflineTokenCounter
 from memci.smallmodel.registry import SmallModels, build_small_models
+from memci.storage.flight import Flights
 from memci.storage.session import Database
 from memci.telemetry.traces import Traces, open_traces
 
@@ -150,6 +153,15 @@ class Runtime:
     def intake(self) -> Intake:
         """The way in."""
         return Intake(self.database, self.tokens)
+
+    @_Part
+    def async_intake(self) -> AsyncIntake:
+        """The way in, for an event loop."""
+        flights = Flights(self._database_url)
+        self._closing.callback(lambda: asyncio.run(flights.aclose()))
+        outbox = TokenOutbox(self.tokens)
+        self._closing.callback(outbox.close)
+        return AsyncIntake(self.intake, flights, outbox)
 
     @_Part
     def reads(self) -> Reads:

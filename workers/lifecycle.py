@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from functools import cache
 from typing import Any
@@ -56,6 +57,16 @@ def _warm_up(sender: str, instance: Any, **_: Any) -> None:
             runtime().models.embedder.embed(["warm-up"])
     except ConfigurationError as error:
         sys.exit(f"memci: {error}")
+
+
+@signals.worker_ready.connect
+def _keep(**_: Any) -> None:
+    """Spare the collector what was loaded by now: it stays, and walking it costs as much as jobs.
+
+    A model's library alone is half a million objects.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 @signals.worker_ready.connect

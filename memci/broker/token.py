@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from threading import Lock
 from typing import Any
 from uuid import uuid4
@@ -60,20 +60,24 @@ class Tokens:
         ``rung`` says that the bell has seen something in the agent's own queue.
         """
         arguments = {"agent_id": agent_id, "rung": True} if rung else {"agent_id": agent_id}
-        return self._publish(LANE_RUN_TASK, _LANE, arguments)
+        return self._publish(LANE_RUN_TASK, _LANE, [arguments])
+
+    def wake_lanes(self, agent_ids: Sequence[str]) -> bool:
+        """Tell lane workers that there is work for each of these agents."""
+        return self._publish(LANE_RUN_TASK, _LANE, [{"agent_id": each} for each in agent_ids])
 
     def wake_compress(self, agent_id: str) -> bool:
         """Tell compress workers that a pass is wanted."""
-        return self._publish(LANE_COMPRESS_TASK, _COMPRESS, {"agent_id": agent_id})
+        return self._publish(LANE_COMPRESS_TASK, _COMPRESS, [{"agent_id": agent_id}])
 
     def close(self) -> None:
         """Close what was opened for publishing alone."""
 
-    def _publish(self, task: str, where: Queue, arguments: Mapping[str, Any]) -> bool:
+    def _publish(self, task: str, where: Queue, tokens: Sequence[Mapping[str, Any]]) -> bool:
         if time.monotonic() < self._rest_until:
             return False
         try:
-            self._send(task, where, arguments)
+            self._send(task, where, tokens)
         except BROKER_ERRORS as error:
             with self._lock:
                 self._rest_until = time.monotonic() + _REST_S
@@ -81,9 +85,12 @@ class Tokens:
             return False
         return True
 
-    def _send(self, task: str, where: Queue, arguments: Mapping[str, Any]) -> None:
-        # Said for each: otherwise Celery subscribes to a result, and waits for its broker.
-        self._app.send_task(task, kwargs=arguments, queue=where, retry=False, ignore_result=True)
+    def _send(self, task: str, where: Queue, tokens: Sequence[Mapping[str, Any]]) -> None:
+        for arguments in tokens:
+            # Said for each: otherwise Celery subscribes to a result, and waits for its broker.
+            self._app.send_task(
+                task, kwargs=arguments, queue=where, retry=False, ignore_result=True
+            )
 
 
 class RedisTokens(Tokens):
@@ -109,10 +116,16 @@ class RedisTokens(Tokens):
         """Close the client."""
         self._client.close()
 
-    def _send(self, task: str, where: Queue, arguments: Mapping[str, Any]) -> None:
-        rung = "rung" in arguments
-        if where is _LANE and not rung and self._client.llen(where.name) >= ENOUGH_LANE_TOKENS:
-            return
+    def _send(self, task: str, where: Queue, tokens: Sequence[Mapping[str, Any]]) -> None:
+        rung = any("rung" in arguments for arguments in tokens)
+        if where is _LANE and not rung:
+            tokens = tokens[: max(0, ENOUGH_LANE_TOKENS - self._client.llen(where.name))]
+        if tokens:
+            # Workers take from the right. What the bell has rung for, no other token leads to.
+            push = self._client.rpush if rung else self._client.lpush
+            push(where.name, *(self._envelope(task, where.name, each) for each in tokens))
+
+    def _envelope(self, task: str, queue_name: str, arguments: Mapping[str, Any]) -> str:
         message = self._app.amqp.create_task_message(
             str(uuid4()),
             task,
@@ -121,9 +134,7 @@ class RedisTokens(Tokens):
             kwargsrepr=repr(arguments),
             ignore_result=True,
         )
-        # Workers take from the right. What the bell has rung for, no other token leads to.
-        push = self._client.rpush if rung else self._client.lpush
-        push(where.name, _envelope(message, where.name))
+        return _envelope(message, queue_name)
 
 
 def _envelope(message: Any, queue_name: str) -> str:

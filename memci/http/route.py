@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
 from functools import wraps
+from inspect import iscoroutinefunction
 from typing import Any, ClassVar
 
 from fastapi.routing import APIRoute
@@ -71,18 +72,24 @@ class AdminRoute(GuardedRoute):
 
 
 def _answering(endpoint: Callable[..., Any], status_code: int) -> Callable[..., Any]:
-    """Write the answer as JSON in the endpoint's own thread.
+    """Write the answer as JSON where the endpoint runs, in its thread if it has one.
 
     FastAPI would check the answer again, and goes to a second thread for it.
     """
 
-    @wraps(endpoint)
-    def answer(*args: Any, **kwargs: Any) -> Response:
-        result = endpoint(*args, **kwargs)
+    def response(result: Any) -> Response:
         if isinstance(result, BaseModel):
             return Response(
                 result.model_dump_json(), status_code=status_code, media_type="application/json"
             )
         return result  # type: ignore[no-any-return]
 
-    return answer
+    @wraps(endpoint)
+    def answer(*args: Any, **kwargs: Any) -> Response:
+        return response(endpoint(*args, **kwargs))
+
+    @wraps(endpoint)
+    async def answer_async(*args: Any, **kwargs: Any) -> Response:
+        return response(await endpoint(*args, **kwargs))
+
+    return answer_async if iscoroutinefunction(endpoint) else answer

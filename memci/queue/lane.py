@@ -102,8 +102,7 @@ class LaneLoop:
                 with self._survives_fencing():
                     done += self._drain(lease, deadline, crosses=lease.agent_id in occupied)
         self._claims.give_back(claimed)
-        for each in claimed:
-            self._tokens.wake_lane(each.lease.agent_id)
+        self._tokens.wake_lanes([each.lease.agent_id for each in claimed])
         return done
 
     def compress(self, hint: str | None) -> None:

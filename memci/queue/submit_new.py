@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Connection
@@ -13,7 +13,7 @@ from memci.queue.submit import NewJob
 
 # The lane's row is locked first, since everything else reads what that gives: so seqs and ordinals
 # are given out in the order of commits.
-_SUBMIT = """
+SUBMIT = """
 WITH locked AS (
     INSERT INTO lane (agent_id, wake_at, written_at, message_seq)
     VALUES (%(agent_id)s, clock_timestamp(), now(), %(count)s)
@@ -40,34 +40,35 @@ SELECT last_seq, woken FROM locked
 """
 
 
-def submit_new(
-    connection: Connection,
-    messages: Sequence[tuple[str, NewMessage]],
-    job: NewJob,
-    fields: dict[str, Any],
-) -> tuple[int, bool]:
-    """Store messages, each with its id, and queue their job; return the last seq.
+def values_of(
+    messages: Sequence[tuple[str, NewMessage]], job: NewJob, fields: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the values of ``SUBMIT`` for messages, each with its id, and their job.
 
-    ``fields``: session_id, user_id, remember and memory_state of all of them. Also tells whether
-    a token is to be published after COMMIT. Raises ``IntegrityError`` when an id is not new.
+    ``fields``: session_id, user_id, remember and memory_state of all of them.
     """
-    row = connection.exec_driver_sql(
-        _SUBMIT,
-        {
-            **fields,
-            "agent_id": job.agent_id,
-            "count": len(messages),
-            "messages": json.dumps(
-                [_record(n, *each) for n, each in enumerate(messages, start=1)],
-                ensure_ascii=False,
-            ),
-            "job_id": job.id,
-            "kind": job.kind,
-            "source": job.source,
-            "traceparent": job.traceparent,
-        },
-    ).one()
-    return int(row.last_seq), bool(row.woken)
+    return {
+        **fields,
+        "agent_id": job.agent_id,
+        "count": len(messages),
+        "messages": json.dumps(
+            [_record(n, *each) for n, each in enumerate(messages, start=1)], ensure_ascii=False
+        ),
+        "job_id": job.id,
+        "kind": job.kind,
+        "source": job.source,
+        "traceparent": job.traceparent,
+    }
+
+
+def submit_new(connection: Connection, values: Mapping[str, Any]) -> tuple[int, bool]:
+    """Store the messages and queue their job; return the last seq.
+
+    Also tells whether a token is to be published after COMMIT. Raises ``IntegrityError`` when an
+    id is not new.
+    """
+    last_seq, woken = connection.exec_driver_sql(SUBMIT, dict(values)).one()
+    return int(last_seq), bool(woken)
 
 
 def _record(n: int, message_id: str, message: NewMessage) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
+from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine
 from sqlalchemy.engine import make_url
@@ -25,13 +26,13 @@ from memci.storage.roles import DatabaseRole
 __all__ = ["Connection", "Database"]
 
 _SNAPSHOT = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
-_ENTER = (
+ENTER = (
     "SELECT set_config('role', %s, true), set_config('memci.agent', %s, true),"
     " set_config('synchronous_commit', %s, true)"
 )
 # Reads differ widely in what they touch (ten links or ten thousand): one plan kept for all of
 # them is often many times slower than one made for each.
-_ENTER_SNAPSHOT = _ENTER + ", set_config('plan_cache_mode', 'force_custom_plan', true)"
+_ENTER_SNAPSHOT = ENTER + ", set_config('plan_cache_mode', 'force_custom_plan', true)"
 # Threads cannot be killed: no statement, lock or forgotten transaction lasts for ever.
 _OPTIONS = (
     "-c statement_timeout=60000 -c lock_timeout=20000"
@@ -39,6 +40,11 @@ _OPTIONS = (
     # Many small statements side by side: one that takes all cores only makes the others wait.
     " -c max_parallel_workers_per_gather=0"
 )
+CONNECT: dict[str, Any] = {
+    "application_name": "memci",
+    "connect_timeout": 5,
+    "options": _OPTIONS,
+}
 
 
 class Database:
@@ -54,7 +60,7 @@ class Database:
             max_overflow=8,
             pool_timeout=5,
             pool_recycle=1800,
-            connect_args={"application_name": "memci", "connect_timeout": 5, "options": _OPTIONS},
+            connect_args=CONNECT,
         )
 
     def agent_transaction(
@@ -109,7 +115,7 @@ class Database:
         try:
             if snapshot:
                 connection.exec_driver_sql(_SNAPSHOT)
-            connection.exec_driver_sql(_ENTER_SNAPSHOT if snapshot else _ENTER, settings)
+            connection.exec_driver_sql(_ENTER_SNAPSHOT if snapshot else ENTER, settings)
         except BaseException:
             connection.close()
             raise
@@ -126,12 +132,12 @@ def _unavailable() -> Iterator[None]:
             "all database connections are busy; try again in a moment"
         ) from error
     except (OperationalError, InterfaceError) as error:
-        if error.connection_invalidated or not _answered(error):
+        if error.connection_invalidated or not is_answer(error.orig):
             raise DatabaseUnavailableError from error
         raise
 
 
-def _answered(error: DBAPIError) -> bool:
-    """Whether the server itself sent this error, and is not shutting down or starting."""
-    state = getattr(error.orig, "sqlstate", None)
+def is_answer(error: BaseException | None) -> bool:
+    """Tell whether the server itself sent this error, and is not shutting down or starting."""
+    state = getattr(error, "sqlstate", None)
     return state is not None and not str(state).startswith(("57P", "08", "53"))

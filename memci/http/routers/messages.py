@@ -24,7 +24,7 @@ reading = APIRouter(prefix="/v1", tags=["messages"], route_class=ReadRoute)
 
 
 @writing.post("/agents/{agent}/messages", status_code=202, responses=problems(400, 409, 413, 415))
-def append_messages(
+async def append_messages(
     agent: AgentId,
     body: AppendRequest,
     call: Call,
@@ -35,7 +35,7 @@ def append_messages(
     A message whose id is known already is a duplicate and changes nothing.
     """
     body.check_limits(call.runtime.settings.append_limits)
-    return call.runtime.intake.append(
+    return await call.runtime.async_intake.append(
         Append(
             agent,
             [message.to_domain() for message in body.messages],

@@ -1,0 +1,57 @@
+"""The outbox: an accept never waits for the broker, and each token goes out."""
+
+from __future__ import annotations
+
+import base64
+import json
+import socket
+import time
+from contextlib import closing
+
+import redis
+
+from memci.broker.app import make_app
+from memci.broker.names import LANE_QUEUE
+from memci.broker.outbox import TokenOutbox
+from memci.broker.token import RedisTokens, Tokens
+from memci.testing import wait_until
+
+
+def hints(client: redis.Redis) -> list[str]:
+    """Whose tokens wait, the next one first."""
+    waiting = [json.loads(raw)["body"] for raw in reversed(client.lrange(LANE_QUEUE, 0, -1))]
+    return [json.loads(base64.b64decode(body))[1]["agent_id"] for body in waiting]
+
+
+def test_tokens_go_out_in_order(broker_url: str) -> None:
+    agents = [f"a{number}" for number in range(100)]
+    with (
+        closing(redis.Redis.from_url(broker_url)) as client,
+        closing(RedisTokens(make_app(broker_url), broker_url)) as tokens,
+        closing(TokenOutbox(tokens)) as outbox,
+    ):
+        for agent in agents:
+            outbox.wake_lane(agent)
+        wait_until(lambda: hints(client) == agents, "all tokens are out")
+
+
+def test_what_waits_goes_out_before_it_closes(broker_url: str) -> None:
+    with closing(redis.Redis.from_url(broker_url)) as client:
+        outbox = TokenOutbox(Tokens(make_app(broker_url)))
+        for agent in ("ann", "bob"):
+            outbox.wake_lane(agent)
+        outbox.close()
+        assert hints(client) == ["ann", "bob"]
+
+
+def test_a_broker_that_never_answers_holds_nobody_up() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as frozen:
+        url = f"redis://127.0.0.1:{frozen.getsockname()[1]}/0"
+        with closing(RedisTokens(make_app(url), url)) as tokens:
+            began = time.monotonic()
+            outbox = TokenOutbox(tokens)
+            for number in range(1_000):
+                outbox.wake_lane(f"a{number}")
+            assert time.monotonic() - began < 1, "tokens are handed over, not published"
+            outbox.close()
+            assert time.monotonic() - began < 10, "nor does the end wait for each of them"

@@ -1,0 +1,152 @@
+"""Flights: whole transactions of one agent, many at once on one event loop (M21)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import aclosing, closing
+from typing import Any
+
+import psycopg
+import pytest
+
+from memci.embedded import Servers
+from memci.errors import DatabaseUnavailableError
+from memci.storage.flight import Flights
+from memci.storage.session import Database
+
+_ADD = """
+INSERT INTO message (agent_id, seq, id, role, content, said_at, remember, memory_state)
+VALUES (%(agent)s, %(seq)s, %(id)s, 'user', 'hello', now(), 'now', 'pending') RETURNING seq
+"""
+_COUNT = "SELECT count(*) FROM message"
+_WHOSE = (
+    "SELECT current_user::text, current_setting('memci.agent'), pg_backend_pid(),"
+    " current_setting('synchronous_commit')"
+)
+
+
+@pytest.fixture
+def database(database_url: str) -> Iterator[Database]:
+    with closing(Database(database_url)) as opened:
+        yield opened
+
+
+def lane_of(database: Database, agent: str) -> None:
+    with database.lane_transaction() as connection:
+        connection.exec_driver_sql("INSERT INTO lane (agent_id) VALUES (%s)", (agent,))
+
+
+def message(agent: str, seq: int = 1) -> dict[str, Any]:
+    return {"agent": agent, "seq": seq, "id": f"id-{seq}"}
+
+
+def test_a_flight_is_the_agents_own_and_is_durable(database_url: str) -> None:
+    async def fly() -> tuple[Any, ...]:
+        async with aclosing(Flights(database_url)) as flights:
+            return await flights.run("ann", _WHOSE, {})
+
+    role, agent, _, durable = asyncio.run(fly())
+    assert (role, agent, durable) == ("memci_app", "ann", "on")
+
+
+def test_an_agent_sees_and_writes_its_own_rows_alone(database_url: str, database: Database) -> None:
+    for agent in ("ann", "bob"):
+        lane_of(database, agent)
+
+    async def fly() -> None:
+        async with aclosing(Flights(database_url, most=1)) as flights:
+            assert await flights.run("ann", _ADD, message("ann")) == (1,)
+            assert await flights.run("bob", _COUNT, {}) == (0,)
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                await flights.run("bob", _ADD, message("ann", 2))
+            assert await flights.run("ann", _COUNT, {}) == (1,)
+
+    asyncio.run(fly())
+
+
+def test_what_fails_leaves_nothing_and_does_not_cost_the_connection(
+    database_url: str, database: Database
+) -> None:
+    lane_of(database, "ann")
+
+    async def fly() -> None:
+        async with aclosing(Flights(database_url, most=1)) as flights:
+            *_, before, _ = await flights.run("ann", _WHOSE, {})
+            for _ in range(8):  # from the sixth on, the statement is a prepared one
+                with pytest.raises(psycopg.IntegrityError):
+                    await flights.run(
+                        "ann", f"WITH first AS ({_ADD}) {_ADD}", message("ann")
+                    )  # the same row twice
+            assert await flights.run("ann", _COUNT, {}) == (0,)
+            *_, after, _ = await flights.run("ann", _WHOSE, {})
+            assert after == before
+
+    asyncio.run(fly())
+
+
+def test_a_flight_that_waits_for_a_lock_holds_no_other_up(
+    database_url: str, database: Database
+) -> None:
+    lane_of(database, "ann")
+    touch = "UPDATE lane SET written_at = now() WHERE agent_id = %(agent)s RETURNING agent_id"
+
+    async def fly() -> None:
+        async with aclosing(Flights(database_url)) as flights:
+            with database.agent_transaction("ann") as connection:
+                connection.exec_driver_sql("SELECT FROM lane WHERE agent_id = 'ann' FOR UPDATE")
+                waiting = asyncio.create_task(flights.run("ann", touch, {"agent": "ann"}))
+                others = [flights.run(f"a{n}", _COUNT, {}) for n in range(50)]
+                assert await asyncio.gather(*others) == [(0,)] * 50
+                assert not waiting.done()
+            assert await waiting == ("ann",)
+
+    asyncio.run(fly())
+
+
+def test_a_connection_that_a_restart_has_cut_is_replaced(own_servers: Servers) -> None:
+    async def fly(url: str) -> None:
+        async with aclosing(Flights(url)) as flights:
+            assert await flights.run("ann", _COUNT, {}) == (0,)
+            own_servers.postgres.stop()
+            with pytest.raises(DatabaseUnavailableError):
+                await flights.run("ann", _COUNT, {})
+            own_servers.postgres.start()
+            assert await flights.run("ann", _COUNT, {}) == (0,)
+            own_servers.postgres.stop()
+            own_servers.postgres.start()
+            assert await flights.run("ann", _COUNT, {}) == (0,), "although it was idle meanwhile"
+
+    asyncio.run(fly(own_servers.postgres.url))
+
+
+def test_a_flight_that_is_given_up_does_not_come_back(database_url: str) -> None:
+    async def fly() -> None:
+        async with aclosing(Flights(database_url, most=1)) as flights:
+            slow = asyncio.create_task(flights.run("ann", "SELECT pg_sleep(30)", {}))
+            await asyncio.sleep(0)  # it takes off
+            slow.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await slow
+            assert await flights.run("bob", _WHOSE + ", 7", {}) is not None
+
+    asyncio.run(fly())
+
+
+def test_a_lock_that_is_not_to_be_had_is_no_fault_of_the_caller(
+    database_url: str, database: Database
+) -> None:
+    lane_of(database, "ann")
+    impatient = "SELECT set_config('lock_timeout', '1ms', false)"
+    touch = "UPDATE lane SET written_at = now() WHERE agent_id = %(agent)s RETURNING agent_id"
+
+    async def fly() -> None:
+        async with aclosing(Flights(database_url, most=1)) as flights:
+            await flights.run("ann", impatient, {})
+            with database.agent_transaction("ann") as connection:
+                connection.exec_driver_sql("SELECT FROM lane WHERE agent_id = 'ann' FOR UPDATE")
+                with pytest.raises(DatabaseUnavailableError):
+                    await flights.run("ann", touch, {"agent": "ann"})
+            assert await flights.run("ann", touch, {"agent": "ann"}) == ("ann",)
+
+    asyncio.run(fly())
