@@ -14,7 +14,7 @@ WORKER_LOST = "worker_lost: the process that ran it died each time; its log may 
 
 _BURY = """
 UPDATE job SET state = 'dead', finished_at = clock_timestamp(), last_error = %s
-WHERE agent_id = %s AND id = %s AND state = 'queued'
+WHERE agent_id = %s AND id = %s AND ordinal = %s AND state = 'queued'
 """
 _HALT = "UPDATE lane SET halted_by = %s WHERE agent_id = %s"
 _STATE = "SELECT state FROM job WHERE agent_id = %s AND id = %s FOR UPDATE"
@@ -40,7 +40,7 @@ UPDATE lane SET halted_by = nullif(halted_by, %s), not_before = NULL WHERE agent
 
 def bury(connection: Connection, job: Job, error: str, *, halt: bool) -> None:
     """Make a queued job dead; with ``halt`` its agent stops until somebody decides."""
-    connection.exec_driver_sql(_BURY, (error, job.agent_id, job.id))
+    connection.exec_driver_sql(_BURY, (error, job.agent_id, job.id, job.ordinal))
     if halt:
         connection.exec_driver_sql(_HALT, (job.id, job.agent_id))
 

@@ -30,16 +30,18 @@ _LOOK = """
 SELECT NOT paused, compress_req > compress_done FROM lane
 WHERE agent_id = %s AND fence = %s AND lease_owner = %s
 """
+# Where the state is asked for, so is the ordinal: by the agent alone, the index of heads would
+# lead through the whole mailbox.
 _FINISH = """
 UPDATE job SET state = 'done', finished_at = clock_timestamp(), result = %s, last_error = NULL,
                started = 0
-WHERE agent_id = %s AND id = %s AND state = 'queued'
+WHERE agent_id = %s AND id = %s AND ordinal = %s AND state = 'queued'
 """
 _TRIGGER_COMPRESS = "UPDATE lane SET compress_req = compress_req + 1 WHERE agent_id = %s"
 _BACK_OFF = """
 UPDATE job SET attempts = %s, last_error = %s, started = 0,
                not_before = clock_timestamp() + %s * interval '1 second'
-WHERE agent_id = %s AND id = %s AND state = 'queued'
+WHERE agent_id = %s AND id = %s AND ordinal = %s AND state = 'queued'
 """
 # A pass whose nodes all wait for a model is offered again when the first of them is due.
 _FREE = """
@@ -103,8 +105,8 @@ def look(lease: Lease) -> Look:
 
 def finish(connection: Connection, job: Job, result: Mapping[str, Any]) -> bool:
     """Mark a job done; False when it was cancelled meanwhile, and then nothing may be written."""
-    done = connection.exec_driver_sql(_FINISH, (json.dumps(dict(result)), job.agent_id, job.id))
-    return done.rowcount == 1
+    values = (json.dumps(dict(result)), job.agent_id, job.id, job.ordinal)
+    return connection.exec_driver_sql(_FINISH, values).rowcount == 1
 
 
 def trigger_compress(connection: Connection, agent_id: str) -> None:
@@ -114,7 +116,8 @@ def trigger_compress(connection: Connection, agent_id: str) -> None:
 
 def back_off(connection: Connection, job: Job, *, attempts: int, error: str, wait_s: float) -> None:
     """Note a failure that is worth another try, and when."""
-    connection.exec_driver_sql(_BACK_OFF, (attempts, error, wait_s, job.agent_id, job.id))
+    values = (attempts, error, wait_s, job.agent_id, job.id, job.ordinal)
+    connection.exec_driver_sql(_BACK_OFF, values)
 
 
 def free(connection: Connection, agent_id: str) -> Freed:

@@ -18,10 +18,18 @@ from memci.storage.session import Database
 
 _FREE = """NOT paused AND halted_by IS NULL
       AND (lease_until IS NULL OR lease_until < now())"""
+# From one head to the next by the index: what stands behind a head is not looked at.
 _MARK_LANES = f"""
+WITH RECURSIVE head AS (
+    (SELECT agent_id, not_before FROM job WHERE state = 'queued'
+     ORDER BY agent_id, ordinal LIMIT 1)
+    UNION ALL
+    SELECT following.* FROM head CROSS JOIN LATERAL (
+        SELECT agent_id, not_before FROM job
+        WHERE state = 'queued' AND agent_id > head.agent_id
+        ORDER BY agent_id, ordinal LIMIT 1) AS following)
 UPDATE lane SET wake_at = clock_timestamp(), not_before = NULL
-FROM (SELECT DISTINCT ON (agent_id) agent_id, not_before FROM job
-      WHERE state = 'queued' ORDER BY agent_id, ordinal) AS head
+FROM head
 WHERE lane.agent_id = head.agent_id AND lane.wake_at IS NULL
   AND (head.not_before IS NULL OR head.not_before <= now()) AND {_FREE}
 """  # noqa: S608 - a constant of this module

@@ -1,0 +1,141 @@
+"""What the lane's statements read beside 10,000 other agents (style rule 14).
+
+Rows are counted, not plans compared: by the server, in the transaction that read them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from typing import Any
+
+import pytest
+import redis
+from sqlalchemy import event
+
+from memci.broker.app import make_app
+from memci.broker.redis_queues import RedisAgentQueues
+from memci.broker.token import Tokens
+from memci.queue import mailbox
+from memci.queue.claim import Claims
+from memci.queue.sweep import sweep
+from memci.storage.gauges import lane_gauges
+from memci.storage.session import Database
+
+AGENTS, BUSY, QUEUED, DONE = 10_000, 10, 300, 3_000
+_FILL = """
+INSERT INTO lane (agent_id) SELECT 'idle' || n FROM generate_series(1, %(agents)s) AS n;
+INSERT INTO lane (agent_id, wake_at) SELECT 'busy' || n, now() FROM generate_series(1, %(busy)s) n;
+INSERT INTO job (agent_id, id, kind, payload, source, state, finished_at)
+SELECT 'idle' || n, gen_random_uuid(), 'k', '{}', 'http', 'done', now()
+FROM generate_series(1, %(agents)s) AS n;
+INSERT INTO job (agent_id, id, kind, payload, source, state, finished_at)
+SELECT 'busy1', gen_random_uuid(), 'k', '{}', 'http', 'done', now()
+FROM generate_series(1, %(done)s) AS n;
+INSERT INTO job (agent_id, id, kind, payload, source)
+SELECT 'busy' || n, gen_random_uuid(), 'k', '{}', 'http'
+FROM generate_series(1, %(queued)s) AS q, generate_series(1, %(busy)s) AS n;
+"""
+_READ = """
+SELECT relname, seq_tup_read + coalesce(idx_tup_fetch, 0) FROM pg_stat_xact_user_tables
+"""
+
+
+class Reads(dict[str, int]):
+    """Rows read of each table, by all transactions since it was cleared."""
+
+    def of(self, database: Database) -> None:
+        event.listen(database.engine, "commit", self._count)
+
+    def _count(self, connection: Any) -> None:
+        driver = connection.connection.driver_connection
+        for table, rows in driver.execute(_READ):
+            self[table] = self.get(table, 0) + rows
+        # Else the server adds the next transaction's to them.
+        driver.execute("SELECT pg_stat_force_next_flush()")
+
+
+@pytest.fixture(params=["force_generic_plan", "force_custom_plan"])
+def crowded(request: pytest.FixtureRequest, database_url: str) -> Iterator[Database]:
+    """Ten busy agents among 10,000, whichever way the server plans."""
+    with closing(Database(database_url)) as database:
+        _fill(database)
+
+        def plan_so(connection: Any, _record: object) -> None:
+            connection.execute(f"SET plan_cache_mode = {request.param}")
+            connection.commit()
+
+        event.listen(database.engine, "connect", plan_so)
+        database.engine.dispose()
+        yield database
+
+
+def _fill(database: Database) -> None:
+    values = {"agents": AGENTS, "busy": BUSY, "done": DONE, "queued": QUEUED}
+    with database.engine.connect() as connection:
+        connection.exec_driver_sql("SET ROLE memci_owner")
+        for statement in _FILL.split(";")[:-1]:
+            connection.exec_driver_sql(statement, values)
+        connection.exec_driver_sql("ANALYZE lane")
+        connection.exec_driver_sql("ANALYZE job")
+        connection.commit()
+
+
+@pytest.fixture
+def reads(crowded: Database) -> Reads:
+    counted = Reads()
+    counted.of(crowded)
+    return counted
+
+
+def test_a_claim_reads_lanes_that_are_due(crowded: Database, reads: Reads) -> None:
+    due = Claims(crowded, 30_000).due("busy1", 16)
+
+    assert due.claimed[0].lease.agent_id == "busy1"
+    assert reads.get("lane", 0) <= 8 * BUSY
+    assert reads.get("job", 0) == 0
+
+
+def test_a_job_costs_the_same_in_a_long_mailbox(crowded: Database, reads: Reads) -> None:
+    (claimed, *_) = Claims(crowded, 30_000).due("busy1", 1).claimed
+    reads.clear()
+
+    job = mailbox.begin_head_of(claimed.lease)
+
+    assert job is not None
+    assert reads["job"] <= 4
+    for _ in range(20):
+        reads.clear()
+        with claimed.lease.effect() as connection:
+            assert mailbox.finish(connection, job, {})
+            job = mailbox.begin_head(connection, claimed.lease)
+            assert job is not None
+        # Versions that are done with are passed by, until the server clears them away.
+        assert reads["job"] <= 40
+        assert reads["lane"] <= 8
+    reads.clear()
+    with claimed.lease.effect() as connection:
+        mailbox.free(connection, "busy1")
+    assert reads["job"] <= 40
+
+
+def test_a_sweep_reads_heads_and_not_what_stands_behind_them(
+    crowded: Database, reads: Reads, broker_url: str
+) -> None:
+    with crowded.upkeep_transaction() as connection:
+        connection.exec_driver_sql("UPDATE lane SET wake_at = NULL WHERE agent_id = 'busy1'")
+    with closing(redis.Redis.from_url(broker_url)) as client:
+        swept = sweep(crowded, RedisAgentQueues(client), Tokens(make_app(broker_url)))
+
+    assert swept.lane == BUSY
+    assert reads["job"] <= 3 * BUSY
+    assert reads["lane"] <= 5 * (AGENTS + BUSY)
+
+
+def test_gauges_read_what_waits(crowded: Database, reads: Reads) -> None:
+    with crowded.upkeep_transaction() as connection:
+        gauges = lane_gauges(connection, token_stale_s=60)
+
+    assert gauges.queued_jobs == BUSY * QUEUED
+    assert reads["job"] <= BUSY * QUEUED
+    assert reads["lane"] <= AGENTS + BUSY
