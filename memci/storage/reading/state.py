@@ -46,7 +46,10 @@ def progress(connection: Connection, agent_id: str) -> Progress:
 
 
 def touch_read(connection: Connection, agent_ids: Collection[str]) -> set[str]:
-    """Note that these agents were read now (M16); return those whose lane was busy."""
+    """Note that these agents were read now (M16); return those whose lane was busy.
+
+    The lanes of the others are locked until the transaction ends.
+    """
     ids = list(agent_ids)
     touched = {row[0] for row in connection.exec_driver_sql(_TOUCH, (ids,))}
     missed = [each for each in ids if each not in touched]
