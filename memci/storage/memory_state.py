@@ -18,7 +18,7 @@ WHERE agent_id = %s AND seq BETWEEN %s AND %s AND remember = ANY(%s)
 AND memory_state IN ('none', 'pending') ORDER BY seq
 """
 _UNINDEXED = """
-WHERE agent_id = %s AND seq BETWEEN %s AND %s AND remember = ANY(%s) AND NOT indexed ORDER BY seq
+WHERE agent_id = %s AND seq BETWEEN %s AND %s AND NOT indexed ORDER BY seq
 """
 _LOCK = """
 SELECT seq, indexed, memory_state IN ('none', 'pending') AS open FROM message
@@ -59,10 +59,10 @@ def handed_messages(
 
 
 def unindexed_messages(
-    connection: Connection, agent_id: str, seqs: tuple[int, int], remember: Collection[Remember]
+    connection: Connection, agent_id: str, seqs: tuple[int, int]
 ) -> list[Message]:
     """Return the messages from the first to the last seq that search does not find yet."""
-    return _messages(connection, _UNINDEXED, (agent_id, *seqs, list(remember)))
+    return _messages(connection, _UNINDEXED, (agent_id, *seqs))
 
 
 def lock_messages(connection: Connection, agent_id: str, seqs: Sequence[int]) -> Locked:
