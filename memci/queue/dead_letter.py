@@ -37,20 +37,24 @@ FROM job WHERE agent_id = %s AND id = %s
 _CANCEL = """
 UPDATE job SET state = 'cancelled', finished_at = clock_timestamp() WHERE agent_id = %s AND id = %s
 """
+# Which of the messages in its range a job that makes memories is for.
+_TAKES = """
+seq BETWEEN {job}.first_seq AND {job}.last_seq
+AND remember = coalesce({job}.payload->>'remember', remember)
+AND coalesce({job}.payload->'seqs' @> to_jsonb(seq), true)
+"""
 # Nobody is to remember them any more, so the window of R19 does not hand them over again either.
 # Messages that another job is still to remember stay with it.
-_RELEASE = """
+_RELEASE = f"""
 UPDATE message SET memory_state = 'none', remember = 'never'
 FROM job
 WHERE job.agent_id = %(agent)s AND job.id = %(job)s AND job.kind = %(create)s
-  AND message.agent_id = %(agent)s AND seq BETWEEN job.first_seq AND job.last_seq
-  AND remember = coalesce(job.payload->>'remember', remember) AND memory_state = 'pending'
+  AND message.agent_id = %(agent)s AND memory_state = 'pending' AND {_TAKES.format(job="job")}
   AND NOT EXISTS (
       SELECT FROM job AS other
       WHERE other.agent_id = %(agent)s AND other.id <> job.id AND other.kind = job.kind
-        AND other.state IN ('queued', 'dead') AND seq BETWEEN other.first_seq AND other.last_seq
-        AND remember = coalesce(other.payload->>'remember', remember))
-"""
+        AND other.state IN ('queued', 'dead') AND {_TAKES.format(job="other")})
+"""  # noqa: S608 - a constant of this module
 _UNINDEXED = """
 SELECT min(seq), max(seq) FROM job
 JOIN message ON message.agent_id = job.agent_id AND seq BETWEEN job.first_seq AND job.last_seq
