@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from memci.config import Settings
 from memci.jobs.compress import NetworkCompression
 from memci.jobs.create import MemoryCreation
+from memci.jobs.drop import LinkDropping
 from memci.jobs.index import MessageIndexing, WindowLimits
 from memci.queue.handler import Handler
 from memci.queue.submit import submit_follow_up
@@ -23,6 +24,7 @@ def all_jobs(database: Database, models: SmallModels, settings: Settings) -> Map
     handlers: list[Handler] = [
         MemoryCreation(database, models, settings.memory),
         MessageIndexing(database, models, window, submit_follow_up),
+        LinkDropping(settings.memory),
     ]
     return {handler.kind: handler for handler in handlers}
 

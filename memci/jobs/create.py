@@ -33,8 +33,9 @@ _LONGEST_RELATION = 32
 class MemoryCreation:
     """Makes memories of the messages from the job's first to its last seq.
 
-    The payload may hold ``remember``: only messages that were appended so are taken; messages
-    with ``never`` are not taken in any case, nor are those of which memory was already made.
+    The payload may hold ``remember``, and only messages that were appended so are taken; or
+    ``seqs``, and only these are. Messages with ``never`` are not taken in any case, nor are those
+    of which memory was already made.
     """
 
     kind = MEMORY_CREATE
@@ -57,7 +58,9 @@ class MemoryCreation:
         """Read the messages and think about them; the effect writes what came of it."""
         with self._database.agent_snapshot(job.agent_id) as connection:
             parameters = parameters_of(connection, job.agent_id, self._defaults)
-            messages = handed_messages(connection, job.agent_id, _range(job), _remember(job))
+            messages = handed_messages(
+                connection, job.agent_id, _range(job), _remember(job), job.payload.get("seqs")
+            )
             focus = focus_of(connection, job.agent_id)
             known = self._known(connection, job.agent_id, messages)
         models = self._models

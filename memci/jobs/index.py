@@ -41,7 +41,10 @@ class WindowLimits:
 
 
 class MessageIndexing:
-    """Indexes messages with ``never`` and ``auto``, and hands over what outgrows the window."""
+    """Indexes messages that no creation indexes, and hands over what outgrows the window.
+
+    They came with ``never`` or ``auto``, or their creation is dead, cancelled or discarded.
+    """
 
     kind = MESSAGE_INDEX
     triggers_compression = False
@@ -60,9 +63,7 @@ class MessageIndexing:
         agent_id, model = job.agent_id, self._models.embedder.model
         seqs = (job.first_seq or 0, job.last_seq or 0)
         with self._database.agent_snapshot(agent_id) as connection:
-            messages = unindexed_messages(
-                connection, agent_id, seqs, [Remember.NEVER, Remember.AUTO]
-            )
+            messages = unindexed_messages(connection, agent_id, seqs)
             known = message_vectors(connection, agent_id, [m.seq for m in messages], model)
             window = window_messages(connection, agent_id)
             recent = recent_from(connection, agent_id, self._limits.recent_interactions)

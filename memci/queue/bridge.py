@@ -25,10 +25,11 @@ from memci.domain.lane.job import JobSource
 from memci.domain.message import AppendLimits
 from memci.errors import ConflictError, InvalidInputError
 from memci.queue import mailbox, submit
+from memci.queue.hand_over import HandOver, hand_over_in
 from memci.queue.intake import Append, append_in
 from memci.queue.lease import Lease
 from memci.shapes.faults import describe_faults
-from memci.shapes.task import CompressArguments, CreateArguments
+from memci.shapes.task import CompressArguments, CreateArguments, StoredArguments
 from memci.storage import letters
 
 _log = structlog.get_logger(__name__)
@@ -95,6 +96,8 @@ def _deliver(connection: Connection, agent_id: str, letter: Letter, limits: Appe
         raise InvalidInputError("agent_id in the message is not the agent of this queue")
     try:
         match letter.task:
+            case _ if letter.task == CREATE_TASK and "message_ids" in arguments:
+                _hand_over(connection, letter, arguments, limits)
             case _ if letter.task == CREATE_TASK:
                 _create(connection, letter, arguments, limits)
             case _ if letter.task == COMPRESS_TASK:
@@ -136,6 +139,23 @@ def _create(
             remember=arguments.remember,
             source=JobSource.CELERY,
             job_id=letter.id,
+            traceparent=letter.traceparent,
+        ),
+    )
+
+
+def _hand_over(
+    connection: Connection, letter: Letter, given: dict[str, Any], limits: AppendLimits
+) -> None:
+    arguments = StoredArguments.model_validate(given)
+    arguments.check_limits(limits)
+    hand_over_in(
+        connection,
+        HandOver(
+            agent_id=arguments.agent_id,
+            message_ids=arguments.message_ids,
+            job_id=letter.id,
+            source=JobSource.CELERY,
             traceparent=letter.traceparent,
         ),
     )

@@ -1,4 +1,8 @@
-"""Dead jobs: how they come about, and what can be done with them."""
+"""Dead jobs: how they come about, and what can be done with them.
+
+Whatever becomes of a job that makes memories, search finds its messages: a job that indexes them
+takes its place.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +13,7 @@ from sqlalchemy import Connection
 from memci.domain.lane.job import Job, JobSource, JobState
 from memci.errors import ConflictError, NotFoundError
 from memci.queue import submit
+from memci.queue.intake import CREATE_KIND, INDEX_KIND
 
 WORKER_LOST = "worker_lost: the process that ran it died each time; its log may say why"
 
@@ -32,6 +37,29 @@ FROM job WHERE agent_id = %s AND id = %s
 _CANCEL = """
 UPDATE job SET state = 'cancelled', finished_at = clock_timestamp() WHERE agent_id = %s AND id = %s
 """
+# Which of the messages in its range a job that makes memories is for.
+_TAKES = """
+seq BETWEEN {job}.first_seq AND {job}.last_seq
+AND remember = coalesce({job}.payload->>'remember', remember)
+AND coalesce({job}.payload->'seqs' @> to_jsonb(seq), true)
+"""
+# Nobody is to remember them any more, so the window of R19 does not hand them over again either.
+# Messages that another job is still to remember stay with it.
+_RELEASE = f"""
+UPDATE message SET memory_state = 'none', remember = 'never'
+FROM job
+WHERE job.agent_id = %(agent)s AND job.id = %(job)s AND job.kind = %(create)s
+  AND message.agent_id = %(agent)s AND memory_state = 'pending' AND {_TAKES.format(job="job")}
+  AND NOT EXISTS (
+      SELECT FROM job AS other
+      WHERE other.agent_id = %(agent)s AND other.id <> job.id AND other.kind = job.kind
+        AND other.state IN ('queued', 'dead') AND {_TAKES.format(job="other")})
+"""  # noqa: S608 - a constant of this module
+_UNINDEXED = """
+SELECT min(seq), max(seq) FROM job
+JOIN message ON message.agent_id = job.agent_id AND seq BETWEEN job.first_seq AND job.last_seq
+WHERE job.agent_id = %(agent)s AND job.id = %(job)s AND job.kind = %(create)s AND NOT indexed
+"""
 # What it waited for may have been this job: let a worker look at the mailbox anew.
 _UNBLOCK = """
 UPDATE lane SET halted_by = nullif(halted_by, %s), not_before = NULL WHERE agent_id = %s
@@ -41,6 +69,8 @@ UPDATE lane SET halted_by = nullif(halted_by, %s), not_before = NULL WHERE agent
 def bury(connection: Connection, job: Job, error: str, *, halt: bool) -> None:
     """Make a queued job dead; with ``halt`` its agent stops until somebody decides."""
     connection.exec_driver_sql(_BURY, (error, job.agent_id, job.id, job.ordinal))
+    if error != WORKER_LOST:  # what has killed its process may kill the next one too
+        _index(connection, job.agent_id, job.id)
     if halt:
         connection.exec_driver_sql(_HALT, (job.id, job.agent_id))
 
@@ -62,17 +92,34 @@ def replay(connection: Connection, agent_id: str, job_id: UUID, *, at_tail: bool
 
 
 def discard(connection: Connection, agent_id: str, job_id: UUID) -> None:
-    """Give a dead job up for good; its messages stay stored."""
+    """Give a dead job up for good; its messages stay stored and searchable."""
     _lock(connection, agent_id, job_id, {JobState.DEAD}, "discarded")
-    _unblock(connection, agent_id, job_id)
-    connection.exec_driver_sql(_CANCEL, (agent_id, job_id))
+    _take_out(connection, agent_id, job_id)
 
 
 def cancel(connection: Connection, agent_id: str, job_id: UUID) -> None:
-    """Take a queued job out of the mailbox; one that runs right now writes nothing."""
+    """Take a queued job out of the mailbox; one that runs right now writes nothing.
+
+    Its messages stay stored and searchable.
+    """
     _lock(connection, agent_id, job_id, {JobState.QUEUED}, "cancelled")
+    _take_out(connection, agent_id, job_id)
+
+
+def _take_out(connection: Connection, agent_id: str, job_id: UUID) -> None:
     _unblock(connection, agent_id, job_id)
     connection.exec_driver_sql(_CANCEL, (agent_id, job_id))
+    values = {"agent": agent_id, "job": job_id, "create": CREATE_KIND}
+    connection.exec_driver_sql(_RELEASE, values)
+    _index(connection, agent_id, job_id)
+
+
+def _index(connection: Connection, agent_id: str, job_id: UUID) -> None:
+    """Let search find the messages of a job that will not run, or not soon (R10b)."""
+    values = {"agent": agent_id, "job": job_id, "create": CREATE_KIND}
+    first_seq, last_seq = connection.exec_driver_sql(_UNINDEXED, values).one()
+    if first_seq is not None:
+        submit.submit_follow_up(connection, agent_id, INDEX_KIND, {}, first_seq, last_seq)
 
 
 def _lock(

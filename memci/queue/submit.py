@@ -24,7 +24,7 @@ SET wake_at = coalesce(lane.wake_at, excluded.wake_at), written_at = now()
 RETURNING wake_at >= now(), message_seq
 """
 _UNWAKE = "UPDATE lane SET wake_at = NULL WHERE agent_id = %s"
-_TAKEN = "SELECT 1 FROM job WHERE agent_id = %s AND id = %s"
+_PAYLOAD = "SELECT payload FROM job WHERE agent_id = %s AND id = %s"
 _INSERT_JOB = """
 INSERT INTO job (agent_id, id, kind, payload, source, first_seq, last_seq, traceparent)
 VALUES (%s, %s, %s, %s, %s, %s, %s, %s)
@@ -79,7 +79,13 @@ def unlock_lane(connection: Connection, agent_id: str, *, woken: bool) -> None:
 
 def is_taken(connection: Connection, job: NewJob) -> bool:
     """Tell whether the mailbox has, or had, a job of this id."""
-    return connection.exec_driver_sql(_TAKEN, (job.agent_id, job.id)).first() is not None
+    return payload_of(connection, job.agent_id, job.id) is not None
+
+
+def payload_of(connection: Connection, agent_id: str, job_id: UUID) -> dict[str, Any] | None:
+    """Return the payload of a job that the mailbox has, or had; None when there is none."""
+    row = connection.exec_driver_sql(_PAYLOAD, (agent_id, job_id)).first()
+    return None if row is None else dict(row.payload)
 
 
 def insert_job(connection: Connection, job: NewJob) -> bool:

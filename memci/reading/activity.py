@@ -1,10 +1,16 @@
-"""Noting which agents are read: what beat looks at (M16). Reads themselves write nothing."""
+"""What reads leave to be written: they themselves write nothing.
+
+Which agents are read is what beat looks at (M16); dangling links that a recall has reported go by
+a job of their agent, where that is wanted (M15).
+"""
 
 from __future__ import annotations
 
 import threading
+from collections.abc import Collection, Iterable, Mapping
 
 from memci.errors import MemciError
+from memci.queue.drops import submit_drop
 from memci.storage.reading.state import touch_read
 from memci.storage.session import Database
 
@@ -20,25 +26,30 @@ class ReadActivity:
         self._period_s = period_s
         self._lock = threading.Lock()
         self._writing = threading.Lock()  # held while the database is in use: close waits for it
-        self._agents: set[str] = set()
+        # By agent, the forgotten nodes to which links are to go.
+        self._noted: dict[str, set[int]] = {}
         self._timer: threading.Timer | None = None
         self._closed = False
 
-    def note(self, agent_id: str) -> None:
-        """Note that an agent was read; it is written within the period."""
+    def note(self, agent_id: str, *, dropping: Collection[int] = ()) -> None:
+        """Note that an agent was read; it is written within the period.
+
+        Links to the forgotten nodes ``dropping`` are to go (M15).
+        """
         with self._lock:
-            self._agents.add(agent_id)
+            self._add(agent_id, dropping)
             self._arm()
 
     def flush(self) -> None:
         """Write what is noted. What cannot be written now stays for the next time."""
         with self._writing:
             with self._lock:
-                noted, self._agents = self._agents, set()
-            busy = self._write(noted) if noted else set()
+                noted, self._noted = self._noted, {}
+            busy = self._write(noted) if noted else ()
         if busy:
             with self._lock:
-                self._agents |= busy
+                for agent_id in busy:
+                    self._add(agent_id, noted[agent_id])
                 self._arm()
 
     def close(self) -> None:
@@ -49,13 +60,20 @@ class ReadActivity:
                 self._timer.cancel()
         self.flush()
 
-    def _write(self, noted: set[str]) -> set[str]:
-        """Write them, and return those that have to wait."""
+    def _add(self, agent_id: str, dropping: Iterable[int]) -> None:
+        self._noted.setdefault(agent_id, set()).update(dropping)
+
+    def _write(self, noted: Mapping[str, set[int]]) -> Collection[str]:
+        """Write what is noted, and return the agents that have to wait."""
         try:
             with self._database.lane_transaction(durable=False) as connection:
-                return touch_read(connection, noted)
+                busy = touch_read(connection, noted)
+                for agent_id, dropping in noted.items():
+                    if dropping and agent_id not in busy:
+                        submit_drop(connection, agent_id, dropping)
+                return busy
         except MemciError:
-            return noted
+            return noted.keys()
 
     def _arm(self) -> None:
         if self._timer is None and not self._closed:

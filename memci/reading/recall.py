@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.recall import (
     MATCH_COSINE,
     Forgotten,
@@ -19,7 +20,7 @@ from memci.reading.models import ReadingDefaults, ReadingModels
 from memci.reading.recalled import Found, Recalled, as_structure, as_text
 from memci.shapes.read import RecallAnswer, RecallRequest, RecallText
 from memci.smallmodel.ports import Vectors
-from memci.storage.parameters import own_parameters
+from memci.storage.parameters import parameters_of
 from memci.storage.reading import recall as network
 from memci.storage.reading.messages import message_ids, pending_messages
 from memci.storage.reading.state import progress
@@ -51,17 +52,20 @@ class Recall:
     ) -> RecallAnswer | RecallText:
         """Answer with the memories in reach that match, nearest first. It changes nothing.
 
-        ``vectors`` (shape (n, d)) are the keywords' own, if the caller has them.
+        With ``drop_on_visit``, links to the forgotten ones that the answer names go later, by a
+        job (M15). ``vectors`` (shape (n, d)) are the keywords' own, if the caller has them.
         """
         wait_until_fresh(self._database, agent_id, request)
         keywords = Keywords.of(request.keywords, self._models, vectors)
         with self._database.agent_snapshot(agent_id) as connection:
             recalled = self._recall(connection, agent_id, request, keywords)
-        self._activity.note(agent_id)
         count = self._models.tokenizers.count(self._defaults.tokenizer)
         if request.format == "structured":
-            return as_structure(recalled, request.budget_tokens, count)
-        return as_text(recalled, request.budget_tokens, count, keywords.language)
+            told = as_structure(recalled, request.budget_tokens, count)
+        else:
+            told = as_text(recalled, request.budget_tokens, count, keywords.language)
+        self._activity.note(agent_id, dropping=told.forgotten if recalled.drops else ())
+        return told.answer
 
     def _recall(
         self, connection: Connection, agent_id: str, request: RecallRequest, keywords: Keywords
@@ -88,6 +92,7 @@ class Recall:
             ids=message_ids(connection, agent_id, seqs),
             miss=miss,
             now=progress(connection, agent_id),
+            drops=bool(gone) and self._parameters(connection, agent_id).drops_on_visit,
         )
 
     def _walk(
@@ -103,8 +108,7 @@ class Recall:
         """
         depth = request.depth
         if depth is None:
-            own = own_parameters(connection, agent_id)
-            depth = self._defaults.memory.with_values(own).default_search_depth
+            depth = self._parameters(connection, agent_id).default_search_depth
         walk = Walk(network.focus_points(connection, agent_id))
         if matches is not None and not matches:
             return walk
@@ -112,6 +116,9 @@ class Recall:
             steps = network.steps_from(connection, agent_id, walk.frontier, request.relations)
             walk.advance(steps)
         return walk
+
+    def _parameters(self, connection: Connection, agent_id: str) -> MemoryParameters:
+        return parameters_of(connection, agent_id, self._defaults.memory)
 
     def _named(self, forgotten: Iterable[Forgotten], keywords: Keywords) -> list[Forgotten]:
         """Return those whose relation or hint holds a keyword, in order."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from memci.domain.context.budget import Count, fitting
 from memci.domain.language import Language
@@ -25,7 +26,10 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """Memories and forgotten ones, in order; ``ids`` of the messages they came from, by seq."""
+    """Memories and forgotten ones, in order; ``ids`` of the messages they came from, by seq.
+
+    ``drops``: links to forgotten ones go once they are reported (M15).
+    """
 
     memories: Sequence[Found]
     forgotten: Sequence[Forgotten]
@@ -33,17 +37,27 @@ class Recalled:
     ids: Mapping[int, str]
     miss: Miss | None
     now: Progress
+    drops: bool
 
 
-def as_structure(recalled: Recalled, budget: int | None, count: Count) -> RecallAnswer:
+class Told(NamedTuple):
+    """An answer, and the ids of the forgotten nodes that it names: the rest did not fit."""
+
+    answer: RecallAnswer | RecallText
+    forgotten: frozenset[int]
+
+
+def as_structure(recalled: Recalled, budget: int | None, count: Count) -> Told:
     """Return it for a program; the contents together are within the budget."""
     contents = [each.memory.content for each in recalled.memories]
     contents += [f"{each.relation} {each.hint}" for each in recalled.forgotten]
     fit = fitting(contents, budget, count, joint="\n")
-    known = len(recalled.memories)
-    return RecallAnswer(
+    forgotten = _forgotten(recalled, fit)
+    answer = RecallAnswer(
         memories=[
-            _memory(recalled.memories[place], recalled.ids) for place in fit if place < known
+            _memory(recalled.memories[place], recalled.ids)
+            for place in fit
+            if place < len(recalled.memories)
         ],
         forgotten=[
             ForgottenMemory(
@@ -51,17 +65,16 @@ def as_structure(recalled: Recalled, budget: int | None, count: Count) -> Recall
                 hint=gone.hint,
                 restorable=gone.node_id in recalled.restorable,
             )
-            for place in fit
-            if place >= known
-            for gone in (recalled.forgotten[place - known],)
+            for gone in forgotten
         ],
         miss=recalled.miss,
         seq=recalled.now.seq,
         pending=recalled.now.pending,
     )
+    return Told(answer, frozenset(gone.node_id for gone in forgotten))
 
 
-def as_text(recalled: Recalled, budget: int | None, count: Count, language: Language) -> RecallText:
+def as_text(recalled: Recalled, budget: int | None, count: Count, language: Language) -> Told:
     """Return it for a model; the text is within the budget. A miss is said in ``language``."""
     entries = [
         recall_text.memory_entry(each.memory.content, each.memory.language)
@@ -73,12 +86,19 @@ def as_text(recalled: Recalled, budget: int | None, count: Count, language: Lang
     if recalled.miss is not None and recalled.miss is not Miss.FORGOTTEN:
         entries.append(recall_text.miss_entry(recalled.miss, language))
     fit = fitting(entries, budget, count, joint=recall_text.SEPARATOR)
-    return RecallText(
+    answer = RecallText(
         text=recall_text.SEPARATOR.join(entries[place] for place in fit),
         miss=recalled.miss,
         seq=recalled.now.seq,
         pending=recalled.now.pending,
     )
+    return Told(answer, frozenset(gone.node_id for gone in _forgotten(recalled, fit)))
+
+
+def _forgotten(recalled: Recalled, fit: Sequence[int]) -> list[Forgotten]:
+    """Return the forgotten ones among the places that fit: they come after the memories."""
+    places = range(len(recalled.memories), len(recalled.memories) + len(recalled.forgotten))
+    return [recalled.forgotten[place - places.start] for place in fit if place in places]
 
 
 def _memory(found: Found, ids: Mapping[int, str]) -> RecalledMemory:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
+from pydantic import Field
+
+from memci.domain.message import AppendLimits
+from memci.errors import TooLargeError
 from memci.shapes.agent import CompressRequest
+from memci.shapes.base import ForeignId, Request
 from memci.shapes.message import AppendRequest
 
 
@@ -13,6 +18,22 @@ class CreateArguments(AppendRequest):
 
     agent_id: str
     v: Literal[1] = 1
+
+
+class StoredArguments(Request):
+    """``memci.memory.create`` of messages that are stored already, named by their ids."""
+
+    agent_id: str
+    message_ids: Annotated[tuple[ForeignId, ...], Field(min_length=1)]
+    v: Literal[1] = 1
+
+    def check_limits(self, limits: AppendLimits) -> None:
+        """Raise ``TooLargeError`` when it names too many messages."""
+        if len(self.message_ids) > limits.messages:
+            raise TooLargeError(
+                f"expected at most {limits.messages} messages at once; name them in several",
+                field="message_ids",
+            )
 
 
 class CompressArguments(CompressRequest):

@@ -32,6 +32,10 @@ _FADE = """
 UPDATE link SET strength = strength * %(rate)s::float8
 WHERE agent_id = %(agent)s AND source = ANY(%(sources)s) AND target <> ALL(%(focus)s)
 """
+_DROP = """
+DELETE FROM link WHERE agent_id = %(agent)s AND target = ANY(%(targets)s)
+AND NOT EXISTS (SELECT FROM node WHERE node.agent_id = %(agent)s AND node.id = link.target)
+"""
 _GENERIC_OUT = """
 UPDATE link SET relation = %s WHERE agent_id = %s AND source = ANY(%s) AND relation <> %s
 """
@@ -93,6 +97,12 @@ def decay_links(
     broken = connection.exec_driver_sql(_BREAK, values).rowcount
     connection.exec_driver_sql(_FADE, values)
     return broken
+
+
+def drop_dangling(connection: Connection, agent_id: str, targets: Collection[int]) -> int:
+    """Remove all links to those of the nodes that are gone; return how many (M15)."""
+    values = {"agent": agent_id, "targets": list(targets)}
+    return connection.exec_driver_sql(_DROP, values).rowcount
 
 
 def make_generic(

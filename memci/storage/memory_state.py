@@ -15,10 +15,10 @@ from memci.storage.messages import COLUMNS, to_message
 _SELECT = f"SELECT {COLUMNS} FROM message "  # noqa: S608 - a constant of this package
 _HANDED = """
 WHERE agent_id = %s AND seq BETWEEN %s AND %s AND remember = ANY(%s)
-AND memory_state IN ('none', 'pending') ORDER BY seq
+AND (%s::bigint[] IS NULL OR seq = ANY(%s)) AND memory_state IN ('none', 'pending') ORDER BY seq
 """
 _UNINDEXED = """
-WHERE agent_id = %s AND seq BETWEEN %s AND %s AND remember = ANY(%s) AND NOT indexed ORDER BY seq
+WHERE agent_id = %s AND seq BETWEEN %s AND %s AND NOT indexed ORDER BY seq
 """
 _LOCK = """
 SELECT seq, indexed, memory_state IN ('none', 'pending') AS open FROM message
@@ -41,6 +41,13 @@ UPDATE message SET memory_state = 'pending'
 WHERE agent_id = %s AND seq = ANY(%s) AND remember = 'auto' AND memory_state = 'none'
 RETURNING seq
 """
+_NAMED = """
+SELECT message.seq, memory_state FROM unnest(%s::text[]) WITH ORDINALITY AS named(id, place)
+LEFT JOIN message ON message.agent_id = %s AND message.id = named.id ORDER BY place
+"""
+_HAND_OVER_ASKED = """
+UPDATE message SET memory_state = 'pending', remember = 'now' WHERE agent_id = %s AND seq = ANY(%s)
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,18 +58,33 @@ class Locked:
     unmade: frozenset[int]
 
 
+@dataclass(frozen=True, slots=True)
+class Unasked:
+    """Of messages that somebody names: those never handed over, and places of unknown names."""
+
+    seqs: list[int]  # ascending
+    missing: list[int]
+
+
 def handed_messages(
-    connection: Connection, agent_id: str, seqs: tuple[int, int], remember: Collection[Remember]
+    connection: Connection,
+    agent_id: str,
+    seqs: tuple[int, int],
+    remember: Collection[Remember],
+    only: Sequence[int] | None = None,
 ) -> list[Message]:
-    """Return the messages from the first to the last seq of which memory is still to be made."""
-    return _messages(connection, _HANDED, (agent_id, *seqs, list(remember)))
+    """Return the messages from the first to the last seq of which memory is still to be made.
+
+    ``only`` these seqs, if given.
+    """
+    return _messages(connection, _HANDED, (agent_id, *seqs, list(remember), only, only))
 
 
 def unindexed_messages(
-    connection: Connection, agent_id: str, seqs: tuple[int, int], remember: Collection[Remember]
+    connection: Connection, agent_id: str, seqs: tuple[int, int]
 ) -> list[Message]:
     """Return the messages from the first to the last seq that search does not find yet."""
-    return _messages(connection, _UNINDEXED, (agent_id, *seqs, list(remember)))
+    return _messages(connection, _UNINDEXED, (agent_id, *seqs))
 
 
 def lock_messages(connection: Connection, agent_id: str, seqs: Sequence[int]) -> Locked:
@@ -108,6 +130,20 @@ def recent_from(connection: Connection, agent_id: str, interactions: int) -> int
 def hand_over(connection: Connection, agent_id: str, seqs: Sequence[int]) -> list[int]:
     """Note that messages go to memory; return those that had not gone before, ascending."""
     return sorted(connection.exec_driver_sql(_HAND_OVER, (agent_id, list(seqs))).scalars())
+
+
+def unasked_messages(connection: Connection, agent_id: str, ids: Sequence[str]) -> Unasked:
+    """Look up messages by their ids; the lane must be locked."""
+    rows = connection.exec_driver_sql(_NAMED, (list(ids), agent_id)).all()
+    return Unasked(
+        seqs=sorted({row.seq for row in rows if row.memory_state == MemoryState.NONE}),
+        missing=[place for place, row in enumerate(rows) if row.seq is None],
+    )
+
+
+def hand_over_asked(connection: Connection, agent_id: str, seqs: Sequence[int]) -> None:
+    """Note that messages go to memory because somebody asks, whatever was wished when they came."""
+    connection.exec_driver_sql(_HAND_OVER_ASKED, (agent_id, list(seqs)))
 
 
 def _messages(connection: Connection, where: str, values: tuple[Any, ...]) -> list[Message]:

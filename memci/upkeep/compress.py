@@ -2,24 +2,11 @@
 
 from __future__ import annotations
 
+from memci.queue.passes import ask_for_active, ask_for_idle
 from memci.storage.session import Database
 
-# One pass for every agent that was written to or read since beat last asked for one. Whoever has
-# a pass waiting already gets no second one; two beats in one period ask once.
-_ACTIVE = """
-UPDATE lane SET beat_at = now(),
-                compress_req = CASE WHEN compress_req > compress_done THEN compress_req
-                                    ELSE compress_req + 1 END
-WHERE greatest(written_at, read_at) > coalesce(beat_at, '-infinity')
-  AND coalesce(beat_at, '-infinity') <= now() - %(quiet)s * interval '1 second'
-"""
-_IDLE = """
-UPDATE lane SET beat_at = now(), compress_req = compress_req + 1
-WHERE compress_req = compress_done AND pass_number > 0
-  AND coalesce(beat_at, '-infinity') <= now() - %(quiet)s * interval '1 second'
-"""
 _DAY_S = 86_400
-# A period that comes a little early is still that period.
+# A period that comes a little early is still that period; two beats in one period ask once.
 _EARLY = 0.9
 
 
@@ -29,8 +16,7 @@ def request_due_passes(database: Database, *, period_s: float, idle_passes_per_d
     Returns how many agents that were.
     """
     with database.upkeep_transaction() as connection:
-        due = connection.exec_driver_sql(_ACTIVE, {"quiet": period_s * _EARLY}).rowcount
+        due = ask_for_active(connection, quiet_s=period_s * _EARLY)
         if idle_passes_per_day:
-            quiet = {"quiet": _DAY_S / idle_passes_per_day}
-            due += connection.exec_driver_sql(_IDLE, quiet).rowcount
+            due += ask_for_idle(connection, quiet_s=_DAY_S / idle_passes_per_day)
     return due

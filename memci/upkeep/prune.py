@@ -1,39 +1,56 @@
-"""Removes rows that nobody needs any more: done jobs and old receipts."""
+"""Removes rows that nobody needs any more: done jobs and old receipts, in small bites."""
 
 from __future__ import annotations
 
+from memci.queue.prune import delete_ended_jobs, job_blocks
+from memci.storage.reading.receipts import (
+    agents_with_old_receipts,
+    delete_old_receipts,
+    note_oldest_receipt,
+)
 from memci.storage.session import Database
 
-# Small bites: no lane waits for housekeeping.
-_BITE = 5_000
-_DONE_JOBS = """
-DELETE FROM job WHERE (agent_id, id) IN (
-    SELECT agent_id, id FROM job
-    WHERE state IN ('done', 'cancelled') AND finished_at < now() - %s * interval '1 second'
-    LIMIT %s)
-"""
-_RECEIPTS = "DELETE FROM receipt WHERE created_at < now() - %s * interval '1 second'"
-# Who was never read has no receipt.
-_AGENTS = "SELECT agent_id FROM lane WHERE read_at IS NOT NULL ORDER BY agent_id"
+# 4 MiB of the table: some milliseconds.
+_BLOCKS = 512
+_RECEIPTS = 5_000
+# An agent is looked at when its oldest receipt is so much older than need be: else every run would
+# look at every agent that is read, for a handful of receipts.
+_LATE = 1.1
+# The sweeper waits while this runs. Those whose receipts are the oldest come first.
+_AGENTS = 1_000
 
 
 def prune_done_jobs(database: Database, *, keep_s: float) -> int:
-    """Delete done and cancelled jobs that ended longer ago; dead ones stay until decided on."""
+    """Delete done and cancelled jobs that ended longer ago; dead ones stay until decided on.
+
+    Walks once through the table. A job that moves within it meanwhile waits for the next run.
+    """
+    with database.upkeep_transaction() as connection:
+        blocks = job_blocks(connection)
     removed = 0
-    while True:
+    for first in range(0, blocks, _BLOCKS):
         with database.upkeep_transaction() as connection:
-            bite = connection.exec_driver_sql(_DONE_JOBS, (keep_s, _BITE)).rowcount
-        removed += bite
-        if bite < _BITE:
-            return removed
+            bite = range(first, first + _BLOCKS)
+            removed += delete_ended_jobs(connection, bite, keep_s=keep_s)
+    return removed
 
 
 def prune_receipts(database: Database, *, keep_s: float) -> int:
-    """Delete receipts that are older, agent by agent: upkeep itself sees no content."""
+    """Delete receipts that are older, of agents that have any that are a tenth older still.
+
+    Agent by agent, since upkeep itself sees no content (M21).
+    """
     with database.upkeep_transaction() as connection:
-        agents = [row[0] for row in connection.exec_driver_sql(_AGENTS)]
+        agents = agents_with_old_receipts(connection, older_s=keep_s * _LATE, most=_AGENTS)
+    return sum(_prune_receipts_of(database, agent_id, keep_s) for agent_id in agents)
+
+
+def _prune_receipts_of(database: Database, agent_id: str, keep_s: float) -> int:
     removed = 0
-    for agent_id in agents:
+    while True:
         with database.agent_transaction(agent_id, durable=False) as connection:
-            removed += connection.exec_driver_sql(_RECEIPTS, (keep_s,)).rowcount
-    return removed
+            bite = delete_old_receipts(connection, agent_id, keep_s=keep_s, most=_RECEIPTS)
+            removed += bite
+            if bite < _RECEIPTS:
+                note_oldest_receipt(connection, agent_id)
+                return removed

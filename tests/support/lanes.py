@@ -36,7 +36,11 @@ class Producer:
         )  # fmt: skip
 
     def states(self, agent_id: str) -> list[str]:
-        return self._column(agent_id, "SELECT state FROM job WHERE agent_id = %s ORDER BY ordinal")
+        """States of the jobs that producers sent, in the order of the mailbox."""
+        return self._column(
+            agent_id,
+            "SELECT state FROM job WHERE agent_id = %s AND source <> 'lane' ORDER BY ordinal",
+        )
 
     def job(self, agent_id: str, job_id: Any) -> Any:
         with self.database.lane_transaction() as connection:

@@ -73,6 +73,16 @@ class ScriptedHandler:
                 raise ZeroDivisionError("secret text")
 
 
+class NoIndexing:
+    """Takes the jobs that index what dead and cancelled ones leave: no producer sends these."""
+
+    kind = "memci.message.index"
+    triggers_compression = False
+
+    def prepare(self, job: Job) -> Effect:
+        return lambda connection: {"indexed": 0}
+
+
 class NodeByNode:
     """A pass that scans nodes one by one, each as long as its content says in milliseconds."""
 
@@ -109,8 +119,8 @@ class NodeByNode:
 
 def scripted_handlers(database: Database, folder: Path) -> dict[str, Handler]:
     """What the runtime's ``handlers`` are in these tests."""
-    kinds = ("memci.memory.create", "memci.message.index")
-    return {kind: ScriptedHandler(kind, database, folder) for kind in kinds}
+    create = ScriptedHandler("memci.memory.create", database, folder)
+    return {create.kind: create, NoIndexing.kind: NoIndexing()}
 
 
 class DyingTraces(Traces):

@@ -38,6 +38,7 @@ class JobSource(StrEnum):
     BEAT = "beat"
     REPLAY = "replay"
     LANE = "lane"  # another job of the same agent
+    READ = "read"  # a recall, of what it has reported (M15)
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,6 +53,11 @@ class MemoryParameters:
         for each in fields(self):
             _check(each.name, getattr(self, each.name), whole=each.type == "int")
 
+    @property
+    def drops_on_visit(self) -> bool:
+        """Whether links to a forgotten node go once a recall has reported it (M15)."""
+        return self.dangling_links == "drop_on_visit"
+
     def with_values(self, values: dict[str, object]) -> Self:
         """Return a copy with some values replaced; an unknown name is an error."""
         known = {each.name: getattr(self, each.name) for each in fields(self)}

@@ -8,7 +8,7 @@ from enum import StrEnum
 class MemoryState(StrEnum):
     """Where a message stands on its way into the network."""
 
-    NONE = "none"  # not handed over
+    NONE = "none"  # not handed over, or its job was cancelled or discarded
     PENDING = "pending"  # handed over; its job has not run yet
     MADE = "made"  # in at least one node
     FILTERED = "filtered"  # looked at, and made into nothing

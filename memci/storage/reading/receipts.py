@@ -23,6 +23,22 @@ _LAST_PREFIX_OF_NONE = """
 SELECT body->'prefix' FROM receipt
  WHERE agent_id = %s AND session_id IS NULL AND kind = 'context' ORDER BY created_at DESC LIMIT 1
 """
+_WITH_OLD = """
+SELECT agent_id FROM lane WHERE receipts_from < now() - %s * interval '1 second'
+ ORDER BY receipts_from LIMIT %s
+"""
+_DELETE_OLD = """
+DELETE FROM receipt WHERE agent_id = %(agent)s AND id IN (
+    SELECT id FROM receipt
+     WHERE agent_id = %(agent)s AND created_at < now() - %(keep)s * interval '1 second'
+     LIMIT %(most)s)
+"""
+# A lane that its worker holds is left for the next time.
+_NOTE_OLDEST = """
+UPDATE lane SET receipts_from = (SELECT min(created_at) FROM receipt WHERE agent_id = %(agent)s)
+ WHERE agent_id = (SELECT agent_id FROM lane WHERE agent_id = %(agent)s
+                      FOR NO KEY UPDATE SKIP LOCKED)
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,3 +80,22 @@ def last_prefix(
     else:
         found = connection.exec_driver_sql(_LAST_PREFIX, (agent_id, session_id))
     return [(digest, length) for digest, length in found.scalar() or ()]
+
+
+def agents_with_old_receipts(connection: Connection, *, older_s: float, most: int) -> list[str]:
+    """Return agents that may have receipts older than this, those with the oldest first.
+
+    Reads lanes alone.
+    """
+    return list(connection.exec_driver_sql(_WITH_OLD, (older_s, most)).scalars())
+
+
+def delete_old_receipts(connection: Connection, agent_id: str, *, keep_s: float, most: int) -> int:
+    """Delete receipts that are older, at most so many; return how many."""
+    values = {"agent": agent_id, "keep": keep_s, "most": most}
+    return connection.exec_driver_sql(_DELETE_OLD, values).rowcount
+
+
+def note_oldest_receipt(connection: Connection, agent_id: str) -> None:
+    """Note on the lane how old the oldest receipt is now."""
+    connection.exec_driver_sql(_NOTE_OLDEST, {"agent": agent_id})

@@ -15,7 +15,8 @@ SELECT l.message_seq,
 """
 # A lane that its worker holds is left for the next time: a read never waits for a write.
 _TOUCH = """
-UPDATE lane SET read_at = now() WHERE agent_id IN (
+UPDATE lane SET read_at = now(), receipts_from = coalesce(receipts_from, now())
+WHERE agent_id IN (
     SELECT agent_id FROM lane WHERE agent_id = ANY(%s) ORDER BY agent_id
        FOR NO KEY UPDATE SKIP LOCKED)
 RETURNING agent_id
@@ -46,7 +47,11 @@ def progress(connection: Connection, agent_id: str) -> Progress:
 
 
 def touch_read(connection: Connection, agent_ids: Collection[str]) -> set[str]:
-    """Note that these agents were read now (M16); return those whose lane was busy."""
+    """Note that these agents were read now (M16); return those whose lane was busy.
+
+    What they were read for may have left a receipt.
+    The lanes of the others are locked until the transaction ends.
+    """
     ids = list(agent_ids)
     touched = {row[0] for row in connection.exec_driver_sql(_TOUCH, (ids,))}
     missed = [each for each in ids if each not in touched]

@@ -52,6 +52,8 @@ lane = Table(
     Column("written_at", Instant),
     Column("read_at", Instant),
     Column("beat_at", Instant),
+    # No receipt is older; null: there is none. Upkeep looks here, since it sees no receipts.
+    Column("receipts_from", Instant),
     made_at(),
     # Only the two token columns are indexed: claims, renewals and counters stay HOT updates.
     Index("lane_due", "wake_at", postgresql_where=text("wake_at IS NOT NULL")),

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from memci.storage.session import Database
+from tests.support.mailbox import Mailbox
 from tests.support.network import AgentUnderTest
 
 
@@ -18,3 +19,8 @@ def database(database_url: str) -> Iterator[Database]:
 @pytest.fixture
 def ada(database: Database) -> AgentUnderTest:
     return AgentUnderTest(database)
+
+
+@pytest.fixture
+def mailbox(ada: AgentUnderTest) -> Mailbox:
+    return Mailbox(ada)

@@ -9,9 +9,11 @@ import pytest
 from memci.broker.letters import encode, letter_id
 from memci.broker.names import CREATE_TASK
 from memci.commands import dead_jobs
-from memci.domain.message import AppendLimits
+from memci.domain.message import AppendLimits, NewMessage, Remember, Role
+from memci.errors import ConflictError
 from memci.queue import submit
 from memci.queue.bridge import take_in
+from memci.queue.intake import Append
 from tests.support import lanes
 
 LIMITS = AppendLimits(1_000_000, 100_000, 50)
@@ -63,3 +65,56 @@ def test_a_letter_is_kept_until_it_is_decided_on(producer):
     assert (producer.states("a"), kept(producer)) == (["dead"], 1)
     dead_jobs.discard(producer.database, producer.tokens, "a", letter_id("1", raw))
     assert (producer.states("a"), kept(producer)) == (["cancelled"], 0)
+
+
+def store(producer, *ids):
+    messages = [NewMessage(Role.USER, f"said {each}", id=each) for each in ids]
+    producer.intake.append(Append("a", messages, remember=Remember.NEVER))
+
+
+def test_stored_messages_are_handed_over_by_their_ids(producer):
+    store(producer, "x", "y")
+    wish = {"v": 1, "agent_id": "a", "message_ids": ["y"]}
+    for task_id in ("1", "1", "2"):
+        deliver(producer, encode(CREATE_TASK, task_id, wish))
+    assert producer.states("a") == ["queued", "queued"]  # to be indexed, and to be remembered
+    with producer.database.lane_transaction() as connection:
+        job = connection.exec_driver_sql("SELECT * FROM job ORDER BY ordinal DESC LIMIT 1").one()
+    assert (job.kind, job.source, job.payload) == (CREATE_TASK, "celery", {"seqs": [2]})
+    assert (job.first_seq, job.last_seq) == (2, 2)
+
+
+def test_ids_that_are_not_stored_make_a_dead_letter_until_they_are(producer):
+    raw = encode(CREATE_TASK, "1", {"agent_id": "a", "message_ids": ["secret-name"]})
+    deliver(producer, raw)
+    dead = producer.job("a", letter_id("1", raw))
+    assert dead.state == "dead"
+    assert "1 of 1 messages are not stored, such as message_ids[0]" in dead.last_error
+    assert "secret-name" not in dead.last_error
+    replay = (producer.database, producer.tokens, "a", dead.id)
+    with pytest.raises(ConflictError, match="not stored"):
+        dead_jobs.replay(*replay, at_tail=False, limits=LIMITS)
+    store(producer, "secret-name")
+    watched = dead_jobs.replay(*replay, at_tail=False, limits=LIMITS)
+    assert producer.job("a", watched).payload == {"seqs": [1]}
+
+
+@pytest.mark.parametrize(
+    ("fields", "field"),
+    [
+        ({"message_ids": []}, "message_ids"),
+        ({"message_ids": [""]}, "message_ids[0]"),
+        ({"message_ids": ["x"] * 51}, "at most 50 messages"),
+        ({"message_ids": "x"}, "message_ids"),
+        ({"message_ids": ["x"], "messages": [MESSAGE]}, "messages"),
+        ({"message_ids": ["x"], "remember": "now"}, "remember"),
+        ({"message_ids": ["x"], "v": 2}, "v"),
+    ],
+)
+def test_wishes_that_make_no_sense_say_what_is_wrong(producer, fields, field):
+    store(producer, "x")
+    raw = encode(CREATE_TASK, "1", {"agent_id": "a", **fields})
+    deliver(producer, raw)
+    dead = producer.job("a", letter_id("1", raw))
+    assert dead.state == "dead"
+    assert field in dead.last_error

@@ -35,6 +35,7 @@ CREATE TABLE lane (
     written_at timestamptz,
     read_at timestamptz,
     beat_at timestamptz,
+    receipts_from timestamptz,
     created_at timestamptz DEFAULT now() NOT NULL,
     PRIMARY KEY (agent_id)
 ) WITH (fillfactor = 50);
@@ -256,7 +257,7 @@ CREATE POLICY own_agent ON {table}
 
 GRANT_UPKEEP = """
 GRANT SELECT, UPDATE ON lane TO memci_upkeep;
-GRANT SELECT (agent_id, id, ordinal, kind, source, state, attempts, started, not_before,
+GRANT SELECT (ctid, agent_id, id, ordinal, kind, source, state, attempts, started, not_before,
               created_at, started_at, finished_at) ON job TO memci_upkeep;
 GRANT DELETE ON job TO memci_upkeep;
 GRANT SELECT ON alembic_version TO memci_app, memci_upkeep;

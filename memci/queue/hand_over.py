@@ -1,0 +1,70 @@
+"""Messages that are stored already are handed to memory (queue.md, "Messages")."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from sqlalchemy import Connection
+
+from memci.domain.lane.job import JobSource
+from memci.errors import ConflictError, InvalidInputError
+from memci.queue import submit
+from memci.queue.intake import CREATE_KIND
+from memci.storage.memory_state import hand_over_asked, unasked_messages
+
+
+@dataclass(frozen=True, slots=True)
+class HandOver:
+    """A wish that stored messages be remembered, whatever was wished when they came."""
+
+    agent_id: str
+    message_ids: Sequence[str]
+    job_id: UUID
+    source: JobSource
+    traceparent: str | None = None
+
+
+def hand_over_in(connection: Connection, request: HandOver) -> bool:
+    """Queue one job for those messages that memory was not asked to make anything of yet.
+
+    False when there are none: all were handed over before, or this is the same wish again.
+    Raises ``InvalidInputError`` when a message is not stored, and then nothing is written.
+    """
+    woken, _ = submit.lock_lane(connection, request.agent_id)
+    found = unasked_messages(connection, request.agent_id, request.message_ids)
+    if found.missing:
+        raise InvalidInputError(
+            f"{len(found.missing)} of {len(request.message_ids)} messages are not stored, such as "
+            f"message_ids[{found.missing[0]}]; store them first, then hand them over by their ids"
+        )
+    seqs = found.seqs
+    if not seqs or _is_known(connection, request):
+        submit.unlock_lane(connection, request.agent_id, woken=woken)
+        return False
+    hand_over_asked(connection, request.agent_id, seqs)
+    job = submit.NewJob(
+        agent_id=request.agent_id,
+        id=request.job_id,
+        kind=CREATE_KIND,
+        source=request.source,
+        first_seq=seqs[0],
+        last_seq=seqs[-1],
+        payload={"seqs": seqs},
+        traceparent=request.traceparent,
+    )
+    submit.insert_job(connection, job)
+    return True
+
+
+def _is_known(connection: Connection, request: HandOver) -> bool:
+    """Tell whether this wish came before, and its job was cancelled meanwhile."""
+    payload = submit.payload_of(connection, request.agent_id, request.job_id)
+    if payload is None:
+        return False
+    if "seqs" not in payload:
+        raise ConflictError(
+            "this task id was used before for something else; give every message an id of its own"
+        )
+    return True

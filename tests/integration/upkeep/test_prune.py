@@ -1,0 +1,172 @@
+"""What nobody needs any more goes, and only that; without looking at everything every time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from uuid import uuid4
+
+import pytest
+from sqlalchemy import event
+
+from memci.reading.activity import ReadActivity
+from memci.storage.reading.receipts import NewReceipt, write_receipt
+from memci.storage.session import Database
+from memci.upkeep.prune import prune_done_jobs, prune_receipts
+
+HOUR_S = 3600.0
+_FILL = """
+INSERT INTO job (agent_id, id, kind, payload, source, state, finished_at)
+SELECT 'a' || n %% 7, gen_random_uuid(), 'k', '{}', 'http', %s, now() - %s * interval '1 hour'
+FROM generate_series(1, %s) AS n
+"""
+
+
+@pytest.fixture
+def database(database_url: str) -> Iterator[Database]:
+    made = Database(database_url)
+    yield made
+    made.close()
+
+
+def fill(database: Database, state: str, *, hours: float | None, count: int) -> None:
+    with database.lane_transaction() as connection:
+        connection.exec_driver_sql(_FILL, (state, hours, count))
+
+
+def jobs(database: Database) -> dict[str, int]:
+    with database.lane_transaction() as connection:
+        rows = connection.exec_driver_sql("SELECT state, count(*) FROM job GROUP BY state").all()
+    return {row[0]: row[1] for row in rows}
+
+
+class TestDoneJobs:
+    def test_ended_ones_go_when_they_are_old(self, database: Database):
+        for state in ("done", "cancelled", "dead"):
+            fill(database, state, hours=0.5, count=3)
+            fill(database, state, hours=2, count=5)
+        fill(database, "queued", hours=None, count=4)
+        assert prune_done_jobs(database, keep_s=HOUR_S) == 10
+        assert jobs(database) == {"done": 3, "cancelled": 3, "dead": 8, "queued": 4}
+        assert prune_done_jobs(database, keep_s=HOUR_S) == 0
+
+    def test_an_empty_table_is_no_error(self, database: Database):
+        assert prune_done_jobs(database, keep_s=HOUR_S) == 0
+
+    def test_the_whole_table_is_walked_once(self, database: Database):
+        fill(database, "done", hours=0.5, count=60_000)
+        fill(database, "done", hours=2, count=20_000)
+        read = 0
+
+        def count(connection) -> None:
+            nonlocal read
+            driver = connection.connection.driver_connection
+            (rows,) = driver.execute(
+                "SELECT seq_tup_read + coalesce(idx_tup_fetch, 0) FROM pg_stat_xact_user_tables"
+                " WHERE relname = 'job'"
+            ).fetchone()
+            driver.execute("SELECT pg_stat_force_next_flush()")
+            read += rows
+
+        event.listen(database.engine, "commit", count)
+        assert prune_done_jobs(database, keep_s=HOUR_S) == 20_000
+        assert read == 80_000
+        assert jobs(database) == {"done": 60_000}
+
+
+@contextmanager
+def counted(database: Database) -> Iterator[list[str]]:
+    """The agents of the transactions that are opened."""
+    opened: list[str] = []
+
+    def note(
+        connection: object, cursor: object, statement: str, values: Sequence[str], *_: object
+    ) -> None:
+        if statement.startswith("SELECT set_config('role'"):
+            opened.append(values[1])
+
+    event.listen(database.engine, "before_cursor_execute", note)
+    yield opened
+    event.remove(database.engine, "before_cursor_execute", note)
+
+
+class TestReceipts:
+    """Receipts are written as reads write them: the receipt first, then that there was a read."""
+
+    @pytest.fixture(autouse=True)
+    def agents(self, database: Database) -> None:
+        with database.lane_transaction() as connection:
+            connection.exec_driver_sql(
+                "INSERT INTO lane (agent_id) SELECT 'a' || n FROM generate_series(1, 20) AS n"
+            )
+
+    def assemble(self, database: Database, agent_id: str, *, hours: float, count: int = 1) -> None:
+        with database.agent_transaction(agent_id) as connection:
+            for _ in range(count):
+                write_receipt(
+                    connection, agent_id, NewReceipt(uuid4(), "context", {}), session_id=None
+                )
+            connection.exec_driver_sql(
+                "UPDATE receipt SET created_at = now() - %s * interval '1 hour'"
+                " WHERE agent_id = %s AND created_at = now()",
+                (hours, agent_id),
+            )
+        activity = ReadActivity(database)
+        activity.note(agent_id)
+        activity.close()
+        with database.lane_transaction() as connection:
+            connection.exec_driver_sql(
+                "UPDATE lane SET receipts_from = least(receipts_from, now() - %s * interval"
+                " '1 hour') WHERE agent_id = %s",
+                (hours, agent_id),
+            )
+
+    def receipts(self, database: Database, agent_id: str) -> int:
+        with database.agent_snapshot(agent_id) as connection:
+            return int(connection.exec_driver_sql("SELECT count(*) FROM receipt").scalar_one())
+
+    def test_old_ones_go_of_every_agent(self, database: Database):
+        for agent_id in ("a1", "a2"):
+            self.assemble(database, agent_id, hours=2, count=3)
+            self.assemble(database, agent_id, hours=0.5)
+        assert prune_receipts(database, keep_s=HOUR_S) == 6
+        assert [self.receipts(database, each) for each in ("a1", "a2")] == [1, 1]
+
+    def test_who_has_no_old_ones_is_not_looked_at(self, database: Database):
+        self.assemble(database, "a1", hours=2)
+        self.assemble(database, "a2", hours=0.5)
+        for expected in (["", "a1"], [""]):
+            with counted(database) as opened:
+                prune_receipts(database, keep_s=HOUR_S)
+            assert opened == expected
+
+    def test_an_agent_is_looked_at_when_it_is_worth_it(self, database: Database):
+        self.assemble(database, "a1", hours=1.05)
+        assert prune_receipts(database, keep_s=HOUR_S) == 0
+        self.assemble(database, "a1", hours=1.15)
+        assert prune_receipts(database, keep_s=HOUR_S) == 2
+
+    def test_after_all_are_gone_new_ones_are_noticed(self, database: Database):
+        self.assemble(database, "a1", hours=2)
+        assert prune_receipts(database, keep_s=HOUR_S) == 1
+        self.assemble(database, "a1", hours=2)
+        assert prune_receipts(database, keep_s=HOUR_S) == 1
+
+    def test_more_than_one_bite_goes_at_once(
+        self, database: Database, monkeypatch: pytest.MonkeyPatch
+    ):
+        monkeypatch.setattr("memci.upkeep.prune._RECEIPTS", 10)
+        self.assemble(database, "a1", hours=2, count=25)
+        assert prune_receipts(database, keep_s=HOUR_S) == 25
+
+    def test_a_busy_lane_is_not_waited_for(self, database: Database):
+        self.assemble(database, "a1", hours=2)
+        with database.lane_transaction() as connection:
+            connection.exec_driver_sql("SELECT FROM lane WHERE agent_id = 'a1' FOR UPDATE")
+            assert prune_receipts(database, keep_s=HOUR_S) == 1
+        with counted(database) as opened:
+            assert prune_receipts(database, keep_s=HOUR_S) == 0
+        assert opened == ["", "a1"], "it is looked at once more, and then no more"
+        with counted(database) as opened:
+            prune_receipts(database, keep_s=HOUR_S)
+        assert opened == [""]

@@ -1,0 +1,81 @@
+"""One agent's mailbox in a real database, and the jobs that wait in it, run in order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import zip_longest
+from typing import Any
+from uuid import UUID, uuid4
+
+from memci.domain.lane.job import Job, JobSource
+from memci.domain.message import NewMessage, Remember, Role
+from memci.jobs.create import MEMORY_CREATE
+from memci.jobs.index import MessageIndexing, WindowLimits
+from memci.queue import dead_letter
+from memci.queue.hand_over import HandOver, hand_over_in
+from memci.queue.intake import Append, append_in
+from memci.queue.submit import submit_follow_up
+from tests.support.network import AgentUnderTest
+
+
+class Mailbox:
+    """Appends messages as producers do, and runs the jobs that wait."""
+
+    def __init__(self, ada: AgentUnderTest) -> None:
+        self.ada = ada
+        # All that is not of the last interaction outgrows the window at once.
+        self.indexing = MessageIndexing(
+            ada.database, ada.models, WindowLimits(1, 1), submit_follow_up
+        )
+
+    def append(
+        self, *texts: str, ids: Sequence[str] = (), remember: Remember = Remember.NOW
+    ) -> UUID:
+        """Return the id of the job."""
+        named = zip_longest(texts, ids)
+        said = [NewMessage(Role.USER, text, id=message_id) for text, message_id in named]
+        with self.ada.database.agent_transaction("ada") as connection:
+            append_in(connection, Append("ada", said, remember=remember))
+        return self.waiting()[-1].id
+
+    def ask(self, *ids: str, job_id: UUID | None = None) -> bool:
+        """Ask that stored messages be remembered."""
+        request = HandOver("ada", ids, job_id or uuid4(), JobSource.CELERY)
+        with self.ada.database.agent_transaction("ada") as connection:
+            return hand_over_in(connection, request)
+
+    def waiting(self) -> list[Job]:
+        rows = self.ada.rows(
+            "SELECT agent_id, id, ordinal, kind, payload, source, first_seq, last_seq, attempts,"
+            " started, traceparent FROM job WHERE agent_id = %s AND state = 'queued'"
+            " ORDER BY ordinal"
+        )
+        return [Job(**row._mapping) for row in rows]
+
+    def run(self) -> list[tuple[str, Mapping[str, Any]]]:
+        """Run what waits, and what that leads to; return what was done, by kind."""
+        done = []
+        while waiting := self.waiting():
+            job = waiting[0]
+            creates = job.kind == MEMORY_CREATE
+            effect = (self.ada.creation() if creates else self.indexing).prepare(job)
+            with self.ada.lease().effect() as connection:
+                done.append((job.kind, effect(connection)))
+                connection.exec_driver_sql("UPDATE job SET state = 'done' WHERE id = %s", (job.id,))
+        return done
+
+    def bury(self, job_id: UUID, error: str = "a bug") -> None:
+        (job,) = (each for each in self.waiting() if each.id == job_id)
+        with self.ada.lease().effect() as connection:
+            dead_letter.bury(connection, job, error, halt=False)
+
+    def decide(self, decision: Any, job_id: UUID, **how: Any) -> Any:
+        with self.ada.database.agent_transaction("ada") as connection:
+            return decision(connection, "ada", job_id, **how)
+
+    def messages(self) -> list[tuple[str, bool]]:
+        """The memory state of each message, and whether search finds it by the index."""
+        rows = self.ada.rows(
+            "SELECT memory_state, indexed FROM message WHERE agent_id = %s ORDER BY seq"
+        )
+        return [(row.memory_state, row.indexed) for row in rows]
