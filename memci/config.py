@@ -33,6 +33,7 @@ from pydantic_settings import (
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.message import AppendLimits
 from memci.errors import ConfigurationError, InvalidInputError
+from memci.expectation import expectation, own_faults
 
 LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 _DATABASE_SCHEMES = ("postgresql", "postgres", "postgresql+psycopg", "postgres+psycopg")
@@ -190,10 +191,8 @@ def load_settings(**values: Any) -> Settings:
     try:
         return Settings(**values)
     except ValidationError as error:
-        faults = [
-            _fault(each["loc"], each["msg"])
-            for each in error.errors(include_input=False, include_url=False)
-        ]
+        found = own_faults(error.errors(include_input=False, include_url=False))
+        faults = [_fault(each["loc"], expectation(each)) for each in found]
         raise ConfigurationError("wrong settings: " + "; ".join(faults)) from None
     except SettingsError as error:
         raise ConfigurationError(f"wrong settings: {_not_json(str(error))}") from None
@@ -211,7 +210,6 @@ def _file() -> Path:
 
 def _fault(place: tuple[int | str, ...], text: str) -> str:
     """Return what is wrong with a setting, or, without a place, with all of them together."""
-    text = text.removeprefix("Value error, ")
     return f"MEMCI_{'__'.join(map(str, place)).upper()}: {text}" if place else text
 
 

@@ -7,6 +7,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from memci.cli.formats.parsed import BadFileError, Parsed
+from memci.expectation import expectation, own_faults
+from memci.shapes.faults import field_path
 from memci.shapes.message import MessageIn
 
 _FIELDS = frozenset(MessageIn.model_fields)
@@ -41,10 +43,9 @@ def checked(message: dict[str, Any], where: str) -> dict[str, Any]:
     try:
         shape = MessageIn.model_validate(message)
     except ValidationError as error:
-        fault = error.errors(include_input=False, include_url=False)[0]
-        path = ".".join(map(str, fault["loc"]))
-        what = str(fault["msg"]).removeprefix("Value error, ")
-        raise BadFileError(": ".join(part for part in (where, path, what) if part)) from None
+        fault = own_faults(error.errors(include_input=False, include_url=False))[0]
+        parts = (where, field_path(fault["loc"]), expectation(fault))
+        raise BadFileError(": ".join(part for part in parts if part)) from None
     return shape.model_dump(mode="json", exclude_none=True)
 
 

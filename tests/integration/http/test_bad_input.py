@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from contextlib import closing
 from http.client import HTTPConnection
@@ -17,6 +18,12 @@ from tests.integration.http.serving import Served
 MESSAGES = "/v1/agents/alice/messages"
 SECRET = "hush-hush"
 JSON = {"Content-Type": "application/json"}
+# How pydantic speaks to those who program with it.
+JARGON = re.compile(
+    r"input|tuple|dictionary|valid (string|integer|number|boolean)|validation|field required|extra"
+    r"|string should|unable to",
+    re.IGNORECASE,
+)
 
 
 def message(**fields: Any) -> dict[str, Any]:
@@ -32,6 +39,7 @@ def problem_of(answer: httpx.Response) -> dict[str, Any]:
     assert problem["title"]
     assert problem["detail"]
     assert SECRET not in answer.text
+    assert not JARGON.search(str([problem["detail"], problem.get("errors")])), answer.text
     return problem
 
 
@@ -56,6 +64,8 @@ def _nothing_is_written(server: Served) -> Iterator[None]:
     assert server.count("job") == 0
 
 
+TIME = "expected a time: ISO 8601 such as 2026-03-02T09:15:00Z, or an epoch number"
+NO_FIELD = "there is no such field: leave it out, or look for its name in /docs"
 GOOD = {"role": "user", "content": "fine"}
 
 
@@ -102,6 +112,32 @@ def test_wrong_fields_are_named(http: httpx.Client, body: object, field: str | N
     problem = problem_of(answer)
     assert problem["type"] == "urn:memci:problem:invalid-input"
     assert problem.get("field") == field
+
+
+@pytest.mark.parametrize(
+    ("body", "detail"),
+    [
+        ({}, "messages: required, but not given"),
+        ({"messages": []}, "messages: must not be empty"),
+        ({"messages": "hello"}, "messages: expected a list"),
+        ({"messages": [{"role": "robot", "content": "x"}]},
+         "messages[0].role: expected one of: system, user, assistant, tool"),
+        ({"messages": [GOOD], "remember": "perhaps"},
+         "remember: expected one of: now, auto, never"),
+        (message(timestamp="soon"), f"messages[0].timestamp: {TIME}"),
+        (message(content=7), "messages[0].content: expected text"),
+        (message(id=""), "messages[0].id: must not be empty"),
+        (message(id="x" * 257), "messages[0].id: expected at most 256 characters"),
+        (message(surprise=1), f"messages[0].surprise: {NO_FIELD}"),
+        ([], "body: expected a JSON object"),
+    ],
+)  # fmt: skip
+def test_one_fault_is_told_once_in_plain_words(
+    http: httpx.Client, body: object, detail: str
+) -> None:
+    problem = problem_of(http.post(MESSAGES, json=body))
+    assert problem["detail"] == detail
+    assert len(problem["errors"]) == 1
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ CALL = {"id": "call-1", "type": "function", "function": {"name": "look", "argume
         (json.dumps({"messages": [HI]}, indent=2), FileFormat.JSON),
         (f"{json.dumps(HI)}\n{json.dumps(HI)}\n", FileFormat.JSONL),
         (f"\n\n{json.dumps(HI)}\n", FileFormat.JSONL),
+        ('{"role": "user", "content": "\x85"}\n{}', FileFormat.JSONL),
         ("Alice: Hi\n", FileFormat.TEXT),
         ("[2026-03-02 09:15] Alice: Hi\n", FileFormat.TEXT),
         ("[9:15] 用户：你好\n", FileFormat.TEXT),
