@@ -33,12 +33,13 @@ def agents(
         print_json(listed)
         return
     print_table(
-        ("agent", "messages", "queued", "compression", "last written", ""),
+        ("agent", "messages", "queued", "dead", "compression", "last written", ""),
         (
             (
                 each.agent_id,
                 each.messages,
                 each.queued,
+                each.dead,
                 "waits" if each.compress_pending else "",
                 each.written_at,
                 "paused" if each.paused else "",

@@ -216,6 +216,13 @@ def test_wrong_parameters_are_named(http: httpx.Client, path: str, field: str) -
     assert problem_of(answer)["field"] == field
 
 
+@pytest.mark.parametrize("cursor", ["zzz", "", "alice"])
+def test_a_cursor_of_no_list_is_refused(http: httpx.Client, cursor: str) -> None:
+    answer = http.get("/v1/agents", params={"cursor": cursor})
+    assert answer.status_code == 422
+    assert problem_of(answer)["field"] == "cursor"
+
+
 @pytest.mark.parametrize("key", ["", "x" * 256, "a b", "a\tb", "\xe9"])
 def test_idempotency_keys_are_visible_and_short(http: httpx.Client, key: str) -> None:
     headers = {"Idempotency-Key": key.encode("latin-1")}
