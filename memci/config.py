@@ -169,7 +169,7 @@ class Settings(BaseSettings):
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Arguments win over the environment, and the environment over memci.toml."""
         del dotenv_settings, file_secret_settings
-        toml = TomlConfigSettingsSource(settings_cls, toml_file=_file())
+        toml = TomlConfigSettingsSource(settings_cls, toml_file=settings_file())
         return init_settings, env_settings, toml
 
     @property
@@ -185,8 +185,8 @@ class Settings(BaseSettings):
 
 def load_settings(**values: Any) -> Settings:
     """Read the settings, or raise ``ConfigurationError`` that names each wrong one."""
-    if "MEMCI_CONFIG" in os.environ and not _file().is_file():
-        raise ConfigurationError(f"MEMCI_CONFIG names {_file()}, and there is no such file")
+    if "MEMCI_CONFIG" in os.environ and not settings_file().is_file():
+        raise ConfigurationError(f"MEMCI_CONFIG names {settings_file()}, and there is no such file")
     # Never the input: it may be a secret.
     try:
         return Settings(**values)
@@ -197,14 +197,15 @@ def load_settings(**values: Any) -> Settings:
     except SettingsError as error:
         raise ConfigurationError(f"wrong settings: {_not_json(str(error))}") from None
     except tomllib.TOMLDecodeError as error:
-        raise ConfigurationError(f"{_file()} is not TOML: {error}") from None
+        raise ConfigurationError(f"{settings_file()} is not TOML: {error}") from None
     except UnicodeDecodeError:
-        raise ConfigurationError(f"{_file()} is not UTF-8 text") from None
+        raise ConfigurationError(f"{settings_file()} is not UTF-8 text") from None
     except OSError as error:
-        raise ConfigurationError(f"{_file()} cannot be read: {error.strerror}") from None
+        raise ConfigurationError(f"{settings_file()} cannot be read: {error.strerror}") from None
 
 
-def _file() -> Path:
+def settings_file() -> Path:
+    """Return where memci.toml is, if there is one."""
     return Path(os.environ.get("MEMCI_CONFIG", "memci.toml"))
 
 

@@ -97,6 +97,19 @@ def test_a_failure_is_one_line_and_exit_code_1(arguments: list[str], tmp_path):
     assert line.startswith("memci: ")
 
 
+def test_a_misspelt_setting_is_warned_of_and_its_value_never_printed():
+    settings = {**NOBODY, "MEMCI_DATBASE_URL": "postgresql://me:secret@db/x"}
+    done = run("agents", settings=settings)
+    warning, failure = done.stderr.splitlines()
+    assert warning.startswith("memci: warning: MEMCI_DATBASE_URL is no setting")
+    assert warning.endswith("did you mean MEMCI_DATABASE_URL?")
+    assert failure.startswith("memci: no answer")
+    assert "secret" not in done.stderr
+    examined = run("doctor", settings={**settings, "MEMCI_DATA_DIR": "/nowhere"})
+    assert "MEMCI_DATBASE_URL is no setting" in examined.stdout
+    assert "secret" not in examined.stdout + examined.stderr
+
+
 def test_wrong_settings_are_named():
     done = run("agents", settings={"MEMCI_PORT": "many", "MEMCI_API_KEY": "secret"})
     assert done.returncode == 1

@@ -18,12 +18,12 @@ def database() -> None:
 def upgrade_database(*, as_json: JsonOption = False) -> None:
     """Bring the database to the schema that this release needs."""
     from memci.cli.output import print_json, say
-    from memci.config import load_settings
+    from memci.cli.settings import read_settings
     from memci.runtime import database_url
     from memci.storage.diagnosis import schema_revisions
     from memci.storage.migrate import upgrade
 
-    url = database_url(load_settings())
+    url = database_url(read_settings())
     upgrade(url)
     revisions = schema_revisions(url)
     if as_json:
@@ -36,11 +36,11 @@ def upgrade_database(*, as_json: JsonOption = False) -> None:
 def status(*, as_json: JsonOption = False) -> None:
     """Tell whether the database is at the schema that this release needs (exit code 1: no)."""
     from memci.cli.output import print_json, say
-    from memci.config import load_settings
+    from memci.cli.settings import read_settings
     from memci.runtime import database_url
     from memci.storage.diagnosis import schema_revisions
 
-    revisions = schema_revisions(database_url(load_settings()))
+    revisions = schema_revisions(database_url(read_settings()))
     fits = revisions.current == revisions.needed
     if as_json:
         print_json({"current": revisions.current, "needed": revisions.needed, "fits": fits})

@@ -42,10 +42,10 @@ def new(
 
     from memci.access import new_key
     from memci.cli.output import hint, print_json, say
-    from memci.config import load_settings
+    from memci.cli.settings import read_settings
 
     # Settings for the outside are refused until there is a key, which is made here.
-    known = load_settings(host="127.0.0.1").api_keys
+    known = read_settings(host="127.0.0.1").api_keys
     if any(each.name == name for each in known):
         raise InvalidInputError(f"there is a key {name!r} in MEMCI_API_KEYS already", field="name")
     try:

@@ -10,7 +10,7 @@ def up() -> None:
 
     The embedded PostgreSQL and Redis run unless MEMCI_DATABASE_URL and MEMCI_BROKER_URL are set.
     """
+    from memci.cli.settings import read_settings
     from memci.cli.up.session import run_everything
-    from memci.config import load_settings
 
-    raise typer.Exit(run_everything(load_settings()))
+    raise typer.Exit(run_everything(read_settings()))
