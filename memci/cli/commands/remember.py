@@ -47,6 +47,8 @@ def remember(
 
     FILE is a JSON list of messages as OpenAI's API takes it (or an object with one under
     "messages"), JSON lines, or chat text: lines such as "Alice: …" or "[2026-03-02 09:15] 用户：…".
+    Only text is kept: of a picture in a message stays "[image_url]", and what is left out is told.
+
     Sending a file again stores nothing twice; of a file that has grown, only what is new is stored.
     """
     from memci.cli.connection import agent_of, why_still

@@ -66,6 +66,9 @@ def _nothing_is_written(server: Served) -> Iterator[None]:
 
 TIME = "expected a time: ISO 8601 such as 2026-03-02T09:15:00Z, or an epoch number"
 NO_FIELD = "there is no such field: leave it out, or look for its name in /docs"
+NO_TEXT = (
+    "is not of type text, and memci keeps text only: leave it out, or describe it in a text part"
+)
 GOOD = {"role": "user", "content": "fine"}
 
 
@@ -126,6 +129,13 @@ def test_wrong_fields_are_named(http: httpx.Client, body: object, field: str | N
          "remember: expected one of: now, auto, never"),
         (message(timestamp="soon"), f"messages[0].timestamp: {TIME}"),
         (message(content=7), "messages[0].content: expected text"),
+        (message(content=[{"type": "image_url", "image_url": {"url": SECRET}}]),
+         f"messages[0].content: part 1 {NO_TEXT}"),
+        (message(content=[{"type": "text", "text": 1}]),
+         'messages[0].content: part 1: expected {"type": "text", "text": "…"}'),
+        (message(content=[SECRET]),
+         "messages[0].content: expected text, or a list of parts of type text"),
+        (message(refusal=SECRET), f"messages[0].refusal: {NO_FIELD}"),
         (message(id=""), "messages[0].id: must not be empty"),
         (message(id="x" * 257), "messages[0].id: expected at most 256 characters"),
         (message(surprise=1), f"messages[0].surprise: {NO_FIELD}"),
