@@ -36,6 +36,8 @@ from memci.errors import ConfigurationError, InvalidInputError
 from memci.expectation import expectation, own_faults
 
 LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
+# Addresses that stand for all of a machine's, and where a client on it finds what listens there.
+EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - to turn them into loopback
 _DATABASE_SCHEMES = ("postgresql", "postgres", "postgresql+psycopg", "postgres+psycopg")
 _BROKER_SCHEMES = ("redis", "rediss", "redis+socket", "amqp", "amqps", "pyamqp")
 
@@ -180,7 +182,13 @@ class Settings(BaseSettings):
     @property
     def client_url(self) -> str:
         """Where a client on this machine reaches the API."""
-        return self.api_url or f"http://{self.host}:{self.port}"
+        return self.api_url or local_url(self.host, self.port)
+
+
+def local_url(host: str, port: int) -> str:
+    """Return where a client on this machine reaches what listens on ``host``."""
+    name = EVERYWHERE.get(host, host)
+    return f"http://[{name}]:{port}" if ":" in name else f"http://{name}:{port}"
 
 
 def load_settings(**values: Any) -> Settings:

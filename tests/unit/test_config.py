@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from memci.access import new_key
 from memci.config import load_settings
 from memci.errors import ConfigurationError
 from memci.misspelt import misspelt_settings
@@ -71,6 +72,21 @@ def test_a_file_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch):
 )
 def test_addresses_of_all_kinds_that_work_are_taken(name: str, url: str):
     assert getattr(load_settings(**{name: url}), name).get_secret_value() == url
+
+
+@pytest.mark.parametrize(
+    ("host", "url"),
+    [
+        ("127.0.0.1", "http://127.0.0.1:8000"),
+        ("0.0.0.0", "http://127.0.0.1:8000"),  # noqa: S104 - nothing is bound
+        ("::", "http://[::1]:8000"),
+        ("::1", "http://[::1]:8000"),
+        ("memci.example", "http://memci.example:8000"),
+    ],
+)
+def test_a_client_on_this_machine_finds_what_listens(host: str, url: str):
+    _, entry = new_key("ann")
+    assert load_settings(host=host, api_keys=(entry,)).client_url == url
 
 
 class TestMisspelt:
