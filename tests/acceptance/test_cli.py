@@ -29,6 +29,10 @@ def test_help_lists_every_command():
     assert listed >= set(COMMANDS)
 
 
+def test_help_says_what_each_command_does_to_the_end():
+    assert "..." not in run("--help").stdout.partition("Commands:")[2]
+
+
 @pytest.mark.parametrize("command", [*COMMANDS, "keys new", "db upgrade", "db status"])
 def test_every_command_explains_itself(command: str):
     done = run(*command.split(), "--help")
@@ -78,6 +82,25 @@ def test_wrong_use_is_exit_code_2(arguments: list[str]):
     assert (done.returncode, done.stdout) == (2, "")
     assert "Traceback" not in done.stderr
     assert done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["nodes", "x", "-a", "a"], "'ID': expected a whole number"),
+        (["jobs", "x", "-a", "a"], "'ID': expected a UUID, as an answer gave it"),
+        (["agents", "--limit", "0"], "'--limit': expected 1 or more"),
+        (["jobs", "-a", "a", "--state", "lost"], "'--state': 'lost' is not one of"),
+        (["search", "x", "-a", "a", "--source", "web"], "'--source': 'web' is not one of"),
+        (["agents", "a b"], "memci: agent_id: expected 1 to 128 of the characters"),
+        (["keys", "new", ""], "memci: name: must not be empty"),
+        (["keys", "new", "x", "--agents", "a b"], "memci: agents: expected text of the form"),
+    ],
+)
+def test_wrong_use_is_told_in_plain_words(arguments: list[str], complaint: str):
+    done = run(*arguments, settings=NOBODY)
+    assert done.returncode == 2
+    assert complaint in done.stderr.splitlines()[-1]
 
 
 @pytest.mark.parametrize(

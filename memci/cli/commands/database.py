@@ -6,12 +6,16 @@ import typer
 
 from memci.cli.options import JsonOption
 
-app = typer.Typer(help="The database.", no_args_is_help=True, rich_markup_mode=None)
+app = typer.Typer(
+    help="Bring the database to this release, or ask if it is.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
 
 
 @app.callback()
 def database() -> None:
-    """The database."""
+    """Bring the database to this release, or ask if it is."""
 
 
 @app.command("upgrade")
@@ -34,7 +38,10 @@ def upgrade_database(*, as_json: JsonOption = False) -> None:
 
 @app.command("status")
 def status(*, as_json: JsonOption = False) -> None:
-    """Tell whether the database is at the schema that this release needs (exit code 1: no)."""
+    """Tell whether the database is at the schema that it needs.
+
+    Exit code 1: it is not.
+    """
     from memci.cli.output import print_json, say
     from memci.cli.settings import read_settings
     from memci.runtime import database_url

@@ -6,7 +6,10 @@ import typer
 
 
 def demo() -> None:
-    """Show everything on two conversations, in a folder of its own that is removed afterwards."""
+    """Show everything on two conversations, in about a minute.
+
+    It works in a folder of its own, which is removed afterwards.
+    """
     from memci.cli.demo.play import play
     from memci.cli.settings import read_settings
 

@@ -6,7 +6,7 @@ from memci.cli.options import JsonOption
 
 
 def env(*, as_json: JsonOption = False) -> None:
-    """Print where broker and database are, for a shell: eval "$(memci env)".
+    """Print where broker and database are: eval "$(memci env)".
 
     As set, else where the embedded servers of a running `memci up` are. The addresses hold
     passwords: this prints secrets.

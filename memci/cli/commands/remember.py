@@ -13,9 +13,7 @@ from memci.cli.formats.kind import FileFormat
 from memci.cli.options import (
     AgentOption,
     JsonOption,
-    SessionOption,
     TimeoutOption,
-    UserOption,
     WaitOption,
 )
 from memci.domain.lane.job import JobState
@@ -33,8 +31,12 @@ def remember(
     *,
     file: Annotated[str, typer.Argument(metavar="FILE", help="A file, or - for standard input.")],
     agent: AgentOption,
-    session: SessionOption = None,
-    user: UserOption = None,
+    session: Annotated[
+        str | None, typer.Option(metavar="ID", help="The conversation that it belongs to.")
+    ] = None,
+    user: Annotated[
+        str | None, typer.Option(metavar="ID", help="The user whom the agent talks with.")
+    ] = None,
     file_format: Annotated[
         FileFormat | None,
         typer.Option("--format", help="Kind of file (default: what it looks like)."),
