@@ -33,8 +33,11 @@ from pydantic_settings import (
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.message import AppendLimits
 from memci.errors import ConfigurationError, InvalidInputError
+from memci.expectation import expectation, own_faults
 
 LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
+# Addresses that stand for all of a machine's, and where a client on it finds what listens there.
+EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - to turn them into loopback
 _DATABASE_SCHEMES = ("postgresql", "postgres", "postgresql+psycopg", "postgres+psycopg")
 _BROKER_SCHEMES = ("redis", "rediss", "redis+socket", "amqp", "amqps", "pyamqp")
 
@@ -168,7 +171,7 @@ class Settings(BaseSettings):
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Arguments win over the environment, and the environment over memci.toml."""
         del dotenv_settings, file_secret_settings
-        toml = TomlConfigSettingsSource(settings_cls, toml_file=_file())
+        toml = TomlConfigSettingsSource(settings_cls, toml_file=settings_file())
         return init_settings, env_settings, toml
 
     @property
@@ -179,39 +182,43 @@ class Settings(BaseSettings):
     @property
     def client_url(self) -> str:
         """Where a client on this machine reaches the API."""
-        return self.api_url or f"http://{self.host}:{self.port}"
+        return self.api_url or local_url(self.host, self.port)
+
+
+def local_url(host: str, port: int) -> str:
+    """Return where a client on this machine reaches what listens on ``host``."""
+    name = EVERYWHERE.get(host, host)
+    return f"http://[{name}]:{port}" if ":" in name else f"http://{name}:{port}"
 
 
 def load_settings(**values: Any) -> Settings:
     """Read the settings, or raise ``ConfigurationError`` that names each wrong one."""
-    if "MEMCI_CONFIG" in os.environ and not _file().is_file():
-        raise ConfigurationError(f"MEMCI_CONFIG names {_file()}, and there is no such file")
+    if "MEMCI_CONFIG" in os.environ and not settings_file().is_file():
+        raise ConfigurationError(f"MEMCI_CONFIG names {settings_file()}, and there is no such file")
     # Never the input: it may be a secret.
     try:
         return Settings(**values)
     except ValidationError as error:
-        faults = [
-            _fault(each["loc"], each["msg"])
-            for each in error.errors(include_input=False, include_url=False)
-        ]
+        found = own_faults(error.errors(include_input=False, include_url=False))
+        faults = [_fault(each["loc"], expectation(each)) for each in found]
         raise ConfigurationError("wrong settings: " + "; ".join(faults)) from None
     except SettingsError as error:
         raise ConfigurationError(f"wrong settings: {_not_json(str(error))}") from None
     except tomllib.TOMLDecodeError as error:
-        raise ConfigurationError(f"{_file()} is not TOML: {error}") from None
+        raise ConfigurationError(f"{settings_file()} is not TOML: {error}") from None
     except UnicodeDecodeError:
-        raise ConfigurationError(f"{_file()} is not UTF-8 text") from None
+        raise ConfigurationError(f"{settings_file()} is not UTF-8 text") from None
     except OSError as error:
-        raise ConfigurationError(f"{_file()} cannot be read: {error.strerror}") from None
+        raise ConfigurationError(f"{settings_file()} cannot be read: {error.strerror}") from None
 
 
-def _file() -> Path:
+def settings_file() -> Path:
+    """Return where memci.toml is, if there is one."""
     return Path(os.environ.get("MEMCI_CONFIG", "memci.toml"))
 
 
 def _fault(place: tuple[int | str, ...], text: str) -> str:
     """Return what is wrong with a setting, or, without a place, with all of them together."""
-    text = text.removeprefix("Value error, ")
     return f"MEMCI_{'__'.join(map(str, place)).upper()}: {text}" if place else text
 
 

@@ -11,6 +11,7 @@ import sys
 
 from memci.config import load_settings
 from memci.errors import ConfigurationError
+from memci.misspelt import misspelt_settings
 
 
 def main() -> None:
@@ -19,6 +20,8 @@ def main() -> None:
         settings = load_settings()
     except ConfigurationError as error:
         sys.exit(f"flower: {error}")
+    for each in misspelt_settings():
+        sys.stderr.write(f"flower: warning: {each}\n")
     if settings.flower_password is None:
         sys.exit("flower: set MEMCI_FLOWER_PASSWORD; Flower is not started without one")
     login = f"{settings.flower_user}:{settings.flower_password.get_secret_value()}"

@@ -15,7 +15,7 @@ from memci.broker.names import AGENT_PREFIX, COMPRESS_QUEUE, LANE_QUEUE, READ_QU
 from memci.errors import ConfigurationError
 from memci.queue.lane import LaneLoop
 from memci.runtime import Runtime
-from memci.telemetry.logs import configure_logs
+from memci.telemetry.logs import configure_logs, warn_of_misspelt_settings
 from workers.app import settings
 
 _log = structlog.get_logger(__name__)
@@ -38,6 +38,7 @@ def lane_loop(hostname: str) -> LaneLoop:
 def _log_as_we_do(**_: Any) -> None:
     """Take the place of Celery's own logging."""
     configure_logs(settings.log_level, settings.log_format)
+    warn_of_misspelt_settings()
 
 
 @signals.celeryd_after_setup.connect

@@ -32,13 +32,17 @@ from memci.cli.commands import (
     up,
 )
 from memci.errors import InvalidInputError, MemciError
+from memci.expectation import expectation
 
 _FAILED = 1
 _WRONG_USE = 2
 
 app = typer.Typer(
     name="memci",
-    help="The memory and the context window of LLM agents.",
+    help="The memory and the context window of LLM agents.\n\n"
+    "Begin with `memci demo`, which shows everything, or with `memci up` in one terminal, and in "
+    "another: memci remember FILE --agent ID, memci recall WORD --agent ID. When something does "
+    "not work: memci doctor.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -78,7 +82,7 @@ def run() -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # for terminals that are not UTF-8
     try:
-        app()
+        code = app(standalone_mode=False)
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else _FAILED
     except InvalidInputError as error:
@@ -86,8 +90,23 @@ def run() -> int:
     except MemciError as error:
         return _complain(error, _FAILED)
     except Exception as error:  # noqa: BLE001 - people get a line, not a traceback
-        return _complain_unforeseen(error)
-    return 0
+        return _complain_of_use(error) or _complain_unforeseen(error)
+    return code if isinstance(code, int) else 0
+
+
+def _complain_of_use(error: Exception) -> int | None:
+    """Say what is wrong with the arguments, in plain words; None if it is something else.
+
+    Typer has brought a click of its own since 0.26: its errors are known by what they can do.
+    """
+    show: Callable[[], None] | None = getattr(error, "show", None)
+    if show is None:
+        return None
+    faults = getattr(error.__cause__, "errors", None)
+    if faults is not None:  # pydantic's, of a value that is not of the option's type
+        error.__dict__["message"] = "; ".join(map(expectation, faults(include_url=False)))
+    show()
+    return _WRONG_USE
 
 
 def _complain(error: MemciError, code: int) -> int:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from memci.cli.settings import read_settings
 from memci.client import Agent, Memci
-from memci.config import load_settings
 from memci.errors import ForbiddenError, ReadTimeoutError, UnauthorizedError, UnavailableError
 
 
 @contextmanager
 def connected() -> Iterator[Memci]:
     """Lend a client; a server that is away is named in the error."""
-    settings = load_settings()
+    settings = read_settings()
     key = settings.api_key.get_secret_value() if settings.api_key else None
     with Memci(settings.client_url, api_key=key) as memci:
         try:

@@ -8,8 +8,9 @@ import typer
 
 AgentOption = Annotated[str, typer.Option("--agent", "-a", metavar="ID", help="Whose memory.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
-SessionOption = Annotated[str | None, typer.Option("--session", metavar="ID", help="Session.")]
-UserOption = Annotated[str | None, typer.Option("--user", metavar="ID", help="User.")]
+UserOption = Annotated[
+    str | None, typer.Option("--user", metavar="ID", help="Only what was said with this user.")
+]
 CursorOption = Annotated[
     str | None, typer.Option("--cursor", help="Where to go on: the end of the last answer.")
 ]

@@ -205,17 +205,29 @@ class AgentVerbs:
         return self._post("/resume", LaneAnswer)
 
     def wait(self, job_id: UUID, *, timeout_s: float = 60.0) -> Flow[JobAnswer]:
-        """Return a job as soon as it is no longer queued, or raise ``UnavailableError``."""
+        """Return a job as soon as it is no longer queued.
+
+        Raises ``UnavailableError`` after ``timeout_s``; it says if the agent is paused or halted.
+        """
         deadline = time.monotonic() + timeout_s
         while (job := (yield from self.job(job_id))).state is JobState.QUEUED:
-            yield _poll(deadline, f"job {job_id} is still queued after {timeout_s:g} s")
+            if time.monotonic() > deadline:
+                reason = _why_late((yield from self.about()))
+                raise UnavailableError(
+                    f"job {job_id} is still queued after {timeout_s:g} s; {reason}"
+                )
+            yield Pause(_POLL_S)
         return job
 
     def wait_idle(self, *, timeout_s: float = 60.0) -> Flow[AgentAnswer]:
         """Return the agent as soon as nothing is left to do for it, or raise likewise."""
         deadline = time.monotonic() + timeout_s
         while not (about := (yield from self.about())).idle:
-            yield _poll(deadline, f"agent {self.id} is still busy after {timeout_s:g} s")
+            if time.monotonic() > deadline:
+                raise UnavailableError(
+                    f"agent {self.id} is still busy after {timeout_s:g} s; {_why_late(about)}"
+                )
+            yield Pause(_POLL_S)
         return about
 
     def _append(
@@ -268,7 +280,12 @@ class AgentVerbs:
         return ask(request, answer, self._habits.retries)
 
 
-def _poll(deadline: float, late: str) -> Pause:
-    if time.monotonic() > deadline:
-        raise UnavailableError(f"{late}; do workers run?")
-    return Pause(_POLL_S)
+def _why_late(about: AgentAnswer) -> str:
+    if about.paused:
+        return f"agent {about.agent_id} is paused: resume it, and workers go on"
+    if about.halted_by is not None:
+        return (
+            f"agent {about.agent_id} is halted by dead job {about.halted_by}: "
+            "replay that job, or resume the agent to go on without it"
+        )
+    return "do workers run?"

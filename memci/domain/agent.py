@@ -18,6 +18,6 @@ def check_agent_id(agent_id: object) -> str:
     if isinstance(agent_id, str) and _AGENT_ID.fullmatch(agent_id):
         return agent_id
     raise InvalidInputError(
-        "agent id: expected 1 to 128 of the characters A-Z a-z 0-9 . _ : @ -, not dots alone",
+        "agent_id: expected 1 to 128 of the characters A-Z a-z 0-9 . _ : @ -, not dots alone",
         field="agent_id",
     )

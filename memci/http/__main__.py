@@ -10,7 +10,7 @@ from memci.errors import ConfigurationError
 from memci.http.app import create_app
 from memci.http.server import serve
 from memci.runtime import Runtime
-from memci.telemetry.logs import configure_logs
+from memci.telemetry.logs import configure_logs, warn_of_misspelt_settings
 
 
 def main() -> int:
@@ -18,6 +18,7 @@ def main() -> int:
     try:
         settings = load_settings()
         configure_logs(settings.log_level, settings.log_format)
+        warn_of_misspelt_settings()
         with closing(Runtime(settings, service="memci-api")) as runtime:
             serve(create_app(runtime), settings, host=settings.host, port=settings.port)
     except ConfigurationError as error:

@@ -89,4 +89,14 @@ def _openapi(app: FastAPI) -> dict[str, Any]:
         for operation in operations.values():
             # Keys are asked for only when some are set.
             operation["security"] = [{"key": []}, {}] if path.startswith("/v1/") else []
+            _sum_up(operation)
     return schema
+
+
+def _sum_up(operation: dict[str, Any]) -> None:
+    """Sum an operation up in the first line of its description, not in its function's name."""
+    first, _, rest = operation.pop("description", "").partition("\n")
+    if first:
+        operation["summary"] = first.removesuffix(".")
+    if rest.strip():
+        operation["description"] = rest.strip()

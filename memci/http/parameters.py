@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, TypeAlias
 from uuid import UUID
 
 from fastapi import Header, Path, Query
-from pydantic import Field
+from pydantic import AfterValidator, Field, WithJsonSchema
 
 from memci.domain.agent import AGENT_ID_PATTERN
 from memci.shapes.base import ForeignId, Text
@@ -21,11 +22,22 @@ Cursor: TypeAlias = Annotated[
 ]
 Limit: TypeAlias = Annotated[int, Query(ge=1, le=500)]
 SessionId: TypeAlias = Annotated[ForeignId | None, Query()]
+_KEY_PATTERN = r"^[\x21-\x7e]{1,255}$"
+
+
+def _visible(key: str) -> str:
+    if not re.fullmatch(_KEY_PATTERN, key):
+        raise ValueError("expected 1 to 255 visible ASCII characters, without blanks")
+    return key
+
+
 IdempotencyKey: TypeAlias = Annotated[
-    str | None,
+    Annotated[
+        str, AfterValidator(_visible), WithJsonSchema({"type": "string", "pattern": _KEY_PATTERN})
+    ]
+    | None,
     Header(
         alias="Idempotency-Key",
-        pattern=r"^[\x21-\x7e]{1,255}$",
         description="1 to 255 visible characters; the same key again gives the same answer, once",
     ),
 ]

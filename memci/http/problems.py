@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
@@ -20,6 +19,7 @@ from memci.errors import (
     UnauthorizedError,
     UnavailableError,
 )
+from memci.expectation import expectation, own_faults
 from memci.http.body import MalformedError, MediaTypeError
 from memci.shapes.faults import field_path
 from memci.shapes.problem import (
@@ -87,9 +87,9 @@ async def _on_memci_error(_request: Request, error: Exception) -> Response:
 async def _on_invalid(_request: Request, error: Exception) -> Response:
     """Say which fields are wrong and what was expected; never what was sent."""
     assert isinstance(error, RequestValidationError)  # noqa: S101 - as above
-    found = error.errors()
+    found = own_faults(error.errors())
     faults = [
-        Fault(field=_path(each["loc"]), detail=_expectation(each)) for each in found[:_MOST_FAULTS]
+        Fault(field=_path(each["loc"]), detail=expectation(each)) for each in found[:_MOST_FAULTS]
     ]
     first = faults[0]
     more = f" ({len(found) - 1} more)" if len(found) > 1 else ""
@@ -131,10 +131,3 @@ def _methods(request: Request) -> set[str]:
 def _path(location: Sequence[str | int]) -> str | None:
     parts = location[1:] if location and location[0] in _PLACES else location
     return field_path(tuple(parts)) or None
-
-
-def _expectation(fault: Mapping[str, Any]) -> str:
-    if fault["type"] == "model_attributes_type":
-        return "expected a JSON object"
-    message = str(fault["msg"]).removeprefix("Value error, ")
-    return message[:1].lower() + message[1:]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memci.errors import NotFoundError
-from memci.reading.page import page_of
+from memci.reading.page import agent_after, agent_cursor, page_of
 from memci.shapes.agent import AgentAnswer, AgentList, AgentSummary, Lease, PassProgress
 from memci.storage.reading.agents import Holdings, holdings, list_agents, pass_under_way
 from memci.storage.reading.nodes import list_focus
@@ -19,11 +19,15 @@ class AgentListings:
         self._database = database
 
     def agents(self, *, pattern: str, cursor: str | None, limit: int) -> AgentList:
-        """List agents whose ids match a pattern of * and ?, by id."""
+        """List agents whose ids match a pattern of * and ?, by id.
+
+        Raises ``InvalidInputError`` for a cursor that this list did not give.
+        """
+        after = agent_after(cursor)
         with self._database.lane_transaction(durable=False) as connection:
-            rows = list_agents(connection, pattern=pattern, after=cursor or "", limit=limit + 1)
-        page, after = page_of(rows, limit, lambda row: row["agent_id"])
-        return AgentList(agents=[AgentSummary(**row) for row in page], next_cursor=after)
+            rows = list_agents(connection, pattern=pattern, after=after, limit=limit + 1)
+        page, following = page_of(rows, limit, lambda row: agent_cursor(row["agent_id"]))
+        return AgentList(agents=[AgentSummary(**row) for row in page], next_cursor=following)
 
     def agent(self, agent_id: str) -> AgentAnswer:
         """Return what an agent holds, or raise ``NotFoundError`` if it never had a message."""

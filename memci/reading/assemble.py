@@ -167,9 +167,13 @@ class Assemble:
 
 
 def _language(request: ContextRequest, window: list[Interaction]) -> Language:
-    """Return the user's language: of the query, or of what the user said last."""
-    if request.query:
-        return language_of(request.query)
-    said = (message for each in reversed(window) for message in each.messages)
-    last = next((each.content for each in said if each.role is Role.USER), None)
-    return language_of(last or request.system or "")
+    """Return the language that notes are headed in; it does not change with the question (R12).
+
+    That of the system text; without one, of what the user said in the recent interactions, all of
+    it together; without any, of the query.
+    """
+    if request.system and request.system.strip():
+        return language_of(request.system)
+    messages = (message for each in window for message in each.messages)
+    said = " ".join(each.content or "" for each in messages if each.role is Role.USER)
+    return language_of(said if said.strip() else request.query or "")

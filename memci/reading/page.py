@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
+from memci.domain.agent import AGENT_ID_PATTERN
 from memci.errors import InvalidInputError
 
 T = TypeVar("T")
+_AFTER = "after/"
 
 
 def place_after(cursor: str | None, parts: int = 1) -> tuple[int, ...]:
@@ -19,11 +22,23 @@ def place_after(cursor: str | None, parts: int = 1) -> tuple[int, ...]:
         return (-1,) * parts
     numbers = cursor.split(".")
     if len(numbers) != parts or not all(_is_number(each) for each in numbers):
-        raise InvalidInputError(
-            "not a cursor of this list: send next_cursor of its last page as it came",
-            field="cursor",
-        )
+        raise _not_ours()
     return tuple(int(each) for each in numbers)
+
+
+def agent_after(cursor: str | None) -> str:
+    """Return the agent id in a cursor, below all others for the first page; raises likewise."""
+    if cursor is None:
+        return ""
+    agent_id = cursor.removeprefix(_AFTER)
+    if agent_id == cursor or not re.fullmatch(AGENT_ID_PATTERN, agent_id):
+        raise _not_ours()
+    return agent_id
+
+
+def agent_cursor(agent_id: str) -> str:
+    """Return the cursor behind an agent; no agent id looks like one, so none is taken for it."""
+    return _AFTER + agent_id
 
 
 def page_of(
@@ -33,6 +48,12 @@ def page_of(
     if len(rows) <= limit:
         return rows, None
     return rows[:limit], str(name(rows[limit - 1]))
+
+
+def _not_ours() -> InvalidInputError:
+    return InvalidInputError(
+        "not a cursor of this list: send next_cursor of its last page as it came", field="cursor"
+    )
 
 
 def _is_number(text: str) -> bool:

@@ -8,7 +8,8 @@ from pydantic import JsonValue
 
 from memci.domain.context.budget import fitting
 from memci.domain.context.candidate import Source
-from memci.domain.context.fusion import Ranked, thin
+from memci.domain.context.fusion import Ranked
+from memci.domain.context.selection import thin
 from memci.reading.activity import ReadActivity
 from memci.reading.freshness import wait_until_fresh
 from memci.reading.models import ReadingDefaults, ReadingModels

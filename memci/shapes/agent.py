@@ -68,6 +68,7 @@ class AgentSummary(Answer):
     agent_id: str
     messages: int
     queued: int
+    dead: int
     paused: bool
     compress_pending: bool
     written_at: datetime | None

@@ -6,6 +6,8 @@ import re
 
 from pydantic import ValidationError
 
+from memci.expectation import expectation, own_faults
+
 _MOST = 5
 _LONGEST_PATH = 256
 # Names of fields that were made up by the sender may hold anything, of any length.
@@ -25,7 +27,9 @@ def field_path(location: tuple[int | str, ...]) -> str:
 
 def describe_faults(error: ValidationError) -> str:
     """Return the first faults, each with its field and what was expected."""
-    faults = error.errors(include_input=False, include_url=False, include_context=False)
-    named = [f"{field_path(each['loc']) or 'request'}: {each['msg']}" for each in faults[:_MOST]]
+    faults = own_faults(error.errors(include_input=False, include_url=False))
+    named = [
+        f"{field_path(each['loc']) or 'request'}: {expectation(each)}" for each in faults[:_MOST]
+    ]
     more = len(faults) - len(named)
     return "; ".join(named) + (f"; and {more} more" if more else "")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from datetime import datetime
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 from uuid import UUID
 
 from pydantic import Field, JsonValue, model_validator
@@ -12,6 +12,7 @@ from pydantic import Field, JsonValue, model_validator
 from memci.domain.message import AppendLimits, NewMessage, Remember, Role
 from memci.errors import TooLargeError
 from memci.shapes.base import Answer, ForeignId, Instant, Request, Text, storable
+from memci.shapes.openai import AnyRole, Content, without_empty_fields
 
 
 class FunctionCall(Request):
@@ -32,14 +33,19 @@ class ToolCall(Request):
 class MessageIn(Request):
     """One message to keep."""
 
-    role: Role
-    content: Text | None = None
+    role: AnyRole
+    content: Content | None = None
     id: ForeignId | None = Field(None, description="The producer's own id, unique for its agent")
     name: Annotated[Text, Field(min_length=1, max_length=256)] | None = None
     timestamp: Instant | None = None
     tool_calls: Annotated[tuple[ToolCall, ...], Field(max_length=128)] | None = None
     tool_call_id: ForeignId | None = None
     metadata: dict[str, JsonValue] | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_openai(cls, message: Any) -> Any:
+        return without_empty_fields(message)
 
     @model_validator(mode="after")
     def _is_whole(self) -> Self:

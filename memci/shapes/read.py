@@ -164,7 +164,11 @@ class ContextRequest(Scope):
     model: Annotated[Text, Field(max_length=128)] | None = Field(
         None, description="Model or tokenizer whose tokens count"
     )
-    system: Query | None = None
+    system: Query | None = Field(
+        None,
+        description="System text; it begins the list. What is retrieved is headed in its language, "
+        "without one in that of the user's recent messages",
+    )
     k: Annotated[StrictInt, Field(ge=1, le=200)] | None = None
     recent: Annotated[StrictInt, Field(ge=0, le=200)] | None = Field(
         None, description="Recent interactions to take at most"

@@ -15,6 +15,8 @@ from typing import Literal, TextIO
 import structlog
 from structlog.typing import EventDict, Processor, WrappedLogger
 
+from memci.misspelt import misspelt_settings
+
 # Errors of these packages quote what they were given: SQL parameters, rows, input.
 _QUOTING = ("sqlalchemy", "psycopg", "pydantic", "pydantic_core")
 
@@ -47,6 +49,13 @@ def configure_logs(
     logging.basicConfig(handlers=[handler], level=level.upper(), force=True)
     # Every request that a client of ours sends would be a line.
     logging.getLogger("httpx").setLevel(logging.WARNING)
+
+
+def warn_of_misspelt_settings() -> None:
+    """Log each name that looks like a setting and is none; a process does it once, at its start."""
+    log = structlog.get_logger("memci.settings")
+    for each in misspelt_settings():
+        log.warning("no such setting", name=each.name, nearest=each.nearest)
 
 
 def _shared() -> list[Processor]:

@@ -29,6 +29,10 @@ def test_help_lists_every_command():
     assert listed >= set(COMMANDS)
 
 
+def test_help_says_what_each_command_does_to_the_end():
+    assert "..." not in run("--help").stdout.partition("Commands:")[2]
+
+
 @pytest.mark.parametrize("command", [*COMMANDS, "keys new", "db upgrade", "db status"])
 def test_every_command_explains_itself(command: str):
     done = run(*command.split(), "--help")
@@ -81,6 +85,25 @@ def test_wrong_use_is_exit_code_2(arguments: list[str]):
 
 
 @pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["nodes", "x", "-a", "a"], "'ID': expected a whole number"),
+        (["jobs", "x", "-a", "a"], "'ID': expected a UUID, as an answer gave it"),
+        (["agents", "--limit", "0"], "'--limit': expected 1 or more"),
+        (["jobs", "-a", "a", "--state", "lost"], "'--state': 'lost' is not one of"),
+        (["search", "x", "-a", "a", "--source", "web"], "'--source': 'web' is not one of"),
+        (["agents", "a b"], "memci: agent_id: expected 1 to 128 of the characters"),
+        (["keys", "new", ""], "memci: name: must not be empty"),
+        (["keys", "new", "x", "--agents", "a b"], "memci: agents: expected text of the form"),
+    ],
+)
+def test_wrong_use_is_told_in_plain_words(arguments: list[str], complaint: str):
+    done = run(*arguments, settings=NOBODY)
+    assert done.returncode == 2
+    assert complaint in done.stderr.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
     "arguments",
     [
         ["agents"],
@@ -95,6 +118,19 @@ def test_a_failure_is_one_line_and_exit_code_1(arguments: list[str], tmp_path):
     assert (done.returncode, done.stdout) == (1, "")
     (line,) = done.stderr.splitlines()
     assert line.startswith("memci: ")
+
+
+def test_a_misspelt_setting_is_warned_of_and_its_value_never_printed():
+    settings = {**NOBODY, "MEMCI_DATBASE_URL": "postgresql://me:secret@db/x"}
+    done = run("agents", settings=settings)
+    warning, failure = done.stderr.splitlines()
+    assert warning.startswith("memci: warning: MEMCI_DATBASE_URL is no setting")
+    assert warning.endswith("did you mean MEMCI_DATABASE_URL?")
+    assert failure.startswith("memci: no answer")
+    assert "secret" not in done.stderr
+    examined = run("doctor", settings={**settings, "MEMCI_DATA_DIR": "/nowhere"})
+    assert "MEMCI_DATBASE_URL is no setting" in examined.stdout
+    assert "secret" not in examined.stdout + examined.stderr
 
 
 def test_wrong_settings_are_named():

@@ -18,9 +18,14 @@ pytestmark = pytest.mark.timeout(180)
 def test_a_part_becomes_ready_and_ends_well_on_sigterm(
     name: str, database_url: str, broker_url: str, tmp_path: Path
 ):
-    with parts.start(name, database_url, broker_url, tmp_path) as part:
+    misspelt = {"MEMCI_DATBASE_URL": "secret-of-mine"}
+    with parts.start(name, database_url, broker_url, tmp_path, **misspelt) as part:
         part.wait_ready()
         assert part.stop() == 0, part.said[-3000:]
+    warnings = [line for line in part.said.splitlines() if "MEMCI_DATBASE_URL" in line]
+    assert len(warnings) == 1, "at the start, and once"
+    assert "MEMCI_DATABASE_URL" in warnings[0]
+    assert "secret-of-mine" not in part.said
     left_behind = {each.name for each in tmp_path.iterdir()} - {part.log.name}
     assert left_behind == set(), "a part writes nothing where it runs"
     assert "secret-of-flower" not in part.said

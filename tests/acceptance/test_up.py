@@ -106,7 +106,8 @@ def _tour(settings: Mapping[str, str], folder: Path) -> None:
     again = run_json("remember", str(chat), *to_ann, "--wait", settings=settings)
     assert (again["accepted"], again["duplicates"]) == (0, 2)
 
-    assert run_json("agents", settings=settings)["agents"][0]["agent_id"] == "ann"
+    (ann,) = run_json("agents", settings=settings)["agents"]
+    assert (ann["agent_id"], ann["dead"]) == ("ann", 0)
     assert run_json("agents", "ann", settings=settings)["messages"] == 2
     nodes = run_json("nodes", *to_ann, "--kind", "memory", settings=settings)["nodes"]
     shown = run_json("nodes", str(nodes[0]["id"]), *to_ann, settings=settings)
@@ -125,6 +126,8 @@ def _tour(settings: Mapping[str, str], folder: Path) -> None:
     assert run_json("recall", "submarine", *to_ann, settings=settings)["miss"] == "never_known"
     hits = run_json("search", "what does the cat dislike?", *to_ann, settings=settings)["hits"]
     assert "vacuum" in hits[0]["text"]
+    elsewhere = run_json("search", "cat", *to_ann, "--session", "other", settings=settings)
+    assert elsewhere["hits"] == []
     context = run_json("context", "Why hide?", *to_ann, "--budget", "200", settings=settings)
     assert context["tokens"] <= 200
     for command in (["recall", "Tiger"], ["search", "cat"], ["context", "Why?"], ["nodes"]):

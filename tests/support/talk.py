@@ -1,12 +1,14 @@
-"""Candidates and messages made up by hypothesis."""
+"""Candidates and messages, by hand and made up by hypothesis."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from hypothesis import strategies as st
 
 from memci.domain.context.candidate import Candidate, Source
+from memci.domain.context.fusion import Ranked
 from memci.domain.message import Message, Role
 
 BEGIN = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
@@ -20,6 +22,22 @@ def words(text: str) -> int:
     """Count tokens in a way that is not additive either: runs of letters, and all other marks."""
     runs = text.replace("\n", " ").replace("-", " ").split(" ")
     return sum(1 + len(run) // 7 for run in runs if run) + text.count("\n")
+
+
+def message(seq: int, text: str = "", **fields: Any) -> Candidate:
+    return Candidate(Source.CHAT, seq, text or f"message {seq}", (seq,), BEGIN, **fields)
+
+
+def memory(key: int, *seqs: int, text: str = "", **fields: Any) -> Candidate:
+    return Candidate(Source.MEMORY, key, text or f"memory {key}", seqs, BEGIN, **fields)
+
+
+def in_order(*candidates: Candidate) -> list[Ranked]:
+    return [Ranked(each, 1 / place, {}) for place, each in enumerate(candidates, start=1)]
+
+
+def keys(ranked: list[Ranked]) -> list[tuple[str, int]]:
+    return [(each.candidate.source.value, each.candidate.key) for each in ranked]
 
 
 @st.composite

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
+from memci.access import new_key
 from memci.config import load_settings
 from memci.errors import ConfigurationError
+from memci.misspelt import misspelt_settings
 
 
 @pytest.fixture(autouse=True)
 def _nothing_set(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("MEMCI_CONFIG", raising=False)
+    for name in [each for each in os.environ if each.startswith("MEMCI_")]:
+        monkeypatch.delenv(name)
 
 
 @pytest.mark.parametrize(
@@ -51,6 +55,12 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, content: bytes, com
         load_settings()
 
 
+def test_a_file_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("MEMCI_CONFIG", "no-such.toml")
+    with pytest.raises(ConfigurationError, match=r"names no-such\.toml, and there is no such file"):
+        load_settings()
+
+
 @pytest.mark.parametrize(
     ("name", "url"),
     [
@@ -62,3 +72,54 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, content: bytes, com
 )
 def test_addresses_of_all_kinds_that_work_are_taken(name: str, url: str):
     assert getattr(load_settings(**{name: url}), name).get_secret_value() == url
+
+
+@pytest.mark.parametrize(
+    ("host", "url"),
+    [
+        ("127.0.0.1", "http://127.0.0.1:8000"),
+        ("0.0.0.0", "http://127.0.0.1:8000"),  # noqa: S104 - nothing is bound
+        ("::", "http://[::1]:8000"),
+        ("::1", "http://[::1]:8000"),
+        ("memci.example", "http://memci.example:8000"),
+    ],
+)
+def test_a_client_on_this_machine_finds_what_listens(host: str, url: str):
+    _, entry = new_key("ann")
+    assert load_settings(host=host, api_keys=(entry,)).client_url == url
+
+
+class TestMisspelt:
+    def test_names_that_are_no_settings_are_told_with_the_nearest(
+        self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ):
+        monkeypatch.setenv("MEMCI_DATBASE_URL", "word-of-mine")
+        monkeypatch.setenv("MEMCI_MEMROY__DECAY_RATE", "0.5")
+        monkeypatch.setenv("MEMCI_ZZZZZZ", "1")
+        (tmp_path / "memci.toml").write_text(
+            'prot = "word-of-mine"\nlane_slice_ms = 100\n[other]\n'
+        )
+        found = sorted(misspelt_settings())
+        assert [(each.name, each.nearest) for each in found] == [
+            ("'other' in memci.toml", None),
+            ("'prot' in memci.toml", "'port'"),
+            ("MEMCI_DATBASE_URL", "MEMCI_DATABASE_URL"),
+            ("MEMCI_MEMROY__DECAY_RATE", "MEMCI_MEMORY"),
+            ("MEMCI_ZZZZZZ", None),
+        ]
+        assert "word-of-mine" not in " ".join(map(str, found))
+        assert str(found[2]).endswith("did you mean MEMCI_DATABASE_URL?")
+
+    @pytest.mark.parametrize(
+        "name",
+        [
+            "MEMCI_PORT", "memci_host", "MEMCI_CONFIG", "MEMCI_MEMORY__DECAY_RATE",
+            "MEMCI_DATABASE_PASSWORD", "MEMCI_POSTGRES_SERVICE_HOST", "MEMCI_API_PORT",
+            "MEMCI_API_SERVICE_PORT_HTTP", "MEMCI_API_PORT_8000_TCP_ADDR", "OTHER_PORT",
+        ],
+    )  # fmt: skip
+    def test_names_of_settings_and_of_other_things_are_not(
+        self, monkeypatch: pytest.MonkeyPatch, name: str
+    ):
+        monkeypatch.setenv(name, "1")
+        assert misspelt_settings() == []

@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 def agents(
     *,
-    agent: Annotated[str | None, typer.Argument(metavar="[ID]", help="Show this one.")] = None,
+    agent: Annotated[str | None, typer.Argument(metavar="ID", help="Show this one.")] = None,
     limit: LimitOption = 100,
     cursor: CursorOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List the agents, or show what one holds and what is still to do for it."""
+    """List the agents, or show what one holds and what is to do."""
     from memci.cli.connection import connected
     from memci.cli.output import print_json, print_next, print_table
 
@@ -33,12 +33,13 @@ def agents(
         print_json(listed)
         return
     print_table(
-        ("agent", "messages", "queued", "compression", "last written", ""),
+        ("agent", "messages", "queued", "dead", "compression", "last written", ""),
         (
             (
                 each.agent_id,
                 each.messages,
                 each.queued,
+                each.dead,
                 "waits" if each.compress_pending else "",
                 each.written_at,
                 "paused" if each.paused else "",

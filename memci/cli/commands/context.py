@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from memci.cli.options import AgentOption, JsonOption, SessionOption, UserOption
+from memci.cli.options import AgentOption, JsonOption, UserOption
 
 if TYPE_CHECKING:
     from memci.shapes.read import ContextAnswer
@@ -22,11 +22,13 @@ def context(
     recent: Annotated[
         int | None, typer.Option(min=0, max=200, help="Recent interactions at most.")
     ] = None,
-    session: SessionOption = None,
+    session: Annotated[
+        str | None, typer.Option(metavar="ID", help="Whose turns are the recent ones.")
+    ] = None,
     user: UserOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Assemble the messages that a model should see, within a budget of tokens."""
+    """Assemble what a model should see, within a budget of tokens."""
     from memci.cli.connection import agent_of
     from memci.cli.output import print_json
 

@@ -6,24 +6,28 @@ import typer
 
 from memci.cli.options import JsonOption
 
-app = typer.Typer(help="The database.", no_args_is_help=True, rich_markup_mode=None)
+app = typer.Typer(
+    help="Bring the database to this release, or ask if it is.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
 
 
 @app.callback()
 def database() -> None:
-    """The database."""
+    """Bring the database to this release, or ask if it is."""
 
 
 @app.command("upgrade")
 def upgrade_database(*, as_json: JsonOption = False) -> None:
     """Bring the database to the schema that this release needs."""
     from memci.cli.output import print_json, say
-    from memci.config import load_settings
+    from memci.cli.settings import read_settings
     from memci.runtime import database_url
     from memci.storage.diagnosis import schema_revisions
     from memci.storage.migrate import upgrade
 
-    url = database_url(load_settings())
+    url = database_url(read_settings())
     upgrade(url)
     revisions = schema_revisions(url)
     if as_json:
@@ -34,13 +38,16 @@ def upgrade_database(*, as_json: JsonOption = False) -> None:
 
 @app.command("status")
 def status(*, as_json: JsonOption = False) -> None:
-    """Tell whether the database is at the schema that this release needs (exit code 1: no)."""
+    """Tell whether the database is at the schema that it needs.
+
+    Exit code 1: it is not.
+    """
     from memci.cli.output import print_json, say
-    from memci.config import load_settings
+    from memci.cli.settings import read_settings
     from memci.runtime import database_url
     from memci.storage.diagnosis import schema_revisions
 
-    revisions = schema_revisions(database_url(load_settings()))
+    revisions = schema_revisions(database_url(read_settings()))
     fits = revisions.current == revisions.needed
     if as_json:
         print_json({"current": revisions.current, "needed": revisions.needed, "fits": fits})

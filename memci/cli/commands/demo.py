@@ -6,8 +6,11 @@ import typer
 
 
 def demo() -> None:
-    """Show everything on two conversations, in a folder of its own that is removed afterwards."""
-    from memci.cli.demo.play import play
-    from memci.config import load_settings
+    """Show everything on two conversations, in about a minute.
 
-    raise typer.Exit(play(load_settings()))
+    It works in a folder of its own, which is removed afterwards.
+    """
+    from memci.cli.demo.play import play
+    from memci.cli.settings import read_settings
+
+    raise typer.Exit(play(read_settings()))

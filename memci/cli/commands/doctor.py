@@ -8,7 +8,10 @@ from memci.cli.options import JsonOption
 
 
 def doctor(*, as_json: JsonOption = False) -> None:
-    """Say what is wrong and what to do about it (exit code 1: something is)."""
+    """Say what is wrong and what to do about it.
+
+    Exit code 1: something is wrong.
+    """
     from memci.cli.doctor.examine import examine, worst
     from memci.cli.doctor.report import print_findings
     from memci.cli.output import print_json

@@ -6,7 +6,7 @@ from memci.cli.options import JsonOption
 
 
 def env(*, as_json: JsonOption = False) -> None:
-    """Print where broker and database are, for a shell: eval "$(memci env)".
+    """Print where broker and database are: eval "$(memci env)".
 
     As set, else where the embedded servers of a running `memci up` are. The addresses hold
     passwords: this prints secrets.
@@ -15,10 +15,10 @@ def env(*, as_json: JsonOption = False) -> None:
     import sys
 
     from memci.cli.output import print_json
-    from memci.config import load_settings
+    from memci.cli.settings import read_settings
     from memci.runtime import broker_url, database_url
 
-    settings = load_settings()
+    settings = read_settings()
     found = {
         "MEMCI_BROKER_URL": broker_url(settings),
         "MEMCI_DATABASE_URL": database_url(settings),

@@ -23,7 +23,7 @@ _AllOption = Annotated[bool, typer.Option("--all", help="All dead jobs of the ag
 def retry(
     *,
     job: Annotated[
-        list[UUID] | None, typer.Argument(metavar="[ID]...", help="Dead jobs to run again.")
+        list[UUID] | None, typer.Argument(metavar="ID", help="Dead jobs to run again.")
     ] = None,
     agent: AgentOption,
     every: _AllOption = False,
@@ -46,13 +46,16 @@ def retry(
 def discard(
     *,
     job: Annotated[
-        list[UUID] | None, typer.Argument(metavar="[ID]...", help="Dead jobs to give up.")
+        list[UUID] | None, typer.Argument(metavar="ID", help="Dead jobs to give up.")
     ] = None,
     agent: AgentOption,
     every: _AllOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Give up dead jobs: they are never run again, and what they asked for is not done."""
+    """Give up dead jobs.
+
+    They are never run again, and what they asked for is not done.
+    """
     from memci.cli.connection import agent_of
 
     with agent_of(agent) as memory:
@@ -62,7 +65,7 @@ def discard(
 
 def cancel(
     *,
-    job: Annotated[list[UUID], typer.Argument(metavar="ID...", help="Jobs that wait.")],
+    job: Annotated[list[UUID], typer.Argument(metavar="ID", help="Jobs that wait.")],
     agent: AgentOption,
     as_json: JsonOption = False,
 ) -> None:

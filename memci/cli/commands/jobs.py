@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def jobs(
     *,
-    job: Annotated[UUID | None, typer.Argument(metavar="[ID]", help="Show this one.")] = None,
+    job: Annotated[UUID | None, typer.Argument(metavar="ID", help="Show this one.")] = None,
     agent: AgentOption,
     state: Annotated[JobState | None, typer.Option(help="Only in this state.")] = None,
     limit: LimitOption = 100,
@@ -41,6 +41,11 @@ def jobs(
     print_next(listed.next_cursor)
 
 
+def tries(job: JobAnswer) -> int:
+    """Return how often it was begun: one that came to an end is no longer among ``started``."""
+    return job.attempts + job.started + (job.state is JobState.DONE)
+
+
 def print_jobs(listed: list[JobAnswer]) -> None:
     """Print jobs, one a line."""
     from memci.cli.output import print_table
@@ -53,7 +58,7 @@ def print_jobs(listed: list[JobAnswer]) -> None:
                 each.kind,
                 each.state,
                 "" if each.first_seq is None else f"{each.first_seq}-{each.last_seq}",
-                each.started,
+                tries(each),
                 each.created_at,
                 each.finished_at,
                 each.error,

@@ -11,7 +11,7 @@ import typer
 from memci.cli.options import JsonOption
 from memci.errors import InvalidInputError
 
-app = typer.Typer(help="API keys.", no_args_is_help=True, rich_markup_mode=None)
+app = typer.Typer(help="Make API keys.", no_args_is_help=True, rich_markup_mode=None)
 
 
 class Scope(StrEnum):
@@ -24,7 +24,7 @@ class Scope(StrEnum):
 
 @app.callback()
 def keys() -> None:
-    """API keys."""
+    """Make API keys."""
 
 
 @app.command("new")
@@ -42,16 +42,17 @@ def new(
 
     from memci.access import new_key
     from memci.cli.output import hint, print_json, say
-    from memci.config import load_settings
+    from memci.cli.settings import read_settings
+    from memci.shapes.faults import describe_faults
 
     # Settings for the outside are refused until there is a key, which is made here.
-    known = load_settings(host="127.0.0.1").api_keys
+    known = read_settings(host="127.0.0.1").api_keys
     if any(each.name == name for each in known):
         raise InvalidInputError(f"there is a key {name!r} in MEMCI_API_KEYS already", field="name")
     try:
         key, entry = new_key(name, agents=agents, scope=scope.value)
-    except ValidationError:
-        raise InvalidInputError("expected a name of 1 to 64 characters", field="name") from None
+    except ValidationError as error:
+        raise InvalidInputError(describe_faults(error)) from None
     entries = [each.model_dump(mode="json") for each in (*known, entry)]
     if as_json:
         print_json({"key": key, "entry": entries[-1], "api_keys": entries})

@@ -11,7 +11,10 @@ if TYPE_CHECKING:
 
 
 def pause(*, agent: AgentOption, as_json: JsonOption = False) -> None:
-    """Let no worker begin another job of an agent; messages are still taken in."""
+    """Let no worker begin another job of an agent.
+
+    Messages are still taken in.
+    """
     from memci.cli.connection import agent_of
 
     with agent_of(agent) as memory:
@@ -19,7 +22,10 @@ def pause(*, agent: AgentOption, as_json: JsonOption = False) -> None:
 
 
 def resume(*, agent: AgentOption, as_json: JsonOption = False) -> None:
-    """Let workers go on, after a pause or after a dead job that halted the agent."""
+    """Let workers go on with an agent that is paused or halted.
+
+    A dead job halts an agent when MEMCI_ON_DEAD is halt.
+    """
     from memci.cli.connection import agent_of
 
     with agent_of(agent) as memory:

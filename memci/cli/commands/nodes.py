@@ -9,6 +9,7 @@ import typer
 
 from memci.cli.options import AgentOption, CursorOption, JsonOption, LimitOption
 from memci.domain.memory.node import NodeKind, NodeType
+from memci.errors import NotFoundError
 
 if TYPE_CHECKING:
     from memci.client import Agent
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 def nodes(
     *,
-    node: Annotated[int | None, typer.Argument(metavar="[ID]", help="Show this one.")] = None,
+    node: Annotated[int | None, typer.Argument(metavar="ID", help="Show this one.")] = None,
     agent: AgentOption,
     kind: Annotated[NodeKind | None, typer.Option(help="Only this kind.")] = None,
     node_type: Annotated[NodeType | None, typer.Option("--type", help="Only this type.")] = None,
@@ -25,7 +26,10 @@ def nodes(
     cursor: CursorOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List the nodes of an agent's memory network, or show one with its trail."""
+    """List an agent's memories and entities, or show one.
+
+    One is shown with what happened to it; that stays when it is forgotten.
+    """
     from memci.cli.connection import agent_of
     from memci.cli.output import print_json, print_next, print_table, shortened
 
@@ -62,13 +66,21 @@ def _value(choice: StrEnum | None) -> str | None:
 
 
 def _show(memory: Agent, node_id: int, *, as_json: bool) -> None:
-    from memci.cli.output import cell, print_json, print_table
+    from memci.cli.output import cell, print_json, print_table, say
 
-    node, trail = memory.node(node_id), memory.trail(node_id, limit=500)
+    trail = memory.trail(node_id, limit=500)
+    try:
+        node = memory.node(node_id)
+    except NotFoundError:  # its trail tells what became of it
+        node = None
     if as_json:
-        print_json({"node": node.model_dump(mode="json"), "trail": trail.model_dump(mode="json")})
+        shown = node and node.model_dump(mode="json")
+        print_json({"node": shown, "trail": trail.model_dump(mode="json")})
         return
-    _print_node(node)
+    if node is None:
+        say(f"node {node_id} is no longer there; what happened to it:", style="yellow")
+    else:
+        _print_node(node)
     print_table(
         ("at", "pass", "event", "details"),
         (

@@ -26,7 +26,7 @@ def recall(
     text: Annotated[bool, typer.Option("--text", help="Print what a model would see.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Search an agent's memory network from what it is talking about, outwards."""
+    """Search an agent's memories, from what it talks about outwards."""
     from memci.cli.connection import agent_of
     from memci.cli.output import print_json, say
 

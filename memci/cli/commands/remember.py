@@ -13,9 +13,7 @@ from memci.cli.formats.kind import FileFormat
 from memci.cli.options import (
     AgentOption,
     JsonOption,
-    SessionOption,
     TimeoutOption,
-    UserOption,
     WaitOption,
 )
 from memci.domain.lane.job import JobState
@@ -33,8 +31,12 @@ def remember(
     *,
     file: Annotated[str, typer.Argument(metavar="FILE", help="A file, or - for standard input.")],
     agent: AgentOption,
-    session: SessionOption = None,
-    user: UserOption = None,
+    session: Annotated[
+        str | None, typer.Option(metavar="ID", help="The conversation that it belongs to.")
+    ] = None,
+    user: Annotated[
+        str | None, typer.Option(metavar="ID", help="The user whom the agent talks with.")
+    ] = None,
     file_format: Annotated[
         FileFormat | None,
         typer.Option("--format", help="Kind of file (default: what it looks like)."),
@@ -47,6 +49,8 @@ def remember(
 
     FILE is a JSON list of messages as OpenAI's API takes it (or an object with one under
     "messages"), JSON lines, or chat text: lines such as "Alice: …" or "[2026-03-02 09:15] 用户：…".
+    Only text is kept: of a picture in a message stays "[image_url]", and what is left out is told.
+
     Sending a file again stores nothing twice; of a file that has grown, only what is new is stored.
     """
     from memci.cli.connection import agent_of, why_still

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from memci.cli.options import AgentOption, JsonOption, SessionOption, UserOption
+from memci.cli.options import AgentOption, JsonOption, UserOption
+from memci.domain.context.candidate import Channel, Source
 
 if TYPE_CHECKING:
     from memci.shapes.read import SearchAnswer
@@ -18,12 +19,15 @@ def search(
     agent: AgentOption,
     k: Annotated[int | None, typer.Option(min=1, max=200, help="Hits at most.")] = None,
     source: Annotated[
-        list[str] | None, typer.Option(help="chat or memory (may be repeated; default: both).")
+        list[Source] | None, typer.Option(help="Where (may be repeated; default: everywhere).")
     ] = None,
     channel: Annotated[
-        list[str] | None, typer.Option(help="dense or lexical (may be repeated; default: both).")
+        list[Channel] | None, typer.Option(help="How (may be repeated; default: both ways).")
     ] = None,
-    session: SessionOption = None,
+    session: Annotated[
+        list[str] | None,
+        typer.Option(metavar="ID", help="Only what was said in it (may be repeated)."),
+    ] = None,
     user: UserOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -35,7 +39,7 @@ def search(
         "k": k,
         "sources": source,
         "channels": channel,
-        "session_id": session,
+        "filters": {"sessions": session} if session else None,
         "user_id": user,
     }
     with agent_of(agent) as memory:

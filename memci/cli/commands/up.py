@@ -6,11 +6,12 @@ import typer
 
 
 def up() -> None:
-    """Run everything in this terminal: servers, API, workers, beat and Flower; Ctrl-C stops it.
+    """Run everything in this terminal; Ctrl-C stops it.
 
-    The embedded PostgreSQL and Redis run unless MEMCI_DATABASE_URL and MEMCI_BROKER_URL are set.
+    Everything: servers, API, workers, beat and Flower. The embedded PostgreSQL and Redis are
+    started unless MEMCI_DATABASE_URL and MEMCI_BROKER_URL are set.
     """
+    from memci.cli.settings import read_settings
     from memci.cli.up.session import run_everything
-    from memci.config import load_settings
 
-    raise typer.Exit(run_everything(load_settings()))
+    raise typer.Exit(run_everything(read_settings()))

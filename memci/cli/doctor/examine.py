@@ -8,11 +8,12 @@ from contextlib import closing
 from memci.cli.doctor.api import check_api
 from memci.cli.doctor.broker import check_broker_and_workers
 from memci.cli.doctor.database import check_database
-from memci.cli.doctor.finding import Finding, Level, ok, wrong
+from memci.cli.doctor.finding import Finding, Level, note, ok, wrong
 from memci.cli.doctor.machine import check_machine
 from memci.cli.doctor.queue import check_queue
 from memci.config import Settings, load_settings
 from memci.errors import ConfigurationError
+from memci.misspelt import misspelt_settings
 from memci.runtime import Runtime, database_url
 
 
@@ -22,7 +23,14 @@ def examine() -> list[Finding]:
         settings = load_settings()
     except ConfigurationError as error:
         return [wrong("settings", str(error), "put them right: nothing starts with these")]
-    return [ok("settings", "they can be read"), *_examine(settings)]
+    return [*_settings(), *_examine(settings)]
+
+
+def _settings() -> Iterator[Finding]:
+    yield ok("settings", "they can be read")
+    for each in misspelt_settings():
+        advice = f"write it {each.nearest}" if each.nearest else "docs/configuration.md lists all"
+        yield note("settings", f"{each.name} is no setting and does nothing", advice)
 
 
 def worst(findings: Iterable[Finding]) -> bool:

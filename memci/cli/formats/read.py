@@ -55,9 +55,11 @@ def parse(text: str, file_format: FileFormat | None = None) -> Parsed:
 def detect(text: str) -> FileFormat:
     """Return what kind of file this looks like."""
     start = text.lstrip()[:1]
-    first_line = next(line for line in text.splitlines() if line.strip())
     if start == "{":
+        # As JSON lines are read: text in JSON may hold U+0085 and its like as they are.
+        first_line = next(line for line in text.split("\n") if line.strip())
         return FileFormat.JSONL if json_lines.is_value(first_line) else FileFormat.JSON
+    first_line = next(line for line in text.splitlines() if line.strip())
     if start == "[" and not chat_text.starts_message(first_line):
         return FileFormat.JSON
     return FileFormat.TEXT

@@ -7,12 +7,14 @@ from typing import Any
 from pydantic import ValidationError
 
 from memci.cli.formats.parsed import BadFileError, Parsed
+from memci.expectation import expectation, own_faults
+from memci.shapes.faults import field_path
 from memci.shapes.message import MessageIn
 
 _FIELDS = frozenset(MessageIn.model_fields)
 # Other names of the same thing in exports of chat programs.
 _OTHER_NAMES = {"created_at": "timestamp", "create_time": "timestamp"}
-_OTHER_ROLES = {"developer": "system", "human": "user", "ai": "assistant", "model": "assistant"}
+_OTHER_ROLES = {"human": "user", "ai": "assistant", "model": "assistant"}
 
 
 def add_message(parsed: Parsed, value: Any, where: str) -> None:
@@ -32,7 +34,7 @@ def add_message(parsed: Parsed, value: Any, where: str) -> None:
         role = message["role"].lower()
         message["role"] = _OTHER_ROLES.get(role, role)
     if isinstance(message.get("content"), list):
-        message["content"] = _joined(message["content"], where)
+        message["content"] = [_text_part(each, parsed) for each in message["content"]]
     parsed.add(checked(message, where), where)
 
 
@@ -41,23 +43,25 @@ def checked(message: dict[str, Any], where: str) -> dict[str, Any]:
     try:
         shape = MessageIn.model_validate(message)
     except ValidationError as error:
-        fault = error.errors(include_input=False, include_url=False)[0]
-        path = ".".join(map(str, fault["loc"]))
-        what = str(fault["msg"]).removeprefix("Value error, ")
-        raise BadFileError(": ".join(part for part in (where, path, what) if part)) from None
+        fault = own_faults(error.errors(include_input=False, include_url=False))[0]
+        parts = (where, field_path(fault["loc"]), expectation(fault))
+        raise BadFileError(": ".join(part for part in parts if part)) from None
     return shape.model_dump(mode="json", exclude_none=True)
 
 
-def _joined(parts: list[Any], where: str) -> str:
-    """Join the parts of a content: texts as they are, anything else by its name."""
-    written = []
-    for part in parts:
-        if isinstance(part, str):
-            written.append(part)
-        elif isinstance(part, dict) and isinstance(part.get("text"), str):
-            written.append(part["text"])
-        elif isinstance(part, dict) and isinstance(part.get("type"), str):
-            written.append(f"[{part['type']}]")
-        else:
-            raise BadFileError(f"{where}: content: expected text, or a list of typed parts")
-    return "\n".join(written)
+def _text_part(part: Any, parsed: Parsed) -> Any:
+    """Return a part of a content as text; of what is no text only its name stays.
+
+    A file is what once was said: it is not refused for a picture, as a request would be.
+    """
+    if isinstance(part, str):
+        return {"type": "text", "text": part}
+    if not isinstance(part, dict):
+        return part
+    if isinstance(part.get("text"), str):
+        return {"type": "text", "text": part["text"]}
+    kind = part.get("type")
+    if not isinstance(kind, str):
+        return part
+    parsed.ignored[f"part {kind}"] += 1
+    return {"type": "text", "text": f"[{kind}]"}

@@ -6,11 +6,9 @@ import errno
 import socket
 from dataclasses import dataclass
 
-from memci.config import Settings
+from memci.config import EVERYWHERE, LOOPBACK, Settings, local_url
 from memci.embedded.files import free_port
 from memci.errors import ConfigurationError
-
-_EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - to turn them into loopback
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,18 +21,25 @@ class Addresses:
 
     @property
     def api_url(self) -> str:
-        """Base of the API."""
-        return f"http://{self._reachable}:{self.port}"
+        """Base of the API, for this machine."""
+        return local_url(self.host, self.port)
 
     @property
     def flower_url(self) -> str:
-        """Flower's page."""
-        return f"http://{self._reachable}:{self.flower_port}"
+        """Flower's page, for this machine."""
+        return local_url(self.host, self.flower_port)
 
     @property
-    def _reachable(self) -> str:
-        host = _EVERYWHERE.get(self.host, self.host)
-        return f"[{host}]" if ":" in host else host
+    def others(self) -> str | None:
+        """Who else reaches them; None when it is this machine alone."""
+        if self.host in LOOPBACK:
+            return None
+        everywhere = f"every address of this machine ({self.host})"
+        where = everywhere if self.host in EVERYWHERE else self.host
+        return (
+            f"API and Flower listen on {where}, for others too, without encryption: "
+            "only trusted networks, or a proxy with TLS, should reach them"
+        )
 
 
 def choose_addresses(settings: Settings) -> Addresses:

@@ -103,12 +103,15 @@ def _headline(settings: Settings, addresses: Addresses, where: str, logs: Path) 
         f"API       {addresses.api_url}   documentation {addresses.api_url}/docs",
         f"Flower    {addresses.flower_url}   user {settings.flower_user}, {where}",
         f"logs      {logs}",
-        *(
-            []
-            if settings.api_keys
-            else ["keys      none: only programs of this machine are served"]
-        ),
+        _keys(settings),
+        *([f"open      {addresses.others}"] if addresses.others else []),
     ]
+
+
+def _keys(settings: Settings) -> str:
+    if not settings.api_keys:
+        return "keys      none: only programs of this machine are served"
+    return f"keys      {', '.join(f'{each.name} ({each.scope})' for each in settings.api_keys)}"
 
 
 def _say(text: str) -> None:

@@ -19,10 +19,11 @@ from memci.domain.language import Language
 from memci.domain.message import Role
 from memci.errors import BudgetTooSmallError
 
-# Recent interactions have nothing reserved in a small budget, and in others this share, before
-# retrieval gets the rest; what retrieval leaves they may have too.
-SMALL_BUDGET = 1_000
+# Of what system text, query and current interaction leave, recent interactions get this share
+# before retrieval gets the rest; what retrieval leaves they may have too. In a small budget the
+# newest turns matter most: there they get so many tokens, but no more than half of the room.
 RECENT_SHARE = 0.3
+RECENT_TOKENS = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +70,11 @@ def assemble(materials: Materials, budget: int, count: Count) -> Assembly:
         raise _too_small(budget, system, query)
     recent = Recent(window[max(len(window) - materials.recent, 0) :], count)
     recent.take_current(room)
-    reserved = int(RECENT_SHARE * budget) if budget >= SMALL_BUDGET else 0
-    recent.take(min(reserved, room - recent.tokens))
+    left = room - recent.tokens
+    recent.take(max(int(RECENT_SHARE * left), min(RECENT_TOKENS, left // 2)))
 
     def packed_beside() -> Packed:
-        held = (*recent.seqs, *asked)
+        held = {**recent.said, **dict.fromkeys(asked, materials.query or "")}
         return pack(materials.ranked, held, room - recent.tokens, materials.language, count)
 
     packed = packed_beside()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from memci.domain.context.candidate import Candidate, Channel, Source
@@ -21,6 +21,11 @@ class Ranked:
     candidate: Candidate
     score: float
     ranks: Mapping[Channel, int]
+
+    @property
+    def key(self) -> tuple[Source, int]:
+        """What names its candidate."""
+        return self.candidate.source, self.candidate.key
 
 
 def fuse_rrf(candidates: Sequence[Candidate], channels: Collection[Channel]) -> list[Ranked]:
@@ -41,61 +46,6 @@ def fuse_rrf(candidates: Sequence[Candidate], channels: Collection[Channel]) -> 
         if (found := ranks.get((each.source, each.key)))
     ]
     return sorted(fused, key=_order)
-
-
-class Selection:
-    """What is taken from a ranking: each message once, word for word before a memory of it (R14).
-
-    ``held`` are seqs of messages that the reader has already. A message stays out while a memory
-    that was taken holds its words; a memory goes when all its messages are there themselves.
-    """
-
-    def __init__(self, held: Iterable[int] = ()) -> None:
-        """Begin with nothing taken."""
-        self._present = set(held)
-        self._taken: dict[tuple[Source, int], Ranked] = {}
-        self._memories: defaultdict[int, list[Candidate]] = defaultdict(list)
-
-    def __len__(self) -> int:
-        return len(self._taken)
-
-    def __iter__(self) -> Iterator[Ranked]:
-        """Iterate over what is taken, in the order of taking."""
-        return iter(self._taken.values())
-
-    def admits(self, candidate: Candidate) -> bool:
-        """Tell whether it brings something that is not there yet."""
-        if candidate.source is Source.MEMORY:
-            return not candidate.seqs or not self._present.issuperset(candidate.seqs)
-        quoted = (candidate.text in each.text for each in self._memories[candidate.key])
-        return candidate.key not in self._present and not any(quoted)
-
-    def take(self, ranked: Ranked) -> list[Ranked]:
-        """Take one that is admitted; return the memories that go because of it."""
-        one = ranked.candidate
-        self._taken[one.source, one.key] = ranked
-        if one.source is Source.MEMORY:
-            for seq in one.seqs:
-                self._memories[seq].append(one)
-            return []
-        self._present.add(one.key)
-        return [
-            gone
-            for memory in self._memories.pop(one.key, [])
-            if self._present.issuperset(memory.seqs)
-            and (gone := self._taken.pop((memory.source, memory.key), None))
-        ]
-
-
-def thin(ranked: Iterable[Ranked], limit: int) -> list[Ranked]:
-    """Return the best ``limit`` of a ranking, each message once."""
-    selection = Selection()
-    for each in ranked:
-        if len(selection) >= limit:
-            break
-        if selection.admits(each.candidate):
-            selection.take(each)
-    return list(selection)
 
 
 def at_most(ranked: Iterable[Ranked], k: int | None) -> list[Ranked]:

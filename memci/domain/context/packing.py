@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from memci.domain.context import excerpt
 from memci.domain.context.budget import MESSAGE_OVERHEAD, Count, Utterance
 from memci.domain.context.candidate import Candidate, Source
-from memci.domain.context.fusion import Ranked, Selection
+from memci.domain.context.fusion import Ranked
 from memci.domain.context.parts import Item, LeftOut, Part, Section, part_tokens
+from memci.domain.context.selection import Selection
 from memci.domain.language import Language
 from memci.domain.message import Role
 
@@ -32,40 +33,54 @@ class Packed:
 
 
 def pack(
-    ranking: Sequence[Ranked], held: Iterable[int], room: int, language: Language, count: Count
+    ranking: Sequence[Ranked],
+    held: Mapping[int, str],
+    room: int,
+    language: Language,
+    count: Count,
 ) -> Packed:
-    """Fill ``room`` with the best of the ranking, best first; what does not fit is passed over."""
+    """Fill ``room`` with the best of the ranking, best first; what does not fit is passed over.
+
+    ``held`` is what the list says already, by seq.
+    """
     packed = Packed()
     selection = Selection(held)
-    costs: dict[tuple[Source, int], int] = {}
+    tokens: dict[tuple[Source, int], int] = {}
     groups: set[excerpt.Group] = set()
     free = room - MESSAGE_OVERHEAD - count(excerpt.header(language))
     for each in ranking:
-        if not selection.admits(each.candidate):
+        new = selection.new_in(each.candidate)
+        if new is None:
             packed.left_out.append((each, LeftOut.PRESENT))
             continue
-        cost = _cost(each.candidate, groups, free, language, count)
-        if cost > free:
+        entry = each.candidate._replace(text=new)
+        dated, line = _costs(entry, groups, free, language, count)
+        if dated + line > free:
             packed.left_out.append((each, LeftOut.BUDGET))
             continue
-        free -= cost
-        costs[each.candidate.source, each.candidate.key] = cost
-        groups.add(excerpt.group_of(each.candidate))
-        for gone in selection.take(each):
-            free += costs[gone.candidate.source, gone.candidate.key]
+        change = selection.take(each)
+        tokens[each.key] = line
+        groups.add(excerpt.group_of(entry))
+        free -= dated + line
+        for gone in change.gone:
+            free += tokens[gone.key]
             packed.left_out.append((gone, LeftOut.PRESENT))
-    return _fit(packed, list(selection), language, room, count)
+        for shorter in change.shorter:
+            less = count(excerpt.line(selection.entry(shorter).candidate, language))
+            free += tokens[shorter.key] - less
+            tokens[shorter.key] = less
+    return _fit(packed, [selection.entry(each) for each in selection], language, room, count)
 
 
-def _cost(
-    candidate: Candidate, groups: set[excerpt.Group], free: int, language: Language, count: Count
-) -> int:
-    """Tokens of an entry, and of its date line where that is new; a guess if far over ``free``."""
-    if free < _LEAST_ENTRY_TOKENS or len(candidate.text) > free * _LONGEST_TOKEN_CHARACTERS:
-        return free + 1
-    group = excerpt.group_of(candidate)
+def _costs(
+    entry: Candidate, groups: set[excerpt.Group], free: int, language: Language, count: Count
+) -> tuple[int, int]:
+    """Tokens of its date line, if that is new, and of the entry; a guess if far over ``free``."""
+    if free < _LEAST_ENTRY_TOKENS or len(entry.text) > free * _LONGEST_TOKEN_CHARACTERS:
+        return 0, free + 1
+    group = excerpt.group_of(entry)
     dated = 0 if group in groups else count(excerpt.date_line(group.day, language))
-    return dated + count(excerpt.line(candidate, language))
+    return dated, count(excerpt.line(entry, language))
 
 
 def _fit(
@@ -84,7 +99,7 @@ def _fit(
 
 
 def _block(taken: Sequence[Ranked], language: Language, count: Count) -> Part:
-    ranked = {(each.candidate.source, each.candidate.key): each for each in taken}
+    ranked = {each.key: each for each in taken}
     written = excerpt.block((each.candidate for each in taken), language)
     utterance = Utterance(Role.SYSTEM, "".join(text for _, text in written))
     items = [

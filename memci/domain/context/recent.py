@@ -20,9 +20,9 @@ class Recent:
         self.tokens = 0
 
     @property
-    def seqs(self) -> tuple[int, ...]:
-        """Messages that are taken."""
-        return tuple(each.seq for taken in self._taken for each in taken.messages)
+    def said(self) -> dict[int, str]:
+        """What the messages that are taken say, by seq."""
+        return {each.seq: each.text for taken in self._taken for each in taken.messages}
 
     @property
     def left_out(self) -> tuple[Interaction, ...]:

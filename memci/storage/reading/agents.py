@@ -9,12 +9,16 @@ from typing import Any
 from sqlalchemy import Connection
 from sqlalchemy.engine import RowMapping
 
+# All dead jobs are few and have an index; those of one agent would be sought among its done ones.
 _LIST = """
 SELECT l.agent_id, l.message_seq AS messages, l.paused, l.written_at,
        l.compress_req > l.compress_done AS compress_pending,
        (SELECT count(*) FROM job j
-         WHERE j.agent_id = l.agent_id AND j.state = 'queued') AS queued
+         WHERE j.agent_id = l.agent_id AND j.state = 'queued') AS queued,
+       coalesce(d.jobs, 0) AS dead
   FROM lane l
+  LEFT JOIN (SELECT agent_id, count(*) AS jobs FROM job
+              WHERE state = 'dead' GROUP BY agent_id) d USING (agent_id)
  WHERE l.agent_id > %(after)s AND l.agent_id LIKE %(like)s ESCAPE '\\'
  ORDER BY l.agent_id LIMIT %(limit)s
 """

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+from uuid import uuid4
+
 import pytest
 from pydantic import SecretStr
 
 from memci import access
+from memci.cli.commands.jobs import tries
 from memci.config import Settings
+from memci.domain.lane.job import JobState
+from memci.shapes.agent import JobAnswer
+from memci.storage.trail import TrailEvent, append_trail
 from tests.integration.http.serving import Served, served
 from tests.support.command_line import run
 
@@ -46,3 +53,34 @@ def test_nobody_waits_for_an_agent_that_is_paused(server: Served):
     for done in (said, asked):
         assert done.returncode == 1
         assert "agent ann is paused: `memci resume --agent ann`" in done.stderr
+
+
+def test_a_cursor_that_is_none_is_no_empty_list(server: Served):
+    done = run("agents", "--cursor", "zzz", settings={"MEMCI_API_URL": server.url})
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "not a cursor of this list" in done.stderr
+
+
+def test_a_forgotten_memory_is_shown_with_what_became_of_it(server: Served):
+    settings = {"MEMCI_API_URL": server.url}
+    run("remember", "-", "--agent", "ann", settings=settings, standard_input="Ann: Hi\n")
+    with server.runtime.database.agent_transaction("ann") as connection:
+        append_trail(connection, "ann", TrailEvent.FORGOTTEN, 3, {7: {"reason": "importance"}})
+    done = run("nodes", "7", "--agent", "ann", settings=settings)
+    assert done.returncode == 0
+    assert "node 7 is no longer there" in done.stdout
+    assert "reason importance" in done.stdout
+    never = run("nodes", "8", "--agent", "ann", settings=settings)
+    assert (never.returncode, never.stdout) == (1, "")
+
+
+def test_a_job_that_succeeded_at_once_was_tried_once():
+    at = datetime(2026, 3, 2, tzinfo=UTC)
+    job = JobAnswer(
+        id=uuid4(), agent_id="ann", kind="k", source="http", state=JobState.DONE, first_seq=1,
+        last_seq=2, attempts=0, started=0, not_before=None, error=None, result=None, created_at=at,
+        started_at=at, finished_at=at,
+    )  # fmt: skip
+    assert tries(job) == 1
+    assert tries(job.model_copy(update={"state": JobState.QUEUED})) == 0
+    assert tries(job.model_copy(update={"state": JobState.DEAD, "attempts": 15})) == 15

@@ -128,6 +128,32 @@ def test_errors_are_our_own(server: Served) -> None:
         nobody.agents()
 
 
+def test_who_waits_in_vain_is_told_that_the_agent_is_paused_or_halted(server: Served) -> None:
+    job_id = _job(server)
+    with Memci(server.url, retries=ONCE) as memci:
+        memory = memci.agent("alice")
+
+        def told() -> set[str]:
+            reasons = set()
+            for wait in (
+                lambda: memory.wait(job_id, timeout_s=0),
+                lambda: memory.wait_idle(timeout_s=0),
+            ):
+                with pytest.raises(UnavailableError) as late:
+                    wait()
+                reasons.add(str(late.value).partition("; ")[2])
+            return reasons
+
+        assert told() == {"do workers run?"}
+        memory.pause()
+        assert told() == {"agent alice is paused: resume it, and workers go on"}
+        memory.resume()
+        with server.runtime.database.lane_transaction() as connection:
+            connection.exec_driver_sql("UPDATE lane SET halted_by = %s", (job_id,))
+        (halted,) = told()
+        assert halted.startswith(f"agent alice is halted by dead job {job_id}: replay that job")
+
+
 def _job(server: Served) -> UUID:
     with Memci(server.url) as memci:
         job_id = memci.agent("alice").remember([{"role": "user", "content": "x"}]).job_id

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from contextlib import closing
 from http.client import HTTPConnection
@@ -17,6 +18,12 @@ from tests.integration.http.serving import Served
 MESSAGES = "/v1/agents/alice/messages"
 SECRET = "hush-hush"
 JSON = {"Content-Type": "application/json"}
+# How pydantic speaks to those who program with it.
+JARGON = re.compile(
+    r"input|tuple|dictionary|valid (string|integer|number|boolean)|validation|field required|extra"
+    r"|string should|unable to",
+    re.IGNORECASE,
+)
 
 
 def message(**fields: Any) -> dict[str, Any]:
@@ -32,6 +39,7 @@ def problem_of(answer: httpx.Response) -> dict[str, Any]:
     assert problem["title"]
     assert problem["detail"]
     assert SECRET not in answer.text
+    assert not JARGON.search(str([problem["detail"], problem.get("errors")])), answer.text
     return problem
 
 
@@ -56,6 +64,11 @@ def _nothing_is_written(server: Served) -> Iterator[None]:
     assert server.count("job") == 0
 
 
+TIME = "expected a time: ISO 8601 such as 2026-03-02T09:15:00Z, or an epoch number"
+NO_FIELD = "there is no such field: leave it out, or look for its name in /docs"
+NO_TEXT = (
+    "is not of type text, and memci keeps text only: leave it out, or describe it in a text part"
+)
 GOOD = {"role": "user", "content": "fine"}
 
 
@@ -102,6 +115,39 @@ def test_wrong_fields_are_named(http: httpx.Client, body: object, field: str | N
     problem = problem_of(answer)
     assert problem["type"] == "urn:memci:problem:invalid-input"
     assert problem.get("field") == field
+
+
+@pytest.mark.parametrize(
+    ("body", "detail"),
+    [
+        ({}, "messages: required, but not given"),
+        ({"messages": []}, "messages: must not be empty"),
+        ({"messages": "hello"}, "messages: expected a list"),
+        ({"messages": [{"role": "robot", "content": "x"}]},
+         "messages[0].role: expected one of: system, user, assistant, tool"),
+        ({"messages": [GOOD], "remember": "perhaps"},
+         "remember: expected one of: now, auto, never"),
+        (message(timestamp="soon"), f"messages[0].timestamp: {TIME}"),
+        (message(content=7), "messages[0].content: expected text"),
+        (message(content=[{"type": "image_url", "image_url": {"url": SECRET}}]),
+         f"messages[0].content: part 1 {NO_TEXT}"),
+        (message(content=[{"type": "text", "text": 1}]),
+         'messages[0].content: part 1: expected {"type": "text", "text": "…"}'),
+        (message(content=[SECRET]),
+         "messages[0].content: expected text, or a list of parts of type text"),
+        (message(refusal=SECRET), f"messages[0].refusal: {NO_FIELD}"),
+        (message(id=""), "messages[0].id: must not be empty"),
+        (message(id="x" * 257), "messages[0].id: expected at most 256 characters"),
+        (message(surprise=1), f"messages[0].surprise: {NO_FIELD}"),
+        ([], "body: expected a JSON object"),
+    ],
+)  # fmt: skip
+def test_one_fault_is_told_once_in_plain_words(
+    http: httpx.Client, body: object, detail: str
+) -> None:
+    problem = problem_of(http.post(MESSAGES, json=body))
+    assert problem["detail"] == detail
+    assert len(problem["errors"]) == 1
 
 
 @pytest.mark.parametrize(
@@ -178,6 +224,13 @@ def test_wrong_parameters_are_named(http: httpx.Client, path: str, field: str) -
     answer = http.get(f"/v1/agents/alice{path}")
     assert answer.status_code == 422
     assert problem_of(answer)["field"] == field
+
+
+@pytest.mark.parametrize("cursor", ["zzz", "", "alice"])
+def test_a_cursor_of_no_list_is_refused(http: httpx.Client, cursor: str) -> None:
+    answer = http.get("/v1/agents", params={"cursor": cursor})
+    assert answer.status_code == 422
+    assert problem_of(answer)["field"] == "cursor"
 
 
 @pytest.mark.parametrize("key", ["", "x" * 256, "a b", "a\tb", "\xe9"])

@@ -71,6 +71,25 @@ def test_tool_calls_and_all_roles_are_taken(http: httpx.Client, server: Served) 
     assert server.messages("alice") == ["be brief", "<|endoftext|>", None, "42", "later"]
 
 
+def test_messages_of_openai_clients_are_taken_where_nothing_is_lost(
+    http: httpx.Client, server: Served
+) -> None:
+    parts = [{"type": "text", "text": "See"}, {"type": "text", "text": "this."}]
+    empty = {"refusal": None, "annotations": [], "audio": None, "function_call": None}
+    messages = [
+        {"role": "developer", "content": "be brief"},
+        {"role": "user", "content": parts, "id": "m1"},
+        {"role": "assistant", "content": "I do.", "tool_calls": None, "name": None, **empty},
+    ]
+    assert http.post(MESSAGES, json={"messages": messages}).status_code == 202
+    listed = http.get(MESSAGES).json()["messages"]
+    assert [(each["role"], each["content"]) for each in listed] == [
+        ("system", "be brief"), ("user", "See\nthis."), ("assistant", "I do."),
+    ]  # fmt: skip
+    again = {"role": "user", "content": "See\nthis.", "id": "m1"}
+    assert http.post(MESSAGES, json={"messages": [again]}).json()["duplicates"] == 1
+
+
 def test_the_callers_trace_goes_on_in_the_job(http: httpx.Client, server: Served) -> None:
     traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
     body = {"messages": [{"role": "user", "content": "x"}]}

@@ -55,6 +55,19 @@ def test_every_operation_is_documented(http: httpx.Client) -> None:
     assert found == set(OPERATIONS.strip().splitlines())
 
 
+def test_every_operation_is_summed_up_in_a_line_that_the_docs_show(http: httpx.Client) -> None:
+    paths = http.get("/openapi.json").json()["paths"]
+    for path, methods in paths.items():
+        for operation in methods.values():
+            named = operation["operationId"].replace("_", " ").lower()
+            assert operation["summary"].lower() != named, path
+            assert "\n" not in operation["summary"]
+    append = paths["/v1/agents/{agent}/messages"]["post"]
+    assert append["summary"] == "Append messages, in order; they are stored when the answer arrives"
+    assert append["description"].startswith("A message whose id is known already")
+    assert 'element("span", about.summary)' in http.get("/docs").text
+
+
 def test_every_reference_leads_somewhere(http: httpx.Client) -> None:
     text = http.get("/openapi.json").text
     schemas = http.get("/openapi.json").json()["components"]["schemas"]

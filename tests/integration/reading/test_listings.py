@@ -56,6 +56,25 @@ class TestAgents:
         agents = listings.agents(pattern=pattern, cursor=None, limit=10).agents
         assert [each.agent_id for each in agents] == found
 
+    def test_each_says_what_waits_and_what_has_failed(
+        self, listings: Listings, reader: Reader, alice: Stored
+    ):
+        bob = Stored(reader, "bob")
+        for agent, dead in ((alice, 2), (bob, 0)):
+            jobs = [agent.queue(seq, seq) for seq in (1, 2, 3)]
+            for job in jobs[:dead]:
+                agent.execute(f"UPDATE job SET state = 'dead' WHERE agent_id = %s AND id = '{job}'")
+        listed = listings.agents(pattern="*", cursor=None, limit=10).agents
+        assert [(each.agent_id, each.queued, each.dead) for each in listed] == [
+            ("alice", 1, 2), ("bob", 3, 0),
+        ]  # fmt: skip
+
+    @pytest.mark.parametrize("cursor", ["", "alice", "zzz", "5", "after/", "after/a b", "x/alice"])
+    def test_a_cursor_that_is_none_is_refused(self, listings: Listings, alice: Stored, cursor: str):
+        with pytest.raises(InvalidInputError, match="not a cursor of this list") as refused:
+            listings.agents(pattern="*", cursor=cursor, limit=5)
+        assert refused.value.field == "cursor"
+
     def test_one_holds_what_was_put_in(self, listings: Listings, alice: Stored):
         alice.say("hello")
         entity, memory = alice.entity("Lisbon"), alice.remember("We fly.", [1])

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memci.domain.context.assembly import Assembly, Materials, assemble
-from memci.domain.context.budget import Count, list_tokens
+from memci.domain.context.assembly import RECENT_TOKENS, Assembly, Materials, assemble
+from memci.domain.context.budget import Count, list_tokens, message_tokens
 from memci.domain.context.candidate import Candidate, Channel, Source
 from memci.domain.context.fusion import fuse_rrf
 from memci.domain.context.interaction import interactions
@@ -16,7 +16,7 @@ from memci.domain.language import Language
 from memci.domain.message import Message, Role
 from memci.errors import BudgetTooSmallError
 from memci.smallmodel.offline.tokens import OfflineTokenCounter
-from tests.support.talk import TEXTS, candidates, conversations, words
+from tests.support.talk import TEXTS, candidates, conversations, memory, message, words
 
 REAL = OfflineTokenCounter().count
 quickly = settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
@@ -82,6 +82,68 @@ def test_a_message_enters_once(chosen: Materials, budget: int):
     for item in items:
         if item.section is Section.MEMORY and item.seqs:
             assert not set(seqs).issuperset(item.seqs)
+
+
+@st.composite
+def remembered(draw: st.DrawFn) -> Materials:
+    """Materials whose memories are made of the lines of recent and of older messages."""
+    said = draw(conversations())
+    lines = [(each.seq, line) for each in said for line in each.text.splitlines()]
+    older = st.tuples(st.integers(1, 9), st.sampled_from(["an older word", "另一句话"]))
+    found = []
+    for key in range(1, draw(st.integers(1, 4)) + 1):
+        told = draw(st.lists(st.sampled_from(lines) | older if lines else older, min_size=1))
+        seqs = sorted({seq for seq, _ in told})
+        found.append(
+            memory(key, *seqs, text="\n".join(line for _, line in told), lexical=1.0 / key)
+        )
+    found += [message(each.seq, each.text, lexical=1.0) for each in said if draw(st.booleans())]
+    window = interactions(said)
+    return Materials(
+        None, None, window, draw(st.integers(0, len(window))),
+        fuse_rrf(draw(st.permutations(found)), list(Channel)), Language.ENGLISH,
+    )  # fmt: skip
+
+
+@quickly
+@given(chosen=remembered(), budget=st.integers(40, 400))
+def test_no_memory_repeats_a_line_of_a_message_that_is_there(chosen: Materials, budget: int):
+    items = assemble(chosen, budget, words).items
+    there = {
+        seq: item.ranked.candidate.text if item.ranked else item.text
+        for item in items
+        if item.section is not Section.MEMORY
+        for seq in item.seqs
+    }
+    for item in items:
+        if item.section is Section.MEMORY and item.ranked:
+            repeated = {
+                line
+                for seq in item.seqs
+                for line in there.get(seq, "").splitlines()
+                if any(mark.isalnum() for mark in line)
+            }
+            assert repeated.isdisjoint(item.ranked.candidate.text.splitlines())
+
+
+@quickly
+@given(said=conversations(), budget=st.integers(60, 1_000))
+def test_the_newest_turns_have_room_at_every_budget(said: list[Message], budget: int):
+    found = [message(seq, "ferry at eight, then the long way", lexical=1.0) for seq in range(1, 99)]
+    window = interactions(said)
+    ranked = fuse_rrf(found, list(Channel))
+    chosen = Materials("Be brief.", "When?", window, len(window), ranked, Language.ENGLISH)
+    assembly = assemble(chosen, budget, words)
+    if not assembly.recent_left_out:
+        return
+    left_out = assembly.recent_left_out
+    newest_without_room = window[len(left_out) - 1 :]
+    tokens = sum(message_tokens(each.messages, words) for each in newest_without_room)
+    always = [
+        part.utterance for part in assembly.parts if part.items[0].section in {"system", "query"}
+    ]
+    room = budget - list_tokens([always[0], always[-1]], words)
+    assert tokens > min(RECENT_TOKENS, room // 2)
 
 
 @quickly

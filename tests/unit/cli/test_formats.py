@@ -21,6 +21,7 @@ CALL = {"id": "call-1", "type": "function", "function": {"name": "look", "argume
         (json.dumps({"messages": [HI]}, indent=2), FileFormat.JSON),
         (f"{json.dumps(HI)}\n{json.dumps(HI)}\n", FileFormat.JSONL),
         (f"\n\n{json.dumps(HI)}\n", FileFormat.JSONL),
+        ('{"role": "user", "content": "\x85"}\n{}', FileFormat.JSONL),
         ("Alice: Hi\n", FileFormat.TEXT),
         ("[2026-03-02 09:15] Alice: Hi\n", FileFormat.TEXT),
         ("[9:15] 用户：你好\n", FileFormat.TEXT),
@@ -66,7 +67,7 @@ def test_openai_messages_keep_what_memci_knows_and_name_what_it_does_not():
     assert parsed.messages[1]["content"] == "See\n[image_url]"
     assert parsed.messages[2]["tool_calls"] == [CALL]
     assert parsed.messages[4]["timestamp"].startswith("2026-03-02T09:15")
-    assert parsed.ignored == {"annotations": 1}
+    assert parsed.ignored == {"annotations": 1, "part image_url": 1}
 
 
 @pytest.mark.parametrize(

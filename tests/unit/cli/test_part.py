@@ -108,3 +108,17 @@ def test_a_leash_whose_holder_is_gone_starts_nothing():
 )
 def test_addresses_are_such_that_a_browser_gets_there(host: str, url: str):
     assert Addresses(host, 8000, 5555).api_url == url
+
+
+def test_what_listens_for_others_is_told_to_be_open():
+    assert Addresses("127.0.0.1", 8000, 5555).others is None
+    assert Addresses("::1", 8000, 5555).others is None
+    everywhere = Addresses("0.0.0.0", 8000, 5555).others  # noqa: S104 - nothing is bound
+    assert everywhere
+    assert everywhere.startswith(
+        "API and Flower listen on every address of this machine (0.0.0.0),"
+    )
+    assert "without encryption" in everywhere
+    one = Addresses("192.0.2.7", 8000, 5555).others
+    assert one
+    assert one.startswith("API and Flower listen on 192.0.2.7, for others")

@@ -1,33 +1,13 @@
-"""Fusing channels, and letting each message in once."""
+"""Fusing channels."""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-from typing import Any
-
 import pytest
 
-from memci.domain.context.candidate import Candidate, Channel, Source, reads
-from memci.domain.context.fusion import Ranked, Selection, at_most, fuse_rrf, thin
+from memci.domain.context.candidate import Channel, reads
+from memci.domain.context.fusion import at_most, fuse_rrf
 from memci.domain.language import Language
-
-AT = datetime(2026, 3, 2, tzinfo=UTC)
-
-
-def message(seq: int, text: str = "", **fields: Any) -> Candidate:
-    return Candidate(Source.CHAT, seq, text or f"message {seq}", (seq,), AT, **fields)
-
-
-def memory(key: int, *seqs: int, text: str = "", **fields: Any) -> Candidate:
-    return Candidate(Source.MEMORY, key, text or f"memory {key}", seqs, AT, **fields)
-
-
-def in_order(*candidates: Candidate) -> list[Ranked]:
-    return [Ranked(each, 1 / place, {}) for place, each in enumerate(candidates, start=1)]
-
-
-def keys(ranked: list[Ranked]) -> list[tuple[str, int]]:
-    return [(each.candidate.source.value, each.candidate.key) for each in ranked]
+from tests.support.talk import in_order, keys, memory, message
 
 
 class TestReciprocalRanks:
@@ -62,34 +42,6 @@ class TestReciprocalRanks:
             [Channel.LEXICAL],
         )
         assert keys(ranked) == [("chat", 2), ("memory", 9), ("chat", 1)]
-
-
-class TestEachMessageOnce:
-    def test_a_memory_that_holds_the_words_stands_for_the_message(self):
-        ranked = in_order(memory(1, 1, 2, text="to be or not"), message(2, "or not"), message(3))
-        assert keys(thin(ranked, 5)) == [("memory", 1), ("chat", 3)]
-
-    def test_a_memory_that_lost_the_words_gives_way_to_all_its_messages(self):
-        ranked = in_order(memory(1, 1, 2, text="gist"), message(1), message(2))
-        assert keys(thin(ranked, 5)) == [("chat", 1), ("chat", 2)]
-
-    def test_it_stays_while_one_of_its_messages_is_missing(self):
-        ranked = in_order(memory(1, 1, 2, text="gist"), message(1))
-        assert keys(thin(ranked, 5)) == [("memory", 1), ("chat", 1)]
-
-    def test_a_memory_of_messages_that_are_there_brings_nothing(self):
-        ranked = in_order(message(1), memory(1, 1), memory(2), message(1))
-        assert keys(thin(ranked, 5)) == [("chat", 1), ("memory", 2)]
-
-    def test_what_the_reader_holds_is_not_taken(self):
-        selection = Selection(held=[1])
-        assert not selection.admits(message(1))
-        assert not selection.admits(memory(1, 1))
-        assert selection.admits(memory(2, 1, 2))
-
-    def test_the_limit_counts_what_stays(self):
-        ranked = in_order(memory(1, 1, text="gist"), message(1), message(2), message(3))
-        assert keys(thin(ranked, 2)) == [("chat", 1), ("chat", 2)]
 
 
 def test_each_source_offers_its_best_k():

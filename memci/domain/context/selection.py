@@ -1,0 +1,96 @@
+"""What is taken from a ranking, so that nothing is said twice (R14)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import NamedTuple
+
+from memci.domain.context.candidate import Candidate, Source
+from memci.domain.context.fusion import Ranked
+from memci.domain.context.overlap import unsaid
+
+
+class Change(NamedTuple):
+    """Memories that another message makes superfluous, and those it only makes shorter."""
+
+    gone: list[Ranked]
+    shorter: list[Ranked]
+
+
+class Selection:
+    """What is taken from a ranking: each message once, word for word before a memory of it (R14).
+
+    ``held`` are messages that the reader has already: what each says, by seq. A message stays out
+    while a memory that was taken holds its words. Of a memory only what its messages do not say
+    themselves is worth the room; when there is nothing of that, it goes.
+    """
+
+    def __init__(self, held: Mapping[int, str] | None = None) -> None:
+        """Begin with nothing taken."""
+        self._said = dict(held or {})
+        self._taken: dict[tuple[Source, int], Ranked] = {}
+        self._memories: defaultdict[int, list[Ranked]] = defaultdict(list)
+
+    def __len__(self) -> int:
+        return len(self._taken)
+
+    def __iter__(self) -> Iterator[Ranked]:
+        """Iterate over what is taken, in the order of taking."""
+        return iter(self._taken.values())
+
+    def new_in(self, candidate: Candidate) -> str | None:
+        """Return what it says that is not there yet: None if nothing."""
+        if candidate.source is Source.MEMORY:
+            return self._unsaid(candidate)
+        if candidate.key in self._said or self._quoted(candidate):
+            return None
+        return candidate.text
+
+    def entry(self, ranked: Ranked) -> Ranked:
+        """Return one that is taken with what is to be shown of it."""
+        one = ranked.candidate
+        if one.source is Source.CHAT:
+            return ranked
+        return replace(ranked, candidate=one._replace(text=self._unsaid(one) or ""))
+
+    def take(self, ranked: Ranked) -> Change:
+        """Take one that brings something new; tell what it changes about memories taken before."""
+        one = ranked.candidate
+        self._taken[ranked.key] = ranked
+        change = Change([], [])
+        if one.source is Source.MEMORY:
+            for seq in one.seqs:
+                self._memories[seq].append(ranked)
+            return change
+        self._said[one.key] = one.text
+        for memory in self._memories[one.key]:
+            if memory.key not in self._taken:
+                continue
+            if self._unsaid(memory.candidate) is None:
+                change.gone.append(self._taken.pop(memory.key))
+            else:
+                change.shorter.append(memory)
+        return change
+
+    def _quoted(self, message: Candidate) -> bool:
+        taken = (each for each in self._memories[message.key] if each.key in self._taken)
+        return any(message.text in each.candidate.text for each in taken)
+
+    def _unsaid(self, memory: Candidate) -> str | None:
+        said = [self._said[seq] for seq in memory.seqs if seq in self._said]
+        if memory.seqs and len(said) == len(memory.seqs):
+            return None
+        return unsaid(memory.text, said) or None if said else memory.text
+
+
+def thin(ranked: Iterable[Ranked], limit: int) -> list[Ranked]:
+    """Return the best ``limit`` of a ranking, each message once."""
+    selection = Selection()
+    for each in ranked:
+        if len(selection) >= limit:
+            break
+        if selection.new_in(each.candidate) is not None:
+            selection.take(each)
+    return list(selection)

@@ -1,0 +1,71 @@
+"""Letting each message in once (R14)."""
+
+from __future__ import annotations
+
+import pytest
+
+from memci.domain.context.overlap import unsaid
+from memci.domain.context.selection import Selection, thin
+from tests.support.talk import in_order, keys, memory, message
+
+
+class TestEachMessageOnce:
+    def test_a_memory_that_holds_the_words_stands_for_the_message(self):
+        ranked = in_order(memory(1, 1, 2, text="to be or not"), message(2, "or not"), message(3))
+        assert keys(thin(ranked, 5)) == [("memory", 1), ("chat", 3)]
+
+    def test_a_memory_that_lost_the_words_gives_way_to_all_its_messages(self):
+        ranked = in_order(memory(1, 1, 2, text="gist"), message(1), message(2))
+        assert keys(thin(ranked, 5)) == [("chat", 1), ("chat", 2)]
+
+    def test_it_stays_while_one_of_its_messages_is_missing(self):
+        ranked = in_order(memory(1, 1, 2, text="gist"), message(1))
+        assert keys(thin(ranked, 5)) == [("memory", 1), ("chat", 1)]
+
+    def test_a_memory_of_messages_that_are_there_brings_nothing(self):
+        ranked = in_order(message(1), memory(1, 1), memory(2), message(1))
+        assert keys(thin(ranked, 5)) == [("chat", 1), ("memory", 2)]
+
+    def test_what_the_reader_holds_is_not_taken(self):
+        selection = Selection(held={1: "We meet at eight."})
+        assert selection.new_in(message(1)) is None
+        assert selection.new_in(memory(1, 1)) is None
+        assert selection.new_in(memory(2, 1, 2)) == "memory 2"
+
+    def test_of_a_memory_only_what_the_reader_does_not_hold_is_new(self):
+        selection = Selection(held={1: "Well, we will meet at eight, I think.", 9: "Bring boots."})
+        both = memory(1, 1, 2, text="Meet at eight\nBring boots.")
+        assert selection.new_in(both) == "Bring boots."
+        assert selection.new_in(memory(2, 1, 2, text="Meet at eight.")) is None
+
+    def test_a_message_cuts_its_lines_out_of_a_memory_that_was_taken_before_it(self):
+        selection = Selection()
+        (first, second) = in_order(memory(1, 1, 2, text="eight\nboots"), message(1, "at eight"))
+        assert selection.take(first) == ([], [])
+        change = selection.take(second)
+        assert change == ([], [first])
+        assert selection.entry(first).candidate.text == "boots"
+        (third,) = in_order(message(2, "Bring boots."))
+        assert selection.take(third) == ([first], [])
+
+    def test_the_limit_counts_what_stays(self):
+        ranked = in_order(memory(1, 1, text="gist"), message(1), message(2), message(3))
+        assert keys(thin(ranked, 2)) == [("chat", 1), ("chat", 2)]
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "left"),
+    [
+        ("We meet at eight.", "We meet at eight.", ""),
+        ("Meet: eight!", "Well, we MEET, let me see, at eight.", ""),
+        ("Eight we meet.", "We meet at eight.", "Eight we meet."),
+        ("Ann sails.\nBob rows.", "Bob rows.", "Ann sails."),
+        ("Ann\n---\nBob\n===", "Ann.", "Bob\n==="),
+        ("Ann sails at eight.", "Ann sails.\nWe leave at eight.", "Ann sails at eight."),
+        ("八点渡轮", "明天早上八点坐渡轮去香港。", ""),
+        ("渡轮八点\n带靴子", "明天早上八点坐渡轮去香港。带靴子", "渡轮八点"),
+        ("---", "Ann.", ""),
+    ],
+)
+def test_what_a_memory_says_beyond_its_messages(text: str, said: str, left: str):
+    assert unsaid(text, [said]) == left

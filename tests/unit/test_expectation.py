@@ -1,0 +1,59 @@
+"""What is wrong, in plain words, once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pydantic import BaseModel, ValidationError
+
+from memci.expectation import expectation
+from memci.shapes.agent import ReplayRequest
+from memci.shapes.faults import describe_faults
+from memci.shapes.message import AppendRequest
+from memci.shapes.read import ContextRequest, RecallRequest
+from memci.shapes.settings import SettingsRequest
+
+
+def told(shape: type[BaseModel], body: Any) -> str:
+    with pytest.raises(ValidationError) as caught:
+        shape.model_validate(body)
+    return describe_faults(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("shape", "body", "words"),
+    [
+        (RecallRequest, {"keywords": "a"}, "keywords: expected a list"),
+        (RecallRequest, {"keywords": ["a"] * 65}, "keywords: expected at most 64 items"),
+        (RecallRequest, {"keywords": [""]}, "keywords[0]: must not be empty"),
+        (RecallRequest, {"keywords": [], "depth": 11}, "depth: expected 10 or less"),
+        (RecallRequest, {"keywords": [], "depth": "2"}, "depth: expected a whole number"),
+        (RecallRequest, {"keywords": [], "limit": 0}, "limit: expected 1 or more"),
+        (RecallRequest, {"keywords": [], "format": "xml"},
+         "format: expected one of: text, structured"),
+        (ContextRequest, {"budget_tokens": 9, "sources": []}, "sources: must not be empty"),
+        (ContextRequest, {"budget_tokens": 9, "explain": "yes"}, "explain: expected true or false"),
+        (ContextRequest, {"budget_tokens": 9, "filters": 5}, "filters: expected a JSON object"),
+        (ContextRequest, {"budget_tokens": 9, "model": "m" * 129},
+         "model: expected at most 128 characters"),
+        (SettingsRequest, {"min_shrink": "much"}, "min_shrink: expected a number"),
+        (SettingsRequest, {"decay_rate": 1.5}, "decay_rate: expected less than 1.0"),
+        (ReplayRequest, [], "request: expected a JSON object"),
+        (AppendRequest, {"messages": [{"role": "robot", "content": ""}]},
+         "messages[0].role: expected one of: system, user, assistant, tool"),
+    ],
+)  # fmt: skip
+def test_each_fault_says_what_was_expected(shape: type[BaseModel], body: Any, words: str):
+    assert told(shape, body) == words
+
+
+def test_a_list_is_not_too_short_because_its_items_are_bad():
+    said = told(AppendRequest, {"messages": [{"role": "robot", "content": ""}, 4]})
+    assert said.count("messages:") == 0
+    assert said.count(";") == 1
+
+
+def test_what_no_words_are_kept_for_is_told_as_it_came():
+    fault = {"type": "other", "loc": (), "msg": "Value error, No such thing"}
+    assert expectation(fault) == "no such thing"
