@@ -51,6 +51,22 @@ def test_the_sweeper_puts_out_what_is_missing_and_no_more(producer, broker_url):
         assert client.llen("memci.lane") == 3
 
 
+def test_the_sweeper_passes_over_a_lane_that_somebody_holds(producer, broker_url):
+    with closing(redis.Redis.from_url(broker_url)) as client:
+        queues = RedisAgentQueues(client)
+        for agent in "ab":
+            producer.append(agent)
+        with producer.database.lane_transaction() as connection:
+            connection.exec_driver_sql("UPDATE lane SET wake_at = NULL, compress_req = 1")
+        client.delete("memci.lane")
+        with producer.database.lane_transaction() as holding:
+            holding.exec_driver_sql("SELECT FROM lane WHERE agent_id = 'a' FOR UPDATE")
+            swept = sweep(producer.database, queues, producer.tokens)
+        assert (swept.lane, swept.compress) == (1, 1)
+        swept = sweep(producer.database, queues, producer.tokens)
+        assert (swept.lane, swept.compress) == (1, 1)
+
+
 def test_late_redelivery_of_a_token_is_dropped(producer, fleet, broker_url):
     """What the visibility time-out does: the same token comes again while the slice runs."""
     fleet.start("memci.lane", ready=False)

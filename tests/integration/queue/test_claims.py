@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from memci.queue.claim import Claims
 from memci.storage.session import Database
+from memci.testing import open_database, wait_until
 
 LEASE_MS = 30_000
 
@@ -82,3 +85,33 @@ def test_what_is_given_back_keeps_its_place(database, claims):
     claims.give_back(first.claimed)
 
     assert taken(claims.due(None, 16)) == taken(first) == ["a1", "a2"]
+
+
+def test_two_that_touch_the_same_lanes_in_any_order_do_not_deadlock(database_url, database, claims):
+    with database.lane_transaction() as connection:
+        connection.exec_driver_sql(
+            "INSERT INTO lane (agent_id, wake_at) SELECT 'a' || n, now()"
+            " FROM generate_series(100, 999) AS n"
+        )
+    with open_database(database_url) as owner:
+        owner.execute("ANALYZE lane")
+    held = sorted(claims.due(None, 16).claimed, key=lambda each: each.lease.agent_id)
+    forth = [held[0], held[8], held[15]]
+    back = [each.lease for each in reversed(forth)]
+    between = held[8].lease.agent_id
+
+    with ThreadPoolExecutor() as pool, open_database(database_url) as watching:
+        with database.lane_transaction() as blocking:
+            blocking.exec_driver_sql("SELECT FROM lane WHERE agent_id = %s FOR UPDATE", (between,))
+            both = [pool.submit(claims.renew, back), pool.submit(claims.give_back, forth)]
+            wait_until(lambda: waiting_for_locks(watching) == 2, "both wait")
+        for each in both:
+            each.result()
+
+
+def waiting_for_locks(watching):
+    row = watching.execute(
+        "SELECT count(*) FROM pg_stat_activity"
+        " WHERE datname = current_database() AND wait_event_type = 'Lock'"
+    ).fetchone()
+    return row[0]
