@@ -82,12 +82,14 @@ def decode_body(raw: bytes, body: bytes, headers: Mapping[str, Any], content_typ
     )
 
 
-def encode(task: str, task_id: str, arguments: Mapping[str, Any]) -> bytes:
+def encode(
+    task: str, task_id: str, arguments: Mapping[str, Any], traceparent: str | None = None
+) -> bytes:
     """Write the envelope of a message that a worker got already decoded."""
     body = json.dumps([[], dict(arguments), {}]).encode()
     return json.dumps(
         {
-            "headers": {"task": task, "id": task_id},
+            "headers": {"task": task, "id": task_id, "traceparent": traceparent},
             "content-type": "application/json",
             "body": base64.b64encode(body).decode(),
             "properties": {"body_encoding": "base64"},

@@ -12,6 +12,8 @@ from memci.broker.redis_queues import RedisAgentQueues
 from memci.queue.sweep import sweep
 from memci.testing import wait_until
 
+TRACE = "00-" + "1" * 32 + "-" + "2" * 16 + "-01"
+
 
 def test_doubled_and_reordered_tokens_have_no_effect(producer, fleet, upkeep):
     for _ in range(40):
@@ -86,10 +88,14 @@ def test_a_worker_may_subscribe_to_one_agent(producer, fleet, upkeep):
     for content in ("one", "two", None, "three"):
         messages = [{"role": "user", "content": content}]
         producer.celery.send_task(
-            CREATE_TASK, kwargs={"agent_id": "a", "messages": messages}, queue=queue(name)
-        )
+            CREATE_TASK, kwargs={"agent_id": "a", "messages": messages}, queue=queue(name),
+            headers={"traceparent": TRACE},
+        )  # fmt: skip
     fleet.start(name)
     wait_until(lambda: len(producer.states("a")) == 5, "all are taken in", timeout_s=20)
+    with producer.database.lane_transaction() as connection:
+        traces = connection.exec_driver_sql("SELECT traceparent FROM job WHERE source = 'celery'")
+        assert traces.scalars().all().count(TRACE) == 3
     producer.wait_drained(["a"])
     assert producer.effects("a") == [1, 2, 3, 4]
     assert sorted(producer.states("a")) == ["dead", "done", "done", "done", "done"]

@@ -20,10 +20,10 @@ from memci.broker.letters import decode
 from memci.broker.names import (
     ANNOUNCE_QUEUE,
     CREATE_TASK,
-    agent_queue,
     agent_queue_name,
 )
 from memci.testing import wait_until
+from tests.rabbitmq.documented import agent_queue
 from tests.support.fleet import ROOT
 
 LIMIT = 1_000_000

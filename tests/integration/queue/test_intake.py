@@ -13,7 +13,6 @@ import redis
 from memci.domain.message import NewMessage, Remember, Role
 from memci.errors import ConflictError, NotFoundError
 from memci.queue.intake import Append
-from memci.storage.messages import read_range
 from tests.support import lanes
 
 
@@ -28,8 +27,7 @@ def user(text, **fields):
 
 
 def stored(producer, agent="a"):
-    with producer.database.agent_snapshot(agent) as connection:
-        return read_range(connection, agent, 0, 10_000)
+    return lanes.messages_of(producer.database, agent)
 
 
 def test_messages_keep_their_order_and_all_their_parts(producer):
