@@ -2,33 +2,22 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from functools import partial
 
 import pytest
-import redis
 
 from memci.errors import DatabaseUnavailableError
 from memci.testing import wait_until
-from tests.support import fleet as fleets
-from tests.support import lanes
 
 
 @pytest.fixture
-def urls(own_servers):
-    return own_servers.postgres.url, own_servers.redis.url
+def database_url(own_servers):
+    return own_servers.postgres.url
 
 
 @pytest.fixture
-def producer(urls):
-    with lanes.producer(*urls) as made:
-        yield made
-
-
-@pytest.fixture
-def fleet(urls, tmp_path):
-    with fleets.fleet(*urls, tmp_path) as made:
-        yield made
+def broker_url(own_servers):
+    return own_servers.redis.url
 
 
 def start_all(fleet):
@@ -38,14 +27,13 @@ def start_all(fleet):
     fleet.start("memci.lane")
 
 
-def test_flushall_loses_no_job(producer, fleet, urls):
+def test_flushall_loses_no_job(producer, fleet, client):
     start_all(fleet)
     for _ in range(60):
         producer.append("a", wait_ms=20)
         producer.append("b", wait_ms=20)
     wait_until(lambda: len(producer.effects("a")) > 3, "work has begun")
-    with closing(redis.Redis.from_url(urls[1])) as client:
-        client.flushall()
+    client.flushall()
     producer.append("c")
     producer.wait_drained(["a", "b", "c"])
     assert producer.effects("a") == producer.effects("b") == list(range(1, 61))

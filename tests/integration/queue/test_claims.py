@@ -7,17 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from memci.queue.claim import Claims
-from memci.storage.session import Database
 from memci.testing import open_database, wait_until
 
 LEASE_MS = 30_000
-
-
-@pytest.fixture
-def database(database_url):
-    made = Database(database_url)
-    yield made
-    made.close()
 
 
 @pytest.fixture

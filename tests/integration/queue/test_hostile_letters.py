@@ -26,19 +26,6 @@ GOOD = {"role": "user", "content": "good"}
 
 
 @pytest.fixture
-def database(database_url):
-    made = Database(database_url)
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def client(broker_url):
-    with closing(redis.Redis.from_url(broker_url)) as made:
-        yield made
-
-
-@pytest.fixture
 def limits():
     return Settings(max_request_bytes=100_000).append_limits
 

@@ -16,12 +16,6 @@ from memci.queue.intake import Append
 from tests.support import lanes
 
 
-@pytest.fixture
-def producer(database_url, broker_url):
-    with lanes.producer(database_url, broker_url) as made:
-        yield made
-
-
 def user(text, **fields):
     return NewMessage(Role.USER, text, **fields)
 

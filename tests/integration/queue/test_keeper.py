@@ -10,17 +10,10 @@ import pytest
 from memci.queue import mailbox
 from memci.queue.claim import Claims
 from memci.queue.keeper import LeaseKeeper
-from memci.storage.session import Database
 from memci.testing import wait_until
 from tests.support import lanes
 
 LEASE_MS = 60_000
-
-
-@pytest.fixture
-def database(database_url):
-    with closing(Database(database_url)) as opened:
-        yield opened
 
 
 @pytest.fixture
