@@ -40,8 +40,8 @@ class AgentQueues(Protocol):
     def take(self, agent_id: str, limit: int, most_bytes: int = MOST_BYTES) -> Batch:
         """Read up to ``limit`` messages, oldest first; only for the holder of the lease.
 
-        Together they have at most about ``most_bytes``; of one that alone has more, its note is
-        read (``memci.broker.oversized``).
+        Of one that has more than ``most_bytes``, its note is read (``memci.broker.oversized``).
+        Together they have no more than that either, where the broker can be asked so.
         """
         ...
 

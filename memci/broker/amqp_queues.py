@@ -26,9 +26,9 @@ from memci.broker.names import AGENT_PREFIX, ANNOUNCE_QUEUE, agent_queue_name
 from memci.domain.agent import check_agent_id
 from memci.errors import InvalidInputError
 
-# All of a window is sent at once, however large its messages are: what there is no room for is
-# let go as it comes, and comes again. AMQP knows no bound of bytes that quorum queues keep to;
-# what one message may have is RabbitMQ's ``max_message_size``.
+# All of a window is sent at once, however large its messages are. Part of it cannot be given back:
+# quorum queues put what comes back behind what came back before, and so out of its order. What
+# one message may have is RabbitMQ's ``max_message_size``.
 _WINDOW = 20
 # While another consumer is the active one, nothing comes.
 _PATIENCE_S = 1.0
@@ -38,48 +38,21 @@ _ANNOUNCED_AT_ONCE = 1000
 _ANNOUNCE = {"x-queue-type": "quorum", "x-max-length": 100_000}
 
 
-class Delivery:
-    """What a consumer is sent, as far as there is room for it."""
-
-    def __init__(self, wanted: int, most_bytes: int) -> None:
-        """Want so many messages, with so many bytes in all."""
-        self.raw: list[bytes] = []
-        self.last_tag = 0
-        self.is_cut_off = False
-        self._wanted = wanted
-        self._most_bytes = self._room = most_bytes
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether nothing more is wanted."""
-        return self.is_cut_off or len(self.raw) >= self._wanted
-
-    def add(self, message: Any) -> None:
-        """Keep a message; the first always, later ones as long as there is room."""
-        if self.is_complete:
-            return
-        raw = letter(message, self._most_bytes)
-        if self.raw and len(raw) > self._room:
-            self.is_cut_off = True
-            return
-        self.raw.append(raw)
-        self.last_tag = message.delivery_tag
-        self._room -= len(raw)
-
-
 class AmqpBatch:
     """Messages that the broker holds back for us until they are acknowledged."""
 
-    def __init__(self, channel: Any, consumer: str, delivery: Delivery, lent: ExitStack) -> None:
-        """Keep the channel, and the loan of its connection."""
-        self.raw: Sequence[bytes] = delivery.raw
+    def __init__(
+        self, channel: Any, consumer: str, got: Sequence[tuple[int, bytes]], lent: ExitStack
+    ) -> None:
+        """Keep delivery tags and messages, the channel, and the loan of its connection."""
+        self.raw: Sequence[bytes] = [raw for _, raw in got]
         self._channel = channel
         self._consumer = consumer
-        self._last = delivery.last_tag
+        self._last = got[-1][0]
         self._lent = lent
 
     def confirm(self) -> None:
-        """Acknowledge them all; what came behind them goes back."""
+        """Acknowledge them all."""
         with self._lent:
             # Cancelled first, or the acknowledgement would bring the next ones.
             self._channel.basic_cancel(self._consumer)
@@ -119,14 +92,13 @@ class AmqpAgentQueues:
         self._known = Known()
         self._strangers = Strangers(recent_agents)
         self._can_announce = False
-        self._window = _WINDOW
 
     def occupied(self, agent_ids: Sequence[str], *, rung: bool = False) -> list[str]:
         """Ask for the queues that are known to exist; for all of them if the bell has rung."""
         return self._occupied([each for each in agent_ids if rung or each in self._known])
 
     def take(self, agent_id: str, limit: int, most_bytes: int = MOST_BYTES) -> Batch:
-        """Take up to ``limit`` messages, 20 at most, as a consumer.
+        """Take up to ``limit`` messages, 20 at most, as a consumer; ``most_bytes`` is for each.
 
         ``basic.get`` needs none, but RabbitMQ refuses it where one consumer at a time is active,
         and only there do messages that one holds keep back the later ones.
@@ -134,16 +106,20 @@ class AmqpAgentQueues:
         with ExitStack() as lent:
             connection = lent.enter_context(self._lines.lend())
             channel = connection.channel()
-            wanted = min(limit, self._window, self._ask(channel, agent_id) or 0)
+            wanted = min(limit, _WINDOW, self._ask(channel, agent_id) or 0)
             if wanted:
-                delivery = Delivery(wanted, most_bytes)
+                got: list[tuple[int, bytes]] = []
+
+                def keep(message: Any) -> None:
+                    # At once: of one that is too large only a note stays in memory.
+                    got.append((message.delivery_tag, letter(message, most_bytes)))
+
                 channel.auto_decode = False
                 channel.basic_qos(0, wanted, a_global=False)
-                consumer = channel.basic_consume(agent_queue_name(agent_id), callback=delivery.add)
-                _drain(connection, delivery)
-                self._adapt(delivery)
-                if delivery.raw:
-                    return AmqpBatch(channel, consumer, delivery, lent.pop_all())
+                consumer = channel.basic_consume(agent_queue_name(agent_id), callback=keep)
+                _drain(connection, got, wanted)
+                if got:
+                    return AmqpBatch(channel, consumer, got, lent.pop_all())
             channel.close()
             return EmptyBatch()
 
@@ -167,10 +143,6 @@ class AmqpAgentQueues:
     def close(self) -> None:
         """Close the connections that nobody uses."""
         self._lines.close()
-
-    def _adapt(self, delivery: Delivery) -> None:
-        """Ask for no more than there is room for: quorum queues count what goes back to them."""
-        self._window = len(delivery.raw) if delivery.is_cut_off else min(_WINDOW, self._window * 2)
 
     def _occupied(self, agent_ids: Iterable[str]) -> list[str]:
         found = []
@@ -211,9 +183,9 @@ def _count(channel: Any, queue: str) -> int | None:
         return None
 
 
-def _drain(connection: Any, delivery: Delivery) -> None:
+def _drain(connection: Any, got: Sequence[Any], wanted: int) -> None:
     deadline = time.monotonic() + _PATIENCE_S
-    while not delivery.is_complete and (left_s := deadline - time.monotonic()) > 0:
+    while len(got) < wanted and (left_s := deadline - time.monotonic()) > 0:
         try:
             connection.drain_events(timeout=left_s)
         except TimeoutError:
