@@ -143,7 +143,7 @@ def test_the_newest_turns_have_room_at_every_budget(said: list[Message], budget:
     always = [
         part.utterance for part in assembly.parts if part.items[0].section in {"system", "query"}
     ]
-    room = budget - list_tokens([always[0], always[-1]], words)
+    room = budget - always[0].tokens(words) - always[-1].tokens(words) - LIST_OVERHEAD
     assert tokens > min(RECENT_TOKENS, room // 2)
 
 
