@@ -224,7 +224,7 @@ class Runtime:
         """Return the loop that works for agents, as the worker of this name."""
         settings = self.settings
         claims = Claims(self.database, settings.lease_ms)
-        keeper = LeaseKeeper(claims, settings.lease_renew_ms)
+        keeper = LeaseKeeper(self.database, claims, settings.lease_renew_ms)
         self._closing.callback(keeper.close)
         events = JobEvents(self.celery, hostname)
         self._closing.callback(events.close)

@@ -10,6 +10,7 @@ import fcntl
 import os
 import secrets
 import shutil
+import signal
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -22,6 +23,8 @@ import psycopg
 from psycopg import sql
 
 from memci.embedded import Postgres, Redis, Servers, servers_of
+from memci.embedded.process import ServerProcess
+from memci.embedded.server import Server
 from memci.storage.migrate import upgrade
 
 T = TypeVar("T")
@@ -117,6 +120,26 @@ class RunServers:
                 server.start()
             upgrade(servers.postgres.url)
             yield servers
+
+
+@contextmanager
+def frozen(server: Server) -> Iterator[None]:
+    """Halt a server until the block ends: connections stay open, and nothing answers."""
+    pid = server.pid
+    if pid is None:
+        raise AssertionError(f"{server.name} does not run")
+    with ExitStack() as stack:
+        process = ServerProcess(pid)
+        stack.callback(process.release)
+        process.send(signal.SIGSTOP)  # no new children from here
+        family = process.with_children(stack)
+        for member in family:
+            member.send(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            for member in family:
+                member.send(signal.SIGCONT)
 
 
 def open_database(database_url: str) -> psycopg.Connection:

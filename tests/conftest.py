@@ -12,6 +12,9 @@ import redis
 
 from memci.embedded import Postgres, Redis, Servers
 from memci.testing import RunServers, database_copy
+from tests.support.fixtures import client, database, fleet, producer
+
+__all__ = ["client", "database", "fleet", "producer"]
 
 RUN = pytest.StashKey[RunServers]()
 FOLDER = "memci_run"

@@ -1,4 +1,4 @@
-"""Starts Flower with a password and on loopback, as the settings say: ``python -m workers.flower``.
+"""Runs Flower with a password and on loopback, as the settings say: ``python -m workers.flower``.
 
 Its page can see every job and its operations could stop workers, so it is read-only and never
 without a password. The password goes in by the environment, not by the command line.
@@ -9,13 +9,15 @@ from __future__ import annotations
 import os
 import sys
 
+from celery.bin.celery import main as celery
+
 from memci.config import load_settings
 from memci.errors import ConfigurationError
 from memci.misspelt import misspelt_settings
 
 
 def main() -> None:
-    """Replace this process by Flower."""
+    """Run Flower until a signal ends it, and then end at once."""
     try:
         settings = load_settings()
     except ConfigurationError as error:
@@ -25,13 +27,29 @@ def main() -> None:
     if settings.flower_password is None:
         sys.exit("flower: set MEMCI_FLOWER_PASSWORD; Flower is not started without one")
     login = f"{settings.flower_user}:{settings.flower_password.get_secret_value()}"
-    environment = {**os.environ, "FLOWER_BASIC_AUTH": login}
-    arguments = [
-        sys.executable, "-m", "celery", "-A", "workers", "flower",
+    os.environ["FLOWER_BASIC_AUTH"] = login
+    sys.argv = [
+        "celery", "-A", "workers", "flower",
         f"--address={settings.host}", f"--port={settings.flower_port}",
         "--max_tasks=20000", "--read_only",
     ]  # fmt: skip
-    os.execve(sys.executable, arguments, environment)  # noqa: S606 - literal arguments
+    try:
+        celery()
+    except SystemExit as ended:
+        _leave(ended.code)
+
+
+def _leave(code: int | str | None) -> None:
+    """End without waiting for Flower's threads: they ask the broker, which may not answer.
+
+    Python would join them, half a minute long while the broker is silent; Flower keeps nothing
+    that could be lost.
+    """
+    if isinstance(code, str):
+        sys.stderr.write(f"{code}\n")
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code if isinstance(code, int) else int(code is not None))
 
 
 if __name__ == "__main__":

@@ -59,7 +59,8 @@ def _take_in(request: Context, arguments: dict[str, Any]) -> str:
         queue.removeprefix(AGENT_PREFIX) if own else arguments.get("agent_id")
     )
     here = runtime()
-    raw = encode(request.task, request.id, arguments)
+    traceparent = (request.headers or {}).get("traceparent")
+    raw = encode(request.task, request.id, arguments, traceparent)
     with here.database.agent_transaction(agent_id) as connection:
         submit.lock_lane(connection, agent_id)
         take_in(connection, agent_id, raw, here.settings.append_limits)

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+# The default of MEMCI_MAX_REQUEST_BYTES.
+MOST_BYTES = 8 * 1024 * 1024
+
 
 class Batch(Protocol):
     """The oldest messages of one agent's queue, still in it until confirmed."""
 
     @property
     def raw(self) -> Sequence[bytes]:
-        """Whole messages, oldest first."""
+        """Messages, oldest first: each whole, or the note on one that is too large to be read."""
         ...
 
     def confirm(self) -> None:
@@ -34,8 +37,12 @@ class AgentQueues(Protocol):
         """
         ...
 
-    def take(self, agent_id: str, limit: int) -> Batch:
-        """Read up to ``limit`` messages, oldest first; only for the holder of the lease."""
+    def take(self, agent_id: str, limit: int, most_bytes: int = MOST_BYTES) -> Batch:
+        """Read up to ``limit`` messages, oldest first; only for the holder of the lease.
+
+        Of one that has more than ``most_bytes``, its note is read (``memci.broker.oversized``).
+        Together they have no more than that either, where the broker can be asked so.
+        """
         ...
 
     def waiting(self) -> list[str]:

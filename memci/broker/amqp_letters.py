@@ -6,16 +6,28 @@ import base64
 import json
 from typing import Any
 
+from memci.broker.oversized import end_bytes, note
+
 # What RabbitMQ adds differs from one delivery to the next; a letter without an id is known by
 # its bytes.
 _BROKER_HEADERS = "x-"
 
 
-def envelope(message: Any) -> bytes:
-    """Wrap an ``amqp.Message``: the same message gives the same bytes however often it comes."""
+def letter(message: Any, most_bytes: int) -> bytes:
+    """Return an ``amqp.Message`` in its envelope, or the note on one that is too large."""
+    body = message.body.encode() if isinstance(message.body, str) else bytes(message.body)
+    size = len(body)
+    if size <= most_bytes:
+        return _envelope(message, body)
+    end = end_bytes(most_bytes)
+    # The body of two messages may be the same; their headers say which is which.
+    return note(size, body[:end], body[-end:] + _envelope(message, b""))
+
+
+def _envelope(message: Any, body: bytes) -> bytes:
+    """Wrap a message: the same one gives the same bytes however often it comes."""
     properties = message.properties
     headers = properties.get("application_headers") or {}
-    body = message.body.encode() if isinstance(message.body, str) else bytes(message.body)
     return json.dumps(
         {
             "body": base64.b64encode(body).decode(),

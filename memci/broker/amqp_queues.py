@@ -18,15 +18,17 @@ from typing import Any
 from amqp import NotFound, PreconditionFailed
 from celery import Celery
 
-from memci.broker.agent_queues import Batch
-from memci.broker.amqp_letters import envelope
+from memci.broker.agent_queues import MOST_BYTES, Batch
+from memci.broker.amqp_letters import letter
 from memci.broker.amqp_lines import AmqpLines
 from memci.broker.amqp_watch import Known, Strangers
 from memci.broker.names import AGENT_PREFIX, ANNOUNCE_QUEUE, agent_queue_name
 from memci.domain.agent import check_agent_id
 from memci.errors import InvalidInputError
 
-# All of a window is sent at once, however large its messages are.
+# All of a window is sent at once, however large its messages are. Part of it cannot be given back:
+# quorum queues put what comes back behind what came back before, and so out of its order. What
+# one message may have is RabbitMQ's ``max_message_size``.
 _WINDOW = 20
 # While another consumer is the active one, nothing comes.
 _PATIENCE_S = 1.0
@@ -39,12 +41,14 @@ _ANNOUNCE = {"x-queue-type": "quorum", "x-max-length": 100_000}
 class AmqpBatch:
     """Messages that the broker holds back for us until they are acknowledged."""
 
-    def __init__(self, channel: Any, consumer: str, got: Sequence[Any], lent: ExitStack) -> None:
-        """Keep the channel, and the loan of its connection."""
-        self.raw: Sequence[bytes] = [envelope(each) for each in got]
+    def __init__(
+        self, channel: Any, consumer: str, got: Sequence[tuple[int, bytes]], lent: ExitStack
+    ) -> None:
+        """Keep delivery tags and messages, the channel, and the loan of its connection."""
+        self.raw: Sequence[bytes] = [raw for _, raw in got]
         self._channel = channel
         self._consumer = consumer
-        self._last = got[-1].delivery_tag
+        self._last = got[-1][0]
         self._lent = lent
 
     def confirm(self) -> None:
@@ -93,8 +97,8 @@ class AmqpAgentQueues:
         """Ask for the queues that are known to exist; for all of them if the bell has rung."""
         return self._occupied([each for each in agent_ids if rung or each in self._known])
 
-    def take(self, agent_id: str, limit: int) -> Batch:
-        """Take up to ``limit`` messages, 20 at most, as a consumer.
+    def take(self, agent_id: str, limit: int, most_bytes: int = MOST_BYTES) -> Batch:
+        """Take up to ``limit`` messages, 20 at most, as a consumer; ``most_bytes`` is for each.
 
         ``basic.get`` needs none, but RabbitMQ refuses it where one consumer at a time is active,
         and only there do messages that one holds keep back the later ones.
@@ -104,10 +108,15 @@ class AmqpAgentQueues:
             channel = connection.channel()
             wanted = min(limit, _WINDOW, self._ask(channel, agent_id) or 0)
             if wanted:
-                got: list[Any] = []
+                got: list[tuple[int, bytes]] = []
+
+                def keep(message: Any) -> None:
+                    # At once: of one that is too large only a note stays in memory.
+                    got.append((message.delivery_tag, letter(message, most_bytes)))
+
                 channel.auto_decode = False
                 channel.basic_qos(0, wanted, a_global=False)
-                consumer = channel.basic_consume(agent_queue_name(agent_id), callback=got.append)
+                consumer = channel.basic_consume(agent_queue_name(agent_id), callback=keep)
                 _drain(connection, got, wanted)
                 if got:
                     return AmqpBatch(channel, consumer, got, lent.pop_all())

@@ -12,6 +12,7 @@ from hashlib import sha256
 from typing import Any
 from uuid import UUID, uuid5
 
+from memci.broker.oversized import noted_size
 from memci.errors import InvalidInputError
 
 # Ids of tasks that are no UUIDs, and of letters that carry no id at all, live in this name space.
@@ -36,8 +37,14 @@ def decode(raw: bytes, *, limit_bytes: int) -> Letter:
 
     Raises ``InvalidInputError`` that says what is wrong and quotes nothing.
     """
+    size = noted_size(raw)
+    if size is not None:
+        raise InvalidInputError(
+            f"{size} bytes are too many to be read, and only the ends are kept: send fewer messages"
+            " at once, or raise MEMCI_MAX_REQUEST_BYTES"
+        )
     if len(raw) > limit_bytes:
-        raise InvalidInputError(f"larger than {limit_bytes} bytes; store the messages over HTTP")
+        raise InvalidInputError(f"larger than {limit_bytes} bytes; send fewer messages at once")
     envelope = _object(raw, "the envelope")
     properties = envelope.get("properties")
     encoding = properties.get("body_encoding") if isinstance(properties, dict) else None
@@ -75,12 +82,14 @@ def decode_body(raw: bytes, body: bytes, headers: Mapping[str, Any], content_typ
     )
 
 
-def encode(task: str, task_id: str, arguments: Mapping[str, Any]) -> bytes:
+def encode(
+    task: str, task_id: str, arguments: Mapping[str, Any], traceparent: str | None = None
+) -> bytes:
     """Write the envelope of a message that a worker got already decoded."""
     body = json.dumps([[], dict(arguments), {}]).encode()
     return json.dumps(
         {
-            "headers": {"task": task, "id": task_id},
+            "headers": {"task": task, "id": task_id, "traceparent": traceparent},
             "content-type": "application/json",
             "body": base64.b64encode(body).decode(),
             "properties": {"body_encoding": "base64"},

@@ -24,13 +24,6 @@ ReadUse: TypeAlias = Literal["recall", "search", "assemble"]
 # Arguments mean something to RabbitMQ only. Quorum queues outlive the loss of a node, and Celery
 # sees by them that it has to ask for its prefetch consumer by consumer.
 _QUORUM: Mapping[str, Any] = {"x-queue-type": "quorum"}
-_AGENT: Mapping[str, Any] = {
-    **_QUORUM,
-    # Messages that a frozen worker holds keep later ones back, so the order survives it.
-    "x-single-active-consumer": True,
-    # RabbitMQ removes an unused queue even if it holds messages: longer than any outage of ours.
-    "x-expires": 7 * 86_400_000,
-}
 
 
 def read_task(use: ReadUse) -> str:
@@ -49,17 +42,4 @@ def queue(name: str) -> Queue:
     With the nameless exchange kombu binds nothing; given as a mere string it would leave two
     binding keys per queue, and an empty ``exchange=""`` would silently mean the default queue.
     """
-    return _queue(name, _QUORUM)
-
-
-def agent_queue(agent_id: str) -> Queue:
-    """Return an agent's queue as its producers declare it.
-
-    RabbitMQ wants the same declaration from all of them; memci itself declares no agent's queue
-    and takes from any that is there.
-    """
-    return _queue(agent_queue_name(agent_id), _AGENT)
-
-
-def _queue(name: str, arguments: Mapping[str, Any]) -> Queue:
-    return Queue(name, Exchange(""), routing_key=name, queue_arguments=dict(arguments))
+    return Queue(name, Exchange(""), routing_key=name, queue_arguments=dict(_QUORUM))

@@ -3,44 +3,68 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import cast
 
 import redis
 
+from memci.broker.agent_queues import MOST_BYTES
 from memci.broker.names import AGENT_PREFIX, agent_queue_name
+from memci.broker.oversized import end_bytes, note
 from memci.domain.agent import check_agent_id
 from memci.errors import InvalidInputError
 
-# Celery pushes on the left, so the oldest is at the tail. Removed is only what is still exactly
-# what was read, one by one from the tail: a queue that was flushed or filled anew keeps the rest.
-_REMOVE = """
-local removed = 0
-for _, seen in ipairs(ARGV) do
-    if redis.call('LINDEX', KEYS[1], -1) ~= seen then return removed end
-    redis.call('RPOP', KEYS[1])
-    removed = removed + 1
+# Celery pushes on the left, so the oldest is at the tail. Redis measures each message before it
+# gives it away: one that alone is too large is represented by its ends.
+_READ = """
+local room, found = tonumber(ARGV[2]), {}
+for back = 1, tonumber(ARGV[1]) do
+    local letter = redis.call('LINDEX', KEYS[1], -back)
+    if not letter then break end
+    if #letter > room then
+        if back == 1 then
+            found[1] = {#letter, string.sub(letter, 1, ARGV[3]), string.sub(letter, -ARGV[3])}
+        end
+        break
+    end
+    room = room - #letter
+    found[back] = {#letter, letter, ''}
 end
-return removed
+return found
+"""
+# Removed is only what is still what was read, one by one from the tail: a queue that was flushed
+# or filled anew keeps the rest.
+_REMOVE = """
+for n = 1, #ARGV, 3 do
+    local size, head, tail = tonumber(ARGV[n]), ARGV[n + 1], ARGV[n + 2]
+    local letter = redis.call('LINDEX', KEYS[1], -1)
+    if not letter or #letter ~= size or string.sub(letter, 1, #head) ~= head
+        or string.sub(letter, size - #tail + 1) ~= tail then return end
+    redis.call('LTRIM', KEYS[1], 0, -2)
+end
 """
 _SCAN_COUNT = 1000
 _MOST_WAITING = 5000
-_PORTION = 20
-_ENOUGH_BYTES = 4 * 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
 class RedisBatch:
     """Messages read from the tail of a list."""
 
-    client: redis.Redis
-    key: str
-    raw: Sequence[bytes]
+    def __init__(
+        self, client: redis.Redis, key: str, seen: Sequence[tuple[int, bytes, bytes]]
+    ) -> None:
+        """Keep of each message its size and its ends: all of it and nothing, if it is whole."""
+        self.raw: Sequence[bytes] = [
+            head if len(head) == size else note(size, head, tail) for size, head, tail in seen
+        ]
+        self._client = client
+        self._key = key
+        self._seen = seen
 
     def confirm(self) -> None:
         """Pop them, as far as they are still there."""
-        if self.raw:
-            self.client.eval(_REMOVE, 1, self.key, *self.raw)
+        if self._seen:
+            parts = (part for each in self._seen for part in each)
+            self._client.eval(_REMOVE, 1, self._key, *parts)
 
     def abandon(self) -> None:
         """Do nothing: reading has removed nothing."""
@@ -62,18 +86,11 @@ class RedisAgentQueues:
             found = pipe.execute()
         return [agent_id for agent_id, some in zip(agent_ids, found, strict=True) if some]
 
-    def take(self, agent_id: str, limit: int) -> RedisBatch:
-        """Read from the tail, in small portions until there is enough to write at once."""
+    def take(self, agent_id: str, limit: int, most_bytes: int = MOST_BYTES) -> RedisBatch:
+        """Read from the tail, as much as there is room for."""
         key = agent_queue_name(agent_id)
-        raw: list[bytes] = []
-        while len(raw) < limit and sum(map(len, raw)) < _ENOUGH_BYTES:
-            last = -len(raw) - 1
-            first = last - min(_PORTION, limit - len(raw)) + 1
-            portion = cast("list[bytes]", self._client.lrange(key, first, last))
-            raw.extend(reversed(portion))
-            if len(portion) < _PORTION:
-                break
-        return RedisBatch(self._client, key, raw)
+        seen = self._client.eval(_READ, 1, key, limit, most_bytes, end_bytes(most_bytes))
+        return RedisBatch(self._client, key, cast("list[tuple[int, bytes, bytes]]", seen))
 
     def waiting(self) -> list[str]:
         """Scan for queues; names that are no agent's are passed over."""

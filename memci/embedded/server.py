@@ -117,14 +117,6 @@ class Server(ABC):
         self.stop()
         self.start()
 
-    def freeze(self) -> None:
-        """Halt all its processes: connections stay open, and nothing answers, until ``thaw``."""
-        self._signal_family(signal.SIGSTOP)
-
-    def thaw(self) -> None:
-        """Let frozen processes go on."""
-        self._signal_family(signal.SIGCONT)
-
     def release(self) -> None:
         """Let go of a server that is to outlive this process."""
         process, self._process = self._process, None
@@ -164,17 +156,6 @@ class Server(ABC):
         if process:
             process.release()
         return self._find()
-
-    def _signal_family(self, number: signal.Signals) -> None:
-        process = self._process or self._find()
-        if process is None:
-            raise ConfigurationError(f"{self.name} does not run in {self.home}")
-        with ExitStack() as stack:
-            if process is not self._process:
-                stack.callback(process.release)
-            process.send(number)
-            for member in process.with_children(stack):
-                member.send(number)
 
     def _try_start(self, deadline: float) -> bool:
         """Adopt or launch; False when it ended for a reason that passes by itself."""

@@ -1,7 +1,8 @@
 """The bridge: moves an agent's Celery messages into its mailbox (queue.md).
 
 Only the holder of the agent's lease crosses it. Messages leave the broker after COMMIT; one that
-comes again finds its job there. What cannot be taken in becomes a dead job with its bytes kept.
+comes again finds its job there. What cannot be taken in becomes a dead job with its bytes kept;
+of what is too large to be read, with its ends.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ class Bridge:
     """Crosses for lease holders; safe for threads."""
 
     def __init__(self, queues: AgentQueues, *, batch: int, limits: AppendLimits) -> None:
-        """Take up to ``batch`` messages at a time, each within ``limits``."""
+        """Take up to ``batch`` messages at a time, each and all within ``limits``."""
         self._queues = queues
         self._batch = batch
         self._limits = limits
@@ -60,7 +61,7 @@ class Bridge:
         was moved by then comes again and is known.
         """
         with broker_errors():
-            batch = self._queues.take(lease.agent_id, self._batch)
+            batch = self._queues.take(lease.agent_id, self._batch, self._limits.request_bytes)
         if not batch.raw:
             return 0
         try:

@@ -72,16 +72,26 @@ WHERE NOT lane.paused AND lane.halted_by IS NULL
   AND (lane.lease_until IS NULL OR lane.lease_until < now())
 RETURNING agent_id, fence, NULL::timestamptz, 1
 """
+# Of several lanes the locks are taken in the order of their ids, as by whoever else waits for more
+# than one: in an order of chance, two that hold what the other waits for end in a deadlock.
 _GIVE_BACK = """
+WITH back AS (
+    SELECT agent_id, given.at
+    FROM lane JOIN unnest(%s::text[], %s::timestamptz[]) AS given (agent_id, at) USING (agent_id)
+    WHERE lease_owner = %s
+    ORDER BY agent_id FOR UPDATE OF lane)
 UPDATE lane SET lease_owner = NULL, lease_until = NULL, wake_at = coalesce(lane.wake_at, back.at)
-FROM unnest(%s::text[], %s::timestamptz[]) AS back (agent_id, at)
-WHERE lane.agent_id = back.agent_id AND lane.lease_owner = %s
+FROM back WHERE lane.agent_id = back.agent_id
 """
 _RENEW = """
+WITH held AS (
+    SELECT agent_id
+    FROM lane JOIN unnest(%s::text[], %s::bigint[], %s::uuid[]) AS held (agent_id, fence, nonce)
+         USING (agent_id, fence)
+    WHERE lease_owner = held.nonce
+    ORDER BY agent_id FOR UPDATE OF lane)
 UPDATE lane SET lease_until = now() + %s * interval '1 ms'
-FROM unnest(%s::text[], %s::bigint[], %s::uuid[]) AS held (agent_id, fence, nonce)
-WHERE lane.agent_id = held.agent_id AND lane.fence = held.fence AND lease_owner = held.nonce
-RETURNING lane.agent_id
+FROM held WHERE lane.agent_id = held.agent_id
 """
 
 
@@ -163,9 +173,9 @@ def _renew(connection: Connection, lease_ms: int, leases: Sequence[Lease]) -> No
     connection.exec_driver_sql(
         _RENEW,
         (
-            lease_ms,
             [each.agent_id for each in leases],
             [each.fence for each in leases],
             [each.nonce for each in leases],
+            lease_ms,
         ),
     )

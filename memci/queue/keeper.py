@@ -1,16 +1,21 @@
-"""Keeps the leases of one process alive while their holders work."""
+"""What one process owes to the lanes while it lives: leases renewed, vain starts taken back."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from threading import Event, Lock, Thread
 
 import structlog
 
+from memci.domain.lane.job import Job
 from memci.errors import DatabaseUnavailableError
+from memci.queue import mailbox
 from memci.queue.claim import Claims
 from memci.queue.lease import Lease
+from memci.storage.session import Database
 
 _log = structlog.get_logger(__name__)
 
@@ -19,13 +24,19 @@ class LeaseKeeper:
     """One thread that renews all held leases; started with the first one.
 
     A renewal that fails is no error: the fence in every effect is what protects the data.
+
+    A job counts its starts because a process that it kills can count nothing any more. One that
+    a process has outlived, as when the database went away in the middle of it, is taken back by
+    that process.
     """
 
-    def __init__(self, claims: Claims, renew_ms: int) -> None:
+    def __init__(self, database: Database, claims: Claims, renew_ms: int) -> None:
         """Renew every ``renew_ms``."""
+        self._database = database
         self._claims = claims
         self._period_s = renew_ms / 1000
         self._held: set[Lease] = set()
+        self._outlived: deque[Job] = deque()
         self._lock = Lock()
         self._stop = Event()
         self._thread: Thread | None = None
@@ -49,6 +60,10 @@ class LeaseKeeper:
         with self._lock:
             self._held.discard(lease)
 
+    def outlived(self, job: Job) -> None:
+        """Take back the last start of this job, as soon as the database answers."""
+        self._outlived.append(job)
+
     def close(self) -> None:
         """Stop the thread."""
         self._stop.set()
@@ -59,12 +74,21 @@ class LeaseKeeper:
         while not self._stop.wait(self._period_s):
             with self._lock:
                 held = list(self._held)
-            if not held:
-                continue
-            try:
-                self._claims.renew(held)
-            except DatabaseUnavailableError:
-                _log.warning("leases not renewed", leases=len(held))
-            except Exception:  # noqa: BLE001 - nothing may end this thread
-                # A deadlock, a lock time-out: without renewals no long job would ever end.
-                _log.exception("leases not renewed", leases=len(held))
+            if held:
+                self._try(partial(self._claims.renew, held), "leases not renewed", len(held))
+            if self._outlived:
+                self._try(self._take_back, "starts not taken back", len(self._outlived))
+
+    def _take_back(self) -> None:
+        while self._outlived:
+            mailbox.unbegin(self._database, self._outlived[0])
+            self._outlived.popleft()
+
+    def _try(self, act: Callable[[], None], failure: str, count: int) -> None:
+        try:
+            act()
+        except DatabaseUnavailableError:
+            _log.warning(failure, count=count)
+        except Exception:  # noqa: BLE001 - nothing may end this thread
+            # A deadlock, a lock time-out: without renewals no long job would ever end.
+            _log.exception(failure, count=count)

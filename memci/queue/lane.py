@@ -181,6 +181,9 @@ class LaneLoop:
         began = time.monotonic()
         try:
             return self._runner.run(job, lease, after)
+        except Exception:  # no outcome: fenced off, or the database is away
+            self._keeper.outlived(job)
+            raise
         finally:
             self._job_s += (time.monotonic() - began - self._job_s) / 8
 

@@ -12,7 +12,7 @@ from sqlalchemy import Connection
 from memci.errors import FencedOffError
 from memci.storage.session import Database
 
-_LOCK = "SELECT paused FROM lane WHERE agent_id = %s AND fence = %s AND lease_owner = %s FOR UPDATE"
+_LOCK = "SELECT FROM lane WHERE agent_id = %s AND fence = %s AND lease_owner = %s FOR UPDATE"
 
 
 @dataclass(frozen=True, slots=True)

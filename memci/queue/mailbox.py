@@ -11,6 +11,7 @@ from sqlalchemy import Connection
 
 from memci.domain.lane.job import Job, JobSource
 from memci.queue.lease import Lease
+from memci.storage.session import Database
 
 # The head alone may run, and only when it is due: nobody overtakes a head that backs off. It is
 # found by a subquery that runs once: joined, a plan that believes in short mailboxes looks for it
@@ -42,6 +43,11 @@ _BACK_OFF = """
 UPDATE job SET attempts = %s, last_error = %s, started = 0,
                not_before = clock_timestamp() + %s * interval '1 second'
 WHERE agent_id = %s AND id = %s AND ordinal = %s AND state = 'queued'
+"""
+# Others may have begun it since: theirs still count.
+_UNBEGIN = """
+UPDATE job SET started = greatest(started - 1, 0)
+WHERE agent_id = %s AND id = %s AND state = 'queued'
 """
 # A pass whose nodes all wait for a model is offered again when the first of them is due.
 _FREE = """
@@ -93,6 +99,12 @@ def begin_head_of(lease: Lease) -> Job | None:
     """Begin the first job in a transaction of its own; it need not be durable (queue.md)."""
     with lease.database.lane_transaction(durable=False) as connection:
         return begin_head(connection, lease)
+
+
+def unbegin(database: Database, job: Job) -> None:
+    """Take back one start of a job that ended without an outcome, its process alive."""
+    with database.lane_transaction(durable=False) as connection:
+        connection.exec_driver_sql(_UNBEGIN, (job.agent_id, job.id))
 
 
 def look(lease: Lease) -> Look:

@@ -4,18 +4,28 @@ from __future__ import annotations
 
 from sqlalchemy import Connection
 
-# Whoever has a pass waiting already gets no second one.
+# Whoever has a pass waiting already gets no second one. The lanes are locked in the order of their
+# ids, as by whoever else waits for more than one: there is no deadlock.
 _ACTIVE = """
+WITH due AS (
+    SELECT agent_id FROM lane
+    WHERE greatest(written_at, read_at) > coalesce(beat_at, '-infinity')
+      AND coalesce(beat_at, '-infinity') <= now() - %s * interval '1 second'
+    ORDER BY agent_id FOR UPDATE)
 UPDATE lane SET beat_at = now(),
                 compress_req = CASE WHEN compress_req > compress_done THEN compress_req
                                     ELSE compress_req + 1 END
-WHERE greatest(written_at, read_at) > coalesce(beat_at, '-infinity')
-  AND coalesce(beat_at, '-infinity') <= now() - %s * interval '1 second'
+FROM due WHERE lane.agent_id = due.agent_id
 """
+# A lane that somebody holds is not idle.
 _IDLE = """
+WITH due AS (
+    SELECT agent_id FROM lane
+    WHERE compress_req = compress_done AND pass_number > 0
+      AND coalesce(beat_at, '-infinity') <= now() - %s * interval '1 second'
+    FOR UPDATE SKIP LOCKED)
 UPDATE lane SET beat_at = now(), compress_req = compress_req + 1
-WHERE compress_req = compress_done AND pass_number > 0
-  AND coalesce(beat_at, '-infinity') <= now() - %s * interval '1 second'
+FROM due WHERE lane.agent_id = due.agent_id
 """
 
 

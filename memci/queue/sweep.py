@@ -18,7 +18,8 @@ from memci.storage.session import Database
 
 _FREE = """NOT paused AND halted_by IS NULL
       AND (lease_until IS NULL OR lease_until < now())"""
-# From one head to the next by the index: what stands behind a head is not looked at.
+# From one head to the next by the index: what stands behind a head is not looked at. A lane that
+# somebody holds is left for the next sweep: who waits for nobody is in no deadlock.
 _MARK_LANES = f"""
 WITH RECURSIVE head AS (
     (SELECT agent_id, not_before FROM job WHERE state = 'queued'
@@ -27,16 +28,22 @@ WITH RECURSIVE head AS (
     SELECT following.* FROM head CROSS JOIN LATERAL (
         SELECT agent_id, not_before FROM job
         WHERE state = 'queued' AND agent_id > head.agent_id
-        ORDER BY agent_id, ordinal LIMIT 1) AS following)
+        ORDER BY agent_id, ordinal LIMIT 1) AS following),
+asleep AS (
+    SELECT lane.agent_id FROM lane JOIN head USING (agent_id)
+    WHERE wake_at IS NULL AND (head.not_before IS NULL OR head.not_before <= now()) AND {_FREE}
+    FOR UPDATE OF lane SKIP LOCKED)
 UPDATE lane SET wake_at = clock_timestamp(), not_before = NULL
-FROM head
-WHERE lane.agent_id = head.agent_id AND lane.wake_at IS NULL
-  AND (head.not_before IS NULL OR head.not_before <= now()) AND {_FREE}
+FROM asleep WHERE lane.agent_id = asleep.agent_id
 """  # noqa: S608 - a constant of this module
 _MARK_COMPRESS = f"""
+WITH asleep AS (
+    SELECT agent_id FROM lane
+    WHERE compress_at IS NULL AND compress_req > compress_done AND {_FREE}
+      AND coalesce((compress_cursor->>'retry_at')::timestamptz <= now(), true)
+    FOR UPDATE SKIP LOCKED)
 UPDATE lane SET compress_at = clock_timestamp()
-WHERE compress_at IS NULL AND compress_req > compress_done AND {_FREE}
-  AND coalesce((compress_cursor->>'retry_at')::timestamptz <= now(), true)
+FROM asleep WHERE lane.agent_id = asleep.agent_id
 """  # noqa: S608 - a constant of this module
 _DUE = f"""
 SELECT agent_id FROM lane WHERE {{column}} IS NOT NULL AND {_FREE}

@@ -13,11 +13,10 @@ from memci.domain.context.prefix import Piece, stable_prefix
 from memci.domain.language import Language, language_of
 from memci.domain.memory.recall import Walk
 from memci.domain.message import Message, Role
-from memci.reading.activity import ReadActivity
 from memci.reading.context_receipt import Account, answer, prefix_of, receipt_body
 from memci.reading.freshness import wait_until_fresh
-from memci.reading.models import ReadingDefaults, ReadingModels
-from memci.reading.retrieval import Retrieval, restriction_of
+from memci.reading.reader import Reader
+from memci.reading.retrieval import restriction_of
 from memci.reading.stopwatch import Stopwatch
 from memci.shapes.read import ContextAnswer, ContextRequest
 from memci.smallmodel.ports import Vectors
@@ -28,7 +27,7 @@ from memci.storage.reading.messages import message_ids, recent_messages
 from memci.storage.reading.receipts import NewReceipt, last_prefix, write_receipt
 from memci.storage.reading.state import Progress, progress
 from memci.storage.search import Question, find
-from memci.storage.session import Connection, Database
+from memci.storage.session import Connection
 
 # Without a question, so many of the memories nearest to the focus are looked at, and so many of
 # those, the most important, are considered.
@@ -46,22 +45,8 @@ class _Read:
     before: list[Piece]
 
 
-class Assemble:
+class Assemble(Reader):
     """Assembles. For an agent that nobody has written to yet there is system text and query."""
-
-    def __init__(
-        self,
-        database: Database,
-        models: ReadingModels,
-        defaults: ReadingDefaults,
-        activity: ReadActivity,
-    ) -> None:
-        """Take what an assembly works with."""
-        self._database = database
-        self._models = models
-        self._defaults = defaults
-        self._activity = activity
-        self._retrieval = Retrieval(models)
 
     def run(
         self, agent_id: str, request: ContextRequest, *, vector: Vectors | None = None

@@ -13,10 +13,9 @@ from memci.domain.memory.recall import (
     in_order,
     why_nothing,
 )
-from memci.reading.activity import ReadActivity
 from memci.reading.freshness import wait_until_fresh
 from memci.reading.keywords import Keywords
-from memci.reading.models import ReadingDefaults, ReadingModels
+from memci.reading.reader import Reader
 from memci.reading.recalled import Found, Recalled, as_structure, as_text
 from memci.shapes.read import RecallAnswer, RecallRequest, RecallText
 from memci.smallmodel.ports import Vectors
@@ -24,28 +23,15 @@ from memci.storage.parameters import parameters_of
 from memci.storage.reading import recall as network
 from memci.storage.reading.messages import message_ids, pending_messages
 from memci.storage.reading.state import progress
-from memci.storage.session import Connection, Database
+from memci.storage.session import Connection
 
 # Messages on their way to memory that are looked into when nothing was found, and how far.
 _PENDING_MESSAGES = 200
 _PENDING_CHARACTERS = 20_000
 
 
-class Recall:
+class Recall(Reader):
     """Recalls. An agent that nobody has written to yet never knew anything, which is no error."""
-
-    def __init__(
-        self,
-        database: Database,
-        models: ReadingModels,
-        defaults: ReadingDefaults,
-        activity: ReadActivity,
-    ) -> None:
-        """Take what a recall works with."""
-        self._database = database
-        self._models = models
-        self._defaults = defaults
-        self._activity = activity
 
     def run(
         self, agent_id: str, request: RecallRequest, *, vectors: Vectors | None = None

@@ -10,38 +10,21 @@ from memci.domain.context.budget import fitting
 from memci.domain.context.candidate import Source
 from memci.domain.context.fusion import Ranked
 from memci.domain.context.selection import thin
-from memci.reading.activity import ReadActivity
 from memci.reading.freshness import wait_until_fresh
-from memci.reading.models import ReadingDefaults, ReadingModels
-from memci.reading.retrieval import Retrieval
+from memci.reading.reader import Reader
 from memci.reading.stopwatch import Stopwatch
 from memci.shapes.read import Hit, SearchAnswer, SearchRequest
 from memci.smallmodel.ports import Vectors
 from memci.storage.reading.messages import message_ids
 from memci.storage.reading.state import progress
 from memci.storage.search import Found, Question, find
-from memci.storage.session import Database
 
 # A token budget alone decides, up to this many hits.
 _MOST = 200
 
 
-class Search:
+class Search(Reader):
     """Finds. An agent that nobody has written to yet has nothing to find, and that is no error."""
-
-    def __init__(
-        self,
-        database: Database,
-        models: ReadingModels,
-        defaults: ReadingDefaults,
-        activity: ReadActivity,
-    ) -> None:
-        """Take what a search works with."""
-        self._database = database
-        self._models = models
-        self._defaults = defaults
-        self._activity = activity
-        self._retrieval = Retrieval(models)
 
     def run(
         self, agent_id: str, request: SearchRequest, *, vector: Vectors | None = None

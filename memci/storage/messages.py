@@ -43,18 +43,6 @@ def find_stored(connection: Connection, agent_id: str, ids: Sequence[str]) -> di
     return {row.id: Stored(row.seq, tuple(row)[2:]) for row in rows}
 
 
-def read_range(
-    connection: Connection, agent_id: str, first_seq: int, last_seq: int
-) -> list[Message]:
-    """Return the messages with ``first_seq <= seq <= last_seq`` that are still stored."""
-    rows = connection.exec_driver_sql(
-        f"SELECT {COLUMNS} FROM message"  # noqa: S608 - a constant of this module
-        " WHERE agent_id = %s AND seq BETWEEN %s AND %s ORDER BY seq",
-        (agent_id, first_seq, last_seq),
-    )
-    return [to_message(row) for row in rows]
-
-
 def to_message(row: Row[Any]) -> Message:
     """Turn a row with this module's columns into a message."""
     return Message(

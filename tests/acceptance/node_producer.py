@@ -7,16 +7,14 @@ Not collected with the others: it needs Node.js, and packages of the npm registr
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from memci.testing import wait_until
 from tests.support.fleet import ROOT
-from tests.support.producers import open_house
+from tests.support.producers import open_house, said_by
 
 pytestmark = pytest.mark.timeout(180)
 
@@ -25,15 +23,7 @@ _DOCUMENTED_URL = "redis://127.0.0.1:6379/0"
 
 
 def _node(script: Path, *arguments: str, **environment: str) -> str:
-    return subprocess.run(
-        ["node", str(script), *arguments],
-        cwd=_FOLDER,
-        env={**os.environ, **environment},
-        stdout=subprocess.PIPE,
-        timeout=90,
-        check=True,
-        text=True,
-    ).stdout
+    return said_by(["node", str(script), *arguments], _FOLDER, **environment)
 
 
 def test_node_remembers_compresses_and_gets_a_context(

@@ -12,21 +12,8 @@ import pytest
 from memci.embedded.files import free_port
 from memci.testing import wait_until
 from tests.support import fleet as fleets
-from tests.support import lanes
 
 LOGIN = ("memci", "a password of this test")
-
-
-@pytest.fixture
-def producer(database_url, broker_url):
-    with lanes.producer(database_url, broker_url) as made:
-        yield made
-
-
-@pytest.fixture
-def fleet(database_url, broker_url, tmp_path):
-    with fleets.fleet(database_url, broker_url, tmp_path) as made:
-        yield made
 
 
 @pytest.fixture

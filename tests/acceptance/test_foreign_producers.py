@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
-import os
 import re
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import closing
@@ -23,7 +21,7 @@ from memci.broker.janitor import remove_binding_keys
 from memci.embedded import Postgres, Redis
 from memci.testing import database_copy, wait_until
 from tests.support.fleet import ROOT
-from tests.support.producers import House, open_house
+from tests.support.producers import House, open_house, said_by
 
 pytestmark = pytest.mark.timeout(180)
 
@@ -68,15 +66,8 @@ def broker(house: House) -> Iterator[redis.Redis]:
 
 
 def run_alone(program: Path, *arguments: str, **environment: str) -> str:
-    return subprocess.run(
-        [sys.executable, "-I", "-c", _ALONE, str(program), *arguments],
-        cwd=program.parent,
-        env={**os.environ, **environment},
-        stdout=subprocess.PIPE,
-        timeout=90,
-        check=True,
-        text=True,
-    ).stdout
+    command = [sys.executable, "-I", "-c", _ALONE, str(program), *arguments]
+    return said_by(command, program.parent, **environment)
 
 
 def block(language: str) -> str:

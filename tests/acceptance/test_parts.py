@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from memci.embedded import Servers
+from memci.testing import frozen
 from tests.support import deployment, parts
 
 pytestmark = pytest.mark.timeout(180)
@@ -39,6 +41,19 @@ def test_flower_shows_nothing_without_its_password(
         flower.wait_ready()
         for path in ("/", "/workers", "/tasks", "/broker", "/api/workers", "/api/tasks"):
             assert flower.status("MEMCI_FLOWER_PORT", path) == 401, path
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_flower_ends_at_once_while_its_broker_is_silent(
+    number: signal.Signals, own_servers: Servers, tmp_path: Path
+):
+    urls = own_servers.addresses
+    with parts.start("flower", urls.database_url, urls.broker_url, tmp_path) as flower:
+        flower.wait_ready()
+        with frozen(own_servers.redis):
+            flower.process.send_signal(number)
+            assert flower.process.wait(5) == 0
+    assert "Traceback" not in flower.said
 
 
 def test_an_address_for_others_needs_keys(database_url: str, broker_url: str, tmp_path: Path):

@@ -14,13 +14,6 @@ from memci.broker.app import make_app
 from memci.broker.names import READ_QUEUE, agent_queue_name, queue, read_task
 from memci.testing import wait_until
 from tests.support import fleet as fleets
-from tests.support import lanes
-
-
-@pytest.fixture
-def producer(database_url, broker_url):
-    with lanes.producer(database_url, broker_url) as made:
-        yield made
 
 
 @contextmanager

@@ -2,32 +2,22 @@
 
 from __future__ import annotations
 
-from contextlib import closing
+from functools import partial
 
 import pytest
-import redis
 
 from memci.errors import DatabaseUnavailableError
 from memci.testing import wait_until
-from tests.support import fleet as fleets
-from tests.support import lanes
 
 
 @pytest.fixture
-def urls(own_servers):
-    return own_servers.postgres.url, own_servers.redis.url
+def database_url(own_servers):
+    return own_servers.postgres.url
 
 
 @pytest.fixture
-def producer(urls):
-    with lanes.producer(*urls) as made:
-        yield made
-
-
-@pytest.fixture
-def fleet(urls, tmp_path):
-    with fleets.fleet(*urls, tmp_path) as made:
-        yield made
+def broker_url(own_servers):
+    return own_servers.redis.url
 
 
 def start_all(fleet):
@@ -37,14 +27,13 @@ def start_all(fleet):
     fleet.start("memci.lane")
 
 
-def test_flushall_loses_no_job(producer, fleet, urls):
+def test_flushall_loses_no_job(producer, fleet, client):
     start_all(fleet)
     for _ in range(60):
         producer.append("a", wait_ms=20)
         producer.append("b", wait_ms=20)
     wait_until(lambda: len(producer.effects("a")) > 3, "work has begun")
-    with closing(redis.Redis.from_url(urls[1])) as client:
-        client.flushall()
+    client.flushall()
     producer.append("c")
     producer.wait_drained(["a", "b", "c"])
     assert producer.effects("a") == producer.effects("b") == list(range(1, 61))
@@ -81,3 +70,31 @@ def test_jobs_go_on_after_a_restart_of_postgres(producer, fleet, own_servers):
     producer.wait_drained(["a", "b"], timeout_s=60)
     assert producer.effects("a") == list(range(1, 61))
     assert producer.effects("b") == [1]
+
+
+@pytest.mark.timeout(120)
+def test_outages_of_postgres_in_the_middle_of_a_job_do_not_make_it_dead(
+    producer, fleet, own_servers
+):
+    fleet.start("memci.upkeep", ready=False)
+    fleet.start_beat()
+    worker = fleet.start("memci.lane", MEMCI_MAX_STARTED="2")
+    long = producer.append("a", wait_ms=1000)
+    began = None
+    for outage in range(1, 4):
+        began = wait_until(partial(begun_since, producer, long, began), "it runs", timeout_s=20)
+        own_servers.postgres.stop()
+        wait_until(partial(has_failed, worker, outage), "it had no outcome", timeout_s=20)
+        own_servers.postgres.start()
+    producer.wait_drained(["a"])
+    assert producer.states("a") == ["done"]
+    assert producer.effects("a") == [1]
+
+
+def begun_since(producer, answer, before):
+    job = producer.job("a", answer.job_id)
+    return job.started_at if job.started_at != before else None
+
+
+def has_failed(worker, times):
+    return worker.said.count("task failed") >= times

@@ -12,6 +12,8 @@ from memci.broker.redis_queues import RedisAgentQueues
 from memci.queue.sweep import sweep
 from memci.testing import wait_until
 
+TRACE = "00-" + "1" * 32 + "-" + "2" * 16 + "-01"
+
 
 def test_doubled_and_reordered_tokens_have_no_effect(producer, fleet, upkeep):
     for _ in range(40):
@@ -51,6 +53,22 @@ def test_the_sweeper_puts_out_what_is_missing_and_no_more(producer, broker_url):
         assert client.llen("memci.lane") == 3
 
 
+def test_the_sweeper_passes_over_a_lane_that_somebody_holds(producer, broker_url):
+    with closing(redis.Redis.from_url(broker_url)) as client:
+        queues = RedisAgentQueues(client)
+        for agent in "ab":
+            producer.append(agent)
+        with producer.database.lane_transaction() as connection:
+            connection.exec_driver_sql("UPDATE lane SET wake_at = NULL, compress_req = 1")
+        client.delete("memci.lane")
+        with producer.database.lane_transaction() as holding:
+            holding.exec_driver_sql("SELECT FROM lane WHERE agent_id = 'a' FOR UPDATE")
+            swept = sweep(producer.database, queues, producer.tokens)
+        assert (swept.lane, swept.compress) == (1, 1)
+        swept = sweep(producer.database, queues, producer.tokens)
+        assert (swept.lane, swept.compress) == (1, 1)
+
+
 def test_late_redelivery_of_a_token_is_dropped(producer, fleet, broker_url):
     """What the visibility time-out does: the same token comes again while the slice runs."""
     fleet.start("memci.lane", ready=False)
@@ -70,10 +88,14 @@ def test_a_worker_may_subscribe_to_one_agent(producer, fleet, upkeep):
     for content in ("one", "two", None, "three"):
         messages = [{"role": "user", "content": content}]
         producer.celery.send_task(
-            CREATE_TASK, kwargs={"agent_id": "a", "messages": messages}, queue=queue(name)
-        )
+            CREATE_TASK, kwargs={"agent_id": "a", "messages": messages}, queue=queue(name),
+            headers={"traceparent": TRACE},
+        )  # fmt: skip
     fleet.start(name)
     wait_until(lambda: len(producer.states("a")) == 5, "all are taken in", timeout_s=20)
+    with producer.database.lane_transaction() as connection:
+        traces = connection.exec_driver_sql("SELECT traceparent FROM job WHERE source = 'celery'")
+        assert traces.scalars().all().count(TRACE) == 3
     producer.wait_drained(["a"])
     assert producer.effects("a") == [1, 2, 3, 4]
     assert sorted(producer.states("a")) == ["dead", "done", "done", "done", "done"]

@@ -6,7 +6,7 @@ import pytest
 import redis
 
 from memci.embedded import Servers
-from memci.testing import open_database, wait_until
+from memci.testing import frozen, open_database, wait_until
 
 
 @pytest.mark.parametrize("turn", ["first", "second"])
@@ -49,15 +49,13 @@ def test_own_servers_come_back_after_a_crash_with_address_and_data(own_servers: 
 
 
 def test_a_frozen_broker_does_not_answer_until_it_thaws(own_servers: Servers):
-    own_servers.redis.freeze()
     client = redis.Redis.from_url(own_servers.redis.url, socket_timeout=0.2)
-    with closing(client), pytest.raises(redis.TimeoutError):
+    with closing(client), frozen(own_servers.redis), pytest.raises(redis.TimeoutError):
         client.ping()
-    own_servers.redis.thaw()
     wait_until(own_servers.redis.answers, "the thawed Redis answers")
 
 
 def test_a_frozen_server_can_be_stopped(own_servers: Servers):
-    own_servers.postgres.freeze()
-    own_servers.postgres.stop()
+    with frozen(own_servers.postgres):
+        own_servers.postgres.stop()
     assert own_servers.postgres.pid is None

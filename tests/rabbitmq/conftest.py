@@ -24,8 +24,6 @@ from memci.broker.names import (
     agent_queue_name,
 )
 from memci.broker.token import Tokens
-from tests.support import fleet as fleets
-from tests.support import lanes
 
 URL = os.environ.get("MEMCI_TEST_RABBITMQ_URL")
 collect_ignore_glob = [] if URL else ["test_*"]
@@ -75,15 +73,3 @@ def queues(app):
 @pytest.fixture
 def tokens(app):
     return Tokens(app)
-
-
-@pytest.fixture
-def producer(database_url, broker_url):
-    with lanes.producer(database_url, broker_url) as made:
-        yield made
-
-
-@pytest.fixture
-def fleet(database_url, broker_url, tmp_path):
-    with fleets.fleet(database_url, broker_url, tmp_path) as made:
-        yield made

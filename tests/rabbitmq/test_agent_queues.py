@@ -20,10 +20,11 @@ from memci.broker.letters import decode
 from memci.broker.names import (
     ANNOUNCE_QUEUE,
     CREATE_TASK,
-    agent_queue,
     agent_queue_name,
 )
+from memci.broker.oversized import noted_size
 from memci.testing import wait_until
+from tests.rabbitmq.documented import agent_queue
 from tests.support.fleet import ROOT
 
 LIMIT = 1_000_000
@@ -46,11 +47,11 @@ def kind(request, agent):
     return Queue(name, Exchange(""), routing_key=name, queue_arguments=KINDS[request.param])
 
 
-def send(app, agent, numbers, queue=None):
+def send(app, agent, numbers, queue=None, **more):
     for number in numbers:
         app.send_task(
             CREATE_TASK,
-            kwargs={"agent_id": agent, "number": number},
+            kwargs={"agent_id": agent, "number": number, **more},
             queue=queue or agent_queue(agent),
             headers={"traceparent": "00-" + "0" * 31 + "1-" + "0" * 15 + "1-01"},
         )
@@ -92,6 +93,24 @@ def test_abandoned_messages_come_again_the_same_and_in_order(app, queues, kind, 
     assert numbers(again) == list(range(20))
     again.abandon()
     wait_depth(queues, agent, 30)
+
+
+def test_of_a_message_that_is_too_large_only_the_ends_come(app, queues, kind, agent):
+    send(app, agent, [1], kind)
+    send(app, agent, [2], kind, padding="x" * 2_000_000)
+    send(app, agent, [3], kind)
+    wait_depth(queues, agent, 3)
+    batch = queues.take(agent, 100, 1_000_000)
+    small, large, last = batch.raw
+    assert (noted_size(small), noted_size(last)) == (None, None)
+    assert noted_size(large) > 2_000_000
+    assert len(large) < 70_000
+    batch.abandon()
+    wait_depth(queues, agent, 3)
+    again = queues.take(agent, 100, 1_000_000)
+    assert list(again.raw) == list(batch.raw)
+    again.confirm()
+    assert queues.depth(agent_queue_name(agent)) == 0
 
 
 def test_what_a_killed_holder_had_comes_again(app, queues, kind, broker_url, agent):

@@ -23,7 +23,6 @@ from memci.broker.names import (
     CREATE_TASK,
     LANE_QUEUE,
     READ_QUEUE,
-    agent_queue,
     agent_queue_name,
     queue,
 )
@@ -31,6 +30,7 @@ from memci.broker.rpc import RpcReads
 from memci.domain.lane.job import Job, JobSource
 from memci.errors import BrokerUnavailableError, InvalidInputError, ReadTimeoutError
 from memci.testing import wait_until
+from tests.rabbitmq.documented import agent_queue
 from tests.support.fleet import ROOT
 
 

@@ -8,9 +8,10 @@ from typing import Any
 
 from memci.broker.app import make_app
 from memci.broker.token import Tokens
-from memci.domain.message import NewMessage, Role
+from memci.domain.message import Message, NewMessage, Role
 from memci.queue.intake import Append, Intake
 from memci.shapes.message import AppendAnswer
+from memci.storage.messages import COLUMNS, to_message
 from memci.storage.session import Database
 from memci.testing import wait_until
 
@@ -63,6 +64,18 @@ class Producer:
     def _column(self, agent_id: str, statement: str, *values: Any) -> list[Any]:
         with self.database.agent_snapshot(agent_id) as connection:
             return [row[0] for row in connection.exec_driver_sql(statement, (agent_id, *values))]
+
+
+def messages_of(
+    database: Database, agent_id: str, first_seq: int = 0, last_seq: int = 2**31
+) -> list[Message]:
+    """The messages with ``first_seq <= seq <= last_seq`` that are stored."""
+    with database.agent_snapshot(agent_id) as connection:
+        rows = connection.exec_driver_sql(
+            f"SELECT {COLUMNS} FROM message WHERE seq BETWEEN %s AND %s ORDER BY seq",
+            (first_seq, last_seq),
+        )
+        return [to_message(row) for row in rows]
 
 
 @contextmanager

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+import subprocess
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -69,6 +71,19 @@ class House:
         with psycopg.connect(url, row_factory=psycopg.rows.dict_row) as connection:
             connection.execute("SET ROLE memci_app")
             return connection.execute(query, values).fetchone()  # type: ignore[arg-type]
+
+
+def said_by(command: Sequence[str], folder: Path, **environment: str) -> str:
+    """What a producer's program writes when it runs in this folder."""
+    return subprocess.run(
+        command,
+        cwd=folder,
+        env={**os.environ, **environment},
+        stdout=subprocess.PIPE,
+        timeout=90,
+        check=True,
+        text=True,
+    ).stdout
 
 
 @contextmanager

@@ -17,9 +17,9 @@ from typing import Any
 from memci.domain.lane.job import Job
 from memci.errors import SmallModelUnavailableError
 from memci.queue.handler import Effect, Handler
-from memci.storage.messages import read_range
 from memci.storage.session import Database
 from memci.telemetry.traces import Traces
+from tests.support.lanes import messages_of
 
 _RECORD = """
 INSERT INTO trail (agent_id, node_id, event, pass_number, details)
@@ -47,8 +47,8 @@ class ScriptedHandler:
         self._folder = folder
 
     def prepare(self, job: Job) -> Effect:
-        with self._database.agent_snapshot(job.agent_id) as connection:
-            messages = read_range(connection, job.agent_id, job.first_seq or 0, job.last_seq or -1)
+        first, last = job.first_seq or 0, job.last_seq or -1
+        messages = messages_of(self._database, job.agent_id, first, last)
         for message in messages:
             self._follow(message.metadata, job)
         seqs = [message.seq for message in messages]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -75,11 +75,6 @@ class Utterance:
         """Tokens of content and tool calls, and of the message as such."""
         calls = self.calls
         return count(self.content or "") + (count(calls) if calls else 0) + MESSAGE_OVERHEAD
-
-
-def list_tokens(utterances: Iterable[Utterance], count: Count) -> int:
-    """Tokens of a whole message list."""
-    return sum(each.tokens(count) for each in utterances) + LIST_OVERHEAD
 
 
 def message_tokens(messages: Sequence[Message], count: Count) -> int:

@@ -47,7 +47,7 @@ class Job:
 
     ``ordinal`` is its place in the mailbox. ``payload`` names stored messages (``first_seq`` to
     ``last_seq``) and holds no text. ``attempts`` counts tries that ended with a small model not
-    answering, ``started`` all starts.
+    answering, ``started`` the starts of which no process has said that it outlived them.
     """
 
     agent_id: str

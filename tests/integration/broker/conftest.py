@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import closing
-
 import pytest
-import redis
 
 from memci.broker.app import make_producer
 from memci.broker.redis_queues import RedisAgentQueues
@@ -15,12 +12,6 @@ from memci.broker.token import Tokens
 @pytest.fixture
 def app(broker_url):
     with make_producer(broker_url) as made:
-        yield made
-
-
-@pytest.fixture
-def client(broker_url):
-    with closing(redis.Redis.from_url(broker_url)) as made:
         yield made
 
 

@@ -11,7 +11,7 @@ from memci.broker.app import make_producer
 from memci.broker.events import JobEvents
 from memci.broker.names import CREATE_TASK
 from memci.domain.lane.job import Job, JobSource
-from memci.testing import wait_until
+from memci.testing import frozen, wait_until
 
 
 def a_job(first_seq=1):
@@ -86,14 +86,14 @@ def test_events_wait_for_no_broker(own_servers):
         events = JobEvents(app, "lane@here")
         events.received(a_job())
         wait_until(lambda: not events._waiting, "the first events are sent")
-        own_servers.redis.freeze()
-        began = time.monotonic()
-        for _ in range(20_000):
-            events.received(a_job())
-        assert time.monotonic() - began < 5
-        assert len(events._waiting) <= 10_000
-        own_servers.redis.kill()
-        events.close()
+        with frozen(own_servers.redis):
+            began = time.monotonic()
+            for _ in range(20_000):
+                events.received(a_job())
+            assert time.monotonic() - began < 5
+            assert len(events._waiting) <= 10_000
+            own_servers.redis.kill()
+            events.close()
 
 
 def test_closing_what_has_sent_nothing_does_nothing(app):

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import tracemalloc
+from contextlib import contextmanager
+
 import pytest
 
 from memci.broker import redis_queues
 from memci.broker.names import agent_queue_name
+from memci.broker.oversized import noted_size
 
 KEY = agent_queue_name("a")
 
@@ -38,10 +42,44 @@ def test_what_somebody_else_removed_is_not_removed_again(client, queues):
     assert client.lrange(KEY, 0, -1) == [b"1", b"3"]
 
 
-def test_a_batch_is_bounded_in_bytes(client, queues, monkeypatch):
-    monkeypatch.setattr(redis_queues, "_ENOUGH_BYTES", 1000)
+def test_a_batch_is_bounded_in_bytes(client, queues):
     put(client, *("x" * 100 for _ in range(100)))
-    assert len(queues.take("a", 100).raw) == 20
+    assert len(queues.take("a", 100, 1050).raw) == 10
+
+
+def test_of_a_message_that_is_too_large_only_the_ends_are_read(client, queues):
+    size = 40_000_000
+    put(client, 1, b"first" + bytes(size - 9) + b"last", 2)
+    queues.take("a", 10).confirm()
+    with peak_of_memory() as peak:
+        batch = queues.take("a", 10)
+        (raw,) = batch.raw
+        assert queues.take("a", 10).raw == [raw], "the same note each time"
+        assert peak() < 1_000_000
+    assert noted_size(raw) == size
+    assert b"first" in raw
+    assert raw.endswith(b"last")
+    batch.confirm()
+    assert client.lrange(KEY, 0, -1) == [b"2"]
+
+
+@pytest.mark.parametrize("other", [b"a" * 101, b"b" + b"a" * 99, b"a" * 99 + b"b"])
+def test_a_large_one_in_the_place_of_another_stays(client, queues, other):
+    put(client, b"a" * 100)
+    batch = queues.take("a", 10, 50)
+    client.delete(KEY)
+    put(client, other)
+    batch.confirm()
+    assert client.llen(KEY) == 1
+
+
+@contextmanager
+def peak_of_memory():
+    tracemalloc.start()
+    try:
+        yield lambda: tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
 
 
 def test_nothing_is_there(queues):

@@ -12,7 +12,7 @@ from memci.broker.app import make_app, make_producer
 from memci.broker.letters import decode
 from memci.broker.names import COMPRESS_QUEUE, LANE_QUEUE
 from memci.broker.token import RedisTokens, Tokens
-from memci.testing import wait_until
+from memci.testing import frozen, wait_until
 
 
 def sent(client, queue):
@@ -79,12 +79,11 @@ def test_a_broker_that_is_down_is_no_trouble_and_left_alone_for_a_moment(own_ser
 def test_a_broker_that_is_frozen_holds_nobody_up_for_long(own_servers, kind):
     with publishing(kind, own_servers.redis.url) as tokens:
         assert tokens.wake_lane("a")
-        own_servers.redis.freeze()
-        began = time.monotonic()
-        assert not tokens.wake_lane("a")
-        assert time.monotonic() - began < 5
-        began = time.monotonic()
-        assert not any(tokens.wake_lane("a") for _ in range(100))
-        assert time.monotonic() - began < 0.5
-        own_servers.redis.thaw()
+        with frozen(own_servers.redis):
+            began = time.monotonic()
+            assert not tokens.wake_lane("a")
+            assert time.monotonic() - began < 5
+            began = time.monotonic()
+            assert not any(tokens.wake_lane("a") for _ in range(100))
+            assert time.monotonic() - began < 0.5
         wait_until(lambda: tokens.wake_lane("a"), "tokens are published again", timeout_s=5)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 
+from pydantic import SecretStr
 from sqlalchemy import text
 
 from memci.config import Settings
@@ -43,6 +44,16 @@ def served(settings: Settings, traces: Traces = NO_TRACES) -> Iterator[Served]:
         runtime.traces = traces
         with _running(runtime) as url:
             yield Served(url, runtime)
+
+
+@contextmanager
+def served_alone(database_url: str, broker_url: str) -> Iterator[Served]:
+    """Serve without a worker: no read is answered, and none is waited for long."""
+    settings = Settings(
+        database_url=SecretStr(database_url), broker_url=SecretStr(broker_url), read_timeout_ms=300
+    )
+    with served(settings) as running:
+        yield running
 
 
 @contextmanager

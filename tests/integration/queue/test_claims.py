@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from memci.queue.claim import Claims
-from memci.storage.session import Database
+from memci.testing import open_database, wait_until
+from memci.upkeep.compress import request_due_passes
 
 LEASE_MS = 30_000
-
-
-@pytest.fixture
-def database(database_url):
-    made = Database(database_url)
-    yield made
-    made.close()
 
 
 @pytest.fixture
@@ -82,3 +78,43 @@ def test_what_is_given_back_keeps_its_place(database, claims):
     claims.give_back(first.claimed)
 
     assert taken(claims.due(None, 16)) == taken(first) == ["a1", "a2"]
+
+
+def test_those_that_touch_the_same_lanes_do_not_deadlock(database_url, database, claims):
+    with database.lane_transaction() as connection:
+        connection.exec_driver_sql(
+            "INSERT INTO lane (agent_id, wake_at, written_at)"
+            " SELECT 'a' || n, now(), now() FROM generate_series(999, 100, -1) AS n"
+        )
+    with open_database(database_url) as owner:
+        owner.execute("ANALYZE lane")
+    held = sorted(claims.due(None, 16).claimed, key=lambda each: each.lease.agent_id)
+    forth = [held[0], held[8], held[15]]
+    back = [each.lease for each in reversed(forth)]
+    between = held[8].lease.agent_id
+    # Where a table is read through, its rows come as they were last written: the last lane first.
+    for each in reversed(forth):
+        with database.lane_transaction() as connection:
+            connection.exec_driver_sql(
+                "UPDATE lane SET fence = fence WHERE agent_id = %s", (each.lease.agent_id,)
+            )
+
+    with ThreadPoolExecutor() as pool, open_database(database_url) as watching:
+        with database.lane_transaction() as blocking:
+            blocking.exec_driver_sql("SELECT FROM lane WHERE agent_id = %s FOR UPDATE", (between,))
+            all_of_them = [
+                pool.submit(claims.renew, back),
+                pool.submit(claims.give_back, forth),
+                pool.submit(request_due_passes, database, period_s=1, idle_passes_per_day=24),
+            ]
+            wait_until(lambda: waiting_for_locks(watching) == 3, "all wait")
+        for each in all_of_them:
+            each.result()
+
+
+def waiting_for_locks(watching):
+    row = watching.execute(
+        "SELECT count(*) FROM pg_stat_activity"
+        " WHERE datname = current_database() AND wait_event_type = 'Lock'"
+    ).fetchone()
+    return row[0]

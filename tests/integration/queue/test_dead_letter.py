@@ -8,15 +8,8 @@ from memci.commands import dead_jobs
 from memci.domain.message import AppendLimits
 from memci.queue import dead_letter, mailbox
 from memci.queue.claim import Claims
-from tests.support import lanes
 
 LIMITS = AppendLimits(1_000_000, 100_000, 50)
-
-
-@pytest.fixture
-def producer(database_url, broker_url):
-    with lanes.producer(database_url, broker_url) as made:
-        yield made
 
 
 @pytest.fixture

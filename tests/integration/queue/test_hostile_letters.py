@@ -15,27 +15,14 @@ from hypothesis import strategies as st
 from memci.broker.names import COMPRESS_TASK, CREATE_TASK, agent_queue_name
 from memci.broker.redis_queues import RedisAgentQueues
 from memci.config import Settings
-from memci.errors import BrokerUnavailableError
-from memci.queue.bridge import Bridge
+from memci.errors import BrokerUnavailableError, ConflictError
+from memci.queue.bridge import Bridge, redeliver
 from memci.queue.claim import Claims
 from memci.storage.session import Database
 
 NUL, SURROGATE = "\0", "\ud800"
 DEEP = json.loads("[" * 300 + "]" * 300)
 GOOD = {"role": "user", "content": "good"}
-
-
-@pytest.fixture
-def database(database_url):
-    made = Database(database_url)
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def client(broker_url):
-    with closing(redis.Redis.from_url(broker_url)) as made:
-        yield made
 
 
 @pytest.fixture
@@ -77,7 +64,6 @@ def message(**fields):
 
 HOSTILE = {
     "not JSON": b"\xff",
-    "too large": b"x" * 100_001,
     "unknown task": letter({"agent_id": "a"}, task="os.system"),
     "task with a NUL": letter({"agent_id": "a"}, task=CREATE_TASK + NUL),
     "another agent": letter({"agent_id": "b", "messages": [GOOD]}),
@@ -144,6 +130,30 @@ def test_a_hostile_letter_is_taken_in_or_buried_between_good_ones(
     bridge.cross(lease)
     assert len(rows(database, "SELECT 1 FROM message")) == len(contents)
     assert len(rows(database, "SELECT 1 FROM job")) == len(jobs)
+
+
+def test_letters_that_are_too_large_are_buried_with_their_ends(
+    database, client, bridge, lease, limits
+):
+    large = [b"%d" % n + b"x" * 200_000 for n in (1, 2)]
+    client.lpush(agent_queue_name("a"), create(GOOD), *large, create(GOOD))
+    while bridge.cross(lease):
+        pass
+    assert not client.exists(agent_queue_name("a"))
+    jobs = rows(database, "SELECT id, state, last_error FROM job ORDER BY ordinal")
+    assert [job.state for job in jobs] == ["queued", "dead", "dead", "queued"]
+    assert all("200001 bytes" in job.last_error for job in jobs[1:3])
+    kept = [bytes(row.body) for row in rows(database, "SELECT body FROM letter")]
+    assert all(len(body) < 110_000 for body in kept)
+    # The first comes again, after a crash before its removal.
+    client.lpush(agent_queue_name("a"), large[0])
+    assert bridge.cross(lease) == 1
+    assert len(rows(database, "SELECT 1 FROM letter")) == 2
+    with (
+        database.agent_transaction("a") as connection,
+        pytest.raises(ConflictError, match="only the ends are kept"),
+    ):
+        redeliver(connection, "a", kept[0], limits)
 
 
 def test_letters_under_one_id_that_differ_are_both_kept(database, client, bridge, lease):

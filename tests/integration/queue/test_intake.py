@@ -13,14 +13,7 @@ import redis
 from memci.domain.message import NewMessage, Remember, Role
 from memci.errors import ConflictError, NotFoundError
 from memci.queue.intake import Append
-from memci.storage.messages import read_range
 from tests.support import lanes
-
-
-@pytest.fixture
-def producer(database_url, broker_url):
-    with lanes.producer(database_url, broker_url) as made:
-        yield made
 
 
 def user(text, **fields):
@@ -28,8 +21,7 @@ def user(text, **fields):
 
 
 def stored(producer, agent="a"):
-    with producer.database.agent_snapshot(agent) as connection:
-        return read_range(connection, agent, 0, 10_000)
+    return lanes.messages_of(producer.database, agent)
 
 
 def test_messages_keep_their_order_and_all_their_parts(producer):

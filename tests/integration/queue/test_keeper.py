@@ -7,18 +7,13 @@ from contextlib import closing
 import psycopg
 import pytest
 
+from memci.queue import mailbox
 from memci.queue.claim import Claims
 from memci.queue.keeper import LeaseKeeper
-from memci.storage.session import Database
 from memci.testing import wait_until
+from tests.support import lanes
 
 LEASE_MS = 60_000
-
-
-@pytest.fixture
-def database(database_url):
-    with closing(Database(database_url)) as opened:
-        yield opened
 
 
 @pytest.fixture
@@ -27,8 +22,8 @@ def claims(database):
 
 
 @pytest.fixture
-def keeper(claims):
-    with closing(LeaseKeeper(claims, renew_ms=20)) as made:
+def keeper(database, claims):
+    with closing(LeaseKeeper(database, claims, renew_ms=20)) as made:
         yield made
 
 
@@ -55,3 +50,16 @@ def test_a_renewal_that_the_database_refuses_is_not_the_last(
             wait_until(lambda: cancel_renewal(login), "a renewal waited for the lane")
         before = lease_until(database)
         wait_until(lambda: lease_until(database) > before, "the lease is renewed again")
+
+
+def test_a_start_that_the_process_outlived_does_not_count(
+    database_url, database, claims, keeper, broker_url
+):
+    with lanes.producer(database_url, broker_url) as producer:
+        waiting = producer.append("a")
+        lease = claims.named("a").lease
+        starts = [mailbox.begin_head_of(lease) for _ in range(3)]
+        with keeper.holding([lease]):
+            for _ in range(2):
+                keeper.outlived(starts[-1])
+            wait_until(lambda: producer.job("a", waiting.job_id).started == 1, "two are taken back")

@@ -14,16 +14,9 @@ from memci.errors import ConflictError
 from memci.queue import submit
 from memci.queue.bridge import take_in
 from memci.queue.intake import Append
-from tests.support import lanes
 
 LIMITS = AppendLimits(1_000_000, 100_000, 50)
 MESSAGE = {"role": "user", "content": "hello"}
-
-
-@pytest.fixture
-def producer(database_url, broker_url):
-    with lanes.producer(database_url, broker_url) as made:
-        yield made
 
 
 def deliver(producer, raw):

@@ -9,17 +9,10 @@ import time
 from contextlib import closing
 
 import pytest
-import redis
 
 from memci.broker.app import make_app
 from memci.broker.names import COMPRESS_QUEUE, LANE_QUEUE
 from memci.broker.token import ENOUGH_LANE_TOKENS, RedisTokens, Tokens
-
-
-@pytest.fixture
-def client(broker_url):
-    with closing(redis.Redis.from_url(broker_url)) as made:
-        yield made
 
 
 @pytest.fixture

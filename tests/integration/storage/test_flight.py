@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
-from contextlib import aclosing, closing
+from contextlib import aclosing
 from typing import Any
 
 import psycopg
@@ -24,12 +23,6 @@ _WHOSE = (
     "SELECT current_user::text, current_setting('memci.agent'), pg_backend_pid(),"
     " current_setting('synchronous_commit')"
 )
-
-
-@pytest.fixture
-def database(database_url: str) -> Iterator[Database]:
-    with closing(Database(database_url)) as opened:
-        yield opened
 
 
 def lane_of(database: Database, agent: str) -> None:

@@ -10,7 +10,6 @@ from sqlalchemy.dialects import postgresql
 from sqlalchemy.exc import ProgrammingError
 
 from memci.storage.rows import metadata
-from memci.storage.session import Database
 
 DIALECT = postgresql.dialect()
 QUEUE_TABLES = {"lane", "job"}
@@ -35,13 +34,6 @@ def insert_into(table: str, agent: str) -> str:
     values = [VALUES[re.sub(r"\(.*\)", "", str(column.type.compile(dialect=DIALECT)))]
               for column in columns]  # fmt: skip
     return f"INSERT INTO {table} ({names}) VALUES ({', '.join([repr(agent), *values])})"
-
-
-@pytest.fixture
-def database(database_url):
-    made = Database(database_url)
-    yield made
-    made.close()
 
 
 @pytest.mark.parametrize("table", CONTENT_TABLES)

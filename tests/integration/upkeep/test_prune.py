@@ -22,13 +22,6 @@ FROM generate_series(1, %s) AS n
 """
 
 
-@pytest.fixture
-def database(database_url: str) -> Iterator[Database]:
-    made = Database(database_url)
-    yield made
-    made.close()
-
-
 def fill(database: Database, state: str, *, hours: float | None, count: int) -> None:
     with database.lane_transaction() as connection:
         connection.exec_driver_sql(_FILL, (state, hours, count))

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memci.domain.context.assembly import RECENT_TOKENS, Assembly, Materials, assemble
-from memci.domain.context.budget import Count, list_tokens, message_tokens
+from memci.domain.context.budget import LIST_OVERHEAD, Count, message_tokens
 from memci.domain.context.candidate import Candidate, Channel, Source
 from memci.domain.context.fusion import fuse_rrf
 from memci.domain.context.interaction import interactions
@@ -38,7 +38,8 @@ def materials(draw: st.DrawFn) -> Materials:
 
 def check(assembly: Assembly, budget: int, count: Count) -> None:
     utterances = [part.utterance for part in assembly.parts]
-    assert assembly.tokens == list_tokens(utterances, count) <= budget
+    in_all = sum(each.tokens(count) for each in utterances) + LIST_OVERHEAD
+    assert assembly.tokens == in_all <= budget
     assert sum(item.tokens for item in assembly.items) + 3 == assembly.tokens
     assert "".join(item.text for item in assembly.items) == "".join(
         said.text for said in utterances
@@ -142,7 +143,7 @@ def test_the_newest_turns_have_room_at_every_budget(said: list[Message], budget:
     always = [
         part.utterance for part in assembly.parts if part.items[0].section in {"system", "query"}
     ]
-    room = budget - list_tokens([always[0], always[-1]], words)
+    room = budget - always[0].tokens(words) - always[-1].tokens(words) - LIST_OVERHEAD
     assert tokens > min(RECENT_TOKENS, room // 2)
 
 

@@ -11,8 +11,9 @@ from amqp import Message
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memci.broker.amqp_letters import envelope
+from memci.broker import amqp_letters
 from memci.broker.letters import decode
+from memci.broker.oversized import noted_size
 
 ID = "6f1f2a3e-0000-4000-8000-000000000001"
 JSON = "application/json"
@@ -22,6 +23,10 @@ def message(body, content_type=JSON, **headers):
     return Message(
         body, content_type=content_type, content_encoding="utf-8", application_headers=headers
     )
+
+
+def envelope(given_message, most_bytes=100_000):
+    return amqp_letters.letter(given_message, most_bytes)
 
 
 def read(wrapped):
@@ -45,6 +50,14 @@ def test_a_message_that_comes_again_is_the_same_bytes():
 
 def test_other_bodies_are_other_bytes():
     assert envelope(message("1")) != envelope(message("2"))
+
+
+def test_of_one_that_is_too_large_the_ends_and_the_headers_are_kept():
+    large = [envelope(message("x" * 200_000, id=ID, copy=copy)) for copy in "112"]
+    assert noted_size(large[0]) == 200_000
+    assert ID.encode() in large[0]
+    assert large[0] == large[1] != large[2]
+    assert len(large[0]) < 70_000
 
 
 def test_a_message_without_properties_is_json():

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from memci.broker.app import make_producer
 from memci.broker.letters import Letter, decode, encode, letter_id
+from memci.broker.oversized import note
 from memci.errors import InvalidInputError
 
 LIMIT = 100_000
@@ -103,6 +104,7 @@ def test_what_a_worker_encodes_is_read_back():
         (second({}).replace(b"application/json", b"application/x-python-serialize"), "only JSON"),
         (envelope([[], {}, {}], **{"content-type": {"a": 1}}), "only JSON"),
         (b" " * (LIMIT + 1), f"larger than {LIMIT} bytes"),
+        (note(500_000_000, b"a", b"b"), "500000000 bytes are too many to be read"),
     ],
 )  # fmt: skip
 def test_hostile_input_is_refused(raw, said):

@@ -23,16 +23,8 @@ def test_a_key_that_is_no_agents_queue_is_nobodys(key):
 
 
 def test_queues_bind_nothing():
-    for queue in (names.queue("memci.lane"), names.agent_queue("a")):
-        assert (queue.exchange.name, queue.routing_key) == ("", queue.name)
-
-
-def test_rabbitmq_is_told_what_an_agents_queue_is():
-    assert names.agent_queue("a").queue_arguments == {
-        "x-queue-type": "quorum",
-        "x-single-active-consumer": True,
-        "x-expires": 604_800_000,
-    }
+    queue = names.queue("memci.lane")
+    assert (queue.exchange.name, queue.routing_key) == ("", "memci.lane")
 
 
 @pytest.mark.parametrize(
