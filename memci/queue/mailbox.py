@@ -47,7 +47,7 @@ WHERE agent_id = %s AND id = %s AND ordinal = %s AND state = 'queued'
 # Others may have begun it since: theirs still count.
 _UNBEGIN = """
 UPDATE job SET started = greatest(started - 1, 0)
-WHERE agent_id = %s AND id = %s AND state = 'queued'
+WHERE agent_id = %s AND id = %s AND ordinal = %s AND state = 'queued'
 """
 # A pass whose nodes all wait for a model is offered again when the first of them is due.
 _FREE = """
@@ -104,7 +104,7 @@ def begin_head_of(lease: Lease) -> Job | None:
 def unbegin(database: Database, job: Job) -> None:
     """Take back one start of a job that ended without an outcome, its process alive."""
     with database.lane_transaction(durable=False) as connection:
-        connection.exec_driver_sql(_UNBEGIN, (job.agent_id, job.id))
+        connection.exec_driver_sql(_UNBEGIN, (job.agent_id, job.id, job.ordinal))
 
 
 def look(lease: Lease) -> Look:
