@@ -145,8 +145,8 @@ class DyingQueues:
     def __getattr__(self, name):
         return getattr(self._queues, name)
 
-    def take(self, agent_id, limit):
-        return DyingBatch(self._queues.take(agent_id, limit), self._marker)
+    def take(self, *request):
+        return DyingBatch(self._queues.take(*request), self._marker)
 
 
 class DyingBatch:
