@@ -158,8 +158,7 @@ class Claims:
     def _claim(self, statement: str, hint: str | None, most: int) -> Due:
         nonce = uuid4()
         values = {"hint": hint, "most": most, "nonce": nonce, "lease_ms": self._lease_ms}
-        with self._database.lane_transaction(durable=False) as connection:
-            rows = connection.exec_driver_sql(statement, values).all()
+        rows = self._database.lane_flight(statement, values)
         claimed = [
             Claimed(Lease(self._database, agent_id, fence, nonce), since)
             for agent_id, fence, since, _ in rows

@@ -27,6 +27,10 @@ WHERE job.agent_id = %(agent_id)s AND job.id = (
 RETURNING job.id, ordinal, kind, payload, source, first_seq, last_seq, attempts, started,
           traceparent
 """
+_BEGUN = (
+    "id", "ordinal", "kind", "payload", "source", "first_seq", "last_seq", "attempts", "started",
+    "traceparent",
+)  # fmt: skip
 _LOOK = """
 SELECT NOT paused, compress_req > compress_done FROM lane
 WHERE agent_id = %s AND fence = %s AND lease_owner = %s
@@ -87,18 +91,23 @@ def begin_head(connection: Connection, lease: Lease) -> Job | None:
 
     None when there is none, when it backs off, or when the lane is paused or held by another.
     """
-    values = {"agent_id": lease.agent_id, "fence": lease.fence, "nonce": lease.nonce}
-    row = connection.exec_driver_sql(_BEGIN_HEAD, values).first()
-    if row is None:
-        return None
-    columns = row._mapping  # noqa: SLF001 - SQLAlchemy's documented name
-    return Job(**{**columns, "agent_id": lease.agent_id, "source": JobSource(row.source)})
+    row = connection.exec_driver_sql(_BEGIN_HEAD, _held(lease)).first()
+    return _begun(lease, tuple(row)) if row else None
 
 
 def begin_head_of(lease: Lease) -> Job | None:
     """Begin the first job in a transaction of its own; it need not be durable (queue.md)."""
-    with lease.database.lane_transaction(durable=False) as connection:
-        return begin_head(connection, lease)
+    rows = lease.database.lane_flight(_BEGIN_HEAD, _held(lease))
+    return _begun(lease, rows[0]) if rows else None
+
+
+def _held(lease: Lease) -> dict[str, Any]:
+    return {"agent_id": lease.agent_id, "fence": lease.fence, "nonce": lease.nonce}
+
+
+def _begun(lease: Lease, row: tuple[Any, ...]) -> Job:
+    columns = dict(zip(_BEGUN, row, strict=True))
+    return Job(**{**columns, "agent_id": lease.agent_id, "source": JobSource(columns["source"])})
 
 
 def unbegin(database: Database, job: Job) -> None:

@@ -8,7 +8,6 @@ than on its SQL.
 from __future__ import annotations
 
 import asyncio
-import select
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
@@ -20,7 +19,7 @@ from sqlalchemy.engine import make_url
 
 from memci.errors import DatabaseUnavailableError
 from memci.storage.roles import DatabaseRole
-from memci.storage.session import CONNECT, ENTER, is_answer
+from memci.storage.session import CONNECT, ENTER, is_answer, is_cut
 
 # Longer than any statement may take; it ends a wait for a server that is frozen.
 _PATIENCE_S = 65
@@ -98,7 +97,7 @@ class Flights:
     async def _take(self) -> AsyncConnection:
         while self._idle:
             connection = self._idle.pop()
-            if not _is_cut(connection):
+            if not is_cut(connection):
                 return connection
             await connection.close()
         return await AsyncConnection.connect(self._conninfo, autocommit=True, **CONNECT)
@@ -108,13 +107,3 @@ class Flights:
             self._idle.append(connection)
         else:
             await connection.close()
-
-
-def _is_cut(connection: AsyncConnection) -> bool:
-    """Tell whether the server has ended it: to an idle client it says nothing else.
-
-    A flight must not be tried again, since nobody knows whether it has arrived.
-    """
-    poll = select.poll()
-    poll.register(connection.fileno(), select.POLLIN)
-    return bool(poll.poll(0))

@@ -3,6 +3,7 @@
 ``agent_transaction``  content of one agent, under row-level security
 ``agent_snapshot``     the same, read-only, and all statements see one moment
 ``lane_transaction``   lanes and jobs only; no agent is set, so content tables look empty
+``lane_flight``        the same for one statement, in one round trip
 ``upkeep_transaction`` lanes and heads of jobs of all agents, no text
 
 A database that is away raises ``DatabaseUnavailableError``, at the door or from any statement.
@@ -10,11 +11,13 @@ A database that is away raises ``DatabaseUnavailableError``, at the door or from
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import select
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
-from typing import Any
+from typing import Any, cast
 
-from sqlalchemy import Connection, Engine, create_engine
+import psycopg
+from sqlalchemy import Connection, Engine, PoolProxiedConnection, create_engine
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
@@ -81,6 +84,27 @@ class Database:
         """Open a transaction on lanes and jobs."""
         return self._transaction(DatabaseRole.APP, "", durable=durable)
 
+    def lane_flight(self, statement: str, values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+        """Run one statement on lanes and jobs as a whole transaction, in one round trip.
+
+        Its commit does not wait for the disk. Returns its rows. Raises psycopg's errors, but
+        ``DatabaseUnavailableError`` where the others do; whether anything was written is then
+        unknown.
+        """
+        with _unavailable():
+            driver, pooled = self._uncut()
+        try:
+            rows = _fly(driver, statement, values)
+        except BaseException as error:
+            # Psycopg may take a statement for prepared that the server never saw.
+            pooled.invalidate()
+            if isinstance(error, psycopg.OperationalError) and not is_answer(error):
+                raise DatabaseUnavailableError from error
+            raise
+        finally:
+            pooled.close()
+        return rows
+
     def upkeep_transaction(self) -> AbstractContextManager[Connection]:
         """Open a transaction that sees all lanes and no content."""
         return self._transaction(DatabaseRole.UPKEEP, "")
@@ -101,6 +125,16 @@ class Database:
                 yield connection
                 connection.commit()
 
+    def _uncut(self) -> tuple[psycopg.Connection, PoolProxiedConnection]:
+        """Take a pooled connection that no restart of the server has cut."""
+        while True:
+            pooled = self.engine.raw_connection()
+            driver = cast("psycopg.Connection", pooled.driver_connection)
+            if not is_cut(driver):
+                return driver, pooled
+            pooled.invalidate()
+            pooled.close()
+
     def _enter(self, settings: tuple[str, str, str], *, snapshot: bool) -> Connection:
         """Begin; a pooled connection that a restart of the server has cut is replaced once."""
         try:
@@ -120,6 +154,28 @@ class Database:
             connection.close()
             raise
         return connection
+
+
+def _fly(
+    driver: psycopg.Connection, statement: str, values: Mapping[str, Any]
+) -> list[tuple[Any, ...]]:
+    # Without BEGIN, all that is sent before the pipeline ends is one transaction.
+    driver.autocommit = True
+    with driver.pipeline():
+        driver.execute(ENTER, (DatabaseRole.APP, "", "off"))
+        cursor = driver.execute(statement, values)
+    driver.autocommit = False
+    return cursor.fetchall()
+
+
+def is_cut(driver: psycopg.Connection | psycopg.AsyncConnection) -> bool:
+    """Tell whether the server has ended an idle connection: else it says nothing to one.
+
+    A flight must not be tried again, since nobody knows whether it has arrived.
+    """
+    poll = select.poll()
+    poll.register(driver.fileno(), select.POLLIN)
+    return bool(poll.poll(0))
 
 
 @contextmanager
