@@ -13,6 +13,7 @@
     ├── RateLimitedError          the key has used up its rate
     ├── UnavailableError          a part that we need does not answer; try again
     │   ├── DatabaseUnavailableError
+    │   ├── DatabaseBusyError
     │   ├── BrokerUnavailableError
     │   └── ReadTimeoutError      no context worker answered in time
     ├── BudgetTooSmallError       what must stay in a context does not fit its token budget
@@ -91,6 +92,10 @@ class UnavailableError(MemciError):
 
 class DatabaseUnavailableError(UnavailableError):
     """The database does not answer; try again in a moment."""
+
+
+class DatabaseBusyError(UnavailableError):
+    """Others held what this needed for too long; nothing was written; try again in a moment."""
 
 
 class BrokerUnavailableError(UnavailableError):

@@ -6,7 +6,11 @@ import time
 from queue import SimpleQueue
 from threading import Thread
 
+import structlog
+
 from memci.broker.token import Tokens
+
+_log = structlog.get_logger(__name__)
 
 # The first token goes out at once; under load, those of this time go out together.
 _PAUSE_S = 0.002
@@ -40,7 +44,10 @@ class TokenOutbox:
             taken = [self._waiting.get()]
             while not self._waiting.empty():
                 taken.append(self._waiting.get())
-            self._tokens.wake_lanes([each for each in taken if each is not None])
+            try:
+                self._tokens.wake_lanes([each for each in taken if each is not None])
+            except Exception:  # noqa: BLE001 - nothing may end this thread
+                _log.exception("tokens not published", count=len(taken))
             if None in taken:
                 return
             time.sleep(_PAUSE_S)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID, uuid4, uuid5
 
+import anyio.to_thread
 import psycopg
 from sqlalchemy import Connection
 from sqlalchemy.exc import IntegrityError
@@ -65,8 +65,15 @@ class Intake:
             with self._database.agent_transaction(request.agent_id) as connection:
                 answer, woken = _append_new(connection, request)
         except IntegrityError:
-            with self._database.agent_transaction(request.agent_id) as connection:
-                answer, woken = append_in(connection, request)
+            return self.append_known(request)
+        if woken:
+            self._tokens.wake_lane(request.agent_id)
+        return answer
+
+    def append_known(self, request: Append) -> AppendAnswer:
+        """Do as ``append``, where some of the messages are already there."""
+        with self._database.agent_transaction(request.agent_id) as connection:
+            answer, woken = append_in(connection, request)
         if woken:
             self._tokens.wake_lane(request.agent_id)
         return answer
@@ -96,7 +103,7 @@ class AsyncIntake:
         try:
             seq, woken = await self._flights.run(request.agent_id, SUBMIT, values)
         except psycopg.IntegrityError:
-            return await asyncio.to_thread(self._intake.append, request)
+            return await anyio.to_thread.run_sync(self._intake.append_known, request)
         if woken:
             self._outbox.wake_lane(request.agent_id)
         return _answer(request, job, seq, duplicates=0)

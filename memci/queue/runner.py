@@ -17,6 +17,7 @@ from memci.broker.events import JobEvents
 from memci.domain.lane.job import Job
 from memci.domain.lane.retry import TRIES_INSIDE, backoff_s
 from memci.errors import (
+    DatabaseBusyError,
     DatabaseUnavailableError,
     FencedOffError,
     MemciError,
@@ -33,7 +34,7 @@ _log = structlog.get_logger(__name__)
 # What an effect ended with: the next job, begun; the lane freed; or None, the lane still held.
 Next: TypeAlias = Job | Freed | None
 # Failures that say nothing about the job: a model that is away, a deadlock, a lock time-out.
-_TRANSIENT = (SmallModelUnavailableError, OperationalError)
+_TRANSIENT = (SmallModelUnavailableError, DatabaseBusyError, OperationalError)
 
 
 class _CancelledError(Exception):

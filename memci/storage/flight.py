@@ -9,23 +9,23 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
+from weakref import WeakValueDictionary
 
 import psycopg
 from psycopg import AsyncConnection
-from psycopg.pq import TransactionStatus
 from sqlalchemy.engine import make_url
 
-from memci.errors import DatabaseUnavailableError
+from memci.errors import DatabaseBusyError, DatabaseUnavailableError
 from memci.storage.roles import DatabaseRole
-from memci.storage.session import CONNECT, ENTER, is_answer, is_cut
+from memci.storage.session import CONNECT, ENTER, is_cut, understood
 
 # Longer than any statement may take; it ends a wait for a server that is frozen.
 _PATIENCE_S = 65
 _IN_LINE_S = 5
-# The server answered that it cannot do it now: a lock or a statement took too long, a deadlock.
-_BUSY = frozenset({"55P03", "57014", "40P01"})
+# Those of one agent wait for each other on its lane's row: no need to do so on all connections.
+_OF_ONE_AGENT = 2
 
 
 class Flights:
@@ -37,6 +37,7 @@ class Flights:
             make_url(url).set(drivername="postgresql").render_as_string(hide_password=False)
         )
         self._places = asyncio.Semaphore(most)
+        self._turns: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
         self._idle: list[AsyncConnection] = []
 
     async def run(
@@ -44,18 +45,18 @@ class Flights:
     ) -> tuple[Any, ...]:
         """Run a statement under the agent's row-level security; return its one row.
 
-        Durable when it returns. Raises psycopg's ``IntegrityError`` with nothing written, and
-        ``DatabaseUnavailableError``; whether anything was written is then unknown.
+        Durable when it returns. Raises, with nothing written, psycopg's ``IntegrityError`` or
+        ``DatabaseBusyError``; after a ``DatabaseUnavailableError`` nobody knows.
         """
-        async with self._place(), self._connection() as connection:
-            # Without BEGIN, all that is sent before the pipeline ends is one transaction.
-            async with connection.pipeline():
-                await connection.execute(ENTER, (DatabaseRole.APP, agent_id, "on"))
-                cursor = await connection.execute(statement, values)
-            row = await cursor.fetchone()
-        if row is None:
-            raise RuntimeError("the statement of a flight returns a row")
-        return row
+        async with self._place(agent_id):
+            try:
+                async with asyncio.timeout(_PATIENCE_S):
+                    connection = await self._take()
+                    return await self._fly(connection, agent_id, statement, values)
+            except TimeoutError:
+                raise DatabaseUnavailableError from None
+            except psycopg.OperationalError as error:
+                raise understood(error) or error from error
 
     async def aclose(self) -> None:
         """Close the connections; another loop will do."""
@@ -63,36 +64,16 @@ class Flights:
             await self._idle.pop().close()
 
     @asynccontextmanager
-    async def _place(self) -> AsyncIterator[None]:
-        try:
-            async with asyncio.timeout(_IN_LINE_S):
-                await self._places.acquire()
-        except TimeoutError:
-            raise DatabaseUnavailableError(
-                "all database connections are busy; try again in a moment"
-            ) from None
-        try:
+    async def _place(self, agent_id: str) -> AsyncIterator[None]:
+        turn = self._turns.setdefault(agent_id, asyncio.Semaphore(_OF_ONE_AGENT))
+        async with AsyncExitStack() as taken:
+            try:
+                async with asyncio.timeout(_IN_LINE_S):
+                    await taken.enter_async_context(turn)
+                    await taken.enter_async_context(self._places)
+            except TimeoutError:
+                raise DatabaseBusyError from None
             yield
-        finally:
-            self._places.release()
-
-    @asynccontextmanager
-    async def _connection(self) -> AsyncIterator[AsyncConnection]:
-        """Lend a connection; one that is not as good as new afterwards is closed."""
-        connection = None
-        try:
-            async with asyncio.timeout(_PATIENCE_S):
-                connection = await self._take()
-                yield connection
-        except TimeoutError:
-            raise DatabaseUnavailableError from None
-        except psycopg.OperationalError as error:
-            if is_answer(error) and error.sqlstate not in _BUSY:
-                raise
-            raise DatabaseUnavailableError from error
-        finally:
-            if connection is not None:
-                await self._put_back(connection)
 
     async def _take(self) -> AsyncConnection:
         while self._idle:
@@ -102,8 +83,21 @@ class Flights:
             await connection.close()
         return await AsyncConnection.connect(self._conninfo, autocommit=True, **CONNECT)
 
-    async def _put_back(self, connection: AsyncConnection) -> None:
-        if connection.pgconn.transaction_status == TransactionStatus.IDLE:
+    async def _fly(
+        self, connection: AsyncConnection, agent_id: str, statement: str, values: Mapping[str, Any]
+    ) -> tuple[Any, ...]:
+        try:
+            # Without BEGIN, all that is sent before the pipeline ends is one transaction.
+            async with connection.pipeline():
+                await connection.execute(ENTER, (DatabaseRole.APP, agent_id, "on"))
+                cursor = await connection.execute(statement, values)
+            (row,) = await cursor.fetchall()
+        except psycopg.IntegrityError:
             self._idle.append(connection)
-        else:
+            raise
+        except BaseException:
+            # Psycopg may take a statement for prepared that the server never saw.
             await connection.close()
+            raise
+        self._idle.append(connection)
+        return row

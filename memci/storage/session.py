@@ -6,7 +6,8 @@
 ``lane_flight``        the same for one statement, in one round trip
 ``upkeep_transaction`` lanes and heads of jobs of all agents, no text
 
-A database that is away raises ``DatabaseUnavailableError``, at the door or from any statement.
+A database that is away raises ``DatabaseUnavailableError``, at the door or from any statement; one
+that lets us wait too long for others ``DatabaseBusyError``.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
-from memci.errors import DatabaseUnavailableError
+from memci.errors import DatabaseBusyError, DatabaseUnavailableError, UnavailableError
 from memci.storage.roles import DatabaseRole
 
 # The type of what the doors open, for rooms that speak no SQL themselves.
@@ -87,9 +88,8 @@ class Database:
     def lane_flight(self, statement: str, values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
         """Run one statement on lanes and jobs as a whole transaction, in one round trip.
 
-        Its commit does not wait for the disk. Returns its rows. Raises psycopg's errors, but
-        ``DatabaseUnavailableError`` where the others do; whether anything was written is then
-        unknown.
+        Its commit does not wait for the disk. Returns its rows. Raises psycopg's errors, except
+        where the other doors raise our own.
         """
         with _unavailable():
             driver, pooled = self._uncut()
@@ -98,8 +98,8 @@ class Database:
         except BaseException as error:
             # Psycopg may take a statement for prepared that the server never saw.
             pooled.invalidate()
-            if isinstance(error, psycopg.OperationalError) and not is_answer(error):
-                raise DatabaseUnavailableError from error
+            if isinstance(error, psycopg.OperationalError):
+                raise understood(error) or error from error
             raise
         finally:
             pooled.close()
@@ -188,12 +188,18 @@ def _unavailable() -> Iterator[None]:
             "all database connections are busy; try again in a moment"
         ) from error
     except (OperationalError, InterfaceError) as error:
-        if error.connection_invalidated or not is_answer(error.orig):
+        if error.connection_invalidated:
             raise DatabaseUnavailableError from error
-        raise
+        raise understood(error.orig) or error from error
 
 
-def is_answer(error: BaseException | None) -> bool:
-    """Tell whether the server itself sent this error, and is not shutting down or starting."""
+# A lock or a statement took too long; a deadlock.
+_BUSY = frozenset({"55P03", "57014", "40P01"})
+
+
+def understood(error: BaseException | None) -> UnavailableError | None:
+    """Return our own error for one of the driver's that says nothing about what was asked."""
     state = getattr(error, "sqlstate", None)
-    return state is not None and not str(state).startswith(("57P", "08", "53"))
+    if state is None or str(state).startswith(("57P", "08", "53")):
+        return DatabaseUnavailableError()  # the server did not answer, is stopping or starting
+    return DatabaseBusyError() if state in _BUSY else None

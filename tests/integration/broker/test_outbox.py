@@ -6,6 +6,7 @@ import base64
 import json
 import socket
 import time
+from collections.abc import Sequence
 from contextlib import closing
 
 import redis
@@ -55,3 +56,25 @@ def test_a_broker_that_never_answers_holds_nobody_up() -> None:
             assert time.monotonic() - began < 1, "tokens are handed over, not published"
             outbox.close()
             assert time.monotonic() - began < 10, "nor does the end wait for each of them"
+
+
+class Faulty(Tokens):
+    """Fails at its first token in a way that nobody foresaw."""
+
+    failed = False
+
+    def wake_lanes(self, agent_ids: Sequence[str]) -> bool:
+        if not self.failed:
+            self.failed = True
+            raise RuntimeError
+        return super().wake_lanes(agent_ids)
+
+
+def test_a_fault_that_nobody_foresaw_does_not_end_it(broker_url: str) -> None:
+    with closing(redis.Redis.from_url(broker_url)) as client:
+        tokens = Faulty(make_app(broker_url))
+        with closing(TokenOutbox(tokens)) as outbox:
+            outbox.wake_lane("lost")
+            wait_until(lambda: tokens.failed, "the first token has failed")
+            outbox.wake_lane("ann")
+            wait_until(lambda: hints(client) == ["ann"], "the next one is out")

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import aclosing
+from collections.abc import Iterator
+from contextlib import aclosing, contextmanager, suppress
 from typing import Any
 
 import psycopg
 import pytest
 
 from memci.embedded import Servers
-from memci.errors import DatabaseUnavailableError
+from memci.errors import DatabaseBusyError, DatabaseUnavailableError
 from memci.storage.flight import Flights
 from memci.storage.session import Database
+from memci.testing import wait_until
 
+_TOUCH = "UPDATE lane SET written_at = now() WHERE agent_id = %(agent)s RETURNING agent_id"
+_IMPATIENT = "SELECT set_config('lock_timeout', '1ms', false)"
 _ADD = """
 INSERT INTO message (agent_id, seq, id, role, content, said_at, remember, memory_state)
 VALUES (%(agent)s, %(seq)s, %(id)s, 'user', 'hello', now(), 'now', 'pending') RETURNING seq
@@ -28,6 +32,13 @@ _WHOSE = (
 def lane_of(database: Database, agent: str) -> None:
     with database.lane_transaction() as connection:
         connection.exec_driver_sql("INSERT INTO lane (agent_id) VALUES (%s)", (agent,))
+
+
+@contextmanager
+def locked(database: Database, agent: str) -> Iterator[None]:
+    with database.agent_transaction(agent) as connection:
+        connection.exec_driver_sql("SELECT FROM lane WHERE agent_id = %s FOR UPDATE", (agent,))
+        yield
 
 
 def message(agent: str, seq: int = 1) -> dict[str, Any]:
@@ -78,21 +89,22 @@ def test_what_fails_leaves_nothing_and_does_not_cost_the_connection(
     asyncio.run(fly())
 
 
-def test_a_flight_that_waits_for_a_lock_holds_no_other_up(
+def test_flights_that_wait_for_a_lock_hold_no_other_agent_up(
     database_url: str, database: Database
 ) -> None:
     lane_of(database, "ann")
-    touch = "UPDATE lane SET written_at = now() WHERE agent_id = %(agent)s RETURNING agent_id"
 
     async def fly() -> None:
         async with aclosing(Flights(database_url)) as flights:
-            with database.agent_transaction("ann") as connection:
-                connection.exec_driver_sql("SELECT FROM lane WHERE agent_id = 'ann' FOR UPDATE")
-                waiting = asyncio.create_task(flights.run("ann", touch, {"agent": "ann"}))
+            with locked(database, "ann"):
+                waiting = [
+                    asyncio.create_task(flights.run("ann", _TOUCH, {"agent": "ann"}))
+                    for _ in range(20)
+                ]
                 others = [flights.run(f"a{n}", _COUNT, {}) for n in range(50)]
                 assert await asyncio.gather(*others) == [(0,)] * 50
-                assert not waiting.done()
-            assert await waiting == ("ann",)
+                assert not any(each.done() for each in waiting)
+            assert await asyncio.gather(*waiting) == [("ann",)] * 20
 
     asyncio.run(fly())
 
@@ -113,15 +125,67 @@ def test_a_connection_that_a_restart_has_cut_is_replaced(own_servers: Servers) -
     asyncio.run(fly(own_servers.postgres.url))
 
 
-def test_a_flight_that_is_given_up_does_not_come_back(database_url: str) -> None:
+def test_a_flight_that_is_given_up_does_not_come_back(
+    database_url: str, database: Database
+) -> None:
     async def fly() -> None:
         async with aclosing(Flights(database_url, most=1)) as flights:
+            await flights.run("ann", _COUNT, {})
             slow = asyncio.create_task(flights.run("ann", "SELECT pg_sleep(30)", {}))
-            await asyncio.sleep(0)  # it takes off
+            await asyncio.to_thread(wait_until, lambda: sleepers(database) == 1, "it flies")
             slow.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await slow
-            assert await flights.run("bob", _WHOSE + ", 7", {}) is not None
+            assert await flights.run("bob", _COUNT, {}) == (0,)
+            await asyncio.to_thread(wait_until, lambda: sleepers(database) == 0, "it has ended")
+
+    asyncio.run(fly())
+
+
+def sleepers(database: Database) -> int:
+    with database.engine.connect() as connection:
+        return connection.exec_driver_sql(
+            "SELECT count(*) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND query = 'SELECT pg_sleep(30)'"
+            " AND state = 'active'"
+        ).scalar_one()
+
+
+def test_nothing_of_an_agent_stays_behind_on_a_connection(database_url: str) -> None:
+    async def fly() -> None:
+        async with aclosing(Flights(database_url, most=1)) as flights:
+            for statement in (_COUNT, "SELECT 1 / 0"):
+                with suppress(psycopg.DataError):
+                    await flights.run("ann", statement, {})
+                async with aclosing(Flights(database_url, most=1)) as fresh:
+                    await fresh.run("bob", _COUNT, {})
+                    for each in (*flights._idle, *fresh._idle):
+                        cursor = await each.execute(_WHOSE)
+                        row = await cursor.fetchone()
+                        assert row is not None
+                        role, agent, *_ = row
+                        assert (role != "memci_app", agent) == (True, "")
+
+    asyncio.run(fly())
+
+
+def test_a_statement_that_could_not_be_prepared_does_not_spoil_the_connection(
+    database_url: str, database: Database
+) -> None:
+    lane_of(database, "ann")
+
+    async def fly() -> None:
+        async with aclosing(Flights(database_url, most=1)) as flights:
+            for seq in range(1, 6):  # the sixth would be prepared
+                await flights.run("ann", _ADD, message("ann", seq))
+            await flights.run("ann", _IMPATIENT, {})
+            with database.engine.begin() as connection:
+                connection.exec_driver_sql("SET ROLE memci_owner")
+                connection.exec_driver_sql("LOCK TABLE message IN ACCESS EXCLUSIVE MODE")
+                with pytest.raises(DatabaseBusyError):
+                    await flights.run("ann", _ADD, message("ann", 6))
+            for seq in range(7, 15):
+                assert await flights.run("ann", _ADD, message("ann", seq)) == (seq,)
 
     asyncio.run(fly())
 
@@ -130,16 +194,23 @@ def test_a_lock_that_is_not_to_be_had_is_no_fault_of_the_caller(
     database_url: str, database: Database
 ) -> None:
     lane_of(database, "ann")
-    impatient = "SELECT set_config('lock_timeout', '1ms', false)"
-    touch = "UPDATE lane SET written_at = now() WHERE agent_id = %(agent)s RETURNING agent_id"
 
     async def fly() -> None:
         async with aclosing(Flights(database_url, most=1)) as flights:
-            await flights.run("ann", impatient, {})
-            with database.agent_transaction("ann") as connection:
-                connection.exec_driver_sql("SELECT FROM lane WHERE agent_id = 'ann' FOR UPDATE")
-                with pytest.raises(DatabaseUnavailableError):
-                    await flights.run("ann", touch, {"agent": "ann"})
-            assert await flights.run("ann", touch, {"agent": "ann"}) == ("ann",)
+            await flights.run("ann", _IMPATIENT, {})
+            with locked(database, "ann"), pytest.raises(DatabaseBusyError):
+                await flights.run("ann", _TOUCH, {"agent": "ann"})
+            assert await flights.run("ann", _TOUCH, {"agent": "ann"}) == ("ann",)
 
     asyncio.run(fly())
+
+
+def test_the_other_doors_say_so_too(database: Database) -> None:
+    lane_of(database, "ann")
+    with (
+        locked(database, "ann"),
+        pytest.raises(DatabaseBusyError),
+        database.agent_transaction("ann") as connection,
+    ):
+        connection.exec_driver_sql("SET LOCAL lock_timeout = '1ms'")
+        connection.exec_driver_sql(_TOUCH, {"agent": "ann"})
