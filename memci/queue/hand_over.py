@@ -40,7 +40,7 @@ def hand_over_in(connection: Connection, request: HandOver) -> bool:
             f"message_ids[{found.missing[0]}]; store them first, then hand them over by their ids"
         )
     seqs = found.seqs
-    if not seqs or _is_known(connection, request):
+    if not seqs or _is_known(connection, request, seqs):
         submit.unlock_lane(connection, request.agent_id, woken=woken)
         return False
     hand_over_asked(connection, request.agent_id, seqs)
@@ -58,12 +58,12 @@ def hand_over_in(connection: Connection, request: HandOver) -> bool:
     return True
 
 
-def _is_known(connection: Connection, request: HandOver) -> bool:
+def _is_known(connection: Connection, request: HandOver, seqs: Sequence[int]) -> bool:
     """Tell whether this wish came before, and its job was cancelled meanwhile."""
     payload = submit.payload_of(connection, request.agent_id, request.job_id)
     if payload is None:
         return False
-    if "seqs" not in payload:
+    if not set(seqs) <= set(payload.get("seqs", ())):
         raise ConflictError(
             "this task id was used before for something else; give every message an id of its own"
         )
