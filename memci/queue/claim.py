@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from uuid import UUID, uuid4
 
-from sqlalchemy.exc import DBAPIError
-
-from memci.errors import DatabaseUnavailableError
+from memci.errors import DatabaseBusyError
 from memci.queue.lease import Lease
 from memci.storage.session import Database
 
@@ -159,18 +158,13 @@ class Claims:
         """Let these leases run anew, as far as they are still held.
 
         A lane in the middle of an effect keeps none of the others waiting: it is waited for
-        afterwards, briefly and with no other lane locked. Raises the last error of these.
+        afterwards, briefly and with no other lane locked.
         """
         renewed = self._renew(leases, "SKIP LOCKED")
-        failure: Exception | None = None
         for lease in leases:
             if lease.agent_id not in renewed:
-                try:
+                with suppress(DatabaseBusyError):
                     self._renew([lease], "")
-                except (DatabaseUnavailableError, DBAPIError) as error:
-                    failure = error
-        if failure is not None:
-            raise failure
 
     def _renew(self, leases: Sequence[Lease], unless_locked: str) -> set[str]:
         statement = _RENEW.format(unless_locked=unless_locked)

@@ -16,7 +16,7 @@ from memci.broker.events import JobEvents
 from memci.broker.names import COMPRESS_TASK
 from memci.broker.token import Tokens
 from memci.domain.lane.job import Job, JobSource
-from memci.errors import BrokerUnavailableError, DatabaseUnavailableError, FencedOffError
+from memci.errors import BrokerUnavailableError, FencedOffError, UnavailableError
 from memci.queue import mailbox
 from memci.queue.bridge import Bridge
 from memci.queue.claim import Claimed, Claims, Due
@@ -111,7 +111,7 @@ class LaneLoop:
         """Free lanes that were not reached; where that fails, their leases run out."""
         try:
             self._claims.give_back(claimed)
-        except (DatabaseUnavailableError, DBAPIError):
+        except (UnavailableError, DBAPIError):
             _log.warning("leases not given back", count=len(claimed), exc_info=True)
         self._tokens.wake_lanes([each.lease.agent_id for each in claimed])
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import structlog
 from sqlalchemy import Connection
-from sqlalchemy.exc import OperationalError
 
+from memci.errors import DatabaseBusyError
 from memci.storage.session import Database
 
 _log = structlog.get_logger(__name__)
@@ -67,7 +67,7 @@ def ask_for_one(database: Database, agent_id: str, *, quiet_s: float) -> int:
         with database.upkeep_transaction() as connection:
             connection.exec_driver_sql(_BRIEFLY)
             return connection.exec_driver_sql(_ONE, values).rowcount
-    except OperationalError:
+    except DatabaseBusyError:
         _log.info("pass not asked for: the lane is busy", agent_id=agent_id)
         return 0
 
