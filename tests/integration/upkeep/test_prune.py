@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -15,6 +14,7 @@ from memci.storage.reading.receipts import NewReceipt, write_receipt
 from memci.storage.session import Database
 from memci.testing import open_database
 from memci.upkeep.prune import prune_done_jobs, prune_receipts
+from tests.support.rows_read import rows_read
 
 HOUR_S = 3600.0
 _FILL = """
@@ -33,27 +33,6 @@ def jobs(database: Database) -> dict[str, int]:
     with database.lane_transaction() as connection:
         rows = connection.exec_driver_sql("SELECT state, count(*) FROM job GROUP BY state").all()
     return {row[0]: row[1] for row in rows}
-
-
-def rows_read(database: Database, table: str) -> list[int]:
-    """Rows of the table that each transaction from now on reads."""
-    read: list[int] = []
-
-    def count(connection: Any) -> None:
-        driver = connection.connection.driver_connection
-        (rows,) = driver.execute(
-            "SELECT seq_tup_read + coalesce(idx_tup_fetch, 0) FROM pg_stat_xact_user_tables"
-            " WHERE relname = %s",
-            (table,),
-        ).fetchone()
-        driver.execute("SELECT pg_stat_force_next_flush()")
-        read.append(rows)
-
-    event.listen(database.engine, "commit", count)
-    with database.lane_transaction():
-        pass  # up to here it is what earlier ones have read
-    read.clear()
-    return read
 
 
 class TestDoneJobs:
