@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-# The default of MEMCI_MAX_REQUEST_BYTES.
-MOST_BYTES = 8 * 1024 * 1024
-
 
 class Batch(Protocol):
     """The oldest messages of one agent's queue, still in it until confirmed."""
@@ -37,7 +34,7 @@ class AgentQueues(Protocol):
         """
         ...
 
-    def take(self, agent_id: str, limit: int, most_bytes: int = MOST_BYTES) -> Batch:
+    def take(self, agent_id: str, limit: int, most_bytes: int) -> Batch:
         """Read up to ``limit`` messages, oldest first; only for the holder of the lease.
 
         Of one that has more than ``most_bytes``, its note is read (``memci.broker.oversized``).

@@ -13,7 +13,7 @@ from memci.broker.oversized import end_bytes, note
 _BROKER_HEADERS = "x-"
 
 
-def letter(message: Any, most_bytes: int) -> bytes:
+def raw_letter(message: Any, most_bytes: int) -> bytes:
     """Return an ``amqp.Message`` in its envelope, or the note on one that is too large."""
     body = message.body.encode() if isinstance(message.body, str) else bytes(message.body)
     size = len(body)

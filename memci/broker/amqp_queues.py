@@ -18,8 +18,8 @@ from typing import Any
 from amqp import NotFound, PreconditionFailed
 from celery import Celery
 
-from memci.broker.agent_queues import MOST_BYTES, Batch
-from memci.broker.amqp_letters import letter
+from memci.broker.agent_queues import Batch
+from memci.broker.amqp_letters import raw_letter
 from memci.broker.amqp_lines import AmqpLines
 from memci.broker.amqp_watch import Known, Strangers
 from memci.broker.names import AGENT_PREFIX, ANNOUNCE_QUEUE, agent_queue_name
@@ -97,7 +97,7 @@ class AmqpAgentQueues:
         """Ask for the queues that are known to exist; for all of them if the bell has rung."""
         return self._occupied([each for each in agent_ids if rung or each in self._known])
 
-    def take(self, agent_id: str, limit: int, most_bytes: int = MOST_BYTES) -> Batch:
+    def take(self, agent_id: str, limit: int, most_bytes: int) -> Batch:
         """Take up to ``limit`` messages, 20 at most, as a consumer; ``most_bytes`` is for each.
 
         ``basic.get`` needs none, but RabbitMQ refuses it where one consumer at a time is active,
@@ -112,7 +112,7 @@ class AmqpAgentQueues:
 
                 def keep(message: Any) -> None:
                     # At once: of one that is too large only a note stays in memory.
-                    got.append((message.delivery_tag, letter(message, most_bytes)))
+                    got.append((message.delivery_tag, raw_letter(message, most_bytes)))
 
                 channel.auto_decode = False
                 channel.basic_qos(0, wanted, a_global=False)

@@ -7,7 +7,6 @@ from typing import cast
 
 import redis
 
-from memci.broker.agent_queues import MOST_BYTES
 from memci.broker.names import AGENT_PREFIX, agent_queue_name
 from memci.broker.oversized import end_bytes, note
 from memci.domain.agent import check_agent_id
@@ -86,7 +85,7 @@ class RedisAgentQueues:
             found = pipe.execute()
         return [agent_id for agent_id, some in zip(agent_ids, found, strict=True) if some]
 
-    def take(self, agent_id: str, limit: int, most_bytes: int = MOST_BYTES) -> RedisBatch:
+    def take(self, agent_id: str, limit: int, most_bytes: int) -> RedisBatch:
         """Read from the tail, as much as there is room for."""
         key = agent_queue_name(agent_id)
         seen = self._client.eval(_READ, 1, key, limit, most_bytes, end_bytes(most_bytes))

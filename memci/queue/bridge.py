@@ -26,7 +26,7 @@ from memci.domain.lane.job import JobSource
 from memci.domain.message import AppendLimits
 from memci.errors import ConflictError, InvalidInputError
 from memci.queue import mailbox, submit
-from memci.queue.hand_over import HandOver, hand_over_in
+from memci.queue.ask_stored import AskStored, ask_in
 from memci.queue.intake import Append, append_in
 from memci.queue.lease import Lease
 from memci.shapes.faults import describe_faults
@@ -98,7 +98,7 @@ def _deliver(connection: Connection, agent_id: str, letter: Letter, limits: Appe
     try:
         match letter.task:
             case _ if letter.task == CREATE_TASK and "message_ids" in arguments:
-                _hand_over(connection, letter, arguments, limits)
+                _ask(connection, letter, arguments, limits)
             case _ if letter.task == CREATE_TASK:
                 _create(connection, letter, arguments, limits)
             case _ if letter.task == COMPRESS_TASK:
@@ -145,14 +145,14 @@ def _create(
     )
 
 
-def _hand_over(
+def _ask(
     connection: Connection, letter: Letter, given: dict[str, Any], limits: AppendLimits
 ) -> None:
     arguments = StoredArguments.model_validate(given)
     arguments.check_limits(limits)
-    hand_over_in(
+    ask_in(
         connection,
-        HandOver(
+        AskStored(
             agent_id=arguments.agent_id,
             message_ids=arguments.message_ids,
             job_id=letter.id,

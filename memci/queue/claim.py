@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from uuid import uuid4
+from uuid import UUID, uuid4
 
-from sqlalchemy import Connection
-
+from memci.errors import DatabaseBusyError
 from memci.queue.lease import Lease
 from memci.storage.session import Database
 
@@ -76,22 +76,27 @@ RETURNING agent_id, fence, NULL::timestamptz, 1
 # than one: in an order of chance, two that hold what the other waits for end in a deadlock.
 _GIVE_BACK = """
 WITH back AS (
-    SELECT agent_id, given.at
-    FROM lane JOIN unnest(%s::text[], %s::timestamptz[]) AS given (agent_id, at) USING (agent_id)
-    WHERE lease_owner = %s
+    SELECT agent_id, held.at
+    FROM lane
+    JOIN unnest(%s::text[], %s::bigint[], %s::uuid[], %s::timestamptz[])
+         AS held (agent_id, fence, nonce, at) USING (agent_id, fence)
+    WHERE lease_owner = held.nonce
     ORDER BY agent_id FOR UPDATE OF lane)
 UPDATE lane SET lease_owner = NULL, lease_until = NULL, wake_at = coalesce(lane.wake_at, back.at)
 FROM back WHERE lane.agent_id = back.agent_id
 """
+# While a lane is locked nobody takes it over; meanwhile the other leases must not run out.
+_BRIEFLY = "SET LOCAL lock_timeout = '2s'"
 _RENEW = """
 WITH held AS (
     SELECT agent_id
     FROM lane JOIN unnest(%s::text[], %s::bigint[], %s::uuid[]) AS held (agent_id, fence, nonce)
          USING (agent_id, fence)
     WHERE lease_owner = held.nonce
-    ORDER BY agent_id FOR UPDATE OF lane)
+    FOR UPDATE OF lane {unless_locked})
 UPDATE lane SET lease_until = now() + %s * interval '1 ms'
 FROM held WHERE lane.agent_id = held.agent_id
+RETURNING lane.agent_id
 """
 
 
@@ -144,16 +149,29 @@ class Claims:
             connection.exec_driver_sql(
                 _GIVE_BACK,
                 (
-                    [each.lease.agent_id for each in claimed],
+                    *_columns([each.lease for each in claimed]),
                     [each.waiting_since for each in claimed],
-                    claimed[0].lease.nonce,
                 ),
             )
 
     def renew(self, leases: Sequence[Lease]) -> None:
-        """Let these leases run anew, as far as they are still held."""
+        """Let these leases run anew, as far as they are still held.
+
+        A lane in the middle of an effect keeps none of the others waiting: it is waited for
+        afterwards, briefly and with no other lane locked.
+        """
+        renewed = self._renew(leases, "SKIP LOCKED")
+        for lease in leases:
+            if lease.agent_id not in renewed:
+                with suppress(DatabaseBusyError):
+                    self._renew([lease], "")
+
+    def _renew(self, leases: Sequence[Lease], unless_locked: str) -> set[str]:
+        statement = _RENEW.format(unless_locked=unless_locked)
         with self._database.lane_transaction(durable=False) as connection:
-            _renew(connection, self._lease_ms, leases)
+            connection.exec_driver_sql(_BRIEFLY)
+            renewed = connection.exec_driver_sql(statement, (*_columns(leases), self._lease_ms))
+            return set(renewed.scalars())
 
     def _claim(self, statement: str, hint: str | None, most: int) -> Due:
         nonce = uuid4()
@@ -168,13 +186,10 @@ class Claims:
         return Due(claimed, more=any(waiting > len(rows) for *_, waiting in rows))
 
 
-def _renew(connection: Connection, lease_ms: int, leases: Sequence[Lease]) -> None:
-    connection.exec_driver_sql(
-        _RENEW,
-        (
-            [each.agent_id for each in leases],
-            [each.fence for each in leases],
-            [each.nonce for each in leases],
-            lease_ms,
-        ),
+def _columns(leases: Sequence[Lease]) -> tuple[list[str], list[int], list[UUID]]:
+    """Return agents, fences and nonces, for ``unnest``."""
+    return (
+        [each.agent_id for each in leases],
+        [each.fence for each in leases],
+        [each.nonce for each in leases],
     )

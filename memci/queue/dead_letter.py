@@ -43,17 +43,25 @@ seq BETWEEN {job}.first_seq AND {job}.last_seq
 AND remember = coalesce({job}.payload->>'remember', remember)
 AND coalesce({job}.payload->'seqs' @> to_jsonb(seq), true)
 """
+_OVERLAPPING = """
+SELECT job.* FROM job JOIN gone ON job.id <> gone.id AND job.kind = gone.kind
+                 AND job.first_seq <= gone.last_seq AND job.last_seq >= gone.first_seq
+WHERE job.agent_id = %(agent)s AND job.state = '{state}'
+"""
 # Nobody is to remember them any more, so the window of R19 does not hand them over again either.
-# Messages that another job is still to remember stay with it.
+# Messages that another job is still to remember stay with it. Those jobs are looked for once, each
+# state by its own index: the jobs that are done are far more.
 _RELEASE = f"""
+WITH gone AS MATERIALIZED (
+    SELECT * FROM job WHERE agent_id = %(agent)s AND id = %(job)s AND kind = %(create)s),
+other AS MATERIALIZED (
+    {_OVERLAPPING.format(state="queued")}
+    UNION ALL
+    {_OVERLAPPING.format(state="dead")})
 UPDATE message SET memory_state = 'none', remember = 'never'
-FROM job
-WHERE job.agent_id = %(agent)s AND job.id = %(job)s AND job.kind = %(create)s
-  AND message.agent_id = %(agent)s AND memory_state = 'pending' AND {_TAKES.format(job="job")}
-  AND NOT EXISTS (
-      SELECT FROM job AS other
-      WHERE other.agent_id = %(agent)s AND other.id <> job.id AND other.kind = job.kind
-        AND other.state IN ('queued', 'dead') AND {_TAKES.format(job="other")})
+FROM gone
+WHERE message.agent_id = %(agent)s AND memory_state = 'pending' AND {_TAKES.format(job="gone")}
+  AND NOT EXISTS (SELECT FROM other WHERE {_TAKES.format(job="other")})
 """  # noqa: S608 - a constant of this module
 _UNINDEXED = """
 SELECT min(seq), max(seq) FROM job

@@ -12,6 +12,9 @@ from memci.domain.lane.job import JobSource
 
 DROP_KIND = "memci.link.drop"
 
+# Who notes reads waits for nobody: the lane may be in a long effect.
+_LOCK = "SELECT FROM lane WHERE agent_id = %s FOR NO KEY UPDATE SKIP LOCKED"
+_EXISTS = "SELECT FROM lane WHERE agent_id = %s"
 # An agent that is asked the same again and again gets one job, however long its lane stands still.
 _SUBMIT = """
 INSERT INTO job (agent_id, id, kind, payload, source)
@@ -22,12 +25,16 @@ WHERE NOT EXISTS (
 """
 
 
-def submit_drop(connection: Connection, agent_id: str, targets: Iterable[int]) -> None:
+def submit_drop(connection: Connection, agent_id: str, targets: Iterable[int]) -> bool:
     """Queue the removal of links to these forgotten nodes, unless a job for it waits already.
 
-    The caller has locked the lane. It publishes no token: nothing hurries, and the sweeper sees
-    what waits.
+    False, and nothing is queued, while somebody else has the lane locked. It stays locked until
+    the transaction ends, and the agent's queued jobs are looked through: let nothing else wait in
+    this transaction. Publishes no token: nothing hurries, and the sweeper sees what waits.
     """
+    if connection.exec_driver_sql(_LOCK, (agent_id,)).first() is None:
+        # An agent that was erased meanwhile has no links.
+        return connection.exec_driver_sql(_EXISTS, (agent_id,)).first() is None
     values = {
         "agent": agent_id,
         "id": uuid4(),
@@ -36,3 +43,4 @@ def submit_drop(connection: Connection, agent_id: str, targets: Iterable[int]) -
         "source": JobSource.READ,
     }
     connection.exec_driver_sql(_SUBMIT, values)
+    return True

@@ -10,12 +10,13 @@ from threading import Event
 from uuid import uuid4
 
 import structlog
+from sqlalchemy.exc import DBAPIError
 
 from memci.broker.events import JobEvents
 from memci.broker.names import COMPRESS_TASK
 from memci.broker.token import Tokens
 from memci.domain.lane.job import Job, JobSource
-from memci.errors import BrokerUnavailableError, FencedOffError
+from memci.errors import BrokerUnavailableError, FencedOffError, UnavailableError
 from memci.queue import mailbox
 from memci.queue.bridge import Bridge
 from memci.queue.claim import Claimed, Claims, Due
@@ -94,16 +95,25 @@ class LaneLoop:
     def _work(self, claimed: list[Claimed]) -> int:
         """Drain one lane after the other; what a slice does not reach is given back."""
         deadline = time.monotonic() + self._slices.lane_ms / 1000
-        occupied = self._occupied([each.lease.agent_id for each in claimed])
         done = 0
-        with self._keeper.holding([each.lease for each in claimed]):
-            while claimed and not self._is_over(deadline):
-                lease = claimed.pop(0).lease
-                with self._survives_fencing():
-                    done += self._drain(lease, deadline, crosses=lease.agent_id in occupied)
-        self._claims.give_back(claimed)
-        self._tokens.wake_lanes([each.lease.agent_id for each in claimed])
+        try:
+            occupied = self._occupied([each.lease.agent_id for each in claimed])
+            with self._keeper.holding([each.lease for each in claimed]):
+                while claimed and not self._is_over(deadline):
+                    lease = claimed.pop(0).lease
+                    with self._survives_fencing():
+                        done += self._drain(lease, deadline, crosses=lease.agent_id in occupied)
+        finally:
+            self._give_back(claimed)
         return done
+
+    def _give_back(self, claimed: list[Claimed]) -> None:
+        """Free lanes that were not reached; where that fails, their leases run out."""
+        try:
+            self._claims.give_back(claimed)
+        except (UnavailableError, DBAPIError):
+            _log.warning("leases not given back", count=len(claimed), exc_info=True)
+        self._tokens.wake_lanes([each.lease.agent_id for each in claimed])
 
     def compress(self, hint: str | None) -> None:
         """Scan nodes of one agent for its time slice (``memci.lane.compress``, M17)."""

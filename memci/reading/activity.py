@@ -68,12 +68,18 @@ class ReadActivity:
         try:
             with self._database.lane_transaction(durable=False) as connection:
                 busy = touch_read(connection, noted)
-                for agent_id, dropping in noted.items():
-                    if dropping and agent_id not in busy:
-                        submit_drop(connection, agent_id, dropping)
-                return busy
         except MemciError:
             return noted.keys()
+        # In transactions of their own: those agents' lanes are all free again.
+        dropping = {each: noted[each] for each in noted if noted[each] and each not in busy}
+        return busy.union(each for each in dropping if not self._drop(each, dropping[each]))
+
+    def _drop(self, agent_id: str, targets: Iterable[int]) -> bool:
+        try:
+            with self._database.lane_transaction(durable=False) as connection:
+                return submit_drop(connection, agent_id, targets)
+        except MemciError:
+            return False
 
     def _arm(self) -> None:
         if self._timer is None and not self._closed:

@@ -45,7 +45,7 @@ _NAMED = """
 SELECT message.seq, memory_state FROM unnest(%s::text[]) WITH ORDINALITY AS named(id, place)
 LEFT JOIN message ON message.agent_id = %s AND message.id = named.id ORDER BY place
 """
-_HAND_OVER_ASKED = """
+_MARK_ASKED = """
 UPDATE message SET memory_state = 'pending', remember = 'now' WHERE agent_id = %s AND seq = ANY(%s)
 """
 
@@ -60,7 +60,7 @@ class Locked:
 
 @dataclass(frozen=True, slots=True)
 class Unasked:
-    """Of messages that somebody names: those never handed over, and places of unknown names."""
+    """Of messages that somebody names: those not asked for yet, and places of unknown names."""
 
     seqs: list[int]  # ascending
     missing: list[int]
@@ -141,9 +141,9 @@ def unasked_messages(connection: Connection, agent_id: str, ids: Sequence[str]) 
     )
 
 
-def hand_over_asked(connection: Connection, agent_id: str, seqs: Sequence[int]) -> None:
+def mark_asked(connection: Connection, agent_id: str, seqs: Sequence[int]) -> None:
     """Note that messages go to memory because somebody asks, whatever was wished when they came."""
-    connection.exec_driver_sql(_HAND_OVER_ASKED, (agent_id, list(seqs)))
+    connection.exec_driver_sql(_MARK_ASKED, (agent_id, list(seqs)))
 
 
 def _messages(connection: Connection, where: str, values: tuple[Any, ...]) -> list[Message]:

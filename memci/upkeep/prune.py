@@ -46,11 +46,12 @@ def prune_receipts(database: Database, *, keep_s: float) -> int:
 
 
 def _prune_receipts_of(database: Database, agent_id: str, keep_s: float) -> int:
-    removed = 0
-    while True:
+    removed, bite = 0, _RECEIPTS
+    while bite == _RECEIPTS:
         with database.agent_transaction(agent_id, durable=False) as connection:
             bite = delete_old_receipts(connection, agent_id, keep_s=keep_s, most=_RECEIPTS)
-            removed += bite
-            if bite < _RECEIPTS:
-                note_oldest_receipt(connection, agent_id)
-                return removed
+        removed += bite
+    # By itself: it locks the lane.
+    with database.agent_transaction(agent_id, durable=False) as connection:
+        note_oldest_receipt(connection, agent_id)
+    return removed

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
-from memci.testing import wait_until
+from memci.testing import open_database, wait_until
 from memci.upkeep.compress import request_due_passes
 
 
@@ -78,3 +80,50 @@ def test_idle_agents_get_passes_only_if_that_is_wanted(producer):
     assert request_due_passes(producer.database, **ask, idle_passes_per_day=3) == 0
     assert request_due_passes(producer.database, **ask, idle_passes_per_day=4) == 1
     assert request_due_passes(producer.database, **ask, idle_passes_per_day=4) == 0
+
+
+def make_active(producer, count):
+    with producer.database.lane_transaction() as connection:
+        connection.exec_driver_sql(
+            "INSERT INTO lane (agent_id, written_at)"
+            " SELECT 'a' || n, now() FROM generate_series(1, %s) AS n",
+            (count,),
+        )
+
+
+def test_one_lane_in_a_long_effect_costs_nobody_else_the_pass(producer, monkeypatch):
+    monkeypatch.setattr("memci.upkeep.compress._BITE", 10)
+    make_active(producer, 45)
+
+    def ask():
+        return request_due_passes(producer.database, period_s=3600, idle_passes_per_day=0)
+
+    with producer.database.lane_transaction() as effect:
+        effect.exec_driver_sql("SELECT FROM lane WHERE agent_id IN ('a30', 'a9') FOR UPDATE")
+        assert ask() == 43
+    assert ask() == 2, "it comes with the next beat"
+    assert ask() == 0
+
+
+def test_a_lane_that_is_locked_for_a_moment_is_waited_for_with_no_other_locked(
+    producer, database_url
+):
+    make_active(producer, 20)
+    with ThreadPoolExecutor() as pool, open_database(database_url) as watching:
+        with producer.database.lane_transaction() as effect:
+            effect.exec_driver_sql("SELECT FROM lane WHERE agent_id = 'a10' FOR UPDATE")
+            asking = pool.submit(
+                request_due_passes, producer.database, period_s=3600, idle_passes_per_day=0
+            )
+            wait_until(lambda: waiting_for_locks(watching) == 1, "it waits for the one lane")
+            with producer.database.lane_transaction() as other:
+                free = other.exec_driver_sql("SELECT FROM lane FOR UPDATE SKIP LOCKED").rowcount
+        assert (asking.result(), free) == (20, 19)
+
+
+def waiting_for_locks(watching):
+    row = watching.execute(
+        "SELECT count(*) FROM pg_stat_activity"
+        " WHERE datname = current_database() AND wait_event_type = 'Lock'"
+    ).fetchone()
+    return row[0]

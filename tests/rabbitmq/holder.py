@@ -10,7 +10,7 @@ from memci.broker.app import make_producer
 
 url, agent, heartbeat_s = sys.argv[1:]
 queues = AmqpAgentQueues(make_producer(url), list, heartbeat_s=int(heartbeat_s))
-batch = queues.take(agent, 2)
+batch = queues.take(agent, 2, 1_000_000)
 sys.stdout.write(f"{len(batch.raw)}\n")
 sys.stdout.flush()
 sys.stdin.read()

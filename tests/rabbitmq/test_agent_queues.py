@@ -75,7 +75,7 @@ def test_confirmed_messages_are_gone_and_the_rest_follows_in_order(app, queues, 
     send(app, agent, range(50), kind)
     wait_depth(queues, agent, 50)
     taken = []
-    while (batch := queues.take(agent, 100)).raw:
+    while (batch := queues.take(agent, 100, LIMIT)).raw:
         assert len(batch.raw) <= 20
         taken += numbers(batch)
         batch.confirm()
@@ -86,9 +86,9 @@ def test_confirmed_messages_are_gone_and_the_rest_follows_in_order(app, queues, 
 def test_abandoned_messages_come_again_the_same_and_in_order(app, queues, kind, agent):
     send(app, agent, range(30), kind)
     wait_depth(queues, agent, 30)
-    first = queues.take(agent, 10)
+    first = queues.take(agent, 10, LIMIT)
     first.abandon()
-    again = queues.take(agent, 20)
+    again = queues.take(agent, 20, LIMIT)
     assert list(again.raw[:10]) == list(first.raw)
     assert numbers(again) == list(range(20))
     again.abandon()
@@ -120,7 +120,7 @@ def test_what_a_killed_holder_had_comes_again(app, queues, kind, broker_url, age
         process.kill()
         process.wait(10)
         wait_depth(queues, agent, 5)
-        batch = queues.take(agent, 10)
+        batch = queues.take(agent, 10, LIMIT)
         assert numbers(batch) == list(range(5))
         batch.confirm()
 
@@ -137,7 +137,7 @@ def test_a_frozen_holder_keeps_later_messages_back_until_the_broker_gives_it_up(
         batch = wait_until(lambda: taken(queues, agent), "the broker gives the frozen holder up")
         got = numbers(batch)
         batch.confirm()
-        while (batch := queues.take(agent, 10)).raw:
+        while (batch := queues.take(agent, 10, LIMIT)).raw:
             got += numbers(batch)
             batch.confirm()
         assert got == list(range(5))
@@ -145,7 +145,7 @@ def test_a_frozen_holder_keeps_later_messages_back_until_the_broker_gives_it_up(
 
 
 def taken(queues, agent):
-    batch = queues.take(agent, 10)
+    batch = queues.take(agent, 10, LIMIT)
     return batch if batch.raw else None
 
 
@@ -168,7 +168,7 @@ def test_a_letter_is_what_its_producer_sent(app, queues, agent):
         CREATE_TASK, kwargs={"agent_id": agent, "text": "記憶"}, queue=agent_queue(agent)
     )
     wait_depth(queues, agent, 1)
-    batch = queues.take(agent, 1)
+    batch = queues.take(agent, 1, LIMIT)
     letter = decode(batch.raw[0], limit_bytes=LIMIT)
     batch.confirm()
     assert (str(letter.id), letter.task) == (result.id, CREATE_TASK)
@@ -177,7 +177,7 @@ def test_a_letter_is_what_its_producer_sent(app, queues, agent):
 
 def test_asking_makes_no_queue(queues, agents, agent):
     assert queues.occupied(agents[:2], rung=True) == []
-    assert queues.take(agent, 10).raw == ()
+    assert queues.take(agent, 10, LIMIT).raw == ()
     assert queues.depth(agent_queue_name(agent)) == 0
     with queues._lines.lend() as connection, pytest.raises(amqp.NotFound):
         connection.channel().queue_declare(agent_queue_name(agent), passive=True)
@@ -189,7 +189,7 @@ def test_unknown_queues_are_asked_for_only_when_the_bell_has_rung(app, queues, a
     assert queues.occupied(agents[:2]) == []
     assert queues.occupied(agents[:2], rung=True) == [agent]
     assert queues.occupied(agents[:2]) == [agent]
-    queues.take(agent, 1).confirm()
+    queues.take(agent, 1, LIMIT).confirm()
     assert queues.occupied(agents[:2]) == []
 
 
@@ -199,7 +199,7 @@ def test_an_announced_queue_is_found(app, queues, agent):
     announce(app, agent)
     wait_until(lambda: queues.waiting() == [agent], "the announced queue is found")
     # … and from then on without any announcement.
-    queues.take(agent, 1).confirm()
+    queues.take(agent, 1, LIMIT).confirm()
     assert queues.waiting() == []
     send(app, agent, [2])
     wait_until(lambda: queues.waiting() == [agent], "the known queue is looked at")
@@ -290,7 +290,7 @@ def test_threads_take_from_different_queues_at_once(app, queues, agents):
 
     def drain(agent):
         mine = got.setdefault(agent, [])
-        while (batch := queues.take(agent, 7)).raw:
+        while (batch := queues.take(agent, 7, LIMIT)).raw:
             mine += numbers(batch)
             batch.confirm()
 

@@ -118,7 +118,7 @@ class World:
         return self.client.lpush(agent_queue_name(agent), NONSENSE)
 
     def take(self, agent: str, worker: int, limit: int) -> object:
-        taken = self.queues.take(agent, limit)
+        taken = self.queues.take(agent, limit, _LIMIT)
         letters = [_id(raw) for raw in taken.raw]
         self.batches[agent, worker] = Batch(self.database.claim(agent), letters, taken)
         return letters

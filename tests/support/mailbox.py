@@ -12,7 +12,7 @@ from memci.domain.message import NewMessage, Remember, Role
 from memci.jobs.create import MEMORY_CREATE
 from memci.jobs.index import MessageIndexing, WindowLimits
 from memci.queue import dead_letter
-from memci.queue.hand_over import HandOver, hand_over_in
+from memci.queue.ask_stored import AskStored, ask_in
 from memci.queue.intake import Append, append_in
 from memci.queue.submit import submit_follow_up
 from tests.support.network import AgentUnderTest
@@ -40,9 +40,9 @@ class Mailbox:
 
     def ask(self, *ids: str, job_id: UUID | None = None) -> bool:
         """Ask that stored messages be remembered."""
-        request = HandOver("ada", ids, job_id or uuid4(), JobSource.CELERY)
+        request = AskStored("ada", ids, job_id or uuid4(), JobSource.CELERY)
         with self.ada.database.agent_transaction("ada") as connection:
-            return hand_over_in(connection, request)
+            return ask_in(connection, request)
 
     def waiting(self) -> list[Job]:
         rows = self.ada.rows(

@@ -8,8 +8,8 @@ from enum import StrEnum
 class MemoryState(StrEnum):
     """Where a message stands on its way into the network."""
 
-    NONE = "none"  # not handed over, or its job was cancelled or discarded
-    PENDING = "pending"  # handed over; its job has not run yet
+    NONE = "none"  # not asked for, or its job was cancelled or discarded
+    PENDING = "pending"  # asked for; its job has not run yet
     MADE = "made"  # in at least one node
     FILTERED = "filtered"  # looked at, and made into nothing
 

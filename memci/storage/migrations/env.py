@@ -1,4 +1,4 @@
-"""Alembic's entry: runs on the connection that memci.storage.migrate hands over."""
+"""Alembic's entry: runs on the connection that memci.storage.migrate passes on."""
 
 from __future__ import annotations
 

@@ -49,8 +49,8 @@ def progress(connection: Connection, agent_id: str) -> Progress:
 def touch_read(connection: Connection, agent_ids: Collection[str]) -> set[str]:
     """Note that these agents were read now (M16); return those whose lane was busy.
 
-    What they were read for may have left a receipt.
-    The lanes of the others are locked until the transaction ends.
+    What they were read for may have left a receipt. The lanes of the others are locked until the
+    transaction ends, so let it end at once.
     """
     ids = list(agent_ids)
     touched = {row[0] for row in connection.exec_driver_sql(_TOUCH, (ids,))}

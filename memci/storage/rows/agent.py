@@ -24,5 +24,7 @@ receipt = Table(
     Column("session_id", Text),
     Column("body", Json, nullable=False),
     made_at(),
+    # How upkeep finds those that are old enough to go.
+    Index("receipt_age", "agent_id", "created_at"),
     Index("receipt_session", "agent_id", "session_id", "created_at"),
 )

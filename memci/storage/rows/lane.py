@@ -85,7 +85,7 @@ job = Table(
     Column("started_at", Instant),
     Column("finished_at", Instant),
     Index("job_head", "agent_id", "ordinal", postgresql_where=text("state = 'queued'")),
-    Index("job_dead", "finished_at", postgresql_where=text("state = 'dead'")),
+    Index("job_dead", "agent_id", postgresql_where=text("state = 'dead'")),
     postgresql_with={"fillfactor": 70},
 )
 

@@ -12,6 +12,7 @@ from memci.broker.names import agent_queue_name
 from memci.broker.oversized import noted_size
 
 KEY = agent_queue_name("a")
+LIMIT = 1_000_000
 
 
 def put(client, *values):
@@ -22,12 +23,12 @@ def put(client, *values):
 @pytest.mark.parametrize("limit", [1, 19, 20, 21, 40, 100])
 def test_the_oldest_come_first(client, queues, limit):
     put(client, *range(50))
-    assert queues.take("a", limit).raw == [str(each).encode() for each in range(50)][:limit]
+    assert queues.take("a", limit, LIMIT).raw == [str(each).encode() for each in range(50)][:limit]
 
 
 def test_what_comes_meanwhile_stays(client, queues):
     put(client, 1, 2)
-    batch = queues.take("a", 10)
+    batch = queues.take("a", 10, LIMIT)
     put(client, 3)
     batch.confirm()
     assert client.lrange(KEY, 0, -1) == [b"3"]
@@ -35,7 +36,7 @@ def test_what_comes_meanwhile_stays(client, queues):
 
 def test_what_somebody_else_removed_is_not_removed_again(client, queues):
     put(client, 1, 2)
-    batch = queues.take("a", 10)
+    batch = queues.take("a", 10, LIMIT)
     client.flushall()
     put(client, 3, 1)
     batch.confirm()
@@ -50,11 +51,11 @@ def test_a_batch_is_bounded_in_bytes(client, queues):
 def test_of_a_message_that_is_too_large_only_the_ends_are_read(client, queues):
     size = 40_000_000
     put(client, 1, b"first" + bytes(size - 9) + b"last", 2)
-    queues.take("a", 10).confirm()
+    queues.take("a", 10, LIMIT).confirm()
     with peak_of_memory() as peak:
-        batch = queues.take("a", 10)
+        batch = queues.take("a", 10, LIMIT)
         (raw,) = batch.raw
-        assert queues.take("a", 10).raw == [raw], "the same note each time"
+        assert queues.take("a", 10, LIMIT).raw == [raw], "the same note each time"
         assert peak() < 1_000_000
     assert noted_size(raw) == size
     assert b"first" in raw
@@ -83,7 +84,7 @@ def peak_of_memory():
 
 
 def test_nothing_is_there(queues):
-    batch = queues.take("a", 10)
+    batch = queues.take("a", 10, LIMIT)
     assert batch.raw == []
     batch.confirm()
     batch.abandon()

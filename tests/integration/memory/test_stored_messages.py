@@ -100,6 +100,15 @@ def test_a_task_id_used_for_something_else_is_refused(stored: Mailbox) -> None:
     assert states(stored)[0] == "none"
 
 
+def test_a_task_id_used_for_other_messages_is_refused(stored: Mailbox) -> None:
+    job = uuid4()
+    stored.ask("m1", job_id=job)
+    for others in (["m2"], ["m1", "m2"]):
+        with pytest.raises(ConflictError):
+            stored.ask(*others, job_id=job)
+    assert states(stored)[:2] == ["pending", "none"]
+
+
 def test_cancelled_wishes_are_forgotten_and_may_be_made_again(stored: Mailbox) -> None:
     job = uuid4()
     stored.ask("m1", "m3", job_id=job)

@@ -8,7 +8,6 @@ import pytest
 
 from memci.queue.claim import Claims
 from memci.testing import open_database, wait_until
-from memci.upkeep.compress import request_due_passes
 
 LEASE_MS = 30_000
 
@@ -105,9 +104,8 @@ def test_those_that_touch_the_same_lanes_do_not_deadlock(database_url, database,
             all_of_them = [
                 pool.submit(claims.renew, back),
                 pool.submit(claims.give_back, forth),
-                pool.submit(request_due_passes, database, period_s=1, idle_passes_per_day=24),
             ]
-            wait_until(lambda: waiting_for_locks(watching) == 3, "all wait")
+            wait_until(lambda: waiting_for_locks(watching) == 2, "both wait")
         for each in all_of_them:
             each.result()
 
@@ -118,3 +116,39 @@ def waiting_for_locks(watching):
         " WHERE datname = current_database() AND wait_event_type = 'Lock'"
     ).fetchone()
     return row[0]
+
+
+def test_a_lane_in_a_long_effect_keeps_no_other_lease_from_its_renewal(
+    database_url, database, claims
+):
+    make_due(database, 300)
+    held = claims.due(None, 16).claimed
+    first = min(each.lease.agent_id for each in held)
+    before = lease_ends(database)
+    with ThreadPoolExecutor() as pool, open_database(database_url) as watching:
+        with database.lane_transaction() as effect:
+            effect.exec_driver_sql("SELECT FROM lane WHERE agent_id = %s FOR UPDATE", (first,))
+            renewing = pool.submit(claims.renew, [each.lease for each in held])
+            wait_until(lambda: waiting_for_locks(watching) == 1, "it waits for the one lane")
+            renewed = {each for each, until in lease_ends(database).items() if until > before[each]}
+            assert renewed == before.keys() - {first}
+        renewing.result()
+    assert lease_ends(database)[first] > before[first]
+
+
+def lease_ends(database):
+    with database.lane_transaction() as connection:
+        rows = connection.exec_driver_sql(
+            "SELECT agent_id, lease_until FROM lane WHERE lease_until IS NOT NULL"
+        )
+        return {row.agent_id: row.lease_until for row in rows}
+
+
+def test_whoever_gives_lanes_back_may_have_claimed_them_at_different_times(database, claims):
+    make_due(database, 16)
+    due = claims.due(None, 16).claimed
+
+    claims.give_back([claims.named("rung"), *due])
+
+    assert lease_ends(database) == {}
+    assert taken(claims.due(None, 16)) == ["a1", "a2"]

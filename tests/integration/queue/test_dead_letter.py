@@ -8,6 +8,9 @@ from memci.commands import dead_jobs
 from memci.domain.message import AppendLimits
 from memci.queue import dead_letter, mailbox
 from memci.queue.claim import Claims
+from memci.queue.intake import CREATE_KIND
+from memci.testing import open_database
+from tests.support.rows_read import rows_read
 
 LIMITS = AppendLimits(1_000_000, 100_000, 50)
 
@@ -61,3 +64,22 @@ def test_a_job_that_backs_off_is_not_hurried_by_decisions_about_others(producer,
     dead_jobs.cancel(producer.database, producer.tokens, "a", other.job_id)
     (claimed,) = claims.due("a", 1).claimed
     assert mailbox.begin_head_of(claimed.lease) is None
+
+
+def test_cancelling_reads_none_of_the_jobs_that_are_done(producer, database_url):
+    appended = producer.append("a")
+    producer.append("a")
+    with open_database(database_url) as owner:
+        owner.execute("SET ROLE memci_owner")
+        owner.execute(
+            "INSERT INTO job (agent_id, id, kind, payload, source, state, first_seq, last_seq)"
+            " SELECT 'a', gen_random_uuid(), %s, '{}', 'http', 'done', 1, 2"
+            " FROM generate_series(1, 3000)",
+            (CREATE_KIND,),
+        )
+        owner.execute("ANALYZE job")
+    read = rows_read(producer.database, "job")
+    with producer.database.agent_transaction("a") as connection:
+        dead_letter.cancel(connection, "a", appended.job_id)
+    assert sum(read) < 50
+    assert producer.states("a")[:2] == ["cancelled", "queued"]

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import redis
+from sqlalchemy import event
 
 from memci.broker.agent_queues import AgentQueues
 from memci.broker.app import make_app
@@ -209,6 +210,38 @@ def test_a_lane_that_is_busy_is_not_waited_for(reader: Reader, hotel: Stored):
         assert queued(reader) == []
     reader.activity.flush()
     assert queued(reader) == [[GONE]]
+
+
+def test_while_jobs_are_queued_no_other_agent_that_was_read_is_locked(
+    reader: Reader, hotel: Stored
+):
+    hotel.execute(
+        "INSERT INTO lane (agent_id) SELECT unnest(ARRAY['bob', 'carol']) WHERE %s = 'alice'"
+    )
+    free: list[str] = []
+
+    def look(_: Any, cursor: Any, statement: str, *_rest: Any) -> None:
+        if statement.lstrip().startswith("INSERT INTO job"):
+            with reader.database.lane_transaction() as connection:
+                rows = connection.exec_driver_sql(
+                    "SELECT agent_id FROM lane ORDER BY agent_id FOR UPDATE SKIP LOCKED"
+                )
+                free.extend(rows.scalars())
+
+    event.listen(reader.database.engine, "before_cursor_execute", look)
+    for agent_id in ("bob", "carol"):
+        reader.activity.note(agent_id)
+    reader.activity.note("alice", dropping=[GONE])
+    reader.activity.flush()
+    assert free == ["bob", "carol"]
+    assert queued(reader) == [[GONE]]
+
+
+def test_nothing_is_queued_for_an_agent_that_is_gone(reader: Reader, hotel: Stored):
+    reader.activity.note("nobody", dropping=[GONE])
+    reader.activity.flush()
+    hotel.execute("UPDATE job SET agent_id = %s WHERE agent_id = 'nobody'")
+    assert queued(reader) == []
 
 
 def test_memory_is_as_fresh_as_without_such_a_job(reader: Reader, hotel: Stored):

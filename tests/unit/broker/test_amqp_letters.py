@@ -26,7 +26,7 @@ def message(body, content_type=JSON, **headers):
 
 
 def envelope(given_message, most_bytes=100_000):
-    return amqp_letters.letter(given_message, most_bytes)
+    return amqp_letters.raw_letter(given_message, most_bytes)
 
 
 def read(wrapped):
@@ -58,6 +58,12 @@ def test_of_one_that_is_too_large_the_ends_and_the_headers_are_kept():
     assert ID.encode() in large[0]
     assert large[0] == large[1] != large[2]
     assert len(large[0]) < 70_000
+
+
+def test_the_limit_is_on_what_was_sent_and_not_on_its_envelope():
+    body = json.dumps([[], {"text": "x" * 99_950}, {}])
+    assert len(body) <= 100_000
+    assert read(envelope(message(body, task="t", id=ID))).task == "t"
 
 
 def test_a_message_without_properties_is_json():

@@ -103,7 +103,7 @@ def test_what_a_worker_encodes_is_read_back():
         (envelope({"task": "t", "args": [1]}), "task name and keyword arguments"),
         (second({}).replace(b"application/json", b"application/x-python-serialize"), "only JSON"),
         (envelope([[], {}, {}], **{"content-type": {"a": 1}}), "only JSON"),
-        (b" " * (LIMIT + 1), f"larger than {LIMIT} bytes"),
+        (envelope("x" * (LIMIT + 1)), f"larger than {LIMIT} bytes"),
         (note(500_000_000, b"a", b"b"), "500000000 bytes are too many to be read"),
     ],
 )  # fmt: skip

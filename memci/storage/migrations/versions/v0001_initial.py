@@ -63,7 +63,7 @@ CREATE TABLE job (
     finished_at timestamptz,
     PRIMARY KEY (agent_id, id)
 ) WITH (fillfactor = 70);
-CREATE INDEX job_dead ON job (finished_at) WHERE state = 'dead';
+CREATE INDEX job_dead ON job (agent_id) WHERE state = 'dead';
 CREATE INDEX job_head ON job (agent_id, ordinal) WHERE state = 'queued';
 
 CREATE TABLE letter (
@@ -90,6 +90,7 @@ CREATE TABLE receipt (
     created_at timestamptz DEFAULT now() NOT NULL,
     PRIMARY KEY (agent_id, id)
 );
+CREATE INDEX receipt_age ON receipt (agent_id, created_at);
 CREATE INDEX receipt_session ON receipt (agent_id, session_id, created_at);
 
 CREATE TABLE message (

@@ -1,4 +1,4 @@
-"""Messages that are stored already are handed to memory (queue.md, "Messages")."""
+"""Memory is asked to remember messages that are stored already (queue.md, "Messages")."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from memci.domain.lane.job import JobSource
 from memci.errors import ConflictError, InvalidInputError
 from memci.queue import submit
 from memci.queue.intake import CREATE_KIND
-from memci.storage.memory_state import hand_over_asked, unasked_messages
+from memci.storage.memory_state import mark_asked, unasked_messages
 
 
 @dataclass(frozen=True, slots=True)
-class HandOver:
+class AskStored:
     """A wish that stored messages be remembered, whatever was wished when they came."""
 
     agent_id: str
@@ -26,10 +26,10 @@ class HandOver:
     traceparent: str | None = None
 
 
-def hand_over_in(connection: Connection, request: HandOver) -> bool:
+def ask_in(connection: Connection, request: AskStored) -> bool:
     """Queue one job for those messages that memory was not asked to make anything of yet.
 
-    False when there are none: all were handed over before, or this is the same wish again.
+    False when there are none: all were asked for before, or this is the same wish again.
     Raises ``InvalidInputError`` when a message is not stored, and then nothing is written.
     """
     woken, _ = submit.lock_lane(connection, request.agent_id)
@@ -37,13 +37,13 @@ def hand_over_in(connection: Connection, request: HandOver) -> bool:
     if found.missing:
         raise InvalidInputError(
             f"{len(found.missing)} of {len(request.message_ids)} messages are not stored, such as "
-            f"message_ids[{found.missing[0]}]; store them first, then hand them over by their ids"
+            f"message_ids[{found.missing[0]}]; store them first, then ask for them by their ids"
         )
     seqs = found.seqs
-    if not seqs or _is_known(connection, request):
+    if not seqs or _is_known(connection, request, seqs):
         submit.unlock_lane(connection, request.agent_id, woken=woken)
         return False
-    hand_over_asked(connection, request.agent_id, seqs)
+    mark_asked(connection, request.agent_id, seqs)
     job = submit.NewJob(
         agent_id=request.agent_id,
         id=request.job_id,
@@ -58,12 +58,12 @@ def hand_over_in(connection: Connection, request: HandOver) -> bool:
     return True
 
 
-def _is_known(connection: Connection, request: HandOver) -> bool:
+def _is_known(connection: Connection, request: AskStored, seqs: Sequence[int]) -> bool:
     """Tell whether this wish came before, and its job was cancelled meanwhile."""
     payload = submit.payload_of(connection, request.agent_id, request.job_id)
     if payload is None:
         return False
-    if "seqs" not in payload:
+    if not set(seqs) <= set(payload.get("seqs", ())):
         raise ConflictError(
             "this task id was used before for something else; give every message an id of its own"
         )

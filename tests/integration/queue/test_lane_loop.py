@@ -1,0 +1,81 @@
+"""Lanes that were claimed and not reached are given back, whatever ended the turn."""
+
+from __future__ import annotations
+
+from contextlib import closing
+
+import pytest
+
+from memci.broker.names import agent_queue_name
+from memci.config import Settings
+from memci.errors import DatabaseUnavailableError
+from memci.queue.intake import CREATE_KIND
+from memci.runtime import Runtime
+from memci.testing import open_database
+
+
+@pytest.fixture
+def runtime(database_url, broker_url):
+    with closing(Runtime(Settings(database_url=database_url, broker_url=broker_url))) as made:
+        yield made
+
+
+@pytest.fixture
+def due(producer):
+    """Ten lanes with a job each."""
+    for number in range(10):
+        producer.append(f"a{number}")
+    return producer
+
+
+def where(producer, condition):
+    with producer.database.lane_transaction() as connection:
+        rows = connection.exec_driver_sql(f"SELECT agent_id FROM lane WHERE {condition}")
+        return sorted(rows.scalars())
+
+
+class Fails:
+    """A job during which the database goes away, after ``then``."""
+
+    kind = CREATE_KIND
+    triggers_compression = False
+
+    def __init__(self, then=lambda: None):
+        self.then = then
+
+    def prepare(self, job):
+        self.then()
+        raise DatabaseUnavailableError
+
+
+def test_a_worker_that_stops_keeps_no_lane(runtime, due, client):
+    client.lpush(agent_queue_name("rung"), b"{}")
+    loop = runtime.lane_loop("here")
+    runtime.stopping.set()
+
+    assert loop.run("rung", rung=True) == 0
+
+    assert where(due, "lease_owner IS NOT NULL") == []
+    assert where(due, "wake_at IS NULL") == ["rung"]
+
+
+def test_a_worker_whose_job_loses_the_database_keeps_that_lane_alone(runtime, due):
+    runtime.handlers = {CREATE_KIND: Fails()}
+
+    with pytest.raises(DatabaseUnavailableError):
+        runtime.lane_loop("here").run("a5")
+
+    assert where(due, "lease_owner IS NOT NULL") == ["a5"]
+    assert where(due, "fence > 0") == ["a0", "a5"]
+
+
+def test_lanes_that_cannot_be_given_back_hide_no_error(runtime, due, database_url):
+    def forbid():
+        with open_database(database_url) as owner:
+            owner.execute("SET ROLE memci_owner")
+            owner.execute("REVOKE UPDATE ON lane FROM memci_app")
+
+    runtime.handlers = {CREATE_KIND: Fails(forbid)}
+
+    with pytest.raises(DatabaseUnavailableError):
+        runtime.lane_loop("here").run("a5")
