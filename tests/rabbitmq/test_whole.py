@@ -101,7 +101,7 @@ def test_reads_of_many_threads_get_each_its_own_answer(reads, fleet):
 @pytest.mark.timeout(90)
 def test_the_context_worker_answers_and_refuses(reads, fleet, broker_url):
     fleet.start("memci.read")
-    with pytest.raises(InvalidInputError, match="agent id"):
+    with pytest.raises(InvalidInputError, match="agent_id"):
         reads.call("search", "../b", {})
     foreign = make_app(broker_url)
     result = foreign.send_task(
