@@ -108,7 +108,7 @@ def test_the_context_worker_answers_and_refuses(reads, fleet, broker_url):
         "memci.read.search", kwargs={"agent_id": "../b"},
         queue=foreign.amqp.queues["memci.read"], ignore_result=False,
     )  # fmt: skip
-    with pytest.raises(Exception, match="agent id"):
+    with pytest.raises(Exception, match="agent_id"):
         result.get(timeout=20)
     foreign.backend.result_consumer.stop()
     foreign.close()
