@@ -23,7 +23,7 @@ WHERE job.agent_id = %(agent_id)s AND job.id = (
     ORDER BY head.ordinal LIMIT 1)
   AND (job.not_before IS NULL OR job.not_before <= now())
   AND EXISTS (SELECT FROM lane WHERE lane.agent_id = job.agent_id AND NOT paused
-              AND fence = %(fence)s AND lease_owner = %(nonce)s)
+              AND halted_by IS NULL AND fence = %(fence)s AND lease_owner = %(nonce)s)
 RETURNING job.id, ordinal, kind, payload, source, first_seq, last_seq, attempts, started,
           traceparent
 """
@@ -32,7 +32,7 @@ _BEGUN = (
     "traceparent",
 )  # fmt: skip
 _LOOK = """
-SELECT NOT paused, compress_req > compress_done FROM lane
+SELECT NOT paused AND halted_by IS NULL, compress_req > compress_done FROM lane
 WHERE agent_id = %s AND fence = %s AND lease_owner = %s
 """
 # Where the state is asked for, so is the ordinal: by the agent alone, the index of heads would
@@ -80,7 +80,7 @@ class Freed:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """Whether the lease is held and the lane not paused, and whether compression is wanted."""
+    """Whether the lane is held, not paused and not halted, and whether compression is wanted."""
 
     held: bool
     compress_pending: bool
@@ -89,7 +89,7 @@ class Look:
 def begin_head(connection: Connection, lease: Lease) -> Job | None:
     """Count a start of the first job and return it.
 
-    None when there is none, when it backs off, or when the lane is paused or held by another.
+    None when there is none, when it backs off, or when the lane is paused, halted or another's.
     """
     row = connection.exec_driver_sql(_BEGIN_HEAD, _held(lease)).first()
     return _begun(lease, tuple(row)) if row else None
