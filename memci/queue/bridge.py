@@ -114,6 +114,8 @@ def take_in(connection: Connection, agent_id: str, raw: bytes, limits: AppendLim
 
 
 def _deliver(connection: Connection, agent_id: str, letter: Letter, limits: AppendLimits) -> None:
+    if letter.positional:
+        raise InvalidInputError("arguments go by name (kwargs), none by its place (args)")
     arguments = dict(letter.arguments)
     if arguments.get("agent_id") != agent_id:
         raise InvalidInputError("agent_id in the message is not the agent of this queue")
