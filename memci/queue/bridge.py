@@ -127,7 +127,8 @@ def _deliver(connection: Connection, agent_id: str, letter: Letter, limits: Appe
                 _create(connection, letter, arguments, limits)
             case _ if letter.task == COMPRESS_TASK:
                 CompressArguments.model_validate(arguments)
-                mailbox.trigger_compress(connection, agent_id)
+                if not mailbox.trigger_compress(connection, agent_id):
+                    _log.warning("compression of an unknown agent", agent_id=agent_id)
             case _:
                 raise InvalidInputError(
                     f"unknown task; known are {CREATE_TASK} and {COMPRESS_TASK}"
