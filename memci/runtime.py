@@ -218,6 +218,7 @@ class Runtime:
             self.agent_queues,
             batch=self.settings.bridge_batch,
             limits=self.settings.append_limits,
+            halt_on_dead=self.settings.on_dead == "halt",
         )
 
     def lane_loop(self, hostname: str) -> LaneLoop:

@@ -23,13 +23,17 @@ _TRACEPARENT = re.compile(r"[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}")
 
 @dataclass(frozen=True, slots=True)
 class Letter:
-    """One message of a Celery producer. ``raw``: the bytes as they lay in the queue."""
+    """One message of a Celery producer. ``raw``: the bytes as they lay in the queue.
+
+    ``positional``: there were arguments without a name, which are not kept.
+    """
 
     raw: bytes
     id: UUID
     task: str
     arguments: Mapping[str, Any]
     traceparent: str | None
+    positional: bool = False
 
 
 def decode(raw: bytes, *, limit_bytes: int) -> Letter:
@@ -72,8 +76,10 @@ def decode_body(raw: bytes, body: bytes, headers: Mapping[str, Any], content_typ
         raise InvalidInputError("the body is not JSON") from None
     if isinstance(content, dict):  # protocol 1
         task, task_id, arguments = content.get("task"), content.get("id"), content.get("kwargs")
+        unnamed = content.get("args")
     elif isinstance(content, list) and len(content) == 3:  # noqa: PLR2004 - protocol 2
         task, task_id, arguments = headers.get("task"), headers.get("id"), content[1]
+        unnamed = content[0]
     else:
         raise InvalidInputError("the body is not a Celery task message")
     if not isinstance(task, str) or not isinstance(arguments, dict):
@@ -84,6 +90,7 @@ def decode_body(raw: bytes, body: bytes, headers: Mapping[str, Any], content_typ
         task=task,
         arguments=arguments,
         traceparent=_traceparent(headers.get("traceparent")),
+        positional=bool(unnamed),
     )
 
 

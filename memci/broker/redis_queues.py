@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import cast
 
 import redis
+import structlog
 
+from memci.broker.errors import broker_errors
 from memci.broker.names import AGENT_PREFIX, agent_queue_name
 from memci.broker.oversized import end_bytes, note
 from memci.domain.agent import check_agent_id
+from memci.domain.names import shown_name
 from memci.errors import InvalidInputError
+
+_log = structlog.get_logger(__name__)
 
 # Celery pushes on the left, so the oldest is at the tail. Redis measures each message before it
 # gives it away: one that alone is too large is represented by its ends.
@@ -43,6 +49,7 @@ end
 """
 _SCAN_COUNT = 1000
 _MOST_WAITING = 5000
+_MOST_TOLD = 1000
 
 
 class RedisBatch:
@@ -75,6 +82,7 @@ class RedisAgentQueues:
     def __init__(self, client: redis.Redis) -> None:
         """Use this client, which answers bytes."""
         self._client = client
+        self._told: set[str] = set()
 
     def occupied(self, agent_ids: Sequence[str], *, rung: bool = False) -> list[str]:
         """Ask for all of them in one round trip; here it is never dear."""
@@ -92,13 +100,15 @@ class RedisAgentQueues:
         return RedisBatch(self._client, key, cast("list[tuple[int, bytes, bytes]]", seen))
 
     def waiting(self) -> list[str]:
-        """Scan for queues; names that are no agent's are passed over."""
+        """Scan for queues; names that are no agent's are passed over, and warned of once."""
         found: set[str] = set()
         pattern = f"{AGENT_PREFIX}*"
         for key in self._client.scan_iter(match=pattern, count=_SCAN_COUNT, _type="LIST"):
             agent_id = agent_of_key(key)
             if agent_id is not None:
                 found.add(agent_id)
+            else:
+                self._tell(key)
             if len(found) >= _MOST_WAITING:
                 break
         return sorted(found)
@@ -106,6 +116,37 @@ class RedisAgentQueues:
     def depth(self, queue: str) -> int:
         """Count the list."""
         return int(self._client.llen(queue))
+
+    def _tell(self, key: bytes) -> None:
+        shown = queue_shown(key)
+        if shown not in self._told and len(self._told) < _MOST_TOLD:
+            self._told.add(shown)
+            _log.warning("queue is no agent's, nobody empties it", queue=shown)
+
+
+@dataclass(frozen=True, slots=True)
+class StrayQueue:
+    """A queue named as an agent's would be, of an id that no agent can have."""
+
+    key: bytes
+    messages: int
+
+
+def stray_queues(client: redis.Redis, most: int) -> list[StrayQueue]:
+    """Return up to ``most`` queues that nobody empties, for `memci doctor`."""
+    found: dict[bytes, StrayQueue] = {}
+    with broker_errors():
+        for key in client.scan_iter(match=f"{AGENT_PREFIX}*", count=_SCAN_COUNT, _type="LIST"):
+            if len(found) >= most:
+                break
+            if agent_of_key(key) is None:
+                found[key] = StrayQueue(key, int(client.llen(key)))
+    return list(found.values())
+
+
+def queue_shown(key: bytes) -> str:
+    """Return a queue's name, given by anyone, as it may stand in a log."""
+    return shown_name(key.decode(errors="replace"))
 
 
 def agent_of_key(key: bytes) -> str | None:

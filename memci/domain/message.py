@@ -20,8 +20,8 @@ class Role(StrEnum):
     TOOL = "tool"
 
 
-class Remember(StrEnum):
-    """What becomes of appended messages (R17)."""
+class Remember(StrEnum):  # R17
+    """What becomes of appended messages."""
 
     NOW = "now"  # handed to memory creation at once
     AUTO = "auto"  # handed over when the conversation outgrows its window (R19)

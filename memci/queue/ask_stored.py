@@ -9,6 +9,7 @@ from uuid import UUID
 from sqlalchemy import Connection
 
 from memci.domain.lane.job import JobSource
+from memci.domain.names import shown_name
 from memci.errors import ConflictError, InvalidInputError
 from memci.queue import submit
 from memci.queue.intake import CREATE_KIND
@@ -35,9 +36,11 @@ def ask_in(connection: Connection, request: AskStored) -> bool:
     woken, _ = submit.lock_lane(connection, request.agent_id)
     found = unasked_messages(connection, request.agent_id, request.message_ids)
     if found.missing:
+        place = found.missing[0]
         raise InvalidInputError(
             f"{len(found.missing)} of {len(request.message_ids)} messages are not stored, such as "
-            f"message_ids[{found.missing[0]}]; store them first, then ask for them by their ids"
+            f"message_ids[{place}], '{shown_name(request.message_ids[place])}'; "
+            "store them first, then ask for them by their ids"
         )
     seqs = found.seqs
     if not seqs or _is_known(connection, request, seqs):

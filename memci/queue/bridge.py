@@ -18,14 +18,14 @@ from pydantic import ValidationError
 from sqlalchemy import Connection
 from sqlalchemy.exc import DataError
 
-from memci.broker.agent_queues import AgentQueues
+from memci.broker.agent_queues import AgentQueues, Batch
 from memci.broker.errors import BROKER_ERRORS, broker_errors
 from memci.broker.letters import Letter, decode, letter_id
 from memci.broker.names import COMPRESS_TASK, CREATE_TASK
 from memci.domain.lane.job import JobSource
 from memci.domain.message import AppendLimits
 from memci.errors import ConflictError, InvalidInputError
-from memci.queue import mailbox, submit
+from memci.queue import dead_letter, mailbox, submit
 from memci.queue.ask_stored import AskStored, ask_in
 from memci.queue.intake import Append, append_in
 from memci.queue.lease import Lease
@@ -40,10 +40,17 @@ UNREADABLE_KIND = "memci.letter.unreadable"
 class Bridge:
     """Crosses for lease holders; safe for threads."""
 
-    def __init__(self, queues: AgentQueues, *, batch: int, limits: AppendLimits) -> None:
-        """Take up to ``batch`` messages at a time, each and all within ``limits``."""
+    def __init__(
+        self, queues: AgentQueues, *, batch: int, limits: AppendLimits, halt_on_dead: bool = False
+    ) -> None:
+        """Take up to ``batch`` messages at a time, each and all within ``limits``.
+
+        With ``halt_on_dead`` one at a time: what lies behind a message that could not be taken in
+        stays in the broker until somebody decides about that one.
+        """
         self._queues = queues
-        self._batch = batch
+        self._batch = 1 if halt_on_dead else batch
+        self._halt = halt_on_dead
         self._limits = limits
 
     def occupied(self, agent_ids: Sequence[str], *, rung: bool = False) -> list[str]:
@@ -66,19 +73,33 @@ class Bridge:
             return 0
         try:
             with lease.effect() as connection:
-                for raw in batch.raw:
-                    take_in(connection, lease.agent_id, raw, self._limits)
+                crossed = self._take_in(connection, lease.agent_id, batch)
         except BaseException:
             with suppress(*BROKER_ERRORS):
                 batch.abandon()
             raise
         with broker_errors():
-            batch.confirm()
+            if crossed:
+                batch.confirm()
+            else:
+                batch.abandon()
+        return crossed
+
+    def _take_in(self, connection: Connection, agent_id: str, batch: Batch) -> int:
+        if self._halt and dead_letter.is_halted(connection, agent_id):
+            return 0
+        for raw in batch.raw:
+            dead = take_in(connection, agent_id, raw, self._limits)
+            if self._halt and dead is not None:
+                dead_letter.halt_lane(connection, agent_id, dead)
         return len(batch.raw)
 
 
-def take_in(connection: Connection, agent_id: str, raw: bytes, limits: AppendLimits) -> None:
-    """Do what a message asks, or bury it, in a transaction of the agent."""
+def take_in(connection: Connection, agent_id: str, raw: bytes, limits: AppendLimits) -> UUID | None:
+    """Do what a message asks, or bury it, in a transaction of the agent.
+
+    Returns the dead job that a message newly became; else None.
+    """
     letter: Letter | None = None
     try:
         letter = decode(raw, limit_bytes=limits.request_bytes)
@@ -86,12 +107,15 @@ def take_in(connection: Connection, agent_id: str, raw: bytes, limits: AppendLim
         with connection.begin_nested():
             _deliver(connection, agent_id, letter, limits)
     except (InvalidInputError, ConflictError) as error:
-        _bury(connection, agent_id, raw, letter, str(error))
+        return _bury(connection, agent_id, raw, letter, str(error))
     except DataError:  # its words quote the letter
-        _bury(connection, agent_id, raw, letter, "the database cannot hold what is in it")
+        return _bury(connection, agent_id, raw, letter, "the database cannot hold what is in it")
+    return None
 
 
 def _deliver(connection: Connection, agent_id: str, letter: Letter, limits: AppendLimits) -> None:
+    if letter.positional:
+        raise InvalidInputError("arguments go by name (kwargs), none by its place (args)")
     arguments = dict(letter.arguments)
     if arguments.get("agent_id") != agent_id:
         raise InvalidInputError("agent_id in the message is not the agent of this queue")
@@ -103,7 +127,8 @@ def _deliver(connection: Connection, agent_id: str, letter: Letter, limits: Appe
                 _create(connection, letter, arguments, limits)
             case _ if letter.task == COMPRESS_TASK:
                 CompressArguments.model_validate(arguments)
-                mailbox.trigger_compress(connection, agent_id)
+                if not mailbox.trigger_compress(connection, agent_id):
+                    _log.warning("compression of an unknown agent", agent_id=agent_id)
             case _:
                 raise InvalidInputError(
                     f"unknown task; known are {CREATE_TASK} and {COMPRESS_TASK}"
@@ -164,14 +189,16 @@ def _ask(
 
 def _bury(
     connection: Connection, agent_id: str, raw: bytes, letter: Letter | None, error: str
-) -> None:
+) -> UUID | None:
     job_id = letter.id if letter else letter_id(None, raw)
     kind = letter.task if letter and letter.task in (CREATE_TASK, COMPRESS_TASK) else None
     _log.warning("letter not taken in", agent_id=agent_id, job_id=str(job_id), error=error)
     job = submit.NewJob(agent_id, job_id, kind or UNREADABLE_KIND, JobSource.CELERY)
     if letters.read(connection, agent_id, job_id) == raw:
-        return  # it came again, before it was removed
+        return None  # it came again, before it was removed
     if submit.is_taken(connection, job):  # by another message under the same task id
         job = replace(job, id=letter_id(None, raw))
-    if submit.insert_job(connection, job):
-        letters.keep(connection, agent_id, job.id, raw, error)
+    if not submit.insert_job(connection, job):
+        return None
+    letters.keep(connection, agent_id, job.id, raw, error)
+    return job.id

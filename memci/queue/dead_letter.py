@@ -22,6 +22,7 @@ UPDATE job SET state = 'dead', finished_at = clock_timestamp(), last_error = %s
 WHERE agent_id = %s AND id = %s AND ordinal = %s AND state = 'queued'
 """
 _HALT = "UPDATE lane SET halted_by = %s WHERE agent_id = %s"
+_IS_HALTED = "SELECT halted_by IS NOT NULL FROM lane WHERE agent_id = %s"
 _STATE = "SELECT state FROM job WHERE agent_id = %s AND id = %s FOR UPDATE"
 _LOCK_LANE = "SELECT 1 FROM lane WHERE agent_id = %s FOR UPDATE"
 _REQUEUE = """
@@ -80,7 +81,17 @@ def bury(connection: Connection, job: Job, error: str, *, halt: bool) -> None:
     if error != WORKER_LOST:  # what has killed its process may kill the next one too
         _index(connection, job.agent_id, job.id)
     if halt:
-        connection.exec_driver_sql(_HALT, (job.id, job.agent_id))
+        halt_lane(connection, job.agent_id, job.id)
+
+
+def halt_lane(connection: Connection, agent_id: str, job_id: UUID) -> None:
+    """Stop an agent at its dead job until somebody decides."""
+    connection.exec_driver_sql(_HALT, (job_id, agent_id))
+
+
+def is_halted(connection: Connection, agent_id: str) -> bool:
+    """Tell whether a dead job has stopped the agent."""
+    return bool(connection.exec_driver_sql(_IS_HALTED, (agent_id,)).scalar())
 
 
 def replay(connection: Connection, agent_id: str, job_id: UUID, *, at_tail: bool) -> UUID:

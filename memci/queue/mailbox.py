@@ -23,7 +23,7 @@ WHERE job.agent_id = %(agent_id)s AND job.id = (
     ORDER BY head.ordinal LIMIT 1)
   AND (job.not_before IS NULL OR job.not_before <= now())
   AND EXISTS (SELECT FROM lane WHERE lane.agent_id = job.agent_id AND NOT paused
-              AND fence = %(fence)s AND lease_owner = %(nonce)s)
+              AND halted_by IS NULL AND fence = %(fence)s AND lease_owner = %(nonce)s)
 RETURNING job.id, ordinal, kind, payload, source, first_seq, last_seq, attempts, started,
           traceparent
 """
@@ -32,7 +32,7 @@ _BEGUN = (
     "traceparent",
 )  # fmt: skip
 _LOOK = """
-SELECT NOT paused, compress_req > compress_done FROM lane
+SELECT NOT paused AND halted_by IS NULL, compress_req > compress_done FROM lane
 WHERE agent_id = %s AND fence = %s AND lease_owner = %s
 """
 # Where the state is asked for, so is the ordinal: by the agent alone, the index of heads would
@@ -42,7 +42,9 @@ UPDATE job SET state = 'done', finished_at = clock_timestamp(), result = %s, las
                started = 0
 WHERE agent_id = %s AND id = %s AND ordinal = %s AND state = 'queued'
 """
-_TRIGGER_COMPRESS = "UPDATE lane SET compress_req = compress_req + 1 WHERE agent_id = %s"
+_TRIGGER_COMPRESS = """
+UPDATE lane SET compress_req = compress_req + 1 WHERE agent_id = %s AND message_seq > 0
+"""
 _BACK_OFF = """
 UPDATE job SET attempts = %s, last_error = %s, started = 0,
                not_before = clock_timestamp() + %s * interval '1 second'
@@ -66,7 +68,12 @@ FROM (SELECT %(agent_id)s AS agent_id) AS freed LEFT JOIN LATERAL (
     FROM job WHERE job.agent_id = freed.agent_id AND state = 'queued' ORDER BY ordinal LIMIT 1
 ) AS head ON true
 WHERE lane.agent_id = freed.agent_id
-RETURNING wake_at IS NOT NULL, compress_at >= now()
+RETURNING wake_at IS NOT NULL, compress_at >= now(), written_at IS NULL
+"""
+# A claim makes the lane of whoever the bell names; that alone makes nobody an agent.
+_FORGET = """
+DELETE FROM lane WHERE agent_id = %(agent_id)s AND NOT paused AND compress_req = 0
+AND NOT EXISTS (SELECT FROM job WHERE job.agent_id = lane.agent_id)
 """
 
 
@@ -80,7 +87,7 @@ class Freed:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """Whether the lease is held and the lane not paused, and whether compression is wanted."""
+    """Whether the lane is held, not paused and not halted, and whether compression is wanted."""
 
     held: bool
     compress_pending: bool
@@ -89,7 +96,7 @@ class Look:
 def begin_head(connection: Connection, lease: Lease) -> Job | None:
     """Count a start of the first job and return it.
 
-    None when there is none, when it backs off, or when the lane is paused or held by another.
+    None when there is none, when it backs off, or when the lane is paused, halted or another's.
     """
     row = connection.exec_driver_sql(_BEGIN_HEAD, _held(lease)).first()
     return _begun(lease, tuple(row)) if row else None
@@ -130,9 +137,12 @@ def finish(connection: Connection, job: Job, result: Mapping[str, Any]) -> bool:
     return connection.exec_driver_sql(_FINISH, values).rowcount == 1
 
 
-def trigger_compress(connection: Connection, agent_id: str) -> None:
-    """Ask for a pass, in the transaction of the creation that triggers it (M16)."""
-    connection.exec_driver_sql(_TRIGGER_COMPRESS, (agent_id,))
+def trigger_compress(connection: Connection, agent_id: str) -> bool:
+    """Ask for a pass, in the transaction of what triggers it (M16).
+
+    False when there is no such agent: one exists from its first message on.
+    """
+    return connection.exec_driver_sql(_TRIGGER_COMPRESS, (agent_id,)).rowcount == 1
 
 
 def back_off(connection: Connection, job: Job, *, attempts: int, error: str, wait_s: float) -> None:
@@ -148,4 +158,8 @@ def free(connection: Connection, agent_id: str) -> Freed:
     what comes later sees a lane without a token and publishes one. In one statement with the
     lock it would look at an old snapshot, and a wake-up could be lost.
     """
-    return Freed(*connection.exec_driver_sql(_FREE, {"agent_id": agent_id}).one())
+    values = {"agent_id": agent_id}
+    *freed, unwritten = connection.exec_driver_sql(_FREE, values).one()
+    if unwritten:
+        connection.exec_driver_sql(_FORGET, values)
+    return Freed(*freed)

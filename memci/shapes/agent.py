@@ -12,8 +12,8 @@ from memci.domain.lane.job import JobState
 from memci.shapes.base import Answer, Request, Text
 
 
-class CompressRequest(Request):
-    """A wish for one more pass (M16)."""
+class CompressRequest(Request):  # M16
+    """A wish for one more pass."""
 
     reason: Annotated[Text, StringConstraints(max_length=256)] | None = None
 

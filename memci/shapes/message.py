@@ -106,7 +106,12 @@ class AppendRequest(Request):
     messages: Annotated[tuple[MessageIn, ...], Field(min_length=1)]
     session_id: ForeignId | None = None
     user_id: ForeignId | None = None
-    remember: Remember = Remember.NOW
+    remember: Remember = Field(
+        Remember.NOW,
+        description="now: memories are made of the messages at once. auto: when the conversation "
+        "outgrows its window, the oldest interactions first. never: they are kept and can be "
+        "searched, and no memories are made of them",
+    )
 
     def check_limits(self, limits: AppendLimits) -> None:
         """Raise ``TooLargeError`` when it holds too many messages, or one that is too long."""

@@ -32,22 +32,22 @@ __all__ = ["Channel", "Miss", "Section", "Source"]
 Keyword = Annotated[Text, StringConstraints(min_length=1)]
 
 
-class Fresh(Request):
-    """How fresh a read has to be (R18)."""
+class Fresh(Request):  # R18
+    """How fresh a read has to be."""
 
     min_seq: Seq | None = Field(None, description="Wait until memory has caught up with this seq")
     wait_ms: WaitMs = Field(0, description="… at most this long; then answer with what there is")
 
 
-class Freshness(Answer):
-    """How fresh an answer is (R18)."""
+class Freshness(Answer):  # R18
+    """How fresh an answer is."""
 
     seq: int = Field(description="Memory has caught up with the messages up to here")
     pending: int = Field(description="Messages after it that are still on their way to memory")
 
 
-class RecallRequest(Fresh):
-    """Breadth-first search from the focus points (M20)."""
+class RecallRequest(Fresh):  # M20
+    """Breadth-first search from the focus points."""
 
     keywords: Annotated[tuple[Keyword, ...], Field(max_length=64)]
     relations: Annotated[tuple[Keyword, ...], Field(max_length=64)] = ()
@@ -74,8 +74,8 @@ class RecalledMemory(Answer):
     said_at: datetime | None
 
 
-class ForgottenMemory(Answer):
-    """A memory that is gone, but that a link still speaks of (M15)."""
+class ForgottenMemory(Answer):  # M15
+    """A memory that is gone, but that a link still speaks of."""
 
     relation: str
     hint: str
@@ -127,8 +127,8 @@ class Scope(Fresh):
     explain: StrictBool = False
 
 
-class SearchRequest(Scope):
-    """Hybrid search over all sources (R11)."""
+class SearchRequest(Scope):  # R11
+    """Hybrid search over all sources."""
 
     query: Annotated[Query, StringConstraints(min_length=1)]
     k: Annotated[StrictInt, Field(ge=1, le=200)] | None = None
@@ -156,8 +156,8 @@ class SearchAnswer(Freshness):
     explain: dict[str, JsonValue] | None = None
 
 
-class ContextRequest(Scope):
-    """A message list that fits a token budget (R13, R14)."""
+class ContextRequest(Scope):  # R13, R14
+    """A message list that fits a token budget."""
 
     query: Query | None = Field(None, description="The user's message; it ends the list")
     budget_tokens: BudgetTokens

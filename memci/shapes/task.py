@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from memci.domain.message import AppendLimits
 from memci.errors import TooLargeError
@@ -26,6 +26,13 @@ class StoredArguments(Request):
     agent_id: str
     message_ids: Annotated[tuple[ForeignId, ...], Field(min_length=1)]
     v: Literal[1] = 1
+
+    @model_validator(mode="before")
+    @classmethod
+    def _says_what_once(cls, given: Any) -> Any:
+        if "messages" in given:
+            raise ValueError("give either messages or message_ids")
+        return given
 
     def check_limits(self, limits: AppendLimits) -> None:
         """Raise ``TooLargeError`` when it names too many messages."""

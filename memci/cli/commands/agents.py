@@ -55,9 +55,10 @@ def print_agent(about: AgentAnswer) -> None:
     from memci.cli.output import cell, say
 
     progress = about.pass_progress
+    reached = f"memory is through up to {about.seq}, {about.pending} to come"
     lines: dict[str, object] = {
         "agent": about.agent_id,
-        "messages": f"{about.messages}, of which memory knows {about.seq}; {about.pending} to come",
+        "messages": f"{about.messages}; {reached}",
         "network": f"{about.nodes} nodes, {about.links} links, {about.dangling} of them dangling",
         "focus": about.focus,
         "passes": about.passes,

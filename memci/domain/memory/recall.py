@@ -105,8 +105,8 @@ def mentions(terms: Collection[str], keywords: Iterable[Collection[str]]) -> boo
     return any(keyword and all(term in terms for term in keyword) for keyword in keywords)
 
 
-class Miss(StrEnum):
-    """Why a recall found nothing (M23)."""
+class Miss(StrEnum):  # M23
+    """Why a recall found nothing."""
 
     NEVER_KNOWN = "never_known"
     FORGOTTEN = "forgotten"

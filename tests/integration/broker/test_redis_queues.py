@@ -6,10 +6,12 @@ import tracemalloc
 from contextlib import contextmanager
 
 import pytest
+from structlog.testing import capture_logs
 
 from memci.broker import redis_queues
 from memci.broker.names import agent_queue_name
 from memci.broker.oversized import noted_size
+from memci.broker.redis_queues import StrayQueue, stray_queues
 
 KEY = agent_queue_name("a")
 LIMIT = 1_000_000
@@ -98,3 +100,20 @@ def test_waiting_is_bounded(client, queues, monkeypatch):
     for number in range(30):
         client.lpush(agent_queue_name(f"a{number}"), "x")
     assert len(queues.waiting()) == 10
+
+
+def test_a_queue_that_is_no_agents_is_warned_of_once(queues, client):
+    client.lpush(b"memci.agent.a \x1b[31m\xff", "x")
+    client.lpush("memci.agent.a", "x")
+    with capture_logs() as logs:
+        assert [queues.waiting() for _ in range(2)] == [["a"], ["a"]]
+    (warned,) = logs
+    assert warned["log_level"] == "warning"
+    assert warned["queue"] == "memci.agent.a ?[31m\N{REPLACEMENT CHARACTER}"
+
+
+def test_queues_that_are_no_agents_are_counted_up_to_a_bound(queues, client):
+    client.lpush("memci.agent...", "x", "y")
+    client.lpush("memci.agent.a", "x")
+    assert stray_queues(client, 5) == [StrayQueue(b"memci.agent...", 2)]
+    assert stray_queues(client, 0) == []

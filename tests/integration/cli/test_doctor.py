@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import subprocess
 from collections.abc import Iterable
 from contextlib import closing
 
@@ -142,3 +143,20 @@ def test_a_small_model_that_nobody_brings_is_named():
     assert found.subject == "small models"
     assert "MEMCI_COMPRESSOR" in found.text
     assert levels(check_machine(Settings()))["small models"] is Level.OK
+
+
+def test_a_queue_that_is_no_agents_is_told_with_a_way_to_be_rid_of_it(broker_url: str):
+    key = b"memci.agent.a b'\x1b[31m"
+    with closing(redis.Redis.from_url(broker_url)) as client, make_app(broker_url) as app:
+        client.lpush(key, "x")
+        (found,) = (
+            each for each in check_broker_and_workers(app, client) if each.subject == "stray queue"
+        )
+        assert found.level is Level.WRONG
+        assert "'memci.agent.a b'?[31m' is no agent's: 1 message lies there" in found.text
+        assert "\x1b" not in found.advice
+        _, _, name = found.advice.partition("DEL ")
+        printed = subprocess.run(
+            ["bash", "-c", f"printf %s {name}"], capture_output=True, check=True
+        ).stdout
+        assert client.delete(printed) == 1

@@ -86,3 +86,13 @@ def test_the_docs_need_nothing_from_the_network(http: httpx.Client) -> None:
 @pytest.mark.timeout(300)
 def test_schemathesis_finds_nothing(server: Served, tmp_path: Path) -> None:
     explore(server, tmp_path, "--exclude-path-regex", READS)
+
+
+def test_no_text_names_a_rule_that_readers_cannot_look_up(http: httpx.Client):
+    assert re.findall(r"\([MR]\d[^)]*\)", http.get("/openapi.json").text) == []
+
+
+def test_what_remember_does_is_described(http: httpx.Client):
+    schemas = http.get("/openapi.json").json()["components"]["schemas"]
+    said = schemas["AppendRequest"]["properties"]["remember"]["description"]
+    assert all(f"{each}:" in said for each in ("now", "auto", "never"))

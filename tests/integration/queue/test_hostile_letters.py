@@ -14,8 +14,10 @@ from hypothesis import strategies as st
 
 from memci.broker.names import COMPRESS_TASK, CREATE_TASK, agent_queue_name
 from memci.broker.redis_queues import RedisAgentQueues
+from memci.commands import dead_jobs
 from memci.config import Settings
 from memci.errors import BrokerUnavailableError, ConflictError
+from memci.queue import mailbox
 from memci.queue.bridge import Bridge, redeliver
 from memci.queue.claim import Claims
 from memci.storage.session import Database
@@ -154,6 +156,24 @@ def test_letters_that_are_too_large_are_buried_with_their_ends(
         pytest.raises(ConflictError, match="only the ends are kept"),
     ):
         redeliver(connection, "a", kept[0], limits)
+
+
+def test_with_halt_a_letter_that_is_buried_stops_its_agent_until_it_is_decided_on(
+    producer, database, client, limits, lease
+):
+    bridge = Bridge(RedisAgentQueues(client), batch=100, limits=limits, halt_on_dead=True)
+    key = agent_queue_name("a")
+    for each in (create(GOOD), b"bad", create(GOOD)):
+        client.lpush(key, each)
+    assert [bridge.cross(lease) for _ in range(3)] == [1, 1, 0]
+    assert client.llen(key) == 1
+    (dead,) = rows(database, "SELECT id FROM job WHERE state = 'dead'")
+    assert rows(database, "SELECT halted_by FROM lane") == [dead]
+    assert mailbox.begin_head_of(lease) is None
+    assert not mailbox.look(lease).held
+    dead_jobs.discard(database, producer.tokens, "a", dead.id)
+    assert bridge.cross(lease) == 1
+    assert mailbox.begin_head_of(lease) is not None
 
 
 def test_letters_under_one_id_that_differ_are_both_kept(database, client, bridge, lease):

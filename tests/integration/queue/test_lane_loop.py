@@ -6,7 +6,8 @@ from contextlib import closing
 
 import pytest
 
-from memci.broker.names import agent_queue_name
+from memci.broker.letters import encode
+from memci.broker.names import COMPRESS_TASK, agent_queue_name
 from memci.config import Settings
 from memci.errors import DatabaseUnavailableError
 from memci.queue.intake import CREATE_KIND
@@ -79,3 +80,18 @@ def test_lanes_that_cannot_be_given_back_hide_no_error(runtime, due, database_ur
 
     with pytest.raises(DatabaseUnavailableError):
         runtime.lane_loop("here").run("a5")
+
+
+def test_a_wish_for_compression_makes_no_agent(runtime, producer, client):
+    wish = encode(COMPRESS_TASK, "1", {"agent_id": "ghost"})
+    client.lpush(agent_queue_name("ghost"), wish)
+    assert runtime.lane_loop("here").run("ghost", rung=True) == 0
+    assert not client.exists(agent_queue_name("ghost"))
+    assert where(producer, "true") == []
+
+
+def test_a_message_that_cannot_be_taken_in_makes_an_agent_that_shows_it(runtime, producer, client):
+    client.lpush(agent_queue_name("ghost"), b"bad")
+    runtime.lane_loop("here").run("ghost", rung=True)
+    assert where(producer, "true") == ["ghost"]
+    assert producer.states("ghost") == ["dead"]

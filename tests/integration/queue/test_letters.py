@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 
 import pytest
@@ -78,16 +79,15 @@ def test_stored_messages_are_handed_over_by_their_ids(producer):
 
 
 def test_ids_that_are_not_stored_make_a_dead_letter_until_they_are(producer):
-    raw = encode(CREATE_TASK, "1", {"agent_id": "a", "message_ids": ["secret-name"]})
+    raw = encode(CREATE_TASK, "1", {"agent_id": "a", "message_ids": ["chat-7\x1b"]})
     deliver(producer, raw)
     dead = producer.job("a", letter_id("1", raw))
     assert dead.state == "dead"
-    assert "1 of 1 messages are not stored, such as message_ids[0]" in dead.last_error
-    assert "secret-name" not in dead.last_error
+    assert "1 of 1 messages are not stored, such as message_ids[0], 'chat-7?';" in dead.last_error
     replay = (producer.database, producer.tokens, "a", dead.id)
     with pytest.raises(ConflictError, match="not stored"):
         dead_jobs.replay(*replay, at_tail=False, limits=LIMITS)
-    store(producer, "secret-name")
+    store(producer, "chat-7\x1b")
     watched = dead_jobs.replay(*replay, at_tail=False, limits=LIMITS)
     assert producer.job("a", watched).payload == {"seqs": [1]}
 
@@ -99,7 +99,7 @@ def test_ids_that_are_not_stored_make_a_dead_letter_until_they_are(producer):
         ({"message_ids": [""]}, "message_ids[0]"),
         ({"message_ids": ["x"] * 51}, "at most 50 messages"),
         ({"message_ids": "x"}, "message_ids"),
-        ({"message_ids": ["x"], "messages": [MESSAGE]}, "messages"),
+        ({"message_ids": ["x"], "messages": [MESSAGE]}, "give either messages or message_ids"),
         ({"message_ids": ["x"], "remember": "now"}, "remember"),
         ({"message_ids": ["x"], "v": 2}, "v"),
     ],
@@ -111,3 +111,11 @@ def test_wishes_that_make_no_sense_say_what_is_wrong(producer, fields, field):
     dead = producer.job("a", letter_id("1", raw))
     assert dead.state == "dead"
     assert field in dead.last_error
+
+
+def test_arguments_without_a_name_are_said_to_be_the_fault(producer):
+    envelope = json.loads(encode(CREATE_TASK, "1", {}))
+    envelope["body"] = base64.b64encode(json.dumps([["a", [MESSAGE]], {}, {}]).encode()).decode()
+    raw = json.dumps(envelope).encode()
+    deliver(producer, raw)
+    assert "by name (kwargs)" in producer.job("a", letter_id("1", raw)).last_error

@@ -1,0 +1,24 @@
+"""What `memci agents ID` says of one agent."""
+
+from __future__ import annotations
+
+import pytest
+
+from memci.cli.commands.agents import print_agent
+from memci.shapes.agent import AgentAnswer
+
+
+def test_messages_that_memory_made_nothing_of_are_not_called_known(
+    capsys: pytest.CaptureFixture[str],
+):
+    """One of the seven may be of a job that was cancelled."""
+    print_agent(
+        AgentAnswer(
+            agent_id="a", messages=7, seq=7, pending=0, nodes=3, links=2, dangling=0, focus=[],
+            queued=0, dead=0, lease=None, pass_progress=None, passes=0, paused=False,
+            halted_by=None, idle=True,
+        )
+    )  # fmt: skip
+    said = capsys.readouterr().out
+    assert "7; memory is through up to 7, 0 to come" in said
+    assert "knows" not in said
