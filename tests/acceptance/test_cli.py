@@ -140,6 +140,16 @@ def test_wrong_settings_are_named():
     assert "secret" not in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("setting", "value"), [("MEMCI_API_URL", "127.0.0.1:9"), ("MEMCI_API_KEY", "sec\nret")]
+)
+def test_what_no_request_can_be_made_with_is_no_server_that_is_away(setting: str, value: str):
+    done = run("agents", settings={**NOBODY, setting: value})
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"memci: {setting}: expected")
+    assert "no answer" not in done.stderr
+
+
 @pytest.mark.parametrize("name", ["MEMCI_API_KEYS", "MEMCI_MEMORY", "MEMCI_BROKER_URL"])
 def test_nonsense_in_a_setting_is_one_line(name: str):
     done = run("agents", settings={name: "nonsense-of-mine"})
