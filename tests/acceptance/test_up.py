@@ -124,6 +124,10 @@ def _tour(settings: Mapping[str, str], folder: Path) -> None:
     recalled = run_json("recall", "Tiger", *to_ann, settings=settings)
     assert "vacuum" in recalled["memories"][0]["content"]
     assert run_json("recall", "submarine", *to_ann, settings=settings)["miss"] == "never_known"
+    cut = run("recall", "Tiger", *to_ann, "--budget", "1", settings=settings)
+    assert "found, none fits into 1 token " in cut.stdout
+    kept = run("recall", "Tiger", *to_ann, "--relation", "nonsuch", settings=settings)
+    assert "no links named nonsuch (--relation) lead to it within depth " in kept.stdout
     hits = run_json("search", "what does the cat dislike?", *to_ann, settings=settings)["hits"]
     assert "vacuum" in hits[0]["text"]
     elsewhere = run_json("search", "cat", *to_ann, "--session", "other", settings=settings)
