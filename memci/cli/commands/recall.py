@@ -34,14 +34,15 @@ def recall(
     from memci.cli.output import counted, hint, print_json, say
 
     options: dict[str, Any] = {"relations": relation or [], "depth": depth, "limit": limit}
+    shown = {**options, "budget_tokens": budget}
     with agent_of(agent) as memory:
         if text:
-            told = memory.recall_text(keywords, budget_tokens=budget, **options)
+            told = memory.recall_text(keywords, **shown)
             print_json(told) if as_json else say(told.text)
             if not told.text and budget is not None:
                 hint(f"what was found does not fit into {counted(budget, 'token')} (--budget)")
             return
-        found = memory.recall(keywords, budget_tokens=budget, **options)
+        found = memory.recall(keywords, **shown)
         if as_json:
             print_json(found)
             return
