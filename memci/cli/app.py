@@ -9,10 +9,11 @@ import io
 import sys
 import traceback
 from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
+from memci import __version__
 from memci.cli.commands import (
     agents,
     compress,
@@ -69,6 +70,26 @@ _COMMANDS: tuple[tuple[str, Callable[..., Any]], ...] = (
     ("env", env.env),
     ("doctor", doctor.doctor),
 )
+
+
+def _print_version(wanted: bool) -> None:  # noqa: FBT001 - Typer calls it with the option's value
+    if wanted:
+        sys.stdout.write(f"memci {__version__}\n")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    *,
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", is_eager=True, callback=_print_version, help="Print name and version."
+        ),
+    ] = False,
+) -> None:
+    del version  # done with when it was read
+
 
 for _name, _command in _COMMANDS:
     app.command(_name)(_command)

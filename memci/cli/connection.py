@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from memci.cli.settings import read_settings
 from memci.client import Agent, Memci
-from memci.errors import ForbiddenError, ReadTimeoutError, UnauthorizedError, UnavailableError
+from memci.config import Settings
+from memci.errors import (
+    ConfigurationError,
+    ForbiddenError,
+    InvalidInputError,
+    ReadTimeoutError,
+    UnauthorizedError,
+    UnavailableError,
+)
+
+_SETTINGS: Mapping[str | None, str] = {"url": "MEMCI_API_URL", "api_key": "MEMCI_API_KEY"}
 
 
 @contextmanager
 def connected() -> Iterator[Memci]:
     """Lend a client; a server that is away is named in the error."""
     settings = read_settings()
-    key = settings.api_key.get_secret_value() if settings.api_key else None
-    with Memci(settings.client_url, api_key=key) as memci:
+    key = settings.api_key
+    with client_for(settings) as memci:
         try:
             yield memci
         except UnauthorizedError as error:
@@ -33,6 +43,15 @@ def connected() -> Iterator[Memci]:
             raise UnavailableError(
                 f"{error} ({settings.client_url}; `memci doctor` says what is wrong)"
             ) from error
+
+
+def client_for(settings: Settings, *, timeout_s: float = 30.0) -> Memci:
+    """Return a client, or raise ``ConfigurationError`` that names the setting which is wrong."""
+    key = settings.api_key.get_secret_value() if settings.api_key else None
+    try:
+        return Memci(settings.client_url, api_key=key, timeout_s=timeout_s)
+    except InvalidInputError as error:
+        raise ConfigurationError(f"{_SETTINGS.get(error.field, error.field)}: {error}") from None
 
 
 @contextmanager

@@ -100,6 +100,18 @@ def printable(text: str) -> str:
     )
 
 
+def counted(count: int, noun: str) -> str:
+    """Return how many there are of something, in words: "1 job", "2 jobs"."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def hint_pending(count: int) -> None:
+    """Say, beside a read's result, what it does not know of yet."""
+    if count:
+        are = "is still on its" if count == 1 else "are still on their"
+        hint(f"{counted(count, 'message')} {are} way to memory")
+
+
 def shortened(text: str, length: int) -> str:
     """Return the text on one line of at most ``length`` characters."""
     line = " ".join(text.split())

@@ -10,6 +10,7 @@ from typing import Any, Concatenate, ParamSpec, Protocol, Self, TypeVar
 from memci.client.flow import Flow, Retries
 from memci.client.transport import AsyncTransport, Transport
 from memci.client.verbs import AgentVerbs, Habits, ServiceVerbs
+from memci.client.way import check_url, headers_for
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -188,9 +189,10 @@ class Memci:
         """Take where the server is; connects when first used.
 
         A read waits up to ``wait_ms`` until memory has caught up with what this client wrote.
+        Raises ``InvalidInputError`` for an address or a key that no request could be made with.
         """
-        self._url = url
-        self._headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
+        self._url = check_url(url)
+        self._headers = headers_for(api_key)
         self._timeout_s = timeout_s
         self._habits = Habits(wait_ms=wait_ms, retries=retries or Retries())
         self._verbs = ServiceVerbs(self._habits)

@@ -6,7 +6,18 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import Field, JsonValue, StrictBool, StrictInt, StringConstraints
+from pydantic import (
+    Field,
+    GetJsonSchemaHandler,
+    JsonValue,
+    SerializerFunctionWrapHandler,
+    StrictBool,
+    StrictInt,
+    StringConstraints,
+    model_serializer,
+)
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
 
 from memci.domain.context.candidate import Channel, Source
 from memci.domain.context.parts import Section
@@ -185,6 +196,19 @@ class ContextMessage(Answer):
     tool_calls: list[ToolCall] | None = None
     tool_call_id: str | None = None
 
+    # Chat APIs refuse nulls.
+    @model_serializer(mode="wrap")
+    def _without_nulls(self, write: SerializerFunctionWrapHandler) -> Any:
+        return {name: value for name, value in write(self).items() if value is not None}
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, core: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        """Describe the fields, of which the serializer only leaves some out."""
+        fields: Any = {name: part for name, part in core.items() if name != "serialization"}
+        return handler(fields)
+
 
 class ContextItem(Answer):
     """One piece of the assembled list, and where it came from."""
@@ -211,4 +235,4 @@ class ContextAnswer(Freshness):
 
     def as_dicts(self) -> list[dict[str, Any]]:
         """Return the messages as plain dicts, as chat APIs and their clients take them."""
-        return [each.model_dump(mode="json", exclude_none=True) for each in self.messages]
+        return [each.model_dump(mode="json") for each in self.messages]

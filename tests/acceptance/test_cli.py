@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from memci import access
+from memci import __version__, access
 from memci.config import ApiKey
 from memci.errors import UnauthorizedError
 from tests.support.command_line import MEMCI, environment, run
@@ -27,6 +27,11 @@ def test_help_lists_every_command():
     assert done.returncode == 0
     listed = {line.split()[0] for line in done.stdout.splitlines() if line.startswith("  ")}
     assert listed >= set(COMMANDS)
+
+
+def test_the_version_is_told():
+    done = run("--version")
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"memci {__version__}\n", "")
 
 
 def test_help_says_what_each_command_does_to_the_end():
@@ -140,6 +145,16 @@ def test_wrong_settings_are_named():
     assert "secret" not in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("setting", "value"), [("MEMCI_API_URL", "127.0.0.1:9"), ("MEMCI_API_KEY", "sec\nret")]
+)
+def test_what_no_request_can_be_made_with_is_no_server_that_is_away(setting: str, value: str):
+    done = run("agents", settings={**NOBODY, setting: value})
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"memci: {setting}: expected")
+    assert "no answer" not in done.stderr
+
+
 @pytest.mark.parametrize("name", ["MEMCI_API_KEYS", "MEMCI_MEMORY", "MEMCI_BROKER_URL"])
 def test_nonsense_in_a_setting_is_one_line(name: str):
     done = run("agents", settings={name: "nonsense-of-mine"})
@@ -169,14 +184,15 @@ def test_a_bad_file_is_refused_before_anything_is_sent(content: bytes, complaint
 def test_a_new_key_works_with_what_is_printed():
     done = run("keys", "new", "reader", "--agents", "team-*", settings={"MEMCI_HOST": "::"})
     assert done.returncode == 0
-    key, setting = done.stdout.splitlines()
+    (key,) = done.stdout.splitlines()
+    setting = done.stderr.splitlines()[-1]
     name, _, value = setting.partition("=")
     assert name == "MEMCI_API_KEYS"
     entries = [ApiKey.model_validate(each) for each in json.loads(value.strip("'"))]
     known = access.authenticate(entries, f"Bearer {key}")
     assert known is not None
     assert (known.name, known.agents, known.scope) == ("reader", "team-*", "read")
-    assert key not in setting
+    assert key not in done.stderr
     with pytest.raises(UnauthorizedError):
         access.authenticate(entries, f"Bearer {key}x")
 

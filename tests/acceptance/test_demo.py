@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.support.command_line import processes_of, run
+from memci.testing import wait_until
+from tests.support.command_line import MEMCI, environment, processes_of, run
 
 pytestmark = pytest.mark.timeout(400)
 
@@ -28,6 +31,24 @@ def test_the_demo_shows_everything_and_leaves_nothing(tmp_path: Path):
     assert done.stdout.count(" of 800 tokens · receipt ") == 2
     assert not (tmp_path / "demo").exists()
     assert processes_of(tmp_path / "demo") == []
+
+
+def test_a_demo_that_is_stopped_leaves_nothing(tmp_path: Path):
+    folder = tmp_path / "demo"
+    with (tmp_path / "said").open("wb") as out:
+        process = subprocess.Popen(
+            [*MEMCI, "demo"], env=environment(MEMCI_DATA_DIR=str(tmp_path)), stdout=out
+        )
+    try:
+        wait_until((folder / "logs").exists, "the demo's servers run", timeout_s=100)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(100) == 130
+    finally:
+        process.kill()
+        process.wait(10)
+    assert "folder is removed" in (tmp_path / "said").read_text()
+    assert not folder.exists()
+    assert processes_of(folder) == []
 
 
 def _answer(output: str, word: str) -> str:

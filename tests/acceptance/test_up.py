@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 import socket
@@ -91,6 +92,19 @@ def test_a_port_that_is_taken_is_named_with_its_setting(tmp_path: Path):
     assert not (tmp_path / "data").exists()
 
 
+def test_a_memci_that_runs_already_is_named_before_its_ports(tmp_path: Path):
+    with socket.create_server(("127.0.0.1", 0)) as taken, (tmp_path / "lock").open("w+") as lock:
+        lock.write("4711\n")
+        lock.flush()
+        settings = {"MEMCI_DATA_DIR": str(tmp_path), "MEMCI_PORT": str(taken.getsockname()[1])}
+        assert "is taken" in run("up", settings=settings).stderr
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        refused = run("up", settings=settings)
+    assert refused.returncode == 1
+    assert refused.stderr.startswith(f"memci: process 4711 already runs memci in {tmp_path}:")
+    assert "is taken" not in refused.stderr
+
+
 def _address(running: Up) -> str:
     line = next(each for each in running.said.splitlines() if each.startswith("memci is ready at "))
     return line.split()[4]
@@ -124,6 +138,10 @@ def _tour(settings: Mapping[str, str], folder: Path) -> None:
     recalled = run_json("recall", "Tiger", *to_ann, settings=settings)
     assert "vacuum" in recalled["memories"][0]["content"]
     assert run_json("recall", "submarine", *to_ann, settings=settings)["miss"] == "never_known"
+    cut = run("recall", "Tiger", *to_ann, "--budget", "1", settings=settings)
+    assert "found, none fits into 1 token " in cut.stdout
+    kept = run("recall", "Tiger", *to_ann, "--relation", "nonsuch", settings=settings)
+    assert "no links named nonsuch (--relation) lead to it within depth " in kept.stdout
     hits = run_json("search", "what does the cat dislike?", *to_ann, settings=settings)["hits"]
     assert "vacuum" in hits[0]["text"]
     elsewhere = run_json("search", "cat", *to_ann, "--session", "other", settings=settings)

@@ -21,10 +21,16 @@ def env(*, as_json: JsonOption = False) -> None:
     settings = read_settings()
     found = {
         "MEMCI_BROKER_URL": broker_url(settings),
-        "MEMCI_DATABASE_URL": database_url(settings),
+        "MEMCI_DATABASE_URL": _plain(database_url(settings)),
     }
     if as_json:
         print_json(found)
         return
     for name, value in found.items():
         sys.stdout.write(f"export {name}={shlex.quote(value)}\n")
+
+
+def _plain(url: str) -> str:
+    """Return the address without SQLAlchemy's driver in it, which psql and others refuse."""
+    scheme, separator, rest = url.partition("://")
+    return scheme.partition("+")[0] + separator + rest

@@ -37,7 +37,11 @@ def new(
     scope: Annotated[Scope, typer.Option(help="What it may do.")] = Scope.READ,
     as_json: JsonOption = False,
 ) -> None:
-    """Make a key and show it, once; MEMCI_API_KEYS gets only its hash."""
+    """Make a key and show it, once; MEMCI_API_KEYS gets only its hash.
+
+    Only the key is on standard output, for $(memci keys new NAME); what the server needs is beside
+    it, on standard error.
+    """
     from pydantic import ValidationError
 
     from memci.access import new_key
@@ -60,4 +64,4 @@ def new(
     say(key)
     hint("this key is shown once: give it to its user, who sends it as 'Authorization: Bearer …'")
     hint("(the command line sends what MEMCI_API_KEY holds). Start the server with:")
-    say(f"MEMCI_API_KEYS='{json.dumps(entries, ensure_ascii=False)}'")
+    hint(f"MEMCI_API_KEYS='{json.dumps(entries, ensure_ascii=False)}'")

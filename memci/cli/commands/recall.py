@@ -10,6 +10,9 @@ from memci.cli.options import AgentOption, JsonOption
 from memci.domain.memory.recall import Miss
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from memci.client import Agent
     from memci.shapes.read import RecallAnswer
 
 
@@ -28,22 +31,40 @@ def recall(
 ) -> None:
     """Search an agent's memories, from what it talks about outwards."""
     from memci.cli.connection import agent_of
-    from memci.cli.output import print_json, say
+    from memci.cli.output import counted, hint, print_json, say
 
     options: dict[str, Any] = {"relations": relation or [], "depth": depth, "limit": limit}
-    options["budget_tokens"] = budget
+    shown = {**options, "budget_tokens": budget}
     with agent_of(agent) as memory:
         if text:
-            answer = memory.recall_text(keywords, **options)
-            print_json(answer) if as_json else say(answer.text)
+            told = memory.recall_text(keywords, **shown)
+            print_json(told) if as_json else say(told.text)
+            if not told.text and budget is not None:
+                hint(f"what was found does not fit into {counted(budget, 'token')} (--budget)")
             return
-        found = memory.recall(keywords, **options)
-    print_json(found) if as_json else print_recall(found)
+        found = memory.recall(keywords, **shown)
+        if as_json:
+            print_json(found)
+            return
+        if found.memories or found.forgotten:
+            print_recall(found)
+        elif found.miss is None and budget is not None:
+            whole = memory.recall(keywords, **options)
+            print_recall(found, cut_away(whole, budget))
+        elif found.miss is Miss.OUT_OF_REACH:
+            within = _default_depth(memory) if depth is None else depth
+            print_recall(found, out_of_reach(within, relation or []))
+        else:
+            print_recall(found)
 
 
-def print_recall(found: RecallAnswer) -> None:
-    """Print memories, what was forgotten, or why there is neither."""
-    from memci.cli.output import cell, hint, say
+def _default_depth(memory: Agent) -> int:
+    return int(memory.settings().parameters["default_search_depth"])
+
+
+def print_recall(found: RecallAnswer, nothing: str | None = None) -> None:
+    """Print memories, what was forgotten, or why there is neither (``nothing``, if given)."""
+    from memci.cli.output import cell, hint_pending, say
 
     for each in found.memories:
         say(each.content)
@@ -51,17 +72,32 @@ def print_recall(found: RecallAnswer) -> None:
         say(f"    {said}layer {each.layer} · importance {each.importance:.2f}", style="dim")
     for gone in found.forgotten:
         say(f"[forgotten] {gone.relation}: {gone.hint}", style="yellow")
-    if found.miss is not None:
-        say(REASONS[found.miss], style="yellow")
-    if found.pending:
-        hint(f"{found.pending} messages are still on their way to memory")
+    reason = nothing or (REASONS[found.miss] if found.miss else None)
+    if reason is not None:
+        say(reason, style="yellow")
+    hint_pending(found.pending)
+
+
+def cut_away(whole: RecallAnswer, budget: int) -> str:
+    """Say that what was found is too long to be shown."""
+    from memci.cli.output import counted
+
+    count = len(whole.memories) + len(whole.forgotten)
+    return f"{count} found, none fits into {counted(budget, 'token')} (--budget)"
+
+
+def out_of_reach(depth: int, relations: Sequence[str]) -> str:
+    """Say what kept the search from a memory that matches."""
+    reason = REASONS[Miss.OUT_OF_REACH]
+    if relations:
+        names = ", ".join(relations)
+        return f"{reason}: no links named {names} (--relation) lead to it within depth {depth}"
+    return f"{reason}: farther than --depth {depth}"
 
 
 REASONS = {
     Miss.NEVER_KNOWN: "never known: nothing in reach of the focus was ever about this",
     Miss.FORGOTTEN: "forgotten: it was known once",
     Miss.PENDING: "not yet: messages are still on their way to memory",
-    Miss.OUT_OF_REACH: (
-        "remembered, but out of reach: farther from what is talked about now than --depth N"
-    ),
+    Miss.OUT_OF_REACH: "remembered, but out of reach of what is talked about now",
 }

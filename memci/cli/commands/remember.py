@@ -117,7 +117,7 @@ def _wait(memory: Agent, sent: Sent, timeout_s: float) -> list[str]:
 
 
 def _print(sent: Sent, parsed: Parsed, *, waited: bool, as_json: bool) -> None:
-    from memci.cli.output import hint, print_json, say
+    from memci.cli.output import counted, hint, print_json, say
 
     if as_json:
         print_json(
@@ -129,7 +129,7 @@ def _print(sent: Sent, parsed: Parsed, *, waited: bool, as_json: bool) -> None:
             }
         )
         return
-    say(f"{sent.accepted} messages stored ({parsed.format})" + _known(sent.duplicates))
+    say(f"{counted(sent.accepted, 'message')} stored ({parsed.format})" + _known(sent.duplicates))
     if waited and sent.job_ids:
         say("memories are made")
     for job_id in () if waited else sent.job_ids:
@@ -138,7 +138,8 @@ def _print(sent: Sent, parsed: Parsed, *, waited: bool, as_json: bool) -> None:
 
 
 def _known(duplicates: int) -> str:
-    return f", {duplicates} were there already" if duplicates else ""
+    were = "was" if duplicates == 1 else "were"
+    return f", {duplicates} {were} there already" if duplicates else ""
 
 
 def _print_ignored(ignored: Counter[str], hint: Any) -> None:

@@ -49,7 +49,7 @@ def search(
 
 def print_hits(found: SearchAnswer) -> None:
     """Print hits, best first."""
-    from memci.cli.output import cell, hint, say, shortened
+    from memci.cli.output import cell, hint_pending, say, shortened
 
     for rank, hit in enumerate(found.hits, start=1):
         say(f"{rank:>2}. {shortened(hit.text, 300)}")
@@ -57,5 +57,4 @@ def print_hits(found: SearchAnswer) -> None:
         say(f"    {hit.source} · {cell(hit.created_at)} · {ways}", style="dim")
     if not found.hits:
         say("nothing found", style="yellow")
-    if found.pending:
-        hint(f"{found.pending} messages are still on their way to memory")
+    hint_pending(found.pending)

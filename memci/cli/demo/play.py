@@ -25,6 +25,7 @@ def play(settings: Settings) -> int:
         with Interrupts() as interrupts:
             _play(settings, interrupts, screen)
     except KeyboardInterrupt:
+        screen.say("Stopped; the demo's folder is removed.")
         return _INTERRUPTED
     screen.say(
         f"That was memci, in {time.monotonic() - began:.0f} seconds. `memci up` starts yours."

@@ -28,8 +28,8 @@ def stage(
 ) -> Iterator[str]:
     """Run `memci up` in a fresh folder and lend the address of its API.
 
-    ``on_line`` is told each line that it prints. The folder is removed at the end, but stays
-    after an error: its logs say what went wrong.
+    ``on_line`` is told each line that it prints. The folder is removed at the end, also when
+    someone stops the demo, but stays after an error: its logs say what went wrong.
     """
     folder = settings.data_dir / "demo"
     _remove_left_over(folder)
@@ -38,12 +38,16 @@ def stage(
     running = _start(folder, port)
     lines = _Lines(running, on_line)
     try:
-        lines.wait_for(_READY, folder)
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        interrupts.impatient = False
-        _stop(running, interrupts)
-        lines.end()
+        try:
+            lines.wait_for(_READY, folder)
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            interrupts.impatient = False
+            _stop(running, interrupts)
+            lines.end()
+    except KeyboardInterrupt:
+        _remove(folder)
+        raise
     _remove(folder)
 
 

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from memci.cli.connection import client_for
 from memci.cli.doctor.finding import Finding, note, ok, wrong
-from memci.client import Memci
 from memci.config import Settings
-from memci.errors import ForbiddenError, MemciError, UnauthorizedError
+from memci.errors import ConfigurationError, ForbiddenError, MemciError, UnauthorizedError
 
 
 def check_api(settings: Settings) -> Iterator[Finding]:
     """Ask the API as every command does."""
-    key = settings.api_key.get_secret_value() if settings.api_key else None
-    with Memci(settings.client_url, api_key=key, timeout_s=5.0) as memci:
+    try:
+        client = client_for(settings, timeout_s=5.0)
+    except ConfigurationError as error:
+        yield wrong("API", str(error), "put that setting right: nothing can be asked with it")
+        return
+    with client as memci:
         try:
             memci.ready()
         except MemciError as error:
@@ -31,5 +35,5 @@ def check_api(settings: Settings) -> Iterator[Finding]:
         except MemciError as error:
             yield wrong("API", str(error), "see the server's log")
         else:
-            if key is None:
+            if settings.api_key is None:
                 yield note("API key", "none is needed: the server serves this machine only")

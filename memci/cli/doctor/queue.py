@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from memci.cli.doctor.finding import Finding, note, ok, wrong
+from memci.cli.output import counted
 from memci.errors import UnavailableError
 from memci.storage.diagnosis import standstill
 from memci.storage.gauges import lane_gauges
@@ -23,8 +24,10 @@ def check_queue(database: Database, *, token_stale_s: float) -> Iterator[Finding
     except UnavailableError as error:
         yield wrong("queue", str(error), "see the database above")
         return
+    wait = "waits" if gauges.queued_jobs == 1 else "wait"
     waiting = (
-        f"{gauges.queued_jobs:.0f} jobs wait, the oldest for {gauges.oldest_queued_age_s:.0f} s"
+        f"{counted(int(gauges.queued_jobs), 'job')} {wait}, "
+        f"the oldest for {gauges.oldest_queued_age_s:.0f} s"
     )
     if gauges.oldest_queued_age_s > _OLD_S:
         yield wrong("queue", waiting, "start more lane workers, or see why these do not keep up")
@@ -33,7 +36,8 @@ def check_queue(database: Database, *, token_stale_s: float) -> Iterator[Finding
     if gauges.lanes_due_unclaimed:
         yield wrong(
             "lanes",
-            f"{gauges.lanes_due_unclaimed:.0f} lanes have work that no worker has claimed",
+            f"{counted(int(gauges.lanes_due_unclaimed), 'lane')} with work that no worker "
+            "has claimed",
             "do lane and compress workers, beat and upkeep run? (their pools are listed here)",
         )
     if still.overdue:
@@ -47,7 +51,7 @@ def check_queue(database: Database, *, token_stale_s: float) -> Iterator[Finding
     if gauges.dead_jobs:
         yield wrong(
             "dead jobs",
-            f"{gauges.dead_jobs:.0f} jobs have failed for good: "
+            f"{counted(int(gauges.dead_jobs), 'job')} failed for good: "
             + ", ".join(f"{agent} ({count})" for agent, count in still.dead),
             "`memci jobs --agent ID --state dead` says why, `memci retry` runs them again, "
             "`memci discard` gives them up",

@@ -10,6 +10,7 @@ from memci import __version__, embedded
 from memci.cli.output import console
 from memci.cli.parts import PARTS
 from memci.cli.up.addresses import Addresses, choose_addresses
+from memci.cli.up.alone import check_alone
 from memci.cli.up.board import open_board
 from memci.cli.up.environment import part_environment
 from memci.cli.up.interrupts import Interrupts
@@ -28,6 +29,7 @@ _INTERRUPTED = 130
 
 def run_everything(settings: Settings) -> int:
     """Run until asked to stop; returns the exit code."""
+    check_alone(settings)
     addresses = choose_addresses(settings)
     try:
         with Interrupts() as interrupts, _servers(settings) as servers:

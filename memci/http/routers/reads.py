@@ -46,8 +46,7 @@ def search(agent: AgentId, body: SearchRequest, call: Call) -> SearchAnswer:
     return SearchAnswer.model_validate(answer)
 
 
-# What a message does not have is left out: chat APIs refuse nulls.
-@router.post("/agents/{agent}/context", response_model_exclude_none=True)
+@router.post("/agents/{agent}/context")
 def context(agent: AgentId, body: ContextRequest, call: Call) -> ContextAnswer:
     """Assemble the messages that a model should see, within a token budget."""
     answer = _ask(call, "assemble", agent, body)

@@ -133,7 +133,7 @@ def test_dead_jobs_are_told_with_their_agents(database_url: str, broker_url: str
                 "UPDATE job SET state = 'dead', finished_at = now() WHERE agent_id = 'bob'"
             )
         found = {each.subject: each for each in check_queue(database, token_stale_s=10)}
-    assert found["dead jobs"].text == "1 jobs have failed for good: bob (1)"
+    assert found["dead jobs"].text == "1 job failed for good: bob (1)"
 
 
 def test_a_small_model_that_nobody_brings_is_named():

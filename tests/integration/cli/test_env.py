@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
+import psycopg
+
 from memci.embedded import own
 from tests.support.command_line import run, run_json
 
@@ -27,7 +29,9 @@ def test_what_is_not_set_is_where_the_embedded_servers_run(tmp_path: Path):
     assert (refused.returncode, refused.stdout) == (1, "")
     assert "`memci up`" in refused.stderr
     with own(tmp_path / "data") as servers:
-        assert run_json("env", settings=settings) == {
-            "MEMCI_BROKER_URL": servers.addresses.broker_url,
-            "MEMCI_DATABASE_URL": servers.addresses.database_url,
-        }
+        told = run_json("env", settings=settings)
+        assert told["MEMCI_BROKER_URL"] == servers.addresses.broker_url
+        # As psql takes it, and as memci does.
+        with psycopg.connect(told["MEMCI_DATABASE_URL"]) as connection:
+            assert connection.info.dbname == "memci"
+        assert run("db", "upgrade", settings={**settings, **told}).returncode == 0

@@ -49,7 +49,7 @@ def test_nobody_waits_for_an_agent_that_is_paused(server: Served):
         "remember", "-", "--agent", "ann", "--wait", settings=settings, standard_input="Ann: Bye\n"
     )
     asked = run("compress", "--agent", "ann", "--wait", settings=settings)
-    assert said.stdout.startswith("1 messages stored")
+    assert said.stdout.startswith("1 message stored")
     for done in (said, asked):
         assert done.returncode == 1
         assert "agent ann is paused: `memci resume --agent ann`" in done.stderr

@@ -13,6 +13,7 @@ from memci import Memci
 from memci.config import Settings
 from memci.embedded import Postgres, Redis
 from memci.errors import BudgetTooSmallError
+from memci.shapes.read import ContextMessage
 from memci.testing import database_copy
 from tests.integration.http.exploring import explore
 from tests.integration.http.serving import Served, served
@@ -59,6 +60,20 @@ def test_what_was_said_is_found_at_once(server: Served) -> None:
         assert receipt.kind == "context"
         assert memory.recall(["Lena"]).miss == "pending"
         assert memory.recall_text(["Lena"]).text
+
+
+@pytest.mark.timeout(120)
+def test_a_message_of_a_context_holds_no_nulls(server: Served) -> None:
+    answer = httpx.post(
+        f"{server.url}/v1/agents/nobody/context",
+        json={"query": "Hello?", "budget_tokens": 400},
+        timeout=20,
+    ).json()
+    assert answer["messages"] == [{"role": "user", "content": "Hello?"}]
+    assert answer["explain"] is None
+    described = httpx.get(f"{server.url}/openapi.json").json()["components"]["schemas"]
+    assert described["ContextMessage"]["required"] == ["role"]
+    assert set(described["ContextMessage"]["properties"]) == set(ContextMessage.model_fields)
 
 
 @pytest.mark.timeout(120)

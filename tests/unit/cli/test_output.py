@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memci.cli.output import printable, shortened
+from memci.cli.output import counted, hint_pending, printable, shortened
 
 
 @given(st.text())
@@ -28,3 +29,18 @@ def test_escape_sequences_lose_their_power():
 def test_a_shortened_text_is_one_line_within_its_length(text: str, length: int):
     assert len(shortened(text, length)) <= length
     assert "\n" not in shortened(text, length)
+
+
+def test_one_of_a_thing_is_not_many():
+    assert [counted(each, "job") for each in (0, 1, 2)] == ["0 jobs", "1 job", "2 jobs"]
+
+
+def test_what_is_on_its_way_is_told_beside_the_result(capsys: pytest.CaptureFixture[str]):
+    for count in (0, 1, 2):
+        hint_pending(count)
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.splitlines() == [
+        "1 message is still on its way to memory",
+        "2 messages are still on their way to memory",
+    ]

@@ -1,0 +1,18 @@
+"""What doctor says of an API that cannot even be asked."""
+
+from __future__ import annotations
+
+from pydantic import SecretStr
+
+from memci.cli.doctor.api import check_api
+from memci.config import Settings
+
+
+def test_a_setting_that_is_wrong_is_not_mended_by_starting_a_server() -> None:
+    for settings, name in (
+        (Settings(api_url="127.0.0.1:9"), "MEMCI_API_URL"),
+        (Settings(api_key=SecretStr("sec\nret")), "MEMCI_API_KEY"),
+    ):
+        (found,) = check_api(settings)
+        assert name in found.text
+        assert "memci up" not in found.advice
