@@ -25,13 +25,15 @@ _TIMEOUT_S = 180.0
 
 _FILL = """
 WITH agents AS (SELECT 'agent-' || n AS id FROM generate_series(1, %(agents)s) AS n),
-     lanes AS (INSERT INTO lane (agent_id, wake_at) SELECT id, clock_timestamp() FROM agents)
+     lanes AS (INSERT INTO lane (agent_id, wake_at, written_at)
+               SELECT id, clock_timestamp(), now() FROM agents)
 INSERT INTO job (agent_id, id, kind, payload, source)
 SELECT id, gen_random_uuid(), %(kind)s, '{}', 'http'
 FROM generate_series(1, %(each)s) AS n, agents ORDER BY n, id
 """
 _FILL_IDLE = """
-WITH lanes AS (INSERT INTO lane (agent_id) SELECT 'idle-' || n FROM generate_series(1, %(n)s) AS n)
+WITH lanes AS (INSERT INTO lane (agent_id, written_at)
+               SELECT 'idle-' || n, now() FROM generate_series(1, %(n)s) AS n)
 INSERT INTO job (agent_id, id, kind, payload, source, state, finished_at)
 SELECT 'idle-' || n, gen_random_uuid(), %(kind)s, '{}', 'http', 'done', now()
 FROM generate_series(1, %(n)s) AS n

@@ -72,7 +72,7 @@ RETURNING wake_at IS NOT NULL, compress_at >= now(), written_at IS NULL
 """
 # A claim makes the lane of whoever the bell names; that alone makes nobody an agent.
 _FORGET = """
-DELETE FROM lane WHERE agent_id = %(agent_id)s AND NOT paused AND compress_req = 0
+DELETE FROM lane WHERE agent_id = %(agent_id)s AND NOT paused AND compress_req = 0 AND epoch = 0
 AND NOT EXISTS (SELECT FROM job WHERE job.agent_id = lane.agent_id)
 """
 
