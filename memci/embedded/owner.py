@@ -16,6 +16,8 @@ from memci.embedded.postgres import Postgres
 from memci.embedded.redis import Redis
 from memci.errors import ConfigurationError
 
+_LOCK = "lock"
+
 
 @dataclass(frozen=True, slots=True)
 class Addresses:
@@ -74,9 +76,25 @@ def servers_of(data_dir: Path, *, durable: bool = True) -> Servers:
     return _servers(files.private_folder(base, account), account, durable=durable)
 
 
+def owner_of(data_dir: Path) -> str | None:
+    """Return the number of the process that owns the servers of this folder now, if any.
+
+    It only says so early: who owns them is settled when they are started.
+    """
+    try:
+        with (data_dir / _LOCK).open(encoding="ascii") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return lock.read().strip() or "(unknown)"
+    except OSError:
+        pass  # nobody was ever there, or what is there is told by who starts the servers
+    return None
+
+
 @contextmanager
 def _sole_owner(data_dir: Path) -> Iterator[None]:
-    path = data_dir / "lock"
+    path = data_dir / _LOCK
     path.touch(mode=0o600)
     with path.open("r+", encoding="ascii") as lock:
         try:

@@ -8,6 +8,7 @@ import pytest
 
 from memci.testing import open_database, wait_until
 from memci.upkeep.compress import request_due_passes
+from tests.support.locks import waiting_for_locks
 
 
 def requested(producer, agent):
@@ -119,11 +120,3 @@ def test_a_lane_that_is_locked_for_a_moment_is_waited_for_with_no_other_locked(
             with producer.database.lane_transaction() as other:
                 free = other.exec_driver_sql("SELECT FROM lane FOR UPDATE SKIP LOCKED").rowcount
         assert (asking.result(), free) == (20, 19)
-
-
-def waiting_for_locks(watching):
-    row = watching.execute(
-        "SELECT count(*) FROM pg_stat_activity"
-        " WHERE datname = current_database() AND wait_event_type = 'Lock'"
-    ).fetchone()
-    return row[0]

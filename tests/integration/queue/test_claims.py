@@ -8,6 +8,7 @@ import pytest
 
 from memci.queue.claim import Claims
 from memci.testing import open_database, wait_until
+from tests.support.locks import waiting_for_locks
 
 LEASE_MS = 30_000
 
@@ -108,14 +109,6 @@ def test_those_that_touch_the_same_lanes_do_not_deadlock(database_url, database,
             wait_until(lambda: waiting_for_locks(watching) == 2, "both wait")
         for each in all_of_them:
             each.result()
-
-
-def waiting_for_locks(watching):
-    row = watching.execute(
-        "SELECT count(*) FROM pg_stat_activity"
-        " WHERE datname = current_database() AND wait_event_type = 'Lock'"
-    ).fetchone()
-    return row[0]
 
 
 def test_a_lane_in_a_long_effect_keeps_no_other_lease_from_its_renewal(

@@ -1,0 +1,29 @@
+"""Memories that are about to fade, for tests of compression."""
+
+from __future__ import annotations
+
+from memci.domain.memory.parameters import MemoryParameters
+from tests.support.network import AgentUnderTest
+
+LONG = "when we met for dinner we spoke of music, of the long winter and of nothing else at all"
+NO_FOCUS = MemoryParameters(focus_limit=0, related_links=0)
+
+
+def forget_focus(ada: AgentUnderTest) -> None:
+    ada.execute("DELETE FROM focus WHERE agent_id = %s")
+
+
+def leans_on_half_a_link(ada: AgentUnderTest) -> int:
+    """Make a memory with one link of strength 0.5 to an entity, and return its id."""
+    ada.remember(f"A [Grace] {LONG}")
+    forget_focus(ada)
+    ada.execute("UPDATE link SET strength = 0.5 WHERE agent_id = %s")
+    return ada.nodes("memory")[0].id
+
+
+def shrinking(ada: AgentUnderTest, names: str = "ABCDEF") -> None:
+    """Make memories that all lean on half a link, each to be compressed."""
+    ada.parameters = NO_FOCUS
+    ada.remember(*(f"{name} {LONG}" for name in names))
+    ada.execute("UPDATE link SET strength = 0.25 WHERE agent_id = %s")
+    ada.execute("UPDATE lane SET compress_done = 0, compress_req = 1 WHERE agent_id = %s")
