@@ -41,6 +41,9 @@ node = Table(
     Column("user_id", Text),
     # When what it tells was said; null for an entity.
     Column("said_at", Instant),
+    # short or long (R3); a short-term memory is judged anew when its time is over (R5).
+    Column("tier", Text, nullable=False, server_default=text("'long'")),
+    Column("expires_at", Instant),
     Column("scan_count", BigInteger, nullable=False, server_default=_ZERO),
     Column("last_pass", BigInteger, nullable=False, server_default=_ZERO),
     # Small-model calls of the compression under way (M13), in which pass, and when to try again.
@@ -51,6 +54,7 @@ node = Table(
     Index("node_slot", "agent_id", "slot", unique=True),
     Index("node_entity", "agent_id", "entity_key", unique=True,
           postgresql_where=text("entity_key IS NOT NULL")),
+    Index("node_short", "agent_id", "expires_at", postgresql_where=text("tier = 'short'")),
     postgresql_with={"fillfactor": 80},
 )  # fmt: skip
 
