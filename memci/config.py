@@ -40,6 +40,7 @@ LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - to turn them into loopback
 _DATABASE_SCHEMES = ("postgresql", "postgres", "postgresql+psycopg", "postgres+psycopg")
 _BROKER_SCHEMES = ("redis", "rediss", "redis+socket", "amqp", "amqps", "pyamqp")
+_BOOLEANS = {"true": True, "false": False}
 
 
 class ApiKey(BaseModel):
@@ -243,6 +244,8 @@ def _with_scheme(
 def _number(value: object) -> object:
     if not isinstance(value, str):
         return value
+    if value.lower() in _BOOLEANS:
+        return _BOOLEANS[value.lower()]
     for kind in (int, float):
         try:
             return kind(value)
