@@ -39,7 +39,10 @@ SWITCHES = frozenset({"simplemem_enabled", "skip_trivial", "tiered_memory_enable
 
 @dataclass(frozen=True, slots=True)
 class MemoryParameters:
-    """How one network remembers and forgets. Checked when made; ``InvalidInputError`` names the field."""
+    """How one network remembers and forgets.
+
+    Checked when made; ``InvalidInputError`` names the field.
+    """
 
     focus_limit: int = 5  # focus points an agent has at most, LRU
     decay_rate: float = 0.97  # a link's strength is multiplied by it at each scan of its source
