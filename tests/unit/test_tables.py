@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
+import tomllib
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
@@ -12,7 +15,9 @@ from memci.config import load_settings
 from memci.domain.memory.parameters import MemoryParameters
 from memci.errors import ConfigurationError
 from memci.misspelt import misspelt_settings
+from memci.tables import known_places
 
+DOCUMENT = Path(__file__).parents[2] / "docs" / "configuration.md"
 # The tables as people have them, each value other than its default.
 FILE = """
 [simplemem]
@@ -111,6 +116,24 @@ def test_a_wrong_value_is_named_by_its_place(text: str, place: str, expected: st
     write(text)
     with pytest.raises(ConfigurationError, match=f"{expected}.*{place} in memci.toml"):
         load_settings()
+
+
+def test_the_documented_tables_are_the_defaults():
+    blocks = re.findall(r"```toml\n(.*?)```", DOCUMENT.read_text(), re.DOTALL)
+    (documented,) = [each for each in blocks if each.startswith("[simplemem]")]
+    write(documented)
+    assert changed() == {}
+    named = [".".join(place) for place in leaves(tomllib.loads(documented))]
+    assert sorted(named) == sorted(known_places())
+    assert misspelt_settings() == []
+
+
+def leaves(table: dict[str, object], *place: str) -> Iterator[tuple[str, ...]]:
+    for name, value in table.items():
+        if isinstance(value, dict):
+            yield from leaves(value, *place, name)
+        else:
+            yield *place, name
 
 
 def test_what_belongs_to_no_setting_is_told():
