@@ -11,7 +11,7 @@ from dataclasses import replace
 from datetime import date
 
 from memci.domain.time import spans
-from memci.domain.time.absolute import MONTH, month_number
+from memci.domain.time.absolute import MONTH, MONTH_WORDS, month_number
 from memci.domain.time.english_numbers import NUMBER, number
 from memci.domain.time.mention import Reading
 from memci.domain.time.rule import Rule
@@ -27,6 +27,7 @@ _WEEKDAY = (
 _PART = r"(?:\s+(?:morning|afternoon|evening|night)\b)?"
 _UNIT = "(?P<unit>day|week|month|year)"
 _WHICH = r"(?P<which>(?:this|the)\s+(?:past|coming)|this\s+(?:last|next)|last|next|this)"
+_UNITS = ("day", "week", "month", "year")
 _STEP = {"last": -1, "this": 0, "next": 1}
 _PAST = ("past", "last")
 
@@ -175,40 +176,43 @@ def _next_but_one(match: re.Match[str], said: date) -> Reading:
     return _unsure(spans.weekend(said, step), sure=step < 0 and said.weekday() < _SATURDAY)
 
 
-_SEASON = "(?P<season>spring|summer|autumn|fall|winter)"
+_SEASONS = ("spring", "summer", "autumn", "fall", "winter")
+_SEASON = f"(?P<season>{'|'.join(_SEASONS)})"
 _VAGUE = r"(?:a\s+few|a\s+couple(?:\s+of)?|couple\s+of|several|some|many|few)"
 
 RULES = (
-    Rule.of(r"\b(?:the\s+)?day\s+(?P<side>before)\s+yesterday\b" + _PART, _beyond),
-    Rule.of(r"\b(?:the\s+)?day\s+(?P<side>after)\s+tomorrow\b" + _PART, _beyond),
-    Rule.of(rf"\b(?P<day>yesterday|today|tomorrow)\b{_PART}", _named_day),
-    Rule.of(r"\b(?P<day>tonight)\b", _named_day),
-    Rule.of(r"\blast\s+(?:night|evening)\b", _night),
-    Rule.of(r"\bthis\s+(?:morning|afternoon|evening)\b", _part_of_today),
-    Rule.of(rf"\b{_WHICH}\s+(?P<day>{_WEEKDAY}){_PART}", _weekday),
-    Rule.of(rf"\b{_WHICH}\s+weekend\b", _weekend),
-    Rule.of(rf"\b{_WHICH}\s+(?P<unit>week|month|year)\b", _calendar),
-    Rule.of(rf"\b{_WHICH}\s+(?P<m>{MONTH})(?!\s+\d)", _month),
-    Rule.of(rf"\b{_WHICH}\s+{_SEASON}\b", _season),
+    Rule.of(r"\b(?:the\s+)?day\s+(?P<side>before)\s+yesterday\b" + _PART, _beyond, "day"),
+    Rule.of(r"\b(?:the\s+)?day\s+(?P<side>after)\s+tomorrow\b" + _PART, _beyond, "day"),
+    Rule.of(rf"\b(?P<day>yesterday|today|tomorrow)\b{_PART}", _named_day, *_DAYS),
+    Rule.of(r"\b(?P<day>tonight)\b", _named_day, "tonight"),
+    Rule.of(r"\blast\s+(?:night|evening)\b", _night, "last"),
+    Rule.of(r"\bthis\s+(?:morning|afternoon|evening)\b", _part_of_today, "this"),
+    Rule.of(rf"\b{_WHICH}\s+(?P<day>{_WEEKDAY}){_PART}", _weekday, *_WEEKDAYS),
+    Rule.of(rf"\b{_WHICH}\s+weekend\b", _weekend, "weekend"),
+    Rule.of(rf"\b{_WHICH}\s+(?P<unit>week|month|year)\b", _calendar, *_UNITS),
+    Rule.of(rf"\b{_WHICH}\s+(?P<m>{MONTH})(?!\s+\d)", _month, *MONTH_WORDS),
+    Rule.of(rf"\b{_WHICH}\s+{_SEASON}\b", _season, *_SEASONS),
     Rule.of(r"\b(?:the\s+)?(?P<unit>week|weekend|month|year)\s+before\s+(?P<which>last)\b",
-            _next_but_one),
+            _next_but_one, "last"),
     Rule.of(r"\b(?:the\s+)?(?P<unit>week|weekend|month|year)\s+after\s+(?P<which>next)\b",
-            _next_but_one),
-    Rule.of(rf"{NUMBER}\s+{_UNIT}s?\s+(?P<side>ago|back)\b", _distant),
-    Rule.of(rf"{NUMBER}\s+{_UNIT}s?\s+(?P<side>from\s+(?:now|today))\b", _distant),
-    Rule.of(rf"\bin\s+{NUMBER}\s+{_UNIT}s?['’]?\s+(?P<side>time)\b", _distant),
-    Rule.of(rf"{NUMBER}\s+weekends?\s+ago\b", _weekends_ago),
-    Rule.of(rf"\bin\s+{NUMBER}\s+{_UNIT}s?\b(?!['’]?\s+time)", _vague),
-    Rule.of(rf"\b{_VAGUE}\s+{_UNIT}s?\s+(?:ago|back)\b", _vague),
+            _next_but_one, "next"),
+    Rule.of(rf"{NUMBER}\s+{_UNIT}s?\s+(?P<side>ago|back)\b", _distant, "ago", "back"),
+    Rule.of(rf"{NUMBER}\s+{_UNIT}s?\s+(?P<side>from\s+(?:now|today))\b", _distant, "from"),
+    Rule.of(rf"\bin\s+{NUMBER}\s+{_UNIT}s?['’]?\s+(?P<side>time)\b", _distant, "time"),
+    Rule.of(rf"{NUMBER}\s+weekends?\s+ago\b", _weekends_ago, "weekend"),
+    Rule.of(rf"\bin\s+{NUMBER}\s+{_UNIT}s?\b(?!['’]?\s+time)", _vague, *_UNITS),
+    Rule.of(rf"\b{_VAGUE}\s+{_UNIT}s?\s+(?:ago|back)\b", _vague, "ago", "back"),
     Rule.of(
         rf"\b(?:in|over|during|for|within)\s+(?P<mention>the\s+(?:last|past)\s+"
         rf"(?:(?:{NUMBER})\s+)?{_UNIT}s?)\b",
         _rolling,
+        *_UNITS,
     ),
-    Rule.of(rf"\b(?=(?-i:[A-Z]))(?P<day>{_WEEKDAY}){_PART}", _bare_weekday),
+    Rule.of(rf"\b(?=(?-i:[A-Z]))(?P<day>{_WEEKDAY}){_PART}", _bare_weekday, *_WEEKDAYS),
     Rule.of(
         r"\b(?:in|since|until|till|by|during|before|after|early|late|mid)[\s-]+"
         rf"(?P<mention>(?=(?-i:[A-Z]))(?P<m>{MONTH}))(?!\s+\d|,?\s+\d{{4}})",
         _bare_month,
+        *MONTH_WORDS,
     ),
 )  # fmt: skip
