@@ -12,7 +12,7 @@ from datetime import date
 from memci.domain.time import spans
 from memci.domain.time.absolute import nearest
 from memci.domain.time.chinese_numbers import NUMBER, YEAR, number
-from memci.domain.time.mention import Reading
+from memci.domain.time.mention import Reading, unsure
 from memci.domain.time.rule import Rule
 
 _HAN = "\u3400-\u9fff"
@@ -37,16 +37,13 @@ _WEEKS = ("周", "星期", "礼拜")
 _WEEK = f"(?:{'|'.join(_WEEKS)})"
 _NOT_A_WEEK = "(?![期围边年转游遭密刚长身折济旋知岁末一二三四五六日天])"
 _NOT_A_YEAR = "(?![轻代龄级纪度])"
+_SATURDAY = 5
 _WEEKDAYS = "一二三四五六日"
 
 _DAYS = {"大前天": -3, "前天": -2, "昨": -1, "今": 0, "明": 1, "后天": 2, "大后天": 3}
 _YEARS = {"大前年": -3, "前年": -2, "去年": -1, "今年": 0, "明年": 1, "后年": 2, "大后年": 3}
 _UNITS = {"天": "day", "日": "day", "周": "week", "星期": "week", "礼拜": "week"}
 _UNITS |= {"月": "month", "年": "year"}
-
-
-def _unsure(reading: Reading, *, sure: bool = False) -> Reading:
-    return reading if sure else replace(reading, certain=False)
 
 
 def _day(match: re.Match[str], said: date) -> Reading:
@@ -70,11 +67,11 @@ def _weekday(match: re.Match[str], said: date) -> Reading:
 
 
 def _bare_weekday(match: re.Match[str], said: date) -> Reading:
-    return _unsure(spans.day(said, -((said.weekday() - _index(match["day"])) % 7)))
+    return unsure(spans.day(said, -((said.weekday() - _index(match["day"])) % 7)))
 
 
 def _bare_weekend(_match: re.Match[str], said: date) -> Reading:
-    return _unsure(spans.weekend(said, -(said.weekday() < 5)))  # noqa: PLR2004 Saturday
+    return unsure(spans.weekend(said, -(said.weekday() < _SATURDAY)))
 
 
 def _month(match: re.Match[str], said: date) -> Reading:
@@ -100,12 +97,12 @@ def _distant(match: re.Match[str], said: date) -> Reading:
     back = match["side"].endswith("前")
     found = spans.distant(said, _UNITS[match["unit"]], -count if back else count)
     # 两周后 may as well be counted from the day of the story.
-    return _unsure(found, sure=back)
+    return unsure(found, sure=back)
 
 
 def _vague(match: re.Match[str], said: date) -> Reading:
     near, far = (spans.rolling(said, _UNITS[match["unit"]], -count).first for count in (2, 7))
-    return _unsure(spans.period(far, near))
+    return unsure(spans.period(far, near))
 
 
 def _rolling(match: re.Match[str], said: date) -> Reading:
@@ -133,7 +130,7 @@ def _without_year(match: re.Match[str], said: date) -> Reading | None:
     if match["d"] is not None:
         return nearest(said, number(match["m"]), number(match["d"]))
     month = number(match["m"])
-    return _unsure(spans.month_of(said.year - (month > said.month), month))
+    return unsure(spans.month_of(said.year - (month > said.month), month))
 
 
 _MONTH_AND_DAY = f"(?P<m>{NUMBER})月(?:份|(?P<d>{NUMBER})[日号])?"
