@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import islice
 
+import psycopg
+
+from benchmarks.bare_encoding import BareEncoding
 from benchmarks.celery_messages import CeleryMessages
 from benchmarks.compare import Comparison, alternate
-from benchmarks.creation import BareEncoding
 from benchmarks.report import Bar, Finding
 from benchmarks.sentences import conversation
 from benchmarks.stage import Stage
@@ -19,7 +22,7 @@ from memci.testing import wait_until
 
 _AGENT = "ada"
 _MESSAGES_EACH = 3
-_CLEAR = "TRUNCATE lane, node, node_vector, node_term, link, trail, pass_log"
+_TABLES = ("lane", "node", "node_vector", "node_term", "link", "trail", "pass_log")
 # Each memory leans on one link of strength 0.5: its target is half of what was said.
 _FILL = """
 INSERT INTO node (agent_id, id, slot, kind, type, content, original_length, phrase, keywords,
@@ -36,8 +39,10 @@ _REQUEST = """
 INSERT INTO lane (agent_id, last_node_id, compress_req, compress_at)
 VALUES (%(agent)s, %(nodes)s, 1, now())
 """
-_DONE = "SELECT compress_done = compress_req FROM lane"
-_COMPRESSED = "SELECT compressed FROM pass_log"
+_DONE = "SELECT compress_done = compress_req FROM lane WHERE agent_id = %(agent)s"
+_COMPRESSED = "SELECT compressed FROM pass_log WHERE agent_id = %(agent)s"
+# Of a pass that is still under way when whatever runs beside it has ended.
+_MORE_THAN_ENOUGH = 10_000
 
 
 def measure(stage: Stage, *, quick: bool) -> Iterator[Finding]:
@@ -72,7 +77,7 @@ def _compared(
 ) -> Comparison:
     app, name, texts = case
     with stage.owner() as connection:
-        connection.execute("DELETE FROM vector_model")
+        connection.execute("DELETE FROM vector_model")  # the one app's vectors are not the other's
     worker = stage.start_worker(app, COMPRESS_QUEUE, "-P", "threads", "-c", "4")
     tokens = CeleryMessages(stage.broker_url, LANE_COMPRESS_TASK)
     one_pass(stage, tokens, texts[:64])
@@ -91,13 +96,36 @@ def one_pass(stage: Stage, tokens: CeleryMessages, texts: Sequence[str]) -> floa
         tokens.release(COMPRESS_QUEUE)
 
         def is_done() -> bool:
-            row = connection.execute(_DONE).fetchone()
+            row = connection.execute(_DONE, {"agent": _AGENT}).fetchone()
             return row is not None and bool(row[0])
 
         wait_until(is_done, "the pass is over", timeout_s=120.0)
         took = time.perf_counter() - began
-        assert connection.execute(_COMPRESSED).fetchone() == (len(texts),)
+        assert _compressed(connection) == len(texts)
     return len(texts) / took
+
+
+@contextmanager
+def running_pass(stage: Stage) -> Iterator[None]:
+    """Have a compress worker shorten memories meanwhile: more than it will get done with."""
+    prepare(stage, memories(_MORE_THAN_ENOUGH))
+    worker = stage.start_worker(
+        "workers", COMPRESS_QUEUE, "-P", "threads", "-c", "4", name="compress"
+    )
+    tokens = CeleryMessages(stage.broker_url, LANE_COMPRESS_TASK)
+    tokens.prepare([_AGENT])
+    with stage.owner() as connection:
+        connection.execute(_REQUEST, {"agent": _AGENT, "nodes": _MORE_THAN_ENOUGH})
+        tokens.release(COMPRESS_QUEUE)
+        wait_until(lambda: _compressed(connection) > 0, "the pass is under way", timeout_s=60.0)
+        yield
+        assert _compressed(connection) < _MORE_THAN_ENOUGH, "the pass was over too soon"
+    stage.stop([worker])
+
+
+def _compressed(connection: psycopg.Connection) -> int:
+    row = connection.execute(_COMPRESSED, {"agent": _AGENT}).fetchone()
+    return int(row[0]) if row else 0
 
 
 def prepare(stage: Stage, texts: Sequence[str]) -> None:
@@ -109,7 +137,8 @@ def prepare(stage: Stage, texts: Sequence[str]) -> None:
         "languages": [language_of(text) for text in texts],
     }
     with stage.owner() as connection:
-        connection.execute(_CLEAR)
+        for table in _TABLES:
+            connection.execute(f"DELETE FROM {table} WHERE agent_id = %(agent)s".encode(), values)
         connection.execute(_FILL, values)
         connection.execute(_FILL_LINKS, values)
         connection.execute("VACUUM ANALYZE node, link")
