@@ -116,3 +116,9 @@ def shortened(text: str, length: int) -> str:
     """Return the text on one line of at most ``length`` characters."""
     line = " ".join(text.split())
     return line if len(line) <= length else line[: length - 1] + _ELLIPSIS
+
+
+def bar(share: float, cells: int) -> str:
+    """Return a share, 0 to 1, as a bar so many cells wide."""
+    filled = round(max(0.0, min(share, 1.0)) * cells)
+    return "█" * filled + "·" * (cells - filled)
