@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from pydantic import BaseModel
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -61,10 +61,14 @@ def print_table(
         table.add_column(name, justify="right" if numbers else "left", overflow="fold")
     for row in listed:
         table.add_row(*(Text(cell(value)) for value in row))
+    print_trimmed(Padding(table, (0, 0, 0, indent)))
+
+
+def print_trimmed(drawn: RenderableType) -> None:
+    """Print something of Rich's, which fills lines up with blanks, without them."""
     screen = console()
     with screen.capture() as captured:
-        screen.print(Padding(table, (0, 0, 0, indent)))
-    # Rich fills lines up with blanks.
+        screen.print(drawn)
     sys.stdout.write("".join(f"{line.rstrip()}\n" for line in captured.get().splitlines()))
     sys.stdout.flush()
 

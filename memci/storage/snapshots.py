@@ -58,7 +58,12 @@ def take_snapshot(connection: Connection, agent_id: str, number: int, budget: in
     if not budget:
         return
     connection.exec_driver_sql(_TAKE, {"agent": agent_id, "number": number})
-    if connection.exec_driver_sql(_WEIGHT, (agent_id,)).scalar_one() > budget:
+    if snapshots_weight(connection, agent_id) > budget:
         rows = connection.exec_driver_sql(_WEIGHTS, (agent_id,))
         kept = kept_snapshots({row[0]: row[1] for row in rows}, int(budget * _ROOM))
         connection.exec_driver_sql(_DROP, (agent_id, kept))
+
+
+def snapshots_weight(connection: Connection, agent_id: str) -> int:
+    """Return the bytes that the snapshots of an agent take."""
+    return int(connection.exec_driver_sql(_WEIGHT, (agent_id,)).scalar_one())

@@ -32,7 +32,7 @@ def watch(
     from memci.cli.connection import agent_of
     from memci.cli.network.frame import frame
     from memci.cli.network.sight import Watcher
-    from memci.cli.output import console, print_json
+    from memci.cli.output import console, print_json, print_trimmed
 
     screen = console()
     with agent_of(agent) as memory:
@@ -41,7 +41,7 @@ def watch(
         if as_json:
             print_json(_as_json(sight))
         elif once or not screen.is_terminal:
-            screen.print(frame(sight, height=None))
+            print_trimmed(frame(sight, height=None))
         else:
             _follow(watcher, sight, screen, every)
 

@@ -15,9 +15,10 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
 
 from memci.cli.network.fonts import Fonts
-from memci.cli.output import counted, shortened
+from memci.cli.output import shortened
 from memci.shapes.network import FadingAnswer, FadingMemory
 
 _SIZE_INCHES = (10.0, 10.0)
@@ -25,6 +26,7 @@ _DPI = 140
 # So many can be told apart by a name at the end of their line.
 _NAMED = 12
 _NAME = 28
+_MEDIAN = "median, forgotten ones as 0"
 _COLORS = colormaps["viridis"]
 _BAND, _BOLD, _GONE, _COUNT = "tab:blue", "black", "tab:red", "tab:orange"
 # Of importance: below 1 it is told by quarters.
@@ -57,10 +59,10 @@ def plot(fading: FadingAnswer, suffix: str) -> bytes:
 
 def _title(fading: FadingAnswer) -> str:
     gone = sum(each.forgotten for each in fading.memories)
-    shown = f"{counted(len(fading.memories), 'memory').replace('memorys', 'memories')}"
-    left_out = f" of {len(fading.memories) + fading.left_out}" if fading.left_out else ""
+    count = len(fading.memories)
+    drawn = f"{count} of {count + fading.left_out}" if fading.left_out else f"{count}"
     first, last = fading.passes[0].number, fading.passes[-1].number
-    return f"{fading.agent_id}: {shown}{left_out}, {gone} forgotten, passes {first} to {last}"
+    return f"{fading.agent_id}: {drawn} memories, {gone} forgotten, passes {first} to {last}"
 
 
 def _draw_strengths(axes: Axes, fading: FadingAnswer) -> None:
@@ -107,7 +109,7 @@ def _draw_importances(axes: Axes, fading: FadingAnswer) -> None:
     _explain(
         axes,
         [
-            Line2D([], [], color=_BOLD, linewidth=2, label="median"),
+            Line2D([], [], color=_BOLD, linewidth=2, label=_MEDIAN),
             Line2D([], [], color=_GONE, linestyle="--", label="below it content fades"),
         ],
     )
@@ -123,10 +125,11 @@ def _draw_lengths(axes: Axes, fading: FadingAnswer, fonts: Fonts) -> None:
         if memory.forgotten and (last := _last_seen(seen)) is not None
     ]
     axes.plot([x for x, _ in ends], [y for _, y in ends], "x", color=_GONE, markersize=5)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set(xlabel="pass", ylabel="length, share of the original", ylim=(0, 1.05))
     axes.yaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
-    forgotten = Line2D([], [], color=_GONE, marker="x", linestyle="", label="forgotten after it")
-    _explain(axes, [Line2D([], [], color=_BOLD, linewidth=2, label="median"), forgotten])
+    forgotten = Line2D([], [], color=_GONE, marker="x", linestyle="", label="forgotten")
+    _explain(axes, [Line2D([], [], color=_BOLD, linewidth=2, label=_MEDIAN), forgotten])
     if len(fading.memories) <= _NAMED:
         _name_lines(axes, fading, shares, fonts)
 
@@ -151,15 +154,25 @@ def _draw_lines(axes: Axes, fading: FadingAnswer, lines: Sequence[Sequence[float
             alpha=max(0.2, min(0.9, 25 / len(lines))),
             linewidth=0.8 if many else 1.4,
             # A memory that was seen once only is a point.
-            marker="." if many is False or _sights(line) == 1 else None,
+            marker=None if many and _sights(line) > 1 else ".",
             markersize=3,
         )
-    middle = [
-        median(there) if (there := [each for each in column if each is not None]) else float("nan")
-        for column in zip(*lines, strict=True)
+    if lines:
+        axes.plot(numbers, _medians(lines), color=_BOLD, linewidth=2)
+
+
+def _medians(lines: Sequence[Sequence[float | None]]) -> list[float]:
+    """Return the median of all memories made so far: one that is forgotten counts as 0.
+
+    Else it would rise whenever one is forgotten.
+    """
+    born = [next(at for at, each in enumerate(line) if each is not None) for line in lines]
+    return [
+        median([value or 0.0 for value, first in zip(column, born, strict=True) if first <= at])
+        if min(born) <= at
+        else float("nan")
+        for at, column in enumerate(zip(*lines, strict=True))
     ]
-    if middle:
-        axes.plot(numbers, middle, color=_BOLD, linewidth=2)
 
 
 def _name_lines(

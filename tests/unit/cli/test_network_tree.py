@@ -153,9 +153,7 @@ def test_a_pipe_gets_whole_lines_without_colour(capsys: pytest.CaptureFixture[st
 
 def test_control_characters_and_lines_do_no_harm(capsys: pytest.CaptureFixture[str]):
     evil = "\x1b]0;x\x07first\nsecond\x9b2J [bold]"
-    shown = network(
-        [node(1, evil)], [link(1, 2, dangling=True, relation=evil, hint=evil)]
-    )
+    shown = network([node(1, evil)], [link(1, 2, dangling=True, relation=evil, hint=evil)])
     print_tree(shown, 4)
     lines = [*capsys.readouterr().out.splitlines(), *dot_of(shown).splitlines()]
     assert all(character.isprintable() for line in lines for character in line)

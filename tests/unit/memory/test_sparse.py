@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -42,7 +44,7 @@ def test_over_a_long_life_distances_grow_with_age():
     assert held[0] == 1
     assert held[-1] == 3_000
     newest = held[-1]
-    for before, after in zip(held, held[1:], strict=False):
+    for before, after in itertools.pairwise(held):
         # Nowhere a hole of more than a third of the time that has gone by since.
         assert after - before <= max(2, (newest - before) / 3)
     recent = [each for each in held if newest - each < 16]
