@@ -104,9 +104,9 @@ def printable(text: str) -> str:
     )
 
 
-def counted(count: int, noun: str) -> str:
+def counted(count: int, noun: str, plural: str | None = None) -> str:
     """Return how many there are of something, in words: "1 job", "2 jobs"."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+    return f"{count} {noun}" if count == 1 else f"{count} {plural or noun + 's'}"
 
 
 def hint_pending(count: int) -> None:

@@ -55,7 +55,7 @@ def fading(memories: int, passes: int, phrase: str = "a phrase") -> FadingAnswer
 
     def memory(place: int) -> FadingMemory:
         forgotten = place % 3 == 2
-        until = passes - 1 if forgotten else passes
+        until = max(1, passes - 1) if forgotten else passes
         share = [max(0.0, 1 - at / (place + 2)) if at < until else None for at in range(passes)]
         return FadingMemory(
             id=place + 1, phrase=None if forgotten else phrase, original_length=100,

@@ -33,7 +33,7 @@ def plot(
     replaced.
     """
     from memci.cli.connection import agent_of
-    from memci.cli.output import hint, print_json
+    from memci.cli.output import counted, print_json, say
 
     kind = _kind(output) if output else None
     if output is None and not as_json:
@@ -54,7 +54,10 @@ def plot(
         output.write_bytes(drawn)
     except OSError as error:
         raise MemciError(f"{output} cannot be written: {error.strerror}") from None
-    hint(f"{output}: {len(fading.memories)} memories over {len(fading.passes)} passes")
+    if as_json:
+        return
+    memories = counted(len(fading.memories), "memory", "memories")
+    say(f"{output}: {memories} over {counted(len(fading.passes), 'pass', 'passes')}")
 
 
 def _drawn(fading: FadingAnswer, kind: str) -> bytes:

@@ -42,8 +42,8 @@ def _head(sight: Sight, trouble: str | None) -> list[Text]:
     about = sight.about
     entities = sum(node.kind == "entity" for node in sight.network.nodes)
     counts = [
-        f"{about.nodes - entities} memories",
-        f"{entities} entities",
+        counted(about.nodes - entities, "memory", "memories"),
+        counted(entities, "entity", "entities"),
         counted(about.links, "link"),
         f"{about.dangling} dangling",
     ]
@@ -109,7 +109,7 @@ def _table(sight: Sight, memories: list[NetworkNode]) -> Table:
 
 def _told(gone: Gone) -> Text:
     when = f"in pass {gone.pass_number}" if gone.pass_number else "lately"
-    why = f" ({gone.reason})" if gone.reason else ""
+    why = f" ({printable(gone.reason)})" if gone.reason else ""
     about = printable(shortened(gone.about or "", _WORDS))
     return _line(
         Text.assemble(

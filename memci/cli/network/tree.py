@@ -56,7 +56,7 @@ def name_of(node: NetworkNode) -> str:
     if node.phrase is not None:
         return printable(shortened(node.phrase, _PHRASE))
     event = node.last_event
-    return f"({event.event} in pass {event.pass_number})" if event else "(gone)"
+    return f"({printable(event.event)} in pass {event.pass_number})" if event else "(gone)"
 
 
 def _print_branch(screen: Console, root: Branch) -> None:
