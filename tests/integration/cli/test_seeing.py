@@ -10,7 +10,7 @@ import signal
 import subprocess
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import httpx
@@ -19,7 +19,7 @@ import pytest
 from memci import Memci
 from memci.errors import InvalidInputError, NotFoundError
 from memci.testing import wait_until
-from tests.integration.http.serving import Served
+from tests.integration.http.serving import Served, served_alone
 from tests.support.command_line import MEMCI, environment, run, run_json
 from tests.support.fading import LONG
 from tests.support.network import AgentUnderTest
@@ -217,6 +217,18 @@ def test_on_a_terminal_it_follows_the_passes_until_ctrl_c(
         assert watched.end() == 0
     assert "Traceback" not in watched.said
     assert "\x1b[?25h" in watched.said.rpartition("\x1b[?25l")[2]  # the cursor is back
+
+
+def test_a_server_that_goes_away_is_waited_for(database_url: str, broker_url: str):
+    with ExitStack() as stack:
+        server = stack.enter_context(served_alone(database_url, broker_url))
+        AgentUnderTest(server.runtime.database).remember(f"A [Grace] {LONG}")
+        address = {"MEMCI_API_URL": server.url}
+        with watching("ada", "--every", "0.2", **address) as watched:
+            watched.wait_said("no pass yet")
+            stack.close()
+            watched.wait_said("trying again")
+            assert watched.end() == 0
 
 
 def test_over_http_wrong_questions_are_told(ada: AgentUnderTest, server: Served):
