@@ -7,6 +7,7 @@ from sqlalchemy import Connection
 from memci.domain.memory.sparse import kept_snapshots
 
 # Arrays in the order of ids. Importance is the sum of a node's own links whose target lives (M11).
+# What no REAL can hold would be an error, not a 0: such strengths are where links never break.
 NETWORK = """
     n.node_ids, n.lengths, n.original_lengths, n.importances, n.entities,
     ARRAY(SELECT f.node_id FROM focus f WHERE f.agent_id = %(agent)s ORDER BY f.mentioned DESC)
@@ -19,7 +20,8 @@ NETWORK = """
            coalesce(array_agg(importance), '{}') AS importances,
            coalesce(array_agg(id) FILTER (WHERE kind = 'entity'), '{}') AS entities
       FROM (SELECT o.id, o.kind, char_length(o.content) AS length, o.original_length,
-                   coalesce(own.importance, 0)::real AS importance
+                   CASE WHEN own.importance > 1e-30 THEN own.importance ELSE 0 END::real
+                       AS importance
               FROM node o LEFT JOIN (
                    SELECT k.source, sum(k.strength) AS importance
                      FROM link k JOIN node t ON t.agent_id = k.agent_id AND t.id = k.target
@@ -28,8 +30,10 @@ NETWORK = """
   (
     SELECT coalesce(array_agg(source), '{}') AS sources,
            coalesce(array_agg(target), '{}') AS targets,
-           coalesce(array_agg(strength::real), '{}') AS strengths
-      FROM (SELECT k.source, k.target, k.strength FROM link k
+           coalesce(array_agg(strength), '{}') AS strengths
+      FROM (SELECT k.source, k.target,
+                   CASE WHEN k.strength > 1e-30 THEN k.strength ELSE 0 END::real AS strength
+              FROM link k
              WHERE k.agent_id = %(agent)s ORDER BY k.source, k.target) ordered) l
 """
 COLUMNS = (
@@ -43,8 +47,10 @@ SELECT %(agent)s, %(number)s, {NETWORK}
 _BYTES = " + ".join(f"pg_column_size({column})" for column in COLUMNS.split(", "))
 _WEIGHT = f"""
 SELECT coalesce(sum({_BYTES}), 0) FROM pass_snapshot WHERE agent_id = %s
-"""  # noqa: S608 - as above
-_WEIGHTS = f"SELECT number, {_BYTES} FROM pass_snapshot WHERE agent_id = %s"  # noqa: S608 - as above
+"""  # noqa: S608 - columns of this module
+_WEIGHTS = f"""
+SELECT number, {_BYTES} FROM pass_snapshot WHERE agent_id = %s
+"""  # noqa: S608 - columns of this module
 _DROP = "DELETE FROM pass_snapshot WHERE agent_id = %s AND number <> ALL(%s)"
 # What is let go of beyond need, so that it is not done after every pass.
 _ROOM = 0.75

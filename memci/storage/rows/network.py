@@ -151,6 +151,7 @@ pass_snapshot = Table(
     Column("sources", ARRAY(BigInteger), nullable=False),
     Column("targets", ARRAY(BigInteger), nullable=False),
     Column("strengths", ARRAY(REAL), nullable=False),
-    # Arrays beside the row: weighing snapshots reads none of them.
+    # Short arrays are compressed as well, and lie beside the row: more of them fit, and weighing
+    # them reads none.
     postgresql_with={"toast_tuple_target": 128},
 )

@@ -299,3 +299,13 @@ def test_others_see_nothing_of_it(ada: AgentUnderTest, listings: Listings) -> No
     bob.compress()
     assert listings.network("bob", number=1, limit=5).nodes == []
     assert listings.network("ada", number=1, limit=5).nodes != []
+
+
+def test_strengths_too_small_to_tell_are_none(ada: AgentUnderTest, listings: Listings) -> None:
+    ada.parameters = MemoryParameters(focus_limit=0, link_break_threshold=0)
+    ada.remember(f"A {LONG}", f"B {LONG}")
+    ada.execute("UPDATE link SET strength = 1e-60 WHERE agent_id = %s AND source = 1")
+    network = listings.network("ada", number=None, limit=5)
+    assert {each.source: each.strength for each in network.links} == {1: 0.0, 2: 0.5}
+    ada.compress()
+    assert listings.network("ada", number=1, limit=5).pass_number == 1
