@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from io import BytesIO
-from statistics import median
 from typing import Any
 
 from matplotlib import colormaps, rc_context
@@ -18,6 +17,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from memci.cli.network.fonts import Fonts
+from memci.cli.network.series import last_seen, medians, shares_of, sights_in
 from memci.cli.output import shortened
 from memci.shapes.network import FadingAnswer, FadingMemory
 
@@ -116,13 +116,13 @@ def _draw_importances(axes: Axes, fading: FadingAnswer) -> None:
 
 
 def _draw_lengths(axes: Axes, fading: FadingAnswer, fonts: Fonts) -> None:
-    shares = [_shares(each) for each in fading.memories]
+    shares = [shares_of(each) for each in fading.memories]
     _draw_lines(axes, fading, shares)
     numbers = [each.number for each in fading.passes]
     ends = [
-        (numbers[last], seen[last] or 0.0)
+        (numbers[last_seen(seen)], seen[last_seen(seen)] or 0.0)
         for memory, seen in zip(fading.memories, shares, strict=True)
-        if memory.forgotten and (last := _last_seen(seen)) is not None
+        if memory.forgotten
     ]
     axes.plot([x for x, _ in ends], [y for _, y in ends], "x", color=_GONE, markersize=5)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
@@ -154,25 +154,11 @@ def _draw_lines(axes: Axes, fading: FadingAnswer, lines: Sequence[Sequence[float
             alpha=max(0.2, min(0.9, 25 / len(lines))),
             linewidth=0.8 if many else 1.4,
             # A memory that was seen once only is a point.
-            marker=None if many and _sights(line) > 1 else ".",
+            marker=None if many and sights_in(line) > 1 else ".",
             markersize=3,
         )
     if lines:
-        axes.plot(numbers, _medians(lines), color=_BOLD, linewidth=2)
-
-
-def _medians(lines: Sequence[Sequence[float | None]]) -> list[float]:
-    """Return the median of all memories made so far: one that is forgotten counts as 0.
-
-    Else it would rise whenever one is forgotten.
-    """
-    born = [next(at for at, each in enumerate(line) if each is not None) for line in lines]
-    return [
-        median([value or 0.0 for value, first in zip(column, born, strict=True) if first <= at])
-        if min(born) <= at
-        else float("nan")
-        for at, column in enumerate(zip(*lines, strict=True))
-    ]
+        axes.plot(numbers, medians(lines), color=_BOLD, linewidth=2)
 
 
 def _name_lines(
@@ -191,19 +177,6 @@ def _name(memory: FadingMemory, fonts: Fonts) -> str:
         return f"#{memory.id} (forgotten)"
     phrase = shortened(memory.phrase, _NAME)
     return f"#{memory.id} {phrase}" if fonts.can_draw(phrase) else f"#{memory.id}"
-
-
-def _shares(memory: FadingMemory) -> list[float | None]:
-    whole = max(1, memory.original_length)
-    return [None if each is None else each / whole for each in memory.lengths]
-
-
-def _last_seen(line: Sequence[float | None]) -> int | None:
-    return max((at for at, each in enumerate(line) if each is not None), default=None)
-
-
-def _sights(line: Sequence[float | None]) -> int:
-    return sum(each is not None for each in line)
 
 
 def _color(place: int, count: int) -> tuple[float, float, float, float]:

@@ -14,6 +14,7 @@ from matplotlib.image import imread
 
 from memci.cli.network.fonts import Fonts
 from memci.cli.network.plot import plot
+from memci.cli.network.series import last_seen, medians, shares_of, sights_in
 from memci.shapes.network import FadingAnswer
 from tests.support.command_line import environment
 from tests.support.networks import fading
@@ -78,3 +79,22 @@ def test_only_a_plot_imports_matplotlib():
         "sys.exit('matplotlib' in sys.modules)"
     )
     subprocess.run([sys.executable, "-c", program], env=environment(), check=True)
+
+
+def test_what_is_forgotten_counts_as_nothing_and_what_is_unborn_not_at_all():
+    lines = [
+        [None, 0.8, 0.4, None, None],
+        [None, None, 1.0, 1.0, 1.0],
+        [None, 0.6, None, None, None],
+    ]
+    found = medians(lines)
+    assert np.isnan(found[0])
+    assert found[1:] == pytest.approx([0.7, 0.4, 0.0, 0.0])
+    assert [last_seen(line) for line in lines] == [2, 4, 1]
+    assert [sights_in(line) for line in lines] == [2, 3, 1]
+    assert medians([]) == []
+
+
+def test_lengths_are_shares_of_the_original():
+    (memory,) = fading(1, 3).memories
+    assert shares_of(memory) == pytest.approx([1.0, 0.5, 0.0])
