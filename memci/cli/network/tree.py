@@ -111,11 +111,11 @@ def _strength(strength: float, arrow: str, relation: str) -> Sequence[tuple[str,
 
 def _told(node: NetworkNode) -> Sequence[tuple[str, str]]:
     style = _FOCUS if node.focus else _GONE if node.forgotten else _PLAIN
-    told = [(f"#{node.id} ", _ASIDE), (name_of(node), style)]
-    if node.kind == "memory":
-        share = node.length / max(1, node.original_length)
-        told.append((f"  {share:.0%} of {node.original_length}", _ASIDE))
-    return [*told, (f"  importance {node.importance:.2f}", _ASIDE)]
+    share = node.length / max(1, node.original_length)
+    length = f", {share:.0%} of {node.original_length}" if node.kind == "memory" else ""
+    # Words come last: they are what a narrow terminal cuts.
+    numbers = f"#{node.id} importance {node.importance:.2f}{length}  "
+    return [(numbers, _ASIDE), (name_of(node), style)]
 
 
 def _word(text: str | None) -> str:

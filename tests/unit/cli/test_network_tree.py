@@ -84,13 +84,13 @@ def test_it_goes_from_the_focus_outwards_by_strength(capsys: pytest.CaptureFixtu
     head, *lines = printed(shown, capsys)
     assert head == "ada, now: 5 nodes, 5 links"
     assert lines == [
-        "● #1 Lisbon  importance 2.00",
-        "├─ ██████ 1.00 ↔ is #3 a strong one  50% of 100  importance 1.00",
-        "│  └─ ███··· 0.50 ← about #4 behind it  50% of 100  importance 1.00",
-        "└─ ██···· 0.25 → concerns #2 a weak one  50% of 100  importance 1.00",
+        "● #1 importance 2.00  Lisbon",
+        "├─ ██████ 1.00 ↔ is #3 importance 1.00, 50% of 100  a strong one",
+        "│  └─ ███··· 0.50 ← about #4 importance 1.00, 50% of 100  behind it",
+        "└─ ██···· 0.25 → concerns #2 importance 1.00, 50% of 100  a weak one",
         "   └─ █····· 0.10 ⇢ next #9 forgotten: an umbrella",
         "out of reach of the focus:",
-        "● #5 alone  50% of 100  importance 1.00",
+        "● #5 importance 1.00, 50% of 100  alone",
     ]
 
 
@@ -126,7 +126,7 @@ def test_many_dangling_links_and_what_is_not_shown_are_counted(
 
 def test_what_was_there_then_says_what_became_of_it(capsys: pytest.CaptureFixture[str]):
     shown = network([node(1, None)], [])
-    assert "#1 (forgotten in pass 7)" in "\n".join(printed(shown, capsys))
+    assert "50% of 100  (forgotten in pass 7)" in "\n".join(printed(shown, capsys))
 
 
 @pytest.mark.parametrize("width", [20, 40, 61])
@@ -148,7 +148,7 @@ def test_wide_characters_fit_a_narrow_terminal(monkeypatch: pytest.MonkeyPatch, 
 def test_a_pipe_gets_whole_lines_without_colour(capsys: pytest.CaptureFixture[str]):
     lines = printed(network([node(1, "words " * 12)], []), capsys)
     assert "\x1b" not in "".join(lines)
-    assert lines[1].endswith("importance 1.00")
+    assert lines[1].count("words") == 12
 
 
 def test_control_characters_and_lines_do_no_harm(capsys: pytest.CaptureFixture[str]):
