@@ -27,11 +27,13 @@ from memci.cli.commands import (
     keys,
     lane,
     nodes,
+    plot,
     recall,
     reembed,
     remember,
     search,
     up,
+    watch,
 )
 from memci.errors import InvalidInputError, MemciError
 from memci.expectation import expectation
@@ -61,6 +63,8 @@ _COMMANDS: tuple[tuple[str, Callable[..., Any]], ...] = (
     ("context", context.context),
     ("agents", agents.agents),
     ("nodes", nodes.nodes),
+    ("watch", watch.watch),
+    ("plot", plot.plot),
     ("jobs", jobs.jobs),
     ("compress", compress.compress),
     ("retry", job_actions.retry),
