@@ -32,6 +32,7 @@ from memci.cli.commands import (
     reembed,
     remember,
     search,
+    settings,
     up,
     watch,
 )
@@ -72,6 +73,7 @@ _COMMANDS: tuple[tuple[str, Callable[..., Any]], ...] = (
     ("cancel", job_actions.cancel),
     ("pause", lane.pause),
     ("resume", lane.resume),
+    ("settings", settings.settings),
     ("reembed", reembed.reembed),
     ("env", env.env),
     ("doctor", doctor.doctor),
