@@ -12,9 +12,12 @@ from memci.smallmodel.offline.words import (
     CHINESE_NEGATIONS,
     ENGLISH_FUNCTION_WORDS,
     ENGLISH_NEGATIONS,
+    NOT_CHINESE_NEGATIONS,
 )
 
 _WORD = re.compile(r"[^\W_]+(?:[-'’.][^\W_]+)*")
+# jieba would cut "don't" into three.
+_LATIN_WORD = re.compile(r"[A-Za-zÀ-ɏ]+(?:['’][A-Za-z]+)+")
 _HAN = re.compile(r"[\u3400-\u9fff]")
 _NUMBER = 8.0
 _NEGATION = 4.0
@@ -52,20 +55,20 @@ def weigh(text: str, language: Language) -> list[Word]:
 
 
 def _weigh_chinese(text: str) -> list[Word]:
-    found: list[Word] = []
+    latin = [(match.start(), match[0]) for match in _LATIN_WORD.finditer(text)]
+    found = [_english(word, start, opens=False) for start, word in latin]
+    inside = {start + offset for start, word in latin for offset in range(len(word))}
     at = 0
     for word in chinese.words(text):
-        if _HAN.search(word):
-            found.append(_chinese(word, at))
-        elif any(character.isalnum() for character in word):
-            found.append(_english(word, at, opens=False))
+        if at not in inside and any(character.isalnum() for character in word):
+            found.append(_chinese(word, at) if _HAN.search(word) else _english(word, at, opens=False))
         at += len(word)
-    return found
+    return sorted(found, key=lambda word: word.start)
 
 
 def _chinese(word: str, start: int) -> Word:
     end = start + len(word)
-    if word.startswith(CHINESE_NEGATIONS):
+    if word not in NOT_CHINESE_NEGATIONS and any(each in word for each in CHINESE_NEGATIONS):
         return Word(word, start, end, _NEGATION, negation=True)
     if word in CHINESE_FUNCTION_WORDS:
         return Word(word, start, end, 0.0)

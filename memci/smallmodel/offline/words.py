@@ -89,6 +89,13 @@ hasn't hadn't mustn't needn't ain't cant dont wont didnt doesnt isnt
 
 CHINESE_NEGATIONS = ("不", "没", "无", "未", "别", "非", "勿", "莫", "禁止", "拒绝", "除了", "除非")
 
+# Words with such a character that deny nothing.
+NOT_CHINESE_NEGATIONS = _set("""
+非常 别人 别的 特别 未来 分别 区别 性别 级别 告别 离别 类别 个别 识别 鉴别 别墅 别致 无论 无锡 非洲
+莫非 莫扎特 莫斯科 沉没 没收 淹没 出没 不过 不仅 不但 不管 不论 不错 差不多 不好意思 不久 不断 不同
+不少 对不起 了不起 忍不住 不禁 不得不 不如
+""")
+
 CHINESE_FUNCTION_WORDS = _set("""
 的 了 着 过 是 在 和 与 也 都 就 还 又 很 把 被 给 让 对 从 到 我 你 您 他 她 它 我们 你们 他们 她们
 这 那 这个 那个 这些 那些 一个 一些 什么 怎么 吗 呢 吧 啊 呀 哦 嗯 呵呵 哈哈 会 能 可以 要 想 说
