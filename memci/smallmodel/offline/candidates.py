@@ -16,12 +16,12 @@ from memci.smallmodel.offline.weights import Word, weigh
 OPEN_MARKS = ",;:，；：、—–-( "
 
 # A word's worth when it was said once already, twice, …
-_AGAIN = 0.4
+_AGAIN = 0.3
 # A question tells less than an answer.
 _QUESTION = 0.5
 # A greeting, thanks or praise tells next to nothing; a decision, a rule or a date's plan more.
 _SOCIAL = 0.3
-_TELLING = 1.2
+_TELLING = 1.4
 _FEWEST_TELLING_WORDS = 2
 # In Chinese the first clause mostly names what the sentence is about, and the others leave it out.
 _OPENS_CHINESE = 1.15

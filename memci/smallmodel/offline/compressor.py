@@ -18,9 +18,9 @@ from memci.smallmodel.offline.clauses import Clause, without_conjunction
 from memci.smallmodel.offline.excerpts import excerpt, shortest
 
 # Share of the text from which on there is room for greetings.
-_POLITE = 0.3
+_POLITE = 0.4
 # Characters of room that are worth filling with parts of clauses.
-_FEWEST_FILLED = 24
+_FEWEST_FILLED = 16
 # A label ("Ann: ") is written as long as it takes no more than this share of the room.
 _LABEL_SHARE = 0.2
 

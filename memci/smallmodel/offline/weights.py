@@ -12,6 +12,7 @@ from memci.smallmodel.offline.words import (
     CHINESE_NEGATIONS,
     ENGLISH_FUNCTION_WORDS,
     ENGLISH_NEGATIONS,
+    ENGLISH_TIMES,
     NOT_CHINESE_NEGATIONS,
 )
 
@@ -21,7 +22,8 @@ _LATIN_WORD = re.compile(r"[A-Za-zÀ-ɏ]+(?:['’][A-Za-z]+)+")
 _HAN = re.compile(r"[\u3400-\u9fff]")
 _NUMBER = 8.0
 _NEGATION = 4.0
-_NAME_FACTOR = 1.25
+_TIME = 5.0
+_NAME_FACTOR = 2.5
 # Rarity of the most usual words, which is worth nothing.
 _ENGLISH_FLOOR = 2.0
 _CHINESE_FLOOR = 4.0
@@ -83,6 +85,8 @@ def _english(word: str, start: int, *, opens: bool) -> Word:
         return Word(word, start, end, _NEGATION, negation=True)
     if any(character.isdigit() for character in word):
         return Word(word, start, end, _NUMBER)
+    if lower in ENGLISH_TIMES and not (lower == "may" and word == "may"):
+        return Word(word, start, end, _TIME)
     stem = lower.split("'")[0]
     if lower in ENGLISH_FUNCTION_WORDS or stem in ENGLISH_FUNCTION_WORDS:
         return Word(word, start, end, 0.0)

@@ -87,6 +87,13 @@ can't don't won't didn't doesn't isn't aren't wasn't weren't wouldn't couldn't s
 hasn't hadn't mustn't needn't ain't cant dont wont didnt doesnt isnt
 """)
 
+# Words that say when.
+ENGLISH_TIMES = _set("""
+monday tuesday wednesday thursday friday saturday sunday january february march april may june july
+august september october november december yesterday today tonight tomorrow ago weekend weekly daily
+monthly yearly annually
+""")
+
 CHINESE_NEGATIONS = ("不", "没", "无", "未", "别", "非", "勿", "莫", "禁止", "拒绝", "除了", "除非")
 
 # Words with such a character that deny nothing.
