@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -23,6 +24,7 @@ _QUESTION = 0.5
 _SOCIAL = 0.3
 _TELLING = 1.4
 _FEWEST_TELLING_WORDS = 2
+_EXCLAIMS = re.compile(r"(?:[^\W\d_]|['’-])+[!！,.。，]")
 # In Chinese the first clause mostly names what the sentence is about, and the others leave it out.
 _OPENS_CHINESE = 1.15
 # Characters that any choice costs beside its own: keeps one-word clauses from winning.
@@ -31,12 +33,16 @@ _OVERHEAD = 6
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A clause without its fillers; ``social``: it is said only to be kind."""
+    """A clause without its fillers.
+
+    ``social``: it is said only to be kind; ``bare``: it only calls somebody, or exclaims.
+    """
 
     clause: Clause
     words: tuple[Word, ...]
     factor: float
     social: bool
+    bare: bool = False
 
     @property
     def cost(self) -> int:
@@ -68,9 +74,10 @@ def candidates(text: str, language: Language) -> list[Candidate]:
         words = tuple(weigh(shorter.text, language))
         # A name or a word alone ("John!") calls or exclaims.
         alone = sum(word.weight > 0 for word in words) < _FEWEST_TELLING_WORDS
-        factor = _factor(clause, language, opens=opens)
-        social = alone or is_social(clause.text) or is_social(shorter.text)
-        found.append(Candidate(shorter, words, factor * (_SOCIAL if social else 1.0), social))
+        kind = is_social(clause.text) or is_social(shorter.text)
+        factor = _factor(clause, language, opens=opens) * (_SOCIAL if alone or kind else 1.0)
+        bare = alone and (kind or _EXCLAIMS.fullmatch(shorter.text) is not None)
+        found.append(Candidate(shorter, words, factor, alone or kind, bare))
     return found
 
 

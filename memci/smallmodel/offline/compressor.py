@@ -68,7 +68,7 @@ class _Choice:
             _, at = heapq.heappop(heap)
             candidate = self.candidates[at]
             needs = candidate.clause.needs
-            if candidate.social and self.chosen and not politely:
+            if self.chosen and (candidate.bare or (candidate.social and not politely)):
                 continue
             if candidate.cost + self._label_cost(candidate.clause) > self.room:
                 continue
@@ -87,7 +87,11 @@ class _Choice:
 
     def fill(self) -> None:
         """Add telling parts of clauses that were not chosen, the most telling clauses first."""
-        left = [at for at in range(len(self.candidates)) if at not in self.chosen]
+        left = [
+            at
+            for at, candidate in enumerate(self.candidates)
+            if at not in self.chosen and not (candidate.bare and self.chosen)
+        ]
         left.sort(key=lambda at: (-self.candidates[at].gain(self.said), at))
         for at in left:
             if self.chosen and self.room < _FEWEST_FILLED:

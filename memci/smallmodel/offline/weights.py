@@ -10,6 +10,7 @@ from memci.smallmodel.offline import chinese, rarity
 from memci.smallmodel.offline.words import (
     CHINESE_FUNCTION_WORDS,
     CHINESE_NEGATIONS,
+    ENGLISH_FIRST_NAMES,
     ENGLISH_FUNCTION_WORDS,
     ENGLISH_NEGATIONS,
     ENGLISH_TIMES,
@@ -24,6 +25,7 @@ _NUMBER = 8.0
 _NEGATION = 4.0
 _TIME = 5.0
 _NAME_FACTOR = 2.5
+_RARE = 7.5
 # Rarity of the most usual words, which is worth nothing.
 _ENGLISH_FLOOR = 2.0
 _CHINESE_FLOOR = 4.0
@@ -91,5 +93,7 @@ def _english(word: str, start: int, *, opens: bool) -> Word:
     if lower in ENGLISH_FUNCTION_WORDS or stem in ENGLISH_FUNCTION_WORDS:
         return Word(word, start, end, 0.0)
     weight = max(0.0, min(rarity.rarity(part) for part in re.split(r"[-.]", stem)) - _ENGLISH_FLOOR)
-    named = word[0].isupper() and not opens
+    # Any word has a capital where a sentence opens: there only first names and rare ones are names.
+    known = not opens or lower in ENGLISH_FIRST_NAMES or weight >= _RARE
+    named = word[0].isupper() and known
     return Word(word, start, end, weight * (_NAME_FACTOR if named else 1.0))
