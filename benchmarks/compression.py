@@ -14,7 +14,9 @@ from itertools import cycle, islice
 from pathlib import Path
 from statistics import fmean
 
-from benchmarks.compare import alternate
+import numpy as np
+
+from benchmarks.compare import alternate, say
 from benchmarks.dialogues import Conversation, locomo, memorybank, messages_of, words_of
 from benchmarks.extracts import Centroid, RareSentences, head
 from benchmarks.report import Bar, Finding
@@ -22,6 +24,7 @@ from memci.domain.language import Language
 from memci.smallmodel.offline.compressor import OfflineCompressor
 from memci.smallmodel.offline.embedder import OfflineEmbedder
 from memci.smallmodel.offline.segmenter import OfflineSegmenter
+from memci.smallmodel.ports import Embedder, Vectors
 
 SHARES = (0.5, 0.3, 0.1)
 _WINDOW = 10
@@ -51,13 +54,14 @@ class Asked:
 
 def measure(data: Path, *, quick: bool) -> Iterator[Finding]:
     """Measure survival in English and Chinese, chains of compressions, and speed."""
-    embedder, ours = OfflineEmbedder(), OfflineCompressor()
+    embedder, ours = _Remembering(OfflineEmbedder()), OfflineCompressor()
     for pattern, read, language in (
         ("locomo*.json", locomo, Language.ENGLISH),
         ("memorybank_cn*.json", memorybank, Language.CHINESE),
     ):
         for path in sorted(data.glob(pattern)):
             found = read(path)[: 2 if quick else None]
+            say(f"{path.name}: {sum(len(each.turns) for each in found)} turns")
             name = path.stem.removesuffix("_dev")
             turns = [turn.text for each in found for turn in each.turns]
             rare = RareSentences(turns)
@@ -72,10 +76,25 @@ def measure(data: Path, *, quick: bool) -> Iterator[Finding]:
             yield _speed(name, found, _Cutter(embedder), ours.compress, rare, 3 if quick else 7)
 
 
+class _Remembering:
+    """An embedder that embeds no text twice."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self._known: dict[str, Vectors] = {}
+        self.model, self.dimension = embedder.model, embedder.dimension
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        new = list(dict.fromkeys(text for text in texts if text not in self._known))
+        self._known.update(zip(new, self._embedder.embed(new), strict=True))
+        found = [self._known[text] for text in texts]
+        return np.stack(found) if found else np.zeros((0, self.dimension), dtype=np.float32)
+
+
 class _Cutter:
     """Cuts conversations as memory creation does."""
 
-    def __init__(self, embedder: OfflineEmbedder) -> None:
+    def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
         self._segmenter = OfflineSegmenter(embedder.model)
 
