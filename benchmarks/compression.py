@@ -139,7 +139,8 @@ def _answered(asked: Sequence[Asked], shorten: Shorten, share: float) -> float:
     texts = {text for each in asked for text in each.texts}
     shorter = {text: shorten(text, int(share * len(text))) for text in texts}
     assert all(len(shorter[text]) <= int(share * len(text)) for text in texts)
-    return 100 * fmean(each.is_answered_by([shorter[text] for text in each.texts]) for each in asked)
+    answered = [each.is_answered_by([shorter[text] for text in each.texts]) for each in asked]
+    return 100 * fmean(answered)
 
 
 def _survival(

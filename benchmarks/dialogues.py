@@ -1,4 +1,4 @@
-"""Public conversations to measure quality on: topic segments, questions and where they are answered."""
+"""Public conversations to measure quality on: topic segments, and questions with their evidence."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _WHEN = datetime(2026, 1, 1, tzinfo=UTC)
 _EVIDENCE = re.compile(r"D:?(\d+):(\d+)")
 _PUNCTUATION = str.maketrans(dict.fromkeys(string.punctuation + "‘’“”–—…", " "))
 _DROPPED = frozenset(("a", "an", "the", "and"))
-# Longer answers are opinions and lists; adversarial (5) and open (3) questions have none in the text.
+# Longer answers are opinions and lists; adversarial (5) and open (3) questions have none.
 _LONGEST_ANSWER = 6
 _ANSWERED = frozenset((1, 2, 4))
 

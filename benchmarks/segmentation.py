@@ -1,8 +1,8 @@
 """Where topics change: P_k and WindowDiff of our segmenter against those that need no model.
 
-P_k (Beeferman and others, 1999) is the share of pairs of utterances, half a true segment apart, of
-which is said wrongly whether they lie in one segment; WindowDiff (Pevzner and Hearst, 2002) compares
-the number of seams between them. Lower is better; figures are means over the dialogues.
+P_k (Beeferman and others, 1999) is the share of pairs of utterances, half a true segment apart,
+of which is said wrongly whether they lie in one segment; WindowDiff (Pevzner and Hearst, 2002)
+compares the number of seams between them. Lower is better; figures are means over the dialogues.
 """
 
 from __future__ import annotations
@@ -38,8 +38,7 @@ def measure(data: Path, *, quick: bool) -> Iterator[Finding]:
         bags = [bags_of(each.utterances) for each in found]
         ours = _score(found, _ours(found, segmenter, embedder))
         others = {
-            name: _score(found, [cut(each) for each in bags])
-            for name, cut in _baselines().items()
+            name: _score(found, [cut(each) for each in bags]) for name, cut in _baselines().items()
         }
         yield from _findings(path.stem.removesuffix("_dev"), ours, others)
 
@@ -47,7 +46,10 @@ def measure(data: Path, *, quick: bool) -> Iterator[Finding]:
 def _findings(
     name: str, ours: tuple[float, float], others: dict[str, tuple[float, float]]
 ) -> Iterator[Finding]:
-    listed = "; ".join(f"{each}: P_k {p:.3f}, WindowDiff {d:.3f}" for each, (p, d) in others.items())
+    listed = "; ".join(
+        f"{each}: P_k {p_k:.3f}, WindowDiff {difference:.3f}"
+        for each, (p_k, difference) in others.items()
+    )
     best = min((each for each in others if each != "no cut"), key=lambda each: others[each])
     for place, measured in enumerate(("P_k", "WindowDiff")):
         one, other = ours[place], others[best][place]

@@ -9,7 +9,6 @@ from statistics import fmean, pstdev
 
 from memci.smallmodel.offline.lexicon import OfflineLexicon
 
-
 Bag = Counter[str]
 
 

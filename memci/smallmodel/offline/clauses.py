@@ -30,7 +30,8 @@ _CHINESE_SEAM = re.compile(r"(?<=[，；])\s*|(?<=[,;])\s*(?=[\u3400-\u9fff])|(?
 _CONJUNCTION = re.compile(r"(?:and|but|so|or|then|plus)\s+", re.IGNORECASE)
 _STANDS_ALONE = re.compile(rf"(?:{_SUBJECTS})\b|(?-i:[A-Z])[\w'’]+\s+\w|\d+[.)]\s", re.IGNORECASE)
 _ENGLISH_DEPENDENT = re.compile(
-    rf"(?:{_SUBORDINATORS}|like|to|or|by|for|with|in|on|at|from|[a-z]+ing|otherwise)\b|\(", re.IGNORECASE
+    rf"(?:{_SUBORDINATORS}|like|to|or|by|for|with|in|on|at|from|[a-z]+ing|otherwise)\b|\(",
+    re.IGNORECASE,
 )
 _CHINESE_DEPENDENT = re.compile(
     "因为|由于|虽然|尽管|为了|以便|尤其|特别是|例如|比如|包括|以及|或者|（|和|或|——|像|甚至|的|"
@@ -43,7 +44,8 @@ _CHINESE_EXCEPTION = re.compile("除非|而不是|否则|不然")
 _ENGLISH_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 # "Ann: …", "Budget: …": who speaks on a line, or what it is about.
 _LABEL = re.compile(
-    r"(?!https?:)(?:[^\W\d_][\w.'’-]*(?: [\w.'’-]+){0,2}:[ \t]+|[^\W\d_a-zA-Z]{1,8}[:：][ \t]*)(?=\S)"
+    r"(?!https?:)(?:[^\W\d_][\w.'’-]*(?: [\w.'’-]+){0,2}:[ \t]+|"
+    r"[^\W\d_a-zA-Z]{1,8}[:：][ \t]*)(?=\S)"
 )
 _LONGEST_LABEL = 32
 _FEWEST_WORDS = 3

@@ -54,8 +54,8 @@ _CALLED_OR_DOING = re.compile(
     r"['’]s\b|, |[ ](?:and|is|was|has|had|will|can|would|\w{2,}(?:s|ed))\b"
 )
 _DOING = re.compile(
-    r"['’]s (?:in|at|on|the|my|our|idea|birthday|name|\w+(?:er|or))\b|[ ](?:owns?|leads?|said|says|told|"
-    r"tells|made|makes|went|goes|got|gets|thinks|thought|wants|wanted|likes|loves|liked|loved|lives|"
+    r"['’]s (?:in|at|on|the|my|our|idea|birthday|name|\w+(?:er|or))\b|[ ](?:owns?|leads?|said|says|"
+    r"told|tells|made|makes|went|goes|got|gets|thinks|thought|wants|wanted|likes|loves|liked|loved|lives|"
     r"lived|works|worked|asked|asks|called|calls|came|comes|moved|met|wrote|writes|agreed|agrees|"
     r"decided|bought|promised|prefers|knows|knew|has|had)\b"
 )

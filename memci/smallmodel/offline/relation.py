@@ -1,8 +1,8 @@
 """Names how a memory relates to a focus point (M6), by the clause that mentions it.
 
-A wrong name is worse than "about": so a rule fits only where the focus is what the verb is about, or
-what does it, in a clause that neither asks, denies nor supposes. The name says what the memory tells
-of the focus, and serves both directions: recall writes "[forgotten] plans: Lisbon" and
+A wrong name is worse than "about": so a rule fits only where the focus is what the verb is about,
+or what does it, in a clause that neither asks, denies nor supposes. The name says what the memory
+tells of the focus, and serves both directions: recall writes "[forgotten] plans: Lisbon" and
 "[forgotten] plans: We go to Lisbon in May".
 """
 
@@ -48,8 +48,9 @@ _ENGLISH = (
     ),
     _Rule(
         "dislikes",
-        r"\b(?:hates?|hated|dislikes?|can't stand|cannot stand|(?:do|does|did)(?:n't| not) (?:really )?"
-        rf"(?:like|enjoy|want|love)|allergic to) {_SOME}<>",
+        r"\b(?:hates?|hated|dislikes?|can't stand|cannot stand|allergic to|"
+        r"(?:do|does|did)(?:n't| not) (?:really )?"
+        rf"(?:like|enjoy|want|love)) {_SOME}<>",
         denied=True,
     ),
     _Rule(
@@ -58,7 +59,8 @@ _ENGLISH = (
         rf"{_NAMED} {_ADVERB}(?:likes|loves|enjoys|prefers)|"
         rf"(?:\b(?:i|we|they)|{_NAMED}) {_ADVERB}(?:liked|loved|enjoyed|preferred)) {_SOME}<>"
         r"|{} (?:is|are|was) (?:\w+ )?(?:one of )?(?:my|our|his|her|their) (?:\w+ )?favou?rites?"
-        r"|favou?rites?[\w ]{0,24}(?:\b(?:is|are|was)|,|:) (?:the )?[\"“]?<>|\b(?:fond|fan) of (?:the )?<>",
+        r"|favou?rites?[\w ]{0,24}(?:\b(?:is|are|was)|,|:) (?:the )?[\"“]?<>"
+        r"|\b(?:fond|fan) of (?:the )?<>",
     ),
     _Rule(
         "plans",
@@ -79,13 +81,14 @@ _ENGLISH = (
     _Rule(
         "located in",
         r"\b(?:lives?|lived|living|located|based|moved|moving|born|grew up) "
-        rf"(?:\w+ ){{0,2}}(?:in|at|to|near) {_THE}<>|\b(?:i'm|i am|we're|he's|she's|they're|comes?) from {_THE}<>",
+        rf"(?:\w+ ){{0,2}}(?:in|at|to|near) {_THE}<>"
+        rf"|\b(?:i'm|i am|we're|he's|she's|they're|comes?) from {_THE}<>",
     ),
     _Rule("fixed", rf"\b(?:fix(?:ed|es)?|solved|resolved|repaired) {_SOME}<>"),
     _Rule(
         "created",
-        r"\b(?:built|created|wrote|painted|designed|developed|founded|published|made (?:an?|the|my|our))"
-        rf" {_SOME}<>",
+        r"\b(?:built|created|wrote|painted|designed|developed|founded|published|"
+        rf"made (?:an?|the|my|our)) {_SOME}<>",
     ),
     _Rule(
         "is responsible",
@@ -95,18 +98,23 @@ _ENGLISH = (
     _Rule("owns", rf"\b(?:owns|(?:i|we|they) own|owned|bought|adopted) {_SOME}<>"),
     _Rule(
         "uses",
-        rf"\b(?:use|uses|used(?! to)|using|runs? on|built with|depends? on|switch(?:ed)? to) {_SOME}<>",
+        r"\b(?:use|uses|used(?! to)|using|runs? on|built with|depends? on|switch(?:ed)? to) "
+        rf"{_SOME}<>",
     ),
     _Rule("met", r"\b(?:met|meet|meeting|talked to|spoke to|saw) (?:up )?(?:with )?<>"),
-    _Rule("belongs to", r"\b(?:is|was|are|were|that's|it's) {}['’]s \w|\b(?:belongs? to|part of|owned by) (?:the )?<>"),
+    _Rule(
+        "belongs to",
+        r"\b(?:is|was|are|were|that's|it's) {}['’]s \w|"
+        r"\b(?:belongs? to|part of|owned by) (?:the )?<>",
+    ),
     _Rule(
         "is",
         r"(?:^|[,\"] ?)(?:the |my )?{} (?:is|was) (?:an?|the|my|our|his|her|their)\b"
         r"|\b(?:name is|name's|i'm called|(?:is|are|was) (?:called|named)|named|called) [\"“]?{}",
     ),
 )
-_FEW = "[^，。！？；、,.!?如的]{0,4}[《“\"]?"
-_MORE = "[^，。！？；,.!?如之的]{0,10}[《“\"]?"
+_FEW = '[^，。！？；、,.!?如的]{0,4}[《“"]?'
+_MORE = '[^，。！？；,.!?如之的]{0,10}[《“"]?'
 _CHINESE = (
     _Rule("负责", "{}(?:来)?(?:负责|牵头|主管)|由{}|(?:负责|主管){}"),
     _Rule("决定", f"(?:决定|敲定|商定|选定|采用){_MORE}{{}}", denied=True),
@@ -118,7 +126,7 @@ _CHINESE = (
     _Rule(
         "喜欢",
         "(?:(?<!你)喜欢|最爱|偏好|热爱|(?<!可)爱(?:吃|喝|看))(?:的[^，。！？]{0,4}是)?"
-        "[^，。！？；的]{0,8}[《“\"]?{}",
+        '[^，。！？；的]{0,8}[《“"]?{}',
     ),
     _Rule(
         "计划",
@@ -151,8 +159,8 @@ _OPEN = re.compile(
 )
 # What may follow a whole object; another word would be what the focus only describes.
 _NOTHING_MORE = (
-    r"(?! (?!(?:and|or|in|on|at|with|for|to|from|last|this|next|too|now|when|because|but|so|as|by|a|"
-    r"an|the|is|was|are|were|after|before|yesterday|today|since|then|during|while|who|which|that|"
+    r"(?! (?!(?:and|or|in|on|at|with|for|to|from|last|this|next|too|now|when|because|but|so|as|by|"
+    r"a|an|the|is|was|are|were|after|before|yesterday|today|since|then|during|while|who|which|that|"
     r"tomorrow|again|once|together|about|until|my|our|i|we|a?lot|very|very much|also|where|of)\b)"
     r"(?-i:[a-z]))"
 )
@@ -182,7 +190,7 @@ class OfflineRelationNamer:
 
 
 def _said(text: str, mention: re.Pattern[str], language: Language) -> Iterator[str]:
-    """Yield the clauses that speak of the focus, then their sentences, unless they leave it open."""
+    """Yield the clauses that name the focus, then their sentences, unless they ask or suppose."""
     found = [(each.text, each.end) for each in clauses(text, language)]
     found += [(each, "") for each in sentences(text)]
     for said, end in found:

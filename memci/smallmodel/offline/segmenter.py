@@ -41,8 +41,9 @@ class _Unit:
 class OfflineSegmenter:
     """Topic changes by similarity of utterances and by how they open and close.
 
-    Long messages are cut at their own seams. A new session, another user or a silence of six hours is a topic change as well. A tool call
-    and its results stay together, as far as the length allows.
+    Long messages are cut at their own seams. A new session, another user or a silence of six
+    hours is a topic change as well. A tool call and its results stay together, as far as the
+    length allows.
     """
 
     def __init__(self, model: str) -> None:

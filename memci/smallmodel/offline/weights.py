@@ -64,8 +64,12 @@ def _weigh_chinese(text: str) -> list[Word]:
     inside = {start + offset for start, word in latin for offset in range(len(word))}
     at = 0
     for word in chinese.words(text):
-        if at not in inside and any(character.isalnum() for character in word):
-            found.append(_chinese(word, at) if _HAN.search(word) else _english(word, at, opens=False))
+        if at in inside:
+            pass
+        elif _HAN.search(word):
+            found.append(_chinese(word, at))
+        elif any(character.isalnum() for character in word):
+            found.append(_english(word, at, opens=False))
         at += len(word)
     return sorted(found, key=lambda word: word.start)
 
