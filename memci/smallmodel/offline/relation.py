@@ -8,8 +8,8 @@ tells of the focus, and serves both directions: recall writes "[forgotten] plans
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from memci.domain.language import Language
@@ -151,6 +151,8 @@ _RULES = {Language.ENGLISH: _ENGLISH, Language.CHINESE: _CHINESE}
 _ABOUT = {Language.ENGLISH: "about", Language.CHINESE: "关于"}
 # The focus was carried over from an earlier segment: this one does not mention it.
 _CONCERNS = {Language.ENGLISH: "concerns", Language.CHINESE: "涉及"}
+# Stands for the focus in a clause; nobody writes it.
+_FOCUS = "\ue000"
 _LONGEST_CLAUSE = 400
 _OPEN = re.compile(
     r"[?？]\W*$|\b(?:if|unless|whether|would|might|maybe|perhaps|wish)\b|"
@@ -177,26 +179,30 @@ class OfflineRelationNamer:
         mention = re.compile(_whole_word(focus), re.IGNORECASE)
         if not mention.search(text):
             return _CONCERNS[language]
-        for said in _said(text, mention, language):
-            denied = has_negation(said, language)
-            for rule in _RULES[language]:
-                if denied and not rule.denied:
-                    continue
-                pattern = rule.pattern.replace("{}", mention.pattern)
-                pattern = pattern.replace("<>", mention.pattern + _NOTHING_MORE)
-                if re.search(pattern, said, re.IGNORECASE):
-                    return rule.relation
+        for said in _said(text, language):
+            marked, found = mention.subn(_FOCUS, said)
+            if found:
+                denied = has_negation(marked, language)
+                for rule in _RULES[language]:
+                    if (rule.denied or not denied) and _compiled(rule.pattern).search(marked):
+                        return rule.relation
         return _ABOUT[language]
 
 
-def _said(text: str, mention: re.Pattern[str], language: Language) -> Iterator[str]:
-    """Yield the clauses that name the focus, then their sentences, unless they ask or suppose."""
+@functools.cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    """Compile a rule once: the clauses have the mark in the place of the focus."""
+    whole = pattern.replace("<>", _FOCUS + _NOTHING_MORE)
+    return re.compile(whole.replace("{}", _FOCUS), re.IGNORECASE)
+
+
+@functools.lru_cache(maxsize=64)  # a segment is asked about for every focus point
+def _said(text: str, language: Language) -> tuple[str, ...]:
+    """Return the clauses, then the sentences, that neither ask nor suppose."""
     found = [(each.text, each.end) for each in clauses(text, language)]
     found += [(each, "") for each in sentences(text)]
-    for said, end in found:
-        short = said[:_LONGEST_CLAUSE]
-        if mention.search(short) and not _OPEN.search(short + end):
-            yield short
+    shorter = [(said[:_LONGEST_CLAUSE].replace(_FOCUS, " "), end) for said, end in found]
+    return tuple(said for said, end in shorter if not _OPEN.search(said + end))
 
 
 def _whole_word(focus: str) -> str:
