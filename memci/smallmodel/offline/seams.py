@@ -1,8 +1,9 @@
 """How likely the topic changes between two messages, by how the one ends and the other begins.
 
-Each turn of phrase makes a cut there dearer or cheaper. The amounts are round numbers, chosen on the
-development dialogues of DialSeg711 and TIAGE, both halves in view: there they lower P_k from 25.5 to
-20.8 and from 42.5 to 40.0 percent. The Chinese phrases were not measured, for want of dialogues.
+Each turn of phrase makes a cut there dearer or cheaper. The amounts are round numbers, chosen on
+the development dialogues of DialSeg711 and TIAGE, both halves in view: there they lower P_k from
+25.5 to 20.8 and from 42.5 to 40.0 percent. The Chinese phrases were not measured, for want of
+dialogues.
 """
 
 from __future__ import annotations
