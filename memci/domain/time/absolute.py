@@ -21,7 +21,7 @@ MONTH = (
 # A date without its year is certain only this near: "on July 20", said on 9 July.
 _NEAR_DAYS = 31
 
-_DAY = r"(?<![\d.,/:$€£-])\d{1,2}(?:st|nd|rd|th)?"
+_DAY = r"(?<![\w.,/:$€£–—-])\d{1,2}(?:st|nd|rd|th)?"
 _YEAR = r"(?:,?\s+(?:of\s+)?|,)(?P<year>\d{4})(?!\d)"
 _ALONE = r"(?!\s?[-–—/:]\s?\d)(?!\d)"
 
@@ -113,7 +113,7 @@ RULES = (
         r"(?!\s*%|\.\d|,\d{3})",
         _date,
     ),
-    Rule.of(rf"\b(?=(?-i:[A-Z]))(?P<m>{MONTH}){_YEAR}", _month_of_year),
+    Rule.of(rf"\b(?:(?=(?-i:[A-Z]))|(?<=in )|(?<=since ))(?P<m>{MONTH}){_YEAR}", _month_of_year),
     Rule.of(
         r"\b(?:in|since|of|by|until|till|from|during|before|after|year|back in)\s+"
         r"(?P<mention>(?P<year>(?:19|20)\d\d))(?![\w%:/-]|[.,]\d)(?!\s+(?!was\b|is\b|has\b)[a-z]+s\b)",

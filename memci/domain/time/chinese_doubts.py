@@ -17,7 +17,7 @@ def doubtful(text: str, start: int, end: int, _reading: Reading) -> bool:
     """Tell whether a Chinese expression may be an ideal, generic, or counted from an event."""
     words = text[start:end]
     if words.startswith("明"):
-        return bool(_IDEAL.search(text[:start][-2:]) or _TITLE.match(text, end))
+        return bool(_IDEAL.search(text[max(0, start - 2) : start]) or _TITLE.match(text, end))
     if words.startswith("今天"):
         return bool(_GENERIC.match(text, end))
     if words.endswith("前"):

@@ -26,12 +26,9 @@ _WEEKDAY = (
 )
 _PART = r"(?:\s+(?:morning|afternoon|evening|night)\b)?"
 _UNIT = "(?P<unit>day|week|month|year)"
-_WHICH = (
-    r"(?P<which>this\s+past|this\s+last|this\s+coming|this\s+next|last|next|this"
-    r"|(?<=the )past|(?<=the )coming|past|coming)"
-)
+_WHICH = r"(?P<which>(?:this|the)\s+(?:past|coming)|this\s+(?:last|next)|last|next|this)"
 _STEP = {"last": -1, "this": 0, "next": 1}
-_PAST, _COMING = ("past", "last"), ("coming", "next")
+_PAST = ("past", "last")
 
 _DAYS = {"yesterday": -1, "today": 0, "tomorrow": 1, "tonight": 0}
 
@@ -47,7 +44,7 @@ def _index(name: str) -> int:
 def _which(match: re.Match[str]) -> tuple[str, bool]:
     """Return last, this or next; and whether "past" or "coming" says which one is meant."""
     words = match["which"].lower().split()
-    if words[-1] in ("past", "coming") or len(words) > 1:
+    if len(words) > 1:
         return ("last" if words[-1] in _PAST else "next"), True
     return words[0], False
 
@@ -109,15 +106,18 @@ def _calendar(match: re.Match[str], said: date) -> Reading:
     return spans.month(said, step) if unit == "month" else spans.year(said, step)
 
 
-def _month(match: re.Match[str], said: date) -> Reading:
+def _month(match: re.Match[str], said: date) -> Reading | None:
     which, plain = _which(match)
     month = month_number(match["m"])
+    capital = match["m"][0].isupper()
+    if which == "this" and not capital:
+        return None  # "this may help"
     if which == "last":
         past = spans.month_of(said.year - (month >= said.month), month)
-        return _unsure(past, sure=plain or month >= said.month)
+        return _unsure(past, sure=capital and (plain or month >= said.month))
     if which == "next":
         coming = spans.month_of(said.year + (month <= said.month), month)
-        return _unsure(coming, sure=plain or month <= said.month)
+        return _unsure(coming, sure=capital and (plain or month <= said.month))
     # "This May", said in November, may be the next one.
     return _unsure(spans.month_of(said.year, month), sure=abs(said.month - month) <= 6)  # noqa: PLR2004 half a year
 
@@ -170,9 +170,9 @@ def _next_but_one(match: re.Match[str], said: date) -> Reading:
         return spans.month(said, step)
     if unit == "year":
         return spans.year(said, step)
-    sunday = said.weekday() == _SUNDAY
-    found = spans.week(said, step) if unit == "week" else spans.weekend(said, step)
-    return _unsure(found, sure=not sunday if unit == "week" else step < 0)
+    if unit == "week":
+        return _unsure(spans.week(said, step), sure=said.weekday() != _SUNDAY)
+    return _unsure(spans.weekend(said, step), sure=step < 0 and said.weekday() < _SATURDAY)
 
 
 _SEASON = "(?P<season>spring|summer|autumn|fall|winter)"
@@ -190,9 +190,9 @@ RULES = (
     Rule.of(rf"\b{_WHICH}\s+(?P<unit>week|month|year)\b", _calendar),
     Rule.of(rf"\b{_WHICH}\s+(?P<m>{MONTH})(?!\s+\d)", _month),
     Rule.of(rf"\b{_WHICH}\s+{_SEASON}\b", _season),
-    Rule.of(rf"\b(?:the\s+)?(?P<unit>week|weekend|month|year)\s+before\s+(?P<which>last)\b",
+    Rule.of(r"\b(?:the\s+)?(?P<unit>week|weekend|month|year)\s+before\s+(?P<which>last)\b",
             _next_but_one),
-    Rule.of(rf"\b(?:the\s+)?(?P<unit>week|weekend|month|year)\s+after\s+(?P<which>next)\b",
+    Rule.of(r"\b(?:the\s+)?(?P<unit>week|weekend|month|year)\s+after\s+(?P<which>next)\b",
             _next_but_one),
     Rule.of(rf"{NUMBER}\s+{_UNIT}s?\s+(?P<side>ago|back)\b", _distant),
     Rule.of(rf"{NUMBER}\s+{_UNIT}s?\s+(?P<side>from\s+(?:now|today))\b", _distant),

@@ -43,15 +43,12 @@ def find_times(text: str, said_at: datetime) -> list[TimeMention]:
     untouched, quoted = surroundings.untouched(text), surroundings.quoted(text)
     found: list[TimeMention] = []
     for mention in sorted(_candidates(text, said_at), key=lambda m: (m.start, -m.end)):
-        if (found and mention.start < found[-1].end) or _inside(mention, untouched):
+        place = mention.start, mention.end
+        if (found and mention.start < found[-1].end) or untouched.touches(*place):
             continue
-        sure = mention.certain and (mention.reading.whole or not _inside(mention, quoted))
+        sure = mention.certain and (mention.reading.whole or not quoted.touches(*place))
         found.append(replace(mention, reading=replace(mention.reading, certain=sure)))
     return found
-
-
-def _inside(mention: TimeMention, spans: list[tuple[int, int]]) -> bool:
-    return any(low < mention.end and mention.start < high for low, high in spans)
 
 
 def _candidates(text: str, said_at: datetime) -> Iterator[TimeMention]:
@@ -75,9 +72,7 @@ def _in_small_hours(said_at: datetime) -> bool:
     return said_at.hour < _SMALL_HOURS and not exactly_midnight
 
 
-def _readings(
-    rules: Iterable[Rule], text: str, said: date
-) -> Iterator[tuple[int, int, Reading]]:
+def _readings(rules: Iterable[Rule], text: str, said: date) -> Iterator[tuple[int, int, Reading]]:
     for rule in rules:
         for match in rule.pattern.finditer(text):
             try:

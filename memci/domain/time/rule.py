@@ -24,8 +24,11 @@ class Rule:
 
     @classmethod
     def of(cls, pattern: str, read: Read) -> Rule:
-        """Compile a pattern that does not look at case."""
-        return cls(re.compile(pattern, re.IGNORECASE), read)
+        """Compile a pattern that does not look at case.
+
+        ASCII only: Han characters may touch English words, and "ſ" is no "s".
+        """
+        return cls(re.compile(pattern, re.IGNORECASE | re.ASCII), read)
 
 
 def span(match: re.Match[str]) -> tuple[int, int]:

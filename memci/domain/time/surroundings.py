@@ -6,13 +6,14 @@ import re
 
 # Fenced and inline code, addresses, and lines quoted from elsewhere: their times are not ours.
 _UNTOUCHED = re.compile(
-    r"```.*?(?:```|\Z)|`[^`\n]*`|\b[a-z][a-z0-9+.-]*://\S+|\bwww\.\S+|\S+@\S+|^[ \t]*>[^\n]*",
+    r"```.*?(?:```|\Z)|`[^`\n]*`|^[ \t]*>[^\n]*"
+    r"|(?<![a-z0-9])[a-z][a-z0-9+.-]{0,20}://[!-~]+|\bwww\.[!-~]+|(?<![!-~])[!-~]*@[!-~]+",
     re.DOTALL | re.IGNORECASE | re.MULTILINE,
 )
 # Words in quotation marks are a title, or were said by somebody else at another time.
 _QUOTED = re.compile(
-    r"\"[^\"\n]*\"|“[^”\n]*”|「[^」\n]*」|『[^』\n]*』|《[^》\n]*》|〈[^〉\n]*〉|«[^»\n]*»"
-    r"|(?<!\w)'[^'\n]*'(?!\w)|(?<!\w)‘[^’\n]*’(?!\w)"
+    r"\"[^\"\n]{0,999}\"|“[^”\n]{0,999}”|「[^」\n]{0,999}」|『[^』\n]{0,999}』|《[^》\n]{0,99}》"
+    r"|〈[^〉\n]{0,99}〉|«[^»\n]{0,999}»|(?<!\w)'[^'\n]{0,999}'(?!\w)|(?<!\w)‘[^’\n]{0,999}’(?!\w)"
 )
 _WORD_BEFORE = re.compile(r"([^\W\d_]+(?:['’][^\W\d_]+)?|[^\w\s])\s*\Z")
 _WORD_AFTER = re.compile(r"\s+([^\W\d_]+(?:['’][^\W\d_]+)?)")
@@ -21,14 +22,27 @@ _SENTENCE_END = re.compile(r"[.!?。！？\n]")
 _NEAR = 64
 
 
-def untouched(text: str) -> list[tuple[int, int]]:
-    """Return the spans of code, addresses and quoted lines."""
-    return [match.span() for match in _UNTOUCHED.finditer(text)]
+class Covered:
+    """The characters of a text that a pattern covers."""
+
+    def __init__(self, text: str, pattern: re.Pattern[str]) -> None:
+        self._mask = bytearray(len(text))
+        for match in pattern.finditer(text):
+            self._mask[match.start() : match.end()] = b"\1" * len(match[0])
+
+    def touches(self, start: int, end: int) -> bool:
+        """Tell whether any character from ``start`` to before ``end`` is covered."""
+        return self._mask.find(1, start, end) >= 0
 
 
-def quoted(text: str) -> list[tuple[int, int]]:
-    """Return the spans between quotation marks or title marks."""
-    return [match.span() for match in _QUOTED.finditer(text)]
+def untouched(text: str) -> Covered:
+    """Return where code, addresses and quoted lines stand."""
+    return Covered(text, _UNTOUCHED)
+
+
+def quoted(text: str) -> Covered:
+    """Return what stands between quotation marks or title marks."""
+    return Covered(text, _QUOTED)
 
 
 def word_before(text: str, start: int) -> str:
