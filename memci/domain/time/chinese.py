@@ -166,7 +166,7 @@ RULES = (
     ),
     Rule.of(f"{_LONE}{_COUNTED}(?P<side>之前|以前|前)(?![后往进途台夕])", _distant),
     Rule.of(f"{_LONE}{_COUNTED}(?P<side>之后|以后|后)(?![来续面辈裔])", _distant),
-    Rule.of("[几数](?:十)?个?(?P<unit>天|周|星期|礼拜|月|年)(?:之前|以前|前)", _vague),
+    Rule.of("(?<![十百千])[几数]十?个?(?P<unit>天|周|星期|礼拜|月|年)(?:之前|以前|前)", _vague),
     Rule.of(f"(?:最近|过去|近)的?{_COUNTED}", _rolling),
 )
 
