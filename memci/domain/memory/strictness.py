@@ -47,7 +47,13 @@ class _Session:
         self.around = windows_around(len(utterances), parameters)
         self.exchanges = exchanges(utterances, parameters.window_size)
         self.bound = {place for exchange in self.exchanges for place in exchange}
+        self.speakers = {name for each in utterances for name in each.speaker[1:] if name}
         self.trivial = {place for place in range(len(utterances)) if self._is_trivial(place)}
+        self.telling = {
+            place
+            for place, each in enumerate(utterances)
+            if len(each.text) > _LONGEST or telling_words(each.text)
+        }
         self.scores: list[float] = []
         for place in range(len(utterances)):
             self.scores.append(self._score(place))
@@ -78,16 +84,16 @@ class _Session:
         each = self.utterances[place]
         if place in self.bound or not self.parameters.skip_trivial:
             return False
-        return each.standing is Standing.JUDGED and is_trivial(
-            each.text, self.parameters.min_content_length
-        )
+        if each.standing is not Standing.JUDGED or len(each.text) > _LONGEST:
+            return False
+        return is_trivial(each.text, self.parameters.min_content_length, self.speakers)
 
     def _score(self, place: int) -> float:
         """Say how much an utterance tells; those before it have their score already."""
         standing = self.utterances[place].standing
         if standing is not Standing.JUDGED:
             return 0.0 if standing is Standing.PASSED else 1.0
-        if place in self.trivial or not self._names_something(place):
+        if place in self.trivial or place not in self.telling:
             return 0.0
         # The last window has the shortest memory: if it takes this for a repetition, all do.
         before = self._said_before(place, self.around[place][-1])
@@ -113,14 +119,10 @@ class _Session:
         """Tell whether it names something and nothing that is new, or was refused before."""
         if self.utterances[place].standing is Standing.PASSED:
             return True
-        return self._names_something(place) and self.scores[place] < self._threshold
+        return place in self.telling and self.scores[place] < self._threshold
 
     def _says_too_little(self, window: range) -> bool:
         return max(self.scores[place] for place in window) < self._threshold
-
-    def _names_something(self, place: int) -> bool:
-        text = self.utterances[place].text
-        return len(text) > _LONGEST or bool(telling_words(text))
 
     @property
     def _threshold(self) -> float:

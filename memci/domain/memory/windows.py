@@ -9,6 +9,9 @@ from enum import Enum
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.small_talk import asks, can_answer
 
+# Characters at the end of a long message, where its question would be.
+_END = 1_000
+
 
 class Standing(Enum):
     """What part an utterance takes in the judgement."""
@@ -24,14 +27,14 @@ class Utterance:
     """A message of one session as the filter sees it; ``calls``: it calls a tool."""
 
     text: str
-    speaker: tuple[str, ...]
+    speaker: tuple[str, str]  # role, and name if there is one
     standing: Standing = Standing.JUDGED
     calls: bool = False
 
     @property
     def is_asking(self) -> bool:
         """Whether what follows may only be understood together with it."""
-        return self.calls or asks(self.text)
+        return self.calls or asks(self.text[-_END:])
 
 
 def reach(parameters: MemoryParameters) -> int:
@@ -68,6 +71,6 @@ def _answers(utterances: Sequence[Utterance], question: int, size: int) -> list[
     for place in range(question + 1, min(question + size, len(utterances))):
         if utterances[place].speaker == utterances[question].speaker:
             break
-        if can_answer(utterances[place].text):
+        if can_answer(utterances[place].text[:_END]):
             answers.append(place)
     return answers
