@@ -16,6 +16,7 @@ from memci.domain.memory.parameters import MemoryParameters
 from memci.jobs.compress import NetworkCompression
 from memci.jobs.create import MEMORY_CREATE, MemoryCreation
 from memci.queue.lease import Lease
+from memci.storage.parameters import replace_parameters
 from memci.storage.session import Database
 from memci.testing import FakeClock
 from tests.support.models import ScriptedModels
@@ -120,6 +121,11 @@ class AgentUnderTest:
             lease = self.lease()
             while self.compression().step(lease, budget_ms=60_000):
                 pass
+
+    def set_parameters(self, values: Mapping[str, object]) -> None:
+        """Give this agent parameters of its own."""
+        with self.database.agent_transaction(self.agent_id) as connection:
+            replace_parameters(connection, self.agent_id, values)
 
     # What is there.
 

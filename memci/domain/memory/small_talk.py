@@ -43,7 +43,7 @@ _CALLED = re.compile(
 _CLAUSE = re.compile(r"[^.!?。！？\n]*[.!?。！？]*")
 # "How are you?" and the like: whatever answers it names something itself or is courtesy as well.
 _GREETING = re.compile(
-    r"\bhow(?:'s| is| are| have| has|'ve|'re)? (?:you|it|things|life|everything)\b"
+    r"\bhow(?:'s| is| are| have|'ve|'re) (?:you|it going|things|life|everything)\b"
     r"(?: (?:been|doing|going|today|lately|all|so far|holding up))*|\bwhat's (?:up|new|good)\b|"
     r"\b(?:how|what) (?:can|may|could) i (?:help|do for|assist) you"
     r"(?: (?:with|today|now|further|that|this))*|"

@@ -18,14 +18,15 @@ SMALL_TALK = [
     "ok", "OK.", "Sure, sounds good!", "That makes sense.", "Got it, thanks for your help!",
     "Hey Mel! Good to see you!", "Thanks, Caro", "No worries, you've got this!", "Bye! Take care!",
     "👍", "...", "?!", "haha", "Yes, I’m sure.", "Same here!",
-    "你好", "您好！", "好的", "好的，谢谢！", "嗯嗯", "谢谢你的推荐，我会去看一看。", "没关系", "哈哈哈", "辛苦了！",
-    "明白了", "好的，我知道了，谢谢你。", "祝你顺利！", "ＯＫ",
+    "你好", "您好！", "好的", "好的，谢谢！", "嗯嗯", "谢谢你的推荐，我会去看一看。",
+    "没关系", "哈哈哈", "辛苦了！", "明白了", "好的，我知道了，谢谢你。", "祝你顺利！", "ＯＫ",
 ]  # fmt: skip
 WORTH_KEEPING = [
     "He died.", "I quit.", "I'm vegan", "We broke up", "I moved", "I'm pregnant!", "Paris",
     "At 5", "42", "I hate Mondays", "I need support", "Ann!", "I love tea", "It hurts",
     "OK, Monday!", "Thanks, but I resigned", "Hi, I'm Zoe from Oslo", "She said no",
-    "我喜欢吃苹果", "我对花生过敏", "他走了", "不要", "不去", "我叫张曼婷", "明天三点", "你好，我是李雪",
+    "我喜欢吃苹果", "我对花生过敏", "他走了", "不要", "不去", "我叫张曼婷",
+    "明天三点", "你好，我是李雪",
     "Merci beaucoup", "ありがとう", "Спасибо", "x = 3", "git push",
 ]  # fmt: skip
 
@@ -66,7 +67,7 @@ def test_courtesy_calls_those_who_are_there_by_name() -> None:
         "你抽烟吗",
         "是不是",
         "要不要加糖呢",
-    ],  # fmt: skip
+    ],
 )
 def test_questions_ask(text: str) -> None:
     assert asks(text)
@@ -91,7 +92,7 @@ def test_questions_ask(text: str) -> None:
         "I like it.",
         "",
         "?",
-    ],  # fmt: skip
+    ],
 )
 def test_courtesy_and_statements_do_not_ask(text: str) -> None:
     assert not asks(text)
