@@ -3,6 +3,7 @@
 Every field can be set as ``MEMCI_<NAME>`` in the environment or as ``name = …`` in
 ``memci.toml`` (in the working directory, or where ``MEMCI_CONFIG`` points); the environment
 wins. Memory parameters live in a table of their own: ``[memory]`` or ``MEMCI_MEMORY__<NAME>``.
+Tables that group settings otherwise are read by ``memci.tables``.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.message import AppendLimits
 from memci.errors import ConfigurationError, InvalidInputError
 from memci.expectation import expectation, own_faults
+from memci.tables import as_settings, place_of
 
 LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 # Addresses that stand for all of a machine's, and where a client on it finds what listens there.
@@ -41,6 +43,13 @@ EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - to turn them 
 _DATABASE_SCHEMES = ("postgresql", "postgres", "postgresql+psycopg", "postgres+psycopg")
 _BROKER_SCHEMES = ("redis", "rediss", "redis+socket", "amqp", "amqps", "pyamqp")
 _BOOLEANS = {"true": True, "false": False}
+
+
+class _SettingsFile(TomlConfigSettingsSource):
+    """memci.toml, with the values of its tables where the settings have them."""
+
+    def _read_file(self, file_path: Any) -> dict[str, Any]:
+        return as_settings(super()._read_file(file_path))
 
 
 class ApiKey(BaseModel):
@@ -172,7 +181,7 @@ class Settings(BaseSettings):
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Arguments win over the environment, and the environment over memci.toml."""
         del dotenv_settings, file_secret_settings
-        toml = TomlConfigSettingsSource(settings_cls, toml_file=settings_file())
+        toml = _SettingsFile(settings_cls, toml_file=settings_file())
         return init_settings, env_settings, toml
 
     @property
@@ -220,7 +229,18 @@ def settings_file() -> Path:
 
 def _fault(place: tuple[int | str, ...], text: str) -> str:
     """Return what is wrong with a setting, or, without a place, with all of them together."""
-    return f"MEMCI_{'__'.join(map(str, place)).upper()}: {text}" if place else text
+    if not place:
+        return text
+    parameter = re.match(r"memory\.(\w+)", text)
+    setting = ("memory", parameter[1]) if parameter else tuple(map(str, place))
+    table = place_of(setting, _file_content())
+    where = f" ({table} in {settings_file().name})" if table else ""
+    return f"MEMCI_{'__'.join(map(str, place)).upper()}: {text}{where}"
+
+
+def _file_content() -> dict[str, Any]:
+    path = settings_file()
+    return tomllib.loads(path.read_text()) if path.is_file() else {}
 
 
 def _not_json(complaint: str) -> str:

@@ -28,6 +28,7 @@ from memci.cli.commands import (
     lane,
     nodes,
     recall,
+    reembed,
     remember,
     search,
     up,
@@ -67,6 +68,7 @@ _COMMANDS: tuple[tuple[str, Callable[..., Any]], ...] = (
     ("cancel", job_actions.cancel),
     ("pause", lane.pause),
     ("resume", lane.resume),
+    ("reembed", reembed.reembed),
     ("env", env.env),
     ("doctor", doctor.doctor),
 )

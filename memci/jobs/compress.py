@@ -8,10 +8,14 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from random import Random
 
+import structlog
+
 from memci.domain.memory.cursor import PassCursor
 from memci.domain.memory.outcome import Outcome
 from memci.domain.memory.parameters import MemoryParameters
+from memci.errors import WrongEmbedderError
 from memci.jobs.scanning import MODEL_DOWN, BatchScan
+from memci.jobs.vectors import VectorGuard
 from memci.queue.lease import Lease
 from memci.smallmodel.registry import SmallModels
 from memci.storage.focus import focus_nodes
@@ -30,6 +34,8 @@ from memci.storage.passes import (
 )
 from memci.storage.scans import Batch, next_batch, write_outcome
 from memci.storage.session import Connection, Database
+
+_log = structlog.get_logger(__name__)
 
 # Nodes in one transaction. Each batch reads the network once, so small ones cost more; a large
 # one holds the lane's lock longer.
@@ -59,6 +65,7 @@ class NetworkCompression:
         self._defaults = defaults
         self._clock = clock
         self._random = random or Random()
+        self._guard = VectorGuard(database, models.embedder)
 
     def slice_ms(self, agent_id: str) -> int:
         """Return the agent's ``time_slice`` (M17)."""
@@ -68,7 +75,11 @@ class NetworkCompression:
     def step(self, lease: Lease, *, budget_ms: int) -> bool:
         """Scan nodes for about ``budget_ms``, at least one; True: there is more to do now."""
         deadline = time.monotonic() + budget_ms / 1000
-        cursor = self._cursor(lease)
+        try:
+            cursor = self._cursor(lease)
+        except WrongEmbedderError as error:
+            _log.error("no pass in this process", error=str(error))
+            return False
         while cursor is not None and not cursor.waits(self._clock()):
             cursor = self._scan_batch(lease, cursor, deadline)
             if time.monotonic() >= deadline:
@@ -78,6 +89,7 @@ class NetworkCompression:
     def _cursor(self, lease: Lease) -> PassCursor | None:
         """Return the cursor of the pass under way, or of a new one if one is wanted."""
         with self._database.agent_snapshot(lease.agent_id) as connection:
+            self._guard.check(connection)
             state = compression_state(connection, lease.agent_id)
         if _goes_on(state, lease):
             return state.cursor

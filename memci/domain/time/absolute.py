@@ -18,6 +18,7 @@ MONTH = (
     "(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"
     r"|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\b(?:\.(?=,?\s*\d))?"
 )
+MONTH_WORDS = tuple(month[:3] for month in MONTHS)
 # A date without its year is certain only this near: "on July 20", said on 9 July.
 _NEAR_DAYS = 31
 
@@ -99,24 +100,41 @@ RULES = (
         rf"(?P<d1>{_DAY})(?:\s+(?P<m1>{MONTH})(?:,?\s+(?P<y1>\d{{4}}))?)?{_TO}"
         rf"(?P<d2>\d{{1,2}})\s+(?P<m>{MONTH}),?\s+(?P<year>\d{{4}})(?!\d)",
         _days,
+        *MONTH_WORDS,
     ),
-    Rule.of(rf"\b(?P<m>{MONTH})\s+(?P<d1>\d{{1,2}}){_TO}(?P<d2>\d{{1,2}}){_YEAR}", _days),
+    Rule.of(
+        rf"\b(?P<m>{MONTH})\s+(?P<d1>\d{{1,2}}){_TO}(?P<d2>\d{{1,2}}){_YEAR}", _days, *MONTH_WORDS
+    ),
     Rule.of(
         r"(?<![\w./-])(?P<year>\d{4})([-/.])(?P<m>0?[1-9]|1[0-2])\2(?P<d>[0-2]?\d|3[01])(?![\w-])",
         _iso,
+        *"-/.",
     ),
-    Rule.of(rf"(?P<d>{_DAY})\s+(?:of\s+)?(?P<m>{MONTH}){_YEAR}", _date),
-    Rule.of(rf"\b(?P<m>{MONTH})\s+(?:the\s+)?(?P<d>\d{{1,2}}(?:st|nd|rd|th)?){_YEAR}", _date),
-    Rule.of(rf"(?P<d>{_DAY})\s+(?:of\s+)?(?=(?-i:[A-Z]))(?P<m>{MONTH}){_ALONE}", _date),
+    Rule.of(rf"(?P<d>{_DAY})\s+(?:of\s+)?(?P<m>{MONTH}){_YEAR}", _date, *MONTH_WORDS),
+    Rule.of(
+        rf"\b(?P<m>{MONTH})\s+(?:the\s+)?(?P<d>\d{{1,2}}(?:st|nd|rd|th)?){_YEAR}",
+        _date,
+        *MONTH_WORDS,
+    ),
+    Rule.of(
+        rf"(?P<d>{_DAY})\s+(?:of\s+)?(?=(?-i:[A-Z]))(?P<m>{MONTH}){_ALONE}", _date, *MONTH_WORDS
+    ),
     Rule.of(
         rf"\b(?=(?-i:[A-Z]))(?P<m>{MONTH})\s+(?:the\s+)?(?P<d>\d{{1,2}}(?:st|nd|rd|th)?){_ALONE}"
         r"(?!\s*%|\.\d|,\d{3})",
         _date,
+        *MONTH_WORDS,
     ),
-    Rule.of(rf"\b(?:(?=(?-i:[A-Z]))|(?<=in )|(?<=since ))(?P<m>{MONTH}){_YEAR}", _month_of_year),
+    Rule.of(
+        rf"\b(?:(?=(?-i:[A-Z]))|(?<=in )|(?<=since ))(?P<m>{MONTH}){_YEAR}",
+        _month_of_year,
+        *MONTH_WORDS,
+    ),
     Rule.of(
         r"\b(?:in|since|of|by|until|till|from|during|before|after|year|back in)\s+"
         r"(?P<mention>(?P<year>(?:19|20)\d\d))(?![\w%:/-]|[.,]\d)(?!\s+(?!was\b|is\b|has\b)[a-z]+s\b)",
         _year,
+        "19",
+        "20",
     ),
 )

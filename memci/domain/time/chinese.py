@@ -12,7 +12,7 @@ from datetime import date
 from memci.domain.time import spans
 from memci.domain.time.absolute import nearest
 from memci.domain.time.chinese_numbers import NUMBER, YEAR, number
-from memci.domain.time.mention import Reading
+from memci.domain.time.mention import Reading, unsure
 from memci.domain.time.rule import Rule
 
 _HAN = "\u3400-\u9fff"
@@ -33,19 +33,17 @@ _MING = (
     f"(?:(?<![{_HAN}])|(?!明天[生才真资赋使空]))"
 )
 _STEPS = {"上上": -2, "上": -1, "这": 0, "本": 0, "下": 1, "下下": 2}
-_WEEK = "(?:周|星期|礼拜)"
+_WEEKS = ("周", "星期", "礼拜")
+_WEEK = f"(?:{'|'.join(_WEEKS)})"
 _NOT_A_WEEK = "(?![期围边年转游遭密刚长身折济旋知岁末一二三四五六日天])"
 _NOT_A_YEAR = "(?![轻代龄级纪度])"
+_SATURDAY = 5
 _WEEKDAYS = "一二三四五六日"
 
 _DAYS = {"大前天": -3, "前天": -2, "昨": -1, "今": 0, "明": 1, "后天": 2, "大后天": 3}
 _YEARS = {"大前年": -3, "前年": -2, "去年": -1, "今年": 0, "明年": 1, "后年": 2, "大后年": 3}
 _UNITS = {"天": "day", "日": "day", "周": "week", "星期": "week", "礼拜": "week"}
 _UNITS |= {"月": "month", "年": "year"}
-
-
-def _unsure(reading: Reading, *, sure: bool = False) -> Reading:
-    return reading if sure else replace(reading, certain=False)
 
 
 def _day(match: re.Match[str], said: date) -> Reading:
@@ -69,11 +67,11 @@ def _weekday(match: re.Match[str], said: date) -> Reading:
 
 
 def _bare_weekday(match: re.Match[str], said: date) -> Reading:
-    return _unsure(spans.day(said, -((said.weekday() - _index(match["day"])) % 7)))
+    return unsure(spans.day(said, -((said.weekday() - _index(match["day"])) % 7)))
 
 
 def _bare_weekend(_match: re.Match[str], said: date) -> Reading:
-    return _unsure(spans.weekend(said, -(said.weekday() < 5)))  # noqa: PLR2004 Saturday
+    return unsure(spans.weekend(said, -(said.weekday() < _SATURDAY)))
 
 
 def _month(match: re.Match[str], said: date) -> Reading:
@@ -99,12 +97,12 @@ def _distant(match: re.Match[str], said: date) -> Reading:
     back = match["side"].endswith("前")
     found = spans.distant(said, _UNITS[match["unit"]], -count if back else count)
     # 两周后 may as well be counted from the day of the story.
-    return _unsure(found, sure=back)
+    return unsure(found, sure=back)
 
 
 def _vague(match: re.Match[str], said: date) -> Reading:
     near, far = (spans.rolling(said, _UNITS[match["unit"]], -count).first for count in (2, 7))
-    return _unsure(spans.period(far, near))
+    return unsure(spans.period(far, near))
 
 
 def _rolling(match: re.Match[str], said: date) -> Reading:
@@ -132,7 +130,7 @@ def _without_year(match: re.Match[str], said: date) -> Reading | None:
     if match["d"] is not None:
         return nearest(said, number(match["m"]), number(match["d"]))
     month = number(match["m"])
-    return _unsure(spans.month_of(said.year - (month > said.month), month))
+    return unsure(spans.month_of(said.year - (month > said.month), month))
 
 
 _MONTH_AND_DAY = f"(?P<m>{NUMBER})月(?:份|(?P<d>{NUMBER})[日号])?"
@@ -140,34 +138,48 @@ _COUNTED = f"(?P<n>{NUMBER})(?:个)?(?P<unit>天|周|星期|礼拜|(?<=个)月|�
 _LONE = "(?<![几数多百千万第零半十两一二三四五六七八九\\d.])"
 
 RULES = (
-    Rule.of(f"{_FREE}(?P<day>大?前天|大?后天){_PART}(?![天气空努形养性环培因教获免习然])", _day),
-    Rule.of(f"(?P<day>昨)(?:[天日儿]|晚|夜){_PART}(?!重现)", _day),
-    Rule.of(f"(?<![如当现至])(?P<day>今)(?:[天日儿]|晚|早|晨|夜){_PART}(?!头条|说法|之)", _day),
+    Rule.of(
+        f"{_FREE}(?P<day>大?前天|大?后天){_PART}(?![天气空努形养性环培因教获免习然])",
+        _day,
+        "前天",
+        "后天",
+    ),
+    Rule.of(f"(?P<day>昨)(?:[天日儿]|晚|夜){_PART}(?!重现)", _day, "昨"),
+    Rule.of(
+        f"(?<![如当现至])(?P<day>今)(?:[天日儿]|晚|早|晨|夜){_PART}(?!头条|说法|之)", _day, "今"
+    ),
     Rule.of(
         f"{_MING}(?P<day>明)(?:[天日儿]|晚|早|晨){_PART}(?!天(?!气)|之|方舟)",
         _day,
+        "明",
     ),
-    Rule.of(f"{_STEP}{_WEEK}{_NOT_A_WEEK}", _week),
-    Rule.of(f"{_STEP}{_WEEK}末", _weekend),
-    Rule.of(f"{_STEP}{_WEEK}(?P<day>[一二三四五六日天]){_PART}", _weekday),
+    Rule.of(f"{_STEP}{_WEEK}{_NOT_A_WEEK}", _week, *_WEEKS),
+    Rule.of(f"{_STEP}{_WEEK}末", _weekend, "末"),
+    Rule.of(f"{_STEP}{_WEEK}(?P<day>[一二三四五六日天]){_PART}", _weekday, *_WEEKS),
     Rule.of(
-        f"(?<![上下这本每个]){_WEEK}(?P<day>[一二三四五六日天])(?![个报]){_PART}", _bare_weekday
+        f"(?<![上下这本每个]){_WEEK}(?P<day>[一二三四五六日天])(?![个报]){_PART}",
+        _bare_weekday,
+        *_WEEKS,
     ),
-    Rule.of("(?<![上下这本每个])周末", _bare_weekend),
-    Rule.of(f"{_STEP}月(?:份|(?P<d>{NUMBER})[日号])?(?![亮光饼球台经])", _month),
+    Rule.of("(?<![上下这本每个])周末", _bare_weekend, "末"),
+    Rule.of(f"{_STEP}月(?:份|(?P<d>{NUMBER})[日号])?(?![亮光饼球台经])", _month, "月"),
     Rule.of(
         f"{_FREE}(?P<year>大?前年|大?后年)(?:的?{_MONTH_AND_DAY})?{_NOT_A_YEAR}",
         _year,
+        "年",
     ),
     Rule.of(
         f"(?P<year>(?<!过)去年|(?<![如当现至])今年|{_MING}明年)"
         f"(?:的?{_MONTH_AND_DAY})?{_NOT_A_YEAR}",
         _year,
+        "年",
     ),
-    Rule.of(f"{_LONE}{_COUNTED}(?P<side>之前|以前|前)(?![后往进途台夕])", _distant),
-    Rule.of(f"{_LONE}{_COUNTED}(?P<side>之后|以后|后)(?![来续面辈裔])", _distant),
-    Rule.of("(?<![十百千])[几数]十?个?(?P<unit>天|周|星期|礼拜|月|年)(?:之前|以前|前)", _vague),
-    Rule.of(f"(?:最近|过去|近)的?{_COUNTED}", _rolling),
+    Rule.of(f"{_LONE}{_COUNTED}(?P<side>之前|以前|前)(?![后往进途台夕])", _distant, "前"),
+    Rule.of(f"{_LONE}{_COUNTED}(?P<side>之后|以后|后)(?![来续面辈裔])", _distant, "后"),
+    Rule.of(
+        "(?<![十百千])[几数]十?个?(?P<unit>天|周|星期|礼拜|月|年)(?:之前|以前|前)", _vague, "前"
+    ),
+    Rule.of(f"(?:最近|过去|近)的?{_COUNTED}", _rolling, "近", "过去"),
 )
 
 DATES = (
@@ -175,7 +187,10 @@ DATES = (
         f"(?<![\\d.])(?P<year>{YEAR})年(?P<m>{NUMBER})月(?P<d>{NUMBER})[日号]"
         f"(?:至|到|[-–—~～])(?:(?P<y2>{YEAR})年)?(?:(?P<m2>{NUMBER})月)?(?P<d2>{NUMBER})[日号]",
         _days,
+        "年",
     ),
-    Rule.of(f"(?<![\\d.])(?P<year>{YEAR})年(?:{_MONTH_AND_DAY})?", _full),
-    Rule.of(f"(?<![\\d.年个零〇一二三四五六七八九十两几多这上下]){_MONTH_AND_DAY}", _without_year),
+    Rule.of(f"(?<![\\d.])(?P<year>{YEAR})年(?:{_MONTH_AND_DAY})?", _full, "年"),
+    Rule.of(
+        f"(?<![\\d.年个零〇一二三四五六七八九十两几多这上下]){_MONTH_AND_DAY}", _without_year, "月"
+    ),
 )

@@ -7,17 +7,17 @@ begins on Monday, or on Sunday. A reading is certain where they agree on the day
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from datetime import date
 
 from memci.domain.time import spans
-from memci.domain.time.absolute import MONTH, month_number
+from memci.domain.time.absolute import MONTH, MONTH_WORDS, month_number
 from memci.domain.time.english_numbers import NUMBER, number
-from memci.domain.time.mention import Reading
+from memci.domain.time.mention import Reading, unsure
 from memci.domain.time.rule import Rule
 
 _SATURDAY, _SUNDAY = 5, 6
 _THURSDAY = 3
+_FEBRUARY, _HALF_A_YEAR = 2, 6
 
 _WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _WEEKDAY = (
@@ -27,14 +27,11 @@ _WEEKDAY = (
 _PART = r"(?:\s+(?:morning|afternoon|evening|night)\b)?"
 _UNIT = "(?P<unit>day|week|month|year)"
 _WHICH = r"(?P<which>(?:this|the)\s+(?:past|coming)|this\s+(?:last|next)|last|next|this)"
+_UNITS = ("day", "week", "month", "year")
 _STEP = {"last": -1, "this": 0, "next": 1}
 _PAST = ("past", "last")
 
 _DAYS = {"yesterday": -1, "today": 0, "tomorrow": 1, "tonight": 0}
-
-
-def _unsure(reading: Reading, *, sure: bool = False) -> Reading:
-    return reading if sure else replace(reading, certain=False)
 
 
 def _index(name: str) -> int:
@@ -70,15 +67,15 @@ def _weekday(match: re.Match[str], said: date) -> Reading:
     day, today = _index(match["day"]), said.weekday()
     latest, coming = -((today - day) % 7 or 7), (day - today) % 7 or 7
     if which == "last":
-        return _unsure(spans.day(said, latest), sure=plain or day >= today)
+        return unsure(spans.day(said, latest), sure=plain or day >= today)
     if which == "next":
         agreed = day <= today and (today != _SUNDAY or day == _SUNDAY)
-        return _unsure(spans.day(said, coming), sure=plain or agreed)
-    return _unsure(spans.weekday(said, 0, day), sure=day > today)
+        return unsure(spans.day(said, coming), sure=plain or agreed)
+    return unsure(spans.weekday(said, 0, day), sure=day > today)
 
 
 def _bare_weekday(match: re.Match[str], said: date) -> Reading:
-    return _unsure(spans.day(said, -((said.weekday() - _index(match["day"])) % 7)))
+    return unsure(spans.day(said, -((said.weekday() - _index(match["day"])) % 7)))
 
 
 def _weekend(match: re.Match[str], said: date) -> Reading:
@@ -86,13 +83,13 @@ def _weekend(match: re.Match[str], said: date) -> Reading:
     today = said.weekday()
     on_it = today >= _SATURDAY
     if which == "last":
-        return _unsure(spans.weekend(said, -1), sure=not (plain and on_it))
+        return unsure(spans.weekend(said, -1), sure=not (plain and on_it))
     if which == "next" and plain:
-        return _unsure(spans.weekend(said, int(on_it)), sure=not on_it)
+        return unsure(spans.weekend(said, int(on_it)), sure=not on_it)
     if which == "next":
-        return _unsure(spans.weekend(said, 1), sure=on_it)
+        return unsure(spans.weekend(said, 1), sure=on_it)
     # "This weekend", said on a Monday, is as often the one that is just over.
-    return _unsure(spans.weekend(said, 0), sure=today >= _THURSDAY)
+    return unsure(spans.weekend(said, 0), sure=today >= _THURSDAY)
 
 
 def _calendar(match: re.Match[str], said: date) -> Reading:
@@ -102,7 +99,7 @@ def _calendar(match: re.Match[str], said: date) -> Reading:
     if plain:
         return spans.rolling(said, unit, step)
     if unit == "week":
-        return _unsure(spans.week(said, step), sure=said.weekday() != _SUNDAY)
+        return unsure(spans.week(said, step), sure=said.weekday() != _SUNDAY)
     return spans.month(said, step) if unit == "month" else spans.year(said, step)
 
 
@@ -114,23 +111,23 @@ def _month(match: re.Match[str], said: date) -> Reading | None:
         return None  # "this may help"
     if which == "last":
         past = spans.month_of(said.year - (month >= said.month), month)
-        return _unsure(past, sure=capital and (plain or month >= said.month))
+        return unsure(past, sure=capital and (plain or month >= said.month))
     if which == "next":
         coming = spans.month_of(said.year + (month <= said.month), month)
-        return _unsure(coming, sure=capital and (plain or month <= said.month))
+        return unsure(coming, sure=capital and (plain or month <= said.month))
     # "This May", said in November, may be the next one.
-    return _unsure(spans.month_of(said.year, month), sure=abs(said.month - month) <= 6)  # noqa: PLR2004 half a year
+    return unsure(spans.month_of(said.year, month), sure=abs(said.month - month) <= _HALF_A_YEAR)
 
 
 def _bare_month(match: re.Match[str], said: date) -> Reading:
     month = month_number(match["m"])
-    return _unsure(spans.month_of(said.year - (month > said.month), month))
+    return unsure(spans.month_of(said.year - (month > said.month), month))
 
 
 def _season(match: re.Match[str], said: date) -> Reading:
     which, _ = _which(match)
     name = match["season"].lower().replace("fall", "autumn")
-    this = spans.season(said.year - (name == "winter" and said.month <= 2), name)  # noqa: PLR2004 February
+    this = spans.season(said.year - (name == "winter" and said.month <= _FEBRUARY), name)
     if which == "last" and this.last >= said:
         return spans.season(this.first.year - 1, name)
     if which == "next" and this.first <= said:
@@ -146,16 +143,16 @@ def _distant(match: re.Match[str], said: date) -> Reading:
 
 
 def _weekends_ago(match: re.Match[str], said: date) -> Reading:
-    return _unsure(spans.weekend(said, -number(match["n"])), sure=said.weekday() < _SATURDAY)
+    return unsure(spans.weekend(said, -number(match["n"])), sure=said.weekday() < _SATURDAY)
 
 
 def _vague(match: re.Match[str], said: date) -> Reading:
     """Read "a few days ago" and "in three weeks", which may also be how long something took."""
     if "n" in match.re.groupindex:
-        return _unsure(spans.distant(said, match["unit"].lower(), number(match["n"])))
+        return unsure(spans.distant(said, match["unit"].lower(), number(match["n"])))
     unit = match["unit"].lower()
     near, far = (spans.rolling(said, unit, -count).first for count in (2, 7))
-    return _unsure(spans.period(far, near))
+    return unsure(spans.period(far, near))
 
 
 def _rolling(match: re.Match[str], said: date) -> Reading:
@@ -171,44 +168,47 @@ def _next_but_one(match: re.Match[str], said: date) -> Reading:
     if unit == "year":
         return spans.year(said, step)
     if unit == "week":
-        return _unsure(spans.week(said, step), sure=said.weekday() != _SUNDAY)
-    return _unsure(spans.weekend(said, step), sure=step < 0 and said.weekday() < _SATURDAY)
+        return unsure(spans.week(said, step), sure=said.weekday() != _SUNDAY)
+    return unsure(spans.weekend(said, step), sure=step < 0 and said.weekday() < _SATURDAY)
 
 
-_SEASON = "(?P<season>spring|summer|autumn|fall|winter)"
+_SEASONS = ("spring", "summer", "autumn", "fall", "winter")
+_SEASON = f"(?P<season>{'|'.join(_SEASONS)})"
 _VAGUE = r"(?:a\s+few|a\s+couple(?:\s+of)?|couple\s+of|several|some|many|few)"
 
 RULES = (
-    Rule.of(r"\b(?:the\s+)?day\s+(?P<side>before)\s+yesterday\b" + _PART, _beyond),
-    Rule.of(r"\b(?:the\s+)?day\s+(?P<side>after)\s+tomorrow\b" + _PART, _beyond),
-    Rule.of(rf"\b(?P<day>yesterday|today|tomorrow)\b{_PART}", _named_day),
-    Rule.of(r"\b(?P<day>tonight)\b", _named_day),
-    Rule.of(r"\blast\s+(?:night|evening)\b", _night),
-    Rule.of(r"\bthis\s+(?:morning|afternoon|evening)\b", _part_of_today),
-    Rule.of(rf"\b{_WHICH}\s+(?P<day>{_WEEKDAY}){_PART}", _weekday),
-    Rule.of(rf"\b{_WHICH}\s+weekend\b", _weekend),
-    Rule.of(rf"\b{_WHICH}\s+(?P<unit>week|month|year)\b", _calendar),
-    Rule.of(rf"\b{_WHICH}\s+(?P<m>{MONTH})(?!\s+\d)", _month),
-    Rule.of(rf"\b{_WHICH}\s+{_SEASON}\b", _season),
+    Rule.of(r"\b(?:the\s+)?day\s+(?P<side>before)\s+yesterday\b" + _PART, _beyond, "day"),
+    Rule.of(r"\b(?:the\s+)?day\s+(?P<side>after)\s+tomorrow\b" + _PART, _beyond, "day"),
+    Rule.of(rf"\b(?P<day>yesterday|today|tomorrow)\b{_PART}", _named_day, *_DAYS),
+    Rule.of(r"\b(?P<day>tonight)\b", _named_day, "tonight"),
+    Rule.of(r"\blast\s+(?:night|evening)\b", _night, "last"),
+    Rule.of(r"\bthis\s+(?:morning|afternoon|evening)\b", _part_of_today, "this"),
+    Rule.of(rf"\b{_WHICH}\s+(?P<day>{_WEEKDAY}){_PART}", _weekday, *_WEEKDAYS),
+    Rule.of(rf"\b{_WHICH}\s+weekend\b", _weekend, "weekend"),
+    Rule.of(rf"\b{_WHICH}\s+(?P<unit>week|month|year)\b", _calendar, *_UNITS),
+    Rule.of(rf"\b{_WHICH}\s+(?P<m>{MONTH})(?!\s+\d)", _month, *MONTH_WORDS),
+    Rule.of(rf"\b{_WHICH}\s+{_SEASON}\b", _season, *_SEASONS),
     Rule.of(r"\b(?:the\s+)?(?P<unit>week|weekend|month|year)\s+before\s+(?P<which>last)\b",
-            _next_but_one),
+            _next_but_one, "last"),
     Rule.of(r"\b(?:the\s+)?(?P<unit>week|weekend|month|year)\s+after\s+(?P<which>next)\b",
-            _next_but_one),
-    Rule.of(rf"{NUMBER}\s+{_UNIT}s?\s+(?P<side>ago|back)\b", _distant),
-    Rule.of(rf"{NUMBER}\s+{_UNIT}s?\s+(?P<side>from\s+(?:now|today))\b", _distant),
-    Rule.of(rf"\bin\s+{NUMBER}\s+{_UNIT}s?['’]?\s+(?P<side>time)\b", _distant),
-    Rule.of(rf"{NUMBER}\s+weekends?\s+ago\b", _weekends_ago),
-    Rule.of(rf"\bin\s+{NUMBER}\s+{_UNIT}s?\b(?!['’]?\s+time)", _vague),
-    Rule.of(rf"\b{_VAGUE}\s+{_UNIT}s?\s+(?:ago|back)\b", _vague),
+            _next_but_one, "next"),
+    Rule.of(rf"{NUMBER}\s+{_UNIT}s?\s+(?P<side>ago|back)\b", _distant, "ago", "back"),
+    Rule.of(rf"{NUMBER}\s+{_UNIT}s?\s+(?P<side>from\s+(?:now|today))\b", _distant, "from"),
+    Rule.of(rf"\bin\s+{NUMBER}\s+{_UNIT}s?['’]?\s+(?P<side>time)\b", _distant, "time"),
+    Rule.of(rf"{NUMBER}\s+weekends?\s+ago\b", _weekends_ago, "weekend"),
+    Rule.of(rf"\bin\s+{NUMBER}\s+{_UNIT}s?\b(?!['’]?\s+time)", _vague, *_UNITS),
+    Rule.of(rf"\b{_VAGUE}\s+{_UNIT}s?\s+(?:ago|back)\b", _vague, "ago", "back"),
     Rule.of(
         rf"\b(?:in|over|during|for|within)\s+(?P<mention>the\s+(?:last|past)\s+"
         rf"(?:(?:{NUMBER})\s+)?{_UNIT}s?)\b",
         _rolling,
+        *_UNITS,
     ),
-    Rule.of(rf"\b(?=(?-i:[A-Z]))(?P<day>{_WEEKDAY}){_PART}", _bare_weekday),
+    Rule.of(rf"\b(?=(?-i:[A-Z]))(?P<day>{_WEEKDAY}){_PART}", _bare_weekday, *_WEEKDAYS),
     Rule.of(
         r"\b(?:in|since|until|till|by|during|before|after|early|late|mid)[\s-]+"
         rf"(?P<mention>(?=(?-i:[A-Z]))(?P<m>{MONTH}))(?!\s+\d|,?\s+\d{{4}})",
         _bare_month,
+        *MONTH_WORDS,
     ),
 )  # fmt: skip

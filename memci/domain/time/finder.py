@@ -40,9 +40,12 @@ def find_times(text: str, said_at: datetime) -> list[TimeMention]:
     UTC: pass the speaker's local time where it is known. Code, addresses and lines quoted
     with ``>`` are passed over; what stands in quotation marks is never certain.
     """
+    candidates = sorted(_candidates(text, said_at), key=lambda each: (each.start, -each.end))
+    if not candidates:
+        return []
     untouched, quoted = surroundings.untouched(text), surroundings.quoted(text)
     found: list[TimeMention] = []
-    for mention in sorted(_candidates(text, said_at), key=lambda m: (m.start, -m.end)):
+    for mention in candidates:
         place = mention.start, mention.end
         if (found and mention.start < found[-1].end) or untouched.touches(*place):
             continue
@@ -73,7 +76,10 @@ def _in_small_hours(said_at: datetime) -> bool:
 
 
 def _readings(rules: Iterable[Rule], text: str, said: date) -> Iterator[tuple[int, int, Reading]]:
+    lower = text.lower()
     for rule in rules:
+        if not any(need in lower for need in rule.needs):
+            continue
         for match in rule.pattern.finditer(text):
             try:
                 reading = rule.read(match, said)

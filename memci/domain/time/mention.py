@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from enum import StrEnum
 
@@ -41,6 +41,11 @@ class Reading:
     def middle(self) -> date:
         """The day half-way."""
         return self.first + (self.last - self.first) // 2
+
+
+def unsure(reading: Reading, *, sure: bool = False) -> Reading:
+    """Return the reading as a guess, unless it is sure."""
+    return reading if sure else replace(reading, certain=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, datetime
 from itertools import accumulate
@@ -98,52 +99,40 @@ class _Bare:
 def _note(mention: TimeMention) -> str:
     reading = mention.reading
     if mention.language is Language.CHINESE:
-        return f"（{'约' if reading.approximate else ''}{_chinese(reading)}）"
-    return f" ({'around ' if reading.approximate else ''}{_english(reading)})"
+        written = _written(reading, "{0.year:04}年", "{0.year:04}年{0.month}月", _chinese_days)
+        return f"（{'约' if reading.approximate else ''}{written}）"
+    month = f"{_month(reading.first)} {{0.year:04}}"
+    written = _written(reading, "{0.year:04}", month, _english_days)
+    return f" ({'around ' if reading.approximate else ''}{written})"
 
 
-def _english(reading: Reading) -> str:
-    first, last = reading.first, reading.last
-    match _scale(reading):
+def _written(reading: Reading, year: str, month: str, days: Callable[[date, date], str]) -> str:
+    match reading.granularity:
         case Granularity.YEAR:
-            return f"{first.year:04}"
+            return year.format(reading.first)
         case Granularity.MONTH:
-            return f"{_month(first)} {first.year:04}"
+            return month.format(reading.first)
         case Granularity.DAY:
             return reading.middle.isoformat()
+        case Granularity.WEEK if reading.approximate:  # "three weeks ago" is around a day
+            return reading.middle.isoformat()
         case _:
-            return f"{_from(first, last)}–{last.day} {_month(last)} {last.year:04}"
+            return days(reading.first, reading.last)
 
 
-def _from(first: date, last: date) -> str:
-    parts: list[str] = [str(first.day)]
+def _english_days(first: date, last: date) -> str:
+    begin: list[str] = [str(first.day)]
     if (first.year, first.month) != (last.year, last.month):
-        parts.append(_month(first))
+        begin.append(_month(first))
     if first.year != last.year:
-        parts.append(f"{first.year:04}")
-    return " ".join(parts)
+        begin.append(f"{first.year:04}")
+    return f"{' '.join(begin)}–{last.day} {_month(last)} {last.year:04}"
 
 
-def _chinese(reading: Reading) -> str:
-    first, last = reading.first, reading.last
-    match _scale(reading):
-        case Granularity.YEAR:
-            return f"{first.year:04}年"
-        case Granularity.MONTH:
-            return f"{first.year:04}年{first.month}月"
-        case Granularity.DAY:
-            return reading.middle.isoformat()
-        case _:
-            year = f"{last.year:04}年" if first.year != last.year else ""
-            month = f"{last.month}月" if year or first.month != last.month else ""
-            begin = f"{first.year:04}年{first.month}月{first.day}日"
-            return f"{begin}–{year}{month}{last.day}日"
-
-
-def _scale(reading: Reading) -> Granularity:
-    """Return how finely the days are written: "three weeks ago" is around a day."""
-    near = reading.approximate and reading.granularity is Granularity.WEEK
-    return Granularity.DAY if near else reading.granularity
+def _chinese_days(first: date, last: date) -> str:
+    year = f"{last.year:04}年" if first.year != last.year else ""
+    month = f"{last.month}月" if year or first.month != last.month else ""
+    return f"{first.year:04}年{first.month}月{first.day}日–{year}{month}{last.day}日"
 
 
 def _month(day: date) -> str:

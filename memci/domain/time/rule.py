@@ -16,19 +16,21 @@ Read = Callable[[re.Match[str], date], Reading | None]
 class Rule:
     """A pattern, and what a match means when it is said on a day; None: nothing.
 
+    ``needs`` (in lower case): a text without any of these is not searched, which is most texts.
     Where the pattern has a group ``mention``, that is the expression; the rest is surroundings.
     """
 
     pattern: re.Pattern[str]
     read: Read
+    needs: tuple[str, ...]
 
     @classmethod
-    def of(cls, pattern: str, read: Read) -> Rule:
+    def of(cls, pattern: str, read: Read, *needs: str) -> Rule:
         """Compile a pattern that does not look at case.
 
         ASCII only: Han characters may touch English words, and "ſ" is no "s".
         """
-        return cls(re.compile(pattern, re.IGNORECASE | re.ASCII), read)
+        return cls(re.compile(pattern, re.IGNORECASE | re.ASCII), read, needs)
 
 
 def span(match: re.Match[str]) -> tuple[int, int]:

@@ -13,6 +13,7 @@ from memci.storage.rows.network import (
     pass_log,
     trail,
 )
+from memci.storage.rows.vector_model import vector_model
 
 __all__ = [
     "agent_setting",
@@ -31,4 +32,5 @@ __all__ = [
     "pass_log",
     "receipt",
     "trail",
+    "vector_model",
 ]

@@ -43,11 +43,13 @@ def days(text: str, said_at: datetime = TUESDAY) -> tuple[str, str]:
         ("two days ago", "2023-05-07", "2023-05-07", Granularity.DAY),
         ("it ended 9 days ago", "2023-04-30", "2023-04-30", Granularity.DAY),
         ("twenty-five days ago", "2023-04-14", "2023-04-14", Granularity.DAY),
+        ("ten days ago", "2023-04-28", "2023-04-30", Granularity.DAY),
         ("three days from now", "2023-05-12", "2023-05-12", Granularity.DAY),
         ("in 2 days' time", "2023-05-11", "2023-05-11", Granularity.DAY),
         ("We hiked last weekend", "2023-05-06", "2023-05-07", Granularity.WEEKEND),
         ("this past weekend was wild", "2023-05-06", "2023-05-07", Granularity.WEEKEND),
         ("the coming weekend", "2023-05-13", "2023-05-14", Granularity.WEEKEND),
+        ("the weekend before last", "2023-04-29", "2023-04-30", Granularity.WEEKEND),
         ("two weekends ago", "2023-04-29", "2023-04-30", Granularity.WEEKEND),
         ("I was ill last week", "2023-05-01", "2023-05-07", Granularity.WEEK),
         ("this week is full", "2023-05-08", "2023-05-14", Granularity.WEEK),
@@ -112,6 +114,7 @@ def test_whole_dates_need_no_day_of_speech(text: str, first: str, last: str) -> 
         ("this weekend", MONDAY),  # as often the one that is just over
         ("next weekend", TUESDAY),
         ("two weekends ago", SUNDAY),
+        ("the weekend before last", SUNDAY),
         ("last week", SUNDAY),  # a week may begin on Sunday
         ("next week", SUNDAY),
         ("last August", datetime(2023, 12, 8, tzinfo=UTC)),

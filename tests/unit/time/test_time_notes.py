@@ -19,6 +19,7 @@ TUESDAY = datetime(2023, 5, 9, 15, tzinfo=UTC)
         ("Two weeks before last month", "Two weeks before last month (April 2023)"),
         ("last year's trip", "last year's (2022) trip"),
         ("three weeks ago", "three weeks ago (around 2023-04-18)"),
+        ("ten days ago", "ten days ago (around 2023-04-29)"),
         ("a year ago", "a year ago (around May 2022)"),
         ("five years ago", "five years ago (around 2018)"),
         ("on May 21", "on May 21 (2023-05-21)"),
