@@ -10,11 +10,10 @@ import numpy as np
 
 from memci.domain.memory.creation import AnnotatedSegment
 from memci.domain.memory.entity import key_entities
-from memci.domain.memory.wording import Part, leans_on, worded
+from memci.domain.memory.wording import leans_on, worded
 from memci.domain.message import Message
 from memci.errors import SmallModelAnswerError
 from memci.jobs.conversation import Background, conversations, tells
-from memci.jobs.speech import parts_of
 from memci.jobs.texts import MessageTexts, unit_rows
 from memci.jobs.worth import worth_of
 from memci.smallmodel.ports import Annotation, TopicSegment, Vectors
@@ -49,10 +48,10 @@ def is_long(message: Message) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Cut:
-    """A segment, whose words are in it, and the question that it leans on."""
+    """A segment, the messages that it came from, and the question that it leans on."""
 
     segment: TopicSegment
-    parts: Sequence[Part]
+    messages: Sequence[Message]
     question: Message | None
 
 
@@ -85,9 +84,10 @@ def _cuts(
     cut = models.segmenter.segment(messages, texts.rows_of(messages))
     _check_cut(messages, cut)
     places = {message.seq: place for place, message in enumerate(conversation)}
-    for segment, parts in zip(cut, parts_of(messages, cut), strict=True):
-        before = conversation[: places[parts[0].message.seq]]
-        yield _Cut(segment, parts, leans_on(parts[0], before))
+    for segment in cut:
+        sources = [conversation[places[seq]] for seq in segment.seqs]
+        before = conversation[: places[sources[0].seq]]
+        yield _Cut(segment, sources, leans_on(sources[0], before))
 
 
 def _check_cut(messages: Sequence[Message], cut: Sequence[TopicSegment]) -> None:
@@ -104,10 +104,10 @@ def _check_cut(messages: Sequence[Message], cut: Sequence[TopicSegment]) -> None
 
 def _annotated(cut: _Cut, annotation: Annotation) -> AnnotatedSegment:
     """Put a segment and its annotation together; what a model answers is cut to its limits."""
-    segment, first = cut.segment, cut.parts[0].message
+    segment, first = cut.segment, cut.messages[0]
     keywords = _words(annotation.keywords)[:_MOST_KEYWORDS]
     return AnnotatedSegment(
-        text=worded(cut.parts, segment.language, cut.question),
+        text=worded(segment.text, cut.messages, segment.language, cut.question),
         seqs=segment.seqs,
         language=segment.language,
         phrase=_line(annotation.phrase)[:_LONGEST_PHRASE].strip(),

@@ -9,7 +9,7 @@ from uuid import uuid4
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memci.domain.language import Language, language_of
+from memci.domain.language import language_of
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.small_talk import words_of
 from memci.domain.memory.state import MemoryState
@@ -17,8 +17,6 @@ from memci.domain.memory.strictness import judged
 from memci.domain.memory.windows import Standing, Utterance, windows_around
 from memci.domain.memory.wording import worded
 from memci.domain.message import Message, Role
-from memci.jobs.speech import parts_of
-from memci.smallmodel.ports import TopicSegment
 from memci.storage.session import Database
 from tests.support.network import AgentUnderTest
 from tests.support.pure_network import SAID_AT
@@ -119,27 +117,17 @@ visible = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size
 
 
 @LAWS
-@given(st.lists(visible, min_size=1, max_size=8), st.data())
-def test_parts_hold_all_of_every_message_in_order(said: list[str], data: st.DataObject) -> None:
-    messages = [_message(seq, text) for seq, text in enumerate(said, 1)]
-    parts = parts_of(messages, data.draw(cuts(said)))
-    assert all(parts)
-    spoken: dict[int, str] = {}
-    for part in (each for group in parts for each in group):
-        assert part.text.strip()
-        spoken[part.message.seq] = spoken.get(part.message.seq, "") + _squeezed(part.text)
-    assert spoken == {m.seq: _squeezed(m.text) for m in messages}
-    assert list(spoken) == sorted(spoken)
-
-
-@LAWS
 @given(st.lists(st.tuples(visible, st.sampled_from(["Ann", "Bob", None])), min_size=1, max_size=6))
 def test_words_are_added_to_what_was_said_and_none_is_lost(said: list[tuple[str, Any]]) -> None:
-    messages = [_message(seq, text, name) for seq, (text, name) in enumerate(said, 1)]
-    whole = [TopicSegment("\n".join(text for text, _ in said), (1,), Language.ENGLISH)]
-    (parts,) = parts_of(messages, whole)
-    written = iter(_squeezed(worded(parts, language_of(whole[0].text))))
-    assert all(each in written for text, _ in said for each in _squeezed(text))
+    messages = [
+        Message(seq, f"m{seq}", Role.USER, text, SAID_AT, name=name)
+        for seq, (text, name) in enumerate(said, 1)
+    ]
+    text = "\n".join(each.text for each in messages)
+    question = Message(0, "m0", Role.ASSISTANT, "Do you?", SAID_AT)
+    for asked in (None, question):
+        written = iter(_squeezed(worded(text, messages, language_of(text), asked)))
+        assert all(each in written for each in _squeezed(text))
 
 
 @FEW
@@ -155,19 +143,6 @@ def test_no_message_is_lost_between_jobs(database: Database, said: list[tuple[st
     made = [node.message_seqs[-1] for node in ada.nodes("memory")]
     assert made == sorted(made)
     assert made == [seq for seq, state in enumerate(states, 1) if state == MemoryState.MADE]
-
-
-@st.composite
-def cuts(draw: st.DrawFn, said: list[str]) -> list[TopicSegment]:
-    """Cut the texts anywhere, white space at the seams lost, as a segmenter may."""
-    whole = "\n".join(said)
-    at = sorted(draw(st.sets(st.integers(1, max(1, len(whole) - 1)), max_size=5)))
-    pieces = [whole[start:end].strip() for start, end in pairwise([0, *at, len(whole)])]
-    return [TopicSegment(piece, (1,), Language.ENGLISH) for piece in pieces if piece]
-
-
-def _message(seq: int, text: str, name: str | None = None) -> Message:
-    return Message(seq, f"m{seq}", Role.USER, text, SAID_AT, name=name)
 
 
 def _squeezed(text: str) -> str:

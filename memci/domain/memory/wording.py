@@ -8,9 +8,10 @@ leans on, in square brackets in front of everything.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
 from memci.domain.language import Language, language_of
+from memci.domain.memory.self_contained import self_contained
 from memci.domain.memory.small_talk import asks, can_answer, last_question
 from memci.domain.message import Message, Role
 from memci.domain.time import with_absolute
@@ -26,60 +27,41 @@ _LONGEST_QUESTION = 200
 _END = 1_000
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
-    """What a segment holds of one message: its text, or a piece of it."""
+def worded(
+    text: str, messages: Sequence[Message], language: Language, question: Message | None = None
+) -> str:
+    """Return the text of a memory; ``messages`` are those that its segment was cut from, in order.
 
-    message: Message
-    text: str
-
-
-def worded(parts: Sequence[Part], language: Language, question: Message | None = None) -> str:
-    """Return the text of a memory; ``question``: what its first part answers (``leans_on``).
-
-    Whoever has a name is named. Nobody else is, unless several speak.
+    ``question``: what the first of them answers (``leans_on``). Where several speak, those without
+    a name are told apart by their roles.
     """
-    several = len({_speaker(part.message) for part in parts} | _asker(question)) > 1
-    lines = [_quoted(question, language)] if question else []
-    before: object = None
-    for part in parts:
-        text = with_absolute(part.text, part.message.said_at)
-        name = _name(part.message, language, several=several)
-        speaks = name and _speaker(part.message) != before and not text.startswith(f"{name}:")
-        lines.append(f"{name}: {text}" if speaks else text)
-        before = _speaker(part.message)
-    return "\n".join(lines)
+    everyone = [question, *messages] if question else messages
+    if len({(each.role, each.name) for each in everyone}) > 1:
+        messages = [_named(each, language) for each in messages]
+    if len(messages) == 1:
+        # The whole segment is its: no need to look for it in what may be a very long message.
+        messages = [replace(messages[0], content=text, tool_calls=())]
+    said = self_contained(text, messages)
+    return f"{_quoted(question, language)}\n{said}" if question else said
 
 
-def leans_on(part: Part, before: Sequence[Message]) -> Message | None:
-    """Return the question without which a segment that begins with ``part`` cannot be understood.
+def leans_on(answer: Message, before: Sequence[Message]) -> Message | None:
+    """Return the question without which a short answer cannot be understood.
 
-    ``before``: what was said in the session before it, in order.
+    ``before``: what was said in the conversation before it, in order.
     """
-    if not before or len(part.text) > _LEANING[language_of(part.text)]:
+    if not before or len(answer.text) > _LEANING[language_of(answer.text)]:
         return None
     asked = before[-1]
-    answers = _speaker(asked) != _speaker(part.message) and can_answer(part.text)
+    answers = (asked.role, asked.name) != (answer.role, answer.name) and can_answer(answer.text)
     return asked if answers and asks(asked.text[-_END:]) else None
 
 
-def _asker(question: Message | None) -> set[tuple[str, str]]:
-    return {_speaker(question)} if question else set()
-
-
 def _quoted(question: Message, language: Language) -> str:
-    name = _name(question, language, several=True)
-    words = with_absolute(
-        last_question(question.text[-_END:])[:_LONGEST_QUESTION], question.said_at
-    )
-    return f"[{name}: {words}]"
+    words = last_question(question.text[-_END:])[:_LONGEST_QUESTION]
+    name = " ".join((_named(question, language).name or "").split())
+    return f"[{name}: {with_absolute(words, question.said_at)}]"
 
 
-def _name(message: Message, language: Language, *, several: bool) -> str:
-    if message.name:
-        return message.name
-    return _SPEAKERS[language].get(message.role, "") if several else ""
-
-
-def _speaker(message: Message) -> tuple[str, str]:
-    return message.role, message.name or ""
+def _named(message: Message, language: Language) -> Message:
+    return replace(message, name=message.name or _SPEAKERS[language].get(message.role))
