@@ -45,7 +45,7 @@ class SimpleNetwork:
         for text in texts:
             names = re.findall(r"\[(.+?)\]", text) or self._best_keyword(text)
             if not names and not self.focus:
-                names = [text[:40]]
+                names = [" ".join(text[:40].split())]
             self._mention(names)
             self._add_memory(text, session)
         self.wished += 1
