@@ -32,6 +32,7 @@ from pydantic_settings import (
 )
 
 from memci.domain.memory.parameters import MemoryParameters
+from memci.domain.memory.sparse import SNAPSHOT_BYTES
 from memci.domain.message import AppendLimits
 from memci.errors import ConfigurationError, InvalidInputError
 from memci.expectation import expectation, own_faults
@@ -102,6 +103,7 @@ class Settings(BaseSettings):
     max_attempts: int = Field(15, ge=1)  # tries of one job while small models do not answer
     on_dead: Literal["skip", "halt"] = "skip"
     bridge_batch: int = Field(100, ge=1, le=1000)
+    compress_nice: int = Field(10, ge=0, le=19)  # of workers that do nothing but compress
     token_stale_s: float = Field(10.0, gt=0)  # due for longer and unclaimed: told to operators
 
     # Periods of beat
@@ -112,6 +114,7 @@ class Settings(BaseSettings):
     idle_passes_per_day: int = Field(0, ge=0, le=24)
     keep_done_jobs_s: float = Field(7 * 86_400.0, gt=0)
     keep_receipts_s: float = Field(30 * 86_400.0, gt=0)
+    snapshot_bytes: int = Field(SNAPSHOT_BYTES, ge=0)  # of one agent's network; 0 = take none
 
     # Small models, one per task: "offline", or "<family>:<model>" of an installed adapter
     segmenter: str = "offline"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 from functools import cache
 from typing import Any
@@ -52,6 +53,9 @@ def _warm_up(sender: str, instance: Any, **_: Any) -> None:
     lanes = queues & {LANE_QUEUE, COMPRESS_QUEUE} or {
         name for name in queues if name.startswith(AGENT_PREFIX)
     }
+    if queues == {COMPRESS_QUEUE}:
+        # Forgetting hurries nobody: what is said and asked meanwhile goes first on this machine.
+        os.nice(settings.compress_nice)
     try:
         if lanes:
             lane_loop(sender)

@@ -33,4 +33,6 @@ def all_jobs(database: Database, models: SmallModels, settings: Settings) -> Map
 
 def compression(database: Database, models: SmallModels, settings: Settings) -> NetworkCompression:
     """Return the pass over a memory network."""
-    return NetworkCompression(database, models, settings.memory)
+    return NetworkCompression(
+        database, models, settings.memory, snapshot_bytes=settings.snapshot_bytes
+    )

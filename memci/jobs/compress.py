@@ -13,6 +13,7 @@ import structlog
 from memci.domain.memory.cursor import PassCursor
 from memci.domain.memory.outcome import Outcome
 from memci.domain.memory.parameters import MemoryParameters
+from memci.domain.memory.sparse import SNAPSHOT_BYTES
 from memci.errors import WrongEmbedderError
 from memci.jobs.scanning import MODEL_DOWN, BatchScan
 from memci.jobs.vectors import VectorGuard
@@ -34,6 +35,7 @@ from memci.storage.passes import (
 )
 from memci.storage.scans import Batch, next_batch, write_outcome
 from memci.storage.session import Connection, Database
+from memci.storage.snapshots import take_snapshot
 
 _log = structlog.get_logger(__name__)
 
@@ -56,13 +58,15 @@ class NetworkCompression:
         models: SmallModels,
         defaults: MemoryParameters,
         *,
+        snapshot_bytes: int = SNAPSHOT_BYTES,
         clock: Callable[[], datetime] = utc_now,
         random: Random | None = None,
     ) -> None:
-        """Take the parameters of agents that set none."""
+        """Take the parameters of agents that set none, and what snapshots of one may weigh."""
         self._database = database
         self._models = models
         self._defaults = defaults
+        self._snapshot_bytes = snapshot_bytes
         self._clock = clock
         self._random = random or Random()
         self._guard = VectorGuard(database, models.embedder)
@@ -97,8 +101,16 @@ class NetworkCompression:
             state = compression_state(connection, lease.agent_id)
             cursor = _next_cursor(connection, state, lease)
             if cursor is not None:
+                self._see_off(connection, lease.agent_id, state.cursor, cursor)
                 move_cursor(connection, lease.agent_id, cursor)
             return cursor
+
+    def _see_off(
+        self, connection: Connection, agent_id: str, old: PassCursor | None, new: PassCursor
+    ) -> None:
+        """Keep what a pass leaves that never ends, because the next one begins."""
+        if old is not None and old.number < new.number:
+            take_snapshot(connection, agent_id, old.number, self._snapshot_bytes)
 
     def _scan_batch(self, lease: Lease, cursor: PassCursor, deadline: float) -> PassCursor | None:
         """Scan the next nodes of the pass and commit; return the cursor, None: no more pass."""
@@ -127,6 +139,7 @@ class NetworkCompression:
             left = left_of_pass(connection, agent_id, cursor.number, self._clock())
             if not left.nodes:
                 end_pass(connection, agent_id, cursor)
+                take_snapshot(connection, agent_id, cursor.number, self._snapshot_bytes)
                 return None
             if left.waiting == left.nodes:
                 retry_at = retry_at or left.retry_at

@@ -19,7 +19,7 @@ def reembed(
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Take the embedder that MEMCI_EMBEDDER names into use: all vectors are made anew by it.
+    """Have all vectors made anew, by the embedder that is set.
 
     Works on the database itself, since workers with another embedder than the database's do not
     start. The workers do the rest, agent by agent; reads go on meanwhile.

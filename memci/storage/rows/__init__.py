@@ -11,6 +11,7 @@ from memci.storage.rows.network import (
     node_term,
     node_vector,
     pass_log,
+    pass_snapshot,
     trail,
 )
 from memci.storage.rows.vector_model import vector_model
@@ -30,6 +31,7 @@ __all__ = [
     "node_term",
     "node_vector",
     "pass_log",
+    "pass_snapshot",
     "receipt",
     "trail",
     "vector_model",

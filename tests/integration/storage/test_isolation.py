@@ -20,6 +20,7 @@ VALUES = {
     "TEXT": "'x'", "BIGINT": "1", "INTEGER": "1", "UUID": "gen_random_uuid()", "JSONB": "'{}'",
     "BYTEA": "'x'", "HALFVEC": "'[1,0]'", "TEXT[]": "'{}'", "BIGINT[]": "'{}'", "FLOAT": "0.5",
     "DOUBLE PRECISION": "0.5", "TIMESTAMP WITH TIME ZONE": "now()", "BOOLEAN": "false",
+    "INTEGER[]": "'{}'", "REAL[]": "'{}'",
 }  # fmt: skip
 
 
