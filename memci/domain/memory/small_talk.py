@@ -47,7 +47,8 @@ _GREETING = re.compile(
     r"(?: (?:been|doing|going|today|lately|all|so far|holding up))*|\bwhat's (?:up|new|good)\b|"
     r"\b(?:how|what) (?:can|may|could) i (?:help|do for|assist) you"
     r"(?: (?:with|today|now|further|that|this))*|"
-    r"\b(?:is there |do you need |need |can i help (?:you )?with )?anything else[^.!?\n]{0,40}",
+    r"\b(?:is there |do you need |need |can i help (?:you )?with )?anything else"
+    r"(?: (?:i can|you need|you want|you'd like|for you|today)[^.!?\n]{0,40})?(?=\s*(?:[.!?\n]|$))",
     re.IGNORECASE,
 )
 _ECHO = re.compile(

@@ -56,6 +56,7 @@ def test_courtesy_calls_those_who_are_there_by_name() -> None:
 @pytest.mark.parametrize(
     "text",
     [
+        "Anything else that is fun to play with others?",
         "Do you like it?",
         "Where to?",
         "Shall I book it, then?",
