@@ -132,6 +132,17 @@ class AmqpAgentQueues:
         self._strangers.prefer(each for each in announced if each not in self._known)
         return sorted(found)
 
+    def empty(self, agent_id: str) -> int:
+        """Purge the queue; 0 when there is none."""
+        with self._lines.lend() as connection:
+            channel = connection.channel()
+            try:
+                purged = int(channel.queue_purge(agent_queue_name(agent_id)))
+            except NotFound:
+                return 0  # and the channel is closed
+            channel.close()
+        return purged
+
     def depth(self, queue: str) -> int:
         """Count by a passive declaration; 0 when there is no such queue."""
         with self._lines.lend() as connection:

@@ -15,6 +15,7 @@ from memci.domain.memory.relation import relation_names
 from memci.domain.memory.state import FilterReason, MemoryState
 from memci.domain.message import Message, Remember, Role
 from memci.errors import SmallModelAnswerError
+from memci.jobs.echoes import echoes_among
 from memci.jobs.growth import Growth, Thought, numbers_of
 from memci.jobs.segments import Segments, annotated_segments, is_long, tells
 from memci.jobs.texts import MessageTexts, terms_of
@@ -66,14 +67,21 @@ class MemoryCreation:
             )
             focus = focus_of(connection, job.agent_id)
             known = self._known(connection, job.agent_id, messages)
+            echoes = echoes_among(connection, job.agent_id, messages)
         models = self._models
-        texts = MessageTexts.read(messages, known, models.embedder, models.lexicon, later=is_long)
-        cut = annotated_segments(models, texts)
+        texts = MessageTexts.read(
+            messages,
+            known,
+            models.embedder,
+            models.lexicon,
+            later=lambda message: is_long(message) and message.seq not in echoes,
+        )
+        cut = annotated_segments(models, texts, echoes)
         texts = texts.pooled(cut.parts())
         relations = self._relations(cut.segments, focus, parameters.focus_limit)
         thoughts = self._thoughts(job.agent_id, cut, relations, parameters)
         growth = Growth(job.agent_id, job.id, parameters, texts.model, self._random)
-        return _Effect(growth, texts, thoughts)
+        return _Effect(growth, texts, thoughts, echoes)
 
     def _known(
         self, connection: Connection, agent_id: str, messages: Sequence[Message]
@@ -127,6 +135,7 @@ class _Effect:
     growth: Growth
     texts: MessageTexts
     thoughts: list[Thought]
+    echoes: frozenset[int]
 
     def __call__(self, connection: Connection) -> Mapping[str, Any]:
         agent_id = self.growth.agent_id
@@ -135,7 +144,7 @@ class _Effect:
         indexed = self.texts.write(connection, agent_id, locked.unindexed)
         thoughts = [t for t in self.thoughts if locked.unmade.issuperset(t.segment.seqs)]
         creation = self.growth.write(connection, thoughts)
-        fates = _Fates.of(thoughts, creation)
+        fates = _Fates.of(thoughts, creation, self.echoes)
         states = {m.seq: fates.state(m) for m in messages if m.seq in locked.unmade}
         mark_memory(connection, agent_id, states)
         numbers = {"messages": len(states), "indexed": indexed, "segments": len(thoughts)}
@@ -148,13 +157,15 @@ class _Fates:
 
     made: frozenset[int]
     thought: frozenset[int]
+    echoes: frozenset[int]
 
     @classmethod
-    def of(cls, thoughts: Collection[Thought], creation: Creation) -> Self:
+    def of(cls, thoughts: Collection[Thought], creation: Creation, echoes: frozenset[int]) -> Self:
         memories = [node for node in creation.nodes if node.segment is not None]
         return cls(
             made=frozenset(seq for node in memories for seq in node.seqs),
             thought=frozenset(seq for thought in thoughts for seq in thought.segment.seqs),
+            echoes=echoes,
         )
 
     def state(self, message: Message) -> tuple[MemoryState, FilterReason | None]:
@@ -164,6 +175,8 @@ class _Fates:
             return MemoryState.FILTERED, FilterReason.SYSTEM
         if not tells(message):
             return MemoryState.FILTERED, FilterReason.EMPTY
+        if message.seq in self.echoes:
+            return MemoryState.FILTERED, FilterReason.ECHO
         full = message.seq in self.thought
         return MemoryState.FILTERED, FilterReason.CAPACITY if full else FilterReason.ERASED
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -53,9 +53,15 @@ def tells(message: Message) -> bool:
     return message.role is not Role.SYSTEM and bool(message.text.strip())
 
 
-def annotated_segments(models: SmallModels, texts: MessageTexts) -> Segments:
-    """Cut the messages into segments and annotate them; no segment spans sessions or users."""
-    told = sorted(filter(tells, texts.messages), key=_conversation)
+def annotated_segments(
+    models: SmallModels, texts: MessageTexts, silent: Collection[int] = ()
+) -> Segments:
+    """Cut the messages into segments and annotate them; no segment spans sessions or users.
+
+    Those whose seqs are ``silent`` are left out.
+    """
+    telling = (message for message in texts.messages if message.seq not in silent)
+    told = sorted(filter(tells, telling), key=_conversation)
     cuts: list[TopicSegment] = []
     for _, group in groupby(told, key=_conversation):
         messages = list(group)

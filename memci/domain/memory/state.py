@@ -19,5 +19,6 @@ class FilterReason(StrEnum):
 
     SYSTEM = "system"  # tells an agent what to be; nothing that happened
     EMPTY = "empty"  # no text
+    ECHO = "echo"  # repeats what its agent was just given (M26)
     CAPACITY = "capacity"  # every slot is taken by what may not give way (M19)
     ERASED = "erased"  # its topic segment held a message that was erased meanwhile

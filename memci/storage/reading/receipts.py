@@ -12,7 +12,8 @@ from uuid import UUID
 from sqlalchemy import Connection
 
 _WRITE = """
-INSERT INTO receipt (agent_id, id, kind, session_id, body) VALUES (%s, %s, %s, %s, %s)
+INSERT INTO receipt (agent_id, id, kind, session_id, body, at_seq, seqs, given, nodes)
+VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s) RETURNING created_at
 """
 _READ = "SELECT id, kind, body, created_at FROM receipt WHERE agent_id = %s AND id = %s"
 _LAST_PREFIX = """
@@ -31,38 +32,64 @@ _DELETE_OLD = """
 DELETE FROM receipt WHERE agent_id = %(agent)s AND id IN (
     SELECT id FROM receipt
      WHERE agent_id = %(agent)s AND created_at < now() - %(keep)s * interval '1 second'
+       AND kind <> 'erasure'
      LIMIT %(most)s)
 """
 # A lane that its worker holds is left for the next time.
 _NOTE_OLDEST = """
-UPDATE lane SET receipts_from = (SELECT min(created_at) FROM receipt WHERE agent_id = %(agent)s)
+UPDATE lane SET receipts_from = (SELECT min(created_at) FROM receipt
+                                  WHERE agent_id = %(agent)s AND kind <> 'erasure')
  WHERE agent_id = (SELECT agent_id FROM lane WHERE agent_id = %(agent)s
                       FOR NO KEY UPDATE SKIP LOCKED)
 """
 
 
 @dataclass(frozen=True, slots=True)
+class Given:
+    """What a read gave its agent, in seqs and ids.
+
+    ``at_seq`` was the agent's last message then. ``seqs`` are all messages that the receipt speaks
+    of; ``given`` those of them whose words the agent got, also as memories: the ``nodes``.
+    """
+
+    at_seq: int
+    seqs: frozenset[int]
+    given: frozenset[int]
+    nodes: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
 class NewReceipt:
-    """A receipt to keep; ``body`` is JSON."""
+    """A receipt to keep; ``body`` is JSON. Of a read it says under which session, and what."""
 
     id: UUID
     kind: str
     body: Mapping[str, Any]
+    session_id: str | None = None
+    given: Given | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Receipt(NewReceipt):
+class Receipt:
     """A receipt that is kept."""
 
+    id: UUID
+    kind: str
+    body: Mapping[str, Any]
     created_at: datetime
 
 
-def write_receipt(
-    connection: Connection, agent_id: str, receipt: NewReceipt, *, session_id: str | None
-) -> None:
-    """Keep a receipt; of an assembled context, under its session."""
+def write_receipt(connection: Connection, agent_id: str, receipt: NewReceipt) -> datetime:
+    """Keep a receipt; return since when."""
+    given = receipt.given
+    columns: tuple[Any, ...] = (None,) * 4
+    if given is not None:
+        lists = (given.seqs, given.given, given.nodes)
+        columns = (given.at_seq, *(sorted(each) for each in lists))
     body = json.dumps(receipt.body)
-    connection.exec_driver_sql(_WRITE, (agent_id, receipt.id, receipt.kind, session_id, body))
+    values = (agent_id, receipt.id, receipt.kind, receipt.session_id, body, *columns)
+    created_at: datetime = connection.exec_driver_sql(_WRITE, values).scalar_one()
+    return created_at
 
 
 def read_receipt(connection: Connection, agent_id: str, receipt_id: UUID) -> Receipt | None:
