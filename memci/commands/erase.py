@@ -31,6 +31,7 @@ from memci.storage.session import Connection, Database
 
 KIND = "erasure"
 _SHOWN = 200
+NOTHING = ErasurePreview(message_ids=[], messages=[], memories=0, entities=0, forgotten=0, again=0)
 _EXCERPT = 240
 
 
