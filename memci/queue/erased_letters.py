@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import json
-from collections.abc import Collection, Iterable, Mapping
-from contextlib import suppress
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -18,6 +17,10 @@ from memci.errors import ErasedError, InvalidInputError
 from memci.queue import dead_letter, submit
 from memci.queue.intake import message_id_at
 from memci.storage import letters
+
+_PACKED = re.compile(rb"[A-Za-z0-9+/]{24,}={0,2}")
+# Characters: of a letter that was cut only a part of a text may be left.
+_BEGINNING = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +35,7 @@ class Erased:
 def drop_letters(connection: Connection, agent_id: str, erased: Erased) -> int:
     """Discard dead jobs whose letters hold an erased message; return how many.
 
-    One that cannot be read holds it if an id or a text of them stands in it.
+    One that cannot be read holds it if an id of theirs or the beginning of a text stands in it.
     """
     dropped = 0
     for job_id in letters.kept(connection, agent_id):
@@ -87,16 +90,16 @@ def _ids(messages: Iterable[object], agent_id: str, job_id: UUID) -> set[str]:
 
 
 def _mentions(raw: bytes, erased: Erased) -> bool:
-    readable = raw + b"\n" + _body(raw)
-    wanted = (*erased.ids, *erased.said)
-    as_json = (json.dumps(each)[1:-1] for each in wanted)
+    """Tell whether an id, or the beginning of a text, stands in what can be made out of it."""
+    readable = b"\n".join((raw, *_unpacked(raw)))
+    wanted = [*erased.ids, *(text[:_BEGINNING] for text in erased.said)]
+    as_json = [json.dumps(each)[1:-1] for each in wanted]
     return any(each and each.encode() in readable for each in (*wanted, *as_json))
 
 
-def _body(raw: bytes) -> bytes:
-    """Return the body of an envelope, as far as one can be made out."""
-    with suppress(ValueError, binascii.Error, RecursionError):
-        envelope = json.loads(raw)
-        if isinstance(envelope, dict) and isinstance(envelope.get("body"), str):
-            return base64.b64decode(envelope["body"])
-    return b""
+def _unpacked(raw: bytes) -> Iterator[bytes]:
+    """Return what is packed as Base64; what was cut may begin anywhere."""
+    for packed in _PACKED.findall(raw):
+        for start in range(4):
+            part = packed[start:]
+            yield base64.b64decode(part[: len(part) // 4 * 4])
