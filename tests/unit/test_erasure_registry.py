@@ -1,0 +1,46 @@
+"""M25: every table with an agent's rows says how it gives up what is erased."""
+
+from __future__ import annotations
+
+import re
+
+from memci.storage.erasure.registry import REGISTRY
+from memci.storage.rows import metadata
+
+
+def test_every_table_is_named_once():
+    named = [entry.table for entry in REGISTRY]
+    assert sorted(named) == sorted(metadata.tables)
+
+
+def test_every_entry_removes_rows_or_says_why_not():
+    for entry in REGISTRY:
+        assert entry.of_messages or entry.why, entry.table
+        assert entry.of_agent or entry.why, entry.table
+
+
+def test_every_statement_is_bound_to_the_agent():
+    for entry in REGISTRY:
+        for statement in entry.of_messages:
+            assert "agent_id = %(agent)s" in statement
+            values = set(re.findall(r"%\((\w+)\)s", statement))
+            assert values <= {"agent", "seqs", "nodes", "gone", "session", "said"}
+
+
+def test_tables_with_text_give_it_up():
+    """Where a table has text or bytes, 'ids and numbers alone' is no reason."""
+    wordless = {
+        # What happened and why: words of ours.
+        "trail": {"event"},
+        "pass_log": set(),
+        "agent_setting": set(),
+        # The names of agents are no message's.
+        "lane": set(),
+        "erased_message": {"digest"},
+    }
+    for entry in REGISTRY:
+        if entry.of_messages or entry.table == "letter":
+            continue
+        columns = metadata.tables[entry.table].columns
+        words = {c.name for c in columns if str(c.type) in {"TEXT", "BYTEA", "BLOB", "ARRAY"}}
+        assert words - {"agent_id"} == wordless[entry.table], entry.table
