@@ -26,18 +26,21 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON erased_message TO memci_app;
 ALTER TABLE lane ADD COLUMN erased_messages BIGINT DEFAULT 0 NOT NULL;
 """
 # Whoever inserts, by whatever way, and whatever it knew when its statement began: the function
-# looks anew for each row.
+# looks anew at its end. Once a statement, since a call for each row costs a third of its insert;
+# by the index, however many tombstones there are: OFFSET 0 makes sure of that.
 GUARD = """
 CREATE FUNCTION refuse_erased_message() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    IF EXISTS (SELECT FROM erased_message
-                WHERE agent_id = NEW.agent_id AND digest = sha256(convert_to(NEW.id, 'UTF8'))) THEN
+    IF EXISTS (SELECT FROM added CROSS JOIN LATERAL (
+           SELECT FROM erased_message AS erased
+            WHERE erased.agent_id = added.agent_id
+              AND erased.digest = sha256(convert_to(added.id, 'UTF8')) OFFSET 0) AS hit) THEN
         RAISE restrict_violation USING MESSAGE = 'this message was erased for good';
     END IF;
-    RETURN NEW;
+    RETURN NULL;
 END $$;
-CREATE TRIGGER message_erased BEFORE INSERT ON message
-    FOR EACH ROW EXECUTE FUNCTION refuse_erased_message();
+CREATE TRIGGER message_erased AFTER INSERT ON message REFERENCING NEW TABLE AS added
+    FOR EACH STATEMENT EXECUTE FUNCTION refuse_erased_message();
 """
 # Receipts that are there say nothing in these columns: an erasure takes them all.
 RECEIPTS = """
