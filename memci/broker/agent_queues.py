@@ -49,8 +49,8 @@ class AgentQueues(Protocol):
     def empty(self, agent_id: str) -> int:
         """Throw away what waits for an agent; return how many messages that were.
 
-        Only for the holder of the lease. What a worker that was fenced off has taken on RabbitMQ
-        and not given back yet stays.
+        Only for the holder of the lease. Raises ``BrokerUnavailableError`` while somebody who was
+        fenced off may still put messages back.
         """
         ...
 
