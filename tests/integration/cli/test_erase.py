@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+
 import pytest
 
 from memci import Memci
 from tests.integration.http.serving import Served
-from tests.support.command_line import run, run_json
+from tests.support.command_line import MEMCI, environment, run, run_json
 
 MESSAGES = [{"role": "user", "content": f"number {n}", "id": f"m{n}"} for n in (1, 2, 3)]
 
@@ -56,3 +59,26 @@ def test_it_wants_one_name_for_what_is_to_go(
     refused = run("erase", *wrong, "--agent", "ann", "--yes", settings=settings)
     assert (refused.returncode, "--all" in refused.stderr) == (2, True)
     assert len(left(server)) == 3
+
+
+@pytest.mark.parametrize(("answer", "code", "stay"), [("n", 1, 3), ("y", 0, 2)])
+def test_it_asks_who_sits_at_a_terminal(
+    server: Served, settings: dict[str, str], answer: str, code: int, stay: int
+) -> None:
+    ours, theirs = os.openpty()
+    try:
+        process = subprocess.Popen(
+            [*MEMCI, "erase", "m1", "--agent", "ann"],
+            env=environment(**settings),
+            stdin=theirs,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        os.write(ours, f"{answer}\n".encode())
+        said, asked = process.communicate(timeout=60)
+    finally:
+        os.close(ours)
+        os.close(theirs)
+    assert "number 1" in said.decode()
+    assert "Erase 1 message for good?" in asked.decode()
+    assert (process.returncode, len(left(server))) == (code, stay)
