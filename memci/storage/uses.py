@@ -7,8 +7,8 @@ from uuid import UUID
 
 from sqlalchemy import Connection
 
-from memci.storage.erasure.barrier import all_stored, stand_beside
-from memci.storage.reading.receipts import NewReceipt, write_receipt
+from memci.storage.erasure.barrier import stand_beside, stored_among
+from memci.storage.reading.receipts import NewReceipt, write_receipts
 from memci.storage.trail import TrailEvent, append_trail
 
 _LIVING = """
@@ -31,13 +31,13 @@ def append_uses(
     erased in the meantime is passed over.
     """
     stand_beside(connection, agent_id)
+    kept = [(each, each.given) for each in receipts if each.given is not None]
+    stored = stored_among(connection, agent_id, {seq for _, given in kept for seq in given.seqs})
+    kept = [(each, given) for each, given in kept if given.seqs <= stored]
+    new = [each for each, _ in kept if each.id not in written]
+    write_receipts(connection, agent_id, new)
     used: dict[int, list[str]] = {}
-    for receipt in receipts:
-        given = receipt.given
-        if given is None or not all_stored(connection, agent_id, given.seqs):
-            continue
-        if receipt.id not in written:
-            write_receipt(connection, agent_id, receipt)
+    for receipt, given in kept:
         for node in given.nodes:
             used.setdefault(node, []).append(str(receipt.id))
     if not used:

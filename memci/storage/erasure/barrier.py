@@ -14,7 +14,7 @@ from sqlalchemy import Connection
 _KEY = "hashtextextended(%s, 25)"
 _BESIDE = f"SELECT pg_advisory_xact_lock_shared({_KEY})"
 _ALONE = f"SELECT pg_advisory_xact_lock({_KEY})"
-_COUNT = "SELECT count(*) FROM message WHERE agent_id = %s AND seq = ANY(%s)"
+_STORED = "SELECT seq FROM message WHERE agent_id = %s AND seq = ANY(%s)"
 
 
 def stand_beside(connection: Connection, agent_id: str) -> None:
@@ -27,7 +27,6 @@ def stand_alone(connection: Connection, agent_id: str) -> None:
     connection.exec_driver_sql(_ALONE, (agent_id,))
 
 
-def all_stored(connection: Connection, agent_id: str, seqs: Collection[int]) -> bool:
-    """Tell whether none of these messages was erased."""
-    found = connection.exec_driver_sql(_COUNT, (agent_id, list(set(seqs)))).scalar_one()
-    return int(found) == len(set(seqs))
+def stored_among(connection: Connection, agent_id: str, seqs: Collection[int]) -> frozenset[int]:
+    """Return those of these messages that were not erased."""
+    return frozenset(connection.exec_driver_sql(_STORED, (agent_id, list(seqs))).scalars())

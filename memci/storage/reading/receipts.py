@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from psycopg.types.json import Jsonb
 from sqlalchemy import Connection
 
 _WRITE = """
 INSERT INTO receipt (agent_id, id, kind, session_id, body, at_seq, seqs, given, nodes)
-VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s) RETURNING created_at
+SELECT %s, new.* FROM jsonb_to_recordset(%s) AS new(
+    id uuid, kind text, session_id text, body jsonb, at_seq bigint, seqs bigint[], given bigint[],
+    nodes bigint[])
+RETURNING created_at
 """
 _READ = "SELECT id, kind, body, created_at FROM receipt WHERE agent_id = %s AND id = %s"
 _LAST_PREFIX = """
@@ -81,15 +84,16 @@ class Receipt:
 
 def write_receipt(connection: Connection, agent_id: str, receipt: NewReceipt) -> datetime:
     """Keep a receipt; return since when."""
-    given = receipt.given
-    columns: tuple[Any, ...] = (None,) * 4
-    if given is not None:
-        lists = (given.seqs, given.given, given.nodes)
-        columns = (given.at_seq, *(sorted(each) for each in lists))
-    body = json.dumps(receipt.body)
-    values = (agent_id, receipt.id, receipt.kind, receipt.session_id, body, *columns)
-    created_at: datetime = connection.exec_driver_sql(_WRITE, values).scalar_one()
+    written = connection.exec_driver_sql(_WRITE, (agent_id, Jsonb([_record(receipt)])))
+    created_at: datetime = written.scalar_one()
     return created_at
+
+
+def write_receipts(connection: Connection, agent_id: str, receipts: Iterable[NewReceipt]) -> None:
+    """Keep receipts."""
+    records = [_record(each) for each in receipts]
+    if records:
+        connection.exec_driver_sql(_WRITE, (agent_id, Jsonb(records)))
 
 
 def read_receipt(connection: Connection, agent_id: str, receipt_id: UUID) -> Receipt | None:
@@ -126,3 +130,17 @@ def delete_old_receipts(connection: Connection, agent_id: str, *, keep_s: float,
 def note_oldest_receipt(connection: Connection, agent_id: str) -> None:
     """Note on the lane how old the oldest receipt is now."""
     connection.exec_driver_sql(_NOTE_OLDEST, {"agent": agent_id})
+
+
+def _record(receipt: NewReceipt) -> dict[str, Any]:
+    record: dict[str, Any] = {
+        "id": str(receipt.id),
+        "kind": receipt.kind,
+        "session_id": receipt.session_id,
+        "body": receipt.body,
+    }
+    if receipt.given is not None:
+        record["at_seq"] = receipt.given.at_seq
+        for name in ("seqs", "given", "nodes"):
+            record[name] = sorted(getattr(receipt.given, name))
+    return record

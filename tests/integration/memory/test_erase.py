@@ -21,6 +21,7 @@ from memci.storage.erasure.tombstones import (
     tombstones_of,
 )
 from memci.storage.session import Database
+from memci.upkeep.compress import request_due_passes
 from tests.support.erasing import Eraser, SegmentsOf
 from tests.support.mailbox import Mailbox
 
@@ -304,6 +305,15 @@ def test_a_paused_agent_can_be_erased_and_is_paused_no_more(told: Mailbox, erase
     assert told.ada.lane().paused
     eraser.erase_agent()
     assert not told.ada.lane().paused
+
+
+def test_an_erased_agent_that_somebody_reads_gets_no_pass(told: Mailbox, eraser: Eraser) -> None:
+    told.ada.compress()
+    eraser.erase_agent()
+    told.ada.execute("UPDATE lane SET read_at = now() WHERE agent_id = %s")
+    assert request_due_passes(eraser.database, period_s=1, idle_passes_per_day=24) == 0
+    told.append("later [Rome]", ids=["m4"])
+    assert request_due_passes(eraser.database, period_s=1, idle_passes_per_day=24) == 1
 
 
 def test_an_agent_larger_than_a_bite_goes_whole(
