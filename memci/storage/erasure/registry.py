@@ -84,6 +84,7 @@ REGISTRY: tuple[Entry, ...] = (
     Entry("node", (_by("node", "id", "nodes"),)),
     Entry("trail", why=_NUMBERS),
     Entry("pass_log", why=_NUMBERS),
+    Entry("pass_snapshot", why=_NUMBERS),
     Entry("agent_setting", why=_NUMBERS),
     Entry("receipt", (_RECEIPTS,), of_agent="kind <> 'erasure'"),
     Entry("letter", why="bytes: the erasure reads them, and drops those that hold a message"),
