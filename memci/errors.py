@@ -8,6 +8,7 @@
     │   └── TooLargeError         … because it is over a limit
     ├── NotFoundError             the thing named does not exist for this agent
     ├── ConflictError             the request contradicts what is stored
+    │   └── ErasedError           … because a message in it was erased for good
     ├── UnauthorizedError         no key, or a key that we do not know
     ├── ForbiddenError            the key may not do this
     ├── RateLimitedError          the key has used up its rate
@@ -27,6 +28,8 @@ The first line of each docstring is the default message. Messages say what to do
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 
 class MemciError(Exception):
@@ -63,6 +66,25 @@ class NotFoundError(MemciError):
 
 class ConflictError(MemciError):
     """The request contradicts what is stored."""
+
+
+class ErasedError(ConflictError):
+    """A message was erased for good, and is not taken in again; leave it out.
+
+    ``places`` are those of the erased messages in the request; ``field`` is the first one's path.
+    """
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        field: str | None = None,
+        places: Sequence[int] = (),
+    ) -> None:
+        """Name the messages."""
+        super().__init__(message)
+        self.field = field
+        self.places = tuple(places)
 
 
 class UnauthorizedError(MemciError):

@@ -46,6 +46,14 @@ class AgentQueues(Protocol):
         """Return the agents whose queues hold something (at most a few thousand)."""
         ...
 
+    def empty(self, agent_id: str) -> int:
+        """Throw away what waits for an agent; return how many messages that were.
+
+        Only for the holder of the lease. Raises ``BrokerUnavailableError`` while somebody who was
+        fenced off may still put messages back.
+        """
+        ...
+
     def depth(self, queue: str) -> int:
         """Return how many messages wait in a queue."""
         ...

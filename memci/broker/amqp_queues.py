@@ -24,7 +24,7 @@ from memci.broker.amqp_lines import AmqpLines
 from memci.broker.amqp_watch import Known, Strangers
 from memci.broker.names import AGENT_PREFIX, ANNOUNCE_QUEUE, agent_queue_name
 from memci.domain.agent import check_agent_id
-from memci.errors import InvalidInputError
+from memci.errors import BrokerUnavailableError, InvalidInputError
 
 # All of a window is sent at once, however large its messages are. Part of it cannot be given back:
 # quorum queues put what comes back behind what came back before, and so out of its order. What
@@ -32,6 +32,13 @@ from memci.errors import InvalidInputError
 _WINDOW = 20
 # While another consumer is the active one, nothing comes.
 _PATIENCE_S = 1.0
+# Who was fenced off gives back what it has taken at once; who is frozen, after some heartbeats.
+_LEAVING_S = 3.0
+_LOOK_EVERY_S = 0.02
+_CONSUMED = (
+    "a worker still holds messages of this agent's queue; try again in a minute, and stop workers "
+    "that subscribe to it alone"
+)
 # What one look of the bell asks for.
 _KNOWN_AT_ONCE = 200
 _ANNOUNCED_AT_ONCE = 1000
@@ -132,6 +139,23 @@ class AmqpAgentQueues:
         self._strangers.prefer(each for each in announced if each not in self._known)
         return sorted(found)
 
+    def empty(self, agent_id: str) -> int:
+        """Purge the queue; 0 when there is none.
+
+        What a consumer has taken and not acknowledged comes back when it ends, so it is waited for.
+        """
+        name = agent_queue_name(agent_id)
+        with self._lines.lend() as connection:
+            channel = connection.channel()
+            try:
+                if not _is_left_alone(channel, name):
+                    raise BrokerUnavailableError(_CONSUMED)
+                purged = int(channel.queue_purge(name))
+            except NotFound:
+                return 0  # and the channel is closed
+            channel.close()
+        return purged
+
     def depth(self, queue: str) -> int:
         """Count by a passive declaration; 0 when there is no such queue."""
         with self._lines.lend() as connection:
@@ -181,6 +205,16 @@ def _count(channel: Any, queue: str) -> int | None:
         return int(channel.queue_declare(queue, passive=True).message_count)
     except NotFound:
         return None
+
+
+def _is_left_alone(channel: Any, queue: str) -> bool:
+    """Wait until nobody consumes a queue; False if somebody does for too long."""
+    deadline = time.monotonic() + _LEAVING_S
+    while channel.queue_declare(queue, passive=True).consumer_count:
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(_LOOK_EVERY_S)
+    return True
 
 
 def _drain(connection: Any, got: Sequence[Any], wanted: int) -> None:

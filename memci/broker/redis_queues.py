@@ -113,6 +113,14 @@ class RedisAgentQueues:
                 break
         return sorted(found)
 
+    def empty(self, agent_id: str) -> int:
+        """Remove the list, at once with counting it."""
+        with self._client.pipeline(transaction=True) as pipe:
+            pipe.llen(agent_queue_name(agent_id))
+            pipe.unlink(agent_queue_name(agent_id))
+            count, _ = pipe.execute()
+        return int(count)
+
     def depth(self, queue: str) -> int:
         """Count the list."""
         return int(self._client.llen(queue))

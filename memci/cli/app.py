@@ -22,6 +22,7 @@ from memci.cli.commands import (
     demo,
     doctor,
     env,
+    erase,
     job_actions,
     jobs,
     keys,
@@ -75,6 +76,7 @@ _COMMANDS: tuple[tuple[str, Callable[..., Any]], ...] = (
     ("resume", lane.resume),
     ("settings", settings.settings),
     ("reembed", reembed.reembed),
+    ("erase", erase.erase),
     ("env", env.env),
     ("doctor", doctor.doctor),
 )

@@ -104,6 +104,20 @@ class LinkOptions(Page, total=False):
     node: int
 
 
+class ErasureOptions(TypedDict, total=False):
+    """Which messages: named in one way."""
+
+    message_ids: Sequence[str]
+    session_id: str
+
+
+class PreviewOptions(ErasureOptions, total=False):
+    """Which messages; a query finds some, ``k`` hits at most."""
+
+    query: str
+    k: int
+
+
 class JobOptions(Page, total=False):
     """Which jobs."""
 

@@ -16,6 +16,7 @@ from memci.client.latest import LatestSeqs
 from memci.client.options import (
     AppendOptions,
     ContextOptions,
+    ErasureOptions,
     FadingOptions,
     JobOptions,
     LinkOptions,
@@ -24,6 +25,7 @@ from memci.client.options import (
     NetworkOptions,
     NodeOptions,
     Page,
+    PreviewOptions,
     RecallOptions,
     SearchOptions,
 )
@@ -45,6 +47,7 @@ from memci.shapes.agent import (
     ReceiptAnswer,
     TrailList,
 )
+from memci.shapes.erasure import ErasurePreview
 from memci.shapes.health import ReadyAnswer
 from memci.shapes.message import AppendAnswer, MessageList
 from memci.shapes.network import FadingAnswer, NetworkAnswer, PassList
@@ -53,6 +56,8 @@ from memci.shapes.settings import SettingsAnswer
 
 AnswerT = TypeVar("AnswerT", bound=BaseModel)
 _POLL_S = 0.2
+# A large agent takes its time.
+_ERASING_S = 300.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,6 +213,18 @@ class AgentVerbs:
         """Give up a dead job."""
         return self._post(f"/jobs/{job_id}/discard", JobAnswer, repeatable=False)
 
+    def preview_erasure(self, **which: Unpack[PreviewOptions]) -> Flow[ErasurePreview]:
+        """Return what would go with these messages; erases nothing."""
+        return self._erase("POST", "/erase", ErasurePreview, {**which, "preview": True})
+
+    def erase(self, **which: Unpack[ErasureOptions]) -> Flow[ReceiptAnswer]:
+        """Erase messages or a session for good, with everything that was made of them."""
+        return self._erase("POST", "/erase", ReceiptAnswer, which)
+
+    def erase_agent(self) -> Flow[ReceiptAnswer]:
+        """Erase all that the agent holds, for good."""
+        return self._erase("DELETE", "", ReceiptAnswer)
+
     def pause(self) -> Flow[LaneAnswer]:
         """Let no worker begin another job of the agent."""
         return self._post("/pause", LaneAnswer)
@@ -276,6 +293,22 @@ class AgentVerbs:
             self._path + path,
             body=body,
             extra_timeout_s=body.get("wait_ms", 0) / 1000,
+        )
+        return ask(request, answer, self._habits.retries)
+
+    def _erase(
+        self,
+        method: str,
+        path: str,
+        answer: type[AnswerT],
+        body: Mapping[str, Any] | None = None,
+    ) -> Flow[AnswerT]:
+        request = exchange(
+            method,
+            self._path + path,
+            body=body,
+            extra_timeout_s=_ERASING_S,
+            repeatable=body is not None,  # what is erased twice was there once
         )
         return ask(request, answer, self._habits.retries)
 

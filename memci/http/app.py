@@ -7,7 +7,7 @@ from fastapi import FastAPI
 from memci.http import documentation, problems
 from memci.http.edge import Edge
 from memci.http.gate import Gate
-from memci.http.routers import agents, health, jobs, messages, network, passes, reads
+from memci.http.routers import agents, erasing, health, jobs, messages, network, passes, reads
 from memci.runtime import Runtime
 from memci.storage.gauges import lane_gauges
 from memci.telemetry.metrics import HttpMetrics, LaneCollector, LaneGauges
@@ -18,6 +18,7 @@ _ROUTERS = (
     reads.router,
     agents.reading,
     agents.operating,
+    erasing.router,
     network.router,
     passes.router,
     jobs.reading,

@@ -17,6 +17,7 @@ from memci.domain.memory.windows import reach
 from memci.domain.message import Message, Remember, Role
 from memci.errors import SmallModelAnswerError
 from memci.jobs.conversation import Background, tells
+from memci.jobs.echoes import echoes_among
 from memci.jobs.filtering import refusals
 from memci.jobs.growth import Growth, Thought, numbers_of
 from memci.jobs.segments import Segments, annotated_segments, is_long
@@ -74,11 +75,14 @@ class MemoryCreation:
             background = Background.read(
                 connection, job.agent_id, messages, reach(parameters), self._models.embedder.model
             )
+            echoes = echoes_among(connection, job.agent_id, messages)
             seqs = [message.seq for message in messages]
             received = receipt_times(connection, job.agent_id, seqs)
         models = self._models
         texts = MessageTexts.read(messages, known, models.embedder, models.lexicon, later=is_long)
-        refused = refusals(texts, background, parameters, job.payload.get("wanted", ()))
+        wanted = frozenset(job.payload.get("wanted", ()))
+        refused = refusals(texts, background, parameters, wanted)
+        refused = {**refused, **dict.fromkeys(echoes - wanted, FilterReason.ECHO)}
         cut = annotated_segments(models, texts, background, refused)
         cut = replace(cut, segments=tiered(cut.segments, received, parameters))
         texts = texts.pooled(cut.parts()).completed(models.embedder)

@@ -10,9 +10,10 @@ from sqlalchemy import Connection
 
 from memci.domain.lane.job import JobSource
 from memci.domain.names import shown_name
-from memci.errors import ConflictError, InvalidInputError
+from memci.errors import ConflictError, ErasedError, InvalidInputError
 from memci.queue import submit
 from memci.queue.intake import CREATE_KIND
+from memci.storage.erasure.tombstones import erased_among
 from memci.storage.memory_state import mark_asked, unasked_messages
 
 
@@ -32,11 +33,13 @@ def ask_in(connection: Connection, request: AskStored) -> bool:
 
     Whoever names a message that was filtered insists: now one is made of it (R2). False when there
     is nothing to make: all are made or on their way, or this is the same wish again.
-    Raises ``InvalidInputError`` when a message is not stored, and then nothing is written.
+    Raises ``InvalidInputError`` when a message is not stored, ``ErasedError`` when it was erased,
+    and then nothing is written.
     """
     woken, _ = submit.lock_lane(connection, request.agent_id)
     found = unasked_messages(connection, request.agent_id, request.message_ids)
     if found.missing:
+        _tell_erased(connection, request, found.missing)
         place = found.missing[0]
         raise InvalidInputError(
             f"{len(found.missing)} of {len(request.message_ids)} messages are not stored, such as "
@@ -60,6 +63,19 @@ def ask_in(connection: Connection, request: AskStored) -> bool:
     )
     submit.insert_job(connection, job)
     return True
+
+
+def _tell_erased(connection: Connection, request: AskStored, missing: Sequence[int]) -> None:
+    ids = {place: request.message_ids[place] for place in missing}
+    erased = erased_among(connection, request.agent_id, ids.values())
+    places = [place for place in missing if ids[place] in erased]
+    if places:
+        raise ErasedError(
+            f"message_ids[{places[0]}]: '{shown_name(ids[places[0]])}' was erased for good; "
+            "leave it out",
+            field=f"message_ids[{places[0]}]",
+            places=places,
+        )
 
 
 def _is_known(connection: Connection, request: AskStored, seqs: Sequence[int]) -> bool:

@@ -2,7 +2,7 @@
 
 Only the holder of the agent's lease crosses it. Messages leave the broker after COMMIT; one that
 comes again finds its job there. What cannot be taken in becomes a dead job with its bytes kept;
-of what is too large to be read, with its ends.
+of what is too large to be read, with its ends; of what brings erased messages, without these (M25).
 """
 
 from __future__ import annotations
@@ -24,9 +24,10 @@ from memci.broker.letters import Letter, decode, letter_id
 from memci.broker.names import COMPRESS_TASK, CREATE_TASK
 from memci.domain.lane.job import JobSource
 from memci.domain.message import AppendLimits
-from memci.errors import ConflictError, InvalidInputError
+from memci.errors import ConflictError, ErasedError, InvalidInputError
 from memci.queue import dead_letter, mailbox, submit
 from memci.queue.ask_stored import AskStored, ask_in
+from memci.queue.erased_letters import bury_erased
 from memci.queue.intake import Append, append_in
 from memci.queue.lease import Lease
 from memci.shapes.faults import describe_faults
@@ -103,9 +104,13 @@ def take_in(connection: Connection, agent_id: str, raw: bytes, limits: AppendLim
     letter: Letter | None = None
     try:
         letter = decode(raw, limit_bytes=limits.request_bytes)
-        # A letter that turns out bad half-way must not undo the ones before it.
-        with connection.begin_nested():
-            _deliver(connection, agent_id, letter, limits)
+        try:
+            # A letter that turns out bad half-way must not undo the ones before it.
+            with connection.begin_nested():
+                _deliver(connection, agent_id, letter, limits)
+        except ErasedError as error:
+            _log.warning("letter brings what was erased", agent_id=agent_id, job_id=str(letter.id))
+            return bury_erased(connection, agent_id, letter, error)
     except (InvalidInputError, ConflictError) as error:
         return _bury(connection, agent_id, raw, letter, str(error))
     except DataError:  # its words quote the letter

@@ -9,18 +9,20 @@ from sqlalchemy import Connection
 
 from memci.errors import NotFoundError
 from memci.queue import submit
+from memci.storage.erasure.gone import IS_THERE
 
-_PAUSE = "UPDATE lane SET paused = true WHERE agent_id = %s RETURNING paused, halted_by"
-_RESUME = """
+_THIS = f"WHERE agent_id = %s AND {IS_THERE} RETURNING paused, halted_by"
+_PAUSE = f"UPDATE lane SET paused = true {_THIS}"  # noqa: S608 - a constant of this module
+_RESUME = f"""
 UPDATE lane SET paused = false, halted_by = NULL,
                 compress_at = CASE WHEN compress_req > compress_done THEN clock_timestamp() END
-WHERE agent_id = %s RETURNING paused, halted_by
-"""
+{_THIS}
+"""  # noqa: S608 - a constant of this module
 # The pass under way sees that its cursor is gone, and writes nothing more.
-_CANCEL_COMPRESSION = """
+_CANCEL_COMPRESSION = f"""
 UPDATE lane SET compress_done = compress_req, compress_cursor = NULL, compress_at = NULL
-WHERE agent_id = %s RETURNING paused, halted_by
-"""
+{_THIS}
+"""  # noqa: S608 - a constant of this module
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,12 +16,14 @@ from memci.broker.outbox import TokenOutbox
 from memci.broker.token import Tokens
 from memci.domain.lane.job import JobSource
 from memci.domain.message import NewMessage, Remember
-from memci.errors import ConflictError
+from memci.domain.names import shown_name
+from memci.errors import ConflictError, ErasedError
 from memci.queue import submit
 from memci.queue.submit_new import SUBMIT, submit_new, values_of
 from memci.shapes.agent import CompressAnswer
 from memci.shapes.message import AppendAnswer
 from memci.storage import messages as stored
+from memci.storage.erasure.tombstones import erased_among
 from memci.storage.flight import Flights
 from memci.storage.session import Database
 
@@ -59,7 +61,8 @@ class Intake:
         """Store the messages and hand them to memory, all or nothing.
 
         A message or request that is already there is counted as a duplicate. Raises
-        ``ConflictError`` when an id or a key comes again with other content.
+        ``ConflictError`` when an id or a key comes again with other content, ``ErasedError`` when
+        a message was erased.
         """
         try:  # Most messages are new, and what is not comes to light.
             with self._database.agent_transaction(request.agent_id) as connection:
@@ -114,6 +117,7 @@ def append_in(connection: Connection, request: Append) -> tuple[AppendAnswer, bo
     woken, last_seq = submit.lock_lane(connection, request.agent_id)
     identified = _identified(request)
     known = stored.find_stored(connection, request.agent_id, [each for each, _ in identified])
+    _refuse_erased(connection, request, [each for each, _ in identified if each not in known])
     new: list[tuple[str, NewMessage]] = []
     seq = last_seq
     for index, (message_id, message) in enumerate(identified):
@@ -187,6 +191,25 @@ def _identified(request: Append) -> list[tuple[str, NewMessage]]:
     if origin is None:
         return [(each.id or uuid4().hex, each) for each in request.messages]
     return [
-        (each.id or uuid5(_NAMESPACE, f"{request.agent_id}/{origin}/{index}").hex, each)
-        for index, each in enumerate(request.messages)
+        (each.id or message_id_at(request.agent_id, origin, place), each)
+        for place, each in enumerate(request.messages)
     ]
+
+
+def message_id_at(agent_id: str, origin: str, place: int) -> str:
+    """Return the id of a message that was given none, by its request's key or job id."""
+    return uuid5(_NAMESPACE, f"{agent_id}/{origin}/{place}").hex
+
+
+def _refuse_erased(connection: Connection, request: Append, ids: Sequence[str]) -> None:
+    erased = erased_among(connection, request.agent_id, ids) if ids else ()
+    if erased:
+        identified = enumerate(_identified(request))
+        found = {place: message_id for place, (message_id, _) in identified if message_id in erased}
+        place, message_id = next(iter(found.items()))
+        raise ErasedError(
+            f"messages[{place}]: '{shown_name(message_id)}' was erased for good and is not taken in"
+            " again; leave it out",
+            field=f"messages[{place}]",
+            places=tuple(found),
+        )

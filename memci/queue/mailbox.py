@@ -11,6 +11,7 @@ from sqlalchemy import Connection
 
 from memci.domain.lane.job import Job, JobSource
 from memci.queue.lease import Lease
+from memci.storage.erasure.gone import IS_THERE
 from memci.storage.session import Database
 
 # The head alone may run, and only when it is due: nobody overtakes a head that backs off. It is
@@ -42,9 +43,10 @@ UPDATE job SET state = 'done', finished_at = clock_timestamp(), result = %s, las
                started = 0
 WHERE agent_id = %s AND id = %s AND ordinal = %s AND state = 'queued'
 """
-_TRIGGER_COMPRESS = """
-UPDATE lane SET compress_req = compress_req + 1 WHERE agent_id = %s AND message_seq > 0
-"""
+_TRIGGER_COMPRESS = f"""
+UPDATE lane SET compress_req = compress_req + 1
+WHERE agent_id = %s AND message_seq > 0 AND {IS_THERE}
+"""  # noqa: S608 - a constant of this module
 _BACK_OFF = """
 UPDATE job SET attempts = %s, last_error = %s, started = 0,
                not_before = clock_timestamp() + %s * interval '1 second'

@@ -6,11 +6,12 @@ import structlog
 from sqlalchemy import Connection
 
 from memci.errors import DatabaseBusyError
+from memci.storage.erasure.gone import IS_THERE
 from memci.storage.session import Database
 
 _log = structlog.get_logger(__name__)
 
-_DUE = """greatest(written_at, read_at) > coalesce(beat_at, '-infinity')
+_DUE = f"""{IS_THERE} AND greatest(written_at, read_at) > coalesce(beat_at, '-infinity')
       AND coalesce(beat_at, '-infinity') <= now() - %(quiet_s)s * interval '1 second'"""
 # Whoever has a pass waiting already gets no second one.
 _ASK = """

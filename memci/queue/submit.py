@@ -15,6 +15,7 @@ from sqlalchemy import Connection
 
 from memci.domain.lane.job import JobSource
 from memci.errors import NotFoundError
+from memci.storage.erasure.gone import IS_THERE
 
 # The first token of a lane wins: wake_at stays as it was while one is believed to be out.
 _LOCK_LANE = """
@@ -30,12 +31,12 @@ INSERT INTO job (agent_id, id, kind, payload, source, first_seq, last_seq, trace
 VALUES (%s, %s, %s, %s, %s, %s, %s, %s)
 ON CONFLICT (agent_id, id) DO NOTHING
 """
-_REQUEST_COMPRESS = """
+_REQUEST_COMPRESS = f"""
 UPDATE lane SET compress_req = compress_req + 1,
                 compress_at = coalesce(compress_at, clock_timestamp())
-WHERE agent_id = %s
+WHERE agent_id = %s AND {IS_THERE}
 RETURNING compress_req, compress_req - 1 > compress_done, compress_at >= now()
-"""
+"""  # noqa: S608 - a constant of this module
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,10 +122,14 @@ def submit_follow_up(
     payload: Mapping[str, Any],
     first_seq: int,
     last_seq: int,
-) -> None:
-    """Queue what a job leads to, in its own effect: both are there or neither is."""
+) -> UUID:
+    """Queue what a job leads to, in its own effect: both are there or neither is.
+
+    Returns the new job's id.
+    """
     job = NewJob(
         agent_id, uuid4(), kind, JobSource.LANE, first_seq=first_seq, last_seq=last_seq,
         payload=payload,
     )  # fmt: skip
     insert_job(connection, job)
+    return job.id

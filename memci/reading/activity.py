@@ -1,7 +1,7 @@
 """What reads leave to be written: they themselves write nothing.
 
 Which agents are read is what beat looks at (M16); dangling links that a recall has reported go by
-a job of their agent, where that is wanted (M15).
+a job of their agent, where that is wanted (M15). What they gave is noted apart (uses.py).
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 from memci.errors import MemciError
 from memci.queue.drops import submit_drop
+from memci.reading.uses import Use, UseLog
 from memci.storage.reading.state import touch_read
 from memci.storage.session import Database
 
@@ -24,6 +25,7 @@ class ReadActivity:
         """Begin with none noted."""
         self._database = database
         self._period_s = period_s
+        self._uses = UseLog(database)
         self._lock = threading.Lock()
         self._writing = threading.Lock()  # held while the database is in use: close waits for it
         # By agent, the forgotten nodes to which links are to go.
@@ -31,17 +33,22 @@ class ReadActivity:
         self._timer: threading.Timer | None = None
         self._closed = False
 
-    def note(self, agent_id: str, *, dropping: Collection[int] = ()) -> None:
+    def note(
+        self, agent_id: str, *, dropping: Collection[int] = (), use: Use | None = None
+    ) -> None:
         """Note that an agent was read; it is written within the period.
 
-        Links to the forgotten nodes ``dropping`` are to go (M15).
+        Links to the forgotten nodes ``dropping`` are to go (M15). ``use`` is what it was given.
         """
+        if use is not None:
+            self._uses.note(use)
         with self._lock:
             self._add(agent_id, dropping)
             self._arm()
 
     def flush(self) -> None:
         """Write what is noted. What cannot be written now stays for the next time."""
+        self._uses.flush()
         with self._writing:
             with self._lock:
                 noted, self._noted = self._noted, {}
@@ -58,6 +65,7 @@ class ReadActivity:
             self._closed = True
             if self._timer is not None:
                 self._timer.cancel()
+        self._uses.close()
         self.flush()
 
     def _add(self, agent_id: str, dropping: Iterable[int]) -> None:

@@ -13,13 +13,15 @@ from memci.domain.context.prefix import Piece, stable_prefix
 from memci.domain.language import Language, language_of
 from memci.domain.memory.recall import Walk
 from memci.domain.message import Message, Role
-from memci.reading.context_receipt import Account, answer, prefix_of, receipt_body
+from memci.reading.context_receipt import Account, answer, given_by, prefix_of, receipt_body
 from memci.reading.freshness import wait_until_fresh
 from memci.reading.reader import Reader
 from memci.reading.retrieval import restriction_of
 from memci.reading.stopwatch import Stopwatch
+from memci.reading.uses import Use
 from memci.shapes.read import ContextAnswer, ContextRequest
 from memci.smallmodel.ports import Vectors
+from memci.storage.erasure.barrier import stand_beside
 from memci.storage.parameters import own_parameters
 from memci.storage.reading import recall as network
 from memci.storage.reading.important import important_memories
@@ -142,12 +144,16 @@ class Assemble(Reader):
     def _keep(self, agent_id: str, account: Account) -> ContextAnswer:
         """Write the receipt; a crash of the database may lose it, and that harms nobody."""
         receipt_id = uuid4()
+        given = given_by(account)
         with self._database.agent_transaction(agent_id, durable=False) as connection:
-            ids = message_ids(connection, agent_id, account.seqs)
-            receipt = NewReceipt(receipt_id, "context", receipt_body(account, ids))
-            session_id = account.request.session_id
-            write_receipt(connection, agent_id, receipt, session_id=session_id)
-        self._activity.note(agent_id)
+            stand_beside(connection, agent_id)
+            ids = message_ids(connection, agent_id, given.seqs)
+            body, session_id = receipt_body(account, ids), account.request.session_id
+            receipt = NewReceipt(receipt_id, "context", body, session_id, given)
+            # Of what was erased since it was read, nothing is kept (M25).
+            if len(ids) == len(given.seqs):
+                write_receipt(connection, agent_id, receipt)
+        self._activity.note(agent_id, use=Use(agent_id, receipt, kept=True))
         return answer(account, ids, receipt_id)
 
 

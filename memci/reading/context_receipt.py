@@ -21,6 +21,7 @@ from memci.domain.context.prefix import Piece, pieces
 from memci.domain.message import Message
 from memci.shapes.message import ToolCall
 from memci.shapes.read import ContextAnswer, ContextItem, ContextMessage, ContextRequest
+from memci.storage.reading.receipts import Given
 from memci.storage.reading.state import Progress
 
 # What was found and left out is listed so far, best first; the rest is counted.
@@ -48,6 +49,18 @@ class Account:
             *(seq for item in self.assembly.items for seq in item.seqs),
             *(seq for each, _ in left_out for seq in each.candidate.seqs),
         }
+
+
+def given_by(account: Account) -> Given:
+    """Return whose words are in the list, and which memories are."""
+    items = account.assembly.items
+    ranked = (item.ranked.candidate for item in items if item.ranked is not None)
+    return Given(
+        at_seq=account.now.message_seq,
+        seqs=frozenset(account.seqs),
+        given=frozenset(seq for item in items for seq in item.seqs),
+        nodes=frozenset(each.key for each in ranked if each.source is Source.MEMORY),
+    )
 
 
 def prefix_of(assembly: Assembly) -> list[Piece]:

@@ -17,6 +17,7 @@ from memci.reading.freshness import wait_until_fresh
 from memci.reading.keywords import Keywords
 from memci.reading.reader import Reader
 from memci.reading.recalled import Found, Recalled, as_structure, as_text
+from memci.reading.uses import use_of
 from memci.shapes.read import RecallAnswer, RecallRequest, RecallText
 from memci.smallmodel.ports import Vectors
 from memci.storage.parameters import parameters_of
@@ -50,7 +51,11 @@ class Recall(Reader):
             told = as_structure(recalled, request.budget_tokens, count)
         else:
             told = as_text(recalled, request.budget_tokens, count, keywords.language)
-        self._activity.note(agent_id, dropping=told.forgotten if recalled.drops else ())
+        seqs = {seq for memory in told.memories for seq in memory.seqs}
+        nodes = [memory.node_id for memory in told.memories]
+        use = use_of(agent_id, "recall", recalled.now, (seqs, nodes), recalled.ids)
+        dropping = told.forgotten if recalled.drops else ()
+        self._activity.note(agent_id, dropping=dropping, use=use)
         return told.answer
 
     def _recall(

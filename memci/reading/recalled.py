@@ -41,10 +41,11 @@ class Recalled:
 
 
 class Told(NamedTuple):
-    """An answer, and the ids of the forgotten nodes that it names: the rest did not fit."""
+    """An answer, and what it names: forgotten nodes and memories; the rest did not fit."""
 
     answer: RecallAnswer | RecallText
     forgotten: frozenset[int]
+    memories: Sequence[Memory]
 
 
 def as_structure(recalled: Recalled, budget: int | None, count: Count) -> Told:
@@ -71,7 +72,8 @@ def as_structure(recalled: Recalled, budget: int | None, count: Count) -> Told:
         seq=recalled.now.seq,
         pending=recalled.now.pending,
     )
-    return Told(answer, frozenset(gone.node_id for gone in forgotten))
+    gone_ids = frozenset(gone.node_id for gone in forgotten)
+    return Told(answer, gone_ids, _memories(recalled, fit))
 
 
 def as_text(recalled: Recalled, budget: int | None, count: Count, language: Language) -> Told:
@@ -92,7 +94,13 @@ def as_text(recalled: Recalled, budget: int | None, count: Count, language: Lang
         seq=recalled.now.seq,
         pending=recalled.now.pending,
     )
-    return Told(answer, frozenset(gone.node_id for gone in _forgotten(recalled, fit)))
+    gone_ids = frozenset(gone.node_id for gone in _forgotten(recalled, fit))
+    return Told(answer, gone_ids, _memories(recalled, fit))
+
+
+def _memories(recalled: Recalled, fit: Sequence[int]) -> list[Memory]:
+    """Return the memories among the places that fit."""
+    return [recalled.memories[each].memory for each in fit if each < len(recalled.memories)]
 
 
 def _forgotten(recalled: Recalled, fit: Sequence[int]) -> list[Forgotten]:

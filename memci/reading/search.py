@@ -13,6 +13,7 @@ from memci.domain.context.selection import thin
 from memci.reading.freshness import wait_until_fresh
 from memci.reading.reader import Reader
 from memci.reading.stopwatch import Stopwatch
+from memci.reading.uses import use_of
 from memci.shapes.read import Hit, SearchAnswer, SearchRequest
 from memci.smallmodel.ports import Vectors
 from memci.storage.reading.messages import message_ids
@@ -48,7 +49,9 @@ class Search(Reader):
             seqs = {seq for each in taken for seq in each.candidate.seqs}
             ids = message_ids(connection, agent_id, seqs)
         watch.lap("provenance")
-        self._activity.note(agent_id)
+        nodes = [each.candidate.key for each in taken if each.candidate.source is Source.MEMORY]
+        use = use_of(agent_id, "search", now, (seqs, nodes), ids)
+        self._activity.note(agent_id, use=use)
         return SearchAnswer(
             hits=[_hit(each, ids) for each in taken],
             explain=_explain(question, found, watch) if request.explain else None,

@@ -14,6 +14,7 @@ from pydantic import ConfigDict
 from memci.errors import (
     BudgetTooSmallError,
     ConflictError,
+    ErasedError,
     ForbiddenError,
     InvalidInputError,
     MemciError,
@@ -40,6 +41,7 @@ class ProblemType(StrEnum):
     BUDGET_TOO_SMALL = "budget-too-small"
     NOT_FOUND = "not-found"
     CONFLICT = "conflict"
+    ERASED = "erased"
     UNAUTHORIZED = "unauthorized"
     FORBIDDEN = "forbidden"
     METHOD = "method-not-allowed"
@@ -86,6 +88,7 @@ KINDS: tuple[Kind, ...] = (
     Kind(InvalidInputError, ProblemType.INVALID, 422, "Invalid input"),
     Kind(BudgetTooSmallError, ProblemType.BUDGET_TOO_SMALL, 422, "Budget too small"),
     Kind(NotFoundError, ProblemType.NOT_FOUND, 404, "Not found"),
+    Kind(ErasedError, ProblemType.ERASED, 409, "Erased"),
     Kind(ConflictError, ProblemType.CONFLICT, 409, "Conflict"),
     Kind(UnauthorizedError, ProblemType.UNAUTHORIZED, 401, "Unauthorized"),
     Kind(ForbiddenError, ProblemType.FORBIDDEN, 403, "Forbidden"),
@@ -112,7 +115,7 @@ def problem_of(error: MemciError) -> Problem:
         title=kind.title,
         status=kind.status,
         detail=str(error) if told else f"{kind.title.lower()}; the server's log says more",
-        field=error.field if isinstance(error, InvalidInputError) else None,
+        field=error.field if isinstance(error, (InvalidInputError, ErasedError)) else None,
         needs=error.needs or None if isinstance(error, BudgetTooSmallError) else None,
     )
 
@@ -121,7 +124,7 @@ def error_of(problem: Problem, *, retry_after_s: float | None = None) -> MemciEr
     """Return the error that a problem tells of."""
     ending = problem.type.removeprefix(TYPE_PREFIX)
     kind = next((kind for kind in KINDS if kind.type == ending), INTERNAL)
-    if issubclass(kind.error, InvalidInputError):
+    if issubclass(kind.error, (InvalidInputError, ErasedError)):
         return kind.error(problem.detail, field=problem.field)
     if issubclass(kind.error, BudgetTooSmallError):
         return kind.error(problem.detail, needs=problem.needs)

@@ -15,9 +15,12 @@ WHERE agent_id = %s AND id = %s
 """
 
 
-def keep(connection: Connection, agent_id: str, job_id: UUID, body: bytes, error: str) -> None:
-    """Keep the bytes, and make their job dead."""
-    connection.exec_driver_sql(_KEEP, (agent_id, job_id, body))
+def keep(
+    connection: Connection, agent_id: str, job_id: UUID, body: bytes | None, error: str
+) -> None:
+    """Keep the bytes, if there are any to keep, and make their job dead."""
+    if body is not None:
+        connection.exec_driver_sql(_KEEP, (agent_id, job_id, body))
     connection.exec_driver_sql(_DEAD, (error, agent_id, job_id))
 
 
@@ -27,6 +30,12 @@ def read(connection: Connection, agent_id: str, job_id: UUID) -> bytes | None:
         "SELECT body FROM letter WHERE agent_id = %s AND job_id = %s", (agent_id, job_id)
     ).first()
     return bytes(row.body) if row else None
+
+
+def kept(connection: Connection, agent_id: str) -> list[UUID]:
+    """Return the dead jobs that keep bytes."""
+    rows = connection.exec_driver_sql("SELECT job_id FROM letter WHERE agent_id = %s", (agent_id,))
+    return list(rows.scalars())
 
 
 def drop(connection: Connection, agent_id: str, job_id: UUID) -> None:

@@ -22,6 +22,8 @@ class TrailEvent(StrEnum):
     CREATED = "created"  # job, messages
     COMPRESSED = "compressed"  # from, to: characters
     FORGOTTEN = "forgotten"  # reason
+    USED = "used"  # receipts, times
+    ERASED = "erased"
 
 
 def append_trail(

@@ -8,7 +8,7 @@ import sys
 import time
 from contextlib import contextmanager
 from itertools import pairwise
-from threading import Thread
+from threading import Thread, Timer
 
 import amqp
 import pytest
@@ -23,6 +23,7 @@ from memci.broker.names import (
     agent_queue_name,
 )
 from memci.broker.oversized import noted_size
+from memci.errors import BrokerUnavailableError
 from memci.testing import wait_until
 from tests.rabbitmq.documented import agent_queue
 from tests.support.fleet import ROOT
@@ -301,3 +302,37 @@ def test_threads_take_from_different_queues_at_once(app, queues, agents):
         thread.join()
     assert got == {agent: list(range(60)) for agent in agents}
     assert all(one < two for one, two in pairwise(got[agents[0]]))
+
+
+def test_what_waits_can_be_thrown_away(app, queues, agent, kind):
+    assert queues.empty(agent) == 0, "there is no such queue"
+    send(app, agent, range(25), kind)
+    wait_until(lambda: queues.depth(agent_queue_name(agent)) == 25, "all have come")
+    assert queues.empty(agent) == 25
+    assert queues.depth(agent_queue_name(agent)) == 0
+    assert queues.empty(agent) == 0
+
+
+def test_what_somebody_has_taken_is_waited_for(app, queues, agent, kind):
+    send(app, agent, range(5), kind)
+    wait_until(lambda: queues.depth(agent_queue_name(agent)) == 5, "all have come")
+    batch = queues.take(agent, 3, LIMIT)
+    assert len(batch.raw) == 3
+    giving_back = Timer(0.3, batch.abandon)
+    giving_back.start()
+    assert queues.empty(agent) == 5
+    giving_back.join()
+
+
+def test_nothing_is_thrown_away_while_somebody_holds_some_of_it(
+    app, queues, agent, kind, monkeypatch
+):
+    """Or what a frozen worker has taken would come back."""
+    monkeypatch.setattr(amqp_queues, "_LEAVING_S", 0.2)
+    send(app, agent, range(5), kind)
+    wait_until(lambda: queues.depth(agent_queue_name(agent)) == 5, "all have come")
+    batch = queues.take(agent, 3, LIMIT)
+    with pytest.raises(BrokerUnavailableError, match="still holds"):
+        queues.empty(agent)
+    batch.abandon()
+    assert queues.empty(agent) == 5

@@ -22,5 +22,6 @@ class FilterReason(StrEnum):
     TRIVIAL = "trivial"  # greets, thanks or acknowledges; or names nothing in a few characters
     REPEATED = "repeated"  # its speaker said it in the session's last two windows
     LOW_INFORMATION = "low_information"  # names nothing, and nothing around it tells anything
+    ECHO = "echo"  # repeats what its agent was just given (M26)
     CAPACITY = "capacity"  # every slot is taken by what may not give way (M19)
     ERASED = "erased"  # its topic segment held a message that was erased meanwhile

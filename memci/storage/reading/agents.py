@@ -9,9 +9,11 @@ from typing import Any
 from sqlalchemy import Connection
 from sqlalchemy.engine import RowMapping
 
+from memci.storage.erasure.gone import IS_THERE
+
 # All dead jobs are few and have an index; those of one agent would be sought among its done ones.
-_LIST = """
-SELECT l.agent_id, l.message_seq AS messages, l.paused, l.written_at,
+_LIST = f"""
+SELECT l.agent_id, l.message_seq - l.erased_messages AS messages, l.paused, l.written_at,
        l.compress_req > l.compress_done AS compress_pending,
        (SELECT count(*) FROM job j
          WHERE j.agent_id = l.agent_id AND j.state = 'queued') AS queued,
@@ -20,9 +22,10 @@ SELECT l.agent_id, l.message_seq AS messages, l.paused, l.written_at,
   LEFT JOIN (SELECT agent_id, count(*) AS jobs FROM job
               WHERE state = 'dead' GROUP BY agent_id) d USING (agent_id)
  WHERE l.agent_id > %(after)s AND l.agent_id LIKE %(like)s ESCAPE '\\'
+   AND {IS_THERE}
  ORDER BY l.agent_id LIMIT %(limit)s
-"""
-_LANE = """
+"""  # noqa: S608 - a constant of this module
+_LANE = f"""
 SELECT l.message_seq, l.fence, l.paused, l.halted_by, l.compress_req > l.compress_done AS compress,
        CASE WHEN l.lease_owner IS NOT NULL AND l.lease_until > now() THEN l.lease_until END
             AS lease_until,
@@ -38,8 +41,8 @@ SELECT l.message_seq, l.fence, l.paused, l.halted_by, l.compress_req > l.compres
        (SELECT count(*) FROM link k WHERE k.agent_id = l.agent_id) AS links,
        (SELECT count(*) FROM link k WHERE k.agent_id = l.agent_id AND NOT EXISTS (
                SELECT 1 FROM node n WHERE n.agent_id = k.agent_id AND n.id = k.target)) AS dangling
-  FROM lane l WHERE l.agent_id = %s
-"""
+  FROM lane l WHERE l.agent_id = %s AND {IS_THERE}
+"""  # noqa: S608 - a constant of this module
 _SCANNED = """
 SELECT coalesce((SELECT p.scanned FROM pass_log p WHERE p.agent_id = %(agent)s
                     AND p.number = %(number)s), 0),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Column, Index, Table, Text, Uuid
+from sqlalchemy import BigInteger, Column, Index, Table, Text, Uuid, text
+from sqlalchemy.dialects.postgresql import ARRAY
 
 from memci.storage.rows.metadata import Json, agent_column, made_at, metadata
 
@@ -23,8 +24,15 @@ receipt = Table(
     # Of an assembled context: whose, so that the next one can be compared with it (R16).
     Column("session_id", Text),
     Column("body", Json, nullable=False),
+    # Of a read: the agent's last message at the time; messages that the receipt speaks of, and
+    # those of them that the agent was given; memories that it was given. All null: not known.
+    Column("at_seq", BigInteger),
+    Column("seqs", ARRAY(BigInteger)),
+    Column("given", ARRAY(BigInteger)),
+    Column("nodes", ARRAY(BigInteger)),
     made_at(),
     # How upkeep finds those that are old enough to go.
     Index("receipt_age", "agent_id", "created_at"),
+    Index("receipt_given", "agent_id", "at_seq", postgresql_where=text("at_seq IS NOT NULL")),
     Index("receipt_session", "agent_id", "session_id", "created_at"),
 )

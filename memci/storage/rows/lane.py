@@ -47,6 +47,8 @@ lane = Table(
     Column("mentions", BigInteger, nullable=False, server_default=_ZERO),
     Column("indexed_messages", BigInteger, nullable=False, server_default=_ZERO),
     Column("indexed_terms", BigInteger, nullable=False, server_default=_ZERO),
+    # How many of the messages up to message_seq were erased.
+    Column("erased_messages", BigInteger, nullable=False, server_default=_ZERO),
     Column("epoch", Integer, nullable=False, server_default=_ZERO),
     # What beat looks at (M16).
     Column("written_at", Instant),

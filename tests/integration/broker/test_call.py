@@ -66,6 +66,7 @@ def every_error() -> list[MemciError]:
     filled = {
         errors.InvalidInputError: {"field": "messages[3].role"},
         errors.TooLargeError: {"field": "messages"},
+        errors.ErasedError: {"field": "messages[1]", "places": (1, 3)},
         errors.RateLimitedError: {"retry_after_s": 2.5},
         errors.BudgetTooSmallError: {"needs": {"system": 12}},
         errors.SmallModelUnavailableError: {"retry_after_s": 3.5},
@@ -73,7 +74,8 @@ def every_error() -> list[MemciError]:
     found, todo = [], [MemciError]
     while todo:
         kind = todo.pop()
-        todo += kind.__subclasses__()
+        # Other rooms have errors of their own, which no context worker raises.
+        todo += [each for each in kind.__subclasses__() if each.__module__ == errors.__name__]
         fields = {"retry_after_s": 1.5} if issubclass(kind, errors.UnavailableError) else {}
         found += [kind(), kind("said", **filled.get(kind, fields))]
     return found

@@ -100,4 +100,4 @@ def test_a_million_characters_are_no_keyword(server: Served) -> None:
 
 @pytest.mark.timeout(300)
 def test_schemathesis_finds_nothing(server: Served, tmp_path: Path) -> None:
-    explore(server, tmp_path, "--include-path-regex", "/(recall|search|context)$")
+    explore(server, tmp_path, "--include-path-regex", "/(recall|search|context|erase)$")

@@ -39,12 +39,14 @@ POST /v1/agents/{agent}/jobs/{job_id}/discard
 POST /v1/agents/{agent}/compress/cancel
 POST /v1/agents/{agent}/pause
 POST /v1/agents/{agent}/resume
+POST /v1/agents/{agent}/erase
+DELETE /v1/agents/{agent}
 GET /healthz
 GET /readyz
 GET /metrics
 """
-# Without a context worker a read is a 503: test_reads.py has one.
-READS = r"/(recall|search|context)$"
+# Without a context worker a read is a 503: test_reads.py has one. A preview may be one.
+READS = r"/(recall|search|context|erase)$"
 
 
 @pytest.fixture

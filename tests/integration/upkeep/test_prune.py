@@ -86,9 +86,7 @@ class TestReceipts:
     def assemble(self, database: Database, agent_id: str, *, hours: float, count: int = 1) -> None:
         with database.agent_transaction(agent_id) as connection:
             for _ in range(count):
-                write_receipt(
-                    connection, agent_id, NewReceipt(uuid4(), "context", {}), session_id=None
-                )
+                write_receipt(connection, agent_id, NewReceipt(uuid4(), "context", {}))
             connection.exec_driver_sql(
                 "UPDATE receipt SET created_at = now() - %s * interval '1 hour'"
                 " WHERE agent_id = %s AND created_at = now()",

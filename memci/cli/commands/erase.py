@@ -1,0 +1,131 @@
+"""``memci erase``."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from memci.cli.options import AgentOption, JsonOption
+from memci.errors import InvalidInputError, MemciError
+
+if TYPE_CHECKING:
+    from memci.client import Agent
+    from memci.shapes.agent import ReceiptAnswer
+    from memci.shapes.erasure import ErasurePreview
+
+_EXCERPT = 80
+
+
+def erase(
+    *,
+    message: Annotated[
+        list[str] | None, typer.Argument(metavar="ID", help="Messages to erase.")
+    ] = None,
+    agent: AgentOption,
+    session: Annotated[
+        str | None, typer.Option(metavar="ID", help="All messages of a session.")
+    ] = None,
+    query: Annotated[
+        str | None, typer.Option(metavar="WORDS", help="Messages that a search finds.")
+    ] = None,
+    most: Annotated[int, typer.Option("-k", min=1, max=200, help="Of a query, hits at most.")] = 20,
+    everything: Annotated[
+        bool, typer.Option("--all", help="The agent with all that it holds.")
+    ] = False,
+    preview: Annotated[
+        bool, typer.Option("--preview", help="Show what would go, and erase nothing.")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Erase messages for good, with everything that was made of them.
+
+    What would go is shown first. Nothing brings it back, and an erased message is refused when it
+    is sent again.
+    """
+    from memci.cli.connection import agent_of
+
+    if [bool(message), session is not None, query is not None, everything].count(True) != 1:
+        raise InvalidInputError("name messages, or say one of --session, --query and --all")
+    named: dict[str, Any] = {"message_ids": message, "session_id": session, "query": query}
+    chosen = {name: value for name, value in named.items() if value}
+    with agent_of(agent) as memory:
+        if everything:
+            _erase_agent(memory, agent, preview=preview, yes=yes, as_json=as_json)
+        else:
+            chosen |= {"k": most} if query is not None else {}
+            _erase_messages(memory, chosen, preview=preview, yes=yes, as_json=as_json)
+
+
+def _erase_messages(
+    memory: Agent, chosen: dict[str, Any], *, preview: bool, yes: bool, as_json: bool
+) -> None:
+    from memci.cli.output import counted, print_json
+
+    found = memory.preview_erasure(**chosen)
+    if preview and as_json:
+        print_json(found)
+        return
+    if not as_json:
+        _print_preview(found)
+    if preview or not found.message_ids:
+        return
+    _confirm(f"Erase {counted(len(found.message_ids), 'message')} for good?", yes=yes)
+    # What a query finds may be something else by now; a session is all that is in it.
+    which = chosen if "session_id" in chosen else {"message_ids": found.message_ids}
+    _print_receipt(memory.erase(**which), as_json=as_json)
+
+
+def _erase_agent(memory: Agent, agent: str, *, preview: bool, yes: bool, as_json: bool) -> None:
+    from memci.cli.commands.agents import print_agent
+    from memci.cli.output import print_json
+
+    about = memory.about()
+    if preview and as_json:
+        print_json(about)
+        return
+    if not as_json:
+        print_agent(about)
+    if not preview:
+        _confirm(f"Erase agent {agent} with all that it holds, for good?", yes=yes)
+        _print_receipt(memory.erase_agent(), as_json=as_json)
+
+
+def _confirm(question: str, *, yes: bool) -> None:
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise InvalidInputError("nobody is here to be asked: say --yes to erase it")
+    if not typer.confirm(question, err=True):
+        raise MemciError("nothing was erased")
+
+
+def _print_preview(found: ErasurePreview) -> None:
+    from memci.cli.output import counted, hint, print_table, say, shortened
+
+    print_table(
+        ("message", "said", "by", "text"),
+        ((m.id, m.timestamp, m.role, shortened(m.excerpt, _EXCERPT)) for m in found.messages),
+    )
+    hidden = len(found.message_ids) - len(found.messages)
+    if hidden > 0:
+        hint(f"and {hidden} more")
+    memories = "1 memory" if found.memories == 1 else f"{found.memories} memories"
+    names = counted(found.entities, "name")
+    say(f"with them: {memories}, {names}; {found.forgotten} forgotten")
+    if found.again:
+        say(f"made into memories anew: {counted(found.again, 'message')} that shared one")
+
+
+def _print_receipt(receipt: ReceiptAnswer, *, as_json: bool) -> None:
+    from memci.cli.output import print_json, say
+
+    if as_json:
+        print_json(receipt)
+        return
+    rows: Any = receipt.body["rows"]
+    went = ", ".join(f"{table} {count}" for table, count in rows.items())
+    say(f"erased for good, in rows: {went or 'none; it was erased before'}")
+    say(f"receipt {receipt.id}")

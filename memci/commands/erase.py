@@ -1,0 +1,187 @@
+"""Erase messages, a session or a whole agent, for good (M25)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import Any, Self
+from uuid import uuid4
+
+from memci.broker.agent_queues import AgentQueues
+from memci.broker.errors import broker_errors
+from memci.broker.token import Tokens
+from memci.domain.message import Message
+from memci.domain.names import shown_name
+from memci.errors import DatabaseBusyError, FencedOffError, NotFoundError, UnavailableError
+from memci.queue import mailbox
+from memci.queue.erased_letters import Erased, drop_letters
+from memci.queue.intake import CREATE_KIND
+from memci.queue.lease import Lease
+from memci.queue.seize import seize
+from memci.queue.submit import submit_follow_up
+from memci.shapes.agent import ReceiptAnswer
+from memci.shapes.erasure import CondemnedMessage, EraseRequest, ErasurePreview
+from memci.storage.erasure import condemned as condemning
+from memci.storage.erasure.condemned import Condemned
+from memci.storage.erasure.erase import erase_agent, erase_messages
+from memci.storage.erasure.tombstones import erased_among
+from memci.storage.reading.receipts import NewReceipt, write_receipt
+from memci.storage.session import Connection, Database
+
+KIND = "erasure"
+_SHOWN = 200
+NOTHING = ErasurePreview(message_ids=[], messages=[], memories=0, entities=0, forgotten=0, again=0)
+_EXCERPT = 240
+
+
+@dataclass(frozen=True, slots=True)
+class Which:
+    """Messages by their ids, or all of a session."""
+
+    message_ids: Sequence[str] = ()
+    session_id: str | None = None
+
+    @classmethod
+    def of(cls, request: EraseRequest) -> Self:
+        """Return what a request names without a query."""
+        return cls(request.message_ids or (), request.session_id)
+
+
+def preview(database: Database, agent_id: str, which: Which) -> ErasurePreview:
+    """Return what would go; raises ``NotFoundError`` as ``run`` does."""
+    with database.agent_snapshot(agent_id) as connection:
+        condemned = _condemned(connection, agent_id, which)
+        ids = condemning.ids_of(connection, agent_id, condemned.seqs)
+        shown = condemning.messages_of(connection, agent_id, condemned.seqs[:_SHOWN])
+    return ErasurePreview(
+        message_ids=ids,
+        messages=[_shown(message) for message in shown],
+        memories=len(condemned.memories),
+        entities=len(condemned.entities),
+        forgotten=len(condemned.gone),
+        again=len(condemned.again),
+    )
+
+
+def run(database: Database, tokens: Tokens, agent_id: str, which: Which) -> ReceiptAnswer:
+    """Erase messages and everything derived, all or nothing; return the receipt, which is kept.
+
+    Those erased before are passed over. Raises ``NotFoundError``, with nothing erased, when one
+    never was, or when the session has none.
+    """
+    with _seized(database, tokens, agent_id) as connection:
+        condemned = _condemned(connection, agent_id, which)
+        ids = condemning.ids_of(connection, agent_id, condemned.seqs)
+        said = condemning.messages_of(connection, agent_id, condemned.seqs)
+        erased = Erased(frozenset(ids), [each.text for each in said], which.session_id)
+        letters = drop_letters(connection, agent_id, erased)
+        rows = erase_messages(connection, agent_id, condemned)
+        return _receipt(
+            connection,
+            agent_id,
+            {
+                "erased": "messages" if which.session_id is None else "session",
+                "message_ids": ids,
+                **_numbers(condemned, rows, letters),
+                "job_id": _again(connection, agent_id, condemned.again),
+            },
+        )
+
+
+def run_agent(
+    database: Database, tokens: Tokens, queues: AgentQueues, agent_id: str
+) -> ReceiptAnswer:
+    """Erase all that an agent holds, here and in the broker; return the receipt, which is kept.
+
+    Raises ``NotFoundError`` when there is no such agent, and ``BrokerUnavailableError``, with
+    nothing erased, when nobody can say what waits for it there.
+    """
+    with _seized(database, tokens, agent_id) as connection:
+        rows = erase_agent(connection, agent_id)
+        receipt = _receipt(connection, agent_id, {"erased": "agent", "rows": rows})
+        # Last, so that no failure but that of the commit follows. Nobody else moves messages in.
+        with broker_errors():
+            queues.empty(agent_id)
+        return receipt
+
+
+@contextmanager
+def _seized(database: Database, tokens: Tokens, agent_id: str) -> Iterator[Connection]:
+    """Take the lane from its worker for one transaction, and let workers go on afterwards."""
+    lease = seize(database, agent_id)
+    try:
+        with lease.effect() as connection:
+            yield connection
+    except FencedOffError:
+        raise DatabaseBusyError(
+            "somebody else erases something of this agent right now; nothing was erased"
+        ) from None
+    finally:
+        _let_go(lease, tokens)
+
+
+def _let_go(lease: Lease, tokens: Tokens) -> None:
+    """Free the lane; where that fails, the lease runs out."""
+    with suppress(FencedOffError, UnavailableError):
+        with lease.effect(durable=False) as connection:
+            freed = mailbox.free(connection, lease.agent_id)
+        if freed.wake_lane:
+            tokens.wake_lane(lease.agent_id)
+        if freed.wake_compress:
+            tokens.wake_compress(lease.agent_id)
+
+
+def _condemned(connection: Connection, agent_id: str, which: Which) -> Condemned:
+    if which.session_id is not None:
+        seqs = condemning.seqs_of_session(connection, agent_id, which.session_id)
+        if not seqs:
+            raise NotFoundError("this agent has no messages in that session")
+        return condemning.condemned_with(connection, agent_id, seqs, which.session_id)
+    stored = condemning.seqs_of_ids(connection, agent_id, which.message_ids)
+    missing = [each for each in which.message_ids if each not in stored]
+    unknown = sorted(set(missing) - erased_among(connection, agent_id, missing))
+    if unknown:
+        raise NotFoundError(
+            f"{len(unknown)} of {len(which.message_ids)} messages are not stored, such as "
+            f"'{shown_name(unknown[0])}'; nothing was erased"
+        )
+    return condemning.condemned_with(connection, agent_id, sorted(stored.values()))
+
+
+def _again(connection: Connection, agent_id: str, seqs: Sequence[int]) -> str | None:
+    """Let memory have messages anew whose memories were shared; return the job."""
+    if not seqs:
+        return None
+    # They passed the filter once; what they leaned on then may be gone now.
+    payload = {"seqs": list(seqs), "wanted": list(seqs)}
+    job_id = submit_follow_up(connection, agent_id, CREATE_KIND, payload, seqs[0], seqs[-1])
+    return str(job_id)
+
+
+def _numbers(condemned: Condemned, rows: Mapping[str, int], letters: int) -> dict[str, Any]:
+    return {
+        "memories": len(condemned.memories),
+        "entities": len(condemned.entities),
+        "forgotten": len(condemned.gone),
+        "again": len(condemned.again),
+        "rows": {**rows, "letter": letters} if letters else dict(rows),
+    }
+
+
+def _receipt(connection: Connection, agent_id: str, body: Mapping[str, Any]) -> ReceiptAnswer:
+    receipt_id = uuid4()
+    created_at = write_receipt(connection, agent_id, NewReceipt(receipt_id, KIND, body))
+    return ReceiptAnswer(id=receipt_id, kind=KIND, body=dict(body), created_at=created_at)
+
+
+def _shown(message: Message) -> CondemnedMessage:
+    line = " ".join(message.text.split())
+    return CondemnedMessage(
+        id=message.id,
+        seq=message.seq,
+        role=message.role,
+        excerpt=line[:_EXCERPT],
+        session_id=message.session_id,
+        timestamp=message.said_at,
+    )

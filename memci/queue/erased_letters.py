@@ -1,0 +1,105 @@
+"""Letters and erasures: what a dead job keeps of a message goes with the message (M25)."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from uuid import UUID
+
+from sqlalchemy import Connection
+
+from memci.broker.letters import Letter, decode, encode
+from memci.domain.lane.job import JobSource
+from memci.errors import ErasedError, InvalidInputError
+from memci.queue import dead_letter, submit
+from memci.queue.intake import message_id_at
+from memci.storage import letters
+
+_PACKED = re.compile(rb"[A-Za-z0-9+/]{24,}={0,2}")
+# Characters: of a letter that was cut only a part of a text may be left.
+_BEGINNING = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Erased:
+    """Messages that are about to be erased: their ids, what they say, and the whole session."""
+
+    ids: frozenset[str]
+    said: Collection[str]
+    session_id: str | None
+
+
+def drop_letters(connection: Connection, agent_id: str, erased: Erased) -> int:
+    """Discard dead jobs whose letters hold an erased message; return how many.
+
+    One that cannot be read holds it if an id of theirs or the beginning of a text stands in it.
+    """
+    dropped = 0
+    for job_id in letters.kept(connection, agent_id):
+        raw = letters.read(connection, agent_id, job_id)
+        if raw is not None and _holds(raw, agent_id, erased):
+            dead_letter.discard(connection, agent_id, job_id)
+            letters.drop(connection, agent_id, job_id)
+            dropped += 1
+    return dropped
+
+
+def bury_erased(
+    connection: Connection, agent_id: str, letter: Letter, error: ErasedError
+) -> UUID | None:
+    """Make a dead job of a letter that brings erased messages; keep of it only the others.
+
+    Returns the dead job's id; None if the mailbox knows the letter already.
+    """
+    job = submit.NewJob(agent_id, letter.id, letter.task, JobSource.CELERY)
+    if not submit.insert_job(connection, job):
+        return None
+    messages = list(letter.arguments.get("messages") or ())
+    others = [each for place, each in enumerate(messages) if place not in error.places]
+    body = None
+    if others:
+        arguments = {**letter.arguments, "messages": others}
+        body = encode(letter.task, str(letter.id), arguments, letter.traceparent)
+    letters.keep(connection, agent_id, job.id, body, str(error))
+    return job.id
+
+
+def _holds(raw: bytes, agent_id: str, erased: Erased) -> bool:
+    try:
+        letter = decode(raw, limit_bytes=len(raw))
+    except InvalidInputError:
+        return _mentions(raw, erased)
+    arguments = letter.arguments
+    if erased.session_id is not None and arguments.get("session_id") == erased.session_id:
+        return True
+    messages = arguments.get("messages")
+    if not isinstance(messages, list):
+        return _mentions(json.dumps(dict(arguments), ensure_ascii=False).encode(), erased)
+    return not erased.ids.isdisjoint(_ids(messages, agent_id, letter.id))
+
+
+def _ids(messages: Iterable[object], agent_id: str, job_id: UUID) -> set[str]:
+    given = [each.get("id") if isinstance(each, Mapping) else None for each in messages]
+    return {
+        str(own) if own is not None else message_id_at(agent_id, str(job_id), place)
+        for place, own in enumerate(given)
+    }
+
+
+def _mentions(raw: bytes, erased: Erased) -> bool:
+    """Tell whether an id, or the beginning of a text, stands in what can be made out of it."""
+    readable = b"\n".join((raw, *_unpacked(raw)))
+    wanted = [*erased.ids, *(text[:_BEGINNING] for text in erased.said)]
+    as_json = [json.dumps(each)[1:-1] for each in wanted]
+    return any(each and each.encode() in readable for each in (*wanted, *as_json))
+
+
+def _unpacked(raw: bytes) -> Iterator[bytes]:
+    """Return what is packed as Base64; what was cut may begin anywhere."""
+    for packed in _PACKED.findall(raw):
+        for start in range(4):
+            part = packed[start:]
+            yield base64.b64decode(part[: len(part) // 4 * 4])

@@ -1,0 +1,65 @@
+"""Erasing for good (M25): what is asked, and what would go."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Self
+
+from pydantic import Field, StrictInt, model_validator
+
+from memci.domain.message import Role
+from memci.shapes.base import Answer, ForeignId, Query, Request
+
+
+class EraseRequest(Request):
+    """Which messages are to go, with everything that was made of them: named in one way.
+
+    Words alone erase nothing: they find, and what they have found is sent back by its ids.
+    """
+
+    message_ids: Annotated[tuple[ForeignId, ...], Field(min_length=1, max_length=10_000)] | None = (
+        None
+    )
+    session_id: ForeignId | None = None
+    query: Annotated[Query, Field(min_length=1)] | None = Field(
+        None, description="Only with preview: answers what it finds, to be sent back by message_ids"
+    )
+    k: Annotated[StrictInt, Field(ge=1, le=200)] = Field(
+        20, description="How many hits of a query are shown, at most"
+    )
+    preview: bool = Field(False, description="Answer what would go, and erase nothing")
+
+    @model_validator(mode="after")
+    def _is_named_once(self) -> Self:
+        if [self.message_ids, self.session_id, self.query].count(None) != 2:  # noqa: PLR2004
+            raise ValueError("expected one of message_ids, session_id and query")
+        if self.query is not None and not self.preview:
+            raise ValueError(
+                "a query erases nothing by itself: send it with preview = true, then send back the "
+                "message_ids that are to go"
+            )
+        return self
+
+
+class CondemnedMessage(Answer):
+    """A message that would go."""
+
+    id: str
+    seq: int
+    role: Role
+    excerpt: str
+    session_id: str | None
+    timestamp: datetime
+
+
+class ErasurePreview(Answer):
+    """What an erasure would remove; nothing was."""
+
+    message_ids: list[str] = Field(description="To be sent back, as many of them as are to go")
+    messages: list[CondemnedMessage] = Field(description="The first of them, to be read")
+    memories: int = Field(description="Memories made of them, with their links")
+    entities: int = Field(description="Names that no other memory's messages name")
+    forgotten: int = Field(description="Forgotten memories, of which links still tell")
+    again: int = Field(
+        description="Messages that stay, of which memories are made anew: theirs were shared"
+    )

@@ -1,0 +1,175 @@
+"""What goes with messages that are erased: everything that was made of them (M25)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from sqlalchemy import Connection
+
+from memci.domain.memory.naming import names
+from memci.domain.message import Message
+from memci.storage.messages import COLUMNS, to_message
+
+_BY_ID = "SELECT id, seq FROM message WHERE agent_id = %s AND id = ANY(%s)"
+_OF_SESSION = "SELECT seq FROM message WHERE agent_id = %s AND session_id = %s ORDER BY seq"
+_IDS = "SELECT id FROM message WHERE agent_id = %s AND seq = ANY(%s) ORDER BY seq"
+# Each with all the messages that it was made of.
+_MADE_OF = """
+SELECT n.id, n.message_seqs FROM node n
+ WHERE n.agent_id = %s AND n.kind = 'memory'
+   AND EXISTS (SELECT FROM unnest(n.message_seqs) AS origin(seq) WHERE seq = ANY(%s::bigint[]))
+"""
+_STORED = "SELECT seq FROM message WHERE agent_id = %s AND seq = ANY(%s) ORDER BY seq"
+# Trails tell what forgotten nodes were made of.
+_FORGOTTEN = """
+SELECT DISTINCT t.node_id FROM trail t
+ WHERE t.agent_id = %(agent)s AND jsonb_typeof(t.details->'messages') = 'array'
+   AND EXISTS (SELECT FROM jsonb_array_elements_text(t.details->'messages') AS origin(seq)
+                WHERE seq::bigint = ANY(%(seqs)s::bigint[]))
+   AND NOT EXISTS (SELECT FROM node n WHERE n.agent_id = t.agent_id AND n.id = t.node_id)
+"""
+# An entity that was made of no message is its agent's own and stays.
+_ENTITIES = """
+SELECT e.id, e.entity_key FROM node e
+ WHERE e.agent_id = %(agent)s AND e.kind = 'entity' AND cardinality(e.message_seqs) > 0
+   AND (e.id IN (SELECT l.target FROM link l
+                  WHERE l.agent_id = %(agent)s AND l.source = ANY(%(nodes)s::bigint[]))
+        OR e.id IN (SELECT l.source FROM link l
+                     WHERE l.agent_id = %(agent)s AND l.target = ANY(%(nodes)s::bigint[]))
+        OR EXISTS (SELECT FROM unnest(e.message_seqs) AS origin(seq)
+                    WHERE seq = ANY(%(seqs)s::bigint[])))
+"""
+# Messages of those memories at entities that stay; the newest first, as they are the likeliest to
+# speak of what is talked about now.
+_AROUND = """
+SELECT DISTINCT beside.entity, origin.seq
+  FROM (SELECT target AS entity, source AS memory FROM link
+         WHERE agent_id = %(agent)s AND target = ANY(%(entities)s::bigint[])
+         UNION
+        SELECT source, target FROM link
+         WHERE agent_id = %(agent)s AND source = ANY(%(entities)s::bigint[])) AS beside
+  JOIN node n ON n.agent_id = %(agent)s AND n.id = beside.memory AND n.kind = 'memory'
+ CROSS JOIN LATERAL unnest(n.message_seqs) AS origin(seq)
+ WHERE NOT n.id = ANY(%(nodes)s::bigint[]) AND NOT origin.seq = ANY(%(seqs)s::bigint[])
+ ORDER BY origin.seq DESC
+"""
+_MESSAGES = f"""
+SELECT {COLUMNS} FROM message WHERE agent_id = %s AND seq = ANY(%s) ORDER BY seq
+"""  # noqa: S608 - a constant of this package
+_AT_ONCE = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Condemned:
+    """Messages, and what was made of them.
+
+    ``memories`` and ``entities`` are living nodes; ``gone`` were forgotten before. ``again``:
+    messages that stay and whose memories go; memory gets them anew. ``session_id`` is the session
+    when all of it goes.
+    """
+
+    seqs: Sequence[int]
+    memories: Sequence[int]
+    entities: Sequence[int]
+    gone: Sequence[int]
+    again: Sequence[int]
+    session_id: str | None = None
+
+    @property
+    def nodes(self) -> list[int]:
+        """All living nodes that go."""
+        return [*self.memories, *self.entities]
+
+
+def seqs_of_ids(connection: Connection, agent_id: str, ids: Collection[str]) -> dict[str, int]:
+    """Return the seqs of those of these messages that are stored."""
+    rows = connection.exec_driver_sql(_BY_ID, (agent_id, list(ids)))
+    return {row.id: row.seq for row in rows}
+
+
+def seqs_of_session(connection: Connection, agent_id: str, session_id: str) -> list[int]:
+    """Return the messages of a session, ascending."""
+    return list(connection.exec_driver_sql(_OF_SESSION, (agent_id, session_id)).scalars())
+
+
+def ids_of(connection: Connection, agent_id: str, seqs: Sequence[int]) -> list[str]:
+    """Return the ids of messages, in the order of their seqs."""
+    return list(connection.exec_driver_sql(_IDS, (agent_id, list(seqs))).scalars())
+
+
+def messages_of(connection: Connection, agent_id: str, seqs: Sequence[int]) -> list[Message]:
+    """Return messages in the order of their seqs."""
+    rows = connection.exec_driver_sql(_MESSAGES, (agent_id, list(seqs)))
+    return [to_message(row) for row in rows]
+
+
+def condemned_with(
+    connection: Connection, agent_id: str, seqs: Sequence[int], session_id: str | None = None
+) -> Condemned:
+    """Return what goes with these messages; nothing is written."""
+    memories, again = _memories(connection, agent_id, seqs)
+    nodes = sorted(memories)
+    values = {"agent": agent_id, "seqs": list(seqs), "nodes": nodes}
+    candidates = {row.id: row.entity_key for row in connection.exec_driver_sql(_ENTITIES, values)}
+    named = _still_named(connection, agent_id, candidates, (seqs, nodes))
+    return Condemned(
+        seqs=sorted(seqs),
+        memories=nodes,
+        entities=sorted(set(candidates) - named),
+        gone=sorted(connection.exec_driver_sql(_FORGOTTEN, values).scalars()),
+        again=again,
+        session_id=session_id,
+    )
+
+
+def _memories(
+    connection: Connection, agent_id: str, seqs: Sequence[int]
+) -> tuple[set[int], list[int]]:
+    """Return the memories that go, and the messages of them that stay.
+
+    Memory is made of whole messages: who shares one that memory gets anew goes as well, or that
+    would be remembered twice.
+    """
+    erased, memories = set(seqs), set[int]()
+    again, looked_for = set[int](), list(seqs)
+    while looked_for:
+        found = connection.exec_driver_sql(_MADE_OF, (agent_id, looked_for)).all()
+        memories.update(row.id for row in found)
+        others = {seq for row in found for seq in row.message_seqs} - erased - again
+        again |= others
+        looked_for = list(others)
+    stored = connection.exec_driver_sql(_STORED, (agent_id, list(again))).scalars()
+    return memories, list(stored)
+
+
+def _still_named(
+    connection: Connection,
+    agent_id: str,
+    entities: dict[int, str],
+    condemned: tuple[Sequence[int], Sequence[int]],
+) -> set[int]:
+    """Return the entities that a memory which stays names: one linked to them, in its messages."""
+    if not entities:
+        return set()
+    seqs, nodes = condemned
+    values = {
+        "agent": agent_id, "entities": list(entities), "seqs": list(seqs), "nodes": list(nodes),
+    }  # fmt: skip
+    around: dict[int, set[int]] = {}
+    for entity, seq in connection.exec_driver_sql(_AROUND, values):
+        around.setdefault(seq, set()).add(entity)
+    named: set[int] = set()
+    for some in _bites(around):
+        wanted = [seq for seq in some if not around[seq] <= named]
+        for said in messages_of(connection, agent_id, wanted):
+            open_ones = around[said.seq] - named
+            named |= {each for each in open_ones if names(said.searched, entities[each])}
+    return named
+
+
+def _bites(seqs: Iterable[int]) -> Iterator[list[int]]:
+    left = iter(seqs)
+    while some := list(islice(left, _AT_ONCE)):
+        yield some

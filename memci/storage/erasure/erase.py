@@ -1,0 +1,114 @@
+"""Erasing, inside one transaction with the lane locked (M25)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from sqlalchemy import Connection
+
+from memci.storage.erasure.barrier import stand_alone
+from memci.storage.erasure.condemned import Condemned
+from memci.storage.erasure.registry import REGISTRY, Entry
+from memci.storage.passes import position
+from memci.storage.trail import TrailEvent, append_trail
+
+# By the same hash as ``tombstones.digest_of``; a test holds both together.
+_BURY = """
+INSERT INTO erased_message (agent_id, digest)
+SELECT agent_id, sha256(convert_to(id, 'UTF8')) FROM message
+ WHERE agent_id = %(agent)s AND seq = ANY(%(seqs)s::bigint[])
+ON CONFLICT DO NOTHING
+"""
+_SAID = """
+SELECT encode(sha256(convert_to(content, 'UTF8')), 'hex') FROM message
+ WHERE agent_id = %(agent)s AND seq = ANY(%(seqs)s::bigint[]) AND content IS NOT NULL
+"""
+_COUNT = "UPDATE lane SET erased_messages = erased_messages + %s WHERE agent_id = %s"
+_AGAIN = """
+UPDATE message SET memory_state = 'pending', memory_reason = NULL
+ WHERE agent_id = %s AND seq = ANY(%s::bigint[])
+"""
+# Rows at once of a whole agent: no statement may last for a minute.
+_BITE = 20_000
+_DELETE_BITE = """
+DELETE FROM {table} WHERE agent_id = %(agent)s AND ctid = ANY(ARRAY(
+    SELECT ctid FROM {table} WHERE agent_id = %(agent)s AND {condition} LIMIT %(bite)s))
+"""
+_DELETE_MESSAGES = """
+WITH gone AS (
+    DELETE FROM message WHERE agent_id = %(agent)s AND ctid = ANY(ARRAY(
+        SELECT ctid FROM message WHERE agent_id = %(agent)s LIMIT %(bite)s))
+    RETURNING id),
+buried AS (
+    INSERT INTO erased_message (agent_id, digest)
+    SELECT %(agent)s, sha256(convert_to(id, 'UTF8')) FROM gone ON CONFLICT DO NOTHING)
+SELECT FROM gone
+"""
+# Ids go on where they were: none comes back. What producers wish from now on is another life.
+_BEGIN_ANEW = """
+UPDATE lane SET epoch = epoch + 1, erased_messages = message_seq, compress_done = compress_req,
+                compress_cursor = NULL, pass_number = 0, mentions = 0, indexed_messages = 0,
+                indexed_terms = 0, paused = false, halted_by = NULL, not_before = NULL,
+                written_at = NULL, read_at = NULL, beat_at = NULL, receipts_from = NULL
+WHERE agent_id = %s
+"""
+
+
+def erase_messages(connection: Connection, agent_id: str, condemned: Condemned) -> dict[str, int]:
+    """Remove messages and all that was made of them; return how many rows went, by table.
+
+    The messages to be remembered ``again`` are only marked so: a job for them is the caller's.
+    """
+    stand_alone(connection, agent_id)
+    values = {
+        "agent": agent_id,
+        "seqs": list(condemned.seqs),
+        "nodes": condemned.nodes,
+        "gone": list(condemned.gone),
+        "session": condemned.session_id,
+    }
+    said = list(connection.exec_driver_sql(_SAID, values).scalars())
+    connection.exec_driver_sql(_BURY, values)
+    removed = {
+        entry.table: _run(connection, entry.of_messages, {**values, "said": said})
+        for entry in REGISTRY
+        if entry.of_messages
+    }
+    connection.exec_driver_sql(_COUNT, (removed["message"], agent_id))
+    connection.exec_driver_sql(_AGAIN, (agent_id, list(condemned.again)))
+    _, pass_number = position(connection, agent_id)
+    notes: dict[int, dict[str, object]] = {node: {} for node in [*condemned.nodes, *condemned.gone]}
+    append_trail(connection, agent_id, TrailEvent.ERASED, pass_number, notes)
+    return {table: count for table, count in removed.items() if count}
+
+
+def erase_agent(connection: Connection, agent_id: str) -> dict[str, int]:
+    """Remove all that an agent holds; return how many rows went, by table.
+
+    What is left says that there was something, and refuses it should it come again.
+    """
+    stand_alone(connection, agent_id)
+    removed = {each.table: _clear(connection, agent_id, each) for each in REGISTRY if each.of_agent}
+    connection.exec_driver_sql(_BEGIN_ANEW, (agent_id,))
+    return {table: count for table, count in removed.items() if count}
+
+
+def _run(connection: Connection, statements: Collection[str], values: dict[str, object]) -> int:
+    """Run statements; return how many rows those that delete have removed."""
+    counts = [
+        (statement, connection.exec_driver_sql(statement, values).rowcount)
+        for statement in statements
+    ]
+    return sum(count for statement, count in counts if "DELETE FROM" in statement)
+
+
+def _clear(connection: Connection, agent_id: str, entry: Entry) -> int:
+    statement = _DELETE_MESSAGES
+    if entry.table != "message":
+        statement = _DELETE_BITE.format(table=entry.table, condition=entry.of_agent)
+    values = {"agent": agent_id, "bite": _BITE}
+    removed, bite = 0, _BITE
+    while bite == _BITE:
+        bite = connection.exec_driver_sql(statement, values).rowcount
+        removed += bite
+    return removed

@@ -1,0 +1,95 @@
+"""Every table with an agent's rows, and how each gives up what is erased: the one list (M25).
+
+A test holds it against the tables that there are: a table that is not named here fails it.
+
+Statements on erased messages take these values:
+
+``%(agent)s``    the agent
+``%(seqs)s``     the messages
+``%(nodes)s``    living nodes that go with them, memories and entities
+``%(gone)s``     nodes made of them that were forgotten before: links may still tell of them
+``%(session)s``  the session, when all of it goes; else null
+``%(said)s``     SHA-256 of what the messages said, as hexadecimal digits
+
+Arrays may be long, so each stands in ``= ANY`` alone, which PostgreSQL hashes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """How one table gives up rows.
+
+    ``of_messages``: statements that remove what a table says of erased messages, run in order;
+    none, where ``why`` says that there is nothing to remove. ``of_agent``: which rows go with the
+    whole agent, as a condition on the table; None, where ``why`` says that they stay.
+    """
+
+    table: str
+    of_messages: tuple[str, ...] = ()
+    of_agent: str | None = "true"
+    why: str = ""
+
+
+def _by(table: str, column: str, value: str) -> str:
+    """Return the statement that removes the rows of some messages or nodes."""
+    return (
+        f"DELETE FROM {table} WHERE agent_id = %(agent)s"  # noqa: S608 - names of this module
+        f" AND {column} = ANY(%({value})s::bigint[])"
+    )
+
+
+# The counters of the index (R11b): a message's postings all say how many terms it has.
+_COUNT_TERMS = """
+UPDATE lane SET indexed_messages = indexed_messages - texts.messages,
+                indexed_terms = indexed_terms - texts.terms
+FROM (SELECT count(*) AS messages, coalesce(sum(length), 0) AS terms
+        FROM (SELECT DISTINCT seq, length FROM message_term
+               WHERE agent_id = %(agent)s AND seq = ANY(%(seqs)s::bigint[])) AS each) AS texts
+WHERE agent_id = %(agent)s AND texts.messages > 0
+"""
+# Numbers all, but they would name what is no more.
+_FORGET_SEQS = """
+UPDATE job SET payload = jsonb_set(payload, '{seqs}', coalesce(
+    (SELECT jsonb_agg(seq) FROM jsonb_array_elements(payload->'seqs') AS kept(seq)
+      WHERE NOT seq::bigint = ANY(%(seqs)s::bigint[])), '[]'))
+WHERE agent_id = %(agent)s AND jsonb_typeof(payload->'seqs') = 'array'
+  AND EXISTS (SELECT FROM jsonb_array_elements(payload->'seqs') AS named(seq)
+               WHERE seq::bigint = ANY(%(seqs)s::bigint[]))
+"""
+# Those that do not say what they speak of are from before they did. A receipt of an erasure
+# itself is what remains of it.
+_RECEIPTS = """
+DELETE FROM receipt WHERE agent_id = %(agent)s AND kind <> 'erasure'
+  AND (seqs IS NULL OR session_id = %(session)s OR body->>'query_sha256' = ANY(%(said)s)
+       OR EXISTS (SELECT FROM unnest(seqs) AS named(seq) WHERE seq = ANY(%(seqs)s::bigint[])))
+"""
+_NUMBERS = "ids and numbers alone"
+
+# What is looked at to find rows of other tables comes after them.
+REGISTRY: tuple[Entry, ...] = (
+    Entry("message_term", (_COUNT_TERMS, _by("message_term", "seq", "seqs"))),
+    Entry("message_vector", (_by("message_vector", "seq", "seqs"),)),
+    Entry("node_term", (_by("node_term", "node_id", "nodes"),)),
+    Entry("node_vector", (_by("node_vector", "node_id", "nodes"),)),
+    Entry(
+        "link",
+        (_by("link", "source", "nodes"), _by("link", "target", "nodes"),
+         _by("link", "target", "gone")),
+    ),
+    Entry("focus", (_by("focus", "node_id", "nodes"),)),
+    Entry("node", (_by("node", "id", "nodes"),)),
+    Entry("trail", why=_NUMBERS),
+    Entry("pass_log", why=_NUMBERS),
+    Entry("pass_snapshot", why=_NUMBERS),
+    Entry("agent_setting", why=_NUMBERS),
+    Entry("receipt", (_RECEIPTS,), of_agent="kind <> 'erasure'"),
+    Entry("letter", why="bytes: the erasure reads them, and drops those that hold a message"),
+    Entry("job", (_FORGET_SEQS,)),
+    Entry("message", (_by("message", "seq", "seqs"),)),
+    Entry("erased_message", of_agent=None, why="tombstones, without content"),
+    Entry("lane", of_agent=None, why="ids never come back: its counters go on"),
+)  # fmt: skip

@@ -1,0 +1,46 @@
+"""Workers in the middle of something while it is erased (M25)."""
+
+from __future__ import annotations
+
+import signal
+
+import pytest
+
+from memci.testing import wait_until
+from tests.support.erasing import Eraser
+
+
+@pytest.fixture
+def eraser(producer, client):
+    return Eraser(producer.database, producer.tokens, client, "a")
+
+
+def test_a_worker_frozen_before_its_effect_writes_nothing_of_an_erased_agent(
+    producer, fleet, upkeep, eraser
+):
+    frozen = fleet.start("memci.lane")
+    job_id = producer.append("a", "a secret", wait_ms=1000).job_id
+    wait_until(lambda: producer.job("a", job_id).started, "it is at work")
+    frozen.send(signal.SIGSTOP)
+    eraser.erase_agent()
+    producer.append("a", "another life")
+    fleet.start("memci.lane")
+    producer.wait_drained(["a"])
+    frozen.send(signal.SIGCONT)
+    wait_until(lambda: "fenced off" in frozen.said, "the thawed worker notices")
+    assert producer.effects("a") == [2]
+    assert producer.states("a") == ["done"]
+
+
+def test_a_job_under_way_is_done_anew_without_what_was_erased(producer, fleet, upkeep, eraser):
+    worker = fleet.start("memci.lane")
+    job_id = producer.append("a", "a secret", wait_ms=1000).job_id
+    producer.append("a", "no secret")
+    wait_until(lambda: producer.job("a", job_id).started, "it is at work")
+    with producer.database.agent_snapshot("a") as connection:
+        (secret,) = connection.exec_driver_sql("SELECT id FROM message WHERE seq = 1").one()
+    eraser.erase(secret)
+    producer.wait_drained(["a"])
+    wait_until(lambda: "fenced off" in worker.said, "who was at it notices")
+    assert producer.effects("a") == [2]
+    assert producer.states("a") == ["done", "done"]

@@ -1,0 +1,84 @@
+"""``memci erase``, against the real API."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+
+import pytest
+
+from memci import Memci
+from tests.integration.http.serving import Served
+from tests.support.command_line import MEMCI, environment, run, run_json
+
+MESSAGES = [{"role": "user", "content": f"number {n}", "id": f"m{n}"} for n in (1, 2, 3)]
+
+
+@pytest.fixture
+def settings(server: Served) -> dict[str, str]:
+    with Memci(server.url) as memci:
+        memci.agent("ann").remember(MESSAGES, session_id="s")
+    return {"MEMCI_API_URL": server.url}
+
+
+def left(server: Served) -> list[str | None]:
+    return server.messages("ann")
+
+
+def test_it_shows_what_would_go_and_asks_nobody_who_is_not_there(
+    server: Served, settings: dict[str, str]
+) -> None:
+    shown = run("erase", "m1", "--agent", "ann", "--preview", settings=settings)
+    assert "number 1" in shown.stdout
+    refused = run("erase", "m1", "--agent", "ann", settings=settings)
+    assert refused.returncode == 2
+    assert "--yes" in refused.stderr
+    assert len(left(server)) == 3
+    assert run_json(
+        "erase", "--session", "s", "--agent", "ann", "--preview", settings=settings
+    )["message_ids"] == ["m1", "m2", "m3"]  # fmt: skip
+
+
+def test_messages_a_session_and_an_agent_are_erased(
+    server: Served, settings: dict[str, str]
+) -> None:
+    done = run("erase", "m1", "--agent", "ann", "--yes", settings=settings)
+    assert (done.returncode, "erased for good" in done.stdout) == (0, True)
+    assert left(server) == ["number 2", "number 3"]
+    receipt = run_json("erase", "--session", "s", "-a", "ann", "-y", settings=settings)
+    assert receipt["body"]["message_ids"] == ["m2", "m3"]
+    receipt = run_json("erase", "--all", "-a", "ann", "-y", settings=settings)
+    assert receipt["body"]["erased"] == "agent"
+    assert run("agents", "ann", settings=settings).returncode == 1
+
+
+@pytest.mark.parametrize("wrong", [[], ["m1", "--all"], ["--session", "s", "--query", "x"]])
+def test_it_wants_one_name_for_what_is_to_go(
+    server: Served, settings: dict[str, str], wrong: list[str]
+) -> None:
+    refused = run("erase", *wrong, "--agent", "ann", "--yes", settings=settings)
+    assert (refused.returncode, "--all" in refused.stderr) == (2, True)
+    assert len(left(server)) == 3
+
+
+@pytest.mark.parametrize(("answer", "code", "stay"), [("n", 1, 3), ("y", 0, 2)])
+def test_it_asks_who_sits_at_a_terminal(
+    server: Served, settings: dict[str, str], answer: str, code: int, stay: int
+) -> None:
+    ours, theirs = os.openpty()
+    try:
+        process = subprocess.Popen(
+            [*MEMCI, "erase", "m1", "--agent", "ann"],
+            env=environment(**settings),
+            stdin=theirs,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        os.write(ours, f"{answer}\n".encode())
+        said, asked = process.communicate(timeout=60)
+    finally:
+        os.close(ours)
+        os.close(theirs)
+    assert "number 1" in said.decode()
+    assert "Erase 1 message for good?" in asked.decode()
+    assert (process.returncode, len(left(server))) == (code, stay)

@@ -1,0 +1,142 @@
+"""Erasing over HTTP: who may, what is refused, and what is answered."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+import httpx
+import pytest
+
+from memci import Memci
+from memci.access import new_key
+from memci.errors import ErasedError, NotFoundError
+from tests.integration.http.conftest import Serve
+from tests.integration.http.serving import Served
+
+MESSAGES = [{"role": "user", "content": f"number {n}", "id": f"m{n}"} for n in (1, 2, 3)]
+
+
+@pytest.fixture
+def told(http: httpx.Client) -> httpx.Client:
+    """An agent with three messages in a session."""
+    answer = http.post("/v1/agents/ada/messages", json={"messages": MESSAGES, "session_id": "s"})
+    assert answer.status_code == 202
+    return http
+
+
+def erase(http: httpx.Client, **body: Any) -> httpx.Response:
+    return http.post("/v1/agents/ada/erase", json=body)
+
+
+def test_messages_are_erased_and_refused(told: httpx.Client, server: Served) -> None:
+    receipt = erase(told, message_ids=["m2"]).json()
+    assert (receipt["kind"], receipt["body"]["message_ids"]) == ("erasure", ["m2"])
+    assert told.get(f"/v1/agents/ada/receipts/{receipt['id']}").json() == receipt
+    listed = told.get("/v1/agents/ada/messages").json()["messages"]
+    assert [(each["seq"], each["id"]) for each in listed] == [(1, "m1"), (3, "m3")]
+
+    again = told.post("/v1/agents/ada/messages", json={"messages": [
+        {"role": "user", "content": "new", "id": "m4"}, MESSAGES[1],
+    ]})  # fmt: skip
+    problem = again.json()
+    assert (again.status_code, problem["type"]) == (409, "urn:memci:problem:erased")
+    assert problem["field"] == "messages[1]"
+    assert "'m2' was erased" in problem["detail"]
+    assert server.messages("ada") == ["number 1", "number 3"]
+
+
+def test_the_same_request_again_is_refused_too(http: httpx.Client) -> None:
+    """Its messages have no ids of their own."""
+    request = {"messages": [{"role": "user", "content": "hello"}]}
+    key = {"Idempotency-Key": "k"}
+    assert http.post("/v1/agents/ada/messages", json=request, headers=key).status_code == 202
+    (message,) = http.get("/v1/agents/ada/messages").json()["messages"]
+    assert erase(http, message_ids=[message["id"]]).status_code == 200
+    assert http.post("/v1/agents/ada/messages", json=request, headers=key).status_code == 409
+
+
+def test_a_preview_says_what_would_go(told: httpx.Client) -> None:
+    found = erase(told, session_id="s", preview=True).json()
+    assert found["message_ids"] == ["m1", "m2", "m3"]
+    assert [each["excerpt"] for each in found["messages"]] == ["number 1", "number 2", "number 3"]
+    assert len(told.get("/v1/agents/ada/messages").json()["messages"]) == 3
+
+
+@pytest.mark.parametrize(
+    ("body", "told_of"),
+    [
+        ({}, "one of message_ids, session_id and query"),
+        ({"message_ids": ["m1"], "session_id": "s"}, "one of message_ids, session_id and query"),
+        ({"query": "number"}, "preview"),
+        ({"message_ids": []}, "message_ids"),
+    ],
+)
+def test_what_names_nothing_or_too_much_is_refused(
+    told: httpx.Client, body: dict[str, Any], told_of: str
+) -> None:
+    answer = erase(told, **body)
+    assert answer.status_code == 422
+    assert told_of in answer.text
+    assert len(told.get("/v1/agents/ada/messages").json()["messages"]) == 3
+
+
+def test_unknown_messages_erase_nothing(told: httpx.Client) -> None:
+    assert erase(told, message_ids=["m1", "m9"]).status_code == 404
+    assert erase(told, session_id="t").status_code == 404
+    assert told.post("/v1/agents/eve/erase", json={"message_ids": ["m1"]}).status_code == 404
+    assert told.delete("/v1/agents/eve").status_code == 404
+    assert len(told.get("/v1/agents/ada/messages").json()["messages"]) == 3
+
+
+def test_a_query_needs_a_context_worker(told: httpx.Client) -> None:
+    assert erase(told, query="number", preview=True).status_code == 503
+
+
+def test_an_agent_is_erased_and_begins_anew(told: httpx.Client) -> None:
+    assert told.put("/v1/agents/ada/settings", json={"focus_limit": 2}).status_code == 200
+    receipt = told.delete("/v1/agents/ada").json()
+    assert receipt["body"]["rows"]["message"] == 3
+    assert told.get("/v1/agents").json()["agents"] == []
+    for path in ("/v1/agents/ada/pause", "/v1/agents/ada/resume", "/v1/agents/ada/compress"):
+        assert told.post(path).status_code == 404, path
+    assert told.get("/v1/agents/ada").status_code == 404
+    assert told.delete("/v1/agents/ada").status_code == 404
+    assert told.get("/v1/agents/ada/jobs").json()["jobs"] == []
+    assert told.get("/v1/agents/ada/settings").json()["changed"] == []
+    assert told.get(f"/v1/agents/ada/receipts/{receipt['id']}").json() == receipt
+
+    new = {"role": "user", "content": "another life", "id": "m4"}
+    answer = told.post("/v1/agents/ada/messages", json={"messages": [new]}).json()
+    assert (answer["seq"], answer["accepted"]) == (4, 1)
+    (line,) = told.get("/v1/agents").json()["agents"]
+    assert (line["agent_id"], line["messages"]) == ("ada", 1)
+
+
+def test_only_an_admin_key_may_erase(serve: Serve) -> None:
+    write, write_key = new_key("writer", scope="write")
+    admin, admin_key = new_key("admin", scope="admin")
+    server = serve(api_keys=(write_key, admin_key))
+    path = f"{server.url}/v1/agents/ada"
+    for key, status in ((write, 403), (admin, 404)):
+        headers = {"Authorization": f"Bearer {key}"}
+        body = {"message_ids": ["m1"]}
+        assert httpx.post(f"{path}/erase", json=body, headers=headers).status_code == status
+        assert httpx.delete(path, headers=headers).status_code == status
+
+
+def test_the_python_client_erases(server: Served) -> None:
+    with Memci(server.url) as memci:
+        ada = memci.agent("ada")
+        ada.remember(MESSAGES, session_id="s")
+        assert ada.preview_erasure(message_ids=["m1"]).message_ids == ["m1"]
+        receipt = ada.erase(message_ids=["m1"])
+        assert isinstance(receipt.id, UUID)
+        assert ada.receipt(receipt.id) == receipt
+        with pytest.raises(ErasedError) as refused:
+            ada.remember([MESSAGES[0]])
+        assert refused.value.field == "messages[0]"
+        assert ada.erase(session_id="s").body["message_ids"] == ["m2", "m3"]
+        assert ada.erase_agent().body["erased"] == "agent"
+        with pytest.raises(NotFoundError):
+            ada.about()

@@ -1,0 +1,336 @@
+"""M25: messages, a session or an agent go for good, with everything that was made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+import redis
+
+from memci.broker.app import make_app
+from memci.broker.token import Tokens
+from memci.domain.message import Remember
+from memci.errors import ErasedError, FencedOffError, NotFoundError
+from memci.jobs.create import MEMORY_CREATE
+from memci.queue import dead_letter
+from memci.reading.listings import Listings
+from memci.storage.erasure.tombstones import (
+    add_tombstones,
+    digest_of,
+    erased_among,
+    tombstones_of,
+)
+from memci.storage.session import Database
+from memci.upkeep.compress import request_due_passes
+from tests.support.erasing import Eraser, SegmentsOf
+from tests.support.mailbox import Mailbox
+
+
+@pytest.fixture
+def eraser(database: Database, broker_url: str, client: redis.Redis) -> Iterator[Eraser]:
+    with make_app(broker_url) as app:
+        yield Eraser(database, Tokens(app), client)
+
+
+@pytest.fixture
+def told(mailbox: Mailbox) -> Mailbox:
+    """Three memories: of [Grace] and [Oslo], of [Oslo], of [Grace]."""
+    mailbox.append(
+        "one is about [Grace] in [Oslo]", "two is about [Oslo] again", "three is about [Grace] now",
+        ids=["m1", "m2", "m3"],
+    )  # fmt: skip
+    mailbox.run()
+    return mailbox
+
+
+def names(mailbox: Mailbox) -> list[str]:
+    return sorted(node.content for node in mailbox.ada.nodes("entity"))
+
+
+def test_a_message_goes_with_its_memory_links_and_index(told: Mailbox, eraser: Eraser) -> None:
+    ada = told.ada
+    gone = ada.memories()["two"].id
+    receipt = eraser.erase("m2")
+    assert sorted(ada.memories()) == ["one", "three"]
+    assert [row.id for row in ada.rows("SELECT id FROM message WHERE agent_id = %s")] == [
+        "m1", "m3",
+    ]  # fmt: skip
+    assert all(gone not in pair for pair in ada.links())
+    for table, column, key in [
+        ("message_term", "seq", 2), ("message_vector", "seq", 2),
+        ("node_term", "node_id", gone), ("node_vector", "node_id", gone),
+    ]:  # fmt: skip
+        assert ada.rows(f"SELECT FROM {table} WHERE agent_id = %s AND {column} = %s", key) == []
+        assert ada.rows(f"SELECT FROM {table} WHERE agent_id = %s") != []
+    assert ada.trail(gone) == ["created", "erased"]
+    assert receipt.body["message_ids"] == ["m2"]
+    assert receipt.body["rows"]["message"] == 1
+    assert Listings(ada.database).receipt("ada", receipt.id).body == receipt.body
+
+
+def test_the_counters_of_the_index_stay_right(told: Mailbox, eraser: Eraser) -> None:
+    eraser.erase("m2", "m1")
+    (row,) = told.ada.rows(
+        "SELECT indexed_messages, indexed_terms, erased_messages, (SELECT sum(length) FROM"
+        " (SELECT DISTINCT seq, length FROM message_term) AS each) AS terms FROM lane"
+        " WHERE agent_id = %s"
+    )
+    assert (row.indexed_messages, row.indexed_terms, row.erased_messages) == (1, row.terms, 2)
+
+
+def test_a_name_stays_while_a_message_that_stays_names_it(told: Mailbox, eraser: Eraser) -> None:
+    assert names(told) == ["Grace", "Oslo"]
+    eraser.erase("m1")
+    assert names(told) == ["Grace", "Oslo"]
+    # The third memory is linked to Oslo, which was talked about then, but does not name it.
+    eraser.erase("m2")
+    assert names(told) == ["Grace"]
+    assert told.ada.focus() == ["Grace"]
+    eraser.erase("m3")
+    assert told.ada.nodes() == []
+    assert told.ada.links() == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "other"), [("Al", "also"), ("小红", "小 红"), ("ACME", "acme"), ("王", "和王说")]
+)
+def test_names_are_told_apart_as_words(
+    mailbox: Mailbox, eraser: Eraser, name: str, other: str
+) -> None:
+    mailbox.append(f"one about [{name}] here", f"two {other} about nothing", ids=["m1", "m2"])
+    mailbox.run()
+    eraser.erase("m1")
+    assert (name in names(mailbox)) == (other in {"acme", "和王说"})
+
+
+def test_what_shared_a_memory_is_remembered_anew(mailbox: Mailbox, eraser: Eraser) -> None:
+    mailbox.ada.models.segmenter = SegmentsOf(2)
+    mailbox.append("one [Grace]", "two [Oslo]", "three [Rome]", "four [Lima]", ids="abcd")
+    mailbox.run()
+    receipt = eraser.erase("a")
+    assert (receipt.body["memories"], receipt.body["again"]) == (1, 1)
+    assert mailbox.messages()[0] == ("pending", True)
+    (job,) = mailbox.waiting()
+    assert (job.kind, job.payload, str(job.id)) == (
+        MEMORY_CREATE, {"seqs": [2]}, receipt.body["job_id"],
+    )  # fmt: skip
+    mailbox.run()
+    assert sorted(mailbox.ada.memories()) == ["three", "two"]
+    assert [row.message_seqs for row in mailbox.ada.nodes("memory")] == [[3, 4], [2]]
+    assert names(mailbox) == ["Lima", "Oslo", "Rome"]
+    assert mailbox.messages() == [("made", True)] * 3
+
+
+def test_memories_that_share_what_is_remembered_anew_go_too(
+    mailbox: Mailbox, eraser: Eraser
+) -> None:
+    """Or its words would be remembered twice."""
+    mailbox.append("one [Grace]", "two [Oslo]\n\nmore [Oslo]", "three [Rome]", ids="abc")
+    mailbox.run()
+    mailbox.ada.execute(
+        "UPDATE node SET message_seqs = '{1,2}' WHERE agent_id = %s AND content LIKE 'two%%'"
+    )
+    assert eraser.preview("a").memories == 3
+    eraser.erase("a")
+    mailbox.run()
+    contents = sorted(node.content for node in mailbox.ada.nodes("memory"))
+    assert contents == ["more [Oslo]", "three [Rome]", "two [Oslo]"]
+
+
+def test_a_forgotten_memory_is_told_of_no_more(told: Mailbox, eraser: Eraser) -> None:
+    gone = told.ada.memories()["two"].id
+    told.ada.execute("DELETE FROM node WHERE agent_id = %s AND id = %s", gone)
+    assert any(pair[1] == gone for pair in told.ada.links())
+    assert eraser.preview("m2").forgotten == 1
+    eraser.erase("m2")
+    assert not any(gone in pair for pair in told.ada.links() if pair[1] == gone)
+    assert told.ada.trail(gone) == ["created", "erased"]
+
+
+def test_a_session_goes_as_a_whole_and_another_stays(told: Mailbox, eraser: Eraser) -> None:
+    told.ada.execute("UPDATE message SET session_id = 's' WHERE agent_id = %s AND seq < 3")
+    assert eraser.preview(session="s").message_ids == ["m1", "m2"]
+    receipt = eraser.erase(session="s")
+    assert receipt.body["message_ids"] == ["m1", "m2"]
+    assert sorted(told.ada.memories()) == ["three"]
+    with pytest.raises(NotFoundError, match="session"):
+        eraser.erase(session="s")
+
+
+def test_a_preview_writes_nothing(told: Mailbox, eraser: Eraser) -> None:
+    before = told.ada.lane()
+    found = eraser.preview("m1", "m2")
+    assert (found.message_ids, found.memories, found.entities) == (["m1", "m2"], 2, 1)
+    assert [each.excerpt for each in found.messages] == [
+        "one is about [Grace] in [Oslo]", "two is about [Oslo] again",
+    ]  # fmt: skip
+    assert told.ada.lane() == before
+    assert len(told.ada.memories()) == 3
+
+
+def test_an_unknown_message_erases_nothing_and_the_lane_goes_on(
+    told: Mailbox, eraser: Eraser
+) -> None:
+    with pytest.raises(NotFoundError, match="'never'"):
+        eraser.erase("m1", "never")
+    assert len(told.ada.memories()) == 3
+    assert told.ada.lane().lease_owner is None
+    assert erased(told.ada, "m1") == set()
+
+
+def test_what_was_erased_is_passed_over_when_it_is_erased_again(
+    told: Mailbox, eraser: Eraser
+) -> None:
+    eraser.erase("m1")
+    assert eraser.erase("m1", "m2").body["message_ids"] == ["m2"]
+    assert eraser.erase("m1").body["rows"] == {}
+
+
+def erased(ada, *ids: str) -> set[str]:
+    with ada.database.agent_snapshot("ada") as connection:
+        return set(erased_among(connection, "ada", ids))
+
+
+def test_an_erased_message_is_refused_with_all_that_came_with_it(
+    told: Mailbox, eraser: Eraser
+) -> None:
+    eraser.erase("m1")
+    assert erased(told.ada, "m1", "m2", "m9") == {"m1"}
+    with pytest.raises(ErasedError, match=r"messages\[1\]: 'm1' was erased") as refused:
+        told.append("new", "one is about [Grace] in [Oslo]", ids=["m9", "m1"])
+    assert (refused.value.field, refused.value.places) == ("messages[1]", (1,))
+    assert len(told.messages()) == 2
+    with pytest.raises(ErasedError, match=r"message_ids\[0\]"):
+        told.ask("m1", "m2")
+
+
+def test_the_database_itself_refuses_whatever_brings_it_back(told: Mailbox, eraser: Eraser) -> None:
+    eraser.erase("m1")
+    statement = (
+        "INSERT INTO message (agent_id, seq, id, role, said_at, remember)"
+        " VALUES (%s, 9, %s, 'user', now(), 'now')"
+    )
+    with pytest.raises(Exception, match="erased for good"):
+        told.ada.execute(statement, "m1")
+    told.ada.execute(statement, "m8")
+
+
+def test_tombstones_move_to_another_server(told: Mailbox, eraser: Eraser) -> None:
+    eraser.erase("m1", "m3")
+    with told.ada.database.agent_transaction("ada") as connection:
+        digests = tombstones_of(connection, "ada")
+        assert digests == sorted([digest_of("m1"), digest_of("m3")])
+    with told.ada.database.agent_transaction("bob") as connection:
+        assert add_tombstones(connection, "bob", digests) == 2
+        assert add_tombstones(connection, "bob", digests) == 0
+        assert erased_among(connection, "bob", ["m1", "m2"]) == {"m1"}
+
+
+def test_a_job_that_waits_does_nothing_with_what_was_erased(
+    mailbox: Mailbox, eraser: Eraser
+) -> None:
+    mailbox.append("one [Grace]", "two [Oslo]", ids=["m1", "m2"])
+    eraser.erase("m1")
+    mailbox.run()
+    assert sorted(mailbox.ada.memories()) == ["two"]
+
+
+def test_a_dead_job_run_again_does_nothing_with_what_was_erased(
+    mailbox: Mailbox, eraser: Eraser
+) -> None:
+    job_id = mailbox.append("one [Grace]", "two [Oslo]", ids=["m1", "m2"])
+    mailbox.bury(job_id)
+    eraser.erase("m1")
+    assert mailbox.decide(dead_letter.replay, job_id, at_tail=True)
+    mailbox.run()
+    assert sorted(mailbox.ada.memories()) == ["two"]
+
+
+def test_jobs_name_it_no_more(mailbox: Mailbox, eraser: Eraser) -> None:
+    mailbox.append("one [Grace]", "two [Oslo]", ids=["m1", "m2"], remember=Remember.NEVER)
+    mailbox.run()
+    mailbox.ask("m1", "m2")
+    eraser.erase("m1")
+    assert [job.payload for job in mailbox.waiting()] == [{"seqs": [2]}]
+
+
+def test_a_job_under_way_is_fenced_off_and_done_anew(mailbox: Mailbox, eraser: Eraser) -> None:
+    mailbox.append("one [Grace]", "two [Oslo]", ids=["m1", "m2"])
+    (job,) = mailbox.waiting()
+    lease = mailbox.ada.lease()
+    effect = mailbox.ada.creation().prepare(job)
+    eraser.erase("m1")
+    with pytest.raises(FencedOffError), lease.effect() as connection:
+        effect(connection)
+    assert mailbox.ada.lane().wake_at is not None, "somebody is called to do it"
+    mailbox.run()
+    assert sorted(mailbox.ada.memories()) == ["two"]
+
+
+def test_an_agent_goes_and_its_ids_never_come_back(told: Mailbox, eraser: Eraser) -> None:
+    ada = told.ada
+    ada.compress(2)
+    ada.execute(
+        "INSERT INTO agent_setting (agent_id, parameters) VALUES (%s, %s)", '{"focus_limit": 3}'
+    )
+    before = ada.lane()
+    highest = max(node.id for node in ada.nodes())
+    receipt = eraser.erase_agent()
+    assert receipt.body["rows"]["message"] == 3
+    assert receipt.body["erased"] == "agent"
+    listings = Listings(ada.database)
+    with pytest.raises(NotFoundError):
+        listings.agent("ada")
+    assert listings.agents(pattern="*", cursor=None, limit=9).agents == []
+    assert listings.receipt("ada", receipt.id).body == receipt.body
+    after = ada.lane()
+    assert (after.epoch, after.message_seq) == (before.epoch + 1, before.message_seq)
+    with pytest.raises(NotFoundError):
+        eraser.erase_agent()
+
+    told.append("later [Rome]", ids=["m4"])
+    told.run()
+    about = listings.agent("ada")
+    assert (about.messages, about.nodes, about.focus, about.passes) == (1, 2, ["Rome"], 0)
+    assert [row.seq for row in ada.rows("SELECT seq FROM message WHERE agent_id = %s")] == [4]
+    assert min(node.id for node in ada.nodes()) > highest
+    assert listings.agents(pattern="*", cursor=None, limit=9).agents[0].messages == 1
+    with pytest.raises(ErasedError):
+        told.append("one is about [Grace] in [Oslo]", ids=["m1"])
+
+
+def test_a_paused_agent_can_be_erased_and_is_paused_no_more(told: Mailbox, eraser: Eraser) -> None:
+    told.ada.execute("UPDATE lane SET paused = true WHERE agent_id = %s")
+    eraser.erase("m1")
+    assert told.ada.lane().paused
+    eraser.erase_agent()
+    assert not told.ada.lane().paused
+
+
+def test_an_erased_agent_that_somebody_reads_gets_no_pass(told: Mailbox, eraser: Eraser) -> None:
+    told.ada.compress()
+    eraser.erase_agent()
+    told.ada.execute("UPDATE lane SET read_at = now() WHERE agent_id = %s")
+    assert request_due_passes(eraser.database, period_s=1, idle_passes_per_day=24) == 0
+    told.append("later [Rome]", ids=["m4"])
+    assert request_due_passes(eraser.database, period_s=1, idle_passes_per_day=24) == 1
+
+
+def test_an_agent_larger_than_a_bite_goes_whole(
+    told: Mailbox, eraser: Eraser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memci.storage.erasure.erase._BITE", 2)
+    with told.ada.database.agent_transaction("ada") as connection:
+        # Known to be refused before it is erased, as after an import.
+        add_tombstones(connection, "ada", [digest_of("m1"), digest_of("m2")])
+    assert eraser.erase_agent().body["rows"]["message"] == 3
+    assert told.ada.nodes() == []
+    assert erased(told.ada, "m1", "m2", "m3") == {"m1", "m2", "m3"}
+
+
+def test_another_agent_is_not_touched(told: Mailbox, eraser: Eraser) -> None:
+    eraser.agent_id = "bob"
+    for act in (eraser.erase_agent, lambda: eraser.erase("m1")):
+        with pytest.raises(NotFoundError):
+            act()
+    assert len(told.ada.memories()) == 3

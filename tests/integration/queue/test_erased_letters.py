@@ -1,0 +1,236 @@
+"""M25 and the broker: no letter brings back what was erased, and none keeps it."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64decode
+from threading import Thread
+from uuid import UUID, uuid4
+
+import pytest
+
+from memci.broker.letters import encode
+from memci.broker.names import CREATE_TASK, agent_queue_name, queue
+from memci.broker.redis_queues import RedisAgentQueues
+from memci.commands import dead_jobs, erase
+from memci.domain.message import AppendLimits, NewMessage, Role
+from memci.errors import BrokerUnavailableError, ErasedError, FencedOffError
+from memci.queue import submit
+from memci.queue.bridge import Bridge, take_in
+from memci.queue.claim import Claims
+from memci.queue.intake import Append
+from memci.storage import letters
+from memci.storage.reading.agents import list_agents
+from memci.testing import wait_until
+from tests.support.erasing import Eraser
+from tests.support.lanes import Producer, messages_of
+
+LIMITS = AppendLimits(1_000_000, 100_000, 50)
+
+
+@pytest.fixture
+def eraser(producer, client):
+    return Eraser(producer.database, producer.tokens, client, "a")
+
+
+def say(producer: Producer, *ids: str, text: str = "hello", session: str | None = None) -> None:
+    said = [NewMessage(Role.USER, f"{text} {each}", id=each) for each in ids]
+    producer.intake.append(Append("a", said, session_id=session))
+
+
+def letter(*ids: str | None, task_id: str | None = None, **fields) -> bytes:
+    messages = [{"role": "user", "content": f"hello {each}", "id": each} for each in ids]
+    messages = [{k: v for k, v in each.items() if v is not None} for each in messages]
+    arguments = {"agent_id": "a", "messages": messages, **fields}
+    return encode(CREATE_TASK, task_id or str(uuid4()), arguments)
+
+
+def deliver(producer: Producer, raw: bytes) -> UUID | None:
+    with producer.database.agent_transaction("a") as connection:
+        submit.lock_lane(connection, "a")
+        return take_in(connection, "a", raw, LIMITS)
+
+
+def kept(producer: Producer, job_id: UUID) -> bytes | None:
+    with producer.database.agent_snapshot("a") as connection:
+        return letters.read(connection, "a", job_id)
+
+
+def stored(producer: Producer) -> list[str]:
+    return [each.id for each in messages_of(producer.database, "a")]
+
+
+def test_a_letter_with_an_erased_message_is_buried_without_it(producer, eraser):
+    say(producer, "m1", "m2")
+    eraser.erase("m1")
+    raw = letter("m1", "m3")
+    dead = deliver(producer, raw)
+    assert stored(producer) == ["m2"], "nothing is half-accepted"
+    job = producer.job("a", dead)
+    assert (job.state, "messages[0]: 'm1' was erased for good" in job.last_error) == ("dead", True)
+    body = b64decode(json.loads(kept(producer, dead))["body"])
+    assert b"hello m3" in body
+    assert b"hello m1" not in body
+    assert deliver(producer, raw) is None, "it came again before it was removed"
+    assert producer.states("a").count("dead") == 1
+
+    watched = dead_jobs.replay(
+        producer.database, producer.tokens, "a", dead, at_tail=False, limits=LIMITS
+    )
+    assert producer.job("a", watched).state == "queued"
+    assert stored(producer) == ["m2", "m3"]
+
+
+def test_of_a_letter_with_nothing_else_nothing_is_kept(producer, eraser):
+    say(producer, "m1", "m2")
+    eraser.erase("m1")
+    dead = deliver(producer, letter("m1"))
+    assert kept(producer, dead) is None
+    dead_jobs.replay(producer.database, producer.tokens, "a", dead, at_tail=False, limits=LIMITS)
+    assert stored(producer) == ["m2"]
+
+
+def test_a_letter_that_comes_again_after_its_message_was_erased_is_known(producer, eraser):
+    """Without an id of its own the message is known by the task's."""
+    raw = letter(None)
+    deliver(producer, raw)
+    (message,) = messages_of(producer.database, "a")
+    eraser.erase(message.id)
+    deliver(producer, raw)
+    assert stored(producer) == []
+    assert "dead" not in producer.states("a")
+
+
+def test_a_letter_that_comes_again_after_its_agent_was_erased_is_refused(producer, eraser):
+    raw = letter(None)
+    deliver(producer, raw)
+    eraser.erase_agent()
+    dead = deliver(producer, raw)
+    assert stored(producer) == []
+    assert kept(producer, dead) is None
+    with producer.database.lane_transaction() as connection:
+        assert list_agents(connection, pattern="*", after="", limit=9) == []
+
+
+@pytest.mark.parametrize(
+    ("raw", "goes"),
+    [
+        (letter("m1", remember="?"), True),
+        (letter("m2", remember="?"), False),
+        (letter("m2", remember="?", session_id="s"), True),
+        (b"no letter, but hello m1 stands in it", True),
+        (b"no letter at all", False),
+        (encode(CREATE_TASK, "1", {"agent_id": "a", "messages": "hello m1"}), True),
+        (encode(CREATE_TASK, "1", {"agent_id": "a", "message_ids": ["m1", "never"]}), True),
+        (encode(CREATE_TASK, "1", {"agent_id": "a", "message_ids": ["never"]}), False),
+    ],
+)
+def test_dead_letters_that_hold_it_go_with_it(producer, eraser, raw, goes):
+    say(producer, "m1", session="s")
+    dead = deliver(producer, raw)
+    assert producer.job("a", dead).state == "dead"
+    receipt = eraser.erase(session="s")
+    assert (kept(producer, dead) is None) == goes
+    assert producer.job("a", dead).state == ("cancelled" if goes else "dead")
+    assert receipt.body["rows"].get("letter", 0) == goes
+
+
+def test_a_letter_with_quotes_in_it_goes_too(producer, eraser):
+    said = [NewMessage(Role.USER, 'she said "é"\nand left', id="m1")]
+    producer.intake.append(Append("a", said))
+    dead = deliver(producer, json.dumps({"x": 'she said "é"\nand left'}).encode())
+    eraser.erase("m1")
+    assert kept(producer, dead) is None
+
+
+def test_what_waits_in_the_broker_goes_with_the_agent(producer, eraser, client):
+    say(producer, "m1")
+    for each in ("m1", "m2"):
+        producer.celery.send_task(
+            CREATE_TASK,
+            kwargs={"agent_id": "a", "messages": [{"role": "user", "content": "x", "id": each}]},
+            queue=queue(agent_queue_name("a")),
+        )
+    assert client.llen(agent_queue_name("a")) == 2
+    eraser.erase_agent()
+    assert not client.exists(agent_queue_name("a"))
+
+
+class ErasingQueues:
+    """Agents' queues whose letters are read just before their agent is erased."""
+
+    def __init__(self, queues, eraser):
+        self._queues = queues
+        self._eraser = eraser
+
+    def __getattr__(self, name):
+        return getattr(self._queues, name)
+
+    def take(self, *request):
+        batch = self._queues.take(*request)
+        assert batch.raw
+        self._eraser.erase_agent()
+        return batch
+
+
+def test_a_batch_that_was_read_before_the_erasure_is_not_taken_in(producer, eraser, client):
+    say(producer, "m1")
+    client.lpush(agent_queue_name("a"), letter("m2"))
+    queues = ErasingQueues(RedisAgentQueues(client), eraser)
+    claimed = Claims(producer.database, 30_000).named("a")
+    with pytest.raises(FencedOffError):
+        Bridge(queues, batch=10, limits=LIMITS).cross(claimed.lease)
+    assert stored(producer) == []
+    assert not client.exists(agent_queue_name("a"))
+
+
+def test_nothing_is_erased_where_nobody_can_look_at_what_waits(producer, client):
+    """Else an agent would be called erased that comes back as soon as the broker does."""
+
+    class NoBroker:
+        def empty(self, agent_id):
+            raise ConnectionRefusedError
+
+    say(producer, "m1")
+    with pytest.raises(BrokerUnavailableError):
+        erase.run_agent(producer.database, producer.tokens, NoBroker(), "a")
+    assert stored(producer) == ["m1"]
+    assert producer.lane("a").lease_owner is None
+
+
+def test_a_message_that_waits_for_the_erasure_of_itself_is_refused(producer, eraser):
+    """Its statement began before the erasure ended."""
+    say(producer, "m1", "m2")
+    refused: list[Exception] = []
+
+    def again():
+        try:
+            say(producer, "m1")
+        except ErasedError as error:
+            refused.append(error)
+
+    with producer.database.agent_transaction("a") as connection:
+        connection.exec_driver_sql("SELECT FROM lane WHERE agent_id = 'a' FOR UPDATE")
+        sender = Thread(target=again)
+        sender.start()
+        wait_for_lock(producer)
+        connection.exec_driver_sql(
+            "INSERT INTO erased_message (agent_id, digest)"
+            " SELECT agent_id, sha256(convert_to(id, 'UTF8')) FROM message WHERE id = 'm1'"
+        )
+        connection.exec_driver_sql("DELETE FROM message WHERE id = 'm1'")
+    sender.join(20)
+    assert len(refused) == 1
+    assert stored(producer) == ["m2"]
+
+
+def wait_for_lock(producer: Producer) -> None:
+    def waits() -> bool:
+        with producer.database.lane_transaction() as connection:
+            return bool(
+                connection.exec_driver_sql(
+                    "SELECT count(*) FROM pg_locks WHERE NOT granted"
+                ).scalar()
+            )
+
+    wait_until(waits, "somebody waits for the lane")

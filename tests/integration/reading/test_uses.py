@@ -1,0 +1,181 @@
+"""R11, M27: what reads gave is noted after the answer, by receipts and on trails."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from sqlalchemy import Row, text
+
+from memci.domain.context.candidate import Source
+from memci.reading.assemble import Assemble
+from memci.reading.recall import Recall
+from memci.reading.search import Search
+from memci.reading.uses import Use, UseLog, use_of
+from memci.shapes.read import ContextAnswer, ContextRequest, RecallRequest, SearchRequest
+from memci.storage.erasure.barrier import stand_alone
+from memci.storage.reading.receipts import Given, NewReceipt
+from memci.storage.reading.state import Progress
+from memci.testing import wait_until
+from tests.support.stored import Reader, Stored
+
+
+def rows(reader: Reader, statement: str) -> list[Row[Any]]:
+    with reader.database.agent_snapshot("alice") as connection:
+        return list(connection.execute(text(statement)))
+
+
+def receipts(reader: Reader) -> list[Row[Any]]:
+    return rows(reader, "SELECT * FROM receipt ORDER BY created_at")
+
+
+def uses(reader: Reader) -> dict[int, dict[str, Any]]:
+    found = rows(reader, "SELECT node_id, details FROM trail WHERE event = 'used' ORDER BY id")
+    return {row.node_id: row.details for row in found}
+
+
+@pytest.fixture
+def ferry(alice: Stored) -> int:
+    """A memory of the second of two messages, at the focus; its id."""
+    alice.say("something else")
+    seq = alice.say("the ferry leaves at eight")
+    memory = alice.remember("the ferry leaves at eight", [seq])
+    focus = alice.entity("ferry")
+    alice.link(focus, memory)
+    alice.link(memory, focus)
+    return memory
+
+
+def test_a_recall_leaves_a_receipt_and_use_events(reader: Reader, ferry: int) -> None:
+    Recall(*reader.parts).run("alice", RecallRequest(keywords=["ferry"]))
+    reader.activity.flush()
+    (receipt,) = receipts(reader)
+    assert (receipt.kind, receipt.at_seq, receipt.seqs, receipt.given, receipt.nodes) == (
+        "recall", 2, [2], [2], [ferry],
+    )  # fmt: skip
+    assert receipt.body == {"seq": 2, "pending": 0, "message_ids": ["m2"], "node_ids": [ferry]}
+    assert uses(reader) == {ferry: {"receipts": [str(receipt.id)], "times": 1}}
+
+
+def test_a_search_leaves_them_too(reader: Reader, ferry: int) -> None:
+    Search(*reader.parts).run(
+        "alice", SearchRequest(query="when does the ferry leave", sources=[Source.MEMORY])
+    )
+    reader.activity.flush()
+    (receipt,) = receipts(reader)
+    assert (receipt.kind, receipt.given, receipt.nodes) == ("search", [2], [ferry])
+    assert list(uses(reader)) == [ferry]
+
+
+def test_a_context_is_used_by_its_own_receipt(reader: Reader, ferry: int) -> None:
+    request = ContextRequest(query="when does the ferry leave?", budget_tokens=500, recent=0)
+    answer = Assemble(*reader.parts).run("alice", request)
+    reader.activity.flush()
+    (receipt,) = receipts(reader)
+    assert (receipt.id, receipt.kind, receipt.at_seq) == (answer.receipt_id, "context", 2)
+    given = {each for item in answer.items for each in item.message_ids}
+    assert [f"m{seq}" for seq in receipt.given] == sorted(given)
+    assert set(receipt.given) <= set(receipt.seqs)
+    assert set(uses(reader)) == set(receipt.nodes)
+    for details in uses(reader).values():
+        assert details == {"receipts": [str(answer.receipt_id)], "times": 1}
+
+
+def test_a_read_that_gives_nothing_leaves_nothing(reader: Reader, ferry: int) -> None:
+    Recall(*reader.parts).run("alice", RecallRequest(keywords=["volcano"]))
+    Recall(*reader.parts).run("bob", RecallRequest(keywords=["volcano"]))
+    reader.activity.flush()
+    assert receipts(reader) == []
+    assert uses(reader) == {}
+
+
+def use(*nodes: int, seqs: tuple[int, ...] = ()) -> Use:
+    made = use_of("alice", "recall", Progress(2, 2), (seqs, nodes), {})
+    assert made is not None
+    return made
+
+
+def test_uses_at_once_are_one_event_a_memory(reader: Reader, ferry: int) -> None:
+    log = UseLog(reader.database, period_s=60)
+    noted = [use(ferry, seqs=(2,)) for _ in range(20)]
+    for each in noted:
+        log.note(each)
+    log.close()
+    assert len(receipts(reader)) == 20
+    assert uses(reader) == {
+        ferry: {"receipts": [str(each.receipt.id) for each in noted[-8:]], "times": 20}
+    }
+
+
+def test_it_is_written_soon_by_itself_and_no_read_waits(reader: Reader, ferry: int) -> None:
+    log = UseLog(reader.database, period_s=0.02)
+    with reader.database.agent_transaction("alice") as connection:
+        stand_alone(connection, "alice")
+        log.note(use(ferry))  # returns although nothing can be written now
+        assert receipts(reader) == []
+    wait_until(lambda: uses(reader), "the use is noted")
+    log.close()
+
+
+def test_only_the_newest_are_held(reader: Reader, ferry: int) -> None:
+    log = UseLog(reader.database, period_s=60, most=3)
+    noted = [use(ferry) for _ in range(9)]
+    for each in noted:
+        log.note(each)
+    log.close()
+    assert {row.id for row in receipts(reader)} == {each.receipt.id for each in noted[-3:]}
+
+
+def test_a_receipt_of_what_was_erased_meanwhile_is_not_kept(
+    reader: Reader, alice: Stored, ferry: int
+) -> None:
+    log = UseLog(reader.database, period_s=60)
+    given = Given(2, frozenset({1, 2}), frozenset({2}), frozenset({ferry}))
+    receipt = NewReceipt(uuid4(), "recall", {}, given=given)
+    log.note(Use("alice", receipt))
+    log.note(use(ferry, seqs=(2,)))
+    alice.unsay(1)
+    log.close()
+    assert [row.seqs for row in receipts(reader)] == [[2]]
+    assert uses(reader)[ferry]["times"] == 1
+
+
+def test_a_use_of_a_memory_that_is_gone_is_no_event(
+    reader: Reader, alice: Stored, ferry: int
+) -> None:
+    log = UseLog(reader.database, period_s=60)
+    log.note(use(ferry))
+    alice.forget(ferry)
+    log.close()
+    assert uses(reader) == {}
+
+
+def test_a_context_of_what_was_erased_meanwhile_keeps_no_receipt(
+    reader: Reader, ferry: int
+) -> None:
+    """It was read before, and answers; what it leaves would come after."""
+    answers: list[ContextAnswer] = []
+    request = ContextRequest(query="when does the ferry leave?", budget_tokens=500)
+
+    def assemble() -> None:
+        answers.append(Assemble(*reader.parts).run("alice", request))
+
+    with reader.database.agent_transaction("alice") as connection:
+        stand_alone(connection, "alice")
+        thread = threading.Thread(target=assemble)
+        thread.start()
+        wait_until(lambda: waiting(reader), "the context has been read, and waits")
+        connection.exec_driver_sql("DELETE FROM message WHERE seq = 2")
+    thread.join(20)
+    assert "ferry leaves at eight" in answers[0].model_dump_json()
+    reader.activity.flush()
+    assert receipts(reader) == []
+    assert uses(reader) == {}
+
+
+def waiting(reader: Reader) -> bool:
+    with reader.database.lane_transaction() as connection:
+        query = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+        return bool(connection.exec_driver_sql(query).scalar())

@@ -1,0 +1,105 @@
+"""M25 as laws, on a real database: of any conversation, any part can be erased and nothing else is.
+
+Each example is an agent of its own in one database.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from itertools import count
+from typing import Any
+
+import pytest
+import redis
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memci.broker.app import make_app
+from memci.broker.token import Tokens
+from memci.storage.session import Database
+from memci.testing import database_copy
+from tests.support.erasing import Eraser, SegmentsOf
+from tests.support.network import AgentUnderTest
+
+NAMES = ("Grace", "Oslo", "王小明")
+MESSAGES = st.lists(
+    st.lists(st.sampled_from(NAMES), max_size=2, unique=True), min_size=1, max_size=8
+)
+
+
+@pytest.fixture(scope="module")
+def eraser(shared_postgres: Any, process_redis: Any) -> Iterator[Eraser]:
+    with (
+        database_copy(shared_postgres) as url,
+        closing(Database(url)) as database,
+        make_app(process_redis.url) as app,
+        closing(redis.Redis.from_url(process_redis.url)) as client,
+    ):
+        yield Eraser(database, Tokens(app), client)
+
+
+_numbers = count()
+
+
+@given(said=MESSAGES, together=st.integers(1, 3), chosen=st.sets(st.integers(0, 7), min_size=1))
+@settings(max_examples=100, deadline=None)
+def test_what_is_erased_goes_and_what_is_not_stays(
+    eraser: Eraser, said: list[list[str]], together: int, chosen: set[int]
+) -> None:
+    erased = sorted({place % len(said) + 1 for place in chosen})
+    ada = AgentUnderTest(eraser.database, agent_id=f"agent-{next(_numbers)}")
+    ada.models.segmenter = SegmentsOf(together)
+    ada.remember(*[f"text{n} " + " ".join(f"[{name}]" for name in names)
+                   for n, names in enumerate(said, 1)])  # fmt: skip
+    before = {node.id: node for node in ada.nodes()}
+    eraser.agent_id = ada.agent_id
+    promised = eraser.preview(*(f"m{seq}" for seq in erased))
+
+    receipt = eraser.erase(*(f"m{seq}" for seq in erased))
+
+    messages = {row.seq: row for row in ada.rows("SELECT * FROM message WHERE agent_id = %s")}
+    assert sorted(messages) == [n for n in range(1, len(said) + 1) if n not in erased]
+    nodes = {node.id: node for node in ada.nodes()}
+    assert nodes.items() <= before.items(), "what stays is as it was"
+    again = {seq for row in messages.values() if row.memory_state == "pending" for seq in [row.seq]}
+    _memory_knows_nothing_of_it_and_all_the_rest(ada, nodes, set(messages), again)
+    _counters_are_right(ada)
+    gone = before.keys() - nodes.keys()
+    assert all(ada.trail(node)[-1] == "erased" for node in gone)
+    body: Any = receipt.body
+    assert body["memories"] + body["entities"] == len(gone)
+    assert (promised.memories, promised.entities) == (body["memories"], body["entities"])
+    assert promised.again == len(again)
+
+
+def _memory_knows_nothing_of_it_and_all_the_rest(
+    ada: AgentUnderTest, nodes: dict[int, Any], stored: set[int], again: set[int]
+) -> None:
+    memories = [node for node in nodes.values() if node.kind == "memory"]
+    remembered = {seq for node in memories for seq in node.message_seqs}
+    assert remembered | again == stored
+    assert not remembered & again
+    texts = " ".join(node.content for node in memories)
+    assert {node.content for node in nodes.values() if node.kind == "entity"} >= {
+        name for name in NAMES if f"[{name}]" in texts
+    }
+    for link in ada.links().values():
+        assert {link.source, link.target} <= nodes.keys()
+    assert set(ada.focus()) <= {node.content for node in nodes.values()}
+    for table in ("node_vector", "node_term"):
+        rows = ada.rows(f"SELECT DISTINCT node_id FROM {table} WHERE agent_id = %s")
+        assert {row.node_id for row in rows} == {node.id for node in memories}
+
+
+def _counters_are_right(ada: AgentUnderTest) -> None:
+    (row,) = ada.rows(
+        "SELECT indexed_messages, indexed_terms, message_seq - erased_messages AS left,"
+        " (SELECT count(*) FROM message m WHERE m.agent_id = lane.agent_id) AS messages,"
+        " (SELECT count(DISTINCT seq) FROM message_term t WHERE t.agent_id = lane.agent_id)"
+        " AS indexed, (SELECT coalesce(sum(length), 0) FROM (SELECT DISTINCT seq, length"
+        " FROM message_term t WHERE t.agent_id = lane.agent_id) AS each) AS terms"
+        " FROM lane WHERE agent_id = %s"
+    )
+    assert row.left == row.messages
+    assert (row.indexed_messages, row.indexed_terms) == (row.indexed, row.terms)

@@ -1,0 +1,85 @@
+"""Erasing in a test, and looking for what should be gone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import psycopg
+import redis
+
+from memci.broker.redis_queues import RedisAgentQueues
+from memci.broker.token import Tokens
+from memci.commands import erase
+from memci.domain.language import language_of
+from memci.shapes.agent import ReceiptAnswer
+from memci.shapes.erasure import ErasurePreview
+from memci.smallmodel.ports import TopicSegment
+from memci.storage.session import Database
+
+
+@dataclass
+class Eraser:
+    """The commands, on a test's servers."""
+
+    database: Database
+    tokens: Tokens
+    client: redis.Redis
+    agent_id: str = "ada"
+
+    def erase(self, *ids: str, session: str | None = None) -> ReceiptAnswer:
+        return erase.run(self.database, self.tokens, self.agent_id, erase.Which(ids, session))
+
+    def preview(self, *ids: str, session: str | None = None) -> ErasurePreview:
+        return erase.preview(self.database, self.agent_id, erase.Which(ids, session))
+
+    def erase_agent(self) -> ReceiptAnswer:
+        queues = RedisAgentQueues(self.client)
+        return erase.run_agent(self.database, self.tokens, queues, self.agent_id)
+
+
+@dataclass
+class SegmentsOf:
+    """Makes one segment of so many messages in a row."""
+
+    count: int
+
+    def segment(self, messages: Any, vectors: Any) -> list[TopicSegment]:
+        groups = [messages[at : at + self.count] for at in range(0, len(messages), self.count)]
+        texts = ["\n".join(each.text for each in group) for group in groups]
+        return [
+            TopicSegment(text, tuple(each.seq for each in group), language_of(text))
+            for text, group in zip(texts, groups, strict=True)
+        ]
+
+
+def found_in_database(superuser: psycopg.Connection, *marks: str) -> list[str]:
+    """Where any of the marks stands: every table, every column, also inside of bytes."""
+    tables = superuser.execute(
+        "SELECT table_name, column_name, data_type FROM information_schema.columns"
+        " WHERE table_schema = 'public' AND table_name IN"
+        " (SELECT tablename FROM pg_tables WHERE schemaname = 'public')"
+    ).fetchall()
+    assert len({table for table, _, _ in tables}) > 10
+    found = []
+    for table, column, kind in tables:
+        text = f"encode(\"{column}\", 'escape')" if kind == "bytea" else f'"{column}"::text'
+        for mark in marks:
+            row = superuser.execute(
+                f'SELECT count(*) FROM "{table}" WHERE {text} ILIKE %s', (f"%{mark}%",)
+            ).fetchone()
+            if row and row[0]:
+                found.append(f"{table}.{column}: {mark}")
+    return found
+
+
+def found_in_broker(client: redis.Redis, marks: Iterable[str]) -> list[str]:
+    """Keys whose name or value holds a mark, whatever type they are of."""
+    wanted = [mark.encode() for mark in marks]
+    return [
+        key.decode()
+        for key in client.scan_iter()
+        for value in [key + (client.dump(key) or b"")]
+        if any(mark in value for mark in wanted)
+    ]
