@@ -42,7 +42,7 @@ def test_a_repeated_message_makes_no_memory(ada: AgentUnderTest, role: str) -> N
 def test_a_user_who_repeats_something_makes_a_copy(ada: AgentUnderTest) -> None:
     ada.remember(FACT)
     given(ada, 1, 1)
-    ada.remember(FACT)
+    ada.remember(FACT, session="s2")
     assert [state for state, _ in states(ada)] == ["made", "made"]
 
 
@@ -63,7 +63,7 @@ def test_a_message_is_no_echo_of_itself(ada: AgentUnderTest) -> None:
 
 
 def test_what_was_given_as_a_memory_counts(ada: AgentUnderTest) -> None:
-    ada.remember("nothing of it")
+    ada.remember("the ferry to Porto sails at nine")
     (node,) = ada.nodes("memory")
     ada.execute(f"UPDATE node SET content = '{FACT}' WHERE agent_id = %s AND id = %s", node.id)
     given(ada, 1, nodes=(node.id,))

@@ -112,7 +112,7 @@ def test_what_shared_a_memory_is_remembered_anew(mailbox: Mailbox, eraser: Erase
     assert mailbox.messages()[0] == ("pending", True)
     (job,) = mailbox.waiting()
     assert (job.kind, job.payload, str(job.id)) == (
-        MEMORY_CREATE, {"seqs": [2]}, receipt.body["job_id"],
+        MEMORY_CREATE, {"seqs": [2], "wanted": [2]}, receipt.body["job_id"],
     )  # fmt: skip
     mailbox.run()
     assert sorted(mailbox.ada.memories()) == ["three", "two"]
