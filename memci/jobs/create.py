@@ -15,6 +15,8 @@ from memci.domain.memory.relation import relation_names
 from memci.domain.memory.state import FilterReason, MemoryState
 from memci.domain.message import Message, Remember, Role
 from memci.errors import SmallModelAnswerError
+from memci.jobs.beliefs import Beliefs
+from memci.jobs.consolidate import note_created
 from memci.jobs.growth import Growth, Thought, numbers_of
 from memci.jobs.segments import Segments, annotated_segments, is_long, tells
 from memci.jobs.texts import MessageTexts, terms_of
@@ -73,7 +75,7 @@ class MemoryCreation:
         relations = self._relations(cut.segments, focus, parameters.focus_limit)
         thoughts = self._thoughts(job.agent_id, cut, relations, parameters)
         growth = Growth(job.agent_id, job.id, parameters, texts.model, self._random)
-        return _Effect(growth, texts, thoughts)
+        return _Effect(growth, texts, thoughts, Beliefs.read(messages))
 
     def _known(
         self, connection: Connection, agent_id: str, messages: Sequence[Message]
@@ -127,6 +129,7 @@ class _Effect:
     growth: Growth
     texts: MessageTexts
     thoughts: list[Thought]
+    beliefs: Beliefs
 
     def __call__(self, connection: Connection) -> Mapping[str, Any]:
         agent_id = self.growth.agent_id
@@ -135,11 +138,13 @@ class _Effect:
         indexed = self.texts.write(connection, agent_id, locked.unindexed)
         thoughts = [t for t in self.thoughts if locked.unmade.issuperset(t.segment.seqs)]
         creation = self.growth.write(connection, thoughts)
+        superseded = self.beliefs.write(connection, agent_id, creation)
+        note_created(connection, agent_id, creation, self.growth.parameters)
         fates = _Fates.of(thoughts, creation)
         states = {m.seq: fates.state(m) for m in messages if m.seq in locked.unmade}
         mark_memory(connection, agent_id, states)
         numbers = {"messages": len(states), "indexed": indexed, "segments": len(thoughts)}
-        return {**numbers, **numbers_of(creation)}
+        return {**numbers, **numbers_of(creation), "superseded": superseded}
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,14 +10,18 @@ from dataclasses import dataclass
 from datetime import datetime
 
 _WORD = re.compile(r"\d+(?:[.,:/-]\d+)*|[\u3400-\u9fff]|[^\W\d_\u3400-\u9fff]+|@")
-_IDLE = frozenset("""
+_IDLE = frozenset(
+    """
     a an the at on by of in per each month about around exactly euro euros dollar dollars pound pounds
     usd eur gbp rmb yuan bucks th st nd rd v version
     了 的 元 块 钱 约 是
-""".split())
+""".split()
+)
 # Ways to name a time that cannot be compared: what day Friday is hangs on when it was said.
 _DAYS = (
-    re.compile(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|(?:周|星期|礼拜)[一二三四五六日天末]"),
+    re.compile(
+        r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|(?:周|星期|礼拜)[一二三四五六日天末]"
+    ),
     re.compile(r"\b(?:today|tomorrow|tonight|next|end of)\b|[今明后]天|月底|月初|年底|年初"),
     re.compile(
         r"\b(?:january|february|march|april|may|june|july|august|september|october|november"

@@ -19,13 +19,16 @@ from functools import lru_cache
 # What the longer text may add, as a share of its tokens: more makes it another memory.
 MOST_ADDED = 0.34
 
-_FILLERS = frozenset("""
+_FILLERS = frozenset(
+    """
     a an the please thanks hi hello hey well so oh um uh ah hmm ok okay just really very quite
     actually basically anyway
     的 了 呢 吧 啊 嘛 哦 呀 请 嗯 呵 哈 喔 啦 哎 诶 嘿
-""".split())
+""".split()
+)
 # Each makes another fact of the rest, whichever side has it.
-_TURNING = frozenset("""
+_TURNING = frozenset(
+    """
     not no never none nothing nobody nowhere neither nor without hardly barely scarcely cannot
     except unless instead stop stopped quit against
     again also another other else more less most least only still already yet too enough almost
@@ -47,7 +50,8 @@ _TURNING = frozenset("""
     i you he she it we they me him her us them my your his its our their mine yours hers ours
     theirs who whom whose which what when where why how
     left right north south east west
-""".split())
+""".split()
+)
 _TURNING_CHARACTERS = frozenset(
     "不没沒无無非别別未勿莫毋否休免缺除甭"  # negations
     "一二三四五六七八九十百千万萬亿億两兩零〇几半双单多少每各全都只仅又再还也更最已将要会能可必应该曾"
@@ -83,9 +87,7 @@ _HAN_RANGES = r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _LETTERS = rf"[^\W\d_{_HAN_RANGES}]+"
 _HAN = re.compile(f"[{_HAN_RANGES}]")
 # Numbers, single Chinese characters, words, and the marks that change what a text says.
-_TOKEN = re.compile(
-    rf"\d+(?:[.,:/-]\d+)*%?|[{_HAN_RANGES}]|{_LETTERS}(?:'{_LETTERS})*|[?$€£¥#@+]"
-)
+_TOKEN = re.compile(rf"\d+(?:[.,:/-]\d+)*%?|[{_HAN_RANGES}]|{_LETTERS}(?:'{_LETTERS})*|[?$€£¥#@+]")
 _DAY = "(?:mon|tues|wednes|thurs|fri|satur|sun)day"
 # Where a text names one time, it may stand at its beginning as well as at its end.
 _WHEN = re.compile(

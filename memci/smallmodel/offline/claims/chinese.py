@@ -71,7 +71,10 @@ _ATTRIBUTES: dict[str, tuple[str, Callable[[str], bool]]] = {
     "生日|出生日期": ("birthday", _has(_DAY)),
     "年龄": ("age", _has(r"[\d一二三四五六七八九十]")),
     "名字|姓名": ("name", _short),
-    "截止日期|截止时间|交付日期|上线日期|上线时间|发布日期|婚礼日期|最后期限": ("deadline", _has(_DAY)),
+    "截止日期|截止时间|交付日期|上线日期|上线时间|发布日期|婚礼日期|最后期限": (
+        "deadline",
+        _has(_DAY),
+    ),
     "价格|售价|预算|房租|租金|工资|薪水|月薪|费用": ("price", _has(r"[\d百千万]")),
     "版本号?": ("version", _has(r"\d")),
     "状态": ("status", _short),
@@ -192,7 +195,9 @@ def _correction(found: Match[str], speaker: str, clause: str) -> Claim | None:
 
 
 _CORRECTIONS = (
-    re.compile(r"(?:那?不是|并不是)(?P<wrong>[^，,是]{1,12})[，,](?:而)?是(?P<value>[^，,是不]{1,12})$"),
+    re.compile(
+        r"(?:那?不是|并不是)(?P<wrong>[^，,是]{1,12})[，,](?:而)?是(?P<value>[^，,是不]{1,12})$"
+    ),
     re.compile(
         r"(?:应?是|[^，,不]{0,6}(?<!不)是)(?P<value>[^，,是不]{1,12})[，,]?(?:而)?不是(?P<wrong>[^，,是]{1,12})$"
     ),

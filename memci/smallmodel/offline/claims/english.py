@@ -10,7 +10,9 @@ from memci.domain.memory.claim import Claim
 from memci.smallmodel.offline.claims.places import level
 
 _SENTENCE = re.compile(r"[^.!?\n;]+(?:\.(?=\S)[^.!?\n;]+)*[.!?;\n]?")
-_CLAUSE = re.compile(r",\s+|\s+(?:and|but|so|because|since)\s+(?=(?:i|we|my|our|the|it)\b)|:\s+", re.I)
+_CLAUSE = re.compile(
+    r",\s+|\s+(?:and|but|so|because|since)\s+(?=(?:i|we|my|our|the|it)\b)|:\s+", re.I
+)
 # Whoever says so asserts nothing, or nothing that holds now.
 _NOT_ASSERTED = re.compile(
     r"""\b(?:if|unless|suppose|imagine|pretend|would|could|might|(?-i:may)|maybe|perhaps|probably|possibly

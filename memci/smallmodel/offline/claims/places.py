@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+
 def _listed(names: str) -> frozenset[str]:
     return frozenset(" ".join(name.split()) for name in names.split("|") if name.strip())
 
