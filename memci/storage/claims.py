@@ -67,5 +67,5 @@ def claims_since(connection: Connection, agent_id: str, seq: int) -> list[Held]:
 
 
 def _held(row: Row[Any]) -> Held:
-    subject, attribute, value, ended, node_id, seq, said_at = row
-    return Held(Claim(subject, attribute, value, ended, ""), node_id, seq, said_at)
+    claim = Claim(row.subject, row.attribute, row.value, row.ended, evidence="")
+    return Held(claim, row.node_id, row.seq, row.said_at)

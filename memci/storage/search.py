@@ -107,13 +107,26 @@ def _read(rows: Sequence[Row[Any]]) -> Found:
     tail: list[Message] = []
     collected = bm25.Collected(1, 1, {})
     for row in rows:
-        source, key, dense, lexical, text, role, name, calls, session_id, at, seqs, *newer = row
+        (
+            source,
+            key,
+            dense,
+            lexical,
+            text,
+            role,
+            name,
+            calls,
+            session_id,
+            at,
+            seqs,
+            successor,
+            outdated,
+        ) = tuple(row)
         if source == "size":
             collected = bm25.Collected(dense, lexical, json.loads(text or "{}"))
             continue
         if source == "memory":
             found = Candidate(Source.MEMORY, key, text, tuple(seqs), at, session_id)
-            successor, outdated = newer
             found = found._replace(successor=successor, outdated=tuple(outdated or ()))
             candidates.append(found._replace(dense=dense, lexical=lexical))
             continue

@@ -176,7 +176,7 @@ def settle(
     term: Term,
     pass_number: int,
 ) -> None:
-    """Make short-term memories long-term ones, and note what spoke for each, or that nothing did."""
+    """Make short-term memories long-term ones, and note what spoke for each, if anything did."""
     if not judged:
         return
     promoted = {node: why for node, why in judged.items() if why is not None}

@@ -10,13 +10,12 @@ from dataclasses import dataclass
 from datetime import datetime
 
 _WORD = re.compile(r"\d+(?:[.,:/-]\d+)*|[\u3400-\u9fff]|[^\W\d_\u3400-\u9fff]+|@")
-_IDLE = frozenset(
-    """
-    a an the at on by of in per each month about around exactly euro euros dollar dollars pound pounds
-    usd eur gbp rmb yuan bucks th st nd rd v version
+_IDLE_TEXT = """
+    a an the at on by of in per each month about around exactly euro euros dollar dollars pound
+    pounds usd eur gbp rmb yuan bucks th st nd rd v version
     了 的 元 块 钱 约 是
-""".split()
-)
+"""
+_IDLE = frozenset(_IDLE_TEXT.split())
 # Ways to name a time that cannot be compared: what day Friday is hangs on when it was said.
 _DAYS = (
     re.compile(

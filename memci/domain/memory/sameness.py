@@ -19,16 +19,14 @@ from functools import lru_cache
 # What the longer text may add, as a share of its tokens: more makes it another memory.
 MOST_ADDED = 0.34
 
-_FILLERS = frozenset(
-    """
+_FILLERS_TEXT = """
     a an the please thanks hi hello hey well so oh um uh ah hmm ok okay just really very quite
     actually basically anyway
     的 了 呢 吧 啊 嘛 哦 呀 请 嗯 呵 哈 喔 啦 哎 诶 嘿
-""".split()
-)
+"""
+_FILLERS = frozenset(_FILLERS_TEXT.split())
 # Each makes another fact of the rest, whichever side has it.
-_TURNING = frozenset(
-    """
+_TURNING_TEXT = """
     not no never none nothing nobody nowhere neither nor without hardly barely scarcely cannot
     except unless instead stop stopped quit against
     again also another other else more less most least only still already yet too enough almost
@@ -50,8 +48,8 @@ _TURNING = frozenset(
     i you he she it we they me him her us them my your his its our their mine yours hers ours
     theirs who whom whose which what when where why how
     left right north south east west
-""".split()
-)
+"""
+_TURNING = frozenset(_TURNING_TEXT.split())
 _TURNING_CHARACTERS = frozenset(
     "不没沒无無非别別未勿莫毋否休免缺除甭"  # negations
     "一二三四五六七八九十百千万萬亿億两兩零〇几半双单多少每各全都只仅又再还也更最已将要会能可必应该曾"

@@ -46,8 +46,8 @@ _FIRMS = (
     "特斯拉|比亚迪|联想|中兴|快手|哔哩哔哩|携程"
 )
 _FIRM = (
-    rf"(?:{_FIRMS}|[A-Z][\w.&-]*(?: [A-Z][\w.&-]*)*|[\u4e00-\u9fff]{{2,10}}?(?:公司|银行|医院|大学|中学|"
-    r"小学|集团|研究所|研究院|事务所|工厂|出版社|报社|电视台))"
+    rf"(?:{_FIRMS}|[A-Z][\w.&-]*(?: [A-Z][\w.&-]*)*|[\u4e00-\u9fff]{{2,10}}?(?:公司|银行|医院|大学|"
+    r"中学|小学|集团|研究所|研究院|事务所|工厂|出版社|报社|电视台))"
 )
 _DAY = (
     r"(?:\d|[一二三四五六七八九十]+(?:月|号|日|点)|(?:周|星期|礼拜)[一二三四五六日天末]|[今明后]天|月底|月初|"
@@ -60,8 +60,11 @@ def _has(pattern: str) -> Callable[[str], bool]:
     return lambda value: bool(found.search(value))
 
 
+_LONGEST = 10
+
+
 def _short(value: str) -> bool:
-    return 0 < len(value) <= 10 and not re.search(r"[的了是]", value)  # noqa: RUF001
+    return 0 < len(value) <= _LONGEST and not re.search(r"[的了是]", value)
 
 
 _ATTRIBUTES: dict[str, tuple[str, Callable[[str], bool]]] = {
@@ -217,7 +220,8 @@ _PATTERNS: list[tuple[re.Pattern[str], Callable[[Match[str], str, str], Claim | 
     (re.compile(
         rf"(?:把|将)?(?:(?P<who>我(?:的?(?:{_KIN}))?|我们|{_NAME})的?)?(?:(?P<thing>[\w]{{1,10}}?)的)?(?:新的?|最新的?|当前的?)?"
         rf"(?P<noun>{_NOUNS})(?:从.{{1,12}}?)?{_IS}(?P<value>.{{1,24}})$"), _owned),
-    (re.compile(rf"{_WHO}(?:年龄是)?(?P<value>\d{{1,3}}|[一二三四五六七八九十]{{1,3}})岁了?$"), _state("age")),
+    (re.compile(rf"{_WHO}(?:年龄是)?(?P<value>\d{{1,3}}|[一二三四五六七八九十]{{1,3}})岁了?$"),
+        _state("age")),
     (re.compile(rf"{_WHO}(?P<ends>不再|不)?(?:是)?(?P<value>单身|已婚|离异)(?:的|了)?$"),
         _state("marital status")),
     (re.compile(rf"{_WHO}(?P<value>结婚|离婚|订婚)了$"), _state("marital status")),

@@ -11,7 +11,7 @@ from memci.smallmodel.offline.claims.places import level
 
 _SENTENCE = re.compile(r"[^.!?\n;]+(?:\.(?=\S)[^.!?\n;]+)*[.!?;\n]?")
 _CLAUSE = re.compile(
-    r",\s+|\s+(?:and|but|so|because|since)\s+(?=(?:i|we|my|our|the|it)\b)|:\s+", re.I
+    r",\s+|\s+(?:and|but|so|because|since)\s+(?=(?:i|we|my|our|the|it)\b)|:\s+", re.IGNORECASE
 )
 # Whoever says so asserts nothing, or nothing that holds now.
 _NOT_ASSERTED = re.compile(
@@ -26,8 +26,8 @@ _NOT_ASSERTED = re.compile(
 _LEAD = re.compile(
     r"""(?:(?:well|so|and|but|oh|hey|hi|yes|yeah|yep|btw|by\ the\ way|fyi|update|correction|news
     |actually|now|currently|today|recently|nowadays|these\ days|right\ now|at\ the\ moment|also|ok
-    |okay|just|anyway|in\ fact|as\ of\ (?:now|today)|turns\ out|please\ note(?:\ that)?|note(?:\ that)?
-    |please\ remember(?:\ that)?|remember(?:\ that)?|sorry|great\ news|good\ news|no|wait|guess\ what)
+    |okay|just|anyway|in\ fact|as\ of\ (?:now|today)|turns\ out|sorry|great\ news|good\ news|no
+    |(?:please\ )?(?:note|remember)(?:\ that)?|wait|guess\ what)
     \b[\s,:!-]*)+""",
     re.IGNORECASE | re.VERBOSE,
 )
@@ -40,21 +40,29 @@ _TAIL = re.compile(
 )
 _NAME = r"[A-Z][\w'’.&-]*(?:\s+(?:(?:of|the|de|la|del|von|van|upon|and|&)\s+)?[A-Z][\w'’.&-]*){0,4}"
 _PERSON = r"[A-Z][a-zA-Z’-]+(?: [A-Z][a-zA-Z’-]+)?"
-_KIN = r"(?:mom|mum|mother|dad|father|wife|husband|boss|manager|landlord|fianc[eé]e?|girlfriend|boyfriend)"
+_KIN = (
+    r"(?:mom|mum|mother|dad|father|wife|husband|boss|manager|landlord|fianc[eé]e?|girlfriend"
+    r"|boyfriend)"
+)
 _WHO = rf"(?P<who>I(?=[ '’])|[Mm]y {_KIN}|{_PERSON})"
 _OWNER = rf"(?P<who>[Mm]y|[Oo]ur|[Tt]he|[Mm]y {_KIN}['’]s|{_PERSON}['’]s)"
 _NOW = r"(?:(?:now|currently|actually|still|just|recently|finally|have|has|'ve|’ve|been) )*"
 _IS = r"(?:is|are|'s|’s)(?: now| currently| actually| officially)*"
+_MOVED = (
+    r"(?:moved|changed|pushed|postponed|shifted|extended|brought forward|set|updated|raised|lowered"
+    r"|increased|reduced|bumped|rescheduled|switched)"
+)
 _BECOMES = (
-    rf"(?:{_IS}|(?:has been|have been|was|were|is|got|has|just)(?: just| now)? "
-    r"(?:moved|changed|pushed(?: back)?|postponed|shifted|extended|brought forward|set|updated|raised|"
-    r"lowered|increased|reduced|bumped|rescheduled|switched)(?: back| up| down| forward)? (?:to|until|till)"
-    r"|(?:moved|changed|went up|went down|rose|fell|dropped|increased|slipped) (?:from .{1,40} )?to)"
+    rf"(?:{_IS}|(?:has been|have been|was|were|is|got|has|just)(?: just| now)? {_MOVED}"
+    r"(?: back| up| down| forward)? (?:to|until|till)"
+    r"|(?:moved|changed|went up|went down|rose|fell|dropped|increased|slipped)"
+    r" (?:from .{1,40} )?to)"
 )
-_NOBODY = frozenset(
-    """it this that there here he she they we you everyone someone everybody somebody nobody one what
-    who which these those how why where when god the a an my our your his her their its all both""".split()
-)
+_NOBODY_WORDS = """
+    it this that there here he she they we you everyone someone everybody somebody nobody one what
+    who which these those how why where when god the a an my our your his her their its all both
+"""
+_NOBODY = frozenset(_NOBODY_WORDS.split())
 
 _DATE = re.compile(
     r"\d|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day|\b(?:today|tomorrow|tonight|noon|midnight)\b"
@@ -63,6 +71,7 @@ _DATE = re.compile(
     re.IGNORECASE,
 )
 _NUMBER = re.compile(r"\d|\b(?:free|hundred|thousand|million|billion)\b", re.IGNORECASE)
+_LONGEST_PURPOSE = 4  # words
 _SHORT = re.compile(r"^(?:[\w'’&+.#-]+\s?){1,5}$")
 _NAMED = re.compile(r"^[A-Z][\w'’-]+(?: [A-Z][\w'’-]+){0,3}$")
 
@@ -86,7 +95,8 @@ _ATTRIBUTES: dict[str, tuple[str, Callable[[str], bool]]] = {
         "price", lambda value: bool(_NUMBER.search(value))),
     r"version": ("version", _has(r"\d")),
     r"status": ("status", lambda value: bool(_SHORT.match(value))),
-    r"favou?rite [a-z]+(?: [a-z]+)?": ("favourite", lambda value: bool(_SHORT.match(value))),
+    r"favou?rite (?!(?:thing|part|one|moment|memory|way|time)\b)[a-z]+(?: [a-z]+)?": (
+        "favourite", lambda value: bool(_SHORT.match(value))),
 }  # fmt: skip
 _NOUNS = "|".join(_ATTRIBUTES)
 _MARITAL = r"(?:single|married|engaged|divorced|widowed)"
@@ -203,7 +213,7 @@ def _use(found: Match[str], speaker: str, clause: str) -> Claim | None:
     purpose = " ".join(re.sub(r"\b(?:the|our|my|a)\b", "", found["thing"].casefold()).split())
     purpose = _TAIL.sub("", f" {purpose}").strip()
     value = found["value"].strip()
-    if not purpose or not _SHORT.match(value) or len(purpose.split()) > 4:
+    if not purpose or not _SHORT.match(value) or len(purpose.split()) > _LONGEST_PURPOSE:
         return None
     return Claim("*", f"use for {purpose}", value, None, clause)
 
@@ -218,30 +228,36 @@ def _correction(found: Match[str], speaker: str, clause: str) -> Claim | None:
     return Claim("", "", found["value"].strip(), found["wrong"].strip(" .!"), clause)
 
 
+_BEING = rf"{_WHO}(?: am|['’]m| is|['’]ve| has)? "
+_ENDS = r"(?P<ends>no longer |do(?:es)?n['’]t |do(?:es)? not )?"
+_TOOL = r"(?P<value>[\w.+#-]+(?: [\w.+#-]+)?) (?:for|as) (?P<thing>[\w' -]+)"
 _PATTERNS: list[tuple[re.Pattern[str], Callable[[Match[str], str, str], Claim | None]]] = [
     (re.compile(
-        rf"{_WHO}(?: am|['’]m| is|['’]ve| has)? (?P<ends>no longer |do(?:es)?n['’]t |do(?:es)? not )?{_NOW}"
+        rf"{_BEING}{_ENDS}{_NOW}"
         rf"(?:lives?|living|resides?|based) in (?P<value>{_NAME})"), _place("lives in")),
     (re.compile(
         rf"{_WHO}(?:['’]ve| have| has)? ?{_NOW}(?:moved|relocated) "
         rf"(?:back |over |out |down |up )?(?:from {_NAME} )?to (?P<value>{_NAME})"),
         _place("lives in")),
     (re.compile(
-        rf"{_WHO}(?: am|['’]m| is|['’]ve| has)? (?P<ends>no longer |do(?:es)?n['’]t |do(?:es)? not )?{_NOW}"
+        rf"{_BEING}{_ENDS}{_NOW}"
         rf"(?:works?|working|employed) (?:at|for|by) (?P<value>{_NAME})"), _place("works at")),
     (re.compile(
         rf"{_WHO}(?:['’]ve| have| has)? ?{_NOW}(?:started|got|found|landed|took|accepted) "
-        rf"(?:working|(?:a |my |his |her )?(?:new )?(?:job|position)) (?:at|with) (?P<value>{_NAME})"),
+        rf"(?:working|(?:a |my |his |her )?(?:new )?(?:job|position)) (?:at|with) "
+        rf"(?P<value>{_NAME})"),
         _place("works at")),
     (re.compile(
-        rf"{_WHO}(?: am|'m|’m| is)? {_NOW}(?:work|works|working) as (?:an? |the )?(?P<value>[\w -]+)"),
+        rf"{_BEING}{_NOW}(?:work|works|working) as (?:an? |the )?(?P<value>[\w -]+)"),
         _job),
     (re.compile(
         rf"{_WHO}(?: am|'m|’m| is)? (?P<ends>no longer )?{_NOW}(?:studies|study|studying) "
         rf"at (?P<value>{_NAME})"), _place("studies at")),
     (re.compile(
-        rf"{_OWNER} (?:current |new |latest |final )?(?P<noun>{_NOUNS})(?: (?:of|for) (?:the |our |my )?"
-        rf"(?P<thing>[\w'’ -]{{1,40}}?))? {_BECOMES} (?P<value>.+)", re.IGNORECASE), _owned),
+        rf"{_OWNER} (?:current |new |latest |final )?(?P<noun>{_NOUNS})"
+        rf"(?: (?:of|for) (?:the |our |my )?(?P<thing>[\w'’ -]{{1,40}}?))? "
+        rf"{_BECOMES} (?P<value>.+)",
+        re.IGNORECASE), _owned),
     (re.compile(
         rf"{_WHO}(?: am|'m|’m| is| just| have| has)? {_NOW}(?:turned )?(?P<value>\d{{1,3}})"
         r"(?: years?[ -]old| years of age)\b"), _state("age")),
@@ -252,15 +268,17 @@ _PATTERNS: list[tuple[re.Pattern[str], Callable[[Match[str], str, str], Claim | 
         rf"{_WHO}(?: am|'m|’m| is| became| have become| went) ?(?P<ends>no longer )?{_NOW}(?:an? )?"
         rf"(?P<value>{_DIET})(?![\w-])(?! [a-z])"), _state("diet")),
     (re.compile(
-        r"[Ww]e(?:['’]ve| have|['’]re| are)? ?(?:now )?(?:decided|agreed|chose|settled|opted|going|went)"
-        r"(?: (?:to use|to go with|on|for|with|on using|upon))? (?P<value>[\w.+#-]+(?: [\w.+#-]+)?) "
-        r"(?:for|as) (?P<thing>[\w' -]+)"), _use),
+        r"[Ww]e(?:['’]ve| have|['’]re| are)? ?(?:now )?"
+        r"(?:decided|agreed|chose|settled|opted|going|went)"
+        rf"(?: (?:to use|to go with|on|for|with|on using|upon))? {_TOOL}"), _use),
     (re.compile(
-        r"[Ww]e(?:['’]ve| have)? ?(?:now )?(?:switched|moved|migrated|changed) (?:from [\w.+#-]+ )?to "
-        r"(?P<value>[\w.+#-]+(?: [\w.+#-]+)?) (?:for|as) (?P<thing>[\w' -]+)"), _use),
+        r"[Ww]e(?:['’]ve| have)? ?(?:now )?(?:switched|moved|migrated|changed) "
+        rf"(?:from [\w.+#-]+ )?to {_TOOL}"), _use),
     (re.compile(
-        rf"(?:[Ww]e|I)(?:['’]ve| have)? ?{_NOW}(?:upgraded|updated|downgraded) (?P<thing>[\w.+#-]+) "
-        r"(?:from [\w.]+ )?to (?:version )?v?(?P<value>\d[\w.]*\d|\d+)"), _version),
+        rf"(?:[Ww]e|I)(?:['’]ve| have)? ?{_NOW}(?:upgraded|updated|downgraded) "
+        r"(?P<thing>[\w.+#-]+) "
+        r"(?:from [\w.]+ )?to (?:version )?v?(?P<value>\d[\w.]*\d|\d+)"),
+        _version),
 ]  # fmt: skip
 _CORRECTION = re.compile(
     r"(?:it|that|he|she|they|the \w+)(?:['’]s| is|['’]re| are)(?: now| actually| really)* "

@@ -8,15 +8,19 @@ def _listed(names: str) -> frozenset[str]:
 
 
 _COUNTRIES = _listed("""
-    afghanistan|albania|algeria|argentina|armenia|australia|austria|azerbaijan|bahrain|bangladesh|
+    afghanistan|albania|algeria|argentina|armenia|australia|austria|azerbaijan|bahrain|
+    bangladesh|
     belarus|belgium|bolivia|bosnia|botswana|brazil|britain|bulgaria|cambodia|cameroon|canada|chile|
-    china|colombia|congo|costa rica|croatia|cuba|cyprus|czechia|czech republic|denmark|ecuador|egypt|
-    el salvador|england|estonia|ethiopia|europe|finland|france|georgia|germany|ghana|greece|guatemala|
+    china|colombia|congo|costa rica|croatia|cuba|cyprus|czechia|czech republic|denmark|ecuador|
+    egypt|
+    el salvador|england|estonia|ethiopia|europe|finland|france|georgia|germany|ghana|greece|
+    guatemala|
     haiti|honduras|hungary|iceland|india|indonesia|iran|iraq|ireland|israel|italy|jamaica|japan|
     jordan|kazakhstan|kenya|korea|south korea|kuwait|laos|latvia|lebanon|libya|lithuania|luxembourg|
     malaysia|mali|malta|mexico|moldova|mongolia|morocco|myanmar|nepal|netherlands|the netherlands|
     new zealand|nicaragua|nigeria|norway|oman|pakistan|panama|paraguay|peru|philippines|
-    the philippines|poland|portugal|qatar|romania|russia|rwanda|saudi arabia|scotland|senegal|serbia|
+    the philippines|poland|portugal|qatar|romania|russia|rwanda|saudi arabia|scotland|senegal|
+    serbia|
     slovakia|slovenia|somalia|south africa|spain|sri lanka|sudan|sweden|switzerland|syria|taiwan|
     tanzania|thailand|tunisia|turkey|uganda|uk|the uk|ukraine|united kingdom|the united kingdom|us|
     usa|the us|the usa|united states|the united states|america|uruguay|uzbekistan|venezuela|vietnam|
