@@ -152,7 +152,7 @@ def _may_name(place: int, tokens: Sequence[str]) -> bool:
 
 @lru_cache(maxsize=4096)
 def _read(text: str) -> _Reading:
-    plain = unicodedata.normalize("NFKC", text).translate(_APOSTROPHES)
+    plain = " ".join(unicodedata.normalize("NFKC", text).translate(_APOSTROPHES).split())
     for pattern, whole in _CONTRACTIONS:
         plain = pattern.sub(whole, plain)
     when = tuple(" ".join(each.casefold().split()) for each in _WHEN.findall(plain))
