@@ -107,7 +107,8 @@ def test_any_text_can_be_compared_and_it_is_symmetrical(one, other):
 
 
 TEXTS = [
-    "the pump is broken", "The pump is broken!", "well, the old pump is broken", "the fan is broken",
+    "the pump is broken", "The pump is broken!", "well, the old pump is broken",
+    "the fan is broken",
     "the pump is not broken", "Anna has 2 cats", "Anna has 3 cats", "anna has 2 cats.",
     "我不抽烟", "我抽烟", "我不抽烟啊",
 ]  # fmt: skip

@@ -24,7 +24,7 @@ def consolidate(
     timeout: TimeoutOption = 60.0,
     as_json: JsonOption = False,
 ) -> None:
-    """Merge short-term memories that say the same, and judge those whose term is over."""
+    """Merge memories that say the same, and end short terms that are over."""
     from memci.cli.connection import agent_of
     from memci.cli.output import print_json, say
 
@@ -53,7 +53,7 @@ def sessions(
     cursor: CursorOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List an agent's sessions, or end one: then its short-term memories are judged."""
+    """List an agent's sessions, or end one."""
     from memci.cli.connection import agent_of
     from memci.cli.output import print_json, print_next, print_table, say
 

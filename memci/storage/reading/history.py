@@ -18,20 +18,20 @@ WITH RECURSIVE line AS (
          UNION ALL
         SELECT node_id FROM node_version WHERE agent_id = %(agent)s AND replaced_by = line.id
     ) step),
-some AS (SELECT id FROM line LIMIT 500)
-SELECT some.id AS node_id, coalesce(v.content, n.content) AS content,
+shown AS (SELECT id FROM line LIMIT 500)
+SELECT shown.id AS node_id, coalesce(v.content, n.content) AS content,
        coalesce(v.phrase, n.phrase) AS phrase, coalesce(v.said_at, n.said_at) AS said_at,
        v.reason, v.replaced_by, v.until, n.id IS NOT NULL AS living,
        ARRAY(SELECT m.id FROM message m
               WHERE m.agent_id = %(agent)s AND m.seq = ANY(coalesce(v.message_seqs, n.message_seqs))
               ORDER BY m.seq) AS message_ids
-  FROM some
-  LEFT JOIN node n ON n.agent_id = %(agent)s AND n.id = some.id
+  FROM shown
+  LEFT JOIN node n ON n.agent_id = %(agent)s AND n.id = shown.id
   LEFT JOIN LATERAL (
-       SELECT * FROM node_version o WHERE o.agent_id = %(agent)s AND o.node_id = some.id
+       SELECT * FROM node_version o WHERE o.agent_id = %(agent)s AND o.node_id = shown.id
         ORDER BY o.reason, o.replaced_at DESC, o.replaced_by DESC LIMIT 1) v ON true
  WHERE %(as_of)s::timestamptz IS NULL OR coalesce(v.said_at, n.said_at) <= %(as_of)s
- ORDER BY coalesce(v.said_at, n.said_at) NULLS FIRST, some.id
+ ORDER BY coalesce(v.said_at, n.said_at) NULLS FIRST, shown.id
 """
 _EVER = "SELECT EXISTS (SELECT 1 FROM trail WHERE agent_id = %s AND node_id = %s)"
 
