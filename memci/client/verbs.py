@@ -173,7 +173,10 @@ class AgentVerbs:
 
     def end_session(self, session_id: str) -> Flow[SessionEndAnswer]:
         """End a session; ending it again changes nothing, until something is said in it."""
-        return self._post(f"/sessions/{quote(session_id, safe='')}/end", SessionEndAnswer)
+        # Slashes as they are; dots not: "..", as a part of a path, would be resolved on the way.
+        return self._post(
+            f"/sessions/{quote(session_id, safe='/').replace('.', '%2E')}/end", SessionEndAnswer
+        )
 
     def consolidate(self) -> Flow[ConsolidateAnswer]:
         """Merge short-term memories that say the same; asking again while it waits is no more."""

@@ -24,7 +24,7 @@ def consolidate(
     timeout: TimeoutOption = 60.0,
     as_json: JsonOption = False,
 ) -> None:
-    """Merge memories that say the same, and end short terms that are over."""
+    """Merge memories that say the same, and end short terms."""
     from memci.cli.connection import agent_of
     from memci.cli.output import print_json, say
 
@@ -92,7 +92,7 @@ def history(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show what a memory took the place of, and what took its place."""
+    """Show what a memory replaced, and what replaced it."""
     from memci.cli.connection import agent_of
     from memci.cli.output import print_json, print_table, shortened
 

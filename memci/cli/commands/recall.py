@@ -29,7 +29,7 @@ def recall(
     text: Annotated[bool, typer.Option("--text", help="Print what a model would see.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Search an agent's memories, from what it talks about outwards."""
+    """Search memories, from what the agent talks about outwards."""
     from memci.cli.connection import agent_of
     from memci.cli.output import counted, hint, print_json, say
 
