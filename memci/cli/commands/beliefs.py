@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Annotated, Any
 
 import typer
 
 from memci.cli.options import (
     AgentOption,
+    AsOfOption,
     CursorOption,
     JsonOption,
     LimitOption,
@@ -87,9 +87,7 @@ def history(
     *,
     node: Annotated[int, typer.Argument(metavar="ID", help="A memory, living or not.")],
     agent: AgentOption,
-    as_of: Annotated[
-        datetime | None, typer.Option("--as-of", help="What was believed then (UTC).")
-    ] = None,
+    as_of: AsOfOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Show what a memory replaced, and what replaced it."""

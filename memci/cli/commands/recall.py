@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from memci.cli.options import AgentOption, JsonOption
+from memci.cli.options import AgentOption, AsOfOption, JsonOption, SessionOption, UserOption
 from memci.domain.memory.recall import Miss
 
 if TYPE_CHECKING:
@@ -26,6 +26,9 @@ def recall(
     depth: Annotated[int | None, typer.Option(min=0, max=10, help="Layers out.")] = None,
     limit: Annotated[int, typer.Option(min=1, max=1000, help="Memories at most.")] = 20,
     budget: Annotated[int | None, typer.Option(min=1, help="Tokens at most.")] = None,
+    session: SessionOption = None,
+    user: UserOption = None,
+    as_of: AsOfOption = None,
     text: Annotated[bool, typer.Option("--text", help="Print what a model would see.")] = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -34,6 +37,7 @@ def recall(
     from memci.cli.output import counted, hint, print_json, say
 
     options: dict[str, Any] = {"relations": relation or [], "depth": depth, "limit": limit}
+    options |= {"session_id": session, "user_id": user, "as_of": as_of}
     shown = {**options, "budget_tokens": budget}
     with agent_of(agent) as memory:
         if text:
@@ -69,6 +73,8 @@ def print_recall(found: RecallAnswer, nothing: str | None = None) -> None:
     for each in found.memories:
         say(each.content)
         said = f"said {cell(each.said_at)} · " if each.said_at else ""
+        if each.superseded_by is not None:
+            said += f"until {cell(each.superseded_at)}, now {each.superseded_by} · "
         say(f"    {said}layer {each.layer} · importance {each.importance:.2f}", style="dim")
     for gone in found.forgotten:
         say(f"[forgotten] {gone.relation}: {gone.hint}", style="yellow")
