@@ -12,9 +12,6 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for progra
 UserOption = Annotated[
     str | None, typer.Option("--user", metavar="ID", help="Only what was said with this user.")
 ]
-SessionOption = Annotated[
-    str | None, typer.Option("--session", metavar="ID", help="See this one's short-term memories.")
-]
 AsOfOption = Annotated[
     datetime | None, typer.Option("--as-of", help="What was believed then (UTC).")
 ]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from memci.cli.options import AgentOption, AsOfOption, JsonOption, SessionOption, UserOption
+from memci.cli.options import AgentOption, AsOfOption, JsonOption
 from memci.domain.memory.recall import Miss
 
 if TYPE_CHECKING:
@@ -26,8 +26,6 @@ def recall(
     depth: Annotated[int | None, typer.Option(min=0, max=10, help="Layers out.")] = None,
     limit: Annotated[int, typer.Option(min=1, max=1000, help="Memories at most.")] = 20,
     budget: Annotated[int | None, typer.Option(min=1, help="Tokens at most.")] = None,
-    session: SessionOption = None,
-    user: UserOption = None,
     as_of: AsOfOption = None,
     text: Annotated[bool, typer.Option("--text", help="Print what a model would see.")] = False,
     as_json: JsonOption = False,
@@ -37,7 +35,7 @@ def recall(
     from memci.cli.output import counted, hint, print_json, say
 
     options: dict[str, Any] = {"relations": relation or [], "depth": depth, "limit": limit}
-    options |= {"session_id": session, "user_id": user, "as_of": as_of}
+    options["as_of"] = as_of
     shown = {**options, "budget_tokens": budget}
     with agent_of(agent) as memory:
         if text:
