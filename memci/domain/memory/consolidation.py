@@ -10,7 +10,7 @@ from datetime import date, datetime
 from memci.domain.language import Language
 from memci.domain.memory.link import Link
 from memci.domain.memory.node import NodeType
-from memci.domain.memory.sameness import same, says
+from memci.domain.memory.sameness import Reading, read, same, says, tells_the_same
 
 # Below it nobody looks at the texts. A longer telling of the same thing lies above it.
 ALIKE_COSINE = 0.8
@@ -49,11 +49,11 @@ class ShortMemory:
 
 def agree(one: ShortMemory, other: ShortMemory) -> bool:
     """Tell whether two memories that lie near each other tell the same, to the same reader."""
-    return (
-        one.place == other.place
-        and one.speakers == other.speakers
-        and same(one.content, other.content)
-    )
+    return _comparable(one, other) and same(one.content, other.content)
+
+
+def _comparable(one: ShortMemory, other: ShortMemory) -> bool:
+    return one.place == other.place and one.speakers == other.speakers
 
 
 def groups(
@@ -65,8 +65,14 @@ def groups(
     earlier a memory, the earlier it finds its group, so that the answer hangs on nothing else.
     """
     agreeing: defaultdict[int, set[int]] = defaultdict(set)
+    readings: dict[int, Reading] = {}
     for one, other in alike:
-        if one != other and agree(memories[one], memories[other]):
+        if one == other or not _comparable(memories[one], memories[other]):
+            continue
+        for each in (one, other):
+            if each not in readings:
+                readings[each] = read(memories[each].content)
+        if tells_the_same(readings[one], readings[other]):
             agreeing[one].add(other)
             agreeing[other].add(one)
     found: list[list[int]] = []

@@ -11,10 +11,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 # What the longer text may add, as a share of its tokens: more makes it another memory.
 MOST_ADDED = 0.34
@@ -89,7 +87,7 @@ _TOKEN = re.compile(rf"\d+(?:[.,:/-]\d+)*%?|[{_HAN_RANGES}]|{_LETTERS}(?:'{_LETT
 _DAY = "(?:mon|tues|wednes|thurs|fri|satur|sun)day"
 # Where a text names one time, it may stand at its beginning as well as at its end.
 _WHEN = re.compile(
-    rf"\b(?:(?:on|last|next|this|every) )*{_DAY}s?\b"
+    rf"\b(?:(?:on|last|next|this|every) ){{0,3}}{_DAY}s?\b"
     r"|\b(?:last|next|this|every) (?:week|month|year|weekend|morning|evening|night)\b"
     r"|\b(?:today|tomorrow|yesterday|tonight)\b"
     r"|(?:上|下|这|本)?(?:周|星期|礼拜)[一二三四五六日天]|[今明昨后前]天|[今昨明]晚|[去今明]年",
@@ -98,7 +96,7 @@ _WHEN = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class _Reading:
+class Reading:
     """A text as tokens in order, which of them have a capital, and the time that it names."""
 
     tokens: tuple[str, ...]
@@ -111,34 +109,45 @@ def same(one: str, other: str) -> bool:
 
     Symmetrical; a text is the same as itself, unless it has no words at all.
     """
-    shorter, longer = sorted((_read(one), _read(other)), key=lambda each: len(each.tokens))
-    if not shorter.tokens or Counter(shorter.when) != Counter(longer.when):
+    return tells_the_same(read(one), read(other))
+
+
+def tells_the_same(one: Reading, other: Reading) -> bool:
+    """Do as ``same`` for texts that were read."""
+    shorter, longer = sorted((one, other), key=lambda each: len(each.tokens))
+    if not shorter.tokens or shorter.when != longer.when:
         return False
     added = _added(shorter.tokens, longer.tokens)
-    if added is None or len(added) > MOST_ADDED * len(longer.tokens):
-        return False
-    return all(_harmless(place, longer) for place in added)
+    return added is not None and all(_harmless(place, longer) for place in added)
 
 
 def says(text: str) -> int:
     """Return how much a text says: its tokens, fillers not counted."""
-    return len(_read(text).tokens)
+    return len(read(text).tokens)
 
 
 def _added(shorter: Sequence[str], longer: Sequence[str]) -> list[int] | None:
-    """Return the places of the longer text that the shorter lacks; None: it has others."""
+    """Return the places of the longer text that the shorter lacks.
+
+    None: it has others, or lacks too many.
+    """
+    most = len(longer) - len(shorter)
+    if most > MOST_ADDED * len(longer):
+        return None
     added: list[int] = []
     wanted = iter(shorter)
     want = next(wanted, None)
     for place, token in enumerate(longer):
         if token == want:
             want = next(wanted, None)
+        elif len(added) == most:
+            return None
         else:
             added.append(place)
     return added if want is None else None
 
 
-def _harmless(place: int, reading: _Reading) -> bool:
+def _harmless(place: int, reading: Reading) -> bool:
     token = reading.tokens[place]
     if _HAN.match(token):
         return token not in _TURNING_CHARACTERS and not _may_name(place, reading.tokens)
@@ -150,8 +159,8 @@ def _may_name(place: int, tokens: Sequence[str]) -> bool:
     return any(token in _MAYBE_NAMES for token in tokens[max(0, place - 2) : place + 1])
 
 
-@lru_cache(maxsize=4096)
-def _read(text: str) -> _Reading:
+def read(text: str) -> Reading:
+    """Read a text, to compare it with others."""
     plain = " ".join(unicodedata.normalize("NFKC", text).translate(_APOSTROPHES).split())
     for pattern, whole in _CONTRACTIONS:
         plain = pattern.sub(whole, plain)
@@ -169,4 +178,4 @@ def _read(text: str) -> _Reading:
         if word[0].isupper():
             named.add(len(tokens))
         tokens.append("be" if folded in _BE else folded)
-    return _Reading(tuple(tokens), frozenset(named), when)
+    return Reading(tuple(tokens), frozenset(named), when)

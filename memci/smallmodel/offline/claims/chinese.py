@@ -11,6 +11,8 @@ from memci.smallmodel.offline.claims.places import level
 
 _SENTENCE = re.compile(r"[^。！？!?\n；;]+[。！？!?\n；;]?")
 _CLAUSE = re.compile(r"[，,：:]|(?:但是|不过|而且|所以|因为)")
+# Characters. Nobody is sure what a longer sentence asserts.
+LONGEST = 300
 _NOT_ASSERTED = re.compile(
     r"如果|要是|假如|假设|万一|除非|可能|也许|或许|大概|恐怕|希望|但愿|梦见|梦想|想要|想去|想在|想搬|打算|"
     r"计划|准备|考虑|觉得|以为|应该|听说|据说|他说|她说|说过|告诉|问我|比如|例如|好像|似乎|以前|曾经|从前|"
@@ -96,7 +98,9 @@ def claims_of(text: str, speaker: str) -> list[Claim]:
     return [
         claim
         for sentence in _SENTENCE.findall(text)
-        if sentence.strip()[-1:] not in {"?", "？"} and not _NOT_ASSERTED.search(sentence)
+        if len(sentence) <= LONGEST
+        and sentence.strip()[-1:] not in {"?", "？"}
+        and not _NOT_ASSERTED.search(sentence)
         for clause in _clauses(sentence)
         for claim in _claims(clause, speaker)
     ]

@@ -14,6 +14,8 @@ _CLAUSE = re.compile(
     r",\s+|\s+(?:and|but|so|because|since)\s+(?=(?:i|we|my|our|the|it)\b)|:\s+", re.IGNORECASE
 )
 # Whoever says so asserts nothing, or nothing that holds now.
+# Characters. Nobody is sure what a longer sentence asserts.
+LONGEST = 300
 _NOT_ASSERTED = re.compile(
     r"""\b(?:if|unless|suppose|imagine|pretend|would|could|might|(?-i:may)|maybe|perhaps|probably|possibly
     |wish|hope|hoping|dream|dreamed|dreams|want|wants|wanted|plan|plans|planning|think|thinking|guess
@@ -108,7 +110,9 @@ def claims_of(text: str, speaker: str) -> list[Claim]:
     return [
         claim
         for sentence in _SENTENCE.findall(text)
-        if not sentence.rstrip().endswith("?") and not _NOT_ASSERTED.search(sentence)
+        if len(sentence) <= LONGEST
+        and not sentence.rstrip().endswith("?")
+        and not _NOT_ASSERTED.search(sentence)
         for clause in _clauses(sentence)
         for claim in _claims(clause, speaker)
     ]
