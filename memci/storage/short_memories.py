@@ -19,6 +19,8 @@ _YOUNG = """
 SELECT id FROM node WHERE agent_id = %(agent)s AND tier = 'short' AND kind = 'memory'
    AND NOT compared ORDER BY id LIMIT %(most)s
 """
+# Where a model finds all texts alike, as one does in a language that it does not know.
+_MOST_PAIRS = 100_000
 # Each pair once. What two memories of different sessions, users or days say is never compared.
 _ALIKE = """
 WITH near AS MATERIALIZED (
@@ -32,6 +34,7 @@ SELECT one.id, other.id FROM near one
   JOIN near other USING (session_id, user_id, day, model)
  WHERE one.young AND one.id <> other.id AND (NOT other.young OR one.id < other.id)
    AND one.embedding <=> other.embedding <= 1 - %(least)s::float8
+ ORDER BY one.embedding <=> other.embedding, one.id, other.id LIMIT %(most)s
 """
 _READ = """
 SELECT n.id, n.content, n.phrase, n.keywords, n.language, n.type, n.original_length, n.worth,
@@ -105,11 +108,11 @@ def alike_pairs(
 ) -> list[tuple[int, int]]:
     """Return pairs of short-term memories of a session and day with at least this cosine.
 
-    One of each is among ``young``; the other too, or it was compared before.
+    The nearest come first, and more than can be compared in a second are left out. One of each is among ``young``; the other too, or it was compared before.
     """
     if not young:
         return []
-    values = {"agent": agent_id, "young": list(young), "least": least}
+    values = {"agent": agent_id, "young": list(young), "least": least, "most": _MOST_PAIRS}
     return [(one, other) for one, other in connection.exec_driver_sql(_ALIKE, values)]
 
 
