@@ -108,7 +108,8 @@ def alike_pairs(
 ) -> list[tuple[int, int]]:
     """Return pairs of short-term memories of a session and day with at least this cosine.
 
-    The nearest come first, and more than can be compared in a second are left out. One of each is among ``young``; the other too, or it was compared before.
+    The nearest come first, and more than can be compared in a second are left out. One of each is
+    among ``young``; the other too, or it was compared before.
     """
     if not young:
         return []

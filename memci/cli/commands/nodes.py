@@ -36,7 +36,7 @@ def nodes(  # noqa: PLR0913 - each is an argument or option of the command
     depth: Annotated[int, typer.Option(min=0, help="Links outwards that --graph shows.")] = 4,
     as_json: JsonOption = False,
 ) -> None:
-    """List an agent's memories and entities, show one, or their links.
+    """List memories and entities, show one, or their links.
 
     One is shown with what happened to it; that stays when it is forgotten.
     """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from alembic import op
 
 revision = "0008"
-down_revision = "0009"
+down_revision = "0004"
 branch_labels = None
 depends_on = None
 
