@@ -10,7 +10,7 @@ from datetime import date, datetime
 from memci.domain.language import Language
 from memci.domain.memory.link import Link
 from memci.domain.memory.node import NodeType
-from memci.domain.memory.sameness import Reading, read, same, says, tells_the_same
+from memci.domain.memory.sameness import Reading, read, says, tells_the_same
 
 # Below it nobody looks at the texts. A longer telling of the same thing lies above it.
 ALIKE_COSINE = 0.8
@@ -47,12 +47,8 @@ class ShortMemory:
         return self.session_id, self.user_id, self.said_at.date() if self.said_at else None
 
 
-def agree(one: ShortMemory, other: ShortMemory) -> bool:
-    """Tell whether two memories that lie near each other tell the same, to the same reader."""
-    return _comparable(one, other) and same(one.content, other.content)
-
-
 def _comparable(one: ShortMemory, other: ShortMemory) -> bool:
+    # What one tells of himself is not what another tells.
     return one.place == other.place and one.speakers == other.speakers
 
 
