@@ -20,6 +20,7 @@ def beat_schedule(settings: Settings) -> dict[str, dict[str, Any]]:
     duties = [
         ("memci.upkeep.sweep", settings.sweep_period_s),
         ("memci.upkeep.compress", ask_for_passes_s),
+        ("memci.upkeep.consolidate", settings.consolidate_period_s),
         ("memci.upkeep.prune", settings.prune_period_s),
         ("memci.upkeep.janitor", settings.janitor_period_s),
     ]

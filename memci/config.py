@@ -110,6 +110,7 @@ class Settings(BaseSettings):
     sweep_period_s: float = Field(5.0, gt=0)
     compress_period_s: float = Field(3600.0, gt=0)
     prune_period_s: float = Field(3600.0, gt=0)
+    consolidate_period_s: float = Field(600.0, gt=0)
     janitor_period_s: float = Field(86_400.0, gt=0)
     idle_passes_per_day: int = Field(0, ge=0, le=24)
     keep_done_jobs_s: float = Field(7 * 86_400.0, gt=0)

@@ -7,6 +7,7 @@ from typing import Any
 from memci.broker.janitor import remove_binding_keys
 from memci.queue.sweep import sweep as sweep_lanes
 from memci.upkeep.compress import request_due_passes
+from memci.upkeep.consolidate import request_due_consolidations
 from memci.upkeep.prune import prune_done_jobs, prune_receipts
 from workers.app import app
 from workers.lifecycle import runtime
@@ -28,6 +29,12 @@ def compress(**_: Any) -> None:
         period_s=here.settings.compress_period_s,
         idle_passes_per_day=here.settings.idle_passes_per_day,
     )
+
+
+@app.task(name="memci.upkeep.consolidate")
+def consolidate(**_: Any) -> None:
+    """Ask for agents whose short-term memories have come to the end of their term (R5)."""
+    request_due_consolidations(runtime().database)
 
 
 @app.task(name="memci.upkeep.prune")

@@ -16,6 +16,7 @@ import typer
 from memci import __version__
 from memci.cli.commands import (
     agents,
+    beliefs,
     compress,
     context,
     database,
@@ -68,6 +69,9 @@ _COMMANDS: tuple[tuple[str, Callable[..., Any]], ...] = (
     ("watch", watch.watch),
     ("plot", plot.plot),
     ("jobs", jobs.jobs),
+    ("history", beliefs.history),
+    ("sessions", beliefs.sessions),
+    ("consolidate", beliefs.consolidate),
     ("compress", compress.compress),
     ("retry", job_actions.retry),
     ("discard", job_actions.discard),

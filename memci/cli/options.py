@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Annotated
 
 import typer
@@ -10,6 +11,9 @@ AgentOption = Annotated[str, typer.Option("--agent", "-a", metavar="ID", help="W
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 UserOption = Annotated[
     str | None, typer.Option("--user", metavar="ID", help="Only what was said with this user.")
+]
+AsOfOption = Annotated[
+    datetime | None, typer.Option("--as-of", help="What was believed then (UTC).")
 ]
 CursorOption = Annotated[
     str | None, typer.Option("--cursor", help="Where to go on: the end of the last answer.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any, Literal, TypeAlias, TypedDict
 
 from memci.domain.lane.job import JobState
@@ -35,7 +36,15 @@ class Fresh(TypedDict, total=False):
     wait_ms: int
 
 
-class RecallOptions(Fresh, total=False):
+class Sighted(Fresh, total=False):
+    """Whose memories are in sight, and as of when: ISO 8601, an epoch number or a datetime."""
+
+    session_id: str | None
+    user_id: str | None
+    as_of: datetime | str | float | None
+
+
+class RecallOptions(Sighted, total=False):
     """Beside keywords."""
 
     relations: Sequence[str]
@@ -44,11 +53,9 @@ class RecallOptions(Fresh, total=False):
     budget_tokens: int
 
 
-class Scope(Fresh, total=False):
+class Scope(Sighted, total=False):
     """Whose and which part of the memory is read."""
 
-    session_id: str | None
-    user_id: str | None
     sources: Sequence[Source | Literal["chat", "memory"]]
     channels: Sequence[Channel | Literal["dense", "lexical"]]
     filters: Filters | Mapping[str, Any]
@@ -82,6 +89,8 @@ class NodeOptions(Page, total=False):
 
     kind: Literal["memory", "entity"]
     type: Literal["episodic", "semantic", "procedural"]
+    tier: Literal["short", "long"]
+    as_of: datetime | str | float | None
 
 
 class NetworkOptions(TypedDict, total=False):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, Literal, TypeVar, Unpack
 from urllib.parse import quote
 from uuid import UUID, uuid4
@@ -46,6 +47,12 @@ from memci.shapes.agent import (
     NodeList,
     ReceiptAnswer,
     TrailList,
+)
+from memci.shapes.belief import (
+    ConsolidateAnswer,
+    HistoryAnswer,
+    SessionEndAnswer,
+    SessionList,
 )
 from memci.shapes.erasure import ErasurePreview
 from memci.shapes.health import ReadyAnswer
@@ -158,6 +165,27 @@ class AgentVerbs:
     def trail(self, node_id: int, **page: Unpack[Page]) -> Flow[TrailList]:
         """List what happened to a node, the oldest first."""
         return self._get(f"/nodes/{node_id}/trail", TrailList, page)
+
+    def history(
+        self, node_id: int, *, as_of: datetime | str | float | None = None
+    ) -> Flow[HistoryAnswer]:
+        """List the versions of a memory, before it and after it, the oldest first."""
+        return self._get(f"/nodes/{node_id}/history", HistoryAnswer, {"as_of": as_of})
+
+    def sessions(self, **page: Unpack[Page]) -> Flow[SessionList]:
+        """List sessions by id."""
+        return self._get("/sessions", SessionList, page)
+
+    def end_session(self, session_id: str) -> Flow[SessionEndAnswer]:
+        """End a session; ending it again changes nothing, until something is said in it."""
+        # Slashes as they are; dots not: "..", as a part of a path, would be resolved on the way.
+        return self._post(
+            f"/sessions/{quote(session_id, safe='/').replace('.', '%2E')}/end", SessionEndAnswer
+        )
+
+    def consolidate(self) -> Flow[ConsolidateAnswer]:
+        """Merge short-term memories that say the same; asking again while it waits is no more."""
+        return self._post("/consolidate", ConsolidateAnswer)
 
     def links(self, **options: Unpack[LinkOptions]) -> Flow[LinkList]:
         """List links by source, then target."""

@@ -7,7 +7,17 @@ from fastapi import FastAPI
 from memci.http import documentation, problems
 from memci.http.edge import Edge
 from memci.http.gate import Gate
-from memci.http.routers import agents, erasing, health, jobs, messages, network, passes, reads
+from memci.http.routers import (
+    agents,
+    beliefs,
+    erasing,
+    health,
+    jobs,
+    messages,
+    network,
+    passes,
+    reads,
+)
 from memci.runtime import Runtime
 from memci.storage.gauges import lane_gauges
 from memci.telemetry.metrics import HttpMetrics, LaneCollector, LaneGauges
@@ -21,6 +31,8 @@ _ROUTERS = (
     erasing.router,
     network.router,
     passes.router,
+    beliefs.reading,
+    beliefs.writing,
     jobs.reading,
     jobs.operating,
     health.router,

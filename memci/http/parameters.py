@@ -10,7 +10,7 @@ from fastapi import Header, Path, Query
 from pydantic import AfterValidator, Field, WithJsonSchema
 
 from memci.domain.agent import AGENT_ID_PATTERN
-from memci.shapes.base import ForeignId, Text
+from memci.shapes.base import ForeignId, Instant, Text
 
 # The gate has checked it before any endpoint sees it; the pattern is for readers of the docs.
 AgentId: TypeAlias = Annotated[str, Path(json_schema_extra={"pattern": f"^{AGENT_ID_PATTERN}$"})]
@@ -21,6 +21,10 @@ Cursor: TypeAlias = Annotated[
     Query(description="next_cursor of the page before; none for the first page"),
 ]
 Limit: TypeAlias = Annotated[int, Query(ge=1, le=500)]
+AsOf: TypeAlias = Annotated[
+    Instant | None,
+    Query(description="What was believed then: ISO 8601, or an epoch number"),
+]
 SessionId: TypeAlias = Annotated[ForeignId | None, Query()]
 _KEY_PATTERN = r"^[\x21-\x7e]{1,255}$"
 

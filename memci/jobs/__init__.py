@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from memci.config import Settings
 from memci.jobs.compress import NetworkCompression
+from memci.jobs.consolidate import Consolidation
 from memci.jobs.create import MemoryCreation
 from memci.jobs.drop import LinkDropping
 from memci.jobs.index import MessageIndexing, WindowLimits
@@ -27,6 +28,7 @@ def all_jobs(database: Database, models: SmallModels, settings: Settings) -> Map
         MessageIndexing(database, models, window, submit_follow_up),
         LinkDropping(settings.memory),
         Reembedding(database, models.embedder),
+        Consolidation(database, settings.memory),
     ]
     return {handler.kind: handler for handler in handlers}
 

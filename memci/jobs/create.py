@@ -16,6 +16,8 @@ from memci.domain.memory.state import FilterReason, MemoryState
 from memci.domain.memory.windows import reach
 from memci.domain.message import Message, Remember, Role
 from memci.errors import SmallModelAnswerError
+from memci.jobs.beliefs import Beliefs
+from memci.jobs.consolidate import note_created
 from memci.jobs.conversation import Background, tells
 from memci.jobs.echoes import echoes_among
 from memci.jobs.filtering import refusals
@@ -89,7 +91,7 @@ class MemoryCreation:
         relations = self._relations(cut.segments, focus, parameters.focus_limit)
         thoughts = self._thoughts(job.agent_id, cut, relations, parameters)
         growth = Growth(job.agent_id, job.id, parameters, texts.model, self._random)
-        return _Effect(growth, texts, thoughts, refused)
+        return _Effect(growth, texts, thoughts, refused, Beliefs.read(messages))
 
     def _known(
         self, connection: Connection, agent_id: str, messages: Sequence[Message]
@@ -144,6 +146,7 @@ class _Effect:
     texts: MessageTexts
     thoughts: list[Thought]
     refused: Mapping[int, FilterReason]
+    beliefs: Beliefs
 
     def __call__(self, connection: Connection) -> Mapping[str, Any]:
         agent_id = self.growth.agent_id
@@ -159,6 +162,8 @@ class _Effect:
             and locked.stored.issuperset(thought.segment.quoted)
         ]
         creation = self.growth.write(connection, thoughts)
+        superseded = self.beliefs.write(connection, agent_id, creation)
+        note_created(connection, agent_id, creation, self.growth.parameters)
         fates = _Fates.of(thoughts, creation, self.refused)
         states = {m.seq: fates.state(m) for m in messages if m.seq in locked.unmade}
         mark_memory(connection, agent_id, states)
@@ -168,7 +173,7 @@ class _Effect:
             "indexed": indexed,
             "segments": len(thoughts),
         }
-        return {**numbers, **numbers_of(creation)}
+        return {**numbers, **numbers_of(creation), "superseded": superseded}
 
 
 @dataclass(frozen=True, slots=True)

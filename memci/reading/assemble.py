@@ -10,6 +10,7 @@ from memci.domain.context.candidate import Source
 from memci.domain.context.fusion import Ranked, at_most
 from memci.domain.context.interaction import Interaction, interactions
 from memci.domain.context.prefix import Piece, stable_prefix
+from memci.domain.context.succession import newer_first
 from memci.domain.language import Language, language_of
 from memci.domain.memory.recall import Walk
 from memci.domain.message import Message, Role
@@ -93,6 +94,7 @@ class Assemble(Reader):
                 agent_id,
                 session_id=request.session_id,
                 user_id=request.user_id,
+                as_of=request.as_of,
                 # The query may be stored already, as an interaction of its own.
                 interactions=self._recent(request) + 1,
             )
@@ -124,7 +126,8 @@ class Assemble(Reader):
         best = important_memories(
             connection, agent_id, nearest, restriction_of(request), limit=_IMPORTANT
         )
-        return [Ranked(each, 1 / rank, {}) for rank, each in enumerate(best, start=1)]
+        ranked = [Ranked(each, 1 / rank, {}) for rank, each in enumerate(best, start=1)]
+        return newer_first(ranked)
 
     def _materials(
         self, request: ContextRequest, window: list[Interaction], ranked: list[Ranked]

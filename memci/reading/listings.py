@@ -7,6 +7,7 @@ itself says that there is none yet (M1).
 from __future__ import annotations
 
 from memci.reading.agents import AgentListings
+from memci.reading.beliefs import BeliefListings
 from memci.reading.jobs import JobListings
 from memci.reading.messages import MessageListings
 from memci.reading.network import NetworkListings
@@ -19,6 +20,7 @@ class Listings(
     MessageListings,
     NodeListings,
     NetworkListings,
+    BeliefListings,
     JobListings,
     ReceiptListings,
 ):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from memci.errors import NotFoundError
 from memci.reading.page import page_of, place_after
 from memci.shapes.agent import (
@@ -31,15 +33,19 @@ class NodeListings:
         *,
         kind: str | None,
         type: str | None,  # noqa: A002 - the word of the surface
+        tier: str | None = None,
+        as_of: datetime | None = None,
         cursor: str | None,
         limit: int,
     ) -> NodeList:
-        """List living nodes by id, of one kind and type or of all."""
+        """List living nodes by id, of one kind, type and tier or of all.
+
+        ``as_of``: memories that were made of what was said by then, and not superseded yet.
+        """
         (after,) = place_after(cursor)
+        asked = {"kind": kind, "type": type, "tier": tier, "as_of": as_of}
         with self._database.agent_snapshot(agent_id) as connection:
-            rows = list_nodes(
-                connection, agent_id, kind=kind, type_=type, after=after, limit=limit + 1
-            )
+            rows = list_nodes(connection, agent_id, asked, after=after, limit=limit + 1)
         page, following = page_of(rows, limit, lambda row: row["id"])
         return NodeList(nodes=[NodeAnswer(**row) for row in page], next_cursor=following)
 

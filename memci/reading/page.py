@@ -41,6 +41,21 @@ def agent_cursor(agent_id: str) -> str:
     return _AFTER + agent_id
 
 
+def named_after(cursor: str | None) -> str:
+    """Return the name in a cursor, below all others for the first page; raises likewise."""
+    if cursor is None:
+        return ""
+    name = cursor.removeprefix(_AFTER)
+    if name == cursor or not name:
+        raise _not_ours()
+    return name
+
+
+def named_cursor(name: str) -> str:
+    """Return the cursor behind something that has a name of any kind."""
+    return _AFTER + name
+
+
 def page_of(
     rows: Sequence[T], limit: int, name: Callable[[T], object]
 ) -> tuple[Sequence[T], str | None]:

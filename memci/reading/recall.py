@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.recall import (
     MATCH_COSINE,
     Forgotten,
     Miss,
+    Reached,
     Walk,
     in_order,
     why_nothing,
@@ -23,6 +25,7 @@ from memci.smallmodel.ports import Vectors
 from memci.storage.parameters import parameters_of
 from memci.storage.reading import recall as network
 from memci.storage.reading.messages import message_ids, pending_messages
+from memci.storage.reading.sight import Sight, has_memories, seen
 from memci.storage.reading.state import progress
 from memci.storage.session import Connection
 
@@ -61,23 +64,31 @@ class Recall(Reader):
     def _recall(
         self, connection: Connection, agent_id: str, request: RecallRequest, keywords: Keywords
     ) -> Recalled:
-        matches = None if keywords.everything else _matches(connection, agent_id, keywords)
+        sight = Sight(request.session_id, request.user_id, request.as_of)
+        matches = None
+        if not keywords.everything:
+            matches = _matches(connection, agent_id, keywords, sight)
         walk = self._walk(connection, agent_id, request, matches)
         reached = walk.memories(matches)[: request.limit]
         memories = network.memories(connection, agent_id, [each.node_id for each in reached])
+        reached, memories = _newer_first(connection, agent_id, request, walk, reached, memories)
         forgotten = self._named(walk.forgotten.values(), keywords)
         miss = None
         if not reached:
             # What is out of reach may still be known to have been forgotten.
             everywhere = network.dangling_links(connection, agent_id, request.relations)
             forgotten = forgotten or self._named(everywhere, keywords)
-            miss = self._why_nothing(connection, agent_id, keywords, matches, forgotten)
+            known = matches if matches is not None else has_memories(connection, agent_id, sight)
+            miss = self._why_nothing(connection, agent_id, keywords, forgotten, known=bool(known))
         forgotten = forgotten[: request.limit]
         gone = [each.node_id for each in forgotten]
         seqs = {seq for memory in memories.values() for seq in memory.seqs}
         match = dict.fromkeys(memories, 1.0) if matches is None else matches
         return Recalled(
-            memories=[Found(each, memories[each.node_id], match[each.node_id]) for each in reached],
+            memories=[
+                Found(each, memories[each.node_id], match.get(each.node_id, 0.0))
+                for each in reached
+            ],
             forgotten=forgotten,
             restorable=frozenset(network.restorable(connection, agent_id, gone)),
             ids=message_ids(connection, agent_id, seqs),
@@ -103,8 +114,11 @@ class Recall(Reader):
         walk = Walk(network.focus_points(connection, agent_id))
         if matches is not None and not matches:
             return walk
+        sight = Sight(request.session_id, request.user_id, request.as_of)
         while walk.layer < depth and walk.frontier and len(walk.memories(matches)) < request.limit:
-            steps = network.steps_from(connection, agent_id, walk.frontier, request.relations)
+            steps = network.steps_from(
+                connection, agent_id, walk.frontier, request.relations, sight
+            )
             walk.advance(steps)
         return walk
 
@@ -124,12 +138,12 @@ class Recall(Reader):
         connection: Connection,
         agent_id: str,
         keywords: Keywords,
-        matches: Mapping[int, float] | None,
         forgotten: list[Forgotten],
+        *,
+        known: bool,
     ) -> Miss:
         waiting = pending_messages(connection, agent_id, most=_PENDING_MESSAGES)
         texts = (message.text[:_PENDING_CHARACTERS] for message in waiting)
-        known = network.has_memories(connection, agent_id) if matches is None else bool(matches)
         return why_nothing(
             pending=any(keywords.are_in(text, self._models) for text in texts),
             out_of_reach=known,
@@ -137,8 +151,44 @@ class Recall(Reader):
         )
 
 
-def _matches(connection: Connection, agent_id: str, keywords: Keywords) -> dict[int, float]:
-    """Return how well each node of the agent matches: 1 by a token, else its best cosine."""
+def _newer_first(
+    connection: Connection,
+    agent_id: str,
+    request: RecallRequest,
+    walk: Walk,
+    reached: list[Reached],
+    memories: dict[int, network.Memory],
+) -> tuple[list[Reached], dict[int, network.Memory]]:
+    """Put what supersedes a memory in front of it, where it is in reach at all (R6).
+
+    As of a time, what was superseded later held still.
+    """
+    until = request.as_of
+    held = {
+        node: replace(each, superseded_by=None, superseded_at=None)
+        for node, each in memories.items()
+        if until is not None and each.superseded_at is not None and each.superseded_at > until
+    }
+    memories = {**memories, **held}
+    if all(each.superseded_by is None for each in memories.values()):
+        return reached, memories
+    successors = {each.superseded_by for each in memories.values()} & walk.reached.keys()
+    missing = sorted(node for node in successors if node is not None and node not in memories)
+    memories |= network.memories(connection, agent_id, missing)
+    ordered: dict[int, Reached] = {}
+    for each in reached:
+        newer = memories[each.node_id].superseded_by
+        if newer is not None and newer in memories:
+            ordered.setdefault(newer, walk.reached[newer])
+        ordered.setdefault(each.node_id, each)
+    kept = list(ordered.values())[: request.limit]
+    return kept, {each.node_id: memories[each.node_id] for each in kept}
+
+
+def _matches(
+    connection: Connection, agent_id: str, keywords: Keywords, sight: Sight
+) -> dict[int, float]:
+    """Return how well each node in sight matches: 1 by a token, else its best cosine."""
     matches = network.nodes_by_cosine(
         connection, agent_id, keywords.vectors, model=keywords.model, least=MATCH_COSINE
     )
@@ -146,4 +196,5 @@ def _matches(connection: Connection, agent_id: str, keywords: Keywords) -> dict[
         matches[node_id] = 1.0
     for node_id in network.nodes_by_character(connection, agent_id, keywords.characters):
         matches[node_id] = 1.0
-    return matches
+    in_sight = seen(connection, agent_id, matches, sight)
+    return {node: match for node, match in matches.items() if node in in_sight}

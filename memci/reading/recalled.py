@@ -79,7 +79,9 @@ def as_structure(recalled: Recalled, budget: int | None, count: Count) -> Told:
 def as_text(recalled: Recalled, budget: int | None, count: Count, language: Language) -> Told:
     """Return it for a model; the text is within the budget. A miss is said in ``language``."""
     entries = [
-        recall_text.memory_entry(each.memory.content, each.memory.language)
+        recall_text.memory_entry(
+            each.memory.content, each.memory.language, each.memory.superseded_at
+        )
         for each in recalled.memories
     ]
     entries += [
@@ -122,4 +124,6 @@ def _memory(found: Found, ids: Mapping[int, str]) -> RecalledMemory:
         importance=memory.importance,
         message_ids=[ids[seq] for seq in memory.seqs if seq in ids],
         said_at=memory.said_at,
+        superseded_by=memory.superseded_by,
+        superseded_at=memory.superseded_at,
     )

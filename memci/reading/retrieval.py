@@ -9,6 +9,7 @@ import numpy as np
 from memci.domain.context import bm25
 from memci.domain.context.candidate import Candidate, Channel, Source, reads
 from memci.domain.context.fusion import Ranked, fuse_rrf
+from memci.domain.context.succession import newer_first
 from memci.domain.language import language_of
 from memci.reading.models import ReadingModels
 from memci.shapes.read import Scope
@@ -43,8 +44,8 @@ class Retrieval:
         return Question(terms, embedded, embedder.model, sources, restriction_of(scope))
 
     def rank(self, question: Question, found: Found, channels: Collection[Channel]) -> list[Ranked]:
-        """Fuse what was found, best first."""
-        return fuse_rrf([*found.candidates, *self._tail(question, found)], channels)
+        """Fuse what was found, best first; nothing stands before what supersedes it."""
+        return newer_first(fuse_rrf([*found.candidates, *self._tail(question, found)], channels))
 
     def _tail(self, question: Question, found: Found) -> Iterator[Candidate]:
         """Score what is not indexed yet as the index would."""
@@ -69,8 +70,9 @@ class Retrieval:
 def restriction_of(scope: Scope) -> Restriction:
     """Return what every hit has to be like.
 
-    ``session_id`` is no restriction: it says whose recent turns a context has, and other
-    sessions' memories stay in sight; ``filters.sessions`` does restrict.
+    ``session_id`` says whose recent turns a context has, and whose short-term memories are in
+    sight; all messages and the long-term memories of other sessions stay there.
+    ``filters.sessions`` restricts all of them.
     """
     filters = scope.filters
     return Restriction(
@@ -81,4 +83,6 @@ def restriction_of(scope: Scope) -> Restriction:
         sessions=filters.sessions or (),
         types=filters.types or (),
         user_id=scope.user_id,
+        session_id=scope.session_id,
+        as_of=scope.as_of,
     )

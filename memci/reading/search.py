@@ -74,6 +74,7 @@ def _hit(ranked: Ranked, ids: Mapping[int, str]) -> Hit:
         source=found.source,
         message_ids=[ids[seq] for seq in found.seqs if seq in ids],
         node_id=found.key if found.source is Source.MEMORY else None,
+        superseded_by=found.successor,
         created_at=found.at,
         score=ranked.score,
         channels={channel.value: rank for channel, rank in ranked.ranks.items()},

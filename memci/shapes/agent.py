@@ -147,6 +147,11 @@ class NodeAnswer(Answer):
     said_at: datetime | None
     tier: Literal["short", "long"]
     expires_at: datetime | None
+    promoted_at: datetime | None = Field(
+        description="When something spoke for it at the end of its short term"
+    )
+    superseded_by: int | None = Field(description="The memory that says otherwise now")
+    superseded_at: datetime | None
     created_at: datetime
 
 

@@ -57,7 +57,19 @@ class Freshness(Answer):  # R18
     pending: int = Field(description="Messages after it that are still on their way to memory")
 
 
-class RecallRequest(Fresh):  # M20
+class Sighted(Fresh):  # R5, R6
+    """Whose memories are in sight, and as of when."""
+
+    session_id: ForeignId | None = Field(
+        None, description="See the short-term memories of this session, and the long-term ones"
+    )
+    user_id: ForeignId | None = Field(None, description="See the long-term memories of this user")
+    as_of: Instant | None = Field(
+        None, description="See what was believed then: nothing that was said later"
+    )
+
+
+class RecallRequest(Sighted):  # M20
     """Breadth-first search from the focus points."""
 
     keywords: Annotated[tuple[Keyword, ...], Field(max_length=64)]
@@ -83,6 +95,8 @@ class RecalledMemory(Answer):
     importance: float
     message_ids: list[str]
     said_at: datetime | None
+    superseded_by: int | None = Field(None, description="The memory that says otherwise now")
+    superseded_at: datetime | None = None
 
 
 class ForgottenMemory(Answer):  # M15
@@ -124,11 +138,9 @@ class Filters(Request):
     ) = Field(None, description="Types of memories; messages have none and are left out")
 
 
-class Scope(Fresh):
+class Scope(Sighted):
     """Whose and which part of the memory is read."""
 
-    session_id: ForeignId | None = None
-    user_id: ForeignId | None = None
     sources: Annotated[tuple[Source, ...], Field(min_length=1)] = (Source.CHAT, Source.MEMORY)
     channels: Annotated[tuple[Channel, ...], Field(min_length=1)] = (
         Channel.DENSE,
@@ -154,6 +166,7 @@ class Hit(Answer):
     source: Source
     message_ids: list[str]
     node_id: int | None = None
+    superseded_by: int | None = Field(None, description="The memory that says otherwise now")
     page: str | None = None
     created_at: datetime
     score: float

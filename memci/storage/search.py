@@ -22,7 +22,11 @@ RAW_TAIL = 200  # newest messages that are not indexed yet (R10b)
 
 @dataclass(frozen=True, slots=True)
 class Restriction:
-    """What every candidate has to be like; empty: anything. ``since`` ≤ said < ``until``."""
+    """What every candidate has to be like; empty: anything. ``since`` ≤ said < ``until``.
+
+    With ``session_id`` the short-term memories are that session's, with ``user_id`` alone there
+    are none (R5); ``as_of``: nothing said later counts.
+    """
 
     since: datetime | None = None
     until: datetime | None = None
@@ -31,6 +35,8 @@ class Restriction:
     sessions: tuple[str, ...] = ()
     types: tuple[str, ...] = ()
     user_id: str | None = None
+    session_id: str | None = None
+    as_of: datetime | None = None
 
     def values(self) -> dict[str, object]:
         """Return what is asked for, by name."""
@@ -42,6 +48,8 @@ class Restriction:
             "sessions": list(self.sessions),
             "types": list(self.types),
             "user": self.user_id,
+            "tier": (self.session_id or "") if self.session_id or self.user_id else None,
+            "as_of": self.as_of,
         }
         return {name: value for name, value in asked.items() if value not in (None, [])}
 
@@ -81,6 +89,7 @@ def find(connection: Connection, agent_id: str, question: Question) -> Found:
     values = {
         **asked,
         "agent": agent_id,
+        "now": question.restriction.as_of,
         "vector": None if question.vector is None else to_text(question.vector[None])[0],
         "model": question.model,
         "terms": list(question.terms),
@@ -98,12 +107,27 @@ def _read(rows: Sequence[Row[Any]]) -> Found:
     tail: list[Message] = []
     collected = bm25.Collected(1, 1, {})
     for row in rows:
-        source, key, dense, lexical, text, role, name, calls, session_id, at, seqs = tuple(row)
+        (
+            source,
+            key,
+            dense,
+            lexical,
+            text,
+            role,
+            name,
+            calls,
+            session_id,
+            at,
+            seqs,
+            successor,
+            outdated,
+        ) = tuple(row)
         if source == "size":
             collected = bm25.Collected(dense, lexical, json.loads(text or "{}"))
             continue
         if source == "memory":
             found = Candidate(Source.MEMORY, key, text, tuple(seqs), at, session_id)
+            found = found._replace(successor=successor, outdated=tuple(outdated or ()))
             candidates.append(found._replace(dense=dense, lexical=lexical))
             continue
         said = Message(key, "", Role(role), text, at, name, session_id, tool_calls=calls or ())

@@ -22,6 +22,7 @@ _ON_MESSAGE = {
     "names": "m.name = ANY(%(names)s)",
     "sessions": "m.session_id = ANY(%(sessions)s)",
     "user": "m.user_id = %(user)s",
+    "as_of": "m.said_at <= %(as_of)s",
 }
 _OF_ITS_MESSAGES = (
     "EXISTS (SELECT 1 FROM message o"
@@ -35,7 +36,13 @@ _ON_NODE = {
     "sessions": "m.session_id = ANY(%(sessions)s)",
     "types": "m.type = ANY(%(types)s)",
     "user": "m.user_id = %(user)s",
+    "as_of": "m.said_at <= %(as_of)s",
 }
+# Short-term memories of other sessions are out of sight (R5). They are few: what hides them is
+# read once, and the nodes themselves need not be joined. "": of no session.
+_HIDDEN = """AND {} NOT IN (
+    SELECT h.id FROM node h WHERE h.agent_id = %(agent)s AND h.tier = 'short'
+       AND h.session_id IS DISTINCT FROM %(tier)s)"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +70,7 @@ _CHAT = _Index(
                    greatest(indexed_terms, 1)::float8 / greatest(indexed_messages, 1) AS length
               FROM lane WHERE agent_id = %(agent)s""",
     columns="""m.content AS text, m.role, m.name, m.tool_calls, m.session_id, m.said_at AS at,
-               ARRAY[m.seq] AS seqs""",
+               ARRAY[m.seq] AS seqs, NULL::bigint AS successor, NULL::bigint[] AS outdated""",
 )
 _MEMORY = _Index(
     name="memory",
@@ -75,7 +82,13 @@ _MEMORY = _Index(
                        AS texts,
                    coalesce(sum(total) / sum(df), 1)::float8 AS length FROM memory_df""",
     columns="""m.content AS text, NULL AS role, NULL AS name, NULL::jsonb AS tool_calls,
-               m.session_id, coalesce(m.said_at, m.created_at) AS at, m.message_seqs AS seqs""",
+               m.session_id, coalesce(m.said_at, m.created_at) AS at, m.message_seqs AS seqs,
+               CASE WHEN m.superseded_at <= coalesce(%(now)s, 'infinity'::timestamptz)
+                    THEN m.superseded_by END AS successor,
+               CASE WHEN m.superseded_by IS NOT NULL
+                    THEN ARRAY(SELECT c.seq FROM claim c
+                                WHERE c.agent_id = m.agent_id AND c.node_id = m.id) END
+                   AS outdated""",
 )
 _INDEXES = {Source.CHAT: _CHAT, Source.MEMORY: _MEMORY}
 
@@ -83,7 +96,7 @@ _DENSE = """
 {name}_dense AS MATERIALIZED (
     SELECT v.{key} AS key, (1 - (v.embedding <=> %(vector)s::halfvec))::float8 AS dense
       FROM {table}_vector v {join}
-     WHERE v.agent_id = %(agent)s AND v.model = %(model)s {filters}
+     WHERE v.agent_id = %(agent)s AND v.model = %(model)s {filters} {hidden}
      ORDER BY v.embedding <=> %(vector)s::halfvec LIMIT %(best)s)
 """
 _LEXICAL = """
@@ -102,7 +115,7 @@ _LEXICAL = """
                          * (1 - %(b)s::float8 + %(b)s::float8 * p.length / r.length))) AS lexical
       FROM {name}_rare r CROSS JOIN LATERAL (
                SELECT v.{key} AS key, v.tf, v.length FROM {table}_term v {join}
-                WHERE v.agent_id = %(agent)s AND v.term = r.term {filters} OFFSET 0) p
+                WHERE v.agent_id = %(agent)s AND v.term = r.term {filters} {hidden} OFFSET 0) p
      GROUP BY p.key ORDER BY lexical DESC, p.key DESC LIMIT %(best)s)
 """
 _DENSE_PART = "SELECT key, dense, NULL::float8 AS lexical FROM {name}_dense"
@@ -125,7 +138,8 @@ _TAIL = """
 """
 _SIZE = """
 SELECT 'size', NULL, s.texts, s.length, (SELECT json_object_agg(term, df)::text FROM chat_df),
-       NULL, NULL, NULL::jsonb, NULL, NULL::timestamptz, NULL::bigint[]
+       NULL, NULL, NULL::jsonb, NULL, NULL::timestamptz, NULL::bigint[], NULL::bigint,
+       NULL::bigint[]
   FROM chat_size s
 """
 
@@ -145,6 +159,8 @@ def search_statement(
         index = _INDEXES[source]
         filters = _filters(source, restricted)
         names = _names(index, filters)
+        if source is Source.MEMORY and "tier" in restricted:
+            names["hidden"] = _HIDDEN.format("v.node_id")
         channels += [each.format_map(names) for each in chosen(_DENSE, _LEXICAL)]
         parts = " UNION ALL ".join(chosen(_DENSE_PART, _LEXICAL_PART))
         cosine = _MISSING_COSINE.format_map(names) if dense else "k.dense"
@@ -157,13 +173,20 @@ def search_statement(
 
 def node_filters(restricted: Iterable[str]) -> str:
     """Return the conditions on a ``node m`` for what ``Restriction.values`` names."""
-    return " ".join(f"AND {_ON_NODE[name]}" for name in sorted(restricted))
+    hidden = [_HIDDEN.format("m.id")] if "tier" in restricted else []
+    return " ".join([*_on_node(restricted), *hidden])
+
+
+def _on_node(restricted: Iterable[str]) -> list[str]:
+    return [f"AND {_ON_NODE[name]}" for name in sorted(restricted) if name in _ON_NODE]
 
 
 def _filters(source: Source, restricted: frozenset[str]) -> str:
     if source is Source.MEMORY:
-        return node_filters(restricted)
-    return " ".join(f"AND {_ON_MESSAGE[name]}" for name in sorted(restricted))
+        return " ".join(_on_node(restricted))
+    return " ".join(
+        f"AND {_ON_MESSAGE[name]}" for name in sorted(restricted) if name in _ON_MESSAGE
+    )
 
 
 def _names(index: _Index, filters: str) -> dict[str, str]:
@@ -177,5 +200,6 @@ def _names(index: _Index, filters: str) -> dict[str, str]:
         "size": index.size,
         "columns": index.columns,
         "filters": filters,
+        "hidden": "",
         "join": join if filters else "",
     }

@@ -19,9 +19,13 @@ ORDER BY id
 class TrailEvent(StrEnum):
     """What can happen to a node."""
 
-    CREATED = "created"  # job, messages
+    CREATED = "created"  # job, messages; from: the memories that were merged into it
     COMPRESSED = "compressed"  # from, to: characters
     FORGOTTEN = "forgotten"  # reason
+    MERGED = "merged"  # into: the memory that stands for it and others
+    PROMOTED = "promoted"  # reason: what spoke for it at the end of its short term
+    SETTLED = "settled"  # its short term is over, and nothing spoke for it
+    SUPERSEDED = "superseded"  # by: the memory that says otherwise
     USED = "used"  # receipts, times
     ERASED = "erased"
 

@@ -16,7 +16,7 @@ from tests.support.command_line import MEMCI, environment, run
 
 COMMANDS = (
     "up", "demo", "remember", "recall", "search", "context", "agents", "nodes", "watch", "plot",
-    "jobs", "compress",
+    "jobs", "compress", "history", "sessions", "consolidate",
     "retry", "discard", "cancel", "pause", "resume", "env", "keys", "db", "doctor",
 )  # fmt: skip
 HEAVY = (

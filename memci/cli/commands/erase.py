@@ -40,7 +40,7 @@ def erase(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Erase messages for good, with everything that was made of them.
+    """Erase messages and all that was made of them, for good.
 
     What would go is shown first. Nothing brings it back, and an erased message is refused when it
     is sent again.

@@ -23,7 +23,7 @@ def jobs(
     cursor: CursorOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List an agent's jobs in the order of its mailbox, or show one."""
+    """List an agent's jobs in mailbox order, or show one."""
     from memci.cli.connection import agent_of
     from memci.cli.output import print_json, print_next
 

@@ -36,7 +36,7 @@ def nodes(  # noqa: PLR0913 - each is an argument or option of the command
     depth: Annotated[int, typer.Option(min=0, help="Links outwards that --graph shows.")] = 4,
     as_json: JsonOption = False,
 ) -> None:
-    """List an agent's memories and entities, show one, or their links.
+    """List memories and entities, show one, or their links.
 
     One is shown with what happened to it; that stays when it is forgotten.
     """
@@ -64,11 +64,12 @@ def nodes(  # noqa: PLR0913 - each is an argument or option of the command
         print_json(listed)
         return
     print_table(
-        ("id", "kind", "importance", "length", "of", "scans", "content"),
+        ("id", "kind", "tier", "importance", "length", "of", "scans", "content"),
         (
             (
                 each.id,
                 f"{each.kind}{' (focus)' if each.focus else ''}",
+                _tier(each),
                 each.importance,
                 each.length,
                 each.original_length,
@@ -94,6 +95,13 @@ def _show_network(network: NetworkAnswer, form: Literal["json", "dot", "tree"], 
         sys.stdout.write(dot_of(network))
         if left_out := told_left_out(network):
             hint(f"{left_out}: --limit shows more")
+
+
+def _tier(node: NodeAnswer) -> str:
+    """Return the tier of a memory, and which one says otherwise by now."""
+    if node.kind == "entity":
+        return ""
+    return node.tier if node.superseded_by is None else f"{node.tier}, now {node.superseded_by}"
 
 
 def _value(choice: StrEnum | None) -> str | None:
@@ -130,6 +138,19 @@ def _show(memory: Agent, node_id: int, *, as_json: bool) -> None:
     )
 
 
+def _term(node: NodeAnswer) -> str:
+    from memci.cli.output import cell
+
+    tier: str = node.tier
+    if node.expires_at is not None:
+        tier += f" until {cell(node.expires_at)}"
+    if node.promoted_at is not None:
+        tier += f", promoted {cell(node.promoted_at)}"
+    if node.superseded_by is not None:
+        tier += f"; superseded by {node.superseded_by} since {cell(node.superseded_at)}"
+    return tier
+
+
 def _print_node(node: NodeAnswer) -> None:
     from memci.cli.output import cell, say
 
@@ -139,6 +160,7 @@ def _print_node(node: NodeAnswer) -> None:
         "kind": f"{node.kind}, {node.type}{', in focus' if node.focus else ''}",
         "phrase": node.phrase,
         "keywords": cell(node.keywords),
+        "tier": _term(node),
         "length": f"{node.length} of {node.original_length} characters",
         "importance": f"{node.importance:.2f} by {node.links} links; worth {node.worth:.1f}",
         "scanned": f"{node.scan_count} times, last in pass {node.last_pass}",

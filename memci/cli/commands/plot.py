@@ -27,7 +27,7 @@ def plot(
     limit: Annotated[int, typer.Option(min=1, max=1000, help="Memories at most.")] = 500,
     as_json: JsonOption = False,
 ) -> None:
-    """Draw how an agent's memories fade: strength, importance, length.
+    """Draw how memories fade: strength, importance, length.
 
     With --json the numbers are printed, for other programs to draw. A file that is there is
     replaced.

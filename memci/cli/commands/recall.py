@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from memci.cli.options import AgentOption, JsonOption
+from memci.cli.options import AgentOption, AsOfOption, JsonOption
 from memci.domain.memory.recall import Miss
 
 if TYPE_CHECKING:
@@ -26,14 +26,16 @@ def recall(
     depth: Annotated[int | None, typer.Option(min=0, max=10, help="Layers out.")] = None,
     limit: Annotated[int, typer.Option(min=1, max=1000, help="Memories at most.")] = 20,
     budget: Annotated[int | None, typer.Option(min=1, help="Tokens at most.")] = None,
+    as_of: AsOfOption = None,
     text: Annotated[bool, typer.Option("--text", help="Print what a model would see.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Search an agent's memories, from what it talks about outwards."""
+    """Search memories, from what the agent talks about outwards."""
     from memci.cli.connection import agent_of
     from memci.cli.output import counted, hint, print_json, say
 
     options: dict[str, Any] = {"relations": relation or [], "depth": depth, "limit": limit}
+    options["as_of"] = as_of
     shown = {**options, "budget_tokens": budget}
     with agent_of(agent) as memory:
         if text:
@@ -69,6 +71,8 @@ def print_recall(found: RecallAnswer, nothing: str | None = None) -> None:
     for each in found.memories:
         say(each.content)
         said = f"said {cell(each.said_at)} · " if each.said_at else ""
+        if each.superseded_by is not None:
+            said += f"until {cell(each.superseded_at)}, now {each.superseded_by} · "
         say(f"    {said}layer {each.layer} · importance {each.importance:.2f}", style="dim")
     for gone in found.forgotten:
         say(f"[forgotten] {gone.relation}: {gone.hint}", style="yellow")

@@ -31,7 +31,7 @@ def search(
     user: UserOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Search an agent's messages and memories by meaning and by words."""
+    """Search messages and memories by meaning and by words."""
     from memci.cli.connection import agent_of
     from memci.cli.output import print_json
 

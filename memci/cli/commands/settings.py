@@ -29,7 +29,7 @@ def settings(
     reset: Annotated[bool, typer.Option("--reset", help="All back to their defaults.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Show an agent's memory parameters, or give it some of its own.
+    """Show memory parameters, or give an agent its own.
 
     What is not named keeps its value. docs/configuration.md says what each does.
     """

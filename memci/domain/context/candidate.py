@@ -45,6 +45,8 @@ class Candidate(NamedTuple):
 
     ``key`` is a message's seq or a node's id. ``seqs`` are the messages that it holds or came
     from. ``dense`` is a cosine, ``lexical`` a BM25 score. ``role`` is None for a memory.
+    ``successor`` is the memory that supersedes it, and ``outdated`` the messages whose claims it
+    supersedes (R6).
     """
 
     source: Source
@@ -57,6 +59,8 @@ class Candidate(NamedTuple):
     name: str | None = None
     dense: float | None = None
     lexical: float | None = None
+    successor: int | None = None
+    outdated: tuple[int, ...] = ()
 
     def score(self, channel: Channel) -> float | None:
         """Return the raw score of one channel."""

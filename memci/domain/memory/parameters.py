@@ -27,9 +27,10 @@ RANGES: dict[str, tuple[float, float]] = {
     "min_content_length": (0, float("inf")),
     "consolidation_interval": (1, float("inf")),
     "short_term_ttl_hours": (0, float("inf")),
+    "session_silence_hours": (0, float("inf")),
     "long_term_importance_threshold": (0, 10),
 }
-OPEN = frozenset({"decay_rate", "short_term_ttl_hours"})
+OPEN = frozenset({"decay_rate", "short_term_ttl_hours", "session_silence_hours"})
 CHOICES: dict[str, tuple[str, ...]] = {
     "compression_base": ("original", "current"),
     "dangling_links": ("keep", "drop_on_visit"),
@@ -67,6 +68,7 @@ class MemoryParameters:
     consolidation_interval: int = 50  # new memories after which alike ones are merged (R5)
     tiered_memory_enabled: bool = True  # off: every memory is long-term at once (R3, R5)
     short_term_ttl_hours: float = 24.0  # from receipt; then a short-term memory is judged anew
+    session_silence_hours: float = 24.0  # without a message a session ends after them
     long_term_importance_threshold: float = 6.0  # worth from which a memory is long-term at once
 
     def __post_init__(self) -> None:

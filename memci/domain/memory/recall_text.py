@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from memci.domain.language import Language, language_of
 from memci.domain.memory.recall import Miss
 
 SEPARATOR = "\n---\n"
 _MEMORY = {Language.ENGLISH: "[memory] ", Language.CHINESE: "[记忆] "}
+_UNTIL = {Language.ENGLISH: "(until {}) ", Language.CHINESE: "（至 {} 为止）"}
 _FORGOTTEN = {Language.ENGLISH: "[forgotten] {}: {}", Language.CHINESE: "[遗忘] {}：{}"}
 _MISS = {
     Language.ENGLISH: {
@@ -24,9 +27,13 @@ _MISS = {
 }
 
 
-def memory_entry(content: str, language: Language) -> str:
-    """Write a memory as recall's text form has it, in the memory's own language."""
-    return _MEMORY[language] + content
+def memory_entry(content: str, language: Language, until: datetime | None = None) -> str:
+    """Write a memory as recall's text form has it, in the memory's own language.
+
+    ``until``: since when another memory says otherwise (R6).
+    """
+    held = "" if until is None else _UNTIL[language].format(until.date().isoformat())
+    return _MEMORY[language] + held + content
 
 
 def forgotten_entry(relation: str, hint: str) -> str:

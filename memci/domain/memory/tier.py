@@ -1,14 +1,18 @@
-"""Which tier a new memory belongs to (R3)."""
+"""Which tier a memory belongs to: a new one (R3), and one whose short term is over (R5)."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime, timedelta
+from enum import StrEnum
 
 from memci.domain.memory.node import NodeTier
 from memci.domain.memory.parameters import MemoryParameters
 
 # The calendar ends: a memory that would outlast it is not judged anew.
 _LONGEST = timedelta(days=365 * 1_000)
+# From it on a memory keeps its whole text (M12.5).
+_IMPORTANT = 1.0
 
 
 def tier_of(
@@ -22,3 +26,34 @@ def tier_of(
         return NodeTier.LONG, None
     hours = min(parameters.short_term_ttl_hours, _LONGEST / timedelta(hours=1))
     return NodeTier.SHORT, received_at + timedelta(hours=hours)
+
+
+class Promotion(StrEnum):
+    """What spoke for a memory."""
+
+    IMPORTANCE = "importance"  # its links hold it: it would not be shortened now
+    WORTH = "worth"  # the judge found it worth keeping
+    USE = "use"  # it was read
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What a short-term memory is judged by, once its term is over."""
+
+    node_id: int
+    importance: float
+    worth: float
+    used: bool
+
+
+def promotion(judged: Judged, parameters: MemoryParameters) -> Promotion | None:
+    """Return why a memory is promoted; None: it becomes an ordinary long-term memory.
+
+    Both decay alike from here on, and neither is deleted: a promotion is a note of what spoke for
+    it, for people and programs to look at.
+    """
+    if judged.worth >= parameters.long_term_importance_threshold:
+        return Promotion.WORTH
+    if judged.used:
+        return Promotion.USE
+    return Promotion.IMPORTANCE if judged.importance >= _IMPORTANT else None

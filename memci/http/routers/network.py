@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query
 
 from memci.http.call import Call
 from memci.http.documentation import problems
-from memci.http.parameters import AgentId, Cursor, Limit, NodeId, ThingId
+from memci.http.parameters import AgentId, AsOf, Cursor, Limit, NodeId, ThingId
 from memci.http.route import ReadRoute
 from memci.shapes.agent import FocusList, LinkList, NodeAnswer, NodeList, ReceiptAnswer, TrailList
 
@@ -23,11 +23,15 @@ def list_nodes(
     node_type: Annotated[
         Literal["episodic", "semantic", "procedural"] | None, Query(alias="type")
     ] = None,
+    tier: Annotated[Literal["short", "long"] | None, Query()] = None,
+    as_of: AsOf = None,
     cursor: Cursor = None,
     limit: Limit = 100,
 ) -> NodeList:
-    """List nodes by id."""
-    return call.runtime.listings.nodes(agent, kind=kind, type=node_type, cursor=cursor, limit=limit)
+    """List nodes by id; as of a time, the living memories that held then."""
+    return call.runtime.listings.nodes(
+        agent, kind=kind, type=node_type, tier=tier, as_of=as_of, cursor=cursor, limit=limit
+    )
 
 
 @router.get("/agents/{agent}/nodes/{node_id}")

@@ -53,11 +53,11 @@ WHERE agent_id = %(agent)s AND texts.messages > 0
 """
 # Numbers all, but they would name what is no more.
 _FORGET_SEQS = """
-UPDATE job SET payload = jsonb_set(payload, '{seqs}', coalesce(
-    (SELECT jsonb_agg(seq) FROM jsonb_array_elements(payload->'seqs') AS kept(seq)
+UPDATE job SET payload = jsonb_set(payload, '{{{name}}}', coalesce(
+    (SELECT jsonb_agg(seq) FROM jsonb_array_elements(payload->'{name}') AS kept(seq)
       WHERE NOT seq::bigint = ANY(%(seqs)s::bigint[])), '[]'))
-WHERE agent_id = %(agent)s AND jsonb_typeof(payload->'seqs') = 'array'
-  AND EXISTS (SELECT FROM jsonb_array_elements(payload->'seqs') AS named(seq)
+WHERE agent_id = %(agent)s AND jsonb_typeof(payload->'{name}') = 'array'
+  AND EXISTS (SELECT FROM jsonb_array_elements(payload->'{name}') AS named(seq)
                WHERE seq::bigint = ANY(%(seqs)s::bigint[]))
 """
 # Those that do not say what they speak of are from before they did. A receipt of an erasure
@@ -67,6 +67,20 @@ DELETE FROM receipt WHERE agent_id = %(agent)s AND kind <> 'erasure'
   AND (seqs IS NULL OR session_id = %(session)s OR body->>'query_sha256' = ANY(%(said)s)
        OR EXISTS (SELECT FROM unnest(seqs) AS named(seq) WHERE seq = ANY(%(seqs)s::bigint[])))
 """
+_VERSIONS = """
+DELETE FROM node_version WHERE agent_id = %(agent)s
+  AND EXISTS (SELECT FROM unnest(message_seqs) AS named(seq) WHERE seq = ANY(%(seqs)s::bigint[]))
+"""
+# What was superseded by a memory that goes is believed again (R6).
+_NO_LONGER_REPLACED = """
+DELETE FROM node_version WHERE agent_id = %(agent)s AND reason = 'superseded'
+  AND replaced_by = ANY(%(nodes)s::bigint[])
+"""
+_HOLDS_AGAIN = """
+UPDATE node SET superseded_by = NULL, superseded_at = NULL
+WHERE agent_id = %(agent)s AND superseded_by = ANY(%(nodes)s::bigint[])
+"""
+_ENDED = "DELETE FROM session_end WHERE agent_id = %(agent)s AND session_id = %(session)s"
 _NUMBERS = "ids and numbers alone"
 
 # What is looked at to find rows of other tables comes after them.
@@ -81,14 +95,17 @@ REGISTRY: tuple[Entry, ...] = (
          _by("link", "target", "gone")),
     ),
     Entry("focus", (_by("focus", "node_id", "nodes"),)),
-    Entry("node", (_by("node", "id", "nodes"),)),
+    Entry("claim", (_by("claim", "node_id", "nodes"), _by("claim", "seq", "seqs"))),
+    Entry("node_version", (_VERSIONS, _NO_LONGER_REPLACED)),
+    Entry("node", (_HOLDS_AGAIN, _by("node", "id", "nodes"))),
+    Entry("session_end", (_ENDED,)),
     Entry("trail", why=_NUMBERS),
     Entry("pass_log", why=_NUMBERS),
     Entry("pass_snapshot", why=_NUMBERS),
     Entry("agent_setting", why=_NUMBERS),
     Entry("receipt", (_RECEIPTS,), of_agent="kind <> 'erasure'"),
     Entry("letter", why="bytes: the erasure reads them, and drops those that hold a message"),
-    Entry("job", (_FORGET_SEQS,)),
+    Entry("job", tuple(_FORGET_SEQS.format(name=name) for name in ("seqs", "wanted"))),
     Entry("message", (_by("message", "seq", "seqs"),)),
     Entry("erased_message", of_agent=None, why="tombstones, without content"),
     Entry("lane", of_agent=None, why="ids never come back: its counters go on"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from datetime import datetime
 
 from sqlalchemy import Connection
 
@@ -22,6 +23,7 @@ _IDS = "SELECT seq, id FROM message WHERE agent_id = %s AND seq = ANY(%s)"
 _CONDITIONS = {
     "session": "m.session_id = %(session)s",
     "user": "m.user_id = %(user)s",
+    "as_of": "m.said_at <= %(as_of)s",
 }
 _SELECT = "SELECT {columns} FROM message m WHERE m.agent_id = %(agent)s {conditions} {end}"
 _LATEST = """
@@ -48,14 +50,16 @@ def recent_messages(
     session_id: str | None,
     user_id: str | None,
     interactions: int,
+    as_of: datetime | None = None,
 ) -> list[Message]:
     """Return the messages of the last interactions, ascending: each begins with a user message.
 
-    Without a session the agent's whole sequence counts, or that of one user.
+    Without a session the agent's whole sequence counts, or that of one user; of what was said
+    until ``as_of``, if given.
     """
     if interactions == 0:
         return []
-    asked = {"session": session_id, "user": user_id}
+    asked: dict[str, object] = {"session": session_id, "user": user_id, "as_of": as_of}
     values = {**asked, "agent": agent_id, "interactions": interactions, "most": _MAX_RECENT}
     latest = _select(asked, "ORDER BY m.seq DESC LIMIT %(most)s")
     statement = _LATEST.format_map({"latest": latest})

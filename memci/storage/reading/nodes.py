@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from sqlalchemy import Connection
 from sqlalchemy.engine import RowMapping
@@ -11,7 +11,8 @@ from sqlalchemy.engine import RowMapping
 _NODE = """
 SELECT n.id, n.kind, n.type, n.content, n.phrase, n.keywords, n.original_length,
        length(n.content) AS length, n.worth, n.scan_count, n.last_pass, n.session_id, n.user_id,
-       n.said_at, n.tier, n.expires_at, n.created_at, own.links, own.importance,
+       n.said_at, n.tier, n.expires_at, n.promoted_at, n.superseded_by, n.superseded_at,
+       n.created_at, own.links, own.importance,
        EXISTS (SELECT 1 FROM focus f WHERE f.agent_id = n.agent_id AND f.node_id = n.id) AS focus,
        ARRAY(SELECT m.id FROM message m
               WHERE m.agent_id = n.agent_id AND m.seq = ANY(n.message_seqs) ORDER BY m.seq)
@@ -25,6 +26,13 @@ SELECT n.id, n.kind, n.type, n.content, n.phrase, n.keywords, n.original_length,
  WHERE n.agent_id = %(agent)s {conditions}
  ORDER BY n.id LIMIT %(limit)s
 """
+_WANTED = {
+    "kind": "AND n.kind = %(kind)s",
+    "type": "AND n.type = %(type)s",
+    "tier": "AND n.tier = %(tier)s",
+    "as_of": """AND n.said_at <= %(as_of)s
+                AND coalesce(n.superseded_at > %(as_of)s, true)""",
+}
 _LINKS = """
 SELECT l.source, l.target, l.relation, l.strength, l.hint,
        NOT EXISTS (SELECT 1 FROM node t WHERE t.agent_id = l.agent_id AND t.id = l.target)
@@ -47,20 +55,15 @@ SELECT t.id, t.event, t.pass_number, t.details, t.at FROM trail t
 def list_nodes(
     connection: Connection,
     agent_id: str,
+    asked: Mapping[str, object],
     *,
-    kind: str | None,
-    type_: str | None,
     after: int,
     limit: int,
 ) -> list[RowMapping]:
-    """Return nodes after an id, ascending."""
-    conditions = ["AND n.id > %(after)s"]
-    if kind is not None:
-        conditions.append("AND n.kind = %(kind)s")
-    if type_ is not None:
-        conditions.append("AND n.type = %(type)s")
-    statement = _NODE.format_map({"conditions": " ".join(conditions)})
-    values = {"agent": agent_id, "kind": kind, "type": type_, "after": after, "limit": limit}
+    """Return nodes after an id, ascending; ``asked``: kind, type, tier, as_of, None for any."""
+    wanted = [_WANTED[name] for name, value in asked.items() if value is not None]
+    statement = _NODE.format_map({"conditions": " ".join(["AND n.id > %(after)s", *wanted])})
+    values = {**asked, "agent": agent_id, "after": after, "limit": limit}
     return list(connection.exec_driver_sql(statement, values).mappings())
 
 

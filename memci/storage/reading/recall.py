@@ -11,6 +11,7 @@ from sqlalchemy import Connection
 from memci.domain.language import Language
 from memci.domain.memory.node import NodeKind
 from memci.domain.memory.recall import Forgotten, Step
+from memci.storage.reading.sight import EVERYTHING, Sight
 from memci.storage.vectors import Vectors, to_text
 
 _FOCUS = "SELECT node_id FROM focus WHERE agent_id = %s ORDER BY mentioned DESC"
@@ -20,11 +21,13 @@ SELECT l.source, l.target, l.relation, l.strength, l.hint, n.kind
   FROM link l LEFT JOIN node n ON n.agent_id = l.agent_id AND n.id = l.target
  WHERE l.agent_id = %(agent)s AND l.source = ANY(%(frontier)s)
    AND (%(relations)s::text[] IS NULL OR l.relation = ANY(%(relations)s))
+   AND (n.id IS NULL OR n.kind = 'entity' OR ({seen}))
  UNION ALL
 SELECT l.target, l.source, l.relation, l.strength, l.hint, n.kind
   FROM link l JOIN node n ON n.agent_id = l.agent_id AND n.id = l.source
  WHERE l.agent_id = %(agent)s AND l.target = ANY(%(frontier)s)
    AND (%(relations)s::text[] IS NULL OR l.relation = ANY(%(relations)s))
+   AND (n.kind = 'entity' OR ({seen}))
 """
 # A keyword is there when all its terms are.
 _BY_TERMS = """
@@ -51,7 +54,6 @@ near AS MATERIALIZED (
 SELECT node_id, 1 - min(distance) FROM near
  WHERE distance <= 1 - %(least)s::float8 GROUP BY node_id
 """
-_ANY_MEMORY = "SELECT EXISTS (SELECT 1 FROM node WHERE agent_id = %s AND kind = 'memory')"
 _ALL_DANGLING = """
 SELECT l.target, l.relation, l.strength, l.hint FROM link l
  WHERE l.agent_id = %(agent)s
@@ -64,7 +66,8 @@ SELECT n.id, n.content, n.phrase, n.type, n.language, n.message_seqs, n.said_at,
        coalesce((SELECT sum(l.strength) FROM link l
                   WHERE l.agent_id = n.agent_id AND l.source = n.id AND EXISTS (
                         SELECT 1 FROM node t WHERE t.agent_id = l.agent_id AND t.id = l.target)
-                ), 0::float8)
+                ), 0::float8),
+       n.superseded_by, n.superseded_at
   FROM node n WHERE n.agent_id = %s AND n.id = ANY(%s)
 """
 # Restorable: the messages that it was created from are all stored.
@@ -94,6 +97,8 @@ class Memory:
     seqs: tuple[int, ...]
     said_at: datetime | None
     importance: float
+    superseded_by: int | None = None
+    superseded_at: datetime | None = None
 
 
 def focus_points(connection: Connection, agent_id: str) -> list[int]:
@@ -102,17 +107,26 @@ def focus_points(connection: Connection, agent_id: str) -> list[int]:
 
 
 def steps_from(
-    connection: Connection, agent_id: str, frontier: Sequence[int], relations: Sequence[str]
+    connection: Connection,
+    agent_id: str,
+    frontier: Sequence[int],
+    relations: Sequence[str],
+    sight: Sight = EVERYTHING,
 ) -> Iterable[Step]:
-    """Return all links at these nodes, both ways; of some ``relations`` only, if given."""
+    """Return all links at these nodes, both ways; of some ``relations`` only, if given.
+
+    None of them leads to a memory that is out of ``sight``.
+    """
     if not frontier:
         return ()
     values = {
+        **sight.values,
         "agent": agent_id,
         "frontier": list(frontier),
         "relations": list(relations) or None,
     }
-    rows = connection.exec_driver_sql(_STEPS, values).all()
+    statement = _STEPS.format(seen=sight.condition)
+    rows = connection.exec_driver_sql(statement, values).all()
     return [
         Step(origin, neighbour, relation, strength, hint, _KINDS.get(kind))
         for origin, neighbour, relation, strength, hint, kind in rows
@@ -156,11 +170,6 @@ def nodes_by_cosine(
     return {node_id: cosine for node_id, cosine in rows}  # noqa: C416 - dict() refuses rows
 
 
-def has_memories(connection: Connection, agent_id: str) -> bool:
-    """Tell whether the agent remembers anything at all."""
-    return bool(connection.exec_driver_sql(_ANY_MEMORY, (agent_id,)).scalar())
-
-
 def dangling_links(
     connection: Connection, agent_id: str, relations: Sequence[str]
 ) -> list[Forgotten]:
@@ -188,6 +197,8 @@ def memories(connection: Connection, agent_id: str, node_ids: Sequence[int]) -> 
             seqs=tuple(row[5]),
             said_at=row[6],
             importance=row[7],
+            superseded_by=row[8],
+            superseded_at=row[9],
         )
         for row in rows
     }

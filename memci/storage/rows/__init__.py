@@ -1,6 +1,7 @@
 """The tables, as SQLAlchemy Core sees them; the migrations make them, a test compares both."""
 
 from memci.storage.rows.agent import agent_setting, receipt
+from memci.storage.rows.belief import claim, node_version, session_end
 from memci.storage.rows.erasure import erased_message
 from memci.storage.rows.lane import job, lane, letter
 from memci.storage.rows.message import message, message_term, message_vector
@@ -19,6 +20,7 @@ from memci.storage.rows.vector_model import vector_model
 
 __all__ = [
     "agent_setting",
+    "claim",
     "erased_message",
     "focus",
     "job",
@@ -32,9 +34,11 @@ __all__ = [
     "node",
     "node_term",
     "node_vector",
+    "node_version",
     "pass_log",
     "pass_snapshot",
     "receipt",
+    "session_end",
     "trail",
     "vector_model",
 ]

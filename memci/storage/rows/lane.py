@@ -56,10 +56,15 @@ lane = Table(
     Column("beat_at", Instant),
     # No receipt is older; null: there is none. Upkeep looks here, since it sees no receipts.
     Column("receipts_from", Instant),
+    # Memories made since alike ones were last merged, and no short term ends earlier (R5). Null:
+    # there is none. Upkeep looks here, since it sees no nodes.
+    Column("new_memories", BigInteger, nullable=False, server_default=_ZERO),
+    Column("expire_at", Instant),
     made_at(),
-    # Only the two token columns are indexed: claims, renewals and counters stay HOT updates.
+    # Only what is waited for is indexed: claims, renewals and counters stay HOT updates.
     Index("lane_due", "wake_at", postgresql_where=text("wake_at IS NOT NULL")),
     Index("lane_compress_due", "compress_at", postgresql_where=text("compress_at IS NOT NULL")),
+    Index("lane_expire", "expire_at", postgresql_where=text("expire_at IS NOT NULL")),
     postgresql_with={"fillfactor": 50},
 )
 

@@ -6,6 +6,7 @@ from pgvector.sqlalchemy import HALFVEC
 from sqlalchemy import (
     REAL,
     BigInteger,
+    Boolean,
     Column,
     Double,
     Identity,
@@ -13,6 +14,7 @@ from sqlalchemy import (
     Integer,
     Table,
     Text,
+    false,
     text,
 )
 from sqlalchemy.dialects.postgresql import ARRAY
@@ -45,6 +47,12 @@ node = Table(
     # short or long (R3); a short-term memory is judged anew when its time is over (R5).
     Column("tier", Text, nullable=False, server_default=text("'long'")),
     Column("expires_at", Instant),
+    # When something spoke for it at the end of its short term; whether it was compared with others.
+    Column("promoted_at", Instant),
+    Column("compared", Boolean, nullable=False, server_default=false()),
+    # The memory that says otherwise now, and since when (R6).
+    Column("superseded_by", BigInteger),
+    Column("superseded_at", Instant),
     Column("scan_count", BigInteger, nullable=False, server_default=_ZERO),
     Column("last_pass", BigInteger, nullable=False, server_default=_ZERO),
     # Small-model calls of the compression under way (M13), in which pass, and when to try again.

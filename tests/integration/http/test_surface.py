@@ -25,6 +25,10 @@ PUT /v1/agents/{agent}/settings
 GET /v1/agents/{agent}/nodes
 GET /v1/agents/{agent}/nodes/{node_id}
 GET /v1/agents/{agent}/nodes/{node_id}/trail
+GET /v1/agents/{agent}/nodes/{node_id}/history
+GET /v1/agents/{agent}/sessions
+POST /v1/agents/{agent}/sessions/{session}/end
+POST /v1/agents/{agent}/consolidate
 GET /v1/agents/{agent}/links
 GET /v1/agents/{agent}/focus
 GET /v1/agents/{agent}/network

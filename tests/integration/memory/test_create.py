@@ -43,6 +43,7 @@ def test_entities_become_focus_points_before_the_memory_is_linked_to_them(
         "entities": 2,
         "links": 4,
         "nodes": [1, 2, 3],
+        "superseded": 0,
     }
 
 

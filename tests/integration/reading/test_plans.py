@@ -123,10 +123,30 @@ def test_filtered_search_reads_its_agents_rows_by_index(crowded: Reader, filters
     assert check(plans(crowded, lambda: search.run("big", request, vector=vector)))
 
 
+SIGHTS: list[dict[str, Any]] = [
+    {},
+    {"session_id": "s10"},
+    {"session_id": "s10", "user_id": "u", "as_of": "2020-01-01T00:00:00Z"},
+]
+
+
+@pytest.mark.parametrize("sight", SIGHTS[1:], ids=str)
+def test_search_in_sight_reads_its_agents_rows_by_index(crowded: Reader, sight: dict[str, Any]):
+    text, vector = question()
+    search, request = Search(*crowded.parts), SearchRequest(query=text, **sight)
+    found = plans(crowded, lambda: search.run("big", request, vector=vector))
+    assert check(found)
+    hiding = [each for plan in found for each in scans(plan) if each.get("Alias") == "h"]
+    assert {each.get("Index Name") for each in hiding} == {"node_short"}
+
+
+@pytest.mark.parametrize("sight", SIGHTS, ids=str)
 @pytest.mark.parametrize("keywords", [[], ["w9"], ["zzz"]], ids=str)
-def test_recall_reads_its_agents_rows_by_index(crowded: Reader, keywords: list[str]):
+def test_recall_reads_its_agents_rows_by_index(
+    crowded: Reader, keywords: list[str], sight: dict[str, Any]
+):
     _, vector = question()
-    recall, request = Recall(*crowded.parts), RecallRequest(keywords=keywords)
+    recall, request = Recall(*crowded.parts), RecallRequest(keywords=keywords, **sight)
     read = check(plans(crowded, lambda: recall.run("big", request, vectors=vector[None])))
     assert "link" in read
 

@@ -1,0 +1,128 @@
+"""Merging near-identical short-term memories of one session and day into one (R5, M9)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+
+from memci.domain.language import Language
+from memci.domain.memory.link import Link
+from memci.domain.memory.node import NodeType
+from memci.domain.memory.sameness import Reading, read, says, tells_the_same
+
+# Below it nobody looks at the texts. A longer telling of the same thing lies above it.
+ALIKE_COSINE = 0.8
+_MOST_KEYWORDS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class ShortMemory:
+    """A short-term memory that may be merged. Times are aware UTC.
+
+    ``speakers``: who said what it tells, by role and name: what one person says of himself is not
+    what another says.
+    """
+
+    id: int
+    content: str
+    phrase: str
+    keywords: tuple[str, ...]
+    language: Language
+    type: NodeType
+    original_length: int
+    worth: float
+    seqs: tuple[int, ...]
+    session_id: str | None
+    user_id: str | None
+    said_at: datetime | None
+    expires_at: datetime | None
+    scan_count: int
+    speakers: frozenset[tuple[str, str | None]]
+
+    @property
+    def place(self) -> tuple[str | None, str | None, date | None]:
+        """Return where it belongs: memories of two places are never merged (M9)."""
+        return self.session_id, self.user_id, self.said_at.date() if self.said_at else None
+
+
+def _comparable(one: ShortMemory, other: ShortMemory) -> bool:
+    # What one tells of himself is not what another tells.
+    return one.place == other.place and one.speakers == other.speakers
+
+
+def groups(
+    memories: Mapping[int, ShortMemory], alike: Iterable[tuple[int, int]]
+) -> list[tuple[int, ...]]:
+    """Return groups of two and more memories in which every pair agrees, by id, ascending.
+
+    ``alike`` are the pairs whose cosine is ``ALIKE_COSINE`` or more; no other pair agrees. The
+    earlier a memory, the earlier it finds its group, so that the answer hangs on nothing else.
+    """
+    agreeing: defaultdict[int, set[int]] = defaultdict(set)
+    readings: dict[int, Reading] = {}
+    for one, other in alike:
+        if one == other or not _comparable(memories[one], memories[other]):
+            continue
+        for each in (one, other):
+            if each not in readings:
+                readings[each] = read(memories[each].content)
+        if tells_the_same(readings[one], readings[other]):
+            agreeing[one].add(other)
+            agreeing[other].add(one)
+    found: list[list[int]] = []
+    for memory in sorted(agreeing):
+        group = next((each for each in found if agreeing[memory].issuperset(each)), None)
+        if group is None:
+            found.append([memory])
+        else:
+            group.append(memory)
+    return [tuple(group) for group in found if len(group) > 1]
+
+
+def merged(group: Sequence[ShortMemory], new_id: int) -> tuple[ShortMemory, int]:
+    """Return the one memory that stands for a group, and whose text it has.
+
+    The one that says most says all that the others say (``same``); of equals it is the earliest.
+    """
+    teller = min(group, key=lambda each: (-says(each.content), each.id))
+    keywords = [*teller.keywords, *(word for each in group for word in each.keywords)]
+    whole = replace(
+        teller,
+        id=new_id,
+        keywords=tuple(dict.fromkeys(keywords))[:_MOST_KEYWORDS],
+        original_length=max(each.original_length for each in group),
+        worth=max(each.worth for each in group),
+        seqs=tuple(sorted({seq for each in group for seq in each.seqs})),
+        said_at=min((each.said_at for each in group if each.said_at), default=None),
+        expires_at=max((each.expires_at for each in group if each.expires_at), default=None),
+        scan_count=max(each.scan_count for each in group),
+    )
+    return whole, teller.id
+
+
+def joined_links(links: Iterable[Link], group: Collection[int], new_id: int) -> list[Link]:
+    """Return the links of the one that stands for a group: the union of theirs, both ways.
+
+    Of two at the same node the stronger stays, with its relation and hint; those within the group
+    are gone. Ordered by source, then target.
+    """
+    strongest: dict[tuple[int, int], Link] = {}
+    for link in links:
+        source = new_id if link.source in group else link.source
+        target = new_id if link.target in group else link.target
+        if source == target:
+            continue
+        known = strongest.get((source, target))
+        # Of equals, that of the earliest memory.
+        if known is None or _rank(link) < _rank(known):
+            strongest[source, target] = link
+    return [
+        replace(link, source=source, target=target)
+        for (source, target), link in sorted(strongest.items())
+    ]
+
+
+def _rank(link: Link) -> tuple[float, int, int]:
+    return -link.strength, link.source, link.target

@@ -1,0 +1,106 @@
+"""What new memories say to be so, and which older ones they contradict (R6)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Self
+
+from memci.domain.memory.claim import Claim, Held, resolved, supersessions
+from memci.domain.memory.creation import Creation, NewNode
+from memci.domain.memory.node import NodeKind
+from memci.domain.message import Message, Role
+from memci.smallmodel.offline.claims import claims_in
+from memci.storage.claims import add_claims, claims_about, claims_since
+from memci.storage.passes import position
+from memci.storage.session import Connection
+from memci.storage.versions import supersede
+
+# A correction ("Monday, not Friday") is about something said so many messages ago at most.
+_CORRECTABLE = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Beliefs:
+    """Claims of messages, by seq, in the order of each text."""
+
+    messages: Mapping[int, Message]
+    claims: Mapping[int, Sequence[Claim]]
+
+    @classmethod
+    def read(cls, messages: Collection[Message]) -> Self:
+        """Read what people assert; what a nameless assistant or a tool says is no belief."""
+        told = {message.seq: message for message in messages if _is_told(message)}
+        claims = {seq: claims_in(each.text, speaker_of(each)) for seq, each in told.items()}
+        return cls(told, claims)
+
+    def write(self, connection: Connection, agent_id: str, creation: Creation) -> int:
+        """Write what the new memories claim; return how many older ones they supersede.
+
+        The lane must be locked.
+        """
+        made = list(self._held_by(creation.nodes))
+        if not made:
+            return 0
+        corrections = [held for held in made if held.claim.corrects]
+        claims = [held for held in made if not held.claim.corrects]
+        if corrections:
+            first = min(held.seq for held in corrections)
+            known = [*claims_since(connection, agent_id, first - _CORRECTABLE), *claims]
+            claims += filter(None, (resolved(held, known) for held in corrections))
+        add_claims(connection, agent_id, claims)
+        return _supersede(connection, agent_id, claims)
+
+    def _held_by(self, nodes: Sequence[NewNode]) -> Iterator[Held]:
+        """Give each claim to the memory that holds its words, else to the first of its message."""
+        memories: defaultdict[int, list[NewNode]] = defaultdict(list)
+        for node in nodes:
+            if node.kind is NodeKind.MEMORY:
+                for seq in node.seqs:
+                    memories[seq].append(node)
+        for seq, held in memories.items():
+            for claim in self.claims.get(seq, ()):
+                words = _squeezed(claim.evidence)
+                telling = (node for node in held if words in _squeezed(node.content))
+                node = next(telling, held[0])
+                yield Held(claim, node.id, seq, self.messages[seq].said_at)
+
+
+def speaker_of(message: Message) -> str:
+    """Return the key that "I" stands for in a message: a name, a user, or whoever writes."""
+    if message.name:
+        return message.name
+    return f"user:{message.user_id}" if message.user_id else "user:"
+
+
+def _is_told(message: Message) -> bool:
+    if not message.text.strip() or message.role in {Role.SYSTEM, Role.TOOL}:
+        return False
+    return message.role is Role.USER or bool(message.name)
+
+
+def _supersede(connection: Connection, agent_id: str, claims: Sequence[Held]) -> int:
+    keys = {(held.claim.subject, held.claim.attribute) for held in claims}
+    by_key: defaultdict[tuple[str, str], list[Held]] = defaultdict(list)
+    for held in claims_about(connection, agent_id, keys):
+        by_key[held.claim.subject, held.claim.attribute].append(held)
+    _, pass_number = position(connection, agent_id)
+    superseded: set[int] = set()
+    for about in sorted(by_key):
+        for each in supersessions(by_key[about]):
+            superseded.update(
+                supersede(
+                    connection,
+                    agent_id,
+                    [each.older.node_id],
+                    by=each.newer.node_id,
+                    until=each.newer.said_at,
+                    pass_number=pass_number,
+                )
+            )
+    return len(superseded)
+
+
+def _squeezed(text: str) -> str:
+    return "".join(text.split())

@@ -1,0 +1,63 @@
+"""Which memories a recall sees: whose, of which tier, and as of when (R5, R6)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import Connection
+
+_SEEN = "SELECT n.id FROM node n WHERE n.agent_id = %(agent)s AND n.id = ANY(%(nodes)s) AND "
+_ANY = """
+SELECT EXISTS (SELECT 1 FROM node n WHERE n.agent_id = %(agent)s AND n.kind = 'memory' AND {})
+"""
+_TIER = "(n.tier = 'long' OR n.session_id = %(session)s)"
+_USER = "n.user_id = %(user)s"
+_AS_OF = "n.said_at <= %(as_of)s"
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """With a session, its short tier and the long one; with a user, the long tier of that user.
+
+    ``as_of`` (aware UTC): nothing that was said later. Without any of them, everything.
+    """
+
+    session_id: str | None = None
+    user_id: str | None = None
+    as_of: datetime | None = None
+
+    @property
+    def condition(self) -> str:
+        """Return what a memory ``n`` has to be like, as SQL on ``values``."""
+        conditions = ["true"]
+        if self.session_id is not None or self.user_id is not None:
+            conditions.append(_TIER)
+        if self.user_id is not None:
+            conditions.append(_USER)
+        if self.as_of is not None:
+            conditions.append(_AS_OF)
+        return " AND ".join(conditions)
+
+    @property
+    def values(self) -> dict[str, object]:
+        """Return what the condition speaks of."""
+        return {"session": self.session_id, "user": self.user_id, "as_of": self.as_of}
+
+
+EVERYTHING = Sight()
+
+
+def seen(connection: Connection, agent_id: str, nodes: Collection[int], sight: Sight) -> set[int]:
+    """Return those of these nodes that are in sight."""
+    if sight == EVERYTHING or not nodes:
+        return set(nodes)
+    values = {**sight.values, "agent": agent_id, "nodes": list(nodes)}
+    return set(connection.exec_driver_sql(_SEEN + sight.condition, values).scalars())
+
+
+def has_memories(connection: Connection, agent_id: str, sight: Sight) -> bool:
+    """Tell whether the agent remembers anything in sight."""
+    values = {**sight.values, "agent": agent_id}
+    return bool(connection.exec_driver_sql(_ANY.format(sight.condition), values).scalar())

@@ -1,0 +1,195 @@
+"""Laws of merging (R5): what says the same is found, and nothing that differs is ever merged."""
+
+from __future__ import annotations
+
+import itertools
+from datetime import UTC, datetime, timedelta
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memci.domain.language import Language
+from memci.domain.memory.consolidation import (
+    ShortMemory,
+    groups,
+    joined_links,
+    merged,
+)
+from memci.domain.memory.link import Link
+from memci.domain.memory.node import NodeType
+from memci.domain.memory.sameness import same
+
+MANY = settings(max_examples=500, deadline=None)
+BEGIN = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
+# Each kind of thing that may differ: alternatives that exclude one another.
+ENGLISH = {
+    "{who}": ["Anna", "Bob", "Mrs Lee", "the landlord"],
+    "{number}": ["2", "3", "15", "four", "forty", "1,200"],
+    "{day}": ["on Monday", "on Friday", "today", "tomorrow", "in May", "in June"],
+    "{may}": ["can", "cannot", "can't", "will", "will not", "might"],
+}
+CHINESE = {
+    "{who}": ["小王", "小李", "张伟", "房东"],
+    "{number}": ["2", "3", "15", "四", "四十", "两百"],
+    "{day}": ["周一", "周五", "今天", "明天", "五月", "六月"],
+    "{may}": ["会", "不会", "没法", "可能会", "必须"],
+}
+FRAMES = [
+    ("{who} {may} bring {number} chairs to the office {day}", ENGLISH),
+    ("The plumber says {who} {may} pay {number} euros {day} for the pump", ENGLISH),
+    ("{day} {who} {may} send {number} boxes to the old warehouse", ENGLISH),
+    ("{who}{day}{may}把{number}把椅子搬到办公室", CHINESE),
+    ("{day}{who}{may}付{number}元修水泵", CHINESE),
+]
+
+
+@st.composite
+def facts(draw: st.DrawFn) -> tuple[str, dict[str, str], dict[str, list[str]]]:
+    """A frame, what stands in its places, and what else could."""
+    frame, choices = draw(st.sampled_from(FRAMES))
+    return frame, {slot: draw(st.sampled_from(words)) for slot, words in choices.items()}, choices
+
+
+def told(frame: str, values: dict[str, str]) -> str:
+    for slot, value in values.items():
+        frame = frame.replace(slot, value)
+    return frame
+
+
+@st.composite
+def retold(draw: st.DrawFn, text: str, language: Language) -> str:
+    """The same text with other case, blanks, marks and fillers."""
+    if language is Language.CHINESE:
+        text = draw(st.sampled_from(["", "嗯，", "请", "哦"])) + text
+        return text + draw(st.sampled_from(["", "。", "了", "啊！", "吧", "的"]))
+    text = text.replace("can't", draw(st.sampled_from(["can't", "can’t", "cannot", "can not"])))
+    lead = draw(st.sampled_from(["", "Well, ", "Oh, ", "please ", "Hey, actually ", "So "]))
+    end = draw(st.sampled_from(["", ".", "!", "...", ", please.", " , ok"]))
+    text = text.replace(" ", draw(st.sampled_from([" ", "  ", "\n"])))
+    return lead + text + end
+
+
+@MANY
+@given(st.data(), facts())
+def test_a_retelling_says_the_same(data, fact):
+    frame, values, choices = fact
+    language = Language.CHINESE if choices is CHINESE else Language.ENGLISH
+    text = told(frame, values)
+    one, other = data.draw(retold(text, language)), data.draw(retold(text, language))
+    assert same(one, other)
+    assert same(other, one)
+
+
+@MANY
+@given(st.data(), facts())
+def test_one_other_name_number_date_or_negation_is_another_fact(data, fact):
+    frame, values, choices = fact
+    slot = data.draw(st.sampled_from(sorted(values)))
+    canonical = {"can't": "cannot"}
+    others = [
+        word
+        for word in choices[slot]
+        if canonical.get(word, word) != canonical.get(values[slot], values[slot])
+    ]
+    changed = {**values, slot: data.draw(st.sampled_from(others))}
+    language = Language.CHINESE if choices is CHINESE else Language.ENGLISH
+    one = data.draw(retold(told(frame, values), language))
+    other = data.draw(retold(told(frame, changed), language))
+    assert not same(one, other)
+    assert not same(other, one)
+
+
+@MANY
+@given(st.text(max_size=60), st.text(max_size=60))
+def test_any_text_can_be_compared_and_it_is_symmetrical(one, other):
+    assert same(one, other) == same(other, one)
+
+
+TEXTS = [
+    "the pump is broken", "The pump is broken!", "well, the old pump is broken",
+    "the fan is broken",
+    "the pump is not broken", "Anna has 2 cats", "Anna has 3 cats", "anna has 2 cats.",
+    "我不抽烟", "我抽烟", "我不抽烟啊",
+]  # fmt: skip
+
+
+@st.composite
+def memories(draw: st.DrawFn) -> dict[int, ShortMemory]:
+    made = {}
+    for number in range(1, draw(st.integers(2, 8)) + 1):
+        text = draw(st.sampled_from(TEXTS))
+        made[number] = ShortMemory(
+            id=number,
+            content=text,
+            phrase=text[:10],
+            keywords=tuple(text.split()[:3]),
+            language=Language.ENGLISH,
+            type=NodeType.EPISODIC,
+            original_length=len(text) + draw(st.integers(0, 5)),
+            worth=draw(st.floats(0, 10)),
+            seqs=(number,),
+            session_id=draw(st.sampled_from([None, "s1", "s2"])),
+            user_id=draw(st.sampled_from([None, "u1"])),
+            said_at=BEGIN + timedelta(hours=draw(st.sampled_from([0, 1, 20]))),
+            expires_at=BEGIN + timedelta(hours=24 + draw(st.integers(0, 3))),
+            scan_count=draw(st.integers(0, 5)),
+            speakers=frozenset({(draw(st.sampled_from(["user", "assistant"])), None)}),
+        )
+    return made
+
+
+@MANY
+@given(memories(), st.randoms(use_true_random=False))
+def test_every_pair_of_a_group_agrees_and_nobody_is_in_two(made, random):
+    pairs = list(itertools.combinations(made, 2))
+    random.shuffle(pairs)
+    found = groups(made, pairs)
+    assert found == groups(made, sorted(pairs))
+    members = [node for group in found for node in group]
+    assert len(members) == len(set(members))
+    for group in found:
+        assert len(group) > 1
+        for one, other in itertools.combinations(group, 2):
+            assert same(made[one].content, made[other].content)
+            assert made[one].speakers == made[other].speakers
+            assert made[one].place == made[other].place
+
+
+@MANY
+@given(memories())
+def test_a_merged_memory_tells_what_each_told_and_is_as_strong(made):
+    for group in groups(made, itertools.combinations(made, 2)):
+        parts = [made[node] for node in group]
+        whole, teller = merged(parts, 99)
+        assert teller in group
+        assert all(same(whole.content, each.content) for each in parts)
+        assert set(whole.seqs) == {seq for each in parts for seq in each.seqs}
+        assert whole.worth == max(each.worth for each in parts)
+        assert whole.said_at == min(each.said_at for each in parts if each.said_at)
+        assert whole.expires_at == max(each.expires_at for each in parts if each.expires_at)
+        assert groups({99: whole}, []) == []
+
+
+@st.composite
+def links(draw: st.DrawFn) -> list[Link]:
+    ends = draw(st.sets(st.tuples(st.integers(1, 6), st.integers(1, 6)), max_size=12))
+    return [
+        Link(source, target, f"r{source}", draw(st.floats(0, 1)), f"h{target}")
+        for source, target in sorted(ends)
+        if source != target
+    ]
+
+
+@MANY
+@given(links(), st.sets(st.integers(1, 6), min_size=2))
+def test_links_are_joined_and_none_becomes_stronger(made, group):
+    joined = joined_links(made, group, 99)
+    ends = {(each.source, each.target): each for each in joined}
+    assert len(ends) == len(joined)
+    assert not any(each.source in group or each.target in group for each in joined)
+    for link in made:
+        source = 99 if link.source in group else link.source
+        target = 99 if link.target in group else link.target
+        if source != target:
+            assert ends[source, target].strength >= link.strength
+    assert {each.strength for each in joined} <= {each.strength for each in made}

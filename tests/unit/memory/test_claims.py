@@ -1,0 +1,33 @@
+"""Which facts contradict which, in English and Chinese (R6)."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.facts import (
+    COMPATIBLE_CHINESE,
+    COMPATIBLE_ENGLISH,
+    CONTRADICT_CHINESE,
+    CONTRADICT_ENGLISH,
+    supersedes,
+)
+
+
+@pytest.mark.parametrize(("older", "newer"), CONTRADICT_ENGLISH + CONTRADICT_CHINESE)
+def test_a_new_value_supersedes_the_old_one(older: str, newer: str):
+    assert supersedes(older, newer)
+
+
+@pytest.mark.parametrize(("older", "newer"), COMPATIBLE_ENGLISH + COMPATIBLE_CHINESE)
+def test_what_does_not_contradict_supersedes_nothing(older: str, newer: str):
+    assert not supersedes(older, newer)
+
+
+@pytest.mark.parametrize(("older", "newer"), CONTRADICT_ENGLISH[:4] + CONTRADICT_CHINESE[:3])
+def test_what_another_speaker_says_of_himself_supersedes_nothing(older: str, newer: str):
+    assert not supersedes(older, newer, ("user:ann", "user:bob"))
+
+
+def test_a_speaker_is_known_by_name():
+    assert supersedes("Anna lives in Paris", "I moved to Rome", ("Bob", "Anna"))
+    assert not supersedes("Anna lives in Paris", "I moved to Rome", ("Bob", "Bob"))
