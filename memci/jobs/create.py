@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from random import Random
+from functools import partial
 from typing import Any, Self
+from uuid import UUID
 
 from memci.domain.lane.job import Job
 from memci.domain.memory.creation import AnnotatedSegment, Creation, attend
 from memci.domain.memory.focus import Focus
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.relation import relation_names
+from memci.domain.memory.replay import ReplayEvent
 from memci.domain.memory.state import FilterReason, MemoryState
 from memci.domain.message import Message, Remember, Role
 from memci.errors import SmallModelAnswerError
@@ -22,8 +24,14 @@ from memci.queue.handler import Effect
 from memci.smallmodel.registry import SmallModels
 from memci.storage.focus import focus_of
 from memci.storage.index import Embedded, message_vectors, nearest_nodes
-from memci.storage.memory_state import handed_messages, lock_messages, mark_memory
+from memci.storage.memory_state import (
+    handed_messages,
+    lock_messages,
+    mark_memory,
+    taken_messages,
+)
 from memci.storage.parameters import parameters_of
+from memci.storage.replay_log import log_event
 from memci.storage.session import Connection, Database
 
 MEMORY_CREATE = "memci.memory.create"
@@ -41,42 +49,60 @@ class MemoryCreation:
     kind = MEMORY_CREATE
     triggers_compression = True
 
-    def __init__(
-        self,
-        database: Database,
-        models: SmallModels,
-        defaults: MemoryParameters,
-        random: Random | None = None,
-    ) -> None:
-        """Take the parameters of agents that set none; ``random`` draws victims (M19)."""
+    def __init__(self, database: Database, models: SmallModels, defaults: MemoryParameters) -> None:
+        """Take the parameters of agents that set none."""
         self._database = database
         self._models = models
         self._defaults = defaults
-        self._random = random or Random()
 
     def prepare(self, job: Job) -> Effect:
         """Read the messages and think about them; the effect writes what came of it."""
-        with self._database.agent_snapshot(job.agent_id) as connection:
-            parameters = parameters_of(connection, job.agent_id, self._defaults)
-            messages = handed_messages(
-                connection, job.agent_id, _range(job), _remember(job), job.payload.get("seqs")
-            )
-            focus = focus_of(connection, job.agent_id)
-            known = self._known(connection, job.agent_id, messages)
+
+        def handed(connection: Connection) -> list[Message]:
+            only = job.payload.get("seqs")
+            return handed_messages(connection, job.agent_id, _range(job), _remember(job), only)
+
+        return _Effect(*self.think(job.agent_id, job.id, handed))
+
+    def again(self, agent_id: str, job_id: UUID, seqs: Sequence[int]) -> Effect:
+        """Think about messages as an earlier job did, for a network that is rebuilt (M24).
+
+        What is noted on the messages stays as it is.
+        """
+        taken = partial(taken_messages, agent_id=agent_id, seqs=seqs)
+        return _Effect(*self.think(agent_id, job_id, taken), again=True)
+
+    def think(
+        self,
+        agent_id: str,
+        job_id: UUID,
+        read: Callable[[Connection], list[Message]],
+        *,
+        parts: bool = False,
+    ) -> tuple[Growth, MessageTexts, list[Thought]]:
+        """Think about the messages that ``read`` returns; write nothing.
+
+        ``parts``: they are not whole, so what is known of those that are stored does not hold.
+        """
+        with self._database.agent_snapshot(agent_id) as connection:
+            parameters = parameters_of(connection, agent_id, self._defaults)
+            messages = read(connection)
+            focus = focus_of(connection, agent_id)
+            known = self._known(connection, agent_id, [] if parts else messages)
         models = self._models
         texts = MessageTexts.read(messages, known, models.embedder, models.lexicon, later=is_long)
         cut = annotated_segments(models, texts)
         texts = texts.pooled(cut.parts())
         relations = self._relations(cut.segments, focus, parameters.focus_limit)
-        thoughts = self._thoughts(job.agent_id, cut, relations, parameters)
-        growth = Growth(job.agent_id, job.id, parameters, texts.model, self._random)
-        return _Effect(growth, texts, thoughts)
+        thoughts = self._thoughts(agent_id, cut, relations, parameters)
+        return Growth(agent_id, job_id, parameters, texts.model), texts, thoughts
 
     def _known(
         self, connection: Connection, agent_id: str, messages: Sequence[Message]
     ) -> Embedded:
         model = self._models.embedder.model
-        seqs = [message.seq for message in messages]
+        # Of long ones the parts count, whether a vector of the whole is stored by now or not.
+        seqs = [message.seq for message in messages if not is_long(message)]
         return Embedded(*message_vectors(connection, agent_id, seqs, model), model)
 
     def _relations(
@@ -124,17 +150,21 @@ class _Effect:
     growth: Growth
     texts: MessageTexts
     thoughts: list[Thought]
+    again: bool = False
 
     def __call__(self, connection: Connection) -> Mapping[str, Any]:
         agent_id = self.growth.agent_id
         messages = self.texts.messages
         locked = lock_messages(connection, agent_id, [message.seq for message in messages])
+        taken = locked.stored if self.again else locked.unmade
         indexed = self.texts.write(connection, agent_id, locked.unindexed)
-        thoughts = [t for t in self.thoughts if locked.unmade.issuperset(t.segment.seqs)]
+        thoughts = [t for t in self.thoughts if taken.issuperset(t.segment.seqs)]
         creation = self.growth.write(connection, thoughts)
+        log_event(connection, agent_id, ReplayEvent.CREATED, self.growth.job_id, list(taken))
         fates = _Fates.of(thoughts, creation)
-        states = {m.seq: fates.state(m) for m in messages if m.seq in locked.unmade}
-        mark_memory(connection, agent_id, states)
+        states = {m.seq: fates.state(m) for m in messages if m.seq in taken}
+        if not self.again:
+            mark_memory(connection, agent_id, states)
         numbers = {"messages": len(states), "indexed": indexed, "segments": len(thoughts)}
         return {**numbers, **numbers_of(creation)}
 

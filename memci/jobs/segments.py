@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 import numpy as np
 
 from memci.domain.memory.creation import AnnotatedSegment
 from memci.domain.memory.entity import key_entities
+from memci.domain.memory.span import Span, spans
 from memci.domain.message import Message, Role
 from memci.errors import SmallModelAnswerError
 from memci.jobs.texts import MessageTexts, unit_rows
@@ -56,20 +57,21 @@ def tells(message: Message) -> bool:
 def annotated_segments(models: SmallModels, texts: MessageTexts) -> Segments:
     """Cut the messages into segments and annotate them; no segment spans sessions or users."""
     told = sorted(filter(tells, texts.messages), key=_conversation)
-    cuts: list[TopicSegment] = []
+    cuts: list[tuple[TopicSegment, Span]] = []
     for _, group in groupby(told, key=_conversation):
         messages = list(group)
         cut = models.segmenter.segment(messages, texts.rows_of(messages))
         _check_cut(messages, cut)
-        cuts += cut
-    cuts.sort(key=lambda cut: cut.seqs[0])
-    annotations = models.annotator.annotate([cut.text for cut in cuts])
+        said = {message.seq: message.text for message in messages}
+        cuts += zip(cut, spans(said, ((each.seqs, each.text) for each in cut)), strict=True)
+    cuts.sort(key=lambda cut: cut[0].seqs[0])
+    annotations = models.annotator.annotate([cut.text for cut, _ in cuts])
     by_seq = {message.seq: message for message in told}
     segments = [
-        _annotated(cut, annotation, by_seq[cut.seqs[0]])
-        for cut, annotation in zip(cuts, annotations, strict=True)
+        replace(_annotated(cut, annotation, by_seq[cut.seqs[0]]), span=span)
+        for (cut, span), annotation in zip(cuts, annotations, strict=True)
     ]
-    return Segments(segments, _vectors(models, texts, cuts))
+    return Segments(segments, _vectors(models, texts, [cut for cut, _ in cuts]))
 
 
 def _conversation(message: Message) -> tuple[str, str]:

@@ -17,6 +17,7 @@ _HANDED = """
 WHERE agent_id = %s AND seq BETWEEN %s AND %s AND remember = ANY(%s)
 AND (%s::bigint[] IS NULL OR seq = ANY(%s)) AND memory_state IN ('none', 'pending') ORDER BY seq
 """
+_TAKEN = "WHERE agent_id = %s AND seq = ANY(%s) ORDER BY seq"
 _UNINDEXED = """
 WHERE agent_id = %s AND seq BETWEEN %s AND %s AND NOT indexed ORDER BY seq
 """
@@ -54,6 +55,7 @@ UPDATE message SET memory_state = 'pending', remember = 'now' WHERE agent_id = %
 class Locked:
     """Messages that are still there and locked until commit, by what may be done with them."""
 
+    stored: frozenset[int]
     unindexed: frozenset[int]
     unmade: frozenset[int]
 
@@ -80,6 +82,11 @@ def handed_messages(
     return _messages(connection, _HANDED, (agent_id, *seqs, list(remember), only, only))
 
 
+def taken_messages(connection: Connection, agent_id: str, seqs: Sequence[int]) -> list[Message]:
+    """Return those of the messages that are still stored, whatever memory has made of them."""
+    return _messages(connection, _TAKEN, (agent_id, list(seqs)))
+
+
 def unindexed_messages(
     connection: Connection, agent_id: str, seqs: tuple[int, int]
 ) -> list[Message]:
@@ -91,6 +98,7 @@ def lock_messages(connection: Connection, agent_id: str, seqs: Sequence[int]) ->
     """Lock those of the messages that are still stored, so that no erasure gets between."""
     rows = connection.exec_driver_sql(_LOCK, (agent_id, list(seqs))).all()
     return Locked(
+        stored=frozenset(row.seq for row in rows),
         unindexed=frozenset(row.seq for row in rows if not row.indexed),
         unmade=frozenset(row.seq for row in rows if row.open),
     )

@@ -19,9 +19,10 @@ ORDER BY id
 class TrailEvent(StrEnum):
     """What can happen to a node."""
 
-    CREATED = "created"  # job, messages
+    CREATED = "created"  # job, messages, and span (memory/span.py) or kind, of an entity
     COMPRESSED = "compressed"  # from, to: characters
     FORGOTTEN = "forgotten"  # reason
+    RESTORED = "restored"  # as: of the forgotten node, the new one; of: the other way round
 
 
 def append_trail(

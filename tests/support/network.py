@@ -91,7 +91,7 @@ class AgentUnderTest:
         )
 
     def creation(self) -> MemoryCreation:
-        return MemoryCreation(self.database, self.models, self.parameters, Random(7))
+        return MemoryCreation(self.database, self.models, self.parameters)
 
     def create(self, job: Job) -> Mapping[str, Any]:
         """Run a create job: its effect commits, and asks for a pass as the lane would (M16)."""

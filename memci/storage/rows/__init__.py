@@ -1,6 +1,7 @@
 """The tables, as SQLAlchemy Core sees them; the migrations make them, a test compares both."""
 
 from memci.storage.rows.agent import agent_setting, receipt
+from memci.storage.rows.edition import EDITION_SCHEMA, TWINNED, TWINS, edition, replay_log
 from memci.storage.rows.lane import job, lane, letter
 from memci.storage.rows.message import message, message_term, message_vector
 from memci.storage.rows.metadata import metadata
@@ -15,7 +16,11 @@ from memci.storage.rows.network import (
 )
 
 __all__ = [
+    "EDITION_SCHEMA",
+    "TWINNED",
+    "TWINS",
     "agent_setting",
+    "edition",
     "focus",
     "job",
     "lane",
@@ -30,5 +35,6 @@ __all__ = [
     "node_vector",
     "pass_log",
     "receipt",
+    "replay_log",
     "trail",
 ]

@@ -34,5 +34,6 @@ def test_up_down_and_up_again(database_url):
 
 def test_the_tables_are_what_the_code_says(database_url):
     with as_owner(database_url) as connection:
-        context = MigrationContext.configure(connection, opts={"compare_server_default": True})
+        options = {"compare_server_default": True, "include_schemas": True}
+        context = MigrationContext.configure(connection, opts=options)
         assert compare_metadata(context, metadata) == []
