@@ -160,7 +160,8 @@ class _Effect:
         indexed = self.texts.write(connection, agent_id, locked.unindexed)
         thoughts = [t for t in self.thoughts if taken.issuperset(t.segment.seqs)]
         creation = self.growth.write(connection, thoughts)
-        log_event(connection, agent_id, ReplayEvent.CREATED, self.growth.job_id, list(taken))
+        if taken:
+            log_event(connection, agent_id, ReplayEvent.CREATED, self.growth.job_id, list(taken))
         fates = _Fates.of(thoughts, creation)
         states = {m.seq: fates.state(m) for m in messages if m.seq in taken}
         if not self.again:

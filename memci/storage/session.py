@@ -12,7 +12,6 @@ that lets us wait too long for others ``DatabaseBusyError``.
 
 from __future__ import annotations
 
-import copy
 import select
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
@@ -61,6 +60,8 @@ CONNECT: dict[str, Any] = {
 class Database:
     """A pool of connections and the ways to open a transaction on it; safe for threads."""
 
+    _looks_beside = False
+
     def __init__(self, url: str, *, pool_size: int = 8) -> None:
         """Take a PostgreSQL URL; connects when first used."""
         self.engine: Engine = create_engine(
@@ -73,7 +74,6 @@ class Database:
             pool_recycle=1800,
             connect_args=CONNECT,
         )
-        self._looks_beside = False
 
     def beside(self) -> Database:
         """Return the same doors to networks that are rebuilt beside the current ones (M24).
@@ -81,9 +81,7 @@ class Database:
         Whatever asks for nodes, links, focus points, trails and passes through them gets those of
         the rebuilt network; all else is the same. They share the pool.
         """
-        doors = copy.copy(self)
-        doors._looks_beside = True
-        return doors
+        return _Beside(self)
 
     def agent_transaction(
         self, agent_id: str, *, durable: bool = True
@@ -174,6 +172,15 @@ class Database:
             connection.close()
             raise
         return connection
+
+
+class _Beside(Database):
+    """The same pool, whose transactions find rebuilt networks."""
+
+    _looks_beside = True
+
+    def __init__(self, database: Database) -> None:
+        self.engine = database.engine
 
 
 @contextmanager
