@@ -83,6 +83,13 @@ class Agent:
     trail = _blocking(AgentVerbs.trail)
     links = _blocking(AgentVerbs.links)
     focus = _blocking(AgentVerbs.focus)
+    mention = _blocking(AgentVerbs.mention)
+    restore = _blocking(AgentVerbs.restore)
+    rebuild = _blocking(AgentVerbs.rebuild)
+    rebuilt = _blocking(AgentVerbs.rebuilt)
+    compare_rebuilt = _blocking(AgentVerbs.compare_rebuilt)
+    switch_rebuilt = _blocking(AgentVerbs.switch_rebuilt)
+    drop_rebuilt = _blocking(AgentVerbs.drop_rebuilt)
     receipt = _blocking(AgentVerbs.receipt)
     settings = _blocking(AgentVerbs.settings)
     configure = _blocking(AgentVerbs.configure)
@@ -95,6 +102,7 @@ class Agent:
     cancel_compression = _blocking(AgentVerbs.cancel_compression)
     resume = _blocking(AgentVerbs.resume)
     wait = _blocking(AgentVerbs.wait)
+    wait_rebuilt = _blocking(AgentVerbs.wait_rebuilt)
     wait_idle = _blocking(AgentVerbs.wait_idle)
 
 
@@ -123,6 +131,13 @@ class AsyncAgent:
     trail = _awaitable(AgentVerbs.trail)
     links = _awaitable(AgentVerbs.links)
     focus = _awaitable(AgentVerbs.focus)
+    mention = _awaitable(AgentVerbs.mention)
+    restore = _awaitable(AgentVerbs.restore)
+    rebuild = _awaitable(AgentVerbs.rebuild)
+    rebuilt = _awaitable(AgentVerbs.rebuilt)
+    compare_rebuilt = _awaitable(AgentVerbs.compare_rebuilt)
+    switch_rebuilt = _awaitable(AgentVerbs.switch_rebuilt)
+    drop_rebuilt = _awaitable(AgentVerbs.drop_rebuilt)
     receipt = _awaitable(AgentVerbs.receipt)
     settings = _awaitable(AgentVerbs.settings)
     configure = _awaitable(AgentVerbs.configure)
@@ -135,6 +150,7 @@ class AsyncAgent:
     cancel_compression = _awaitable(AgentVerbs.cancel_compression)
     resume = _awaitable(AgentVerbs.resume)
     wait = _awaitable(AgentVerbs.wait)
+    wait_rebuilt = _awaitable(AgentVerbs.wait_rebuilt)
     wait_idle = _awaitable(AgentVerbs.wait_idle)
 
 

@@ -7,7 +7,7 @@ from fastapi import FastAPI
 from memci.http import documentation, problems
 from memci.http.edge import Edge
 from memci.http.gate import Gate
-from memci.http.routers import agents, health, jobs, messages, network, reads
+from memci.http.routers import agents, editions, health, jobs, messages, network, reads
 from memci.runtime import Runtime
 from memci.storage.gauges import lane_gauges
 from memci.telemetry.metrics import HttpMetrics, LaneCollector, LaneGauges
@@ -19,6 +19,9 @@ _ROUTERS = (
     agents.reading,
     agents.operating,
     network.router,
+    editions.writing,
+    editions.reading,
+    editions.operating,
     jobs.reading,
     jobs.operating,
     health.router,

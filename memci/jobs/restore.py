@@ -10,7 +10,6 @@ from uuid import UUID
 
 from memci.domain.lane.job import Job
 from memci.domain.language import language_of
-from memci.domain.memory.creation import Creation
 from memci.domain.memory.node import NodeKind
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.replay import ReplayEvent
@@ -72,14 +71,15 @@ class _Effect:
         if creation.nodes:
             event = ReplayEvent.RESTORED
             log_event(connection, growth.agent_id, event, growth.job_id, seqs, self.payload)
-            self._note(connection, creation)
-        return {"messages": len(stored), **numbers_of(creation)}
+        made = [node.id for node in creation.nodes if node.kind is NodeKind.MEMORY]
+        self._note(connection, made)
+        return {"node": max(made, default=None), **numbers_of(creation)}
 
-    def _note(self, connection: Connection, creation: Creation) -> None:
+    def _note(self, connection: Connection, made: Sequence[int]) -> None:
         """Note on both nodes, the forgotten one and the new one, which is which."""
         job, old = str(self.growth.job_id), self.payload["node"]
         _, pass_number = position(connection, self.growth.agent_id)
-        for new in (node.id for node in creation.nodes if node.kind is NodeKind.MEMORY):
+        for new in made:
             told = {old: {"as": new, "job": job}, new: {"of": old, "job": job}}
             append_trail(connection, self.growth.agent_id, TrailEvent.RESTORED, pass_number, told)
 

@@ -47,11 +47,6 @@ WHERE agent_id = %(agent)s AND memory_state IN ('made', 'filtered') AND seq IN (
     SELECT unnest(seqs) FROM public.replay_log WHERE agent_id = %(agent)s
     EXCEPT SELECT unnest(seqs) FROM {EDITION_SCHEMA}.replay_log WHERE agent_id = %(agent)s)
 """  # noqa: S608 - constants of this module
-_JOB = """
-SELECT id, state, last_error FROM job
-WHERE agent_id = %s AND kind = %s AND state IN ('queued', 'dead')
-AND payload->>'edition' = %s::bigint::text ORDER BY ordinal DESC LIMIT 1
-"""
 # Logs of passes tell what has run; those of a rebuilt network only tell when it was rebuilt.
 _KEPT = frozenset({"pass_log"})
 
@@ -138,20 +133,6 @@ def clear_edition(connection: Connection, agent_id: str) -> None:
             f"DELETE FROM {EDITION_SCHEMA}.{table.name} WHERE agent_id = %s",  # noqa: S608 - ours
             (agent_id,),
         )
-
-
-class StepJob(NamedTuple):
-    """The job that takes a rebuild further; ``state`` is queued or dead."""
-
-    id: str
-    state: str
-    error: str | None
-
-
-def step_job(connection: Connection, agent_id: str, kind: str, number: int) -> StepJob | None:
-    """Return the job of this kind that is to take an edition further."""
-    row = connection.exec_driver_sql(_JOB, (agent_id, kind, number)).first()
-    return None if row is None else StepJob(str(row[0]), row[1], row[2])
 
 
 def _edition(row: tuple[object, ...]) -> Edition:

@@ -27,6 +27,13 @@ GET /v1/agents/{agent}/nodes/{node_id}
 GET /v1/agents/{agent}/nodes/{node_id}/trail
 GET /v1/agents/{agent}/links
 GET /v1/agents/{agent}/focus
+POST /v1/agents/{agent}/focus
+POST /v1/agents/{agent}/nodes/{node_id}/restore
+POST /v1/agents/{agent}/rebuild
+GET /v1/agents/{agent}/rebuild
+POST /v1/agents/{agent}/rebuild/compare
+POST /v1/agents/{agent}/rebuild/switch
+POST /v1/agents/{agent}/rebuild/drop
 GET /v1/agents/{agent}/receipts/{receipt_id}
 GET /v1/agents/{agent}/jobs
 GET /v1/agents/{agent}/jobs/{job_id}
@@ -41,7 +48,7 @@ GET /readyz
 GET /metrics
 """
 # Without a context worker a read is a 503: test_reads.py has one.
-READS = r"/(recall|search|context)$"
+READS = r"/(recall|search|context|compare)$"
 
 
 @pytest.fixture
