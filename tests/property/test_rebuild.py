@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from memci.domain.memory import slots
 from memci.domain.memory.parameters import MemoryParameters
 from memci.errors import ConflictError
 from memci.jobs import compress
@@ -16,7 +17,7 @@ from tests.support.network import AgentUnderTest
 from tests.support.rebuilding import Rebuilding, is_same
 
 FEW = settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 NAMES = st.sampled_from(["Grace", "Luigi", "Oslo", "小明"])
 
@@ -87,7 +88,7 @@ def restore(ada: AgentUnderTest, rebuilding: Rebuilding, which: int) -> None:
     capacity=st.sampled_from([0, 6]),
     batch=st.sampled_from([1, 3, 500]),
 )
-@example(  # a memory that was born between the beginning of a pass and its first node
+@example(  # a memory that was born in the middle of a pass
     history=[
         ("say", [("a", ["Grace"]), ("b", [])], "s1"),
         ("part", 0),
@@ -114,6 +115,7 @@ def test_a_rebuilt_network_is_the_network(
     rebuilding = Rebuilding(ada)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(compress, "BATCH", batch)
+        patch.setattr(slots, "DRAWN", 2)
         live(ada, rebuilding, history)
         if not ada.lane().message_seq:
             return
