@@ -33,11 +33,10 @@ def run(database: Database, agent_id: str, name: str, defaults: MemoryParameters
         parameters = parameters_of(connection, agent_id, defaults)
         if not parameters.focus_limit:
             raise ConflictError("this agent has no focus: its focus_limit is 0")
-        mention_entity(connection, agent_id, entity, parameters, uuid4())
-        points = [FocusPoint(**row) for row in list_focus(connection, agent_id)]
-        if entity.name not in {point.name for point in points}:
+        if not mention_entity(connection, agent_id, entity, parameters, uuid4()):
             raise ConflictError(
                 "every slot of the memory is taken by what may not give way: raise node_capacity"
             )
         unlock_lane(connection, agent_id, woken=woken)
-    return FocusList(focus=points)
+        points = list_focus(connection, agent_id)
+    return FocusList(focus=[FocusPoint(**row) for row in points])

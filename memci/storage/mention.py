@@ -8,7 +8,7 @@ from uuid import UUID
 from sqlalchemy import Connection
 
 from memci.domain.language import language_of
-from memci.domain.memory.creation import Creation, Ground, plan_mention
+from memci.domain.memory.creation import Ground, plan_mention
 from memci.domain.memory.entity import Entity
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.replay import ReplayEvent
@@ -27,15 +27,16 @@ def mention_entity(
     entity: Entity,
     parameters: MemoryParameters,
     mention_id: UUID,
-) -> Creation:
+) -> bool:
     """Make an entity the newest focus point, with a node if it has none; the lane must be locked.
 
     ``mention_id`` seeds the draw of who gives up a slot (M19). Where nobody may, an entity
-    without a node stays out of the focus.
+    without a node stays out of the focus, and the answer is False.
     """
     last_node_id, pass_number = position(connection, agent_id)
     focus = focus_of(connection, agent_id)
-    entities = entity_nodes(connection, agent_id, {entity.key, *(each.key for each in focus)})
+    keys = {entity.key, *(each.key for each in focus)}
+    entities = entity_nodes(connection, agent_id, keys)
     wanted = int(entity.key not in entities and parameters.focus_limit > 0)
     need = SlotNeed(wanted, parameters.node_capacity, set(entities.values()))
     slots = take_slots(connection, agent_id, need, pass_number, Random(mention_id.int))
@@ -49,4 +50,5 @@ def mention_entity(
     append_trail(connection, agent_id, TrailEvent.CREATED, pass_number, trail)
     details = {"entity": entity.name}
     log_event(connection, agent_id, ReplayEvent.MENTIONED, mention_id, details=details)
-    return creation
+    mentioned = creation.nodes[0].id if creation.nodes else entities.get(entity.key)
+    return mentioned in creation.focus

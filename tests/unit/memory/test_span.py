@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -17,7 +19,7 @@ def test_what_a_span_tells_of_is_cut_out_again(texts: list[str], data: st.DataOb
     solid = [(seq, each) for seq, text in said.items() for each in text if not each.isspace()]
     inner = data.draw(st.sets(st.integers(1, len(solid) - 1))) if len(solid) > 1 else set()
     ends = [0, *sorted(inner), len(solid)]
-    pieces = [solid[one:other] for one, other in zip(ends, ends[1:], strict=False)]
+    pieces = [solid[one:other] for one, other in pairwise(ends)]
     segments = [
         (tuple(dict.fromkeys(seq for seq, _ in piece)), " ".join(each for _, each in piece))
         for piece in pieces
