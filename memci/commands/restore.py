@@ -6,9 +6,9 @@ from memci.broker.token import Tokens
 from memci.domain.memory.node import NodeKind
 from memci.errors import ConflictError, NotFoundError
 from memci.queue.steps import submit_restore
-from memci.queue.submit import lock_lane
+from memci.queue.submit import lock_lane, unlock_lane
 from memci.shapes.edition import RestoreAnswer
-from memci.storage.origins import Origin, memory_telling, origin_of, restored_as
+from memci.storage.origins import Origin, last_restored, memory_telling, origin_of
 from memci.storage.session import Connection, Database
 
 
@@ -23,12 +23,21 @@ def run(database: Database, tokens: Tokens, agent_id: str, node_id: int) -> Rest
         origin = origin_of(connection, agent_id, node_id)
         if origin is None:
             raise NotFoundError("there never was such a node")
+        before = last_restored(connection, agent_id, node_id)
+        if before is not None and before.lives:
+            unlock_lane(connection, agent_id, woken=woken)
+            return RestoreAnswer(job_id=before.job_id, node_id=node_id, restored_as=before.node_id)
         _check(connection, agent_id, node_id, origin)
+        if before is not None:
+            raise ConflictError(
+                f"node {node_id} was restored as node {before.node_id}, which is forgotten: "
+                "restore that one"
+            )
         payload = {"node": node_id, "seqs": origin.seqs, "span": origin.span}
         job_id = submit_restore(connection, agent_id, payload)
     if woken:
         tokens.wake_lane(agent_id)
-    return RestoreAnswer(job_id=job_id, node_id=node_id)
+    return RestoreAnswer(job_id=job_id, node_id=node_id, restored_as=None)
 
 
 def _check(connection: Connection, agent_id: str, node_id: int, origin: Origin) -> None:
@@ -43,8 +52,3 @@ def _check(connection: Connection, agent_id: str, node_id: int, origin: Origin) 
     living = memory_telling(connection, agent_id, origin)
     if living is not None:
         raise ConflictError(f"node {living} was made of the same, and is not forgotten")
-    anew = restored_as(connection, agent_id, node_id)
-    if anew is not None:
-        raise ConflictError(
-            f"node {node_id} was restored as node {anew}, which is forgotten: restore that one"
-        )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from memci.config import Settings
 from memci.domain.memory.comparison import ComparedNetwork, ComparedNode, Comparison, compare
 from memci.errors import NotFoundError
 from memci.queue.editions import edition_answer
@@ -33,9 +32,11 @@ _BEGINNING = 200
 class Compare:
     """Compares; it changes nothing, and is no reading that keeps an agent's passes going."""
 
-    def __init__(self, database: Database, models: ReadingModels, settings: Settings) -> None:
+    def __init__(
+        self, database: Database, models: ReadingModels, defaults: ReadingDefaults
+    ) -> None:
         """Load nothing before the first comparison."""
-        defaults, unnoted = ReadingDefaults.of(settings), _Unnoted(database)
+        unnoted = _Unnoted(database)
         self._database = database
         self._current = Recall(database, models, defaults, unnoted)
         self._rebuilt = Recall(database.beside(), models, defaults, unnoted)

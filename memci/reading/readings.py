@@ -30,7 +30,7 @@ class Readings:
         self.recall = Recall(database, models, defaults, self._activity)
         self.search = Search(database, models, defaults, self._activity)
         self.assemble = Assemble(database, models, defaults, self._activity)
-        self.compare = Compare(database, models, settings)
+        self.compare = Compare(database, models, defaults)
         self._uses: dict[str, _Use] = {
             "recall": lambda agent_id, fields: self.recall.run(agent_id, RecallRequest(**fields)),
             "search": lambda agent_id, fields: self.search.run(agent_id, SearchRequest(**fields)),

@@ -57,10 +57,11 @@ class EditionAnswer(Answer):
 
 
 class RestoreAnswer(Answer):
-    """The job that makes a forgotten memory anew."""
+    """The job that makes a forgotten memory anew, and the new node once it is made."""
 
     job_id: UUID
     node_id: int
+    restored_as: int | None
 
 
 class FocusRequest(Request):

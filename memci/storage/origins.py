@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
+from uuid import UUID
 
 from sqlalchemy import Connection
 
@@ -24,10 +26,13 @@ SELECT n.id FROM node n JOIN trail t ON t.agent_id = n.agent_id AND t.node_id = 
    AND t.details->'span' IS NOT DISTINCT FROM to_jsonb(%(span)s::bigint[])
  ORDER BY n.id DESC LIMIT 1
 """
-_RESTORED_AS = """
-SELECT (details->>'as')::bigint FROM trail
- WHERE agent_id = %s AND node_id = %s AND event = 'restored' AND details ? 'as'
- ORDER BY id DESC LIMIT 1
+_RESTORED = """
+SELECT (t.details->>'as')::bigint, (t.details->>'job')::uuid,
+       EXISTS (SELECT FROM node n
+                WHERE n.agent_id = t.agent_id AND n.id = (t.details->>'as')::bigint)
+  FROM trail t
+ WHERE t.agent_id = %s AND t.node_id = %s AND t.event = 'restored' AND t.details ? 'as'
+ ORDER BY t.id DESC LIMIT 1
 """
 
 
@@ -64,6 +69,15 @@ def memory_telling(connection: Connection, agent_id: str, origin: Origin) -> int
     return connection.exec_driver_sql(_TELLS, values).scalar()
 
 
-def restored_as(connection: Connection, agent_id: str, node_id: int) -> int | None:
-    """Return the node as which a forgotten one was last made anew."""
-    return connection.exec_driver_sql(_RESTORED_AS, (agent_id, node_id)).scalar()
+class Restored(NamedTuple):
+    """The node as which a forgotten one was made anew, by which job, and whether it lives."""
+
+    node_id: int
+    job_id: UUID
+    lives: bool
+
+
+def last_restored(connection: Connection, agent_id: str, node_id: int) -> Restored | None:
+    """Return as what a forgotten node was last made anew."""
+    row = connection.exec_driver_sql(_RESTORED, (agent_id, node_id)).first()
+    return None if row is None else Restored(*row)

@@ -16,6 +16,7 @@ from tests.support.command_line import MEMCI, environment, run
 
 COMMANDS = (
     "up", "demo", "remember", "recall", "search", "context", "agents", "nodes", "jobs", "compress",
+    "focus", "restore", "rebuild",
     "retry", "discard", "cancel", "pause", "resume", "env", "keys", "db", "doctor",
 )  # fmt: skip
 HEAVY = ("torch", "sentence_transformers", "jieba", "sqlalchemy", "celery", "fastapi", "numpy")

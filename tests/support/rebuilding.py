@@ -74,12 +74,9 @@ class Rebuilding:
         )
         return [Job(**row._mapping) for row in rows]
 
-    def step(self) -> Mapping[str, Any] | None:
-        """Run the first job that waits; None when there is none."""
-        waiting = self.waiting()
-        if not waiting:
-            return None
-        job = waiting[0]
+    def step(self) -> Mapping[str, Any]:
+        """Run the first job that waits; there must be one."""
+        job = self.waiting()[0]
         with self.ada.lease_held() as lease:
             effect = self._handler(job.kind).prepare(job)
             with lease.effect() as connection:
@@ -90,7 +87,8 @@ class Rebuilding:
     def run(self) -> int:
         """Run what waits, and what that leads to; return how many jobs it took."""
         count = 0
-        while self.step() is not None:
+        while self.waiting():
+            self.step()
             count += 1
         return count
 
