@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from uuid import uuid4
 
+from memci.broker.token import Tokens
 from memci.domain.memory.entity import Entity, is_pronoun
 from memci.domain.memory.parameters import MemoryParameters
 from memci.errors import ConflictError, InvalidInputError, NotFoundError
@@ -15,7 +16,9 @@ from memci.storage.reading.nodes import list_focus
 from memci.storage.session import Database
 
 
-def run(database: Database, agent_id: str, name: str, defaults: MemoryParameters) -> FocusList:
+def run(
+    database: Database, tokens: Tokens, agent_id: str, name: str, defaults: MemoryParameters
+) -> FocusList:
     """Make it the newest focus point, and return the list, the latest mention first.
 
     Raises ``InvalidInputError`` for a pronoun, and ``ConflictError`` when nothing can enter the
@@ -39,4 +42,6 @@ def run(database: Database, agent_id: str, name: str, defaults: MemoryParameters
             )
         unlock_lane(connection, agent_id, woken=woken)
         points = list_focus(connection, agent_id)
+    if not woken:  # a worker that looked while the lane was locked has gone again
+        tokens.wake_lane(agent_id)
     return FocusList(focus=[FocusPoint(**row) for row in points])

@@ -79,13 +79,16 @@ def switch(database: Database, tokens: Tokens, agent_id: str) -> EditionAnswer:
     return answer
 
 
-def drop(database: Database, agent_id: str) -> EditionAnswer:
+def drop(database: Database, tokens: Tokens, agent_id: str) -> EditionAnswer:
     """Delete the rebuilt network; the current one stays as it is."""
     with database.agent_transaction(agent_id) as connection:
         edition = _there(connection, agent_id)
         clear_edition(connection, agent_id)
         save_edition(connection, agent_id, replace(edition, state=EditionState.DROPPED))
-        return edition_answer(connection, agent_id)
+        answer = edition_answer(connection, agent_id)
+    # A worker that looked while the lane was locked has gone again.
+    tokens.wake_lane(agent_id)
+    return answer
 
 
 def _there(connection: Connection, agent_id: str) -> Edition:

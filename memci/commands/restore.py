@@ -35,8 +35,8 @@ def run(database: Database, tokens: Tokens, agent_id: str, node_id: int) -> Rest
             )
         payload = {"node": node_id, "seqs": origin.seqs, "span": origin.span}
         job_id = submit_restore(connection, agent_id, payload)
-    if woken:
-        tokens.wake_lane(agent_id)
+    # A worker that looked while the lane was locked has gone again.
+    tokens.wake_lane(agent_id)
     return RestoreAnswer(job_id=job_id, node_id=node_id, restored_as=None)
 
 

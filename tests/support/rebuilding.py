@@ -51,7 +51,7 @@ class Rebuilding:
         return rebuild.switch(self.ada.database, self._tokens, self.ada.agent_id)
 
     def drop(self) -> EditionAnswer:
-        return rebuild.drop(self.ada.database, self.ada.agent_id)
+        return rebuild.drop(self.ada.database, self._tokens, self.ada.agent_id)
 
     def show(self) -> EditionAnswer:
         return rebuild.show(self.ada.database, self.ada.agent_id)
@@ -61,7 +61,9 @@ class Rebuilding:
 
     def mention(self, name: str) -> list[str]:
         """Return the focus, the latest mention first."""
-        answer = focus.run(self.ada.database, self.ada.agent_id, name, self.ada.parameters)
+        answer = focus.run(
+            self.ada.database, self._tokens, self.ada.agent_id, name, self.ada.parameters
+        )
         return [point.name for point in answer.focus]
 
     # What the lane does.

@@ -32,7 +32,8 @@ def mention(agent: AgentId, body: FocusRequest, call: Call) -> FocusList:
     is new, or was forgotten, is made.
     """
     runtime = call.runtime
-    return focus.run(runtime.database, agent, body.entity, runtime.settings.memory)
+    defaults = runtime.settings.memory
+    return focus.run(runtime.database, runtime.tokens, agent, body.entity, defaults)
 
 
 @writing.post(
@@ -91,4 +92,4 @@ def switch_rebuilt(agent: AgentId, call: Call) -> EditionAnswer:
 @operating.post("/agents/{agent}/rebuild/drop", responses=problems(404))
 def drop_rebuilt(agent: AgentId, call: Call) -> EditionAnswer:
     """Delete the rebuilt network; the current one stays as it is."""
-    return rebuild.drop(call.runtime.database, agent)
+    return rebuild.drop(call.runtime.database, call.runtime.tokens, agent)
