@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from memci.domain.memory import slots
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.message import Message
 from memci.errors import ConflictError, NotFoundError, SmallModelUnavailableError
@@ -208,8 +209,19 @@ def test_a_pass_whose_worker_died_before_its_first_node_has_begun_all_the_same(
         pass
     assert is_same(rebuilding.rebuilt())
     assert rebuilding.beside().focus() == ada.focus()
-    passes = [node.last_pass for node in ada.nodes()]
-    assert [node.last_pass for node in rebuilding.beside().nodes()] == passes
+    scans = [(node.scan_count, node.last_pass) for node in ada.nodes()]
+    assert [(n.scan_count, n.last_pass) for n in rebuilding.beside().nodes()] == scans
+
+
+def test_the_same_nodes_give_up_their_slots_again(
+    ada: AgentUnderTest, rebuilding: Rebuilding, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(slots, "DRAWN", 2)
+    ada.parameters = MemoryParameters(node_capacity=20, focus_limit=2)
+    for day in range(15):
+        ada.remember(*(f"{day}-{n} talk with [P{day}]" for n in range(3)))
+    assert len(ada.nodes()) == 20
+    assert is_same(rebuilding.rebuilt())
 
 
 def test_models_see_the_same_vectors_again(ada: AgentUnderTest, rebuilding: Rebuilding) -> None:
