@@ -14,7 +14,7 @@ from benchmarks.compare import say
 from benchmarks.report import Finding, print_table, write_json
 from benchmarks.stage import open_servers, open_stage
 
-PARTS = ("startup", "accept", "lane", "creation", "scan", "lag", "reads")
+PARTS = ("startup", "accept", "lane", "creation", "scan", "fading", "lag", "reads")
 
 
 def main() -> int:

@@ -27,12 +27,16 @@ from memci.cli.commands import (
     keys,
     lane,
     nodes,
+    plot,
     rebuild,
     recall,
+    reembed,
     remember,
     restore,
     search,
+    settings,
     up,
+    watch,
 )
 from memci.errors import InvalidInputError, MemciError
 from memci.expectation import expectation
@@ -62,6 +66,8 @@ _COMMANDS: tuple[tuple[str, Callable[..., Any]], ...] = (
     ("context", context.context),
     ("agents", agents.agents),
     ("nodes", nodes.nodes),
+    ("watch", watch.watch),
+    ("plot", plot.plot),
     ("jobs", jobs.jobs),
     ("focus", restore.focus),
     ("compress", compress.compress),
@@ -72,6 +78,8 @@ _COMMANDS: tuple[tuple[str, Callable[..., Any]], ...] = (
     ("cancel", job_actions.cancel),
     ("pause", lane.pause),
     ("resume", lane.resume),
+    ("settings", settings.settings),
+    ("reembed", reembed.reembed),
     ("env", env.env),
     ("doctor", doctor.doctor),
 )

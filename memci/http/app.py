@@ -7,7 +7,7 @@ from fastapi import FastAPI
 from memci.http import documentation, problems
 from memci.http.edge import Edge
 from memci.http.gate import Gate
-from memci.http.routers import agents, editions, health, jobs, messages, network, reads
+from memci.http.routers import agents, editions, health, jobs, messages, network, passes, reads
 from memci.runtime import Runtime
 from memci.storage.gauges import lane_gauges
 from memci.telemetry.metrics import HttpMetrics, LaneCollector, LaneGauges
@@ -22,6 +22,7 @@ _ROUTERS = (
     editions.writing,
     editions.reading,
     editions.operating,
+    passes.router,
     jobs.reading,
     jobs.operating,
     health.router,

@@ -10,6 +10,7 @@ from memci.jobs.create import MemoryCreation
 from memci.jobs.drop import LinkDropping
 from memci.jobs.index import MessageIndexing, WindowLimits
 from memci.jobs.rebuild import NetworkRebuild
+from memci.jobs.reembed import Reembedding
 from memci.jobs.replay import Replay
 from memci.jobs.restore import MemoryRestoring
 from memci.queue.handler import Handler
@@ -31,10 +32,13 @@ def all_jobs(database: Database, models: SmallModels, settings: Settings) -> Map
         LinkDropping(settings.memory),
         MemoryRestoring(database, models, settings.memory),
         NetworkRebuild(database, Replay(database, models, settings.memory), submit_step),
+        Reembedding(database, models.embedder),
     ]
     return {handler.kind: handler for handler in handlers}
 
 
 def compression(database: Database, models: SmallModels, settings: Settings) -> NetworkCompression:
     """Return the pass over a memory network."""
-    return NetworkCompression(database, models, settings.memory)
+    return NetworkCompression(
+        database, models, settings.memory, snapshot_bytes=settings.snapshot_bytes
+    )

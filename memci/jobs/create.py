@@ -20,6 +20,7 @@ from memci.errors import SmallModelAnswerError
 from memci.jobs.growth import Growth, Thought, numbers_of
 from memci.jobs.segments import Segments, annotated_segments, is_long, tells
 from memci.jobs.texts import MessageTexts, terms_of
+from memci.jobs.vectors import VectorGuard
 from memci.queue.handler import Effect
 from memci.smallmodel.registry import SmallModels
 from memci.storage.focus import focus_of
@@ -54,6 +55,7 @@ class MemoryCreation:
         self._database = database
         self._models = models
         self._defaults = defaults
+        self._guard = VectorGuard(database, models.embedder)
 
     def prepare(self, job: Job) -> Effect:
         """Read the messages and think about them; the effect writes what came of it."""
@@ -85,6 +87,7 @@ class MemoryCreation:
         ``parts``: they are not whole, so what is known of those that are stored does not hold.
         """
         with self._database.agent_snapshot(agent_id) as connection:
+            self._guard.check(connection)
             parameters = parameters_of(connection, agent_id, self._defaults)
             messages = read(connection)
             focus = focus_of(connection, agent_id)

@@ -47,6 +47,10 @@ WHERE agent_id = %(agent)s AND memory_state IN ('made', 'filtered') AND seq IN (
     SELECT unnest(seqs) FROM public.replay_log WHERE agent_id = %(agent)s
     EXCEPT SELECT unnest(seqs) FROM {EDITION_SCHEMA}.replay_log WHERE agent_id = %(agent)s)
 """  # noqa: S608 - constants of this module
+_STALE = f"""
+SELECT EXISTS (SELECT FROM {EDITION_SCHEMA}.node_vector v JOIN vector_model held
+    ON (v.model, vector_dims(v.embedding)) <> (held.model, held.dimension) WHERE v.agent_id = %s)
+"""  # noqa: S608 - a constant of ours
 # Logs of passes tell what has run; those of a rebuilt network only tell when it was rebuilt.
 _KEPT = frozenset({"pass_log"})
 
@@ -98,6 +102,11 @@ def save_edition(connection: Connection, agent_id: str, edition: Edition) -> Non
         "finished": edition.state in {EditionState.SWITCHED, EditionState.DROPPED},
     }
     connection.exec_driver_sql(_SAVE, values)
+
+
+def has_stale_vectors(connection: Connection, agent_id: str) -> bool:
+    """Tell whether the rebuilt network has vectors of an embedder that is no longer in use."""
+    return bool(connection.exec_driver_sql(_STALE, (agent_id,)).scalar())
 
 
 def switch_networks(connection: Connection, agent_id: str) -> None:

@@ -14,6 +14,7 @@ from sqlalchemy import Row
 
 from memci.domain.lane.job import Job, JobSource
 from memci.domain.memory.parameters import MemoryParameters
+from memci.domain.memory.sparse import SNAPSHOT_BYTES
 from memci.jobs.compress import NetworkCompression
 from memci.jobs.create import MEMORY_CREATE, MemoryCreation
 from memci.queue.lease import Lease
@@ -36,6 +37,7 @@ class AgentUnderTest:
     models: Any = field(default_factory=ScriptedModels)
     clock: FakeClock = field(default_factory=FakeClock)
     known: bool = False  # its lane is there already
+    snapshot_bytes: int = SNAPSHOT_BYTES
 
     def __post_init__(self) -> None:
         if self.known:
@@ -120,7 +122,12 @@ class AgentUnderTest:
 
     def compression(self) -> NetworkCompression:
         return NetworkCompression(
-            self.database, self.models, self.parameters, clock=self.clock, random=Random(7)
+            self.database,
+            self.models,
+            self.parameters,
+            snapshot_bytes=self.snapshot_bytes,
+            clock=self.clock,
+            random=Random(7),
         )
 
     def compress(self, passes: int = 1) -> None:

@@ -12,8 +12,10 @@ from memci.storage.rows.network import (
     node_term,
     node_vector,
     pass_log,
+    pass_snapshot,
     trail,
 )
+from memci.storage.rows.vector_model import vector_model
 
 __all__ = [
     "EDITION_SCHEMA",
@@ -34,7 +36,9 @@ __all__ = [
     "node_term",
     "node_vector",
     "pass_log",
+    "pass_snapshot",
     "receipt",
     "replay_log",
     "trail",
+    "vector_model",
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pgvector.sqlalchemy import HALFVEC
 from sqlalchemy import (
+    REAL,
     BigInteger,
     Column,
     Double,
@@ -130,4 +131,27 @@ pass_log = Table(
     Column("forgotten", BigInteger, nullable=False, server_default=_ZERO),
     Column("broken", BigInteger, nullable=False, server_default=_ZERO),
     Column("given_up", BigInteger, nullable=False, server_default=_ZERO),
+)
+
+# The network as a pass left it: ids and numbers, no text. Arrays of one kind are parallel.
+pass_snapshot = Table(
+    "pass_snapshot",
+    metadata,
+    agent_column(),
+    Column("number", BigInteger, primary_key=True, autoincrement=False),
+    made_at("taken_at"),
+    # Nodes, ascending; which of them are entities, and which focus points, latest mention first.
+    Column("node_ids", ARRAY(BigInteger), nullable=False),
+    Column("lengths", ARRAY(Integer), nullable=False),
+    Column("original_lengths", ARRAY(Integer), nullable=False),
+    Column("importances", ARRAY(REAL), nullable=False),
+    Column("entities", ARRAY(BigInteger), nullable=False),
+    Column("focus", ARRAY(BigInteger), nullable=False),
+    # Links, ascending by source and target.
+    Column("sources", ARRAY(BigInteger), nullable=False),
+    Column("targets", ARRAY(BigInteger), nullable=False),
+    Column("strengths", ARRAY(REAL), nullable=False),
+    # Short arrays are compressed as well, and lie beside the row: more of them fit, and weighing
+    # them reads none.
+    postgresql_with={"toast_tuple_target": 128},
 )

@@ -34,6 +34,9 @@ GET /v1/agents/{agent}/rebuild
 POST /v1/agents/{agent}/rebuild/compare
 POST /v1/agents/{agent}/rebuild/switch
 POST /v1/agents/{agent}/rebuild/drop
+GET /v1/agents/{agent}/network
+GET /v1/agents/{agent}/passes
+GET /v1/agents/{agent}/fading
 GET /v1/agents/{agent}/receipts/{receipt_id}
 GET /v1/agents/{agent}/jobs
 GET /v1/agents/{agent}/jobs/{job_id}
