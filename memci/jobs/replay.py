@@ -22,6 +22,7 @@ from memci.jobs.compress import BATCH, utc_now
 from memci.jobs.create import MemoryCreation
 from memci.jobs.restore import MemoryRestoring
 from memci.jobs.scanning import BatchScan
+from memci.jobs.vectors import VectorGuard
 from memci.queue.lease import Lease, held_lease
 from memci.smallmodel.registry import SmallModels
 from memci.storage.mention import mention_entity
@@ -55,6 +56,7 @@ class Replay:
         self._models = models
         self._defaults = defaults
         self._clock = clock
+        self._guard = VectorGuard(self._database, models.embedder)
         self._creation = MemoryCreation(self._database, models, defaults)
         self._restoring = MemoryRestoring(self._database, models, defaults)
         self._events: dict[ReplayEvent, Callable[[str, Edition, ReplayEntry], Act]] = {
@@ -93,6 +95,7 @@ class Replay:
         done = edition.scanned if edition.place == entry.place else 0
         wanted = BATCH if entry.ended else min(BATCH, entry.scanned - done)
         with self._database.agent_snapshot(agent_id) as connection:
+            self._guard.check(connection)
             parameters = parameters_of(connection, agent_id, self._defaults)
             batch = next_batch(connection, agent_id, entry.pass_number, _WHENEVER, wanted)
             lease = held_lease(connection, self._database, agent_id)

@@ -7,12 +7,14 @@ from dataclasses import replace
 
 import pytest
 
+from memci.domain.lane.job import JobState
 from memci.domain.memory import slots
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.message import Message
 from memci.errors import ConflictError, NotFoundError, SmallModelUnavailableError
 from memci.smallmodel.ports import TopicSegment, Vectors
 from memci.storage.rows import EDITION_SCHEMA, TWINNED
+from memci.storage.vector_model import VectorModel, change_model
 from tests.support.models import OneSegmentAMessage, ScriptedCompressor, is_down
 from tests.support.network import AgentUnderTest
 from tests.support.rebuilding import Rebuilding, is_same
@@ -185,31 +187,31 @@ def test_erased_messages_are_not_brought_back(ada: AgentUnderTest, rebuilding: R
     assert set(rebuilding.beside().memories()) == {"B"}
 
 
-def test_a_pass_whose_worker_died_before_its_first_node_has_begun_all_the_same(
+def test_what_is_born_between_the_beginning_of_a_pass_and_its_first_node_waits_again(
     ada: AgentUnderTest, rebuilding: Rebuilding
 ) -> None:
-    """What is remembered between its beginning and its first node waits for the next pass."""
     ada.parameters = FADING
     ada.remember(LONG, session="one")
     ada.remember("B [Oslo]", session="two")
     ada.compress(1)
 
-    def dies(text: str, target: int) -> str:
+    def fails(text: str, target: int) -> str:
         raise ZeroDivisionError
 
-    ada.models.compressor = ScriptedCompressor(script=[dies])
+    ada.models.compressor = ScriptedCompressor(script=[fails])
     ada.ask_for_pass()
-    with pytest.raises(ZeroDivisionError):
-        ada.compression().step(ada.lease(), budget_ms=60_000)
-    assert ada.passes()[-1].scanned == 0
-    rebuilding.mention("Luigi")
-    ada.remember("C [Luigi]", session="three")
     lease = ada.lease()
+    with pytest.raises(ZeroDivisionError):
+        ada.compression().step(lease, budget_ms=60_000)
+    assert (ada.passes()[-1].number, ada.passes()[-1].scanned) == (2, 0)
+    effect = ada.creation().prepare(ada.say("C [Luigi]", session="three"))
+    with lease.effect() as connection:
+        effect(connection)
     while ada.compression().step(lease, budget_ms=60_000):
         pass
-    assert is_same(rebuilding.rebuilt())
-    assert rebuilding.beside().focus() == ada.focus()
     scans = [(node.scan_count, node.last_pass) for node in ada.nodes()]
+    assert scans[-1] == (0, 2)
+    assert is_same(rebuilding.rebuilt())
     assert [(n.scan_count, n.last_pass) for n in rebuilding.beside().nodes()] == scans
 
 
@@ -293,3 +295,32 @@ def test_a_pass_under_way_goes_on_in_the_new_network(
         node.scan_count for node in ada.nodes()
     } <= {1, 2}
     assert is_same(rebuilding.rebuilt())
+
+
+def test_vectors_of_another_embedder_are_not_switched_to(
+    ada: AgentUnderTest, rebuilding: Rebuilding
+) -> None:
+    ada.remember("A [Grace]")
+    rebuilding.begin()
+    rebuilding.run()
+    with ada.database.agent_transaction(ada.agent_id) as connection:
+        change_model(connection, VectorModel("another", 64))
+    with pytest.raises(ConflictError, match="drop it, and rebuild anew"):
+        rebuilding.switch()
+    assert rebuilding.show().state == "ready"
+
+
+def test_a_dead_step_is_named_to_whoever_wants_to_switch(
+    ada: AgentUnderTest, rebuilding: Rebuilding
+) -> None:
+    ada.remember("A [Grace]")
+    job = rebuilding.begin().job
+    assert job is not None
+    ada.execute("UPDATE job SET state = 'dead' WHERE agent_id = %s")
+    assert rebuilding.show().job == job.model_copy(update={"state": JobState.DEAD})
+    with pytest.raises(ConflictError, match=f"job {job.id} is dead: replay that job, or drop"):
+        rebuilding.switch()
+    ada.execute("UPDATE job SET state = 'cancelled' WHERE agent_id = %s")
+    rebuilding.switch()  # who cancels a step may go on
+    rebuilding.run()
+    assert rebuilding.show().state == "switched"
