@@ -14,7 +14,7 @@ from memci.queue.submit import lock_lane
 from memci.shapes.edition import EditionAnswer
 from memci.storage.editions import (
     begin_edition,
-    clear_edition,
+    drop_edition,
     has_stale_vectors,
     open_edition,
     save_edition,
@@ -89,8 +89,7 @@ def drop(database: Database, tokens: Tokens, agent_id: str) -> EditionAnswer:
     """Delete the rebuilt network; the current one stays as it is."""
     with database.agent_transaction(agent_id) as connection:
         edition = _there(connection, agent_id)
-        clear_edition(connection, agent_id)
-        save_edition(connection, agent_id, replace(edition, state=EditionState.DROPPED))
+        drop_edition(connection, agent_id, edition)
         answer = edition_answer(connection, agent_id)
     # A worker that looked while the lane was locked has gone again.
     tokens.wake_lane(agent_id)

@@ -6,6 +6,7 @@ Its nodes and all that belongs to them lie in tables of the same names in a sche
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple
 
@@ -102,6 +103,12 @@ def save_edition(connection: Connection, agent_id: str, edition: Edition) -> Non
         "finished": edition.state in {EditionState.SWITCHED, EditionState.DROPPED},
     }
     connection.exec_driver_sql(_SAVE, values)
+
+
+def drop_edition(connection: Connection, agent_id: str, edition: Edition) -> None:
+    """Delete the rebuilt network; jobs that were to take it further find nothing to do."""
+    clear_edition(connection, agent_id)
+    save_edition(connection, agent_id, replace(edition, state=EditionState.DROPPED))
 
 
 def has_stale_vectors(connection: Connection, agent_id: str) -> bool:

@@ -38,8 +38,9 @@ def rebuild(
     timeout: TimeoutOption = 3_600.0,
     as_json: JsonOption = False,
 ) -> None:
-    """Make an agent's network once more from its messages, beside the current one.
+    """Make a network once more, beside the current one.
 
+    It is made of the agent's messages, by the creations and passes that have made the current one.
     Begins it, or says how far the one is that is there. --compare and --switch wait until it is
     made.
     """

@@ -42,6 +42,9 @@ def server(
             workers.start("memci.lane")
             workers.start("memci.read")
             workers.start("memci.compress")
+            # Tokens may be lost: the sweeper puts them out again.
+            workers.start("memci.upkeep", ready=False)
+            workers.start_beat()
             yield running
 
 
