@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 from uuid import UUID
 
 from memci.domain.lane.job import Job
@@ -15,14 +15,19 @@ from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.relation import relation_names
 from memci.domain.memory.replay import ReplayEvent
 from memci.domain.memory.state import FilterReason, MemoryState
+from memci.domain.memory.windows import reach
 from memci.domain.message import Message, Remember, Role
 from memci.errors import SmallModelAnswerError
+from memci.jobs.conversation import Background, tells
+from memci.jobs.filtering import refusals
 from memci.jobs.growth import Growth, Thought, numbers_of
-from memci.jobs.segments import Segments, annotated_segments, is_long, tells
+from memci.jobs.segments import Segments, annotated_segments, is_long
 from memci.jobs.texts import MessageTexts, terms_of
 from memci.jobs.vectors import VectorGuard
+from memci.jobs.worth import tiered
 from memci.queue.handler import Effect
 from memci.smallmodel.registry import SmallModels
+from memci.storage.conversations import receipt_times
 from memci.storage.focus import focus_of
 from memci.storage.index import Embedded, message_vectors, nearest_nodes
 from memci.storage.memory_state import (
@@ -39,12 +44,21 @@ MEMORY_CREATE = "memci.memory.create"
 _LONGEST_RELATION = 32
 
 
+class Thinking(NamedTuple):
+    """What came of thinking about messages, and why some were refused (R2)."""
+
+    growth: Growth
+    texts: MessageTexts
+    thoughts: list[Thought]
+    refused: Mapping[int, FilterReason]
+
+
 class MemoryCreation:
     """Makes memories of the messages from the job's first to its last seq.
 
     The payload may hold ``remember``, and only messages that were appended so are taken; or
-    ``seqs``, and only these are. Messages with ``never`` are not taken in any case, nor are those
-    of which memory was already made.
+    ``seqs``, and only these are: those that it calls ``wanted`` pass every filter (R2). Messages
+    with ``never`` are not taken in any case, nor are those of which memory was already made.
     """
 
     kind = MEMORY_CREATE
@@ -64,15 +78,19 @@ class MemoryCreation:
             only = job.payload.get("seqs")
             return handed_messages(connection, job.agent_id, _range(job), _remember(job), only)
 
-        return _Effect(*self.think(job.agent_id, job.id, handed))
+        wanted = job.payload.get("wanted", ())
+        return _Effect(*self.think(job.agent_id, job.id, handed, wanted=wanted), wanted=wanted)
 
-    def again(self, agent_id: str, job_id: UUID, seqs: Sequence[int]) -> Effect:
+    def again(
+        self, agent_id: str, job_id: UUID, seqs: Sequence[int], wanted: Sequence[int] = ()
+    ) -> Effect:
         """Think about messages as an earlier job did, for a network that is rebuilt (M24).
 
         What is noted on the messages stays as it is.
         """
         taken = partial(taken_messages, agent_id=agent_id, seqs=seqs)
-        return _Effect(*self.think(agent_id, job_id, taken), again=True)
+        thinking = self.think(agent_id, job_id, taken, wanted=wanted)
+        return _Effect(*thinking, wanted=wanted, again=True)
 
     def think(
         self,
@@ -80,11 +98,13 @@ class MemoryCreation:
         job_id: UUID,
         read: Callable[[Connection], list[Message]],
         *,
+        wanted: Collection[int] = (),
         parts: bool = False,
-    ) -> tuple[Growth, MessageTexts, list[Thought]]:
+    ) -> Thinking:
         """Think about the messages that ``read`` returns; write nothing.
 
-        ``parts``: they are not whole, so what is known of those that are stored does not hold.
+        Those ``wanted`` pass every filter. ``parts``: they are not whole, so what is known of
+        those that are stored does not hold.
         """
         with self._database.agent_snapshot(agent_id) as connection:
             self._guard.check(connection)
@@ -92,13 +112,20 @@ class MemoryCreation:
             messages = read(connection)
             focus = focus_of(connection, agent_id)
             known = self._known(connection, agent_id, [] if parts else messages)
+            model, reached = self._models.embedder.model, reach(parameters)
+            background = Background.read(connection, agent_id, messages, reached, model)
+            seqs = [message.seq for message in messages]
+            received = receipt_times(connection, agent_id, seqs)
         models = self._models
         texts = MessageTexts.read(messages, known, models.embedder, models.lexicon, later=is_long)
-        cut = annotated_segments(models, texts)
-        texts = texts.pooled(cut.parts())
+        refused = refusals(texts, background, parameters, wanted)
+        cut = annotated_segments(models, texts, background, refused)
+        cut = replace(cut, segments=tiered(cut.segments, received, parameters))
+        texts = texts.pooled(cut.parts()).completed(models.embedder)
         relations = self._relations(cut.segments, focus, parameters.focus_limit)
         thoughts = self._thoughts(agent_id, cut, relations, parameters)
-        return Growth(agent_id, job_id, parameters, texts.model), texts, thoughts
+        growth = Growth(agent_id, job_id, parameters, texts.model)
+        return Thinking(growth, texts, thoughts, refused)
 
     def _known(
         self, connection: Connection, agent_id: str, messages: Sequence[Message]
@@ -153,24 +180,44 @@ class _Effect:
     growth: Growth
     texts: MessageTexts
     thoughts: list[Thought]
+    refused: Mapping[int, FilterReason]
+    wanted: Sequence[int] = ()
     again: bool = False
 
     def __call__(self, connection: Connection) -> Mapping[str, Any]:
         agent_id = self.growth.agent_id
         messages = self.texts.messages
-        locked = lock_messages(connection, agent_id, [message.seq for message in messages])
+        quoted = {seq for thought in self.thoughts for seq in thought.segment.quoted}
+        seqs = sorted(quoted.union(message.seq for message in messages))
+        locked = lock_messages(connection, agent_id, seqs)
         taken = locked.stored if self.again else locked.unmade
+        taken = taken.intersection(message.seq for message in messages)
         indexed = self.texts.write(connection, agent_id, locked.unindexed)
-        thoughts = [t for t in self.thoughts if taken.issuperset(t.segment.seqs)]
+        thoughts = [
+            thought
+            for thought in self.thoughts
+            if taken.issuperset(thought.segment.seqs)
+            and locked.stored.issuperset(thought.segment.quoted)
+        ]
         creation = self.growth.write(connection, thoughts)
         if taken:
-            log_event(connection, agent_id, ReplayEvent.CREATED, self.growth.job_id, list(taken))
-        fates = _Fates.of(thoughts, creation)
+            self._log(connection, taken)
+        fates = _Fates.of(thoughts, creation, self.refused)
         states = {m.seq: fates.state(m) for m in messages if m.seq in taken}
         if not self.again:
             mark_memory(connection, agent_id, states)
-        numbers = {"messages": len(states), "indexed": indexed, "segments": len(thoughts)}
+        numbers = {
+            "messages": len(states),
+            "filtered": sum(state is MemoryState.FILTERED for state, _ in states.values()),
+            "indexed": indexed,
+            "segments": len(thoughts),
+        }
         return {**numbers, **numbers_of(creation)}
+
+    def _log(self, connection: Connection, taken: Collection[int]) -> None:
+        details = {"wanted": list(self.wanted)} if self.wanted else {}
+        growth, event = self.growth, ReplayEvent.CREATED
+        log_event(connection, growth.agent_id, event, growth.job_id, list(taken), details)
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,16 +226,25 @@ class _Fates:
 
     made: frozenset[int]
     thought: frozenset[int]
+    refused: Mapping[int, FilterReason]
 
     @classmethod
-    def of(cls, thoughts: Collection[Thought], creation: Creation) -> Self:
+    def of(
+        cls,
+        thoughts: Collection[Thought],
+        creation: Creation,
+        refused: Mapping[int, FilterReason],
+    ) -> Self:
         memories = [node for node in creation.nodes if node.segment is not None]
         return cls(
             made=frozenset(seq for node in memories for seq in node.seqs),
             thought=frozenset(seq for thought in thoughts for seq in thought.segment.seqs),
+            refused=refused,
         )
 
     def state(self, message: Message) -> tuple[MemoryState, FilterReason | None]:
+        if message.seq in self.refused:
+            return MemoryState.FILTERED, self.refused[message.seq]
         if message.seq in self.made:
             return MemoryState.MADE, None
         if message.role is Role.SYSTEM:

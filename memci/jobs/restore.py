@@ -51,7 +51,9 @@ class MemoryRestoring:
         seqs = [int(seq) for seq in payload["seqs"]]
         span = Span(*payload["span"]) if payload.get("span") else None
         read = partial(_parts, agent_id=agent_id, seqs=seqs, span=span)
-        growth, _, thoughts = self._creation.think(agent_id, job_id, read, parts=True)
+        growth, _, thoughts, _ = self._creation.think(
+            agent_id, job_id, read, wanted=seqs, parts=True
+        )
         if span is not None:
             thoughts = [_told_by(thought, seqs, span) for thought in thoughts]
         return _Effect(growth, thoughts, dict(payload))

@@ -26,7 +26,9 @@ from memci.domain.memory.span import Span
 class AnnotatedSegment:
     """A topic segment and what it is about: all that a memory node is made of (M3, M4).
 
-    ``keywords`` and ``entities`` are ordered best first. ``said_at`` is aware UTC.
+    ``text`` is worded so that it can be read alone (R4). ``keywords`` and ``entities`` are ordered
+    best first. ``said_at`` is aware UTC. ``quoted`` are messages before ``seqs`` that the text
+    quotes.
     """
 
     text: str
@@ -42,6 +44,7 @@ class AnnotatedSegment:
     said_at: datetime
     tier: NodeTier = NodeTier.LONG
     expires_at: datetime | None = None  # aware UTC; only of the short tier
+    quoted: tuple[int, ...] = ()
     span: Span | None = None  # where in its messages the text lies
 
 
@@ -251,7 +254,7 @@ def _memory(node_id: int, index: int, segment: AnnotatedSegment) -> NewNode:
         language=segment.language,
         entity_key=None,
         worth=segment.worth,
-        seqs=segment.seqs,
+        seqs=(*segment.quoted, *segment.seqs),
         session_id=segment.session_id,
         user_id=segment.user_id,
         said_at=segment.said_at,
