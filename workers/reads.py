@@ -36,6 +36,12 @@ def assemble(**arguments: Any) -> dict[str, Any] | None:
     return _serve("assemble", arguments)
 
 
+@app.task(name=read_task("compare"))
+def compare(**arguments: Any) -> dict[str, Any] | None:
+    """Compare a rebuilt network with the current one (M24)."""
+    return _serve("compare", arguments)
+
+
 def _serve(
     use: ReadUse,
     arguments: dict[str, Any],

@@ -87,6 +87,13 @@ class Agent:
     consolidate = _blocking(AgentVerbs.consolidate)
     links = _blocking(AgentVerbs.links)
     focus = _blocking(AgentVerbs.focus)
+    mention = _blocking(AgentVerbs.mention)
+    restore = _blocking(AgentVerbs.restore)
+    rebuild = _blocking(AgentVerbs.rebuild)
+    rebuilt = _blocking(AgentVerbs.rebuilt)
+    compare_rebuilt = _blocking(AgentVerbs.compare_rebuilt)
+    switch_rebuilt = _blocking(AgentVerbs.switch_rebuilt)
+    drop_rebuilt = _blocking(AgentVerbs.drop_rebuilt)
     network = _blocking(AgentVerbs.network)
     passes = _blocking(AgentVerbs.passes)
     fading = _blocking(AgentVerbs.fading)
@@ -105,6 +112,7 @@ class Agent:
     cancel_compression = _blocking(AgentVerbs.cancel_compression)
     resume = _blocking(AgentVerbs.resume)
     wait = _blocking(AgentVerbs.wait)
+    wait_rebuilt = _blocking(AgentVerbs.wait_rebuilt)
     wait_idle = _blocking(AgentVerbs.wait_idle)
 
 
@@ -137,6 +145,13 @@ class AsyncAgent:
     consolidate = _awaitable(AgentVerbs.consolidate)
     links = _awaitable(AgentVerbs.links)
     focus = _awaitable(AgentVerbs.focus)
+    mention = _awaitable(AgentVerbs.mention)
+    restore = _awaitable(AgentVerbs.restore)
+    rebuild = _awaitable(AgentVerbs.rebuild)
+    rebuilt = _awaitable(AgentVerbs.rebuilt)
+    compare_rebuilt = _awaitable(AgentVerbs.compare_rebuilt)
+    switch_rebuilt = _awaitable(AgentVerbs.switch_rebuilt)
+    drop_rebuilt = _awaitable(AgentVerbs.drop_rebuilt)
     network = _awaitable(AgentVerbs.network)
     passes = _awaitable(AgentVerbs.passes)
     fading = _awaitable(AgentVerbs.fading)
@@ -155,6 +170,7 @@ class AsyncAgent:
     cancel_compression = _awaitable(AgentVerbs.cancel_compression)
     resume = _awaitable(AgentVerbs.resume)
     wait = _awaitable(AgentVerbs.wait)
+    wait_rebuilt = _awaitable(AgentVerbs.wait_rebuilt)
     wait_idle = _awaitable(AgentVerbs.wait_idle)
 
 

@@ -33,7 +33,7 @@ from memci.client.options import (
 from memci.domain.agent import check_agent_id
 from memci.domain.lane.job import JobState
 from memci.domain.message import Remember
-from memci.errors import UnavailableError
+from memci.errors import ConflictError, UnavailableError
 from memci.shapes.agent import (
     AgentAnswer,
     AgentList,
@@ -54,6 +54,7 @@ from memci.shapes.belief import (
     SessionEndAnswer,
     SessionList,
 )
+from memci.shapes.edition import ComparisonAnswer, EditionAnswer, RestoreAnswer
 from memci.shapes.erasure import ErasurePreview
 from memci.shapes.health import ReadyAnswer
 from memci.shapes.message import AppendAnswer, MessageList
@@ -195,6 +196,38 @@ class AgentVerbs:
         """List what the agent is talking about, the latest mention first."""
         return self._get("/focus", FocusList)
 
+    def mention(self, entity: str) -> Flow[FocusList]:
+        """Bring an entity into the focus."""
+        return self._post("/focus", FocusList, {"entity": entity})
+
+    def restore(self, node_id: int) -> Flow[RestoreAnswer]:
+        """Have a forgotten memory made anew; asking twice is asking once."""
+        return self._post(f"/nodes/{node_id}/restore", RestoreAnswer)
+
+    def rebuild(self, *, up_to_seq: int | None = None) -> Flow[EditionAnswer]:
+        """Have the network made once more, beside the current one."""
+        body = {"up_to_seq": up_to_seq}
+        return self._post("/rebuild", EditionAnswer, body, repeatable=False)
+
+    def rebuilt(self) -> Flow[EditionAnswer]:
+        """Return how far the rebuilt network is, or what became of the last one."""
+        return self._get("/rebuild", EditionAnswer)
+
+    def compare_rebuilt(
+        self, probes: Sequence[Sequence[str]] = (), *, limit: int = 20
+    ) -> Flow[ComparisonAnswer]:
+        """Compare the rebuilt network with the current one; ``probes`` are keywords of recalls."""
+        body = {"probes": [list(keywords) for keywords in probes], "limit": limit}
+        return self._post("/rebuild/compare", ComparisonAnswer, body)
+
+    def switch_rebuilt(self) -> Flow[EditionAnswer]:
+        """Let the rebuilt network take the current one's place."""
+        return self._post("/rebuild/switch", EditionAnswer, repeatable=False)
+
+    def drop_rebuilt(self) -> Flow[EditionAnswer]:
+        """Delete the rebuilt network."""
+        return self._post("/rebuild/drop", EditionAnswer, repeatable=False)
+
     def network(self, **options: Unpack[NetworkOptions]) -> Flow[NetworkAnswer]:
         """Return nodes, links and focus: now, or as the pass ``number`` left them."""
         params = {"pass": options.get("number"), "limit": options.get("limit")}
@@ -279,6 +312,24 @@ class AgentVerbs:
                 )
             yield Pause(_POLL_S)
         return job
+
+    def wait_rebuilt(self, *, timeout_s: float = 60.0) -> Flow[EditionAnswer]:
+        """Return the rebuilt network as soon as no job works at it, or raise likewise."""
+        deadline = time.monotonic() + timeout_s
+        while (rebuilt := (yield from self.rebuilt())).job is not None:
+            if rebuilt.job.state is JobState.DEAD:
+                raise ConflictError(
+                    f"job {rebuilt.job.id} is dead ({rebuilt.job.error}): "
+                    "replay that job, or drop the rebuilt network"
+                )
+            if time.monotonic() > deadline:
+                reason = _why_late((yield from self.about()))
+                raise UnavailableError(
+                    f"edition {rebuilt.edition} is still {rebuilt.state} after {timeout_s:g} s; "
+                    f"{reason}"
+                )
+            yield Pause(_POLL_S)
+        return rebuilt
 
     def wait_idle(self, *, timeout_s: float = 60.0) -> Flow[AgentAnswer]:
         """Return the agent as soon as nothing is left to do for it, or raise likewise."""

@@ -10,6 +10,7 @@ from memci.http.gate import Gate
 from memci.http.routers import (
     agents,
     beliefs,
+    editions,
     erasing,
     health,
     jobs,
@@ -30,6 +31,9 @@ _ROUTERS = (
     agents.operating,
     erasing.router,
     network.router,
+    editions.writing,
+    editions.reading,
+    editions.operating,
     passes.router,
     beliefs.reading,
     beliefs.writing,

@@ -10,8 +10,12 @@ from memci.jobs.consolidate import Consolidation
 from memci.jobs.create import MemoryCreation
 from memci.jobs.drop import LinkDropping
 from memci.jobs.index import MessageIndexing, WindowLimits
+from memci.jobs.rebuild import NetworkRebuild
 from memci.jobs.reembed import Reembedding
+from memci.jobs.replay import Replay
+from memci.jobs.restore import MemoryRestoring
 from memci.queue.handler import Handler
+from memci.queue.steps import submit_step
 from memci.queue.submit import submit_follow_up
 from memci.smallmodel.registry import SmallModels
 from memci.storage.session import Database
@@ -27,6 +31,8 @@ def all_jobs(database: Database, models: SmallModels, settings: Settings) -> Map
         MemoryCreation(database, models, settings.memory),
         MessageIndexing(database, models, window, submit_follow_up),
         LinkDropping(settings.memory),
+        MemoryRestoring(database, models, settings.memory),
+        NetworkRebuild(database, Replay(database, models, settings.memory), submit_step),
         Reembedding(database, models.embedder),
         Consolidation(database, settings.memory),
     ]

@@ -11,7 +11,6 @@ from random import Random
 import structlog
 
 from memci.domain.memory.cursor import PassCursor
-from memci.domain.memory.outcome import Outcome
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.sparse import SNAPSHOT_BYTES
 from memci.errors import WrongEmbedderError
@@ -20,20 +19,16 @@ from memci.jobs.vectors import VectorGuard
 from memci.queue.lease import Lease
 from memci.smallmodel.registry import SmallModels
 from memci.storage.focus import focus_nodes
-from memci.storage.index import index_nodes
-from memci.storage.links import decay_links
 from memci.storage.parameters import parameters_of
 from memci.storage.passes import (
     CompressionState,
-    PassCounts,
     begin_pass,
     compression_state,
     end_pass,
     left_of_pass,
-    log_pass,
     move_cursor,
 )
-from memci.storage.scans import Batch, next_batch, write_outcome
+from memci.storage.scans import Batch, next_batch
 from memci.storage.session import Connection, Database
 from memci.storage.snapshots import take_snapshot
 
@@ -129,11 +124,7 @@ class NetworkCompression:
 
     def _write(self, connection: Connection, scan: BatchScan, batch: Batch) -> PassCursor | None:
         agent_id, cursor = scan.lease.agent_id, scan.cursor
-        outcome = scan.outcome
-        broken = decay_links(connection, agent_id, outcome.fading, batch.focus, scan.parameters)
-        write_outcome(connection, agent_id, cursor.number, outcome)
-        index_nodes(connection, agent_id, scan.embedded, scan.terms)
-        log_pass(connection, agent_id, cursor.number, _counts(outcome, broken))
+        scan.write(connection, batch.focus)
         retry_at = scan.retry_at
         if scan.complete and len(batch.nodes) < BATCH:
             left = left_of_pass(connection, agent_id, cursor.number, self._clock())
@@ -147,16 +138,6 @@ class NetworkCompression:
         if moved != cursor:
             move_cursor(connection, agent_id, moved)
         return moved
-
-
-def _counts(outcome: Outcome, broken: int) -> PassCounts:
-    return PassCounts(
-        scanned=outcome.scanned,
-        compressed=len(outcome.compressed),
-        forgotten=len(outcome.forgotten),
-        broken=broken,
-        given_up=len(outcome.given_up),
-    )
 
 
 def _goes_on(state: CompressionState, lease: Lease) -> bool:

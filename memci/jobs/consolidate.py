@@ -19,11 +19,13 @@ from memci.domain.memory.consolidation import (
 from memci.domain.memory.creation import Creation
 from memci.domain.memory.node import NodeKind, NodeTier
 from memci.domain.memory.parameters import MemoryParameters
+from memci.domain.memory.replay import ReplayEvent
 from memci.domain.memory.tier import promotion
 from memci.queue.consolidation import CONSOLIDATE_KIND, ask_next
 from memci.queue.handler import Effect
 from memci.storage.parameters import parameters_of
 from memci.storage.passes import position
+from memci.storage.replay_log import log_event
 from memci.storage.session import Connection, Database
 from memci.storage.short_memories import (
     Term,
@@ -72,12 +74,19 @@ class Consolidation:
 
     def prepare(self, job: Job) -> Effect:
         """Find which memories tell the same; the effect looks whether they still do."""
-        with self._database.agent_snapshot(job.agent_id) as connection:
-            parameters = parameters_of(connection, job.agent_id, self._defaults)
+        return self._find(job.agent_id, job.id, self._clock())
+
+    def again(self, agent_id: str, job_id: UUID, now: datetime) -> Effect:
+        """Do so as an earlier job did at ``now``, for a network that is rebuilt (M24)."""
+        return self._find(agent_id, job_id, now, again=True)
+
+    def _find(self, agent_id: str, job_id: UUID, now: datetime, *, again: bool = False) -> Effect:
+        with self._database.agent_snapshot(agent_id) as connection:
+            parameters = parameters_of(connection, agent_id, self._defaults)
             found = _Found((), (), {})
             if parameters.simplemem_enabled:
-                found = _find(connection, job.agent_id)
-        return _Effect(job.agent_id, job.id, parameters, found, self._clock())
+                found = _find(connection, agent_id)
+        return _Effect(agent_id, job_id, parameters, found, now, again)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +113,7 @@ class _Effect:
     parameters: MemoryParameters
     found: _Found
     now: datetime
+    again: bool
 
     def __call__(self, connection: Connection) -> Mapping[str, Any]:
         _, pass_number = position(connection, self.agent_id)
@@ -111,7 +121,12 @@ class _Effect:
         made = [self._merge(connection, group, pass_number) for group in self.found.groups]
         merges = [each for each in made if each is not None]
         settled, promoted = self._settle(connection, pass_number)
-        self._note(connection)
+        if merges or settled or self.found.compared:
+            details = {"at": self.now.isoformat()}
+            event = ReplayEvent.CONSOLIDATED
+            log_event(connection, self.agent_id, event, self.job_id, details=details)
+        if not self.again:
+            self._note(connection)
         return {
             "compared": len(self.found.compared),
             "merged": sum(count for _, count in merges),

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from random import Random
-from typing import Any, Self
+from functools import partial
+from typing import Any, NamedTuple, Self
+from uuid import UUID
 
 from memci.domain.lane.job import Job
 from memci.domain.memory.creation import AnnotatedSegment, Creation, attend
 from memci.domain.memory.focus import Focus
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.relation import relation_names
+from memci.domain.memory.replay import ReplayEvent
 from memci.domain.memory.state import FilterReason, MemoryState
 from memci.domain.memory.windows import reach
 from memci.domain.message import Message, Remember, Role
@@ -19,7 +21,7 @@ from memci.errors import SmallModelAnswerError
 from memci.jobs.beliefs import Beliefs
 from memci.jobs.consolidate import note_created
 from memci.jobs.conversation import Background, tells
-from memci.jobs.echoes import echoes_among
+from memci.jobs.echoes import FindEchoes, echoes_among, noted_echoes
 from memci.jobs.filtering import refusals
 from memci.jobs.growth import Growth, Thought, numbers_of
 from memci.jobs.segments import Segments, annotated_segments, is_long
@@ -31,12 +33,28 @@ from memci.smallmodel.registry import SmallModels
 from memci.storage.conversations import receipt_times
 from memci.storage.focus import focus_of
 from memci.storage.index import Embedded, message_vectors, nearest_nodes
-from memci.storage.memory_state import handed_messages, lock_messages, mark_memory
+from memci.storage.memory_state import (
+    handed_messages,
+    lock_messages,
+    mark_memory,
+    taken_messages,
+)
 from memci.storage.parameters import parameters_of
+from memci.storage.replay_log import log_event
 from memci.storage.session import Connection, Database
 
 MEMORY_CREATE = "memci.memory.create"
 _LONGEST_RELATION = 32
+
+
+class Thinking(NamedTuple):
+    """What came of thinking about messages, and why some were refused (R2)."""
+
+    growth: Growth
+    texts: MessageTexts
+    thoughts: list[Thought]
+    refused: Mapping[int, FilterReason]
+    beliefs: Beliefs
 
 
 class MemoryCreation:
@@ -50,54 +68,78 @@ class MemoryCreation:
     kind = MEMORY_CREATE
     triggers_compression = True
 
-    def __init__(
-        self,
-        database: Database,
-        models: SmallModels,
-        defaults: MemoryParameters,
-        random: Random | None = None,
-    ) -> None:
-        """Take the parameters of agents that set none; ``random`` draws victims (M19)."""
+    def __init__(self, database: Database, models: SmallModels, defaults: MemoryParameters) -> None:
+        """Take the parameters of agents that set none."""
         self._database = database
         self._models = models
         self._defaults = defaults
-        self._random = random or Random()
         self._guard = VectorGuard(database, models.embedder)
 
     def prepare(self, job: Job) -> Effect:
         """Read the messages and think about them; the effect writes what came of it."""
-        with self._database.agent_snapshot(job.agent_id) as connection:
+
+        def handed(connection: Connection) -> list[Message]:
+            only = job.payload.get("seqs")
+            return handed_messages(connection, job.agent_id, _range(job), _remember(job), only)
+
+        wanted = job.payload.get("wanted", ())
+        return _Effect(*self.think(job.agent_id, job.id, handed, wanted=wanted), wanted=wanted)
+
+    def again(
+        self, agent_id: str, job_id: UUID, seqs: Sequence[int], wanted: Sequence[int] = ()
+    ) -> Effect:
+        """Think about messages as an earlier job did, for a network that is rebuilt (M24).
+
+        What is noted on the messages stays as it is.
+        """
+        taken = partial(taken_messages, agent_id=agent_id, seqs=seqs)
+        thinking = self.think(agent_id, job_id, taken, wanted=wanted, echoes=noted_echoes)
+        return _Effect(*thinking, wanted=wanted, again=True)
+
+    def think(
+        self,
+        agent_id: str,
+        job_id: UUID,
+        read: Callable[[Connection], list[Message]],
+        *,
+        wanted: Collection[int] = (),
+        parts: bool = False,
+        echoes: FindEchoes = echoes_among,
+    ) -> Thinking:
+        """Think about the messages that ``read`` returns; write nothing.
+
+        Those ``wanted`` pass every filter. ``parts``: they are not whole, so what is known of
+        those that are stored does not hold.
+        """
+        with self._database.agent_snapshot(agent_id) as connection:
             self._guard.check(connection)
-            parameters = parameters_of(connection, job.agent_id, self._defaults)
-            messages = handed_messages(
-                connection, job.agent_id, _range(job), _remember(job), job.payload.get("seqs")
-            )
-            focus = focus_of(connection, job.agent_id)
-            known = self._known(connection, job.agent_id, messages)
-            background = Background.read(
-                connection, job.agent_id, messages, reach(parameters), self._models.embedder.model
-            )
-            echoes = echoes_among(connection, job.agent_id, messages)
+            parameters = parameters_of(connection, agent_id, self._defaults)
+            messages = read(connection)
+            focus = focus_of(connection, agent_id)
+            known = self._known(connection, agent_id, [] if parts else messages)
+            model, reached = self._models.embedder.model, reach(parameters)
+            background = Background.read(connection, agent_id, messages, reached, model)
+            echoed = echoes(connection, agent_id, messages)
             seqs = [message.seq for message in messages]
-            received = receipt_times(connection, job.agent_id, seqs)
+            received = receipt_times(connection, agent_id, seqs)
         models = self._models
         texts = MessageTexts.read(messages, known, models.embedder, models.lexicon, later=is_long)
-        wanted = frozenset(job.payload.get("wanted", ()))
         refused = refusals(texts, background, parameters, wanted)
-        refused = {**refused, **dict.fromkeys(echoes - wanted, FilterReason.ECHO)}
+        refused = {**refused, **dict.fromkeys(echoed.difference(wanted), FilterReason.ECHO)}
         cut = annotated_segments(models, texts, background, refused)
         cut = replace(cut, segments=tiered(cut.segments, received, parameters))
         texts = texts.pooled(cut.parts()).completed(models.embedder)
         relations = self._relations(cut.segments, focus, parameters.focus_limit)
-        thoughts = self._thoughts(job.agent_id, cut, relations, parameters)
-        growth = Growth(job.agent_id, job.id, parameters, texts.model, self._random)
-        return _Effect(growth, texts, thoughts, refused, Beliefs.read(messages))
+        thoughts = self._thoughts(agent_id, cut, relations, parameters)
+        growth = Growth(agent_id, job_id, parameters, texts.model)
+        return Thinking(growth, texts, thoughts, refused, Beliefs.read(messages))
 
     def _known(
         self, connection: Connection, agent_id: str, messages: Sequence[Message]
     ) -> Embedded:
         model = self._models.embedder.model
-        seqs = [message.seq for message in messages]
+        # Of long ones the parts count, whether a vector of the whole is stored by now or not.
+        seqs = [message.seq for message in messages if not is_long(message)]
         return Embedded(*message_vectors(connection, agent_id, seqs, model), model)
 
     def _relations(
@@ -147,6 +189,8 @@ class _Effect:
     thoughts: list[Thought]
     refused: Mapping[int, FilterReason]
     beliefs: Beliefs
+    wanted: Sequence[int] = ()
+    again: bool = False
 
     def __call__(self, connection: Connection) -> Mapping[str, Any]:
         agent_id = self.growth.agent_id
@@ -154,19 +198,25 @@ class _Effect:
         quoted = {seq for thought in self.thoughts for seq in thought.segment.quoted}
         seqs = sorted(quoted.union(message.seq for message in messages))
         locked = lock_messages(connection, agent_id, seqs)
+        taken = locked.stored if self.again else locked.unmade
+        taken = taken.intersection(message.seq for message in messages)
         indexed = self.texts.write(connection, agent_id, locked.unindexed)
         thoughts = [
             thought
             for thought in self.thoughts
-            if locked.unmade.issuperset(thought.segment.seqs)
+            if taken.issuperset(thought.segment.seqs)
             and locked.stored.issuperset(thought.segment.quoted)
         ]
         creation = self.growth.write(connection, thoughts)
         superseded = self.beliefs.write(connection, agent_id, creation)
-        note_created(connection, agent_id, creation, self.growth.parameters)
+        if taken:
+            self._log(connection, taken)
+        if not self.again:
+            note_created(connection, agent_id, creation, self.growth.parameters)
         fates = _Fates.of(thoughts, creation, self.refused)
-        states = {m.seq: fates.state(m) for m in messages if m.seq in locked.unmade}
-        mark_memory(connection, agent_id, states)
+        states = {m.seq: fates.state(m) for m in messages if m.seq in taken}
+        if not self.again:
+            mark_memory(connection, agent_id, states)
         numbers = {
             "messages": len(states),
             "filtered": sum(state is MemoryState.FILTERED for state, _ in states.values()),
@@ -174,6 +224,11 @@ class _Effect:
             "segments": len(thoughts),
         }
         return {**numbers, **numbers_of(creation), "superseded": superseded}
+
+    def _log(self, connection: Connection, taken: Collection[int]) -> None:
+        details = {"wanted": list(self.wanted)} if self.wanted else {}
+        growth, event = self.growth, ReplayEvent.CREATED
+        log_event(connection, growth.agent_id, event, growth.job_id, list(taken), details)
 
 
 @dataclass(frozen=True, slots=True)

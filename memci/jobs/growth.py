@@ -14,6 +14,7 @@ from memci.domain.memory.creation import (
     AnnotatedSegment,
     Creation,
     Ground,
+    NewNode,
     plan_creation,
     stand_in,
 )
@@ -21,7 +22,6 @@ from memci.domain.memory.entity import Entity
 from memci.domain.memory.likeness import Likeness
 from memci.domain.memory.node import NodeKind
 from memci.domain.memory.parameters import MemoryParameters
-from memci.jobs.slots import SlotNeed, take_slots
 from memci.smallmodel.ports import Vectors
 from memci.storage.focus import focus_of, replace_focus
 from memci.storage.index import Embedded, Terms, index_nodes
@@ -29,6 +29,7 @@ from memci.storage.links import add_links, lock_links
 from memci.storage.nodes import add_nodes, entity_nodes, last_memories, phrases_of
 from memci.storage.passes import position
 from memci.storage.session import Connection
+from memci.storage.slots import SlotNeed, take_slots
 from memci.storage.trail import TrailEvent, append_trail
 
 _UNBOUNDED = 2**62
@@ -51,13 +52,15 @@ class Thought:
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """Adds thoughts to one agent's network."""
+    """Adds thoughts to one agent's network.
+
+    Who gives up a slot is drawn by the id of the job: done once more, it draws the same (M24).
+    """
 
     agent_id: str
     job_id: UUID
     parameters: MemoryParameters
     model: str
-    random: Random
 
     def write(self, connection: Connection, thoughts: list[Thought]) -> Creation:
         """Plan on what holds now, write the plan, and return it. The lane must be locked."""
@@ -68,7 +71,8 @@ class Growth:
             capacity=self.parameters.node_capacity,
             spared={*ground.entities.values(), *ground.phrases},
         )
-        slots = take_slots(connection, self.agent_id, need, pass_number, self.random)
+        lots = Random(self.job_id.int)
+        slots = take_slots(connection, self.agent_id, need, pass_number, lots)
         if len(slots) < len(creation.nodes):
             creation = self._plan(thoughts, replace(ground, room=len(slots)))
         lock_links(connection, self.agent_id, creation.entered)
@@ -76,9 +80,8 @@ class Growth:
         add_links(connection, self.agent_id, creation.links)
         replace_focus(connection, self.agent_id, creation.focus)
         self._index(connection, thoughts, creation)
-        trail: dict[int, dict[str, Any]] = {
-            node.id: {"job": str(self.job_id), "messages": node.seqs} for node in creation.nodes
-        }
+        origin = {"job": str(self.job_id)}
+        trail = {node.id: {**origin, **_origin(node, thoughts)} for node in creation.nodes}
         append_trail(connection, self.agent_id, TrailEvent.CREATED, pass_number, trail)
         return creation
 
@@ -136,6 +139,14 @@ def numbers_of(creation: Creation) -> dict[str, Any]:
         "links": len(creation.links),
         "nodes": [node.id for node in creation.nodes],
     }
+
+
+def _origin(node: NewNode, thoughts: list[Thought]) -> dict[str, Any]:
+    """Return what the trail keeps of where a node comes from, so that it can be restored."""
+    if node.segment is None:
+        return {"messages": node.seqs, "kind": node.kind}
+    span = thoughts[node.segment].segment.span
+    return {"messages": node.seqs, **({"span": span} if span else {})}
 
 
 def _keys(segments: Collection[AnnotatedSegment], focus: Collection[Entity]) -> set[str]:

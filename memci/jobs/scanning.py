@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from random import Random
@@ -29,8 +29,11 @@ from memci.jobs.texts import terms_of
 from memci.queue.lease import Lease
 from memci.smallmodel.ports import Vectors
 from memci.smallmodel.registry import SmallModels
-from memci.storage.index import Embedded, Terms
-from memci.storage.scans import Batch, count_attempt
+from memci.storage.index import Embedded, Terms, index_nodes
+from memci.storage.links import decay_links
+from memci.storage.passes import PassCounts, log_pass
+from memci.storage.scans import Batch, count_attempt, write_outcome
+from memci.storage.session import Connection
 
 # So many calls in a row, on different nodes, without an answer: the model as a whole is down.
 MODEL_DOWN = 3
@@ -68,6 +71,21 @@ class BatchScan:
                 break
             self._settle(node, verdict, batch.attempts[node.id])
         self._index(batch.attempts)
+
+    def write(self, connection: Connection, focus: Collection[int]) -> None:
+        """Write what became of the nodes, which was decided on this ``focus``."""
+        agent_id, number, outcome = self.lease.agent_id, self.cursor.number, self.outcome
+        broken = decay_links(connection, agent_id, outcome.fading, focus, self.parameters)
+        write_outcome(connection, agent_id, number, outcome)
+        index_nodes(connection, agent_id, self.embedded, self.terms)
+        counts = PassCounts(
+            scanned=outcome.scanned,
+            compressed=len(outcome.compressed),
+            forgotten=len(outcome.forgotten),
+            broken=broken,
+            given_up=len(outcome.given_up),
+        )
+        log_pass(connection, agent_id, number, counts)
 
     def _settle(self, node: ScannedNode, verdict: Verdict, attempts: int) -> None:
         match verdict:

@@ -10,6 +10,7 @@ import numpy as np
 
 from memci.domain.memory.creation import AnnotatedSegment
 from memci.domain.memory.entity import key_entities
+from memci.domain.memory.span import Span, spans
 from memci.domain.memory.wording import leans_on, worded
 from memci.domain.message import Message
 from memci.errors import SmallModelAnswerError
@@ -53,6 +54,7 @@ class _Cut:
     segment: TopicSegment
     messages: Sequence[Message]
     question: Message | None
+    span: Span
 
 
 def annotated_segments(
@@ -84,10 +86,12 @@ def _cuts(
     cut = models.segmenter.segment(messages, texts.rows_of(messages))
     _check_cut(messages, cut)
     places = {message.seq: place for place, message in enumerate(conversation)}
-    for segment in cut:
+    said = {message.seq: message.text for message in messages}
+    found = spans(said, ((each.seqs, each.text) for each in cut))
+    for segment, span in zip(cut, found, strict=True):
         sources = [conversation[places[seq]] for seq in segment.seqs]
         before = conversation[: places[sources[0].seq]]
-        yield _Cut(segment, sources, leans_on(sources[0], before))
+        yield _Cut(segment, sources, leans_on(sources[0], before), span)
 
 
 def _check_cut(messages: Sequence[Message], cut: Sequence[TopicSegment]) -> None:
@@ -119,6 +123,7 @@ def _annotated(cut: _Cut, annotation: Annotation) -> AnnotatedSegment:
         user_id=first.user_id,
         said_at=first.said_at,
         quoted=(cut.question.seq,) if cut.question else (),
+        span=cut.span,
     )
 
 

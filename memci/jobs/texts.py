@@ -13,6 +13,7 @@ from memci.smallmodel.ports import Embedder, Lexicon, Vectors
 from memci.storage.index import Embedded, Terms, index_messages
 from memci.storage.memory_state import mark_indexed
 from memci.storage.session import Connection
+from memci.storage.vectors import as_stored
 
 
 def unit_rows(vectors: Vectors) -> Vectors:
@@ -61,7 +62,7 @@ class MessageTexts:
             for m in messages
             if m.seq in unknown and m.text.strip() and not later(m)
         }
-        vectors[[rows[seq] for seq in texts]] = embedder.embed(list(texts.values()))
+        vectors[[rows[seq] for seq in texts]] = as_stored(embedder.embed(list(texts.values())))
         terms = {seq: terms_of(lexicon, text) for seq, text in unknown.items()}
         return cls(messages, vectors, terms, embedder.model)
 

@@ -13,6 +13,7 @@ from memci.errors import FencedOffError
 from memci.storage.session import Database
 
 _LOCK = "SELECT FROM lane WHERE agent_id = %s AND fence = %s AND lease_owner = %s FOR UPDATE"
+_HELD = "SELECT fence, lease_owner FROM lane WHERE agent_id = %s AND lease_owner IS NOT NULL"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,3 +40,14 @@ class Lease:
             if held.first() is None:
                 raise FencedOffError
             yield connection
+
+
+def held_lease(connection: Connection, database: Database, agent_id: str) -> Lease:
+    """Return the lease under which the agent's lane is held right now, on doors of one's own.
+
+    For jobs, which run under it. Raises ``FencedOffError`` when nobody holds the lane.
+    """
+    row = connection.exec_driver_sql(_HELD, (agent_id,)).first()
+    if row is None:
+        raise FencedOffError
+    return Lease(database, agent_id, row.fence, row.lease_owner)

@@ -8,10 +8,12 @@ from typing import Any, TypeAlias
 from memci.config import Settings
 from memci.reading.activity import ReadActivity
 from memci.reading.assemble import Assemble
+from memci.reading.compare import Compare
 from memci.reading.models import ReadingDefaults, ReadingModels
 from memci.reading.recall import Recall
 from memci.reading.search import Search
 from memci.shapes.base import Answer
+from memci.shapes.edition import ComparisonRequest
 from memci.shapes.read import ContextRequest, RecallRequest, SearchRequest
 from memci.storage.session import Database
 
@@ -19,7 +21,7 @@ _Use: TypeAlias = Callable[[str, Mapping[str, Any]], Answer]
 
 
 class Readings:
-    """Answers ``recall``, ``search`` and ``assemble``; safe for threads."""
+    """Answers ``recall``, ``search``, ``assemble`` and ``compare``; safe for threads."""
 
     def __init__(self, database: Database, models: ReadingModels, settings: Settings) -> None:
         """Make one of each."""
@@ -28,11 +30,15 @@ class Readings:
         self.recall = Recall(database, models, defaults, self._activity)
         self.search = Search(database, models, defaults, self._activity)
         self.assemble = Assemble(database, models, defaults, self._activity)
+        self.compare = Compare(database, models, defaults)
         self._uses: dict[str, _Use] = {
             "recall": lambda agent_id, fields: self.recall.run(agent_id, RecallRequest(**fields)),
             "search": lambda agent_id, fields: self.search.run(agent_id, SearchRequest(**fields)),
             "assemble": lambda agent_id, fields: self.assemble.run(
                 agent_id, ContextRequest(**fields)
+            ),
+            "compare": lambda agent_id, fields: self.compare.run(
+                agent_id, ComparisonRequest(**fields)
             ),
         }
 

@@ -49,7 +49,7 @@ WITH query AS MATERIALIZED (
 SELECT query.place, found.node_id, found.cosine FROM query, LATERAL (
     SELECT node_id, -(node_vector.embedding <#> query.embedding) AS cosine
     FROM node_vector WHERE agent_id = %(agent)s AND model = %(model)s
-    ORDER BY node_vector.embedding <#> query.embedding LIMIT %(limit)s
+    ORDER BY node_vector.embedding <#> query.embedding, node_id LIMIT %(limit)s
 ) AS found
 """
 # Vectors searched for in one statement, which must not run into the statement time-out.

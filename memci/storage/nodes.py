@@ -43,6 +43,7 @@ LIMIT greatest(least(%(wanted)s, %(capacity)s
 _CANDIDATES = """
 SELECT id FROM node WHERE agent_id = %(agent)s AND id <> ALL(%(spared)s)
 AND NOT EXISTS (SELECT 1 FROM focus WHERE agent_id = %(agent)s AND node_id = node.id)
+ORDER BY id
 """
 _FORGET = "DELETE FROM node WHERE agent_id = %s AND id = ANY(%s) RETURNING id, slot"
 _FORGET_WITH_IT = (
@@ -109,7 +110,10 @@ def free_slots(connection: Connection, agent_id: str, wanted: int, capacity: int
 def eviction_candidates(
     connection: Connection, agent_id: str, spared: Collection[int]
 ) -> list[int]:
-    """Return the nodes that may give up their slot: no focus points, none of ``spared`` (M19)."""
+    """Return the nodes that may give up their slot: no focus points, none of ``spared`` (M19).
+
+    In the order of their ids: the same lots draw the same victims when a network is rebuilt.
+    """
     values = {"agent": agent_id, "spared": list(spared)}
     return list(connection.exec_driver_sql(_CANDIDATES, values).scalars())
 

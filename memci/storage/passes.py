@@ -10,9 +10,16 @@ from psycopg.types.json import Jsonb
 from sqlalchemy import Connection
 
 from memci.domain.memory.cursor import PassCursor
+from memci.storage.replay_log import log_scanned
 
 _READ = """
 SELECT compress_req, compress_done, compress_cursor, pass_number FROM lane WHERE agent_id = %s
+"""
+_POSITION = """
+SELECT last_node_id,
+       coalesce((SELECT max(p.number) FROM pass_log p WHERE p.agent_id = lane.agent_id), 0)
+           AS pass_number
+FROM lane WHERE agent_id = %s
 """
 _BEGIN = """
 UPDATE lane SET pass_number = pass_number + 1 WHERE agent_id = %s
@@ -69,21 +76,28 @@ def compression_state(connection: Connection, agent_id: str) -> CompressionState
 
 
 def position(connection: Connection, agent_id: str) -> tuple[int, int]:
-    """Return the lane's last node id and its pass number; the lane should be locked."""
-    row = connection.exec_driver_sql(
-        "SELECT last_node_id, pass_number FROM lane WHERE agent_id = %s", (agent_id,)
-    ).one()
+    """Return the last node id that was given out, and the number of the network's last pass.
+
+    Ids are the lane's in every edition; passes are the edition's own. The lane should be locked.
+    """
+    row = connection.exec_driver_sql(_POSITION, (agent_id,)).one()
     return row.last_node_id, row.pass_number
 
 
 def begin_pass(connection: Connection, agent_id: str) -> int:
     """Take the next pass number and log where in the raw messages the pass runs."""
     number, message_seq = connection.exec_driver_sql(_BEGIN, (agent_id,)).one()
+    open_pass(connection, agent_id, number, message_seq)
+    return int(number)
+
+
+def open_pass(connection: Connection, agent_id: str, number: int, message_seq: int) -> None:
+    """Log that a pass begins at this position in the raw messages (M18)."""
     connection.exec_driver_sql(
         "INSERT INTO pass_log (agent_id, number, message_seq) VALUES (%s, %s, %s)",
         (agent_id, number, message_seq),
     )
-    return int(number)
+    log_scanned(connection, agent_id, number, 0)
 
 
 def move_cursor(connection: Connection, agent_id: str, cursor: PassCursor) -> None:
@@ -104,6 +118,7 @@ def log_pass(connection: Connection, agent_id: str, number: int, counts: PassCou
     """Add to the pass's counts."""
     values = {field: getattr(counts, field) for field in counts.__slots__}
     connection.exec_driver_sql(_LOG, {"agent": agent_id, "number": number, **values})
+    log_scanned(connection, agent_id, number, counts.scanned)
 
 
 def left_of_pass(connection: Connection, agent_id: str, number: int, now: datetime) -> Left:
@@ -112,12 +127,18 @@ def left_of_pass(connection: Connection, agent_id: str, number: int, now: dateti
     return Left(*connection.exec_driver_sql(_LEFT, values).one())
 
 
-def end_pass(connection: Connection, agent_id: str, cursor: PassCursor) -> None:
-    """Mark a pass as finished, and the request that it fulfilled as done."""
+def close_pass(connection: Connection, agent_id: str, number: int) -> None:
+    """Log that a pass has scanned all that it had to."""
     connection.exec_driver_sql(
         "UPDATE pass_log SET finished_at = now() WHERE agent_id = %s AND number = %s",
-        (agent_id, cursor.number),
+        (agent_id, number),
     )
+    log_scanned(connection, agent_id, number, 0, ended=True)
+
+
+def end_pass(connection: Connection, agent_id: str, cursor: PassCursor) -> None:
+    """Mark a pass as finished, and the request that it fulfilled as done."""
+    close_pass(connection, agent_id, cursor.number)
     connection.exec_driver_sql(
         "UPDATE lane SET compress_cursor = NULL, compress_done = greatest(compress_done, %s)"
         " WHERE agent_id = %s",

@@ -33,6 +33,7 @@ def prepare(connection: Connection) -> None:
         for role in DatabaseRole:
             _ensure_role(connection, role)
         _ensure_schema_rights(connection)
+        _ensure_edition_schema(connection)
         _ensure_vector(connection)
     except ProgrammingError as error:
         raise ConfigurationError(
@@ -41,6 +42,7 @@ def prepare(connection: Connection) -> None:
             + " ".join(f"CREATE ROLE {role} NOLOGIN;" for role in DatabaseRole)
             + " GRANT memci_owner, memci_app, memci_upkeep TO <login>;"
             " GRANT CREATE, USAGE ON SCHEMA public TO memci_owner;"
+            " CREATE SCHEMA IF NOT EXISTS memci_edition AUTHORIZATION memci_owner;"
         ) from error
 
 
@@ -60,6 +62,15 @@ def _ensure_schema_rights(connection: Connection) -> None:
     rights = text("SELECT has_schema_privilege(:role, 'public', 'CREATE')")
     if not connection.scalar(rights, {"role": DatabaseRole.OWNER}):
         connection.execute(text(f"GRANT CREATE, USAGE ON SCHEMA public TO {DatabaseRole.OWNER}"))
+
+
+def _ensure_edition_schema(connection: Connection) -> None:
+    """Make the schema for rebuilt networks (M24), where its owner may not do so itself."""
+    known = text("SELECT 1 FROM pg_namespace WHERE nspname = 'memci_edition'")
+    allowed = text("SELECT has_database_privilege(:role, current_database(), 'CREATE')")
+    if connection.scalar(known) or connection.scalar(allowed, {"role": DatabaseRole.OWNER}):
+        return
+    connection.execute(text(f"CREATE SCHEMA memci_edition AUTHORIZATION {DatabaseRole.OWNER}"))
 
 
 def _ensure_vector(connection: Connection) -> None:

@@ -34,6 +34,12 @@ ENTER = (
     "SELECT set_config('role', %s, true), set_config('memci.agent', %s, true),"
     " set_config('synchronous_commit', %s, true)"
 )
+# What is rebuilt lies in tables of the same names, in a schema that is looked into first (M24).
+_LOOK_BESIDE = """
+SELECT set_config('search_path', 'memci_edition, ' || current_setting('search_path'), true)
+"""
+_PATH = "SELECT current_setting('search_path')"
+_SET_PATH = "SELECT set_config('search_path', %s, true)"
 # Reads differ widely in what they touch (ten links or ten thousand): one plan kept for all of
 # them is often many times slower than one made for each.
 _ENTER_SNAPSHOT = ENTER + ", set_config('plan_cache_mode', 'force_custom_plan', true)"
@@ -54,6 +60,8 @@ CONNECT: dict[str, Any] = {
 class Database:
     """A pool of connections and the ways to open a transaction on it; safe for threads."""
 
+    _looks_beside = False
+
     def __init__(self, url: str, *, pool_size: int = 8) -> None:
         """Take a PostgreSQL URL; connects when first used."""
         self.engine: Engine = create_engine(
@@ -66,6 +74,14 @@ class Database:
             pool_recycle=1800,
             connect_args=CONNECT,
         )
+
+    def beside(self) -> Database:
+        """Return the same doors to networks that are rebuilt beside the current ones (M24).
+
+        Whatever asks for nodes, links, focus points, trails and passes through them gets those of
+        the rebuilt network; all else is the same. They share the pool.
+        """
+        return _Beside(self)
 
     def agent_transaction(
         self, agent_id: str, *, durable: bool = True
@@ -150,10 +166,30 @@ class Database:
             if snapshot:
                 connection.exec_driver_sql(_SNAPSHOT)
             connection.exec_driver_sql(_ENTER_SNAPSHOT if snapshot else ENTER, settings)
+            if self._looks_beside:
+                connection.exec_driver_sql(_LOOK_BESIDE)
         except BaseException:
             connection.close()
             raise
         return connection
+
+
+class _Beside(Database):
+    """The same pool, whose transactions find rebuilt networks."""
+
+    _looks_beside = True
+
+    def __init__(self, database: Database) -> None:
+        self.engine = database.engine
+
+
+@contextmanager
+def looking_beside(connection: Connection) -> Iterator[None]:
+    """Let statements of a transaction find the rebuilt network, until the block ends (M24)."""
+    path = connection.exec_driver_sql(_PATH).scalar_one()
+    connection.exec_driver_sql(_LOOK_BESIDE)
+    yield
+    connection.exec_driver_sql(_SET_PATH, (path,))
 
 
 def _fly(

@@ -19,9 +19,11 @@ ORDER BY id
 class TrailEvent(StrEnum):
     """What can happen to a node."""
 
-    CREATED = "created"  # job, messages; from: the memories that were merged into it
+    CREATED = "created"  # job, messages, and span (memory/span.py) or kind, of an entity; from:
+    # the memories that were merged into it
     COMPRESSED = "compressed"  # from, to: characters
     FORGOTTEN = "forgotten"  # reason
+    RESTORED = "restored"  # as: of the forgotten node, the new one; of: the other way round
     MERGED = "merged"  # into: the memory that stands for it and others
     PROMOTED = "promoted"  # reason: what spoke for it at the end of its short term
     SETTLED = "settled"  # its short term is over, and nothing spoke for it

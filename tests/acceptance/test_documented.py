@@ -18,6 +18,7 @@ from memci.config import Settings, load_settings
 from memci.domain.memory.parameters import MemoryParameters
 from memci.queue.bridge import UNREADABLE_KIND
 from memci.runtime import Runtime
+from memci.shapes.edition import ComparisonRequest
 from memci.shapes.read import ContextRequest, RecallRequest, SearchRequest
 from memci.shapes.task import CompressArguments, CreateArguments, StoredArguments
 from memci.telemetry.metrics import LANE_GAUGES, HttpMetrics
@@ -31,6 +32,7 @@ TASKS: dict[str, tuple[type[BaseModel], ...]] = {
     read_task("recall"): (RecallRequest,),
     read_task("search"): (SearchRequest,),
     read_task("assemble"): (ContextRequest,),
+    read_task("compare"): (ComparisonRequest,),
 }
 
 

@@ -31,14 +31,14 @@ class Producer:
 
     def effects(self, agent_id: str, event: str = "effect") -> list[int]:
         """Seqs of messages whose effect is in, in the order of the effects."""
-        return self._column(
+        return self.column(
             agent_id, "SELECT node_id FROM trail WHERE agent_id = %s AND event = %s ORDER BY id",
             event,
         )  # fmt: skip
 
     def states(self, agent_id: str) -> list[str]:
         """States of the jobs that producers sent, in the order of the mailbox."""
-        return self._column(
+        return self.column(
             agent_id,
             "SELECT state FROM job WHERE agent_id = %s AND source <> 'lane' ORDER BY ordinal",
         )
@@ -61,7 +61,7 @@ class Producer:
 
         wait_until(drained, f"mailboxes of {agents} are empty", timeout_s=timeout_s)
 
-    def _column(self, agent_id: str, statement: str, *values: Any) -> list[Any]:
+    def column(self, agent_id: str, statement: str, *values: Any) -> list[Any]:
         with self.database.agent_snapshot(agent_id) as connection:
             return [row[0] for row in connection.exec_driver_sql(statement, (agent_id, *values))]
 

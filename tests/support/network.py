@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from random import Random
@@ -36,9 +37,12 @@ class AgentUnderTest:
     parameters: MemoryParameters = field(default_factory=MemoryParameters)
     models: Any = field(default_factory=ScriptedModels)
     clock: FakeClock = field(default_factory=FakeClock)
+    known: bool = False  # its lane is there already
     snapshot_bytes: int = SNAPSHOT_BYTES
 
     def __post_init__(self) -> None:
+        if self.known:
+            return
         with self.database.lane_transaction() as connection:
             connection.exec_driver_sql("INSERT INTO lane (agent_id) VALUES (%s)", (self.agent_id,))
 
@@ -54,6 +58,13 @@ class AgentUnderTest:
                 (nonce, self.agent_id),
             ).scalar_one()
         return Lease(self.database, self.agent_id, fence, nonce)
+
+    @contextmanager
+    def lease_held(self) -> Iterator[Lease]:
+        """Hold the lane, as a job that runs on it finds it."""
+        lease = self.lease()
+        yield lease
+        self.execute("UPDATE lane SET lease_owner = NULL WHERE agent_id = %s")
 
     def say(
         self,
@@ -95,7 +106,7 @@ class AgentUnderTest:
         )
 
     def creation(self) -> MemoryCreation:
-        return MemoryCreation(self.database, self.models, self.parameters, Random(7))
+        return MemoryCreation(self.database, self.models, self.parameters)
 
     def create(self, job: Job) -> Mapping[str, Any]:
         """Run a create job: its effect commits, and asks for a pass as the lane would (M16)."""

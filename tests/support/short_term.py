@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from random import Random
 from typing import Any
 from uuid import uuid4
 
@@ -62,7 +61,7 @@ def remember(
         )
         for place, text in enumerate(texts)
     ]
-    growth = Growth(ada.agent_id, uuid4(), ada.parameters, ada.models.embedder.model, Random(7))
+    growth = Growth(ada.agent_id, uuid4(), ada.parameters, ada.models.embedder.model)
     with ada.lease().effect() as connection:
         creation: Creation = growth.write(connection, thoughts)
         note_created(connection, ada.agent_id, creation, ada.parameters)

@@ -12,7 +12,9 @@ from memci.storage.rows import metadata
 
 def test_every_table_of_agents_is_named_once():
     named = [entry.table for entry in REGISTRY]
-    of_agents = [each.name for each in metadata.sorted_tables if "agent_id" in each.columns]
+    # Those of a rebuilt network lie in a schema of their own, and go as one.
+    tables = [each for each in metadata.sorted_tables if each.schema is None]
+    of_agents = [each.name for each in tables if "agent_id" in each.columns]
     assert sorted(named) == sorted(of_agents)
 
 
@@ -27,13 +29,15 @@ def test_every_statement_is_bound_to_the_agent():
         for statement in entry.of_messages:
             assert "agent_id = %(agent)s" in statement
             values = set(re.findall(r"%\((\w+)\)s", statement))
-            assert values <= {"agent", "seqs", "nodes", "gone", "session", "said"}
+            assert values <= {
+                "agent", "seqs", "nodes", "gone", "again", "session", "said",
+            }  # fmt: skip
 
 
 def test_tables_with_text_give_it_up():
     """Where a table has text or bytes, 'ids and numbers alone' is no reason."""
     # What happened, in words of ours; and hashes.
-    harmless = {"trail.event", "erased_message.digest"}
+    harmless = {"trail.event", "erased_message.digest", "edition.state"}
     kept = [each.table for each in REGISTRY if not each.of_messages and each.table != "letter"]
     assert kept
     words = {

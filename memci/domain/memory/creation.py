@@ -19,6 +19,7 @@ from memci.domain.memory.link import LOCKED, Link
 from memci.domain.memory.node import NodeKind, NodeTier, NodeType
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.relation import relation_names
+from memci.domain.memory.span import Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,7 @@ class AnnotatedSegment:
     tier: NodeTier = NodeTier.LONG
     expires_at: datetime | None = None  # aware UTC; only of the short tier
     quoted: tuple[int, ...] = ()
+    span: Span | None = None  # where in its messages the text lies
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +136,15 @@ def plan_creation(
     return plan.finished()
 
 
+def plan_mention(
+    entity: Entity, ground: Ground, language: Language, parameters: MemoryParameters
+) -> Creation:
+    """Plan what changes when an entity is brought into the focus by itself (M5, M10)."""
+    plan = _Plan(ground, parameters)
+    plan.turn_to(mention(ground.focus, (entity,), parameters.focus_limit), language, ())
+    return plan.finished()
+
+
 @dataclass
 class _Plan:
     ground: Ground
@@ -168,9 +179,13 @@ class _Plan:
     def attend(self, segment: AnnotatedSegment) -> None:
         """Bring the segment's entities into the focus; new ones get a node (M5, M10)."""
         attended = attend(self.focus, segment, self.parameters.focus_limit)
+        self.turn_to(attended, segment.language, segment.seqs)
+
+    def turn_to(self, attended: Focus, language: Language, seqs: tuple[int, ...]) -> None:
+        """Make this the focus, as far as there is room for new entities' nodes."""
         for entity in attended:
             if entity.key not in self.entities and self.room:
-                self._add_entity(entity, segment)
+                self._add_entity(entity, language, seqs)
             elif entity.key in self.ground.entities and entity not in self.focus:
                 self.entered.add(self.entities[entity.key])
         self.focus = tuple(each for each in attended if each.key in self.entities)
@@ -210,7 +225,7 @@ class _Plan:
         self.links.append(Link(node.id, other, names[0], strength, hint))
         self.links.append(Link(other, node.id, names[1], strength, node.phrase))
 
-    def _add_entity(self, entity: Entity, segment: AnnotatedSegment) -> None:
+    def _add_entity(self, entity: Entity, language: Language, seqs: tuple[int, ...]) -> None:
         self.entities[entity.key] = self.next_id
         self.nodes.append(
             NewNode(
@@ -220,10 +235,10 @@ class _Plan:
                 content=entity.name,
                 phrase=entity.name,
                 keywords=(entity.name,),
-                language=segment.language,
+                language=language,
                 entity_key=entity.key,
                 worth=0.0,
-                seqs=segment.seqs,
+                seqs=seqs,
             )
         )
 

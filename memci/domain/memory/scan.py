@@ -24,6 +24,7 @@ class Forgetting(StrEnum):
     NO_IMPORTANCE = "importance"  # nothing that lives supports it
     TOO_SHORT = "threshold"  # what would be left of it could not be understood
     SLOT_TAKEN = "slot"  # a new node needed its place (M19)
+    SWITCHED = "switched"  # a rebuilt network took the place of the one that it was in (M24)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from collections.abc import Collection
 
 from sqlalchemy import Connection
 
+from memci.storage.editions import clear_edition, drop_edition, open_edition
 from memci.storage.erasure.barrier import stand_alone
 from memci.storage.erasure.condemned import Condemned
 from memci.storage.erasure.registry import REGISTRY, Entry
@@ -60,11 +61,15 @@ def erase_messages(connection: Connection, agent_id: str, condemned: Condemned) 
     The messages to be remembered ``again`` are only marked so: a job for them is the caller's.
     """
     stand_alone(connection, agent_id)
+    edition = open_edition(connection, agent_id)
+    if edition is not None:
+        drop_edition(connection, agent_id, edition)
     values = {
         "agent": agent_id,
         "seqs": list(condemned.seqs),
         "nodes": condemned.nodes,
         "gone": list(condemned.gone),
+        "again": list(condemned.again),
         "session": condemned.session_id,
     }
     said = list(connection.exec_driver_sql(_SAID, values).scalars())
@@ -88,6 +93,7 @@ def erase_agent(connection: Connection, agent_id: str) -> dict[str, int]:
     What is left says that there was something, and refuses it should it come again.
     """
     stand_alone(connection, agent_id)
+    clear_edition(connection, agent_id)
     removed = {each.table: _clear(connection, agent_id, each) for each in REGISTRY if each.of_agent}
     connection.exec_driver_sql(_BEGIN_ANEW, (agent_id,))
     return {table: count for table, count in removed.items() if count}

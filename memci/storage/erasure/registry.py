@@ -7,6 +7,7 @@ Statements on erased messages take these values:
 ``%(agent)s``    the agent
 ``%(seqs)s``     the messages
 ``%(nodes)s``    living nodes that go with them, memories and entities
+``%(again)s``    messages that stay, and of which memories are made anew
 ``%(gone)s``     nodes made of them that were forgotten before: links may still tell of them
 ``%(session)s``  the session, when all of it goes; else null
 ``%(said)s``     SHA-256 of what the messages said, as hexadecimal digits
@@ -80,6 +81,23 @@ _HOLDS_AGAIN = """
 UPDATE node SET superseded_by = NULL, superseded_at = NULL
 WHERE agent_id = %(agent)s AND superseded_by = ANY(%(nodes)s::bigint[])
 """
+# What is remembered anew is so by a job of its own, which the log will name.
+_NOT_REPLAYED = """
+UPDATE replay_log SET seqs = ARRAY(
+    SELECT seq FROM unnest(seqs) AS kept(seq)
+    WHERE NOT seq = ANY(%(seqs)s::bigint[]) AND NOT seq = ANY(%(again)s::bigint[]) ORDER BY seq)
+WHERE agent_id = %(agent)s AND event = 'created'
+  AND seqs && (%(seqs)s::bigint[] || %(again)s::bigint[])
+"""
+_NOT_RESTORED = """
+DELETE FROM replay_log WHERE agent_id = %(agent)s AND event = 'restored'
+  AND seqs && %(seqs)s::bigint[]
+"""
+_NOT_MENTIONED = """
+DELETE FROM replay_log WHERE agent_id = %(agent)s AND event = 'mentioned' AND EXISTS (
+    SELECT FROM node WHERE node.agent_id = %(agent)s AND node.id = ANY(%(nodes)s::bigint[])
+    AND node.kind = 'entity' AND lower(node.content) = lower(details->>'entity'))
+"""
 _ENDED = "DELETE FROM session_end WHERE agent_id = %(agent)s AND session_id = %(session)s"
 _NUMBERS = "ids and numbers alone"
 
@@ -96,11 +114,13 @@ REGISTRY: tuple[Entry, ...] = (
     ),
     Entry("focus", (_by("focus", "node_id", "nodes"),)),
     Entry("claim", (_by("claim", "node_id", "nodes"), _by("claim", "seq", "seqs"))),
+    Entry("replay_log", (_NOT_REPLAYED, _NOT_RESTORED, _NOT_MENTIONED)),
     Entry("node_version", (_VERSIONS, _NO_LONGER_REPLACED)),
     Entry("node", (_HOLDS_AGAIN, _by("node", "id", "nodes"))),
     Entry("session_end", (_ENDED,)),
     Entry("trail", why=_NUMBERS),
     Entry("pass_log", why=_NUMBERS),
+    Entry("edition", why="numbers; a network that is rebuilt is dropped at any erasure"),
     Entry("pass_snapshot", why=_NUMBERS),
     Entry("agent_setting", why=_NUMBERS),
     Entry("receipt", (_RECEIPTS,), of_agent="kind <> 'erasure'"),

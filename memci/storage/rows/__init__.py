@@ -2,6 +2,7 @@
 
 from memci.storage.rows.agent import agent_setting, receipt
 from memci.storage.rows.belief import claim, node_version, session_end
+from memci.storage.rows.edition import EDITION_SCHEMA, TWINNED, TWINS, edition, replay_log
 from memci.storage.rows.erasure import erased_message
 from memci.storage.rows.lane import job, lane, letter
 from memci.storage.rows.message import message, message_term, message_vector
@@ -19,8 +20,12 @@ from memci.storage.rows.network import (
 from memci.storage.rows.vector_model import vector_model
 
 __all__ = [
+    "EDITION_SCHEMA",
+    "TWINNED",
+    "TWINS",
     "agent_setting",
     "claim",
+    "edition",
     "erased_message",
     "focus",
     "job",
@@ -38,6 +43,7 @@ __all__ = [
     "pass_log",
     "pass_snapshot",
     "receipt",
+    "replay_log",
     "session_end",
     "trail",
     "vector_model",

@@ -31,6 +31,13 @@ POST /v1/agents/{agent}/sessions/{session}/end
 POST /v1/agents/{agent}/consolidate
 GET /v1/agents/{agent}/links
 GET /v1/agents/{agent}/focus
+POST /v1/agents/{agent}/focus
+POST /v1/agents/{agent}/nodes/{node_id}/restore
+POST /v1/agents/{agent}/rebuild
+GET /v1/agents/{agent}/rebuild
+POST /v1/agents/{agent}/rebuild/compare
+POST /v1/agents/{agent}/rebuild/switch
+POST /v1/agents/{agent}/rebuild/drop
 GET /v1/agents/{agent}/network
 GET /v1/agents/{agent}/passes
 GET /v1/agents/{agent}/fading
@@ -50,7 +57,7 @@ GET /readyz
 GET /metrics
 """
 # Without a context worker a read is a 503: test_reads.py has one. A preview may be one.
-READS = r"/(recall|search|context|erase)$"
+READS = r"/(recall|search|context|erase|compare)$"
 
 
 @pytest.fixture

@@ -109,8 +109,9 @@ def test_every_table_is_secured_and_owned_as_the_design_says(database):
     with database.lane_transaction() as connection:
         rows = connection.execute(
             text(
-                "SELECT relname, relrowsecurity, relforcerowsecurity, pg_get_userbyid(relowner)"
-                " FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'"
+                "SELECT oid::regclass::text, relrowsecurity, relforcerowsecurity,"
+                " pg_get_userbyid(relowner) FROM pg_class WHERE relkind = 'r'"
+                " AND relnamespace IN ('public'::regnamespace, 'memci_edition'::regnamespace)"
             )
         ).all()
         roles = connection.execute(

@@ -6,12 +6,13 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from random import Random
 
+from sqlalchemy import Connection
+
 from memci.domain.memory.link import importance
 from memci.domain.memory.scan import Forgetting
 from memci.domain.memory.slots import draw, least_important
 from memci.storage.links import supports_of
 from memci.storage.nodes import eviction_candidates, forget_nodes, free_slots
-from memci.storage.session import Connection
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,130 @@
+"""``memci rebuild``: make a network once more, compare, then switch to it or drop it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from memci.cli.options import JsonOption, TimeoutOption, WaitOption
+from memci.errors import InvalidInputError, MemciError, NotFoundError
+
+if TYPE_CHECKING:
+    from memci.client import Agent
+    from memci.shapes.edition import EditionAnswer
+
+_OPEN = frozenset({"building", "ready", "switching"})
+
+
+def rebuild(
+    *,
+    agent: Annotated[str, typer.Argument(metavar="AGENT", help="Whose memory.")],
+    up_to: Annotated[
+        int | None,
+        typer.Option("--up-to", min=1, metavar="SEQ", help="As it was with messages up to this."),
+    ] = None,
+    compare: Annotated[
+        bool, typer.Option("--compare", help="Show it beside the current network.")
+    ] = False,
+    probe: Annotated[
+        list[str] | None,
+        typer.Option(metavar="WORDS", help="With --compare: what a recall of these finds."),
+    ] = None,
+    switch: Annotated[
+        bool, typer.Option("--switch", help="Let it take the current network's place.")
+    ] = False,
+    drop: Annotated[bool, typer.Option("--drop", help="Delete it.")] = False,
+    wait: WaitOption = False,
+    timeout: TimeoutOption = 3_600.0,
+    as_json: JsonOption = False,
+) -> None:
+    """Make a network once more, beside the current one.
+
+    It is made of the agent's messages, by the creations and passes that have made the current one.
+    Begins it, or says how far the one is that is there. --compare and --switch wait until it is
+    made.
+    """
+    from memci.cli.connection import agent_of
+    from memci.cli.output import print_json
+
+    if sum([compare, switch, drop]) > 1:
+        raise InvalidInputError("choose one of --compare, --switch and --drop")
+    with agent_of(agent) as memory:
+        if compare:
+            _compare(memory, up_to, probe or [], timeout, as_json=as_json)
+            return
+        if drop:
+            rebuilt = memory.drop_rebuilt()
+        elif switch:
+            rebuilt = _switched(memory, up_to, timeout)
+        else:
+            rebuilt = _there(memory, up_to)
+            if wait:
+                rebuilt = _waited(memory, timeout)
+    if as_json:
+        print_json(rebuilt)
+    else:
+        _say(rebuilt)
+
+
+def _switched(memory: Agent, up_to: int | None, timeout_s: float) -> EditionAnswer:
+    _there(memory, up_to)
+    _waited(memory, timeout_s)
+    memory.switch_rebuilt()
+    return _waited(memory, timeout_s)
+
+
+def _there(memory: Agent, up_to: int | None) -> EditionAnswer:
+    """Return the rebuilt network that is there; begin one if there is none."""
+    try:
+        rebuilt = memory.rebuilt()
+    except NotFoundError:
+        return memory.rebuild(up_to_seq=up_to)
+    if rebuilt.state.value not in _OPEN:
+        return memory.rebuild(up_to_seq=up_to)
+    if up_to is not None and up_to != rebuilt.up_to_seq:
+        raise InvalidInputError("there is a rebuilt network already: --drop it first")
+    return rebuilt
+
+
+def _waited(memory: Agent, timeout_s: float) -> EditionAnswer:
+    from memci.cli.connection import why_still
+
+    if still := why_still(memory):
+        raise MemciError(f"not waiting: {still}")
+    return memory.wait_rebuilt(timeout_s=timeout_s)
+
+
+def _compare(
+    memory: Agent, up_to: int | None, probes: list[str], timeout_s: float, *, as_json: bool
+) -> None:
+    from memci.cli.comparison import print_comparison
+    from memci.cli.output import print_json
+
+    _there(memory, up_to)
+    _waited(memory, timeout_s)
+    comparison = memory.compare_rebuilt([each.split() for each in probes])
+    if as_json:
+        print_json(comparison)
+    else:
+        print_comparison(comparison)
+
+
+def _say(rebuilt: EditionAnswer) -> None:
+    from memci.cli.output import hint, say
+
+    edition = f"edition {rebuilt.edition}"
+    up_to = f" up to message {rebuilt.up_to_seq}" if rebuilt.up_to_seq else ""
+    how_far = f"{rebuilt.replayed} of {rebuilt.events} events"
+    match rebuilt.state.value:
+        case "building" | "switching":
+            say(f"{edition} is {rebuilt.state}{up_to}: {how_far}")
+            if rebuilt.job is None:
+                hint("no job works at it: `memci rebuild --switch` or `--drop` it")
+            elif rebuilt.job.error:
+                hint(f"job {rebuilt.job.id} ({rebuilt.job.state}): {rebuilt.job.error}")
+        case "ready":
+            say(f"{edition} is ready{up_to}: {how_far}")
+            hint("--compare shows what differs; then --switch to it or --drop it")
+        case state:
+            say(f"{edition} was {'switched to' if state == 'switched' else state}")

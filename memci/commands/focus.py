@@ -1,0 +1,47 @@
+"""Bring an entity into the focus of an agent (M5)."""
+
+from __future__ import annotations
+
+from uuid import uuid4
+
+from memci.broker.token import Tokens
+from memci.domain.memory.entity import Entity, is_pronoun
+from memci.domain.memory.parameters import MemoryParameters
+from memci.errors import ConflictError, InvalidInputError, NotFoundError
+from memci.queue.submit import lock_lane, unlock_lane
+from memci.shapes.agent import FocusList, FocusPoint
+from memci.storage.mention import mention_entity
+from memci.storage.parameters import parameters_of
+from memci.storage.reading.nodes import list_focus
+from memci.storage.session import Database
+
+
+def run(
+    database: Database, tokens: Tokens, agent_id: str, name: str, defaults: MemoryParameters
+) -> FocusList:
+    """Make it the newest focus point, and return the list, the latest mention first.
+
+    Raises ``InvalidInputError`` for a pronoun, and ``ConflictError`` when nothing can enter the
+    focus.
+    """
+    entity = Entity.named(name)
+    if not entity.key or is_pronoun(name):
+        raise InvalidInputError("expected the name of a thing; a pronoun is none", field="entity")
+    with database.agent_transaction(agent_id) as connection:
+        woken, last_seq = lock_lane(connection, agent_id)
+        if not last_seq:
+            raise NotFoundError(
+                f"there is no agent {agent_id}: one exists from its first message on"
+            )
+        parameters = parameters_of(connection, agent_id, defaults)
+        if not parameters.focus_limit:
+            raise ConflictError("this agent has no focus: its focus_limit is 0")
+        if not mention_entity(connection, agent_id, entity, parameters, uuid4()):
+            raise ConflictError(
+                "every slot of the memory is taken by what may not give way: raise node_capacity"
+            )
+        unlock_lane(connection, agent_id, woken=woken)
+        points = list_focus(connection, agent_id)
+    if not woken:  # a worker that looked while the lane was locked has gone again
+        tokens.wake_lane(agent_id)
+    return FocusList(focus=[FocusPoint(**row) for row in points])

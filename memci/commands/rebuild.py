@@ -1,0 +1,105 @@
+"""Rebuild a network beside the current one; then switch to it, or drop it (M24)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from memci.broker.token import Tokens
+from memci.domain.lane.job import JobSource, JobState
+from memci.domain.memory.replay import Edition, EditionState
+from memci.errors import ConflictError, NotFoundError
+from memci.queue.editions import edition_answer, step_job
+from memci.queue.steps import submit_step
+from memci.queue.submit import lock_lane
+from memci.shapes.edition import EditionAnswer
+from memci.storage.editions import (
+    begin_edition,
+    drop_edition,
+    has_stale_vectors,
+    open_edition,
+    save_edition,
+)
+from memci.storage.replay_log import end_of_log, first_beyond
+from memci.storage.session import Connection, Database
+
+
+def begin(
+    database: Database, tokens: Tokens, agent_id: str, *, up_to_seq: int | None
+) -> EditionAnswer:
+    """Begin to rebuild; up to a seq, the network is made as it was with the messages up to it.
+
+    Raises ``ConflictError`` while there is a rebuilt network already.
+    """
+    with database.agent_transaction(agent_id) as connection:
+        _, last_seq = lock_lane(connection, agent_id)
+        if not last_seq:
+            raise NotFoundError(
+                f"there is no agent {agent_id}: one exists from its first message on"
+            )
+        there = open_edition(connection, agent_id)
+        if there is not None:
+            raise ConflictError(
+                f"there is a rebuilt network already (edition {there.number}, {there.state}): "
+                "compare it with the current one, then switch to it or drop it"
+            )
+        cut_at = None if up_to_seq is None else first_beyond(connection, agent_id, up_to_seq)
+        edition = begin_edition(
+            connection,
+            agent_id,
+            begun_at=end_of_log(connection, agent_id),
+            up_to_seq=up_to_seq,
+            cut_at=cut_at,
+        )
+        submit_step(connection, agent_id, edition.number, JobSource.HTTP)
+        answer = edition_answer(connection, agent_id)
+    tokens.wake_lane(agent_id)
+    return answer
+
+
+def show(database: Database, agent_id: str) -> EditionAnswer:
+    """Tell of the last rebuilt network; ``NotFoundError``: there never was one."""
+    with database.agent_snapshot(agent_id) as connection:
+        return edition_answer(connection, agent_id)
+
+
+def switch(database: Database, tokens: Tokens, agent_id: str) -> EditionAnswer:
+    """Let the rebuilt network take the current one's place as soon as it has caught up."""
+    with database.agent_transaction(agent_id) as connection:
+        edition = _there(connection, agent_id)
+        job = step_job(connection, agent_id, edition.number)
+        if job is not None and job.state is JobState.DEAD:
+            raise ConflictError(
+                f"its job {job.id} is dead: replay that job, or drop the rebuilt network"
+            )
+        if has_stale_vectors(connection, agent_id):
+            raise ConflictError(
+                "the rebuilt network has vectors of an embedder that is no longer in use: "
+                "drop it, and rebuild anew"
+            )
+        switching = replace(edition, state=EditionState.SWITCHING)
+        save_edition(connection, agent_id, switching)
+        if job is None:
+            submit_step(connection, agent_id, edition.number, JobSource.HTTP)
+        answer = edition_answer(connection, agent_id)
+    tokens.wake_lane(agent_id)
+    return answer
+
+
+def drop(database: Database, tokens: Tokens, agent_id: str) -> EditionAnswer:
+    """Delete the rebuilt network; the current one stays as it is."""
+    with database.agent_transaction(agent_id) as connection:
+        edition = _there(connection, agent_id)
+        drop_edition(connection, agent_id, edition)
+        answer = edition_answer(connection, agent_id)
+    # A worker that looked while the lane was locked has gone again.
+    tokens.wake_lane(agent_id)
+    return answer
+
+
+def _there(connection: Connection, agent_id: str) -> Edition:
+    """Lock the lane and return the open edition, or raise ``NotFoundError``."""
+    lock_lane(connection, agent_id)
+    edition = open_edition(connection, agent_id)
+    if edition is None:
+        raise NotFoundError("there is no rebuilt network: begin a rebuild first")
+    return edition

@@ -1,0 +1,119 @@
+"""``memci.memory.restore``: a forgotten memory is made anew from its raw messages (M24)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+from uuid import UUID
+
+from memci.domain.lane.job import Job
+from memci.domain.language import language_of
+from memci.domain.memory.node import NodeKind
+from memci.domain.memory.parameters import MemoryParameters
+from memci.domain.memory.replay import ReplayEvent
+from memci.domain.memory.span import Span, cut_out
+from memci.domain.message import Message
+from memci.jobs.beliefs import Beliefs
+from memci.jobs.create import MemoryCreation
+from memci.jobs.growth import Growth, Thought, numbers_of
+from memci.queue.handler import Effect
+from memci.queue.steps import RESTORE_KIND
+from memci.smallmodel.ports import TopicSegment, Vectors
+from memci.smallmodel.registry import SmallModels
+from memci.storage.memory_state import lock_messages, taken_messages
+from memci.storage.passes import position
+from memci.storage.replay_log import log_event
+from memci.storage.session import Connection, Database
+from memci.storage.trail import TrailEvent, append_trail
+
+
+class MemoryRestoring:
+    """Makes the memory that the payload tells of anew: a new node, linked to today's focus.
+
+    ``node`` is the forgotten one, ``seqs`` its messages, and ``span`` where in them its text lies
+    (absent: all of it). Erased messages make nothing.
+    """
+
+    kind = RESTORE_KIND
+    triggers_compression = True
+
+    def __init__(self, database: Database, models: SmallModels, defaults: MemoryParameters) -> None:
+        """Take the parameters of agents that set none."""
+        self._creation = MemoryCreation(database, replace(models, segmenter=_Whole()), defaults)
+
+    def prepare(self, job: Job) -> Effect:
+        """Cut the memory's text out of its messages, and think about it."""
+        return self.again(job.agent_id, job.id, job.payload)
+
+    def again(self, agent_id: str, job_id: UUID, payload: Mapping[str, Any]) -> Effect:
+        """Do so for a job of this id and payload, which may have been done before (M24)."""
+        seqs = [int(seq) for seq in payload["seqs"]]
+        span = Span(*payload["span"]) if payload.get("span") else None
+        read = partial(_parts, agent_id=agent_id, seqs=seqs, span=span)
+        growth, _, thoughts, _, beliefs = self._creation.think(
+            agent_id, job_id, read, wanted=seqs, parts=True
+        )
+        if span is not None:
+            thoughts = [_told_by(thought, seqs, span) for thought in thoughts]
+        return _Effect(growth, thoughts, dict(payload), beliefs)
+
+
+@dataclass(frozen=True, slots=True)
+class _Effect:
+    growth: Growth
+    thoughts: list[Thought]
+    payload: dict[str, Any]
+    beliefs: Beliefs
+
+    def __call__(self, connection: Connection) -> Mapping[str, Any]:
+        growth, seqs = self.growth, self.payload["seqs"]
+        stored = lock_messages(connection, growth.agent_id, seqs).stored
+        thoughts = self.thoughts if stored.issuperset(seqs) else []
+        creation = growth.write(connection, thoughts)
+        self.beliefs.write(connection, growth.agent_id, creation)
+        if creation.nodes:
+            event = ReplayEvent.RESTORED
+            log_event(connection, growth.agent_id, event, growth.job_id, seqs, self.payload)
+        made = [node.id for node in creation.nodes if node.kind is NodeKind.MEMORY]
+        self._note(connection, made)
+        return {"node": max(made, default=None), **numbers_of(creation)}
+
+    def _note(self, connection: Connection, made: Sequence[int]) -> None:
+        """Note on both nodes, the forgotten one and the new one, which is which."""
+        job, old = str(self.growth.job_id), self.payload["node"]
+        _, pass_number = position(connection, self.growth.agent_id)
+        for new in made:
+            told = {old: {"as": new, "job": job}, new: {"of": old, "job": job}}
+            append_trail(connection, self.growth.agent_id, TrailEvent.RESTORED, pass_number, told)
+
+
+class _Whole:
+    """Cuts nothing: what is restored is one segment already."""
+
+    def segment(self, messages: Sequence[Message], vectors: Vectors) -> list[TopicSegment]:
+        """Return all texts as one segment."""
+        del vectors  # nothing to compare
+        text = "\n".join(message.text for message in messages)
+        return [TopicSegment(text, tuple(each.seq for each in messages), language_of(text))]
+
+
+def _parts(
+    connection: Connection, *, agent_id: str, seqs: Sequence[int], span: Span | None
+) -> list[Message]:
+    """Return the messages, cut down to the span; none when one of them is gone."""
+    messages = taken_messages(connection, agent_id, seqs)
+    if span is None or len(messages) < len(set(seqs)):
+        return messages if span is None else []
+    texts = cut_out([message.text for message in messages], span)
+    parts = [
+        replace(message, content=text, tool_calls=())
+        for message, text in zip(messages, texts, strict=True)
+    ]
+    return [part for part in parts if part.text.strip()]
+
+
+def _told_by(thought: Thought, seqs: Sequence[int], span: Span) -> Thought:
+    """Return it with where it lies in the whole messages, as it was known when it was made."""
+    return replace(thought, segment=replace(thought.segment, seqs=tuple(seqs), span=span))

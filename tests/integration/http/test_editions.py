@@ -1,0 +1,169 @@
+"""Restores, mentions and rebuilds as people ask for them, with real workers and quick models."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from pydantic import SecretStr
+
+from memci import Memci
+from memci.client import Agent
+from memci.config import Settings
+from memci.domain.memory.scan import Forgetting
+from memci.embedded import Postgres, Redis
+from memci.errors import ConflictError, InvalidInputError, NotFoundError
+from memci.storage.nodes import forget_nodes
+from memci.testing import database_copy
+from tests.integration.http.exploring import explore
+from tests.integration.http.serving import Served, served
+from tests.support.command_line import run, run_json
+from tests.support.fleet import fleet
+
+SAID = ["Dinner with [Grace] in [Oslo]", "The ferry leaves at eight", "[Luigi] sings"]
+
+
+@pytest.fixture(scope="module")
+def server(
+    shared_postgres: Postgres, process_redis: Redis, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Served]:
+    folder = tmp_path_factory.mktemp("editions")
+    with database_copy(shared_postgres) as database_url:
+        settings = Settings(
+            database_url=SecretStr(database_url), broker_url=SecretStr(process_redis.url)
+        )
+        with (
+            fleet(database_url, process_redis.url, folder) as workers,
+            served(settings) as running,
+        ):
+            workers.app = "tests.support.network_worker_app"
+            workers.start("memci.lane")
+            workers.start("memci.read")
+            workers.start("memci.compress")
+            # Tokens may be lost: the sweeper puts them out again.
+            workers.start("memci.upkeep", ready=False)
+            workers.start_beat()
+            yield running
+
+
+@pytest.fixture
+def memory(server: Served) -> Iterator[Agent]:
+    """An agent that remembers three things."""
+    with Memci(server.url) as memci:
+        agent = memci.agent(f"ann-{uuid4().hex}")
+        agent.remember([{"role": "user", "content": text} for text in SAID])
+        agent.wait_idle()
+        yield agent
+
+
+def name_of(memory: Agent) -> str:
+    return memory._verbs.id
+
+
+def forget(server: Served, memory: Agent, text: str) -> int:
+    nodes = memory.nodes(kind="memory").nodes
+    node = next(each.id for each in nodes if each.content == text)
+    with server.runtime.database.agent_transaction(name_of(memory)) as connection:
+        forget_nodes(connection, name_of(memory), {node: Forgetting.TOO_SHORT}, 1)
+    return node
+
+
+def contents(memory: Agent) -> list[str]:
+    return sorted(each.content for each in memory.nodes(kind="memory").nodes)
+
+
+@pytest.mark.timeout(120)
+def test_a_network_is_rebuilt_compared_and_switched_to(memory: Agent) -> None:
+    before = memory.nodes().nodes
+    assert memory.rebuild().state == "building"
+    with pytest.raises(ConflictError):
+        memory.rebuild()
+    ready = memory.wait_rebuilt()
+    assert (ready.state, ready.replayed) == ("ready", ready.events)
+    found = memory.compare_rebuilt([["ferry"]])
+    assert (found.same_texts, found.only_current, found.only_rebuilt) == (3, 0, 0)
+    assert found.probes[0].both == 1
+    memory.remember([{"role": "user", "content": "Later [Luigi] left"}])
+    memory.switch_rebuilt()
+    assert memory.wait_rebuilt().state == "switched"
+    memory.wait_idle()
+    assert contents(memory) == sorted([*SAID, "Later [Luigi] left"])
+    old = {each.id for each in before}
+    assert not old & {each.id for each in memory.nodes().nodes}
+    for node in old:
+        assert [each.event for each in memory.trail(node).events][-1] == "forgotten"
+    assert memory.recall(["ferry"]).memories[0].content == "The ferry leaves at eight"
+
+
+@pytest.mark.timeout(120)
+def test_a_rebuilt_network_is_dropped(memory: Agent) -> None:
+    with pytest.raises(NotFoundError):
+        memory.rebuilt()
+    memory.rebuild(up_to_seq=2)
+    memory.wait_rebuilt()
+    assert memory.compare_rebuilt().only_current == 1
+    dropped = memory.drop_rebuilt()
+    assert (dropped.state, dropped.up_to_seq, dropped.job) == ("dropped", 2, None)
+    for act in (memory.switch_rebuilt, memory.drop_rebuilt, memory.compare_rebuilt):
+        with pytest.raises(NotFoundError):
+            act()
+    with pytest.raises(InvalidInputError):
+        memory.rebuild(up_to_seq=0)
+
+
+@pytest.mark.timeout(120)
+def test_a_forgotten_memory_is_restored(server: Served, memory: Agent) -> None:
+    node = forget(server, memory, SAID[1])
+    assert contents(memory) == sorted([SAID[0], SAID[2]])
+    job_id = memory.restore(node).job_id
+    assert memory.restore(node).job_id == job_id
+    memory.wait(job_id)
+    again = memory.restore(node)
+    assert again.job_id == job_id
+    assert again.restored_as
+    assert memory.node(again.restored_as).content == SAID[1]
+    with pytest.raises(ConflictError):
+        memory.restore(again.restored_as)
+
+
+@pytest.mark.timeout(120)
+def test_an_entity_is_mentioned(memory: Agent) -> None:
+    assert memory.mention("小明").focus[0].name == "小明"
+    assert [point.name for point in memory.mention("grace").focus][:2] == ["Grace", "小明"]
+    with pytest.raises(InvalidInputError):
+        memory.mention("it")
+
+
+@pytest.mark.timeout(180)
+def test_all_of_it_on_the_command_line(server: Served, memory: Agent) -> None:
+    agent, settings = name_of(memory), {"MEMCI_API_URL": server.url}
+    node = forget(server, memory, SAID[1])
+    told = run("restore", str(node), "--agent", agent, "--wait", settings=settings)
+    assert (told.returncode, told.stderr) == (0, "")
+    assert told.stdout.startswith("restored as node ")
+    shown = run("focus", "小明", "--agent", agent, settings=settings)
+    assert "小明" in shown.stdout.splitlines()[1]
+    compared = run("rebuild", agent, "--compare", "--probe", "ferry", settings=settings)
+    assert compared.returncode == 0, compared.stderr
+    assert "3 memories in both, 3 with the same text; 0 only current" in compared.stdout
+    assert "recall ferry: 1 in both" in compared.stdout
+    assert run_json("rebuild", agent, settings=settings)["state"] == "ready"
+    refused = run("rebuild", agent, "--up-to", "1", settings=settings)
+    assert (refused.returncode, "--drop it first" in refused.stderr) == (2, True)
+    switched = run("rebuild", agent, "--switch", settings=settings)
+    assert switched.stdout == "edition 1 was switched to\n", switched.stderr
+    waited = run("rebuild", agent, "--up-to", "1", "--wait", settings=settings)
+    assert waited.stdout.startswith("edition 2 is ready up to message 1: "), waited.stderr
+    lost = run("rebuild", agent, "--compare", settings=settings)
+    assert "only current:" in lost.stdout
+    assert run("rebuild", agent, "--drop", settings=settings).stdout == "edition 2 was dropped\n"
+    assert run("rebuild", agent, "--drop", "--switch", settings=settings).returncode == 2
+
+
+@pytest.mark.timeout(120)
+def test_schemathesis_finds_nothing_in_comparisons(
+    server: Served, memory: Agent, tmp_path: Path
+) -> None:
+    explore(server, tmp_path, "--include-path-regex", "compare$")

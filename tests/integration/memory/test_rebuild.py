@@ -1,0 +1,326 @@
+"""Rebuilding a network beside the current one (M24): each case by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from memci.domain.lane.job import JobState
+from memci.domain.memory import slots
+from memci.domain.memory.parameters import MemoryParameters
+from memci.domain.message import Message
+from memci.errors import ConflictError, NotFoundError, SmallModelUnavailableError
+from memci.smallmodel.ports import TopicSegment, Vectors
+from memci.storage.rows import EDITION_SCHEMA, TWINNED
+from memci.storage.vector_model import VectorModel, change_model
+from tests.support.models import OneSegmentAMessage, ScriptedCompressor, is_down
+from tests.support.network import AgentUnderTest
+from tests.support.rebuilding import Rebuilding, is_same
+
+# What leaves the focus is cut in the second pass.
+FADING = MemoryParameters(focus_limit=1, decay_rate=0.3, min_shrink=0)
+LONG = "A long enough to be cut [Grace]"
+
+
+@pytest.fixture
+def rebuilding(ada: AgentUnderTest) -> Rebuilding:
+    return Rebuilding(ada)
+
+
+def left_behind(ada: AgentUnderTest) -> dict[str, int]:
+    """Rows of a rebuilt network that are there still, by table."""
+    counts = {
+        table.name: ada.row(
+            f"SELECT count(*) AS rows FROM {EDITION_SCHEMA}.{table.name} WHERE agent_id = %s"
+        ).rows
+        for table in TWINNED
+    }
+    return {name: rows for name, rows in counts.items() if rows}
+
+
+def test_reads_see_the_current_network_until_it_is_switched(
+    ada: AgentUnderTest, rebuilding: Rebuilding
+) -> None:
+    ada.remember("A [Grace]", "B [Luigi]")
+    ada.compress(3)
+    before = ada.nodes(), ada.links()
+    rebuilding.begin()
+    rebuilding.run()
+    assert (ada.nodes(), ada.links()) == before
+    assert rebuilding.show().state == "ready"
+    assert not {node.id for node in before[0]} & {node.id for node in rebuilding.beside().nodes()}
+    rebuilding.switch()
+    rebuilding.run()
+    assert rebuilding.show().state == "switched"
+    assert {node.content for node in ada.nodes()} == {node.content for node in before[0]}
+    assert left_behind(ada) == {}
+
+
+def test_trails_of_old_ids_stay_and_say_why(ada: AgentUnderTest, rebuilding: Rebuilding) -> None:
+    ada.remember("A [Grace]")
+    old = ada.memories()["A"].id
+    rebuilding.begin()
+    rebuilding.switch()
+    rebuilding.run()
+    new = ada.memories()["A"].id
+    assert new != old
+    assert ada.trail(old) == ["created", "forgotten"]
+    assert ada.trail(new) == ["created"]
+    (gone,) = ada.rows(
+        "SELECT details FROM trail WHERE agent_id = %s AND node_id = %s AND event = 'forgotten'",
+        old,
+    )
+    assert gone.details == {"reason": "switched"}
+
+
+def test_a_drop_leaves_nothing_and_touches_nothing(
+    ada: AgentUnderTest, rebuilding: Rebuilding
+) -> None:
+    ada.remember("A [Grace]", "B [Luigi]")
+    ada.compress()
+    before = ada.nodes(), ada.links(), len(ada.rows("SELECT id FROM trail WHERE agent_id = %s"))
+    rebuilding.begin()
+    rebuilding.step()
+    assert left_behind(ada)
+    assert rebuilding.drop().state == "dropped"
+    assert left_behind(ada) == {}
+    assert rebuilding.run() == 1  # the step that waited finds nothing to do
+    trail = len(ada.rows("SELECT id FROM trail WHERE agent_id = %s"))
+    assert (ada.nodes(), ada.links(), trail) == before
+    assert left_behind(ada) == {}
+
+
+def test_a_step_of_a_dropped_edition_does_not_take_the_next_one_further(
+    ada: AgentUnderTest, rebuilding: Rebuilding
+) -> None:
+    ada.remember("A [Grace]")
+    rebuilding.begin()
+    rebuilding.drop()
+    rebuilding.begin()
+    assert rebuilding.step() == {"replayed": 0}
+    assert rebuilding.show().replayed == 0
+    assert rebuilding.run() > 0
+    assert is_same(rebuilding.compared())
+
+
+def test_what_happens_meanwhile_is_in_the_switched_network_once(
+    ada: AgentUnderTest, rebuilding: Rebuilding
+) -> None:
+    for day in range(4):
+        ada.remember(f"day{day} [Grace]")
+        ada.compress()
+    rebuilding.begin()
+    rebuilding.step()
+    ada.remember("between [Luigi]")
+    rebuilding.run()
+    assert rebuilding.show().state == "ready"
+    ada.remember("afterwards [Oslo]")
+    ada.compress()
+    found = rebuilding.show()
+    assert (found.events or 0) > (found.replayed or 0)
+    rebuilding.switch()
+    rebuilding.step()
+    ada.remember("during [Oslo]")
+    rebuilding.mention("Late")
+    rebuilding.run()
+    assert sorted(ada.memories()) == ["afterwards", "between", "day0", "day1", "day2", "day3",
+                                      "during"]  # fmt: skip
+    assert len(ada.nodes("memory")) == 7
+    assert ada.focus()[-1] == "Late"
+    assert is_same(rebuilding.rebuilt())
+
+
+def test_there_is_one_rebuilt_network_at_a_time(
+    ada: AgentUnderTest, rebuilding: Rebuilding
+) -> None:
+    with pytest.raises(NotFoundError, match="no agent"):
+        rebuilding.begin()
+    ada.remember("A [Grace]")
+    for act in (rebuilding.switch, rebuilding.drop, rebuilding.show):
+        with pytest.raises(NotFoundError, match="begin a rebuild"):
+            act()
+    rebuilding.begin()
+    with pytest.raises(ConflictError, match=r"edition 1, building.*switch to it or drop it"):
+        rebuilding.begin()
+    rebuilding.drop()
+    assert rebuilding.begin().edition == 2
+
+
+def test_up_to_a_seq_the_network_is_as_it_was(ada: AgentUnderTest, rebuilding: Rebuilding) -> None:
+    ada.remember("A [Grace]")
+    ada.compress(2)
+    then = [(node.content, node.scan_count) for node in ada.nodes()]
+    ada.remember("B [Luigi]", "C [Oslo]")
+    ada.compress(2)
+    rebuilding.begin(up_to_seq=1)
+    rebuilding.run()
+    assert [(node.content, node.scan_count) for node in rebuilding.beside().nodes()] == then
+    ada.remember("D [Luigi]")
+    rebuilding.switch()
+    rebuilding.run()
+    # Of what came later, only what came after the rebuild was begun.
+    assert set(ada.memories()) == {"A", "D"}
+    states = ada.rows("SELECT memory_state, remember FROM message WHERE agent_id = %s ORDER BY seq")
+    assert [tuple(row) for row in states] == [
+        ("made", "now"), ("none", "never"), ("none", "never"), ("made", "now"),
+    ]  # fmt: skip
+    assert is_same(rebuilding.rebuilt())
+
+
+def test_of_messages_that_came_together_those_up_to_the_seq_are_taken(
+    ada: AgentUnderTest, rebuilding: Rebuilding
+) -> None:
+    ada.remember("A [Grace]", "B [Luigi]", "C [Oslo]")
+    rebuilding.begin(up_to_seq=2)
+    rebuilding.run()
+    assert set(rebuilding.beside().memories()) == {"A", "B"}
+
+
+def test_erased_messages_are_not_brought_back(ada: AgentUnderTest, rebuilding: Rebuilding) -> None:
+    ada.remember("A [Grace]", "B [Luigi]")
+    ada.remember("C [Oslo]")
+    ada.execute("DELETE FROM message WHERE agent_id = %s AND seq IN (1, 3)")
+    rebuilding.begin()
+    rebuilding.run()
+    assert set(rebuilding.beside().memories()) == {"B"}
+
+
+def test_what_is_born_between_the_beginning_of_a_pass_and_its_first_node_waits_again(
+    ada: AgentUnderTest, rebuilding: Rebuilding
+) -> None:
+    ada.parameters = FADING
+    ada.remember(LONG, session="one")
+    ada.remember("B [Oslo]", session="two")
+    ada.compress(1)
+
+    def fails(text: str, target: int) -> str:
+        raise ZeroDivisionError
+
+    ada.models.compressor = ScriptedCompressor(script=[fails])
+    ada.ask_for_pass()
+    lease = ada.lease()
+    with pytest.raises(ZeroDivisionError):
+        ada.compression().step(lease, budget_ms=60_000)
+    assert (ada.passes()[-1].number, ada.passes()[-1].scanned) == (2, 0)
+    effect = ada.creation().prepare(ada.say("C [Luigi]", session="three"))
+    with lease.effect() as connection:
+        effect(connection)
+    while ada.compression().step(lease, budget_ms=60_000):
+        pass
+    scans = [(node.scan_count, node.last_pass) for node in ada.nodes()]
+    assert scans[-1] == (0, 2)
+    assert is_same(rebuilding.rebuilt())
+    assert [(n.scan_count, n.last_pass) for n in rebuilding.beside().nodes()] == scans
+
+
+def test_the_same_nodes_give_up_their_slots_again(
+    ada: AgentUnderTest, rebuilding: Rebuilding, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(slots, "DRAWN", 2)
+    ada.parameters = MemoryParameters(node_capacity=20, focus_limit=2)
+    for day in range(15):
+        ada.remember(*(f"{day}-{n} talk with [P{day}]" for n in range(3)))
+    assert len(ada.nodes()) == 20
+    assert is_same(rebuilding.rebuilt())
+
+
+def test_models_see_the_same_vectors_again(ada: AgentUnderTest, rebuilding: Rebuilding) -> None:
+    seen: list[list[list[float]]] = []
+
+    class Recording(OneSegmentAMessage):
+        def segment(self, messages: Sequence[Message], vectors: Vectors) -> list[TopicSegment]:
+            seen.append(vectors.tolist())
+            return super().segment(messages, vectors)
+
+    ada.models.segmenter = Recording()
+    ada.remember("some seven words make uneven vectors here", "x " * 3_000)
+    rebuilding.begin()
+    rebuilding.run()
+    assert seen[0] == seen[1]
+    assert not any(seen[0][1])  # a long message's parts count, not the whole
+
+
+def test_while_the_model_is_down_a_replayed_pass_waits(
+    ada: AgentUnderTest, rebuilding: Rebuilding
+) -> None:
+    ada.parameters = FADING
+    ada.remember(LONG, session="one")
+    ada.remember("B [Oslo]", session="two")
+    ada.compress(2)
+    ada.models.compressor = ScriptedCompressor(rest=is_down)
+    rebuilding.begin()
+    with pytest.raises(SmallModelUnavailableError):
+        rebuilding.run()
+    ada.models.compressor = ScriptedCompressor()
+    rebuilding.run()
+    assert is_same(rebuilding.compared())
+
+
+def test_a_rebuilt_network_keeps_what_the_model_failed_at(
+    ada: AgentUnderTest, rebuilding: Rebuilding
+) -> None:
+    """Calls are counted as in any pass: after the last one it goes on without."""
+    ada.parameters = replace(FADING, max_retries=3)
+    ada.remember(LONG, session="one")
+    ada.remember("B [Oslo]", session="two")
+    ada.compress(2)
+    assert LONG not in {node.content for node in ada.nodes()}
+    ada.models.compressor = ScriptedCompressor(rest=is_down)
+    rebuilding.begin()
+    with pytest.raises(SmallModelUnavailableError):
+        rebuilding.run()
+    rebuilding.run()
+    assert rebuilding.show().state == "ready"
+    assert LONG in {node.content for node in rebuilding.beside().nodes()}
+
+
+def test_a_pass_under_way_goes_on_in_the_new_network(
+    ada: AgentUnderTest, rebuilding: Rebuilding, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ada.remember("A [Grace]", "B [Luigi]", "C [Oslo]")
+    with monkeypatch.context() as patch:
+        patch.setattr("memci.jobs.compress.BATCH", 2)
+        ada.ask_for_pass()
+        lease = ada.lease()
+        ada.compression().step(lease, budget_ms=0)
+    rebuilding.begin()
+    rebuilding.switch()
+    rebuilding.run()
+    scanned = [node.last_pass for node in ada.nodes()]
+    assert sorted(scanned) == [0, 0, 0, 0, 1, 1]
+    ada.compress()
+    assert {node.last_pass for node in ada.nodes()} == {2} or {
+        node.scan_count for node in ada.nodes()
+    } <= {1, 2}
+    assert is_same(rebuilding.rebuilt())
+
+
+def test_vectors_of_another_embedder_are_not_switched_to(
+    ada: AgentUnderTest, rebuilding: Rebuilding
+) -> None:
+    ada.remember("A [Grace]")
+    rebuilding.begin()
+    rebuilding.run()
+    with ada.database.agent_transaction(ada.agent_id) as connection:
+        change_model(connection, VectorModel("another", 64))
+    with pytest.raises(ConflictError, match="drop it, and rebuild anew"):
+        rebuilding.switch()
+    assert rebuilding.show().state == "ready"
+
+
+def test_a_dead_step_is_named_to_whoever_wants_to_switch(
+    ada: AgentUnderTest, rebuilding: Rebuilding
+) -> None:
+    ada.remember("A [Grace]")
+    job = rebuilding.begin().job
+    assert job is not None
+    ada.execute("UPDATE job SET state = 'dead' WHERE agent_id = %s")
+    assert rebuilding.show().job == job.model_copy(update={"state": JobState.DEAD})
+    with pytest.raises(ConflictError, match=f"job {job.id} is dead: replay that job, or drop"):
+        rebuilding.switch()
+    ada.execute("UPDATE job SET state = 'cancelled' WHERE agent_id = %s")
+    rebuilding.switch()  # who cancels a step may go on
+    rebuilding.run()
+    assert rebuilding.show().state == "switched"

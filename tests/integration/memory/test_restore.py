@@ -1,0 +1,188 @@
+"""Forgotten memories made anew from their raw messages (M24)."""
+
+from __future__ import annotations
+
+import pytest
+
+from memci.domain.memory.parameters import MemoryParameters
+from memci.domain.memory.scan import Forgetting
+from memci.errors import ConflictError, NotFoundError
+from memci.storage.nodes import forget_nodes
+from memci.storage.reading.recall import restorable
+from tests.support.models import ScriptedCompressor
+from tests.support.network import AgentUnderTest
+from tests.support.rebuilding import Rebuilding
+
+# What leaves the focus is cut in the second pass, and gone after the third.
+FADING = MemoryParameters(focus_limit=1, decay_rate=0.1, min_shrink=0)
+
+
+@pytest.fixture
+def rebuilding(ada: AgentUnderTest) -> Rebuilding:
+    return Rebuilding(ada)
+
+
+def forget(ada: AgentUnderTest, *nodes: int) -> None:
+    with ada.database.agent_transaction(ada.agent_id) as connection:
+        forget_nodes(connection, ada.agent_id, dict.fromkeys(nodes, Forgetting.TOO_SHORT), 1)
+
+
+def test_it_comes_back_whole_as_a_new_node_in_todays_focus(
+    ada: AgentUnderTest, rebuilding: Rebuilding
+) -> None:
+    ada.parameters = FADING
+    ada.remember("A story of [Grace] and the sea", session="one")
+    old = ada.memories()["A"].id
+    ada.remember("B [Oslo]", session="two")
+    ada.compress(3)
+    assert "A" not in ada.memories()
+    job_id = rebuilding.restore(old)
+    rebuilding.run()
+    new = ada.memories()["A"]
+    assert new.id > old
+    assert new.content == "A story of [Grace] and the sea"
+    assert new.message_seqs == [1]
+    assert ada.focus() == ["Grace"]
+    assert (new.id, ada.nodes("entity")[-1].id) in ada.links()
+    assert ada.trail(old)[-1] == "restored"
+    assert ada.trail(new.id) == ["created", "restored"]
+    details = ada.rows(
+        "SELECT details FROM trail WHERE agent_id = %s AND event = 'restored' ORDER BY node_id"
+    )
+    assert [row.details for row in details] == [
+        {"as": new.id, "job": str(job_id)},
+        {"of": old, "job": str(job_id)},
+    ]
+    assert ada.row("SELECT memory_state FROM message WHERE agent_id = %s AND seq = 1")[0] == "made"
+
+
+def test_of_a_message_that_made_several_memories_only_the_forgotten_one_comes_back(
+    ada: AgentUnderTest, rebuilding: Rebuilding
+) -> None:
+    ada.remember("One [Grace]\n\nTwo  of\tit [Luigi]\n\nThree [Oslo]")
+    before = {name: node.id for name, node in ada.memories().items()}
+    forget(ada, before["Two"])
+    rebuilding.restore(before["Two"])
+    rebuilding.run()
+    after = ada.memories()
+    assert set(after) == {"One", "Two", "Three"}
+    assert after["Two"].content == "Two  of\tit [Luigi]"
+    assert after["Two"].original_length == len("Two  of\tit [Luigi]")
+    assert [after[name].id for name in ("One", "Three")] == [before["One"], before["Three"]]
+
+
+def test_asking_twice_is_asking_once(ada: AgentUnderTest, rebuilding: Rebuilding) -> None:
+    ada.remember("A [Grace]")
+    old = ada.memories()["A"].id
+    forget(ada, old)
+    assert rebuilding.restore(old) == rebuilding.restore(old)
+    assert rebuilding.run() == 1
+    (node,) = ada.nodes("memory")
+    rebuilding.restore(old)  # it is restored already
+    assert rebuilding.run() == 0
+    forget(ada, node.id)
+    with pytest.raises(ConflictError, match=f"restored as node {node.id}.*restore that one"):
+        rebuilding.restore(old)
+    rebuilding.restore(node.id)
+    rebuilding.run()
+    assert len(ada.nodes("memory")) == 1
+
+
+def test_what_cannot_be_restored_is_refused_with_a_reason(
+    ada: AgentUnderTest, rebuilding: Rebuilding
+) -> None:
+    ada.remember("A [Grace]", "B [Luigi]")
+    nodes = {name: node.id for name, node in ada.memories().items()}
+    grace = next(node.id for node in ada.nodes("entity") if node.content == "Grace")
+    with pytest.raises(NotFoundError, match="never was"):
+        rebuilding.restore(999)
+    with pytest.raises(ConflictError, match="is not forgotten"):
+        rebuilding.restore(nodes["A"])
+    forget(ada, nodes["A"], grace)
+    with pytest.raises(ConflictError, match="was an entity: mention it"):
+        rebuilding.restore(grace)
+    ada.execute("DELETE FROM message WHERE agent_id = %s AND seq = 1")
+    with pytest.raises(ConflictError, match="erased"):
+        rebuilding.restore(nodes["A"])
+    assert rebuilding.waiting() == []
+
+
+def test_messages_erased_while_it_waits_make_nothing(
+    ada: AgentUnderTest, rebuilding: Rebuilding
+) -> None:
+    ada.remember("A [Grace]")
+    old = ada.memories()["A"].id
+    forget(ada, old)
+    rebuilding.restore(old)
+    ada.execute("DELETE FROM message WHERE agent_id = %s")
+    done = rebuilding.step()
+    assert done["node"] is None
+    assert ada.nodes("memory") == []
+    assert ada.trail(old) == ["created", "forgotten"]
+
+
+def test_recall_says_of_forgotten_memories_whether_they_can_be_restored(
+    ada: AgentUnderTest,
+) -> None:
+    ada.remember("A [Grace]", "B [Luigi]", "C [Oslo]")
+    nodes = {name: node.id for name, node in ada.memories().items()}
+    grace = next(node.id for node in ada.nodes("entity") if node.content == "Grace")
+    forget(ada, nodes["A"], nodes["B"], grace)
+    ada.execute("DELETE FROM message WHERE agent_id = %s AND seq = 2")
+    with ada.database.agent_snapshot(ada.agent_id) as connection:
+        found = restorable(connection, ada.agent_id, [nodes["A"], nodes["B"], grace])
+    assert found == {nodes["A"]}
+
+
+def test_what_was_made_before_spans_were_kept_comes_back_from_whole_messages(
+    ada: AgentUnderTest, rebuilding: Rebuilding
+) -> None:
+    ada.remember("A [Grace]")
+    old = ada.memories()["A"].id
+    ada.execute("UPDATE trail SET details = details - 'span' - 'kind' WHERE agent_id = %s")
+    forget(ada, old)
+    rebuilding.restore(old)
+    rebuilding.run()
+    assert ada.memories()["A"].content == "A [Grace]"
+
+
+def test_it_may_fade_again(ada: AgentUnderTest, rebuilding: Rebuilding) -> None:
+    ada.parameters = FADING
+    ada.models.compressor = ScriptedCompressor()
+    ada.remember("A story of [Grace] and the sea", session="one")
+    old = ada.memories()["A"].id
+    forget(ada, old)
+    rebuilding.restore(old)
+    rebuilding.run()
+    ada.remember("B [Oslo]", session="two")
+    ada.compress(3)
+    assert "A" not in ada.memories()
+
+
+def test_what_another_memory_tells_by_now_is_not_restored(
+    ada: AgentUnderTest, rebuilding: Rebuilding
+) -> None:
+    """What a network said before another took its place is not forgotten with its nodes."""
+    ada.remember("A [Grace]")
+    old = ada.memories()["A"].id
+    rebuilding.begin()
+    rebuilding.switch()
+    rebuilding.run()
+    with pytest.raises(ConflictError, match=f"node {ada.memories()['A'].id} was made of the same"):
+        rebuilding.restore(old)
+
+
+def test_one_that_found_no_slot_can_be_asked_for_again(
+    ada: AgentUnderTest, rebuilding: Rebuilding
+) -> None:
+    ada.parameters = MemoryParameters(node_capacity=2, focus_limit=2)
+    ada.remember("A [Grace]")
+    old = ada.memories()["A"].id
+    forget(ada, old)
+    rebuilding.mention("Oslo")
+    first = rebuilding.restore(old)
+    assert rebuilding.step()["node"] is None
+    ada.parameters = MemoryParameters(node_capacity=9, focus_limit=2)
+    assert rebuilding.restore(old) != first
+    rebuilding.run()
+    assert "A" in ada.memories()

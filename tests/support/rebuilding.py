@@ -1,0 +1,136 @@
+"""Rebuilding the network of an ``AgentUnderTest``, step by step, as its lane would."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Protocol
+from uuid import UUID
+
+from memci.commands import focus, rebuild, restore
+from memci.domain.lane.job import Job
+from memci.domain.memory.comparison import Comparison, compare
+from memci.jobs.create import MEMORY_CREATE
+from memci.jobs.rebuild import NetworkRebuild
+from memci.jobs.replay import Replay
+from memci.jobs.restore import MemoryRestoring
+from memci.queue.handler import Effect
+from memci.queue.steps import submit_step
+from memci.shapes.edition import EditionAnswer
+from memci.storage.reading.comparison import compared_network
+from memci.storage.session import looking_beside
+from tests.support.network import AgentUnderTest
+
+
+class NoTokens:
+    """Wakes nobody: the test runs what waits."""
+
+    def wake_lane(self, agent_id: str) -> None:
+        del agent_id
+
+
+class _Prepares(Protocol):
+    def prepare(self, job: Job) -> Effect: ...
+
+
+class Rebuilding:
+    """What people ask, and what the lane then does."""
+
+    def __init__(self, ada: AgentUnderTest) -> None:
+        self.ada = ada
+        self._tokens: Any = NoTokens()
+
+    # What people ask.
+
+    def begin(self, up_to_seq: int | None = None) -> EditionAnswer:
+        return rebuild.begin(
+            self.ada.database, self._tokens, self.ada.agent_id, up_to_seq=up_to_seq
+        )
+
+    def switch(self) -> EditionAnswer:
+        return rebuild.switch(self.ada.database, self._tokens, self.ada.agent_id)
+
+    def drop(self) -> EditionAnswer:
+        return rebuild.drop(self.ada.database, self._tokens, self.ada.agent_id)
+
+    def show(self) -> EditionAnswer:
+        return rebuild.show(self.ada.database, self.ada.agent_id)
+
+    def restore(self, node_id: int) -> UUID:
+        return restore.run(self.ada.database, self._tokens, self.ada.agent_id, node_id).job_id
+
+    def mention(self, name: str) -> list[str]:
+        """Return the focus, the latest mention first."""
+        answer = focus.run(
+            self.ada.database, self._tokens, self.ada.agent_id, name, self.ada.parameters
+        )
+        return [point.name for point in answer.focus]
+
+    # What the lane does.
+
+    def waiting(self) -> list[Job]:
+        rows = self.ada.rows(
+            "SELECT agent_id, id, ordinal, kind, payload, source, first_seq, last_seq, attempts,"
+            " started, traceparent FROM job WHERE agent_id = %s AND state = 'queued'"
+            " ORDER BY ordinal"
+        )
+        return [Job(**row._mapping) for row in rows]
+
+    def step(self) -> Mapping[str, Any]:
+        """Run the first job that waits; there must be one."""
+        job = self.waiting()[0]
+        with self.ada.lease_held() as lease:
+            effect = self._handler(job.kind).prepare(job)
+            with lease.effect() as connection:
+                done = effect(connection)
+                connection.exec_driver_sql("UPDATE job SET state = 'done' WHERE id = %s", (job.id,))
+        return done
+
+    def run(self) -> int:
+        """Run what waits, and what that leads to; return how many jobs it took."""
+        count = 0
+        while self.waiting():
+            self.step()
+            count += 1
+        return count
+
+    def rebuilt(self, up_to_seq: int | None = None) -> Comparison:
+        """Rebuild the whole network, and compare the two."""
+        self.begin(up_to_seq)
+        self.run()
+        return self.compared()
+
+    def compared(self) -> Comparison:
+        with self.ada.database.agent_snapshot(self.ada.agent_id) as connection:
+            current = compared_network(connection, self.ada.agent_id)
+            with looking_beside(connection):
+                return compare(current, compared_network(connection, self.ada.agent_id))
+
+    def beside(self) -> AgentUnderTest:
+        """The same agent, looking at the rebuilt network."""
+        return replace(self.ada, database=self.ada.database.beside(), known=True)
+
+    def _handler(self, kind: str) -> _Prepares:
+        ada = self.ada
+        parts = (ada.database, ada.models, ada.parameters)
+        handlers: dict[str, _Prepares] = {
+            MEMORY_CREATE: ada.creation(),
+            MemoryRestoring.kind: MemoryRestoring(*parts),
+            NetworkRebuild.kind: NetworkRebuild(
+                ada.database, Replay(*parts, clock=ada.clock), submit_step
+            ),
+        }
+        return handlers[kind]
+
+
+def is_same(found: Comparison) -> bool:
+    """Tell whether two networks are the same, strengths and importances to 1e-9."""
+    return (
+        not found.only_current
+        and not found.only_rebuilt
+        and not found.changed
+        and not found.links_only_current
+        and not found.links_only_rebuilt
+        and found.largest_strength_difference <= 1e-9
+        and found.largest_importance_difference <= 1e-9
+    )
