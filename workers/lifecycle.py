@@ -54,8 +54,9 @@ def _warm_up(sender: str, instance: Any, **_: Any) -> None:
     try:
         if lanes:
             lane_loop(sender)
-        if lanes or READ_QUEUE in queues:
-            runtime().models.embedder.embed(["warm-up"])
+            runtime().models.load()
+        elif READ_QUEUE in queues:
+            runtime().models.load_embedder()
     except ConfigurationError as error:
         sys.exit(f"memci: {error}")
 

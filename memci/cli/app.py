@@ -31,6 +31,7 @@ from memci.cli.commands import (
     remember,
     search,
     up,
+    usage,
 )
 from memci.errors import InvalidInputError, MemciError
 from memci.expectation import expectation
@@ -61,6 +62,7 @@ _COMMANDS: tuple[tuple[str, Callable[..., Any]], ...] = (
     ("agents", agents.agents),
     ("nodes", nodes.nodes),
     ("jobs", jobs.jobs),
+    ("usage", usage.usage),
     ("compress", compress.compress),
     ("retry", job_actions.retry),
     ("discard", job_actions.discard),

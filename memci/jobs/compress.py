@@ -12,6 +12,7 @@ from memci.domain.memory.cursor import PassCursor
 from memci.domain.memory.outcome import Outcome
 from memci.domain.memory.parameters import MemoryParameters
 from memci.jobs.scanning import MODEL_DOWN, BatchScan
+from memci.queue.accounts import Accounts
 from memci.queue.lease import Lease
 from memci.smallmodel.registry import SmallModels
 from memci.storage.focus import focus_nodes
@@ -59,6 +60,7 @@ class NetworkCompression:
         self._defaults = defaults
         self._clock = clock
         self._random = random or Random()
+        self._accounts = Accounts(database, defaults, clock=clock)
 
     def slice_ms(self, agent_id: str) -> int:
         """Return the agent's ``time_slice`` (M17)."""
@@ -95,7 +97,8 @@ class NetworkCompression:
             now = self._clock()
             batch = next_batch(connection, lease.agent_id, cursor.number, now, BATCH)
         scan = BatchScan(lease, cursor, self._models, parameters, self._clock, self._random)
-        scan.run(batch, time_is_up=lambda: time.monotonic() >= deadline)
+        with self._accounts.of_pass(lease.agent_id, cursor.number):
+            scan.run(batch, time_is_up=lambda: time.monotonic() >= deadline)
         with lease.effect() as connection:
             if compression_state(connection, lease.agent_id).cursor != cursor:
                 return None  # cancelled while we thought

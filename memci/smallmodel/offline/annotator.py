@@ -60,7 +60,7 @@ class OfflineAnnotator:
             keywords=tuple(keywords(text, language, tagged, names)),
             entities=tuple(names),
             type=_type(text),
-            worth=_worth(text, named=bool(names)),
+            worth=worth_of(text, named=bool(names)),
         )
 
     def _phrase(self, text: str) -> str:
@@ -97,7 +97,8 @@ def _type(text: str) -> NodeType:
     return NodeType.SEMANTIC
 
 
-def _worth(text: str, *, named: bool) -> float:
+def worth_of(text: str, *, named: bool) -> float:
+    """Return how much a text is worth keeping (R3), 0 to 10; ``named``: it names something."""
     statements = _statements(text)
     if not statements:
         return _WORTH_OF_SMALL_TALK

@@ -13,6 +13,7 @@ from memci.storage.rows.network import (
     pass_log,
     trail,
 )
+from memci.storage.rows.usage import model_total, model_usage
 
 __all__ = [
     "agent_setting",
@@ -25,6 +26,8 @@ __all__ = [
     "message_term",
     "message_vector",
     "metadata",
+    "model_total",
+    "model_usage",
     "node",
     "node_term",
     "node_vector",

@@ -126,4 +126,6 @@ pass_log = Table(
     Column("forgotten", BigInteger, nullable=False, server_default=_ZERO),
     Column("broken", BigInteger, nullable=False, server_default=_ZERO),
     Column("given_up", BigInteger, nullable=False, server_default=_ZERO),
+    # What language models took for it.
+    Column("models", Json),
 )

@@ -50,7 +50,9 @@ def test_a_third_party_is_chosen_by_family_and_model():
 @pytest.mark.usefixtures("_third_party")
 @pytest.mark.parametrize("name", ["acme", "acme:", "nobody:x", "", "Offline"])
 def test_an_unknown_adapter_names_the_known_ones(name):
-    with pytest.raises(ConfigurationError, match=r"MEMCI_ANNOTATOR.*offline, acme:<model>"):
+    with pytest.raises(
+        ConfigurationError, match=r"MEMCI_ANNOTATOR.*offline, acme:<model>, llm:<model>"
+    ):
         registry.build_small_models(Settings(annotator=name))
 
 
@@ -83,7 +85,9 @@ messages = [Message(n, str(n), Role.USER, text, datetime.now(UTC)) for n in (1, 
 models.segmenter.segment(messages, models.embedder.embed([text, text]))
 models.annotator.annotate([text, "We decided to move to Oslo."])
 models.compressor.compress(text, 10)
-models.relation_namer.name(text, "李明", Language.CHINESE)
+models.relation_namer.names(text, ["李明"], Language.CHINESE)
+models.judge.judge([text])
+models.summarizer.summarize(messages, "", 40)
 models.lexicon.terms(text)
 models.tokens.count(text)
 """
