@@ -9,11 +9,13 @@ from __future__ import annotations
 import json
 import socket
 import struct
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from inspect import iscoroutinefunction
 from threading import Event, Lock, Thread
 from typing import Any, TypeAlias
 from zlib import crc32
@@ -215,6 +217,17 @@ def model_server() -> Iterator[ModelServer]:
             thread.join(10)
 
 
+def close_clients() -> None:
+    """Close the connections that LiteLLM keeps, if this process has used it."""
+    if "litellm" in sys.modules:
+        kept = sys.modules["litellm"].in_memory_llm_clients_cache
+        for client in list(kept.cache_dict.values()):
+            close = getattr(client, "close", None)
+            if close is not None and not iscoroutinefunction(close):
+                close()
+        kept.flush_cache()
+
+
 def closed_port() -> int:
     """A port of this machine on which nothing listens."""
     with socket.socket() as probe:
@@ -245,11 +258,17 @@ def _annotate(data: Any) -> Any:
     }
 
 
+def _beginning(text: str, longest: int) -> str:
+    """The beginning of a text, without half a number or a name at its end."""
+    cut = text[:longest].rstrip("0123456789")
+    return (cut.rpartition(" ")[0] if cut.isascii() else cut).strip() or text[:1]
+
+
 _HONEST: dict[str, Callable[[Any], Any]] = {
     "segment": _segment,
     "annotate": _annotate,
     "name_relations": lambda data: {"relations": ["concerns"] * len(data["focus_points"])},
-    "compress": lambda data: {"text": data["text"][: data["max_characters"]].strip()},
+    "compress": lambda data: {"text": _beginning(data["text"], data["max_characters"])},
     "judge": lambda data: {"eligible": True, "worth": 7},
-    "summarize": lambda data: {"summary": data["messages"][0]["text"][: data["max_characters"]]},
+    "summarize": lambda data: {"summary": _beginning(data["messages"][0]["text"], 200)},
 }

@@ -26,6 +26,14 @@ from memci.smallmodel.ports import Vectors
 T = TypeVar("T")
 
 _loading = Lock()
+_READ_AT_IMPORT = {
+    # Prices and headers from the wheel: else it asks the network for them.
+    "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+    "LITELLM_LOCAL_ANTHROPIC_BETA_HEADERS": "True",
+    "LITELLM_LOCAL_BLOG_POSTS": "True",
+    # Embedding takes a wish for no retries for no wish, and retries as often as this says.
+    "DEFAULT_MAX_RETRIES": "0",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,11 +153,8 @@ class Provider:
 
 @cache
 def _litellm() -> ModuleType:
-    # Read while it is imported: else it asks the network for prices and headers.
-    os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
-    os.environ["LITELLM_LOCAL_ANTHROPIC_BETA_HEADERS"] = "True"
-    os.environ["LITELLM_LOCAL_BLOG_POSTS"] = "True"
     with _loading:
+        os.environ.update(_READ_AT_IMPORT)
         import litellm  # noqa: PLC0415 - takes seconds; processes without such models go without
 
         litellm.suppress_debug_info = True  # it prints advice on stdout
