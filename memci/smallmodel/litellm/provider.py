@@ -26,6 +26,8 @@ from memci.smallmodel.ports import Vectors
 T = TypeVar("T")
 
 _loading = Lock()
+# Loggers that write down whole requests, or errors that quote them.
+_QUOTES_PROMPTS = ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy", "openai", "httpx", "httpcore")
 _READ_AT_IMPORT = {
     # Prices and headers from the wheel: else it asks the network for them.
     "LITELLM_LOCAL_MODEL_COST_MAP": "True",
@@ -159,8 +161,8 @@ def _litellm() -> ModuleType:
 
         litellm.suppress_debug_info = True  # it prints advice on stdout
         litellm.turn_off_message_logging = True
-        for name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy"):
-            logging.getLogger(name).setLevel(logging.CRITICAL)  # its errors quote prompts
+        for name in _QUOTES_PROMPTS:
+            logging.getLogger(name).setLevel(logging.CRITICAL)
         return litellm
 
 

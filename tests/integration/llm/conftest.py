@@ -26,5 +26,5 @@ def models(server: ModelServer) -> SmallModels:
 
 
 def models_of(server: ModelServer, name: str = "openai/tiny", **llm: object) -> SmallModels:
-    how = {"api_base": server.url, "api_key": "sk-HUSH", "timeout_ms": 500, **llm}
+    how = {"api_base": server.url, "api_key": "sk-HUSH", "timeout_ms": 20_000, **llm}
     return build_small_models(Settings(**dict.fromkeys(TASKS, f"llm:{name}"), llm=how))

@@ -15,7 +15,7 @@ from memci.errors import ConfigurationError, SmallModelAnswerError, SmallModelUn
 from memci.smallmodel.litellm.embedder import LlmEmbedder
 from memci.smallmodel.ports import Annotation, Judgement, Vectors
 from memci.smallmodel.registry import SmallModels, build_small_models
-from tests.support.model_server import ModelServer, fails, hangs, says
+from tests.support.model_server import ModelServer, Reply, fails, hangs, says
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -177,7 +177,7 @@ def test_nothing_new_needs_no_model(server: ModelServer, models: SmallModels):
 
 
 def embedder(server: ModelServer, **llm: object) -> LlmEmbedder:
-    how = {"api_base": server.url, "api_key": "x", "timeout_ms": 500, **llm}
+    how = {"api_base": server.url, "api_key": "x", "timeout_ms": 20_000, **llm}
     made = build_small_models(Settings(embedder="llm:openai/tiny", llm=how)).embedder
     assert isinstance(made, LlmEmbedder)
     return made
@@ -215,8 +215,8 @@ def test_an_unknown_dimension_has_to_be_set(server: ModelServer):
 
 
 @pytest.mark.parametrize("reply", [fails(500), fails(429), fails(422), hangs])
-def test_a_failed_embedding_is_one_request(server: ModelServer, reply):
+def test_a_failed_embedding_is_one_request(server: ModelServer, reply: Reply):
     server.rest = reply
     with pytest.raises((SmallModelUnavailableError, SmallModelAnswerError)):
-        embedder(server, dimension=8).embed(["a"])
+        embedder(server, dimension=8, timeout_ms=300).embed(["a"])
     assert len(server.asked) == 1
