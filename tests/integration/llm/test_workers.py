@@ -23,6 +23,14 @@ from tests.support.network import AgentUnderTest
 
 pytestmark = pytest.mark.timeout(120)
 WAIT_S = 60.0
+# Of a lane that nobody is at and that no token is out for.
+_END_WAITS = """
+UPDATE lane SET not_before = NULL, compress_at = now(), wake_at = now(),
+                compress_cursor = compress_cursor || '{"retry_at": null}'
+WHERE agent_id = %s AND (lease_until IS NULL OR lease_until < now())
+  AND (wake_at IS NULL OR compress_at IS NULL OR wake_at < now() - interval '1 second')
+RETURNING 1
+"""
 
 
 @pytest.fixture
@@ -55,13 +63,9 @@ class Hurry:
             self.ada.execute(
                 "UPDATE job SET not_before = now() WHERE agent_id = %s AND state = 'queued'"
             )
-            self.ada.execute(
-                "UPDATE lane SET not_before = NULL, compress_at = now(), wake_at = now(),"
-                " compress_cursor = compress_cursor || '{\"retry_at\": null}'"
-                " WHERE agent_id = %s AND (lease_owner IS NULL OR lease_until < now())"
-            )
-            self.producer.tokens.wake_compress("ada")
-            self.producer.tokens.wake_lane("ada")
+            if self.ada.rows(_END_WAITS):
+                self.producer.tokens.wake_compress("ada")
+                self.producer.tokens.wake_lane("ada")
             return done()
 
         return wait_until(look, what, timeout_s=WAIT_S)
