@@ -149,8 +149,11 @@ class Provider:
     def _priced(self, given: ModuleType) -> dict[str, Any] | None:
         """Return LiteLLM's line on this model; some are listed without their provider's name."""
         table: dict[str, dict[str, Any]] = given.model_cost
-        bare = self.model.partition("/")[2]
-        return table.get(self.model) or table.get(bare) if bare else table.get(self.model)
+        family, _, bare = self.model.partition("/")
+        line = table.get(self.model)
+        if line is None and bare and table.get(bare, {}).get("litellm_provider") == family:
+            line = table[bare]
+        return line
 
 
 @cache
