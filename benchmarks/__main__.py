@@ -1,11 +1,16 @@
-"""``python -m benchmarks [PART …]``: measures, prints a table of ratios and which bars are met."""
+"""``python -m benchmarks [PART …]``: measures, prints a table of ratios and which bars are met.
+
+The parts ``segmentation`` and ``compression`` measure quality on public conversations, which are
+not part of memci: ``--data DIR`` or MEMCI_BENCH_DATA names the folder that holds them.
+"""
 
 from __future__ import annotations
 
 import argparse
+import os
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -14,7 +19,11 @@ from benchmarks.compare import say
 from benchmarks.report import Finding, print_table, write_json
 from benchmarks.stage import open_servers, open_stage
 
-PARTS = ("startup", "accept", "lane", "creation", "scan", "lag", "reads")
+PARTS = ("startup", "accept", "lane", "creation", "scan", "fading", "lag", "reads")
+# These need conversations, and no servers.
+QUALITY_PARTS = ("segmentation", "compression")
+
+Measure = Callable[..., Iterator[Finding]]
 
 
 def main() -> int:
@@ -22,24 +31,54 @@ def main() -> int:
     arguments = _arguments()
     # Ended from outside, it still stops its servers and workers.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    findings: list[Finding] = []
-    with open_servers() as servers:
-        for part in arguments.parts or PARTS:
-            say(f"{part} …")
-            measure: Callable[..., Iterator[Finding]] = import_module(f"benchmarks.{part}").measure
-            with open_stage(servers) as stage:
-                findings.extend(measure(stage, quick=arguments.quick))
+    asked = arguments.parts or [*PARTS, *QUALITY_PARTS]
+    findings = [
+        *_quality([part for part in asked if part in QUALITY_PARTS], arguments),
+        *_speed([part for part in asked if part in PARTS], arguments),
+    ]
     print_table(findings)
     if arguments.json:
         write_json(findings, arguments.json)
     return int(any(finding.is_met is False for finding in findings))
 
 
+def _quality(parts: Sequence[str], arguments: Any) -> Iterator[Finding]:
+    for part in parts:
+        if arguments.data is None:
+            say(f"{part} is left out: name a folder of conversations by --data or MEMCI_BENCH_DATA")
+        else:
+            yield from _measure(part)(arguments.data, quick=arguments.quick)
+
+
+def _speed(parts: Sequence[str], arguments: Any) -> Iterator[Finding]:
+    if not parts:
+        return
+    with open_servers() as servers:
+        for part in parts:
+            measure = _measure(part)
+            with open_stage(servers) as stage:
+                yield from measure(stage, quick=arguments.quick)
+
+
+def _measure(part: str) -> Measure:
+    say(f"{part} …")
+    measure: Measure = import_module(f"benchmarks.{part}").measure
+    return measure
+
+
 def _arguments() -> Any:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("parts", nargs="*", choices=[*PARTS, []], help="default: all")
+    parts = [*PARTS, *QUALITY_PARTS]
+    parser.add_argument("parts", nargs="*", choices=[*parts, []], help="default: all")
     parser.add_argument("--quick", action="store_true", help="fewer and shorter runs")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the findings here too")
+    parser.add_argument(
+        "--data",
+        type=Path,
+        metavar="DIR",
+        default=os.environ.get("MEMCI_BENCH_DATA"),
+        help="folder with segmentation/*.json, locomo*.json, memorybank_cn*.json",
+    )
     return parser.parse_args()
 
 

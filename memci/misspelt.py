@@ -10,6 +10,7 @@ from difflib import get_close_matches
 from typing import NamedTuple
 
 from memci.config import Settings, settings_file
+from memci.tables import TABLES, known_places, unknown_places
 
 _PREFIX = "MEMCI_"
 _KNOWN = {*(f"{_PREFIX}{name.upper()}" for name in Settings.model_fields), f"{_PREFIX}CONFIG"}
@@ -52,9 +53,12 @@ def _in_file() -> Iterable[Misspelt]:
     except (OSError, ValueError):  # no file, or one that the settings themselves complain of
         return
     fields = Settings.model_fields.keys()
-    for name in content.keys() - fields:
-        nearest = _nearest(name.lower().removeprefix(_PREFIX.lower()), fields)
+    for name in content.keys() - fields - TABLES:
+        nearest = _nearest(name.lower().removeprefix(_PREFIX.lower()), [*fields, *TABLES])
         yield Misspelt(f"{name!r} in {path.name}", nearest and repr(nearest))
+    for place in unknown_places(content):
+        nearest = _nearest(place.lower(), known_places())
+        yield Misspelt(f"{place!r} in {path.name}", nearest and repr(nearest))
 
 
 def _nearest(name: str, known: Iterable[str]) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 from functools import cache
 from typing import Any
@@ -12,7 +13,8 @@ from celery import signals
 
 from memci.broker.bell import Bell
 from memci.broker.names import AGENT_PREFIX, COMPRESS_QUEUE, LANE_QUEUE, READ_QUEUE, UPKEEP_QUEUE
-from memci.errors import ConfigurationError
+from memci.errors import ConfigurationError, UnavailableError, WrongEmbedderError
+from memci.jobs.vectors import VectorGuard
 from memci.queue.lane import LaneLoop
 from memci.runtime import Runtime
 from memci.telemetry.logs import configure_logs, warn_of_misspelt_settings
@@ -51,14 +53,27 @@ def _warm_up(sender: str, instance: Any, **_: Any) -> None:
     lanes = queues & {LANE_QUEUE, COMPRESS_QUEUE} or {
         name for name in queues if name.startswith(AGENT_PREFIX)
     }
+    if queues == {COMPRESS_QUEUE}:
+        # Forgetting hurries nobody: what is said and asked meanwhile goes first on this machine.
+        os.nice(settings.compress_nice)
     try:
         if lanes:
             lane_loop(sender)
             runtime().models.load()
         elif READ_QUEUE in queues:
             runtime().models.load_embedder()
-    except ConfigurationError as error:
+        if lanes or READ_QUEUE in queues:
+            _claim_vectors()
+    except (ConfigurationError, WrongEmbedderError) as error:
         sys.exit(f"memci: {error}")
+
+
+def _claim_vectors() -> None:
+    here = runtime()
+    try:
+        VectorGuard(here.database, here.models.embedder).claim()
+    except UnavailableError:
+        _log.warning("the database is away: each job compares the embedder before it writes")
 
 
 @signals.worker_ready.connect

@@ -27,11 +27,15 @@ from memci.cli.commands import (
     keys,
     lane,
     nodes,
+    plot,
     recall,
+    reembed,
     remember,
     search,
+    settings,
     up,
     usage,
+    watch,
 )
 from memci.errors import InvalidInputError, MemciError
 from memci.expectation import expectation
@@ -61,6 +65,8 @@ _COMMANDS: tuple[tuple[str, Callable[..., Any]], ...] = (
     ("context", context.context),
     ("agents", agents.agents),
     ("nodes", nodes.nodes),
+    ("watch", watch.watch),
+    ("plot", plot.plot),
     ("jobs", jobs.jobs),
     ("usage", usage.usage),
     ("compress", compress.compress),
@@ -69,6 +75,8 @@ _COMMANDS: tuple[tuple[str, Callable[..., Any]], ...] = (
     ("cancel", job_actions.cancel),
     ("pause", lane.pause),
     ("resume", lane.resume),
+    ("settings", settings.settings),
+    ("reembed", reembed.reembed),
     ("env", env.env),
     ("doctor", doctor.doctor),
 )

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from pydantic import BaseModel
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -61,10 +61,14 @@ def print_table(
         table.add_column(name, justify="right" if numbers else "left", overflow="fold")
     for row in listed:
         table.add_row(*(Text(cell(value)) for value in row))
+    print_trimmed(Padding(table, (0, 0, 0, indent)))
+
+
+def print_trimmed(drawn: RenderableType) -> None:
+    """Print something of Rich's, which fills lines up with blanks, without them."""
     screen = console()
     with screen.capture() as captured:
-        screen.print(Padding(table, (0, 0, 0, indent)))
-    # Rich fills lines up with blanks.
+        screen.print(drawn)
     sys.stdout.write("".join(f"{line.rstrip()}\n" for line in captured.get().splitlines()))
     sys.stdout.flush()
 
@@ -100,9 +104,9 @@ def printable(text: str) -> str:
     )
 
 
-def counted(count: int, noun: str) -> str:
+def counted(count: int, noun: str, plural: str | None = None) -> str:
     """Return how many there are of something, in words: "1 job", "2 jobs"."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+    return f"{count} {noun}" if count == 1 else f"{count} {plural or noun + 's'}"
 
 
 def hint_pending(count: int) -> None:
@@ -116,3 +120,9 @@ def shortened(text: str, length: int) -> str:
     """Return the text on one line of at most ``length`` characters."""
     line = " ".join(text.split())
     return line if len(line) <= length else line[: length - 1] + _ELLIPSIS
+
+
+def bar(share: float, cells: int) -> str:
+    """Return a share, 0 to 1, as a bar so many cells wide."""
+    filled = round(max(0.0, min(share, 1.0)) * cells)
+    return "█" * filled + "·" * (cells - filled)

@@ -84,6 +84,20 @@ class NodeOptions(Page, total=False):
     type: Literal["episodic", "semantic", "procedural"]
 
 
+class NetworkOptions(TypedDict, total=False):
+    """Which network: none, the present one, or as a pass left it; and how many nodes of it."""
+
+    number: int | None
+    limit: int
+
+
+class FadingOptions(TypedDict, total=False):
+    """How many passes and memories at most."""
+
+    passes: int
+    limit: int
+
+
 class LinkOptions(Page, total=False):
     """Which links: all, or those of one source."""
 

@@ -16,10 +16,12 @@ from memci.client.latest import LatestSeqs
 from memci.client.options import (
     AppendOptions,
     ContextOptions,
+    FadingOptions,
     JobOptions,
     LinkOptions,
     MessageLike,
     MessageOptions,
+    NetworkOptions,
     NodeOptions,
     Page,
     RecallOptions,
@@ -45,6 +47,7 @@ from memci.shapes.agent import (
 )
 from memci.shapes.health import ReadyAnswer
 from memci.shapes.message import AppendAnswer, MessageList
+from memci.shapes.network import FadingAnswer, NetworkAnswer, PassList
 from memci.shapes.read import ContextAnswer, RecallAnswer, RecallText, SearchAnswer
 from memci.shapes.settings import SettingsAnswer
 from memci.shapes.usage import UsageAnswer
@@ -159,6 +162,19 @@ class AgentVerbs:
     def focus(self) -> Flow[FocusList]:
         """List what the agent is talking about, the latest mention first."""
         return self._get("/focus", FocusList)
+
+    def network(self, **options: Unpack[NetworkOptions]) -> Flow[NetworkAnswer]:
+        """Return nodes, links and focus: now, or as the pass ``number`` left them."""
+        params = {"pass": options.get("number"), "limit": options.get("limit")}
+        return self._get("/network", NetworkAnswer, params)
+
+    def passes(self, **page: Unpack[Page]) -> Flow[PassList]:
+        """List passes, the latest first."""
+        return self._get("/passes", PassList, page)
+
+    def fading(self, **options: Unpack[FadingOptions]) -> Flow[FadingAnswer]:
+        """Return strengths, importance and length of memories over passes."""
+        return self._get("/fading", FadingAnswer, options)
 
     def receipt(self, receipt_id: UUID) -> Flow[ReceiptAnswer]:
         """Return what an operation did."""

@@ -10,7 +10,7 @@ from memci.domain.usage import Usage
 from memci.http import documentation, problems
 from memci.http.edge import Edge
 from memci.http.gate import Gate
-from memci.http.routers import agents, health, jobs, messages, network, reads
+from memci.http.routers import agents, health, jobs, messages, network, passes, reads
 from memci.runtime import Runtime
 from memci.storage.gauges import lane_gauges
 from memci.storage.usage import total_usage
@@ -23,6 +23,7 @@ _ROUTERS = (
     agents.reading,
     agents.operating,
     network.router,
+    passes.router,
     jobs.reading,
     jobs.operating,
     health.router,

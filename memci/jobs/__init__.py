@@ -9,6 +9,7 @@ from memci.jobs.compress import NetworkCompression
 from memci.jobs.create import MemoryCreation
 from memci.jobs.drop import LinkDropping
 from memci.jobs.index import MessageIndexing, WindowLimits
+from memci.jobs.reembed import Reembedding
 from memci.queue.handler import Handler
 from memci.queue.submit import submit_follow_up
 from memci.smallmodel.registry import SmallModels
@@ -25,10 +26,13 @@ def all_jobs(database: Database, models: SmallModels, settings: Settings) -> Map
         MemoryCreation(database, models, settings.memory),
         MessageIndexing(database, models, window, submit_follow_up),
         LinkDropping(settings.memory),
+        Reembedding(database, models.embedder),
     ]
     return {handler.kind: handler for handler in handlers}
 
 
 def compression(database: Database, models: SmallModels, settings: Settings) -> NetworkCompression:
     """Return the pass over a memory network."""
-    return NetworkCompression(database, models, settings.memory)
+    return NetworkCompression(
+        database, models, settings.memory, snapshot_bytes=settings.snapshot_bytes
+    )

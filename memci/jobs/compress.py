@@ -8,10 +8,15 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from random import Random
 
+import structlog
+
 from memci.domain.memory.cursor import PassCursor
 from memci.domain.memory.outcome import Outcome
 from memci.domain.memory.parameters import MemoryParameters
+from memci.domain.memory.sparse import SNAPSHOT_BYTES
+from memci.errors import WrongEmbedderError
 from memci.jobs.scanning import MODEL_DOWN, BatchScan
+from memci.jobs.vectors import VectorGuard
 from memci.queue.accounts import Accounts
 from memci.queue.lease import Lease
 from memci.smallmodel.registry import SmallModels
@@ -31,6 +36,9 @@ from memci.storage.passes import (
 )
 from memci.storage.scans import Batch, next_batch, write_outcome
 from memci.storage.session import Connection, Database
+from memci.storage.snapshots import take_snapshot
+
+_log = structlog.get_logger(__name__)
 
 # Nodes in one transaction. Each batch reads the network once, so small ones cost more; a large
 # one holds the lane's lock longer.
@@ -51,16 +59,19 @@ class NetworkCompression:
         models: SmallModels,
         defaults: MemoryParameters,
         *,
+        snapshot_bytes: int = SNAPSHOT_BYTES,
         clock: Callable[[], datetime] = utc_now,
         random: Random | None = None,
     ) -> None:
-        """Take the parameters of agents that set none."""
+        """Take the parameters of agents that set none, and what snapshots of one may weigh."""
         self._database = database
         self._models = models
         self._defaults = defaults
+        self._snapshot_bytes = snapshot_bytes
         self._clock = clock
         self._random = random or Random()
         self._accounts = Accounts(database, defaults, clock=clock)
+        self._guard = VectorGuard(database, models.embedder)
 
     def slice_ms(self, agent_id: str) -> int:
         """Return the agent's ``time_slice`` (M17)."""
@@ -70,7 +81,11 @@ class NetworkCompression:
     def step(self, lease: Lease, *, budget_ms: int) -> bool:
         """Scan nodes for about ``budget_ms``, at least one; True: there is more to do now."""
         deadline = time.monotonic() + budget_ms / 1000
-        cursor = self._cursor(lease)
+        try:
+            cursor = self._cursor(lease)
+        except WrongEmbedderError as error:
+            _log.error("no pass in this process", error=str(error))
+            return False
         while cursor is not None and not cursor.waits(self._clock()):
             cursor = self._scan_batch(lease, cursor, deadline)
             if time.monotonic() >= deadline:
@@ -80,6 +95,7 @@ class NetworkCompression:
     def _cursor(self, lease: Lease) -> PassCursor | None:
         """Return the cursor of the pass under way, or of a new one if one is wanted."""
         with self._database.agent_snapshot(lease.agent_id) as connection:
+            self._guard.check(connection)
             state = compression_state(connection, lease.agent_id)
         if _goes_on(state, lease):
             return state.cursor
@@ -87,8 +103,16 @@ class NetworkCompression:
             state = compression_state(connection, lease.agent_id)
             cursor = _next_cursor(connection, state, lease)
             if cursor is not None:
+                self._see_off(connection, lease.agent_id, state.cursor, cursor)
                 move_cursor(connection, lease.agent_id, cursor)
             return cursor
+
+    def _see_off(
+        self, connection: Connection, agent_id: str, old: PassCursor | None, new: PassCursor
+    ) -> None:
+        """Keep what a pass leaves that never ends, because the next one begins."""
+        if old is not None and old.number < new.number:
+            take_snapshot(connection, agent_id, old.number, self._snapshot_bytes)
 
     def _scan_batch(self, lease: Lease, cursor: PassCursor, deadline: float) -> PassCursor | None:
         """Scan the next nodes of the pass and commit; return the cursor, None: no more pass."""
@@ -118,6 +142,7 @@ class NetworkCompression:
             left = left_of_pass(connection, agent_id, cursor.number, self._clock())
             if not left.nodes:
                 end_pass(connection, agent_id, cursor)
+                take_snapshot(connection, agent_id, cursor.number, self._snapshot_bytes)
                 return None
             if left.waiting == left.nodes:
                 retry_at = retry_at or left.retry_at

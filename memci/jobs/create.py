@@ -19,6 +19,7 @@ from memci.errors import SmallModelAnswerError
 from memci.jobs.growth import Growth, Thought, numbers_of
 from memci.jobs.segments import Segments, annotated_segments, is_long, tells
 from memci.jobs.texts import MessageTexts, terms_of
+from memci.jobs.vectors import VectorGuard
 from memci.queue.handler import Effect
 from memci.smallmodel.registry import SmallModels
 from memci.storage.focus import focus_of
@@ -54,10 +55,12 @@ class MemoryCreation:
         self._models = models
         self._defaults = defaults
         self._random = random or Random()
+        self._guard = VectorGuard(database, models.embedder)
 
     def prepare(self, job: Job) -> Effect:
         """Read the messages and think about them; the effect writes what came of it."""
         with self._database.agent_snapshot(job.agent_id) as connection:
+            self._guard.check(connection)
             parameters = parameters_of(connection, job.agent_id, self._defaults)
             messages = handed_messages(
                 connection, job.agent_id, _range(job), _remember(job), job.payload.get("seqs")

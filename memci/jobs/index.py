@@ -10,6 +10,7 @@ from memci.domain.lane.job import Job
 from memci.domain.message import Message, Remember
 from memci.jobs.create import MEMORY_CREATE
 from memci.jobs.texts import MessageTexts
+from memci.jobs.vectors import VectorGuard
 from memci.queue.handler import Effect
 from memci.smallmodel.ports import TokenCounter
 from memci.smallmodel.registry import SmallModels
@@ -57,12 +58,14 @@ class MessageIndexing:
         self._models = models
         self._limits = limits
         self._submit = submit
+        self._guard = VectorGuard(database, models.embedder)
 
     def prepare(self, job: Job) -> Effect:
         """Read and embed the messages, and see what has outgrown the window."""
         agent_id, model = job.agent_id, self._models.embedder.model
         seqs = (job.first_seq or 0, job.last_seq or 0)
         with self._database.agent_snapshot(agent_id) as connection:
+            self._guard.check(connection)
             messages = unindexed_messages(connection, agent_id, seqs)
             known = message_vectors(connection, agent_id, [m.seq for m in messages], model)
             window = window_messages(connection, agent_id)

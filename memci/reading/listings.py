@@ -9,9 +9,17 @@ from __future__ import annotations
 from memci.reading.agents import AgentListings
 from memci.reading.jobs import JobListings
 from memci.reading.messages import MessageListings
+from memci.reading.network import NetworkListings
 from memci.reading.nodes import NodeListings
 from memci.reading.receipts import ReceiptListings
 
 
-class Listings(AgentListings, MessageListings, NodeListings, JobListings, ReceiptListings):
+class Listings(
+    AgentListings,
+    MessageListings,
+    NodeListings,
+    NetworkListings,
+    JobListings,
+    ReceiptListings,
+):
     """Lists agents and what each holds."""

@@ -145,6 +145,8 @@ class NodeAnswer(Answer):
     session_id: str | None
     user_id: str | None
     said_at: datetime | None
+    tier: Literal["short", "long"]
+    expires_at: datetime | None
     created_at: datetime
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, StrictFloat, StrictInt
+from pydantic import Field, StrictBool, StrictFloat, StrictInt
 
 from memci.domain.memory.parameters import OPEN, RANGES
 from memci.shapes.base import Answer, Request
@@ -46,11 +46,23 @@ class SettingsRequest(Request):
     llm_cost_per_day: Annotated[StrictFloat, _within("llm_cost_per_day")] | None = Field(
         None, description="US dollars; 0 = no bound"
     )
+    simplemem_enabled: StrictBool | None = None
+    window_size: Annotated[StrictInt, _within("window_size")] | None = None
+    window_stride: Annotated[StrictInt, _within("window_stride")] | None = None
+    novelty_threshold: Annotated[StrictFloat, _within("novelty_threshold")] | None = None
+    skip_trivial: StrictBool | None = None
+    min_content_length: Annotated[StrictInt, _within("min_content_length")] | None = None
+    consolidation_interval: Annotated[StrictInt, _within("consolidation_interval")] | None = None
+    tiered_memory_enabled: StrictBool | None = None
+    short_term_ttl_hours: Annotated[StrictFloat, _within("short_term_ttl_hours")] | None = None
+    long_term_importance_threshold: (
+        Annotated[StrictFloat, _within("long_term_importance_threshold")] | None
+    ) = None
 
 
 class SettingsAnswer(Answer):
     """What holds for one agent, and which of it was set for this agent alone."""
 
     agent_id: str
-    parameters: dict[str, int | float | str]
+    parameters: dict[str, bool | int | float | str]
     changed: list[str] = Field(description="Parameters that this agent has of its own")

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from sqlalchemy import Connection
 
 from memci.domain.language import Language
-from memci.domain.memory.link import LOCKED, Link
+from memci.domain.memory.link import LOCKED, Link, breaking_point
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.relation import relation_names
 
@@ -92,7 +92,7 @@ def decay_links(
         "sources": list(sources),
         "focus": list(focus),
         "rate": parameters.decay_rate,
-        "threshold": parameters.link_break_threshold,
+        "threshold": breaking_point(parameters),
     }
     broken = connection.exec_driver_sql(_BREAK, values).rowcount
     connection.exec_driver_sql(_FADE, values)

@@ -15,10 +15,20 @@ from memci.errors import UnauthorizedError
 from tests.support.command_line import MEMCI, environment, run
 
 COMMANDS = (
-    "up", "demo", "remember", "recall", "search", "context", "agents", "nodes", "jobs", "compress",
+    "up", "demo", "remember", "recall", "search", "context", "agents", "nodes", "watch", "plot",
+    "jobs", "compress",
     "retry", "discard", "cancel", "pause", "resume", "env", "keys", "db", "doctor",
 )  # fmt: skip
-HEAVY = ("torch", "sentence_transformers", "jieba", "sqlalchemy", "celery", "fastapi", "numpy")
+HEAVY = (
+    "torch",
+    "sentence_transformers",
+    "jieba",
+    "sqlalchemy",
+    "celery",
+    "fastapi",
+    "numpy",
+    "matplotlib",
+)
 NOBODY = {"MEMCI_API_URL": "http://127.0.0.1:9"}
 
 

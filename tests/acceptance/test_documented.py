@@ -40,6 +40,8 @@ def first_words(document: str, column: str) -> list[str]:
 
 
 def default(value: Any) -> str:
+    if isinstance(value, bool):
+        return f"`{str(value).lower()}`"
     """A default as the documentation writes it."""
     if value is None:
         return "–"

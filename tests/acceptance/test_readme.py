@@ -76,7 +76,7 @@ def test_the_command_line_works_as_shown(served, tmp_path: Path):
     (tmp_path / "chat.jsonl").write_text(json.dumps(message) + "\n")
     shown = commands(".venv/bin/memci ")
     assert [words[1] for words in shown] == [
-        "remember", "recall", "search", "context", "agents", "doctor",
+        "remember", "recall", "search", "context", "agents", "nodes", "watch", "doctor",
     ]  # fmt: skip
     for _, verb, *arguments in shown:
         if verb == "doctor":  # it looks at this machine: what it says is not the README's matter
@@ -88,7 +88,8 @@ def test_the_command_line_works_as_shown(served, tmp_path: Path):
             capture_output=True, text=True, check=False, timeout=100,
         )  # fmt: skip
         assert (done.returncode, done.stderr) == (0, ""), (verb, done.stdout)
-        expected = "alice" if verb == "agents" else "" if verb == "remember" else "Porto"
+        looks = verb in {"agents", "nodes", "watch"}
+        expected = "alice" if looks else "" if verb == "remember" else "Porto"
         assert expected in done.stdout
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from random import Random
 
-from hypothesis import assume, given
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from memci.domain.memory.link import decayed
@@ -24,6 +24,8 @@ from memci.domain.memory.shrink import shrunk_keywords, shrunk_phrase
 from memci.domain.memory.slots import draw, least_important
 from tests.support.models import keep_beginning
 from tests.support.pure_network import PureNetwork, PureNode, segment
+
+thoroughly = settings(max_examples=500, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 NAMES = ("Grace", "Luigi", "Oslo", "小明", "图书馆", "Kitchen", "winter")
 
@@ -68,6 +70,7 @@ def scanned(network: PureNetwork) -> tuple[list[ScannedNode], dict[int, dict[int
     return [ScannedNode(i, n.kind, len(n.content), n.original_length) for i, n in found], supports
 
 
+@thoroughly
 @given(networks(), st.integers(1, 5))
 def test_without_new_links_nothing_rises(network: PureNetwork, passes: int) -> None:
     for _ in range(passes):
@@ -80,6 +83,7 @@ def test_without_new_links_nothing_rises(network: PureNetwork, passes: int) -> N
         assert all(0 <= strength <= 1 for strength in network.links.values())
 
 
+@thoroughly
 @given(parameters, st.lists(said, min_size=1, max_size=4))
 def test_every_memory_is_born_with_a_link(
     values: MemoryParameters, jobs: list[list[tuple[str, list[str], str | None]]]
@@ -93,6 +97,7 @@ def test_every_memory_is_born_with_a_link(
             assert network.importance_of(node) >= 1
 
 
+@thoroughly
 @given(networks())
 def test_a_node_of_importance_one_or_more_keeps_its_content(network: PureNetwork) -> None:
     nodes, supports = scanned(network)
@@ -105,6 +110,7 @@ def test_a_node_of_importance_one_or_more_keeps_its_content(network: PureNetwork
             gone.add(node.id)
 
 
+@thoroughly
 @given(networks(), st.integers(1, 20))
 def test_focus_points_and_their_links_stay(network: PureNetwork, passes: int) -> None:
     def at_focus() -> tuple[object, ...]:
@@ -121,6 +127,7 @@ def test_focus_points_and_their_links_stay(network: PureNetwork, passes: int) ->
     assert {p: network.links[p] for p in kept} == kept
 
 
+@thoroughly
 @given(networks())
 def test_without_focus_every_network_empties(network: PureNetwork) -> None:
     network.focus, network.focus_ids = (), ()
@@ -132,6 +139,7 @@ def test_without_focus_every_network_empties(network: PureNetwork) -> None:
     assert not network.links
 
 
+@thoroughly
 @given(networks(), st.randoms(use_true_random=False))
 def test_the_order_of_scans_matters_only_through_forgotten_nodes(
     network: PureNetwork, random: Random
@@ -163,6 +171,7 @@ def test_a_link_of_one_half_breaks_after_129_scans() -> None:
     assert scans_until_broken(0.5, MemoryParameters()) == 129
 
 
+@thoroughly
 @given(st.floats(0.02, 1), st.floats(0.5, 0.99), st.floats(0.001, 0.02))
 def test_links_break_when_the_logarithm_says(
     strength: float, rate: float, threshold: float
@@ -173,6 +182,7 @@ def test_links_break_when_the_logarithm_says(
     assert scans_until_broken(strength, values) == math.ceil(exact)
 
 
+@thoroughly
 @given(
     st.integers(0, 2000),
     st.integers(0, 2000),
@@ -190,6 +200,7 @@ def test_a_target_is_shorter_than_what_there_is(
         assert importance < 1
 
 
+@thoroughly
 @given(st.text(max_size=60), st.lists(st.text(min_size=1, max_size=10)), st.text(min_size=1))
 def test_phrase_and_keywords_only_lose(phrase: str, keywords: list[str], content: str) -> None:
     assert len(shrunk_phrase(phrase, content)) <= len(phrase)
@@ -198,6 +209,7 @@ def test_phrase_and_keywords_only_lose(phrase: str, keywords: list[str], content
     assert all(word.casefold() in content.casefold() for word in kept if word.isascii())
 
 
+@thoroughly
 @given(st.dictionaries(st.integers(), st.floats(0, 9), min_size=1), st.randoms())
 def test_the_victim_is_the_least_important_of_those_drawn(
     importances: dict[int, float], random: Random

@@ -68,6 +68,83 @@ def test_compression_keeps_to_its_target_and_adds_nothing(text, target):
     assert all(character in rest for character in said)
 
 
+KINDS = st.one_of(
+    TEXTS,
+    st.lists(
+        st.sampled_from(
+            [
+                *("- buy 3 kg of flour", "1. Unplug it.", "2) Wait 10 minutes", "* [ ] call Dana"),
+                *("def f(x):\n    return x != 3", "```py\nprint(1)\n```", "x=1;y=2", "</div>"),
+                *("https://example.org/a/b?c=d&e=f#g", "mailto:a@b.co", "C:\\dir\\file.txt"),
+                *(
+                    "👩‍🚀🚀",
+                    "🎉🎉🎉",
+                    "👍🏽 ok",
+                    "Привет, как дела?",
+                    "مرحبا بالعالم",
+                    "こんにちは。",
+                ),
+                *("Ünïcödé straße", "हिन्दी भाषा", "ภาษาไทยไม่มีช่องว่าง", "x" * 120, "中" * 90),
+                *("Ann: I never said so.", "小雨：我没有去。", "Budget: 300", "12:30", "a: b: c"),
+                *(
+                    "We met on 3 May 2024.",
+                    "五月三日我们在厦门见面。",
+                    "He isn't allergic.",
+                    "他不喜欢。",
+                ),
+            ]
+        ),
+        min_size=1,
+        max_size=12,
+    ).flatmap(lambda parts: st.sampled_from(["\n", " ", ""]).map(lambda gap: gap.join(parts))),
+)
+
+
+@settings(deadline=None, max_examples=5_000)
+@given(KINDS, st.one_of(st.integers(1, 60), st.floats(0.02, 1.0)))
+def test_whatever_the_text_compression_fits_and_is_the_same_twice(text, wanted):
+    target = wanted if isinstance(wanted, int) else max(1, int(wanted * len(text)))
+    shorter = OfflineCompressor().compress(text, target)
+    assert len(shorter) <= target
+    assert bool(shorter) == bool(text.strip())
+    assert shorter == OfflineCompressor().compress(text, target)
+
+
+# Each says no of its second part; the third is a tail that may go.
+DENIALS = st.one_of(
+    st.tuples(
+        st.sampled_from(
+            ["She is not", "They were never", "Tom isn't", "I am no longer", "He’s not"]
+        ),
+        st.sampled_from(["allergic", "married", "vegetarian", "afraid"]),
+        st.sampled_from([" of it.", " since May 2024, because Dana said so.", ", and they know."]),
+    ).map(lambda parts: (parts[1], f"{parts[0]} {parts[1]}{parts[2]}")),
+    st.tuples(
+        st.sampled_from(["我", "小王", "她妹妹"]),
+        st.sampled_from(["不", "从来不", "一点也不", "并不", "没有"]),
+        st.sampled_from(["喜欢", "同意", "认识"]),
+        st.sampled_from(["这家餐厅的红烧排骨。", "李明，因为他总是迟到。", "那个方案！"]),
+    ).map(lambda parts: (parts[2], "".join(parts))),
+)
+DENYING = re.compile("not|never|n['’]t|no longer|不|没", re.IGNORECASE)
+
+
+@settings(deadline=None, max_examples=500)
+@given(
+    st.lists(PHRASES, max_size=6),
+    DENIALS,
+    st.lists(PHRASES, max_size=6),
+    st.integers(1, 120),
+)
+def test_what_is_denied_is_never_affirmed(before, denial, after, target):
+    denied, sentence = denial
+    text = "\n".join([" ".join(before), sentence, " ".join(after)])
+    shorter = OfflineCompressor().compress(text, target)
+    for line in shorter.splitlines():
+        if denied in line.lower():
+            assert DENYING.search(line[: line.lower().index(denied)]), (text, shorter)
+
+
 @quickly
 @given(TEXTS, st.integers(1, 200), st.integers(1, 200))
 def test_compressing_again_loses_no_more_than_asked(text, target, smaller):

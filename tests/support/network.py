@@ -13,6 +13,7 @@ from sqlalchemy import Row
 
 from memci.domain.lane.job import Job, JobSource
 from memci.domain.memory.parameters import MemoryParameters
+from memci.domain.memory.sparse import SNAPSHOT_BYTES
 from memci.jobs.compress import NetworkCompression
 from memci.jobs.create import MEMORY_CREATE, MemoryCreation
 from memci.queue.lease import Lease
@@ -34,6 +35,7 @@ class AgentUnderTest:
     parameters: MemoryParameters = field(default_factory=MemoryParameters)
     models: Any = field(default_factory=ScriptedModels)
     clock: FakeClock = field(default_factory=FakeClock)
+    snapshot_bytes: int = SNAPSHOT_BYTES
 
     def __post_init__(self) -> None:
         with self.database.lane_transaction() as connection:
@@ -109,7 +111,12 @@ class AgentUnderTest:
 
     def compression(self) -> NetworkCompression:
         return NetworkCompression(
-            self.database, self.models, self.parameters, clock=self.clock, random=Random(7)
+            self.database,
+            self.models,
+            self.parameters,
+            snapshot_bytes=self.snapshot_bytes,
+            clock=self.clock,
+            random=Random(7),
         )
 
     def compress(self, passes: int = 1) -> None:

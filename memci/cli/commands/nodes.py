@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import sys
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from memci.cli.options import AgentOption, CursorOption, JsonOption, LimitOption
 from memci.domain.memory.node import NodeKind, NodeType
-from memci.errors import NotFoundError
+from memci.errors import InvalidInputError, NotFoundError
 
 if TYPE_CHECKING:
     from memci.client import Agent
     from memci.shapes.agent import NodeAnswer
+    from memci.shapes.network import NetworkAnswer
 
 
-def nodes(
+def nodes(  # noqa: PLR0913 - each is an argument or option of the command
     *,
     node: Annotated[int | None, typer.Argument(metavar="ID", help="Show this one.")] = None,
     agent: AgentOption,
@@ -24,16 +26,34 @@ def nodes(
     node_type: Annotated[NodeType | None, typer.Option("--type", help="Only this type.")] = None,
     limit: LimitOption = 100,
     cursor: CursorOption = None,
+    graph: Annotated[
+        bool, typer.Option("--graph", help="Show them with their links, from the focus outwards.")
+    ] = False,
+    dot: Annotated[bool, typer.Option("--dot", help="Print that as DOT, for Graphviz.")] = False,
+    number: Annotated[
+        int | None, typer.Option("--pass", min=1, metavar="N", help="… as this pass left it.")
+    ] = None,
+    depth: Annotated[int, typer.Option(min=0, help="Links outwards that --graph shows.")] = 4,
     as_json: JsonOption = False,
 ) -> None:
-    """List an agent's memories and entities, or show one.
+    """List an agent's memories and entities, show one, or their links.
 
     One is shown with what happened to it; that stays when it is forgotten.
     """
     from memci.cli.connection import agent_of
     from memci.cli.output import print_json, print_next, print_table, shortened
 
+    as_network = graph or dot or number is not None
+    if as_network and any(each is not None for each in (node, kind, node_type, cursor)):
+        raise InvalidInputError(
+            "--graph, --dot and --pass show the whole network: "
+            "they go without ID, --kind, --type and --cursor"
+        )
     with agent_of(agent) as memory:
+        if as_network:
+            network = memory.network(number=number, limit=limit)
+            _show_network(network, "json" if as_json else "dot" if dot else "tree", depth)
+            return
         if node is not None:
             _show(memory, node, as_json=as_json)
             return
@@ -59,6 +79,21 @@ def nodes(
         ),
     )
     print_next(listed.next_cursor)
+
+
+def _show_network(network: NetworkAnswer, form: Literal["json", "dot", "tree"], depth: int) -> None:
+    from memci.cli.network.dot import dot_of
+    from memci.cli.network.tree import print_tree, told_left_out
+    from memci.cli.output import hint, print_json
+
+    if form == "tree":
+        print_tree(network, depth)
+    elif form == "json":
+        print_json(network)
+    else:
+        sys.stdout.write(dot_of(network))
+        if left_out := told_left_out(network):
+            hint(f"{left_out}: --limit shows more")
 
 
 def _value(choice: StrEnum | None) -> str | None:

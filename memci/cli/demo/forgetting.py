@@ -7,14 +7,15 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 from memci.cli.demo.player import DEPTH, TIMEOUT_S, Player
-from memci.cli.demo.screen import Screen, bar
-from memci.cli.output import shortened
+from memci.cli.demo.screen import Screen
+from memci.cli.output import bar, shortened
 
 DECAY_RATE = 0.85
 _MOST_PASSES = 40
 _PASSES_AFTER = 3  # after each agent has forgotten what it was to forget
 _SHOW_EVERY = 4
 _LINE = 96
+_BAR_CELLS = 24
 
 
 class Sight(NamedTuple):
@@ -70,7 +71,13 @@ class Watch:
         done = self.passes[index]
         share = done.characters / self._written
         gone = self._made - done.memories
-        return self.player.name, done.number, done.memories, gone, f"{bar(share)} {share:.0%}"
+        return (
+            self.player.name,
+            done.number,
+            done.memories,
+            gone,
+            f"{bar(share, _BAR_CELLS)} {share:.0%}",
+        )
 
 
 def forget(cast: Sequence[Player], screen: Screen) -> None:

@@ -11,7 +11,6 @@ from rich.text import Text
 from memci.cli.output import console, print_table, printable
 
 _MARGIN = 2
-_BAR_CELLS = 24
 
 
 class Screen:
@@ -61,9 +60,3 @@ class Screen:
             return
         with self._console.status(text):
             yield
-
-
-def bar(part: float) -> str:
-    """Return a share, 0 to 1, as a bar."""
-    filled = round(max(0.0, min(part, 1.0)) * _BAR_CELLS)
-    return "█" * filled + "·" * (_BAR_CELLS - filled)

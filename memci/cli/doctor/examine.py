@@ -11,6 +11,7 @@ from memci.cli.doctor.database import check_database
 from memci.cli.doctor.finding import Finding, Level, note, ok, wrong
 from memci.cli.doctor.machine import check_machine
 from memci.cli.doctor.queue import check_queue
+from memci.cli.doctor.vectors import check_vectors
 from memci.config import Settings, load_settings
 from memci.errors import ConfigurationError
 from memci.misspelt import misspelt_settings
@@ -50,5 +51,6 @@ def _examine(settings: Settings) -> Iterator[Finding]:
         yield from found
         if not worst(found):
             yield from check_queue(runtime.database, token_stale_s=settings.token_stale_s)
+            yield from check_vectors(runtime.database, runtime.models.embedder)
         yield from check_broker_and_workers(runtime.celery, runtime.redis)
     yield from check_api(settings)

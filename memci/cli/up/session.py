@@ -12,6 +12,7 @@ from memci.cli.parts import PARTS
 from memci.cli.up.addresses import Addresses, choose_addresses
 from memci.cli.up.alone import check_alone
 from memci.cli.up.board import open_board
+from memci.cli.up.embedder import check_embedder
 from memci.cli.up.environment import part_environment
 from memci.cli.up.interrupts import Interrupts
 from memci.cli.up.logs import PartLog
@@ -64,6 +65,7 @@ def _run(
 ) -> int:
     database_url, broker_url = _urls(settings, servers)
     upgrade(database_url)
+    check_embedder(settings, database_url)
     password, where = flower_password(settings)
     environment = part_environment(
         database_url=database_url,

@@ -39,6 +39,7 @@ class JobSource(StrEnum):
     REPLAY = "replay"
     LANE = "lane"  # another job of the same agent
     READ = "read"  # a recall, of what it has reported (M15)
+    REEMBED = "reembed"  # `memci reembed`, of every agent
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from memci.domain.memory.entity import Entity
 from memci.domain.memory.focus import Focus, mention
 from memci.domain.memory.likeness import Likeness
 from memci.domain.memory.link import LOCKED, Link
-from memci.domain.memory.node import NodeKind, NodeType
+from memci.domain.memory.node import NodeKind, NodeTier, NodeType
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.relation import relation_names
 
@@ -39,6 +39,8 @@ class AnnotatedSegment:
     session_id: str | None
     user_id: str | None
     said_at: datetime
+    tier: NodeTier = NodeTier.LONG
+    expires_at: datetime | None = None  # aware UTC; only of the short tier
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,8 @@ class NewNode:
     session_id: str | None = None
     user_id: str | None = None
     said_at: datetime | None = None
+    tier: NodeTier = NodeTier.LONG
+    expires_at: datetime | None = None
     segment: int | None = None
 
 
@@ -236,5 +240,7 @@ def _memory(node_id: int, index: int, segment: AnnotatedSegment) -> NewNode:
         session_id=segment.session_id,
         user_id=segment.user_id,
         said_at=segment.said_at,
+        tier=segment.tier,
+        expires_at=segment.expires_at,
         segment=index,
     )

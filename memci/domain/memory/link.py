@@ -10,6 +10,9 @@ from memci.domain.memory.parameters import MemoryParameters
 
 LOCKED = 1.0  # strength of every link at a focus point (M10)
 
+# Breaks in any case: numbers do not get smaller for ever, and the database refuses those too small.
+FAINTEST = 1e-100
+
 
 @dataclass(frozen=True, slots=True)
 class Link:
@@ -36,4 +39,9 @@ def importance(strengths: Iterable[float]) -> float:
 def decayed(strength: float, parameters: MemoryParameters) -> float | None:
     """Return what one scan leaves of an unlocked link's strength; None: it breaks (M12.3)."""
     left = strength * parameters.decay_rate
-    return None if left < parameters.link_break_threshold else left
+    return None if left < breaking_point(parameters) else left
+
+
+def breaking_point(parameters: MemoryParameters) -> float:
+    """Return the strength below which a link breaks."""
+    return max(parameters.link_break_threshold, FAINTEST)

@@ -18,3 +18,10 @@ class NodeType(StrEnum):
     EPISODIC = "episodic"  # what happened
     SEMANTIC = "semantic"  # what is so
     PROCEDURAL = "procedural"  # how to
+
+
+class NodeTier(StrEnum):
+    """How long a memory is meant to last (R3, R5). Both decay alike; no tier deletes anything."""
+
+    SHORT = "short"  # of its session, until that ends or its time is over; then it is judged anew
+    LONG = "long"

@@ -24,17 +24,28 @@ RANGES: dict[str, tuple[float, float]] = {
     "related_threshold": (-1, 1),
     "llm_tokens_per_day": (0, float("inf")),
     "llm_cost_per_day": (0, float("inf")),
+    "window_size": (1, 100),
+    "window_stride": (1, 100),
+    "novelty_threshold": (0, 1),
+    "min_content_length": (0, float("inf")),
+    "consolidation_interval": (1, float("inf")),
+    "short_term_ttl_hours": (0, float("inf")),
+    "long_term_importance_threshold": (0, 10),
 }
-OPEN = frozenset({"decay_rate"})
+OPEN = frozenset({"decay_rate", "short_term_ttl_hours"})
 CHOICES: dict[str, tuple[str, ...]] = {
     "compression_base": ("original", "current"),
     "dangling_links": ("keep", "drop_on_visit"),
 }
+SWITCHES = frozenset({"simplemem_enabled", "skip_trivial", "tiered_memory_enabled"})
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryParameters:
-    """How one network forgets. Checked when made; ``InvalidInputError`` names the field."""
+    """How one network remembers and forgets.
+
+    Checked when made; ``InvalidInputError`` names the field.
+    """
 
     focus_limit: int = 5  # focus points an agent has at most, LRU
     decay_rate: float = 0.97  # a link's strength is multiplied by it at each scan of its source
@@ -52,6 +63,16 @@ class MemoryParameters:
     dangling_links: Literal["keep", "drop_on_visit"] = "keep"
     llm_tokens_per_day: int = 0  # then the offline models take over, until midnight UTC; 0 = any
     llm_cost_per_day: float = 0.0  # the same in US dollars
+    simplemem_enabled: bool = True  # R1, R2, R5's merging; off: every segment makes a memory
+    window_size: int = 10  # messages that are judged together (R1)
+    window_stride: int = 5  # … and how far the next window lies
+    novelty_threshold: float = 0.35  # a window that tells less that is new makes no memory (R2)
+    skip_trivial: bool = True  # greetings, thanks and acknowledgements make no memory
+    min_content_length: int = 20  # characters; shorter messages that name nothing are trivial
+    consolidation_interval: int = 50  # new memories after which alike ones are merged (R5)
+    tiered_memory_enabled: bool = True  # off: every memory is long-term at once (R3, R5)
+    short_term_ttl_hours: float = 24.0  # from receipt; then a short-term memory is judged anew
+    long_term_importance_threshold: float = 6.0  # worth from which a memory is long-term at once
 
     def __post_init__(self) -> None:
         """Check every value against its range."""
@@ -80,6 +101,10 @@ class MemoryParameters:
 
 
 def _check(name: str, value: object, *, whole: bool) -> None:
+    if name in SWITCHES:
+        if not isinstance(value, bool):
+            raise InvalidInputError("expected true or false", field=name)
+        return
     if name in CHOICES:
         if value not in CHOICES[name]:
             raise InvalidInputError(f"expected one of {', '.join(CHOICES[name])}", field=name)

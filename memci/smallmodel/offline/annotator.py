@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from memci.domain.language import Language, language_of
 from memci.domain.memory.node import NodeType
 from memci.smallmodel.offline import chinese
-from memci.smallmodel.offline.compressor import OfflineCompressor, clause_values
+from memci.smallmodel.offline.candidates import clause_values
+from memci.smallmodel.offline.compressor import OfflineCompressor
 from memci.smallmodel.offline.cues import EPISODIC, PROCEDURAL, Cue, cues_of, is_social
 from memci.smallmodel.offline.entities import entities
 from memci.smallmodel.offline.keywords import keywords

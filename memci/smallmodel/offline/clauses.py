@@ -11,7 +11,7 @@ from memci.smallmodel.offline.words import CHINESE_NEGATIONS, ENGLISH_NEGATIONS
 
 _SUBORDINATORS = (
     "because|although|though|whereas|which|who|whom|whose|when|where|while|since|after|before|"
-    "until|so that|in order to|such as|including|especially|like|as well as"
+    "until|so that|in order to|such as|including|especially|as well as"
 )
 _SUBJECTS = (
     "i|we|he|she|it|they|you|there|this|that|these|those|the|my|our|his|her|their|your|its|a|an|"
@@ -30,7 +30,8 @@ _CHINESE_SEAM = re.compile(r"(?<=[，；])\s*|(?<=[,;])\s*(?=[\u3400-\u9fff])|(?
 _CONJUNCTION = re.compile(r"(?:and|but|so|or|then|plus)\s+", re.IGNORECASE)
 _STANDS_ALONE = re.compile(rf"(?:{_SUBJECTS})\b|(?-i:[A-Z])[\w'’]+\s+\w|\d+[.)]\s", re.IGNORECASE)
 _ENGLISH_DEPENDENT = re.compile(
-    rf"(?:{_SUBORDINATORS}|to|or|by|for|with|in|on|at|from|[a-z]+ing|otherwise)\b|\(", re.IGNORECASE
+    rf"(?:{_SUBORDINATORS}|like|to|or|by|for|with|in|on|at|from|[a-z]+ing|otherwise)\b|\(",
+    re.IGNORECASE,
 )
 _CHINESE_DEPENDENT = re.compile(
     "因为|由于|虽然|尽管|为了|以便|尤其|特别是|例如|比如|包括|以及|或者|（|和|或|——|像|甚至|的|"
@@ -41,6 +42,12 @@ _CHINESE_CONDITION = re.compile(
 )
 _CHINESE_EXCEPTION = re.compile("除非|而不是|否则|不然")
 _ENGLISH_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+# "Ann: …", "Budget: …": who speaks on a line, or what it is about.
+_LABEL = re.compile(
+    r"(?!https?:)(?:[^\W\d_][\w.'’-]*(?: [\w.'’-]+){0,2}:[ \t]+|"
+    r"[^\W\d_a-zA-Z]{1,8}[:：][ \t]*)(?=\S)"
+)
+_LONGEST_LABEL = 32
 _FEWEST_WORDS = 3
 _FEWEST_CHARACTERS = 6
 
@@ -49,7 +56,8 @@ _FEWEST_CHARACTERS = 6
 class Clause:
     """Part of sentence ``sentence`` of line ``line``; ``end`` is that sentence's closing mark.
 
-    ``needs`` is the index of the clause without which it cannot be read, or None.
+    ``needs`` is the index of the clause without which it cannot be read, or None. ``label`` is
+    what stands before all clauses of its line, such as a speaker's name.
     """
 
     text: str
@@ -57,22 +65,27 @@ class Clause:
     sentence: int
     end: str
     needs: int | None = None
+    label: str = ""
 
 
 def clauses(text: str, language: Language) -> list[Clause]:
     """Split ``text`` into its clauses, in order."""
     found: list[Clause] = []
-    line = position = 0
+    line = before = end = 0
+    label = ""
     for number, (start, stop) in enumerate(sentence_spans(text)):
-        line += text.count("\n", position, start)
-        position = start
-        sentence = text[start:stop]
+        line += text.count("\n", before, start)
+        opens_line = not number or "\n" in text[end:start]
+        if opens_line:
+            label = _label(text, start, stop)
+        before, end = start, stop
+        sentence = text[start + (len(label) if opens_line else 0) : stop]
         parts = _parts(sentence, language)
         heads = _heads(parts, language)
         offset = len(found)
         for part, head in zip(parts, heads, strict=True):
             needs = None if head is None else offset + head
-            found.append(Clause(part, line, number, _closing(sentence), needs))
+            found.append(Clause(part, line, number, _closing(sentence), needs, label))
     return found
 
 
@@ -90,6 +103,11 @@ def without_conjunction(clause: Clause) -> Clause:
     """Return a clause that can open a sentence: "and we left" as "we left"."""
     match = _CONJUNCTION.match(clause.text)
     return replace(clause, text=clause.text[match.end() :]) if match else clause
+
+
+def _label(text: str, start: int, stop: int) -> str:
+    match = _LABEL.match(text, start, stop)
+    return match[0] if match and len(match[0]) <= _LONGEST_LABEL else ""
 
 
 def _parts(sentence: str, language: Language) -> list[str]:
@@ -135,7 +153,7 @@ def _heads(parts: list[str], language: Language) -> list[int | None]:
     """For each part the index of the one it needs."""
     alone = [index for index, part in enumerate(parts) if _alone(part, language)]
     if not alone:
-        alone = [max(range(len(parts)), key=lambda index: len(parts[index]))]
+        alone = [min(range(len(parts)), key=lambda index: _dependence(parts, index, language))]
     heads: list[int | None] = []
     for index in range(len(parts)):
         if index in alone:
@@ -144,6 +162,11 @@ def _heads(parts: list[str], language: Language) -> list[int | None]:
         before = [each for each in alone if each < index]
         heads.append(before[-1] if before else alone[0])
     return heads
+
+
+def _dependence(parts: list[str], index: int, language: Language) -> tuple[bool, int]:
+    dependent = _CHINESE_DEPENDENT if language is Language.CHINESE else _ENGLISH_DEPENDENT
+    return bool(dependent.match(parts[index])), -len(parts[index])
 
 
 def _closing(sentence: str) -> str:

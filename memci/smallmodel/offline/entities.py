@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from memci.domain.language import Language
 from memci.smallmodel.offline import chinese
 from memci.smallmodel.offline.chinese import TaggedWord
-from memci.smallmodel.offline.rarity import rarity
+from memci.smallmodel.offline.rarity import UNKNOWN, rarity
 from memci.smallmodel.offline.sentences import sentences
 from memci.smallmodel.offline.words import (
     CHINESE_SURNAMES,
@@ -26,7 +26,7 @@ LONGEST_NAME = 64
 # A Latin letter or digit: \w would join a name to the Han characters beside it.
 _L = r"[0-9A-Za-z_À-ɏ]"
 _PART = rf"[A-ZÀ-ÖØ-Þ]{_L}*(?:[-'’.&+#/][A-Za-z0-9]{_L}*)*[+#]*"
-_LINK = "(?:of|de|van|von|the|and the) "
+_LINK = "(?:of the|of|de|van|von|the|and the) "
 _NAME = re.compile(rf"(?<!{_L})(?<!['’-]){_PART}(?: (?:{_LINK})?(?:{_PART}|\d[0-9A-Za-z.]*))*")
 # iPhone, npm2, o200k_base: a capital or a digit inside a word marks a product or an identifier.
 _MADE = re.compile(rf"(?<!{_L})(?<!['’/.-])(?:[a-z]+[A-Z]{_L}*|[A-Za-z]+-?\d+{_L}*)(?!{_L})(?!/)")
@@ -46,14 +46,23 @@ _PLACE = re.compile(
     "(?:公园|大学|学院|中学|小学|医院|公司|机场|车站|博物馆|图书馆|广场|酒店|餐厅|书店|寺|山庄)"
 )
 _LATIN = re.compile(r"[A-Za-z]")
-# A sentence may open with any word: a capital there makes a name only if the word is not too usual
-# and is called (“Dana, …”) or does something (“Dana owns …”).
+# A sentence may open with any word: a capital there makes a name only of a first name, of a word
+# that no dictionary has and that is called (“Priya, …”) or spoken of, and of a rare word that does
+# what people do (“Dana owns …”). “Progress is slow” and “Exams, again” name nobody.
 _RARE = 7.4
 _CALLED_OR_DOING = re.compile(
-    r"['’]s\b|, |[ ](?:and|is|was|has|had|will|can|would|said|says|told|made|went|got|"
-    r"\w{2,}(?:s|ed))\b"
+    r"['’]s\b|, |[ ](?:and|is|was|has|had|will|can|would|\w{2,}(?:s|ed))\b"
 )
-_ABSTRACT = re.compile(r"(?:ing|ly|ity|tion|ness|ment|ship|able|ful|ous)$")
+_DOING = re.compile(
+    r"['’]s (?:in|at|on|the|my|our|idea|birthday|name|\w+(?:er|or))\b|[ ](?:owns?|leads?|said|says|"
+    r"told|tells|made|makes|went|goes|got|gets|thinks|thought|wants|wanted|likes|loves|liked|loved|lives|"
+    r"lived|works|worked|asked|asks|called|calls|came|comes|moved|met|wrote|writes|agreed|agrees|"
+    r"decided|bought|promised|prefers|knows|knew|has|had)\b"
+)
+_ABSTRACT = re.compile(r"(?:ing|ly|ity|tion|ness|ment|ship|able|ful|ous|ed|ism|ance|ence)$")
+_INTERJECTION = re.compile(r"(.)\1\1|^(?:[ah]+|[oh]+|[hm]+|[aw]+)$", re.IGNORECASE)
+# Function words that open names as well: New York, Under Armour.
+_OPENS_NAMES = frozenset(("new", "under", "over", "great", "big", "little", "good", "best", "old"))
 
 
 def entities(text: str, language: Language, tagged: Iterable[TaggedWord]) -> list[str]:
@@ -103,7 +112,8 @@ def _latin_names(text: str) -> Iterator[str]:
     opening: list[str] = []
     for sentence in sentences(text):
         for match in _NAME.finditer(sentence):
-            name = _trimmed(match[0])
+            opens = not any(character.isalnum() for character in sentence[: match.start()])
+            name = _trimmed(match[0], opens=opens)
             if not name:
                 continue
             start = match.start() + match[0].index(name)
@@ -117,14 +127,32 @@ def _latin_names(text: str) -> Iterator[str]:
     yield from (name for name in opening if name in inside)
 
 
-def _trimmed(name: str) -> str:
+def _trimmed(name: str, *, opens: bool) -> str:
     """Drop words at both ends that are capitalised without being names, and possessives."""
     words = _POSSESSIVE.sub("", name.rstrip(".")).split(" ")
-    while words and _no_name(words[0]):
+    if opens and len(words) > 1 and _is_participle(words[0]):
         words.pop(0)
+    while words and _no_name(words[0]) and not _begins_a_name(words, opens=opens):
+        words.pop(0)
+        opens = False
     while words and _no_name(words[-1]):
         words.pop()
     return " ".join(words) if words and not words[0][0].isdigit() else ""
+
+
+def _begins_a_name(words: list[str], *, opens: bool) -> bool:
+    """Say whether a function word with a capital belongs to the name that follows it."""
+    first = words[0].lower()
+    named = len(words) > 1 and words[1][0].isupper() and not _no_name(words[1])
+    return named and first in _OPENS_NAMES and (not opens or first == "new")
+
+
+def _is_participle(word: str) -> bool:
+    """Say whether a word is a verb's form in -ing: "Learning German", not "Beijing University"."""
+    lower = word.lower()
+    stem = lower.removesuffix("ing")
+    verbs = (stem, f"{stem}e", stem[:-1])
+    return lower != stem and len(stem) > 1 and any(rarity(verb) < UNKNOWN for verb in verbs)
 
 
 def _no_name(word: str) -> bool:
@@ -135,10 +163,20 @@ def _no_name(word: str) -> bool:
 
 
 def _surely_a_name(name: str, rest: str) -> bool:
+    if "-" in name and all(rarity(part) < UNKNOWN for part in name.lower().split("-")):
+        return False
     if " " in name or not name[1:].islower() or name.lower() in ENGLISH_FIRST_NAMES:
         return True
-    rare = rarity(name.lower()) >= _RARE and not _ABSTRACT.search(name)
-    return rare and bool(_CALLED_OR_DOING.match(rest))
+    if _ABSTRACT.search(name) or _INTERJECTION.search(name) or _is_plural(name.lower()):
+        return False
+    known = rarity(name.lower())
+    if known >= UNKNOWN:
+        return bool(_CALLED_OR_DOING.match(rest))
+    return known >= _RARE and bool(_DOING.match(rest))
+
+
+def _is_plural(word: str) -> bool:
+    return word.endswith("s") and rarity(word[:-1]) < UNKNOWN
 
 
 def _within(name: str, longer: str) -> bool:

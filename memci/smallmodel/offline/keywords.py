@@ -20,13 +20,22 @@ LONGEST_KEYWORD = 64
 _FEWEST = 3
 _CHARACTERS_PER_KEYWORD = {Language.ENGLISH: 40, Language.CHINESE: 12}
 _NOT_A_NOUN = re.compile(r"(?:ly|ing|ed|n't|ful|ous|ive|able|ible|est)$")
-_VERBAL = 0.45  # what such endings leave of a word's score: "wedding" and "bed" are nouns
+# What makes a word of such an ending a noun: "the wedding", "my painting", "for training".
+_NOUN_BEFORE = re.compile(
+    r"\b(?:a|an|the|my|our|your|his|her|their|its|this|that|some|any|no|of|for|about|more|'s)\s+$",
+    re.IGNORECASE,
+)
+_LONGEST_DETERMINER = 8
+_VERBAL = 0.45  # what such endings leave of the score of a noun
+_POSSESSIVE = re.compile(r"['’]s$")
 _COMPOUND = 1.15
 _NOUN_TAGS = ("n", "vn", "an", "eng", "i", "j", "l")
 _LESS_TAGS = {"vn": 0.8, "an": 0.6, "i": 0.6, "l": 0.5}
 # A word that is in no dictionary may be one that was cut wrongly.
 _UNKNOWN_CHINESE = 16.0
 _LESS_UNKNOWN = 0.6
+# Pronouns, particles and verbs of speech are in no noun: such "words" were cut wrongly.
+_CUT_WRONGLY = re.compile("[我你您他她它们这那是的了吗呢吧啊]|聊|对$|^时")
 _LONGEST_CHINESE_COMPOUND = 8
 _PLAIN = re.compile(r"[\w.+#-]+")
 
@@ -38,7 +47,7 @@ def keywords(
     chinese_text = language is Language.CHINESE
     scores = _chinese_scores(tagged) if chinese_text else _english_scores(text)
     room = max(_FEWEST, len(text) // _CHARACTERS_PER_KEYWORD[language])
-    return _best([*names, *_ranked(scores)], min(room, MOST_KEYWORDS)) or _any_word(text)
+    return _best([*names, *_ranked(scores)], min(room, MOST_KEYWORDS)) or _any_word(text, tagged)
 
 
 def _ranked(scores: dict[str, float]) -> list[str]:
@@ -58,17 +67,27 @@ def _best(candidates: Iterable[str], most: int) -> list[str]:
 
 def _english_scores(text: str) -> dict[str, float]:
     words = [word for word in weigh(text, Language.ENGLISH) if not word.negation]
-    nouns = [word for word in words if word.weight > 0 and not _is_verb(word.key)]
-    counts = Counter(word.key for word in nouns)
+    nouns = [word for word in words if word.weight > 0 and not _is_verb(_name(word))]
+    counts = Counter(_name(word) for word in nouns)
     scores: dict[str, float] = {}
     for word in nouns:
-        scores.setdefault(word.key, _noun(word) * (1 + math.log(counts[word.key])))
+        if not _NOT_A_NOUN.search(word.key) or _follows_determiner(text, word):
+            scores.setdefault(_name(word), _noun(word) * (1 + math.log(counts[_name(word)])))
     for before, after in pairwise(nouns):
         if text[before.end : after.start] == " " and not _NOT_A_NOUN.search(after.key):
-            pair = f"{before.key} {after.key}"
+            pair = f"{before.key} {_name(after)}"
             better = max(_noun(before), before.weight * 0.8)
             scores.setdefault(pair, _COMPOUND * (better + _noun(after)) / 2 + 1)
     return scores
+
+
+def _name(word: Word) -> str:
+    """Without the possessive: "life's"."""
+    return _POSSESSIVE.sub("", word.key)
+
+
+def _follows_determiner(text: str, word: Word) -> bool:
+    return bool(_NOUN_BEFORE.search(text, max(0, word.start - _LONGEST_DETERMINER), word.start))
 
 
 def _is_verb(key: str) -> bool:
@@ -107,11 +126,13 @@ def _is_noun(word: TaggedWord) -> bool:
         and word.tag != "nrt"
         and not word.text.isdigit()
         and word.text not in NOT_CHINESE_NAMES
+        and not _CUT_WRONGLY.search(word.text)
         and _PLAIN.fullmatch(word.text) is not None
     )
 
 
-def _any_word(text: str) -> list[str]:
+def _any_word(text: str, tagged: Sequence[TaggedWord]) -> list[str]:
     """The longest word, be it a pronoun: a text that says anything has a keyword."""
-    words = sorted(_PLAIN.findall(text), key=lambda word: -len(word)) or [text.strip()]
+    found = [word.text for word in tagged if _PLAIN.fullmatch(word.text)] or _PLAIN.findall(text)
+    words = sorted(found, key=lambda word: -len(word)) or [text.strip()]
     return [words[0][:LONGEST_KEYWORD]] if words[0] else []

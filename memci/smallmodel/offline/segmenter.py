@@ -14,6 +14,7 @@ from memci.domain.message import Message, Role
 from memci.smallmodel.offline import chinese
 from memci.smallmodel.offline.embedder import MODEL, unit_rows
 from memci.smallmodel.offline.pieces import cut_into_pieces
+from memci.smallmodel.offline.seams import PRICE, seam_price
 from memci.smallmodel.offline.topics import Seam, best_cuts
 from memci.smallmodel.ports import TopicSegment, Vectors
 
@@ -21,8 +22,6 @@ from memci.smallmodel.ports import TopicSegment, Vectors
 LONGEST_SEGMENT = 1_500
 # After so long a silence a conversation begins anew.
 PAUSE = timedelta(hours=6)
-# What a segment costs (retrieval-and-assembly.md, "What is known to work").
-_PRICE = 0.9
 # Share of MiniLM's vector in a Chinese utterance's; its words are the rest. MiniLM learned English.
 _DENSE_SHARE_CHINESE = 0.27
 # Words more usual than this say nothing about the topic.
@@ -40,10 +39,11 @@ class _Unit:
 
 
 class OfflineSegmenter:
-    """Topic changes by similarity of utterances, long messages cut at their own seams.
+    """Topic changes by similarity of utterances and by how they open and close.
 
-    A new session, another user or a silence of six hours is a topic change as well. A tool call
-    and its results stay together, as far as the length allows.
+    Long messages are cut at their own seams. A new session, another user or a silence of six
+    hours is a topic change as well. A tool call and its results stay together, as far as the
+    length allows.
     """
 
     def __init__(self, model: str) -> None:
@@ -64,7 +64,7 @@ class OfflineSegmenter:
         cuts = best_cuts(
             self._vectors(units, vectors, language),
             [len(unit.text) for unit in units],
-            [Seam(_PRICE), *(_seam(before, after) for before, after in pairwise(units))],
+            [Seam(PRICE), *(_seam(before, after) for before, after in pairwise(units))],
             LONGEST_SEGMENT,
         )
         return [_segment(units[start:end]) for start, end in pairwise([*cuts, len(units)])]
@@ -101,14 +101,14 @@ def _segment(units: Sequence[_Unit]) -> TopicSegment:
 def _seam(before: _Unit, after: _Unit) -> Seam:
     one, other = before.message, after.message
     if not after.first:
-        return Seam(_PRICE)
+        return Seam(PRICE)
     if (one.session_id, one.user_id) != (other.session_id, other.user_id):
-        return Seam(_PRICE, forced=True)
+        return Seam(PRICE, forced=True)
     if other.said_at - one.said_at >= PAUSE:
-        return Seam(_PRICE, forced=True)
+        return Seam(PRICE, forced=True)
     if other.role is Role.TOOL:
-        return Seam(_PRICE, closed=True)
-    return Seam(_PRICE)
+        return Seam(PRICE, closed=True)
+    return Seam(seam_price(before.text, after.text))
 
 
 def _word_vectors(texts: Mapping[int, str], rows: int) -> Vectors:

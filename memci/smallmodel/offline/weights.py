@@ -10,15 +10,22 @@ from memci.smallmodel.offline import chinese, rarity
 from memci.smallmodel.offline.words import (
     CHINESE_FUNCTION_WORDS,
     CHINESE_NEGATIONS,
+    ENGLISH_FIRST_NAMES,
     ENGLISH_FUNCTION_WORDS,
     ENGLISH_NEGATIONS,
+    ENGLISH_TIMES,
+    NOT_CHINESE_NEGATIONS,
 )
 
 _WORD = re.compile(r"[^\W_]+(?:[-'’.][^\W_]+)*")
+# jieba would cut "don't" into three.
+_LATIN_WORD = re.compile(r"[A-Za-zÀ-ɏ]+(?:['’][A-Za-z]+)+")
 _HAN = re.compile(r"[\u3400-\u9fff]")
 _NUMBER = 8.0
 _NEGATION = 4.0
-_NAME_FACTOR = 1.25
+_TIME = 5.0
+_NAME_FACTOR = 2.5
+_RARE = 7.5
 # Rarity of the most usual words, which is worth nothing.
 _ENGLISH_FLOOR = 2.0
 _CHINESE_FLOOR = 4.0
@@ -52,20 +59,24 @@ def weigh(text: str, language: Language) -> list[Word]:
 
 
 def _weigh_chinese(text: str) -> list[Word]:
-    found: list[Word] = []
+    latin = [(match.start(), match[0]) for match in _LATIN_WORD.finditer(text)]
+    found = [_english(word, start, opens=False) for start, word in latin]
+    inside = {start + offset for start, word in latin for offset in range(len(word))}
     at = 0
     for word in chinese.words(text):
-        if _HAN.search(word):
+        if at in inside:
+            pass
+        elif _HAN.search(word):
             found.append(_chinese(word, at))
         elif any(character.isalnum() for character in word):
             found.append(_english(word, at, opens=False))
         at += len(word)
-    return found
+    return sorted(found, key=lambda word: word.start)
 
 
 def _chinese(word: str, start: int) -> Word:
     end = start + len(word)
-    if word.startswith(CHINESE_NEGATIONS):
+    if word not in NOT_CHINESE_NEGATIONS and any(each in word for each in CHINESE_NEGATIONS):
         return Word(word, start, end, _NEGATION, negation=True)
     if word in CHINESE_FUNCTION_WORDS:
         return Word(word, start, end, 0.0)
@@ -80,9 +91,13 @@ def _english(word: str, start: int, *, opens: bool) -> Word:
         return Word(word, start, end, _NEGATION, negation=True)
     if any(character.isdigit() for character in word):
         return Word(word, start, end, _NUMBER)
+    if lower in ENGLISH_TIMES and not (lower == "may" and word == "may"):
+        return Word(word, start, end, _TIME)
     stem = lower.split("'")[0]
     if lower in ENGLISH_FUNCTION_WORDS or stem in ENGLISH_FUNCTION_WORDS:
         return Word(word, start, end, 0.0)
     weight = max(0.0, min(rarity.rarity(part) for part in re.split(r"[-.]", stem)) - _ENGLISH_FLOOR)
-    named = word[0].isupper() and not opens
+    # Any word has a capital where a sentence opens: there only first names and rare ones are names.
+    known = not opens or lower in ENGLISH_FIRST_NAMES or weight >= _RARE
+    named = word[0].isupper() and known
     return Word(word, start, end, weight * (_NAME_FACTOR if named else 1.0))

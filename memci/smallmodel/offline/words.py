@@ -55,7 +55,11 @@ august september october november december mon tue wed thu fri sat sun jan feb m
 sep sept oct nov dec morning afternoon evening night today congrats congratulations cheers bye
 goodbye welcome dear mr mrs ms dr ok okay omg wow yay aww haha hmm ah ooh btw fyi imo asap tbh
 yup nah woohoo woah whoa phew oof ugh mmm gotcha ouch aw yum darn oops yoohoo anytime hopefully
-lately alright appreciate guys folks thankfully unfortunately luckily
+lately alright appreciate guys folks thankfully unfortunately luckily yo besides despite tons loads
+awww seriously basically honestly obviously kudos haven c'mon mon identity
+one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
+seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand
+million mom dad mum papa mama
 user assistant system tool note step example question answer yes no true false null none first
 second third next finally also meanwhile remember check keep add set run update create fix
 deploy open close start stop read write send please agreed done noted understood decided decision
@@ -87,7 +91,21 @@ can't don't won't didn't doesn't isn't aren't wasn't weren't wouldn't couldn't s
 hasn't hadn't mustn't needn't ain't cant dont wont didnt doesnt isnt
 """)
 
+# Words that say when.
+ENGLISH_TIMES = _set("""
+monday tuesday wednesday thursday friday saturday sunday january february march april may june july
+august september october november december yesterday today tonight tomorrow ago weekend weekly daily
+monthly yearly annually
+""")
+
 CHINESE_NEGATIONS = ("不", "没", "无", "未", "别", "非", "勿", "莫", "禁止", "拒绝", "除了", "除非")
+
+# Words with such a character that deny nothing.
+NOT_CHINESE_NEGATIONS = _set("""
+非常 别人 别的 特别 未来 分别 区别 性别 级别 告别 离别 类别 个别 识别 鉴别 别墅 别致 无论 无锡 非洲
+莫非 莫扎特 莫斯科 沉没 没收 淹没 出没 不过 不仅 不但 不管 不论 不错 差不多 不好意思 不久 不断 不同
+不少 对不起 了不起 忍不住 不禁 不得不 不如
+""")
 
 CHINESE_FUNCTION_WORDS = _set("""
 的 了 着 过 是 在 和 与 也 都 就 还 又 很 把 被 给 让 对 从 到 我 你 您 他 她 它 我们 你们 他们 她们
@@ -137,6 +155,7 @@ NOT_CHINESE_NAMES = _set("""
 归国 渡河 河湾 江流 上铺 海岛 入门 深渊 河畔 如林 上岗 夕阳 远古 永固 港湾 新春 绕城 台站 波及 绵羊
 冰山 旧城 太极 古镇
 山庄 江海 大湾 广度 江道 西路 东路 北路 南洋 北风 牡丹 伊斯兰 家里 公园 学校 医院 公司 有所 无法
+不用谢 感兴趣 有点 非常感谢 这是 聊天 小而 一窥 多去 找我 随时 时要 一件 一次 聊聊 回家
 一切顺利 文明 长跑 登山鞋 海鲜 内省 老城区
 试试 有趣 令人 好人 陌生 不错 开心
 """)
@@ -172,6 +191,9 @@ fell feels twice crazy sound pic congrats blast super chat plus bye worry worrie
 passionate
 remember motivate cute ya rough relax bet cheers check love share absolute proud excited grateful
 failed missed tough glad sweet favorite favourite
-interesting beautiful inspiring many last
+interesting beautiful inspiring many last worth lucky imagine explore improve motivated rewarding
+forward connect far hang lately inspire magical celebrate cherish stoked staying finding motivating
+intense healthier huh btw yup aww nah wow gonna wanna mental total relaxing amazed thrilled helpful
+encourage express combine remain appreciate bummer haha yay cuz thx pls ago awhile
 next past previous whole half main certain able available
 """) - _set("support plan rest visit walk watch change cause play offer")

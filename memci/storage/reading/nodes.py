@@ -11,7 +11,7 @@ from sqlalchemy.engine import RowMapping
 _NODE = """
 SELECT n.id, n.kind, n.type, n.content, n.phrase, n.keywords, n.original_length,
        length(n.content) AS length, n.worth, n.scan_count, n.last_pass, n.session_id, n.user_id,
-       n.said_at, n.created_at, own.links, own.importance,
+       n.said_at, n.tier, n.expires_at, n.created_at, own.links, own.importance,
        EXISTS (SELECT 1 FROM focus f WHERE f.agent_id = n.agent_id AND f.node_id = n.id) AS focus,
        ARRAY(SELECT m.id FROM message m
               WHERE m.agent_id = n.agent_id AND m.seq = ANY(n.message_seqs) ORDER BY m.seq)

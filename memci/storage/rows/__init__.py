@@ -11,9 +11,11 @@ from memci.storage.rows.network import (
     node_term,
     node_vector,
     pass_log,
+    pass_snapshot,
     trail,
 )
 from memci.storage.rows.usage import model_total, model_usage
+from memci.storage.rows.vector_model import vector_model
 
 __all__ = [
     "agent_setting",
@@ -32,6 +34,8 @@ __all__ = [
     "node_term",
     "node_vector",
     "pass_log",
+    "pass_snapshot",
     "receipt",
     "trail",
+    "vector_model",
 ]

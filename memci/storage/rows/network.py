@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pgvector.sqlalchemy import HALFVEC
 from sqlalchemy import (
+    REAL,
     BigInteger,
     Column,
     Double,
@@ -41,6 +42,9 @@ node = Table(
     Column("user_id", Text),
     # When what it tells was said; null for an entity.
     Column("said_at", Instant),
+    # short or long (R3); a short-term memory is judged anew when its time is over (R5).
+    Column("tier", Text, nullable=False, server_default=text("'long'")),
+    Column("expires_at", Instant),
     Column("scan_count", BigInteger, nullable=False, server_default=_ZERO),
     Column("last_pass", BigInteger, nullable=False, server_default=_ZERO),
     # Small-model calls of the compression under way (M13), in which pass, and when to try again.
@@ -51,6 +55,7 @@ node = Table(
     Index("node_slot", "agent_id", "slot", unique=True),
     Index("node_entity", "agent_id", "entity_key", unique=True,
           postgresql_where=text("entity_key IS NOT NULL")),
+    Index("node_short", "agent_id", "expires_at", postgresql_where=text("tier = 'short'")),
     postgresql_with={"fillfactor": 80},
 )  # fmt: skip
 
@@ -128,4 +133,27 @@ pass_log = Table(
     Column("given_up", BigInteger, nullable=False, server_default=_ZERO),
     # What language models took for it.
     Column("models", Json),
+)
+
+# The network as a pass left it: ids and numbers, no text. Arrays of one kind are parallel.
+pass_snapshot = Table(
+    "pass_snapshot",
+    metadata,
+    agent_column(),
+    Column("number", BigInteger, primary_key=True, autoincrement=False),
+    made_at("taken_at"),
+    # Nodes, ascending; which of them are entities, and which focus points, latest mention first.
+    Column("node_ids", ARRAY(BigInteger), nullable=False),
+    Column("lengths", ARRAY(Integer), nullable=False),
+    Column("original_lengths", ARRAY(Integer), nullable=False),
+    Column("importances", ARRAY(REAL), nullable=False),
+    Column("entities", ARRAY(BigInteger), nullable=False),
+    Column("focus", ARRAY(BigInteger), nullable=False),
+    # Links, ascending by source and target.
+    Column("sources", ARRAY(BigInteger), nullable=False),
+    Column("targets", ARRAY(BigInteger), nullable=False),
+    Column("strengths", ARRAY(REAL), nullable=False),
+    # Short arrays are compressed as well, and lie beside the row: more of them fit, and weighing
+    # them reads none.
+    postgresql_with={"toast_tuple_target": 128},
 )

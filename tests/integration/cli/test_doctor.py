@@ -19,12 +19,16 @@ from memci.cli.doctor.examine import worst
 from memci.cli.doctor.finding import Finding, Level
 from memci.cli.doctor.machine import check_machine
 from memci.cli.doctor.queue import check_queue
+from memci.cli.doctor.vectors import check_vectors
+from memci.commands import reembed
 from memci.config import Settings
 from memci.domain.message import NewMessage, Role
 from memci.embedded import Postgres, Servers
 from memci.queue.intake import Append, Intake
+from memci.smallmodel.offline.embedder import OfflineEmbedder
 from memci.storage.migrate import downgrade
 from memci.storage.session import Database
+from tests.support.network import AgentUnderTest
 
 
 def levels(findings: Iterable[Finding]) -> dict[str, Level]:
@@ -160,3 +164,16 @@ def test_a_queue_that_is_no_agents_is_told_with_a_way_to_be_rid_of_it(broker_url
             ["bash", "-c", f"printf %s {name}"], capture_output=True, check=True
         ).stdout
         assert client.delete(printed) == 1
+
+
+def test_vectors_of_another_embedder_are_wrong_and_those_left_are_told(database: Database):
+    (found,) = check_vectors(database, OfflineEmbedder())
+    assert (found.level, found.subject) == (Level.OK, "vectors")
+    AgentUnderTest(database).remember("[Ann] keeps bees")
+    (found,) = check_vectors(database, OfflineEmbedder())
+    assert found.level is Level.WRONG
+    assert "memci reembed" in found.advice
+    reembed.run(database, OfflineEmbedder())
+    (found,) = check_vectors(database, OfflineEmbedder())
+    assert found.level is Level.NOTE
+    assert "1 agent" in found.text

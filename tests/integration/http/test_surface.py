@@ -28,6 +28,9 @@ GET /v1/agents/{agent}/nodes/{node_id}
 GET /v1/agents/{agent}/nodes/{node_id}/trail
 GET /v1/agents/{agent}/links
 GET /v1/agents/{agent}/focus
+GET /v1/agents/{agent}/network
+GET /v1/agents/{agent}/passes
+GET /v1/agents/{agent}/fading
 GET /v1/agents/{agent}/receipts/{receipt_id}
 GET /v1/agents/{agent}/jobs
 GET /v1/agents/{agent}/jobs/{job_id}

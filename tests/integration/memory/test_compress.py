@@ -274,3 +274,12 @@ def test_two_workers_cannot_compress_at_once(ada: AgentUnderTest) -> None:
         thread.join()
     assert len(errors) == 1
     assert {node.scan_count for node in ada.nodes()} == {1}
+
+
+def test_links_that_never_break_fade_for_ever_without_an_error(ada: AgentUnderTest) -> None:
+    ada.parameters = MemoryParameters(
+        focus_limit=1, related_links=0, link_break_threshold=0, decay_rate=0.001
+    )
+    ada.remember("A talk with [Grace] about gardens", "B talk with [Luigi] about boats")
+    ada.compress(passes=40)
+    assert [row.finished_at is not None for row in ada.passes()] == [True] * 40

@@ -11,6 +11,7 @@ import pytest
 from sqlalchemy import event
 
 from memci.reading.assemble import Assemble
+from memci.reading.listings import Listings
 from memci.reading.recall import Recall
 from memci.reading.search import Search
 from memci.shapes.read import ContextRequest, RecallRequest, SearchRequest
@@ -136,3 +137,10 @@ def test_context_reads_its_agents_rows_by_index(crowded: Reader, query: str | No
     request = ContextRequest(query=query, budget_tokens=2_000, session_id="s249")
     assemble = Assemble(*crowded.parts)
     assert check(plans(crowded, lambda: assemble.run("big", request, vector=vector)))
+
+
+def test_a_network_is_read_by_index(crowded: Reader):
+    """Each pass runs the same statement for its snapshot."""
+    listings = Listings(crowded.database)
+    read = check(plans(crowded, lambda: listings.network("big", number=None, limit=500)))
+    assert {"node", "link"} <= set(read)

@@ -13,13 +13,15 @@ from memci.storage.rows import metadata
 
 DIALECT = postgresql.dialect()
 QUEUE_TABLES = {"lane", "job"}
-NOBODYS_TABLES = {"model_total"}  # sums over all agents
-CONTENT_TABLES = sorted(set(metadata.tables) - QUEUE_TABLES - NOBODYS_TABLES)
+# Of the whole database: they hold nothing of any agent.
+COMMON_TABLES = {"vector_model", "model_total"}
+CONTENT_TABLES = sorted(set(metadata.tables) - QUEUE_TABLES - COMMON_TABLES)
 VALUES = {
     "TEXT": "'x'", "BIGINT": "1", "INTEGER": "1", "UUID": "gen_random_uuid()", "JSONB": "'{}'",
     "BYTEA": "'x'", "HALFVEC": "'[1,0]'", "TEXT[]": "'{}'", "BIGINT[]": "'{}'", "FLOAT": "0.5",
     "DOUBLE PRECISION": "0.5", "TIMESTAMP WITH TIME ZONE": "now()", "BOOLEAN": "false",
     "DATE": "current_date",
+    "INTEGER[]": "'{}'", "REAL[]": "'{}'",
 }  # fmt: skip
 
 

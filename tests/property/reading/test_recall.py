@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from memci.domain.memory.node import NodeKind
 from memci.domain.memory.recall import Reached, Step, Walk
 
-quickly = settings(deadline=None)
+thoroughly = settings(max_examples=500, deadline=None)
 
 Link = tuple[int, int, float]
 NODES = st.integers(0, 9)
@@ -52,7 +52,7 @@ def best_ways(links: Iterable[Link], focus: set[int], depth: int) -> dict[int, t
     return best
 
 
-@quickly
+@thoroughly
 @given(links=LINKS, focus=st.sets(NODES, max_size=3), depth=st.integers(0, 5))
 def test_one_layer_more_finds_a_superset(links: list[Link], focus: set[int], depth: int):
     near = {each.node_id: each for each in walk(links, focus, depth).memories(None)}
@@ -60,7 +60,7 @@ def test_one_layer_more_finds_a_superset(links: list[Link], focus: set[int], dep
     assert near.items() <= far.items()
 
 
-@quickly
+@thoroughly
 @given(links=LINKS, focus=st.sets(NODES, max_size=3), depth=st.integers(0, 5))
 def test_layers_are_shortest_and_strengths_the_best_of_those(
     links: list[Link], focus: set[int], depth: int
@@ -71,7 +71,7 @@ def test_layers_are_shortest_and_strengths_the_best_of_those(
     )
 
 
-@quickly
+@thoroughly
 @given(
     links=LINKS,
     focus=st.sets(NODES, max_size=3),
@@ -91,7 +91,7 @@ def test_memories_come_by_layer_then_strength_then_match(
     assert matches is None or {each.node_id for each in found} <= set(matches)
 
 
-@quickly
+@thoroughly
 @given(links=LINKS, focus=st.sets(NODES, max_size=3), depth=st.integers(0, 5))
 def test_every_dangling_link_on_the_way_is_told_once(
     links: list[Link], focus: set[int], depth: int

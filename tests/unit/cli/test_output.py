@@ -33,6 +33,7 @@ def test_a_shortened_text_is_one_line_within_its_length(text: str, length: int):
 
 def test_one_of_a_thing_is_not_many():
     assert [counted(each, "job") for each in (0, 1, 2)] == ["0 jobs", "1 job", "2 jobs"]
+    assert [counted(each, "memory", "memories") for each in (1, 2)] == ["1 memory", "2 memories"]
 
 
 def test_what_is_on_its_way_is_told_beside_the_result(capsys: pytest.CaptureFixture[str]):

@@ -28,6 +28,10 @@ def one(annotator, text):
         ("昨天我去了绿禾公园散步。", {"绿禾公园"}),
         ("Dana owns the budget. John likes it.", {"Dana", "John"}),
         ("Lately, nature is great. Exploring is fun! Woohoo, friends.", set()),
+        ("I moved to New York City and bought shoes of Under Armour.", {"New York City"}),
+        ("We watched The Lord of the Rings with Priya.", {"Lord of the Rings", "Priya"}),
+        ("Learning German is fun, and Besides Italy I saw nothing.", {"German", "Italy"}),
+        ("Fourteen of us came. Progress is slow. Exams, again! Awww. Moments like these.", set()),
         ("She said that they had seen it, and I agreed.", set()),
         ("Wow, thanks! Great. Monday then.", set()),
         ("她说他们已经看过了，我也同意。", set()),
@@ -43,6 +47,9 @@ def test_keywords_name_what_the_text_is_about(annotator):
     english = one(annotator, "The charity race for mental health raised money for the shelter.")
     assert {"charity race", "mental health", "shelter"} & set(english.keywords)
     assert "raised" not in english.keywords
+    words = one(annotator, "Lately I explore life's beauty, motivated by the painting of a heron.")
+    assert {"life's beauty", "painting", "heron"} <= set(words.keywords)
+    assert not {"lately", "explore", "motivated"} & set(words.keywords)
     chinese = one(annotator, "上次数据库迁移失败的原因是没有提前备份索引文件。")
     assert any("数据库" in word for word in chinese.keywords)
 

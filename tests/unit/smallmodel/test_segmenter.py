@@ -6,6 +6,7 @@ import pytest
 
 from memci.domain.language import Language
 from memci.domain.message import Message, Role
+from memci.smallmodel.offline.seams import PRICE, seam_price
 from memci.smallmodel.offline.segmenter import LONGEST_SEGMENT, OfflineSegmenter
 
 NOON = datetime(2026, 5, 4, 12, tzinfo=UTC)
@@ -53,6 +54,34 @@ def test_a_segment_ends_where_the_topic_changes(segmenter, one, other, language)
     assert second.seqs == (5, 6, 7, 8)
     assert first.text == "\n".join(one)
     assert {first.language, second.language} == {language}
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("Where did you buy the boots?", "At the market in Bergen."),
+        ("I sold the kayak.", "That was a good price."),
+        ("你在哪里买的？", "在厦门的市场。"),
+        ("我把船卖了。", "这个价格很好。"),
+    ],
+)
+def test_an_answer_is_dearer_to_cut_off_than_a_new_topic(before, after):
+    assert seam_price(before, after) > PRICE
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("I sold the kayak.", "By the way, my sister has moved."),
+        ("Thanks, have a nice day!", "I need a train to Cambridge."),
+        ("I sold the kayak.", "Do you play the piano?"),
+        ("我把船卖了。", "对了，我姐姐搬家了。"),
+        ("谢谢，再见！", "我想买一张去厦门的火车票。"),
+        ("我把船卖了。", "你平时弹钢琴吗？"),
+    ],
+)
+def test_a_new_topic_says_so(before, after):
+    assert seam_price(before, after) < PRICE
 
 
 def test_a_long_silence_is_a_topic_change(segmenter):

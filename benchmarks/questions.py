@@ -1,0 +1,81 @@
+"""LoCoMo's conversations as messages, and its questions with the messages that answer them."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+_EVIDENCE = re.compile(r"D:?(\d+):(\d+)")
+_DATE = "%I:%M %p on %d %B, %Y"
+# Multi-hop, temporal, open, single-hop; the fifth kind has no answer in the text.
+_SCORED = frozenset((1, 2, 3, 4))
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """``evidence`` are ids of messages."""
+
+    text: str
+    answer: str
+    category: int
+    evidence: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Talk:
+    """A long conversation: for each session its messages, as the API takes them."""
+
+    id: str
+    sessions: dict[str, list[dict[str, Any]]]
+    questions: list[Question]
+
+
+def read_locomo(path: Path) -> list[Talk]:
+    """Read LoCoMo's file; a shared photo counts as spoken, by its caption."""
+    return [_talk(each) for each in json.loads(path.read_text("utf-8"))]
+
+
+def _talk(sample: dict[str, Any]) -> Talk:
+    source = sample["conversation"]
+    numbers = sorted(int(key[8:]) for key in source if re.fullmatch(r"session_\d+", key))
+    sessions = {f"session-{number}": _session(source, number) for number in numbers}
+    known = {each["id"] for messages in sessions.values() for each in messages}
+    questions = [
+        Question(
+            asked["question"],
+            str(asked.get("answer", "")),
+            asked["category"],
+            frozenset(_ids(asked["evidence"]) & known),
+        )
+        for asked in sample["qa"]
+        if asked["category"] in _SCORED
+    ]
+    return Talk(sample["sample_id"], sessions, [each for each in questions if each.evidence])
+
+
+def _session(source: dict[str, Any], number: int) -> list[dict[str, Any]]:
+    began = datetime.strptime(source[f"session_{number}_date_time"], _DATE).replace(tzinfo=UTC)
+    first = source[f"session_{number}"][0]["speaker"] if source[f"session_{number}"] else ""
+    return [
+        {
+            "id": turn["dia_id"],
+            "role": "user" if turn["speaker"] == first else "assistant",
+            "name": turn["speaker"],
+            "content": _said(turn),
+            "timestamp": (began + timedelta(seconds=30 * place)).isoformat(),
+        }
+        for place, turn in enumerate(source[f"session_{number}"])
+    ]
+
+
+def _said(turn: dict[str, Any]) -> str:
+    text, caption = turn["text"].strip(), turn.get("blip_caption")
+    return f"{text} [photo: {caption.strip()}]" if caption else text
+
+
+def _ids(evidence: list[str]) -> set[str]:
+    return {f"D{int(s)}:{int(n)}" for each in evidence for s, n in _EVIDENCE.findall(each)}

@@ -1,0 +1,73 @@
+"""``memci reembed``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from memci.cli.options import JsonOption
+
+if TYPE_CHECKING:
+    from memci.commands.reembed import Progress
+
+
+def reembed(
+    *,
+    status: Annotated[
+        bool, typer.Option("--status", help="Only tell how far it is; changes nothing.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Have all vectors made anew, by the embedder that is set.
+
+    Works on the database itself, since workers with another embedder than the database's do not
+    start. The workers do the rest, agent by agent; reads go on meanwhile.
+    """
+    from memci.cli.database import opened_database
+    from memci.cli.output import print_json, say
+    from memci.cli.settings import read_settings
+    from memci.commands import reembed as command
+    from memci.smallmodel.registry import build_small_models
+
+    settings = read_settings()
+    asked = None
+    with opened_database(settings) as database:
+        if not status:
+            asked = command.run(database, build_small_models(settings).embedder)
+        progress = command.progress(database)
+    if as_json:
+        print_json(_as_json(progress, asked))
+        return
+    say(_in_words(progress))
+    if asked:
+        say("start the workers, if they are not running: they do the work")
+
+
+def _as_json(progress: Progress, asked: int | None) -> dict[str, Any]:
+    held = progress.held
+    return {
+        "model": held and held.model.name,
+        "dimension": held and held.model.dimension,
+        "changed_at": held and held.changed_at.isoformat(),
+        "asked": asked,
+        "agents_left": progress.left.queued,
+        "agents_dead": progress.left.dead,
+    }
+
+
+def _in_words(progress: Progress) -> str:
+    from memci.cli.output import counted
+
+    if progress.held is None:
+        return "there is no vector yet: the first worker's embedder is taken"
+    left, model = progress.left, progress.held.model
+    text = f"vectors are made by {model}; "
+    if left.queued:
+        text += f"{counted(left.queued, 'agent')} still to be embedded anew"
+    else:
+        text += "no agent waits for new ones"
+    if left.dead:
+        dead = counted(left.dead, "agent")
+        text += f"; the jobs of {dead} are dead: see `memci jobs`, then `memci retry`"
+    return text

@@ -1,0 +1,85 @@
+"""``memci settings``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from memci.cli.options import AgentOption, JsonOption
+from memci.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    from memci.shapes.settings import SettingsAnswer
+
+_BOOLEANS = {"true": True, "false": False}
+
+
+def settings(
+    *,
+    values: Annotated[
+        list[str] | None, typer.Argument(metavar="[NAME=VALUE]…", help="What to set.")
+    ] = None,
+    agent: AgentOption,
+    unset: Annotated[
+        list[str] | None,
+        typer.Option("--unset", metavar="NAME", help="Back to the default; may be repeated."),
+    ] = None,
+    reset: Annotated[bool, typer.Option("--reset", help="All back to their defaults.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Show an agent's memory parameters, or give it some of its own.
+
+    What is not named keeps its value. docs/configuration.md says what each does.
+    """
+    from memci.cli.connection import agent_of
+    from memci.cli.output import print_json
+
+    changes = dict(map(_parsed, values or ()))
+    with agent_of(agent) as memory:
+        answer = memory.settings()
+        if changes or unset or reset:
+            dropped = set(answer.changed) if reset else _known(unset or (), answer)
+            own = {name: answer.parameters[name] for name in answer.changed if name not in dropped}
+            answer = memory.configure({**own, **changes})
+    print_json(answer) if as_json else _print(answer)
+
+
+def _known(names: Sequence[str], answer: SettingsAnswer) -> set[str]:
+    for name in names:
+        if name not in answer.parameters:
+            known = ", ".join(sorted(answer.parameters))
+            raise InvalidInputError(f"unknown parameter; known are {known}", field=name)
+    return set(names)
+
+
+def _parsed(text: str) -> tuple[str, bool | float | str]:
+    """Read ``name=value``; a value that is no number, true or false is text."""
+    name, equals, value = text.partition("=")
+    if not equals or not name:
+        raise InvalidInputError("expected NAME=VALUE, such as focus_limit=3", field=text)
+    if value in _BOOLEANS:
+        return name, _BOOLEANS[value]
+    for kind in (int, float):
+        try:
+            return name, kind(value)
+        except ValueError:
+            continue
+    return name, value
+
+
+def _print(answer: SettingsAnswer) -> None:
+    from memci.cli.output import print_table
+
+    print_table(
+        ("parameter", "value", ""),
+        (
+            (name, _shown(value), "its own" if name in answer.changed else "")
+            for name, value in sorted(answer.parameters.items())
+        ),
+    )
+
+
+def _shown(value: bool | float | str) -> str:  # noqa: FBT001 - a value, not a switch
+    return str(value).lower() if isinstance(value, bool) else f"{value}"

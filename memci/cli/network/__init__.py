@@ -1,0 +1,1 @@
+"""Networks on paper: as trees, as DOT, live, and as plots."""

@@ -1,0 +1,131 @@
+"""One frame of `memci watch`."""
+
+from __future__ import annotations
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from memci.cli.network.sight import Gone, Sight
+from memci.cli.network.tree import name_of
+from memci.cli.output import bar, cell, counted, printable, shortened
+from memci.shapes.network import NetworkNode, PassAnswer
+
+_IMPORTANCE_CELLS = 8
+_LENGTH_CELLS = 12
+_WORDS = 100
+_MOST_GONE = 6
+# Head, names of columns, a line between, "and so many more".
+_LINES_AROUND = 8
+_FEWEST = 3
+
+
+def frame(sight: Sight, *, height: int | None, trouble: str | None = None) -> RenderableType:
+    """Return the frame, no more than ``height`` lines of it; None: as long as it is."""
+    gone = sight.gone[:_MOST_GONE]
+    memories = sorted(
+        (node for node in sight.network.nodes if node.kind == "memory"),
+        key=lambda node: (_share(node), node.importance, node.id),
+    )
+    room = None if height is None else max(_FEWEST, height - _LINES_AROUND - len(gone))
+    shown = memories[:room]
+    parts: list[RenderableType] = [*_head(sight, trouble), Text(), _table(sight, shown)]
+    if len(memories) > len(shown):
+        more = len(memories) - len(shown)
+        parts.append(_aside(f"… and {more} more, that have faded less"))
+    if gone:
+        parts += [Text(), *(_told(each) for each in gone)]
+    return Group(*parts)
+
+
+def _head(sight: Sight, trouble: str | None) -> list[Text]:
+    about = sight.about
+    entities = sum(node.kind == "entity" for node in sight.network.nodes)
+    counts = [
+        counted(about.nodes - entities, "memory", "memories"),
+        counted(entities, "entity", "entities"),
+        counted(about.links, "link"),
+        f"{about.dangling} dangling",
+    ]
+    head = [
+        Text.assemble((about.agent_id, "bold"), f"  {' · '.join(counts)}"),
+        _aside(_told_pass(sight)),
+    ]
+    if about.focus:
+        names = printable(shortened(cell(about.focus), _WORDS))
+        head.append(_line(Text.assemble(("in focus: ", "dim"), (names, "cyan"))))
+    if trouble:
+        head.append(_line(Text(printable(trouble), style="yellow")))
+    return head
+
+
+def _told_pass(sight: Sight) -> str:
+    latest, progress = sight.latest, sight.about.pass_progress
+    if progress is not None:
+        told = f"pass {progress.number}: {progress.scanned} scanned, {progress.left} left"
+    elif latest is None:
+        told = "no pass yet"
+    else:
+        told = f"pass {latest.number} {_deeds(latest)}"
+    return f"{told} · {'paused' if sight.about.paused else 'idle' if sight.about.idle else 'busy'}"
+
+
+def _deeds(latest: PassAnswer) -> str:
+    done = latest.state.replace("_", " ")
+    return (
+        f"{done}: {latest.scanned} scanned, {latest.compressed} shortened, "
+        f"{latest.forgotten} forgotten, {counted(latest.broken, 'link')} broken"
+    )
+
+
+def _table(sight: Sight, memories: list[NetworkNode]) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold", expand=False)
+    table.add_column("memory", justify="right", no_wrap=True)
+    table.add_column("importance", no_wrap=True)
+    table.add_column("length", no_wrap=True)
+    table.add_column("", no_wrap=True)
+    # Only the words give way when the terminal is narrow.
+    table.add_column("about", no_wrap=True, overflow="ellipsis", ratio=1)
+    for node in memories:
+        fades = node.length < sight.before.get(node.id, node.length)
+        table.add_row(
+            Text(f"#{node.id}", style="dim"),
+            Text.assemble(
+                (
+                    bar(node.importance, _IMPORTANCE_CELLS),
+                    "green" if node.importance >= 1 else "yellow",
+                ),
+                f" {node.importance:.2f}",
+            ),
+            Text.assemble(
+                (bar(_share(node), _LENGTH_CELLS), "cyan"),
+                f" {_share(node):4.0%} of {node.original_length}",
+            ),
+            Text("↓" if fades else "", style="bold yellow"),
+            Text(name_of(node)),
+        )
+    return table
+
+
+def _told(gone: Gone) -> Text:
+    when = f"in pass {gone.pass_number}" if gone.pass_number else "lately"
+    why = f" ({printable(gone.reason)})" if gone.reason else ""
+    about = printable(shortened(gone.about or "", _WORDS))
+    return _line(
+        Text.assemble(
+            (f"[forgotten] #{gone.id} {when}{why}", "yellow"), (f": {about}" if about else "", "")
+        )
+    )
+
+
+def _share(node: NetworkNode) -> float:
+    return node.length / max(1, node.original_length)
+
+
+def _aside(text: str) -> Text:
+    return _line(Text(text, style="dim"))
+
+
+def _line(text: Text) -> Text:
+    text.no_wrap, text.overflow = True, "ellipsis"
+    return text

@@ -1,0 +1,183 @@
+"""A plot of how an agent's memories fade: strength, importance and length over passes.
+
+Imports matplotlib: only who draws imports this module.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from io import BytesIO
+from typing import Any
+
+from matplotlib import colormaps, rc_context
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
+
+from memci.cli.network.fonts import Fonts
+from memci.cli.network.series import last_seen, medians, shares_of, sights_in
+from memci.cli.output import shortened
+from memci.shapes.network import FadingAnswer, FadingMemory
+
+_SIZE_INCHES = (10.0, 10.0)
+_DPI = 140
+# So many can be told apart by a name at the end of their line.
+_NAMED = 12
+_NAME = 28
+_MEDIAN = "median, forgotten ones as 0"
+_COLORS = colormaps["viridis"]
+_BAND, _BOLD, _GONE, _COUNT = "tab:blue", "black", "tab:red", "tab:orange"
+# Of importance: below 1 it is told by quarters.
+_TICKS = (0, 0.25, 0.5, 0.75, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 10_000)
+
+
+def plot(fading: FadingAnswer, suffix: str) -> bytes:
+    """Return the plot as a file of this kind: png, svg or pdf. There must be a pass in it."""
+    fonts = Fonts()
+    style: dict[Any, Any] = {
+        "font.family": fonts.families,
+        # A phrase with dollar signs is no formula.
+        "text.parse_math": False,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "axes.grid": True,
+        "grid.alpha": 0.25,
+    }
+    with rc_context(style):
+        figure = Figure(figsize=_SIZE_INCHES, layout="constrained")
+        strengths, importances, lengths = figure.subplots(3, 1, sharex=True)
+        _draw_strengths(strengths, fading)
+        _draw_importances(importances, fading)
+        _draw_lengths(lengths, fading, fonts)
+        figure.suptitle(_title(fading))
+        drawn = BytesIO()
+        figure.savefig(drawn, format=suffix, dpi=_DPI)
+    return drawn.getvalue()
+
+
+def _title(fading: FadingAnswer) -> str:
+    gone = sum(each.forgotten for each in fading.memories)
+    count = len(fading.memories)
+    drawn = f"{count} of {count + fading.left_out}" if fading.left_out else f"{count}"
+    first, last = fading.passes[0].number, fading.passes[-1].number
+    return f"{fading.agent_id}: {drawn} memories, {gone} forgotten, passes {first} to {last}"
+
+
+def _draw_strengths(axes: Axes, fading: FadingAnswer) -> None:
+    seen = [each for each in fading.passes if each.strengths.quantiles]
+    numbers = [each.number for each in seen]
+    lowest, tenth, quarter, middle, third, ninetieth, highest = (
+        [each.strengths.quantiles[place] for each in seen] for place in range(7)
+    )
+    for low, high, alpha, share in (
+        (lowest, highest, 0.10, "all"),
+        (tenth, ninetieth, 0.18, "80 %"),
+        (quarter, third, 0.30, "half"),
+    ):
+        axes.fill_between(
+            numbers, low, high, color=_BAND, alpha=alpha, linewidth=0, label=f"{share} of the links"
+        )
+    axes.plot(numbers, middle, color=_BOLD, linewidth=2, label="median")
+    axes.set(ylabel="strength of links", ylim=(0, 1.03))
+    # Weak links break and the strong are left, so the median may jump: their number tells.
+    beside = axes.twinx()
+    beside.plot(
+        [each.number for each in fading.passes],
+        [each.strengths.links for each in fading.passes],
+        color=_COUNT, linestyle=":", linewidth=1.5,
+    )  # fmt: skip
+    beside.set_ylabel("links", color=_COUNT)
+    beside.set_ylim(bottom=0)
+    beside.grid(visible=False)
+    beside.spines.right.set_visible(True)
+    count = Line2D([], [], color=_COUNT, linestyle=":", linewidth=1.5, label="number of links")
+    _explain(axes, [*axes.get_legend_handles_labels()[0], count])
+
+
+def _draw_importances(axes: Axes, fading: FadingAnswer) -> None:
+    _draw_lines(axes, fading, [each.importances for each in fading.memories])
+    axes.axhline(1, color=_GONE, linestyle="--", linewidth=1)
+    # What lies below 1 fades: that is where to look closely.
+    axes.set_yscale("symlog", linthresh=1, linscale=1.5)
+    highest = max(axes.get_ylim()[1], 1.5)
+    axes.set_yticks([each for each in _TICKS if each <= highest])
+    axes.set_ylim(0, highest)
+    axes.yaxis.set_major_formatter("{x:g}")
+    axes.set_ylabel("importance")
+    _explain(
+        axes,
+        [
+            Line2D([], [], color=_BOLD, linewidth=2, label=_MEDIAN),
+            Line2D([], [], color=_GONE, linestyle="--", label="below it content fades"),
+        ],
+    )
+
+
+def _draw_lengths(axes: Axes, fading: FadingAnswer, fonts: Fonts) -> None:
+    shares = [shares_of(each) for each in fading.memories]
+    _draw_lines(axes, fading, shares)
+    numbers = [each.number for each in fading.passes]
+    ends = [
+        (numbers[last_seen(seen)], seen[last_seen(seen)] or 0.0)
+        for memory, seen in zip(fading.memories, shares, strict=True)
+        if memory.forgotten
+    ]
+    axes.plot([x for x, _ in ends], [y for _, y in ends], "x", color=_GONE, markersize=5)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.set(xlabel="pass", ylabel="length, share of the original", ylim=(0, 1.05))
+    axes.yaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
+    forgotten = Line2D([], [], color=_GONE, marker="x", linestyle="", label="forgotten")
+    _explain(axes, [Line2D([], [], color=_BOLD, linewidth=2, label=_MEDIAN), forgotten])
+    if len(fading.memories) <= _NAMED:
+        _name_lines(axes, fading, shares, fonts)
+
+
+def _explain(axes: Axes, handles: Sequence[Artist]) -> None:
+    """Put the legend above the panel, where it hides nothing."""
+    axes.legend(
+        handles=handles, loc="lower right", bbox_to_anchor=(1, 1), borderaxespad=0.2,
+        fontsize="small", ncols=len(handles), frameon=False,
+    )  # fmt: skip
+
+
+def _draw_lines(axes: Axes, fading: FadingAnswer, lines: Sequence[Sequence[float | None]]) -> None:
+    """Draw a faint line for each memory, early ones dark, and their median."""
+    numbers = [each.number for each in fading.passes]
+    many = len(lines) > _NAMED
+    for place, line in enumerate(lines):
+        axes.plot(
+            numbers,
+            [float("nan") if each is None else each for each in line],
+            color=_color(place, len(lines)),
+            alpha=max(0.2, min(0.9, 25 / len(lines))),
+            linewidth=0.8 if many else 1.4,
+            # A memory that was seen once only is a point.
+            marker=None if many and sights_in(line) > 1 else ".",
+            markersize=3,
+        )
+    if lines:
+        axes.plot(numbers, medians(lines), color=_BOLD, linewidth=2)
+
+
+def _name_lines(
+    axes: Axes, fading: FadingAnswer, shares: Sequence[Sequence[float | None]], fonts: Fonts
+) -> None:
+    handles = [
+        Line2D([], [], color=_color(place, len(shares)), label=_name(memory, fonts))
+        for place, memory in enumerate(fading.memories)
+    ]
+    axes.figure.legend(handles=handles, loc="outside lower center", fontsize="small", ncols=3)
+
+
+def _name(memory: FadingMemory, fonts: Fonts) -> str:
+    """Return id and phrase; the id alone where the phrase would become boxes."""
+    if memory.phrase is None:
+        return f"#{memory.id} (forgotten)"
+    phrase = shortened(memory.phrase, _NAME)
+    return f"#{memory.id} {phrase}" if fonts.can_draw(phrase) else f"#{memory.id}"
+
+
+def _color(place: int, count: int) -> tuple[float, float, float, float]:
+    return _COLORS(0.92 * place / max(1, count - 1))

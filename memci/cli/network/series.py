@@ -1,0 +1,37 @@
+"""What is drawn of memories over passes; None: it was not there. Each was there at least once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import median
+
+from memci.shapes.network import FadingMemory
+
+
+def shares_of(memory: FadingMemory) -> list[float | None]:
+    """Return a memory's lengths as shares of the original."""
+    whole = max(1, memory.original_length)
+    return [None if each is None else each / whole for each in memory.lengths]
+
+
+def last_seen(line: Sequence[float | None]) -> int:
+    """Return the place where a memory was seen last."""
+    return max(at for at, each in enumerate(line) if each is not None)
+
+
+def sights_in(line: Sequence[float | None]) -> int:
+    """Return how often a memory was seen."""
+    return sum(each is not None for each in line)
+
+
+def medians(lines: Sequence[Sequence[float | None]]) -> list[float]:
+    """Return at each place the median of all that was made so far; nan before the first.
+
+    What is forgotten counts as 0: else the median would rise whenever something is.
+    """
+    born = [next(at for at, each in enumerate(line) if each is not None) for line in lines]
+    columns = [
+        [value or 0.0 for value, first in zip(column, born, strict=True) if first <= at]
+        for at, column in enumerate(zip(*lines, strict=True))
+    ]
+    return [median(column) if column else float("nan") for column in columns]

@@ -1,0 +1,44 @@
+"""Take another embedder into use: every vector is made anew by it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from memci.queue.reembed import Left, ask_agents, left
+from memci.smallmodel.ports import Embedder
+from memci.storage.session import Database
+from memci.storage.vector_model import HeldModel, VectorModel, change_model, held_model
+
+# Agents in one transaction.
+_BITE = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """The model in use, None before the first vector, and for how many agents it has work."""
+
+    held: HeldModel | None
+    left: Left
+
+
+def run(database: Database, embedder: Embedder) -> int:
+    """Use this embedder from now on, and queue the work; returns how many agents were asked.
+
+    May run again, after a crash in its middle too: nobody is asked twice for one change.
+    """
+    model = VectorModel(embedder.model, embedder.dimension)
+    with database.lane_transaction() as connection:
+        change = change_model(connection, model).change
+    asked, after = 0, ""
+    while True:
+        with database.lane_transaction() as connection:
+            some, after = ask_agents(connection, change, after=after, most=_BITE)
+        asked += some
+        if not after:
+            return asked
+
+
+def progress(database: Database) -> Progress:
+    """Return how far it is."""
+    with database.upkeep_transaction() as connection:
+        return Progress(held_model(connection), left(connection))

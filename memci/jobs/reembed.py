@@ -1,0 +1,68 @@
+"""``memci.vector.reembed``: an agent's vectors are made anew, by the embedder now in use.
+
+A job does one bite and queues the next in its own effect, so other jobs of the agent come between
+them, and a worker that dies loses one bite. Reads go on: what has no vector of the new model yet
+is found by its words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+from uuid import uuid4
+
+from memci.domain.lane.job import Job, JobSource
+from memci.queue.handler import Effect
+from memci.queue.reembed import REEMBED_KIND
+from memci.queue.submit import NewJob, insert_job
+from memci.smallmodel.ports import Embedder, Vectors
+from memci.storage.session import Connection, Database
+from memci.storage.stale_vectors import Place, StaleTexts, replace_vectors, stale_texts
+from memci.storage.vector_model import VectorModel, check_model
+
+# Texts in one job: some seconds of MiniLM on one core.
+BITE = 256
+
+
+class Reembedding:
+    """Replaces vectors that another model made, messages first, then memories."""
+
+    kind = REEMBED_KIND
+    triggers_compression = False
+
+    def __init__(self, database: Database, embedder: Embedder, *, bite: int = BITE) -> None:
+        """Take the embedder whose vectors are to be, and how many texts one job embeds."""
+        self._database = database
+        self._embedder = embedder
+        self._bite = bite
+
+    def prepare(self, job: Job) -> Effect:
+        """Read the next texts and embed them."""
+        model = VectorModel(self._embedder.model, self._embedder.dimension)
+        begin = Place(job.payload.get("seq", 0), job.payload.get("node_id", 0))
+        with self._database.agent_snapshot(job.agent_id) as connection:
+            check_model(connection, model)
+            stale = stale_texts(connection, job.agent_id, model, begin, self._bite)
+        vectors = self._embedder.embed(stale.texts)
+        complete = len(stale.texts) < self._bite
+        return _Effect(job.agent_id, stale, vectors, model, None if complete else stale.end(begin))
+
+
+@dataclass(frozen=True, slots=True)
+class _Effect:
+    agent_id: str
+    stale: StaleTexts
+    vectors: Vectors
+    model: VectorModel
+    next_place: Place | None
+
+    def __call__(self, connection: Connection) -> Mapping[str, Any]:
+        replaced = replace_vectors(connection, self.agent_id, self.stale, self.vectors, self.model)
+        if self.next_place is not None:
+            payload = asdict(self.next_place)
+            following = NewJob(
+                self.agent_id, uuid4(), REEMBED_KIND, JobSource.LANE, payload=payload
+            )
+            insert_job(connection, following)
+        return {"reembedded": replaced}

@@ -1,0 +1,197 @@
+"""The network as it is or was after a pass, the passes, and how memories fade over them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+from memci.errors import NotFoundError
+from memci.reading.fading import fading_of
+from memci.reading.page import page_of, place_after
+from memci.shapes.agent import TrailEvent
+from memci.shapes.network import (
+    FadingAnswer,
+    LeftOut,
+    NetworkAnswer,
+    NetworkLink,
+    NetworkNode,
+    PassAnswer,
+    PassList,
+)
+from memci.storage.nodes import phrases_of
+from memci.storage.reading.snapshots import (
+    Snapshot,
+    fading_rows,
+    first_snapshot,
+    last_events,
+    list_passes,
+    network_at,
+    network_now,
+    snapshot_numbers,
+    words_of_links,
+)
+from memci.storage.session import Connection, Database
+
+T = TypeVar("T")
+# Of an answer, for each node of its limit.
+_LINKS_EACH = 10
+_ABOVE_ALL = 2**63 - 1
+
+
+class NetworkListings:
+    """Reads networks and their past."""
+
+    def __init__(self, database: Database) -> None:
+        """Take where it all is."""
+        self._database = database
+
+    def network(self, agent_id: str, *, number: int | None, limit: int) -> NetworkAnswer:
+        """Return the network now, or as the pass ``number`` left it.
+
+        Where no snapshot of that pass is kept, the one before it stands for it; raises
+        ``NotFoundError`` when there is none.
+        """
+        with self._database.agent_snapshot(agent_id) as connection:
+            if number is None:
+                found = network_now(connection, agent_id)
+            else:
+                found = _at(connection, agent_id, number)
+            return _answer(connection, agent_id, found, limit)
+
+    def passes(self, agent_id: str, *, cursor: str | None, limit: int) -> PassList:
+        """List passes, the latest first."""
+        before = _ABOVE_ALL if cursor is None else place_after(cursor)[0]
+        with self._database.agent_snapshot(agent_id) as connection:
+            rows = list_passes(connection, agent_id, before=before, limit=limit + 1)
+        page, following = page_of(rows, limit, lambda row: row["number"])
+        return PassList(passes=[PassAnswer(**row) for row in page], next_cursor=following)
+
+    def fading(self, agent_id: str, *, passes: int, limit: int) -> FadingAnswer:
+        """Return at most ``limit`` memories over at most so many passes, evenly drawn."""
+        with self._database.agent_snapshot(agent_id) as connection:
+            numbers = evenly(snapshot_numbers(connection, agent_id), passes)
+            series = fading_of(fading_rows(connection, agent_id, numbers))
+            shown = evenly(sorted(series.memories), limit)
+            phrases = phrases_of(connection, agent_id, shown)
+        return FadingAnswer(
+            agent_id=agent_id,
+            passes=series.passes,
+            memories=[series.memory(each, phrases.get(each)) for each in shown],
+            left_out=len(series.memories) - len(shown),
+        )
+
+
+def evenly(things: Sequence[T], most: int) -> list[T]:
+    """Return at most so many of the things, at even distances; first and last are among them."""
+    if len(things) <= most:
+        return list(things)
+    if most == 1:
+        return [things[-1]]
+    return [things[index * (len(things) - 1) // (most - 1)] for index in range(most)]
+
+
+def _at(connection: Connection, agent_id: str, number: int) -> Snapshot:
+    found = network_at(connection, agent_id, number)
+    if found is not None:
+        return found
+    first = first_snapshot(connection, agent_id)
+    if first is None:
+        raise NotFoundError(
+            "no snapshot of this agent's network is kept: one is taken after each pass, unless "
+            "MEMCI_SNAPSHOT_BYTES is 0; without `pass` you get the network of now"
+        )
+    raise NotFoundError(
+        f"no snapshot of pass {number} or before is kept; the first one is of pass {first}"
+    )
+
+
+def _answer(connection: Connection, agent_id: str, found: Snapshot, limit: int) -> NetworkAnswer:
+    shown = _most_important(found, limit)
+    ids = [found.node_ids[index] for index in shown]
+    links = _strongest(found, set(ids), limit * _LINKS_EACH)
+    phrases = phrases_of(connection, agent_id, ids)
+    return NetworkAnswer(
+        agent_id=agent_id,
+        pass_number=found.number,
+        taken_at=found.taken_at,
+        nodes=_nodes(connection, agent_id, found, shown, phrases),
+        links=_links(connection, agent_id, found, links),
+        focus=found.focus,
+        left_out=LeftOut(
+            nodes=len(found.node_ids) - len(shown), links=len(found.sources) - len(links)
+        ),
+    )
+
+
+def _most_important(found: Snapshot, limit: int) -> list[int]:
+    """Return the places of the focus points, and then of the most important nodes."""
+    focus = set(found.focus)
+    return sorted(
+        range(len(found.node_ids)),
+        key=lambda at: (found.node_ids[at] not in focus, -found.importances[at], at),
+    )[:limit]
+
+
+def _strongest(found: Snapshot, shown: set[int], limit: int) -> list[int]:
+    """Return the places of links between nodes that are shown, and of their dangling ones."""
+    hidden = set(found.node_ids) - shown
+    places = [
+        at
+        for at, (source, target) in enumerate(zip(found.sources, found.targets, strict=True))
+        if source in shown and target not in hidden
+    ]
+    return sorted(places, key=lambda at: (-found.strengths[at], at))[:limit]
+
+
+def _nodes(
+    connection: Connection,
+    agent_id: str,
+    found: Snapshot,
+    places: Sequence[int],
+    phrases: dict[int, str],
+) -> list[NetworkNode]:
+    entities, focus = set(found.entities), set(found.focus)
+    gone = [found.node_ids[at] for at in places if found.node_ids[at] not in phrases]
+    events = last_events(connection, agent_id, gone)
+    nodes = []
+    for at in places:
+        node_id = found.node_ids[at]
+        event = events.get(node_id)
+        nodes.append(
+            NetworkNode(
+                id=node_id,
+                kind="entity" if node_id in entities else "memory",
+                phrase=phrases.get(node_id),
+                importance=found.importances[at],
+                length=found.lengths[at],
+                original_length=found.original_lengths[at],
+                focus=node_id in focus,
+                forgotten=node_id not in phrases,
+                last_event=TrailEvent(**event) if event else None,
+            )
+        )
+    return nodes
+
+
+def _links(
+    connection: Connection, agent_id: str, found: Snapshot, places: Sequence[int]
+) -> list[NetworkLink]:
+    living = set(found.node_ids)
+    words = words_of_links(
+        connection, agent_id, [(found.sources[at], found.targets[at]) for at in places]
+    )
+    links = []
+    for at in places:
+        source, target = found.sources[at], found.targets[at]
+        relation, hint = words.get((source, target), (None, None))
+        links.append(
+            NetworkLink(
+                source=source,
+                target=target,
+                strength=found.strengths[at],
+                dangling=target not in living,
+                relation=relation,
+                hint=hint,
+            )
+        )
+    return links

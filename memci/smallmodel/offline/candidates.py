@@ -1,0 +1,111 @@
+"""What each clause of a text tells, for choosing among them."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from memci.domain.language import Language, language_of
+from memci.smallmodel.offline.clauses import Clause, clauses, without_conjunction
+from memci.smallmodel.offline.cues import Cue, is_social
+from memci.smallmodel.offline.fillers import without_fillers
+from memci.smallmodel.offline.rarity import UNKNOWN, rarity
+from memci.smallmodel.offline.weights import Word, weigh
+
+OPEN_MARKS = ",;:，；：、—–-( "
+
+# A word's worth when it was said once already, twice, …
+_AGAIN = 0.3
+# A question tells less than an answer.
+_QUESTION = 0.5
+# A greeting, thanks or praise tells next to nothing; a decision, a rule or a date's plan more.
+_SOCIAL = 0.3
+_TELLING = 1.4
+_FEWEST_TELLING_WORDS = 2
+_EXCLAIMS = re.compile(r"(?:[^\W\d_]|['’-])+[!！,.。，]")
+# In Chinese the first clause mostly names what the sentence is about, and the others leave it out.
+_OPENS_CHINESE = 1.15
+# Characters that any choice costs beside its own: keeps one-word clauses from winning.
+_OVERHEAD = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A clause without its fillers.
+
+    ``social``: it is said only to be kind; ``bare``: it only calls somebody, or exclaims.
+    """
+
+    clause: Clause
+    words: tuple[Word, ...]
+    factor: float
+    social: bool
+    bare: bool = False
+
+    @property
+    def cost(self) -> int:
+        """Characters that it takes at most, with its closing mark and the gap before it."""
+        text = self.clause.text
+        return max(len(text), len(closed(text, self.clause.end))) + 1
+
+    def gain(self, said: Counter[str]) -> float:
+        """What it tells beyond what is ``said``."""
+        total = 0.0
+        here: Counter[str] = Counter()
+        for word in self.words:
+            total += word.weight * _AGAIN ** (said[word.key] + here[word.key])
+            here[word.key] += 1
+        return total * self.factor
+
+    def density(self, said: Counter[str]) -> float:
+        """What it tells per character."""
+        return self.gain(said) / (len(self.clause.text) + _OVERHEAD)
+
+
+def candidates(text: str, language: Language) -> list[Candidate]:
+    """Return the clauses of ``text``, in order."""
+    found: list[Candidate] = []
+    sentence = -1
+    for clause in clauses(text, language):
+        opens, sentence = clause.sentence != sentence, clause.sentence
+        shorter = replace(clause, text=without_fillers(clause.text))
+        words = tuple(weigh(shorter.text, language))
+        # A name or a word alone ("John!") calls or exclaims.
+        alone = sum(word.weight > 0 for word in words) < _FEWEST_TELLING_WORDS
+        kind = is_social(clause.text) or is_social(shorter.text)
+        factor = _factor(clause, language, opens=opens) * (_SOCIAL if alone or kind else 1.0)
+        bare = alone and (kind or _EXCLAIMS.fullmatch(shorter.text) is not None)
+        found.append(Candidate(shorter, words, factor, alone or kind, bare))
+    return found
+
+
+def clause_values(text: str) -> Iterator[tuple[str, float]]:
+    """Yield each clause of ``text`` that can stand alone, and what it tells."""
+    language = language_of(text)
+    for candidate in candidates(text, language):
+        if candidate.clause.needs is None:
+            shown = opened(without_conjunction(candidate.clause).text, language)
+            yield " ".join(shown.rstrip(OPEN_MARKS).split()), candidate.gain(Counter())
+
+
+def opened(text: str, language: Language) -> str:
+    """Begin with a capital, if the first word is an ordinary one: not ``npm`` or ``iPhone``."""
+    word = text.split(" ", 1)[0]
+    usual = language is not Language.CHINESE and word.isascii() and rarity(word) < UNKNOWN
+    return text[0].upper() + text[1:] if usual else text
+
+
+def closed(text: str, mark: str) -> str:
+    """End with the sentence's own mark, not with a comma."""
+    if text.endswith(('"', "”", "’", "」", "』", "》", ")", "）", mark or "\n")):
+        return text
+    return text.rstrip(OPEN_MARKS) + mark
+
+
+def _factor(clause: Clause, language: Language, *, opens: bool) -> float:
+    factor = _QUESTION if clause.end in {"?", "？"} else 1.0
+    if any(cue.value.search(clause.text) for cue in Cue):
+        factor *= _TELLING
+    return factor * _OPENS_CHINESE if opens and language is Language.CHINESE else factor

@@ -1,0 +1,128 @@
+"""The network in ids and numbers, now or as a pass left it, and the words there still are."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection
+from sqlalchemy.engine import RowMapping
+
+from memci.storage.snapshots import COLUMNS, NETWORK
+
+QUANTILES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
+
+_NOW = f"SELECT NULL::bigint AS number, NULL::timestamptz AS taken_at, {NETWORK}"
+_AT = f"""
+SELECT number, taken_at, {COLUMNS} FROM pass_snapshot
+ WHERE agent_id = %s AND number <= %s ORDER BY number DESC LIMIT 1
+"""  # noqa: S608 - constants
+_FIRST = "SELECT min(number) FROM pass_snapshot WHERE agent_id = %s"
+_NUMBERS = "SELECT number FROM pass_snapshot WHERE agent_id = %s ORDER BY number"
+_FADING = """
+SELECT number, taken_at, node_ids, lengths, original_lengths, importances, entities,
+       cardinality(strengths) AS links,
+       (SELECT count(*) FROM unnest(targets) AS aim(id)
+          LEFT JOIN unnest(node_ids) AS living(id) USING (id) WHERE living.id IS NULL) AS dangling,
+       (SELECT percentile_cont(%s::float8[]) WITHIN GROUP (ORDER BY strength)
+          FROM unnest(strengths) AS each(strength)) AS quantiles
+  FROM pass_snapshot WHERE agent_id = %s AND number = %s
+"""
+_WORDS = """
+SELECT l.source, l.target, l.relation, l.hint
+  FROM unnest(%s::bigint[], %s::bigint[]) AS wanted(source, target)
+  JOIN link l ON l.source = wanted.source AND l.target = wanted.target
+ WHERE l.agent_id = %s
+"""
+_LAST_EVENTS = """
+SELECT DISTINCT ON (t.node_id) t.node_id, t.event, t.pass_number, t.details, t.at FROM trail t
+ WHERE t.agent_id = %s AND t.node_id = ANY(%s) ORDER BY t.node_id, t.id DESC
+"""
+_PASSES = """
+SELECT p.number, p.message_seq, p.started_at, p.finished_at, p.scanned, p.compressed,
+       p.forgotten, p.broken, p.given_up,
+       CASE WHEN p.finished_at IS NOT NULL THEN 'finished'
+            WHEN p.number = (l.compress_cursor->>'pass')::bigint THEN 'under_way'
+            ELSE 'cut_short' END AS state,
+       EXISTS (SELECT FROM pass_snapshot s
+                WHERE s.agent_id = p.agent_id AND s.number = p.number) AS snapshot
+  FROM pass_log p JOIN lane l ON l.agent_id = p.agent_id
+ WHERE p.agent_id = %s AND p.number < %s ORDER BY p.number DESC LIMIT %s
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A network: arrays of one kind are parallel, nodes ascend, links by source and target.
+
+    ``number`` and ``taken_at`` are those of a pass; None: it is the network of now.
+    """
+
+    number: int | None
+    taken_at: datetime | None
+    node_ids: list[int]
+    lengths: list[int]
+    original_lengths: list[int]
+    importances: list[float]
+    entities: list[int]
+    focus: list[int]
+    sources: list[int]
+    targets: list[int]
+    strengths: list[float]
+
+
+def network_now(connection: Connection, agent_id: str) -> Snapshot:
+    """Read the network as it is."""
+    return Snapshot(*connection.exec_driver_sql(_NOW, {"agent": agent_id}).one())
+
+
+def network_at(connection: Connection, agent_id: str, number: int) -> Snapshot | None:
+    """Read the latest snapshot of this pass or one before it, if any is kept."""
+    row = connection.exec_driver_sql(_AT, (agent_id, number)).first()
+    return Snapshot(*row) if row else None
+
+
+def first_snapshot(connection: Connection, agent_id: str) -> int | None:
+    """Return the first pass of which a snapshot is kept."""
+    first: int | None = connection.exec_driver_sql(_FIRST, (agent_id,)).scalar()
+    return first
+
+
+def snapshot_numbers(connection: Connection, agent_id: str) -> list[int]:
+    """Return the passes of which a snapshot is kept, ascending."""
+    return list(connection.exec_driver_sql(_NUMBERS, (agent_id,)).scalars())
+
+
+def fading_rows(
+    connection: Connection, agent_id: str, numbers: Sequence[int]
+) -> Iterator[dict[str, Any]]:
+    """Read snapshots one by one: their nodes, and of their links the quantiles of strength."""
+    for number in numbers:
+        values = (list(QUANTILES), agent_id, number)
+        yield dict(connection.exec_driver_sql(_FADING, values).mappings().one())
+
+
+def words_of_links(
+    connection: Connection, agent_id: str, pairs: Sequence[tuple[int, int]]
+) -> dict[tuple[int, int], tuple[str, str]]:
+    """Return relation and hint of those links that are still there, by source and target."""
+    sources, targets = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+    rows = connection.exec_driver_sql(_WORDS, (sources, targets, agent_id))
+    return {(source, target): (relation, hint) for source, target, relation, hint in rows}
+
+
+def last_events(
+    connection: Connection, agent_id: str, nodes: Collection[int]
+) -> dict[int, RowMapping]:
+    """Return the last thing that happened to each of these nodes."""
+    rows = connection.exec_driver_sql(_LAST_EVENTS, (agent_id, list(nodes))).mappings()
+    return {row["node_id"]: row for row in rows}
+
+
+def list_passes(
+    connection: Connection, agent_id: str, *, before: int, limit: int
+) -> list[RowMapping]:
+    """Return passes below a number, the latest first."""
+    return list(connection.exec_driver_sql(_PASSES, (agent_id, before, limit)).mappings())

@@ -1,0 +1,45 @@
+"""Real workers and another embedder: refused, then at work, killed in the middle, and done."""
+
+from __future__ import annotations
+
+import pytest
+
+from memci.commands import reembed
+from memci.smallmodel.offline.embedder import DIMENSION, MODEL, OfflineEmbedder
+from memci.testing import wait_until
+from tests.support.network import AgentUnderTest
+
+MESSAGES = 700
+_NEW = """
+SELECT (SELECT count(*) FROM message_vector WHERE agent_id = %s AND model = %s)
+     + (SELECT count(*) FROM node_vector WHERE agent_id = %s AND model = %s)
+"""
+
+
+@pytest.mark.timeout(150)
+def test_a_worker_killed_in_the_middle_of_it_loses_nothing(database, fleet, upkeep):
+    fleet.app = "workers"
+    ada = AgentUnderTest(database)
+    ada.remember(*(f"[Ann] keeps bees in garden number{n}" for n in range(MESSAGES)))
+    refused = fleet.start("memci.lane", ready=False)
+    assert refused.process.wait(60) != 0
+    assert "made by bag-of-words (64 numbers)" in refused.said
+    assert "memci reembed" in refused.said
+
+    assert reembed.run(database, OfflineEmbedder()) == 1
+    victim = fleet.start("memci.lane")
+    wait_until(lambda: new_vectors(ada) > 0, "the first bite", timeout_s=60)
+    victim.kill()
+    assert 0 < new_vectors(ada) < 2 * MESSAGES
+    fleet.start("memci.lane", ready=False)
+    wait_until(lambda: new_vectors(ada) == 2 * MESSAGES, "all vectors are new", timeout_s=90)
+    wait_until(lambda: not reembed.progress(database).left.queued, "no job is left", timeout_s=20)
+    held = reembed.progress(database).held
+    assert held is not None
+    assert (held.model.name, held.model.dimension) == (MODEL, DIMENSION)
+
+
+def new_vectors(ada: AgentUnderTest) -> int:
+    with ada.database.agent_transaction(ada.agent_id) as connection:
+        values = (ada.agent_id, MODEL) * 2
+        return int(connection.exec_driver_sql(_NEW, values).scalar_one())

@@ -1,0 +1,53 @@
+"""`memci reembed` and `memci up` with another embedder than the database's."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from memci.cli.up.embedder import check_embedder
+from memci.config import Settings
+from memci.errors import WrongEmbedderError
+from tests.support.network import AgentUnderTest
+
+
+@pytest.fixture
+def memci(monkeypatch, database_url, tmp_path, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MEMCI_DATABASE_URL", database_url)
+
+    def run(*arguments):
+        from memci.cli.app import run
+
+        monkeypatch.setattr("sys.argv", ["memci", *arguments])
+        code = run()
+        captured = capsys.readouterr()
+        assert code == 0, captured.err
+        return code, captured.out
+
+    return run
+
+
+def test_it_takes_the_embedder_of_the_settings_and_tells_how_far_it_is(memci, database):
+    code, said = memci("reembed", "--status")
+    assert (code, said) == (0, "there is no vector yet: the first worker's embedder is taken\n")
+    AgentUnderTest(database).remember("[Ann] keeps bees")
+    code, said = memci("reembed", "--status")
+    assert "made by bag-of-words (64 numbers)" in said
+    code, said = memci("reembed")
+    assert code == 0
+    assert "made by all-MiniLM-L6-v2 (384 numbers)" in said
+    assert "1 agent still to be embedded anew" in said
+    assert "start the workers" in said
+    code, said = memci("reembed", "--json")
+    answer = json.loads(said)
+    assert (answer["model"], answer["dimension"]) == ("all-MiniLM-L6-v2", 384)
+    assert (answer["asked"], answer["agents_left"], answer["agents_dead"]) == (0, 1, 0)
+
+
+def test_up_says_so_before_any_worker_starts(database, database_url):
+    check_embedder(Settings(), database_url)
+    AgentUnderTest(database).remember("[Ann] keeps bees")
+    with pytest.raises(WrongEmbedderError, match="run `memci reembed`"):
+        check_embedder(Settings(), database_url)

@@ -1,0 +1,64 @@
+"""`memci settings`: an agent's own parameters, set one by one."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.integration.http.serving import Served
+from tests.support.command_line import run, run_json
+
+
+@pytest.fixture
+def settings(server: Served) -> dict[str, str]:
+    return {"MEMCI_API_URL": server.url}
+
+
+def own(settings: dict[str, str], *changes: str) -> dict[str, object]:
+    answer = run_json("settings", *changes, "--agent", "ann", settings=settings)
+    return {name: answer["parameters"][name] for name in answer["changed"]}
+
+
+def test_values_are_set_kept_and_taken_back_one_by_one(settings: dict[str, str]):
+    assert own(settings) == {}
+    assert own(settings, "focus_limit=3", "skip_trivial=false") == {
+        "focus_limit": 3,
+        "skip_trivial": False,
+    }
+    assert own(settings, "dangling_links=drop_on_visit", "decay_rate=0.9") == {
+        "focus_limit": 3,
+        "skip_trivial": False,
+        "dangling_links": "drop_on_visit",
+        "decay_rate": 0.9,
+    }
+    assert set(own(settings, "--unset", "focus_limit")) == {
+        "skip_trivial",
+        "dangling_links",
+        "decay_rate",
+    }
+    assert own(settings, "--reset", "focus_limit=1") == {"focus_limit": 1}
+    shown = run("settings", "--agent", "ann", settings=settings).stdout
+    assert [line.split() for line in shown.splitlines() if "its own" in line] == [
+        ["focus_limit", "1", "its", "own"]
+    ]
+    assert "skip_trivial" in shown
+    assert "true" in shown
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        (["focus_limit"], "focus_limit: expected NAME=VALUE"),
+        (["focus_limit=101"], "focus_limit: "),
+        (["focus_limit=many"], "focus_limit: "),
+        (["skip_trivial=1"], "skip_trivial: "),
+        (["windw_size=3"], "windw_size: "),
+        (["--unset", "windw_size"], "windw_size: unknown parameter; known are compression_base"),
+    ],
+)
+def test_what_cannot_be_is_named_and_changes_nothing(
+    settings: dict[str, str], change: list[str], complaint: str
+):
+    done = run("settings", *change, "--agent", "ann", settings=settings)
+    assert done.returncode == 2
+    assert complaint in done.stderr
+    assert own(settings) == {}

@@ -1,0 +1,169 @@
+"""Another embedder is refused until vectors are made anew; reads go on meanwhile."""
+
+from __future__ import annotations
+
+from uuid import uuid4
+
+import pytest
+
+from memci.commands import reembed
+from memci.domain.lane.job import Job, JobSource
+from memci.errors import WrongEmbedderError
+from memci.jobs.reembed import Reembedding
+from memci.queue.reembed import REEMBED_KIND, Left
+from memci.storage.index import nearest_nodes
+from tests.support.models import BagOfWords, ScriptedModels
+from tests.support.network import AgentUnderTest
+
+TEXTS = [f"[Ann] keeps bees number{n}" for n in range(7)]
+
+
+class OtherWords(BagOfWords):
+    """Another model: other name, other dimension."""
+
+    model = "other-words"
+    dimension = 96
+
+
+@pytest.fixture
+def ada(database) -> AgentUnderTest:
+    ada = AgentUnderTest(database)
+    ada.remember(*TEXTS)
+    return ada
+
+
+def with_other_words(ada: AgentUnderTest) -> OtherWords:
+    ada.models = ScriptedModels(embedder=OtherWords())
+    return ada.models.embedder
+
+
+def stored(ada: AgentUnderTest) -> set[tuple[str, str, int]]:
+    return {
+        tuple(row)
+        for table in ("message_vector", "node_vector")
+        for row in ada.rows(
+            f"SELECT DISTINCT '{table}', model, vector_dims(embedding) FROM {table}"
+            " WHERE agent_id = %s"
+        )
+    }
+
+
+def queued(ada: AgentUnderTest) -> list[Job]:
+    rows = ada.rows(
+        "SELECT id, payload FROM job WHERE agent_id = %s AND state = 'queued' AND kind = %s"
+        " ORDER BY ordinal",
+        REEMBED_KIND,
+    )
+    return [
+        Job(agent_id=ada.agent_id, id=row.id, ordinal=1, kind=REEMBED_KIND, payload=row.payload,
+            source=JobSource.REEMBED, first_seq=None, last_seq=None, attempts=0, started=1,
+            traceparent=None)
+        for row in rows
+    ]  # fmt: skip
+
+
+def run_next(ada: AgentUnderTest, *, bite: int = 3) -> int:
+    """Run the next job, as a lane does; returns how many vectors it made."""
+    job = queued(ada)[0]
+    effect = Reembedding(ada.database, ada.models.embedder, bite=bite).prepare(job)
+    with ada.lease().effect() as connection:
+        done = effect(connection)
+    ada.execute("UPDATE job SET state = 'done' WHERE agent_id = %s AND id = %s", job.id)
+    return done["reembedded"]
+
+
+def test_every_vector_names_its_model_and_has_its_dimension(ada):
+    assert stored(ada) == {
+        ("message_vector", "bag-of-words", 64),
+        ("node_vector", "bag-of-words", 64),
+    }
+
+
+def test_another_embedder_is_refused_wherever_vectors_are_written(ada):
+    with_other_words(ada)
+    before = ada.memories().keys()
+    job = ada.say("[Bob] has a boat")
+    with pytest.raises(WrongEmbedderError, match=r"bag-of-words \(64 .*other-words \(96 .*reembed"):
+        ada.create(job)
+    passes = len(ada.passes())
+    ada.compress()
+    assert len(ada.passes()) == passes
+    assert ada.memories().keys() == before
+    assert {model for _, model, _ in stored(ada)} == {"bag-of-words"}
+
+
+def test_vectors_are_made_anew_in_bites_and_nothing_else_changes(ada):
+    content = ada.memories()
+    embedder = with_other_words(ada)
+    assert reembed.run(ada.database, embedder) == 1
+    bites = []
+    while queued(ada):
+        bites.append(run_next(ada, bite=3))
+    assert sum(bites) == 2 * len(TEXTS)
+    assert max(bites) == 3
+    assert {entry[1:] for entry in stored(ada)} == {("other-words", 96)}
+    assert ada.memories() == content
+    assert reembed.progress(ada.database).left == Left(queued=0, dead=0)
+    ada.remember("[Ann] sold honey")
+
+
+def test_what_was_made_anew_is_found_by_meaning_while_the_rest_still_waits(ada):
+    embedder = with_other_words(ada)
+    reembed.run(ada.database, embedder)
+    run_next(ada, bite=len(TEXTS) + 2)  # all messages, and two memories
+    assert reembed.progress(ada.database).left.queued == 1
+    with ada.database.agent_snapshot("ada") as connection:
+        (near,) = nearest_nodes(connection, "ada", embedder.embed(TEXTS[:1]), embedder.model, 10)
+    assert len(near) == 2
+    assert max(near.values()) == pytest.approx(1, abs=1e-3)
+
+
+def test_asking_twice_asks_once_and_asking_for_the_old_one_goes_back(ada):
+    old, new = ada.models.embedder, with_other_words(ada)
+    assert reembed.run(ada.database, new) == 1
+    assert reembed.run(ada.database, new) == 0
+    run_next(ada, bite=4)
+    assert reembed.run(ada.database, old) == 1
+    ada.models = ScriptedModels(embedder=old)
+    while queued(ada):
+        run_next(ada, bite=100)
+    assert {entry[1:] for entry in stored(ada)} == {("bag-of-words", 64)}
+
+
+def test_the_same_bite_twice_is_the_same_as_once(ada):
+    reembed.run(ada.database, with_other_words(ada))
+    job = queued(ada)[0]
+    for _ in range(2):
+        effect = Reembedding(ada.database, ada.models.embedder).prepare(job)
+        with ada.lease().effect() as connection:
+            effect(connection)
+    assert {entry[1:] for entry in stored(ada)} == {("other-words", 96)}
+
+
+def test_what_was_forgotten_meanwhile_stays_so(ada):
+    reembed.run(ada.database, with_other_words(ada))
+    effect = Reembedding(ada.database, ada.models.embedder).prepare(queued(ada)[0])
+    gone = ada.nodes("memory")[0].id
+    for table, column in (("node", "id"), ("node_vector", "node_id")):
+        ada.execute(f"DELETE FROM {table} WHERE agent_id = %s AND {column} = %s", gone)
+    with ada.lease().effect() as connection:
+        effect(connection)
+    assert ada.rows("SELECT FROM node_vector WHERE agent_id = %s AND node_id = %s", gone) == []
+
+
+def test_every_agent_is_asked_whatever_its_lane_is_at(database):
+    for number in range(5):
+        AgentUnderTest(database, f"agent{number}").remember("[Ann] keeps bees")
+    with database.agent_transaction("agent3") as connection:
+        connection.exec_driver_sql("SELECT FROM lane WHERE agent_id = 'agent3' FOR UPDATE")
+        assert reembed.run(database, OtherWords()) == 5
+    assert reembed.progress(database).left.queued == 5
+
+
+def test_a_database_without_vectors_takes_the_first_embedder(database):
+    assert reembed.progress(database).held is None
+    ada = AgentUnderTest(database, str(uuid4()))
+    ada.remember("[Ann] keeps bees")
+    held = reembed.progress(database).held
+    assert held is not None
+    assert (held.model.name, held.model.dimension, held.change) == ("bag-of-words", 64, 1)

@@ -1,0 +1,118 @@
+"""Frames of `memci watch`."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from rich.cells import cell_len
+from rich.console import Console
+
+from memci.cli.network.frame import frame
+from memci.cli.network.sight import Gone, Sight
+from memci.shapes.agent import AgentAnswer, PassProgress
+from memci.shapes.network import NetworkNode, PassAnswer
+from tests.support.networks import THEN, entity, network, node
+
+
+def about(**changed: Any) -> AgentAnswer:
+    values = {
+        "agent_id": "ada", "messages": 7, "seq": 7, "pending": 0, "nodes": 3, "links": 2,
+        "dangling": 1, "focus": ["Lisbon"], "queued": 0, "dead": 0, "lease": None,
+        "pass_progress": None, "passes": 3, "paused": False, "halted_by": None, "idle": True,
+    }  # fmt: skip
+    return AgentAnswer(**{**values, **changed})
+
+
+def last_pass(**changed: Any) -> PassAnswer:
+    values = {
+        "number": 3, "state": "finished", "message_seq": 7, "started_at": THEN,
+        "finished_at": THEN, "scanned": 3, "compressed": 1, "forgotten": 1, "broken": 1,
+        "given_up": 0, "snapshot": True,
+    }  # fmt: skip
+    return PassAnswer(**{**values, **changed})
+
+
+def sight(nodes: list[NetworkNode], **changed: Any) -> Sight:
+    made = Sight(about(nodes=len(nodes)), last_pass(), network(nodes, []), [], {})
+    return replace(made, **changed)
+
+
+def drawn(seen: Sight, *, width: int = 100, height: int | None = None, **how: Any) -> list[str]:
+    screen = Console(file=io.StringIO(), width=width, height=50, highlight=False, markup=False)
+    screen.print(frame(seen, height=height, **how))
+    assert isinstance(screen.file, io.StringIO)
+    return [line.rstrip() for line in screen.file.getvalue().splitlines()]
+
+
+def test_it_says_what_there_is_and_shows_the_most_faded_first():
+    nodes = [
+        entity(1, "Lisbon", focus=True),
+        node(2, "whole", length=100, importance=2.0),
+        node(3, "half", length=50, importance=0.5),
+        node(4, "nearly gone", length=5, importance=0.05),
+    ]
+    seen = sight(nodes, before={3: 60, 4: 5})
+    assert drawn(seen) == [
+        "ada  3 memories · 1 entity · 2 links · 1 dangling",
+        "pass 3 finished: 3 scanned, 1 shortened, 1 forgotten, 1 link broken · idle",
+        "in focus: Lisbon",
+        "",
+        "memory  importance     length                       about",
+        "    #4  ········ 0.05  █···········   5% of 100     nearly gone",
+        "    #3  ████···· 0.50  ██████······  50% of 100  ↓  half",
+        "    #2  ████████ 2.00  ████████████ 100% of 100     whole",
+    ]
+
+
+def test_it_fits_its_height_and_counts_the_rest():
+    seen = sight([node(each) for each in range(1, 41)], gone=[Gone(50, "x", 3, "slot")] * 9)
+    lines = drawn(seen, height=24)
+    assert len(lines) <= 24
+    assert sum("[forgotten]" in line for line in lines) == 6
+    shown = sum(line.startswith("   ") for line in lines)
+    assert f"… and {40 - shown} more, that have faded less" in lines
+
+
+@pytest.mark.parametrize("width", [40, 60, 100])
+def test_wide_words_stay_in_their_column(width: int):
+    seen = sight(
+        [node(1, "我们准备四月去云南旅行" * 9), node(2, "words " * 40)],
+        gone=[Gone(9, "一把黄色的雨伞" * 20, 3, "threshold")],
+        about=about(focus=["霸王龙" * 40]),
+    )
+    assert max(map(cell_len, drawn(seen, width=width))) <= width
+
+
+def test_what_is_forgotten_says_when_and_why():
+    seen = sight([], gone=[Gone(9, "an umbrella", 3, "threshold"), Gone(8, None, None, "")])
+    assert drawn(seen)[-2:] == [
+        "[forgotten] #9 in pass 3 (threshold): an umbrella",
+        "[forgotten] #8 lately",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({"latest": None}, "no pass yet · idle"),
+        ({"about": about(paused=True, idle=False)}, "1 link broken · paused"),
+        (
+            {"about": about(idle=False, pass_progress=PassProgress(number=4, scanned=2, left=9))},
+            "pass 4: 2 scanned, 9 left · busy",
+        ),
+        ({"latest": last_pass(state="cut_short")}, "pass 3 cut short: 3 scanned"),
+    ],
+)
+def test_it_says_where_the_pass_is(changed: dict[str, Any], told: str):
+    assert told in drawn(sight([node(1)], **changed))[1]
+
+
+def test_trouble_is_told_and_nothing_acts_on_the_terminal():
+    evil = "\x1b]0;x\x07 \x9b2J"
+    seen = sight([node(1, evil)], gone=[Gone(2, evil, 1, evil)], about=about(focus=[evil]))
+    lines = drawn(seen, trouble="no answer; trying again")
+    assert "no answer; trying again" in lines
+    assert all(character.isprintable() for line in lines for character in line)

@@ -1,0 +1,100 @@
+"""What is drawn: real files, looked into."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import warnings
+from collections.abc import Iterator
+from io import BytesIO
+
+import numpy as np
+import pytest
+from matplotlib.image import imread
+
+from memci.cli.network.fonts import Fonts
+from memci.cli.network.plot import plot
+from memci.cli.network.series import last_seen, medians, shares_of, sights_in
+from memci.shapes.network import FadingAnswer
+from tests.support.command_line import environment
+from tests.support.networks import fading
+
+
+@pytest.fixture(autouse=True)
+def no_boxes() -> Iterator[None]:
+    """Matplotlib warns of each character that it draws as a box."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        yield
+
+
+@pytest.mark.parametrize("memories", [0, 1, 10, 12, 13, 500])
+def test_a_picture_is_drawn_for_few_and_for_many(memories: int):
+    pixels = imread(BytesIO(plot(fading(memories, 40), "png")), format="png")
+    height, width, _ = pixels.shape
+    assert (height, width) == (1400, 1400)
+    colours = {tuple(each) for each in (pixels[::3, ::3, :3].reshape(-1, 3) * 20).astype(int)}
+    assert len(colours) > 10
+    white = float(np.mean(np.all(pixels[:, :, :3] > 0.99, axis=2)))
+    assert 0.2 < white < 0.95
+
+
+@pytest.mark.parametrize(("kind", "begin"), [("svg", b"<?xml"), ("pdf", b"%PDF-")])
+def test_other_kinds_are_what_they_are_called(kind: str, begin: bytes):
+    drawn = plot(fading(5, 10), kind)
+    assert drawn.startswith(begin)
+    assert len(drawn) > 5_000
+
+
+def test_one_pass_is_drawn_as_points():
+    assert plot(fading(3, 1), "png").startswith(b"\x89PNG")
+
+
+def svg(answer: FadingAnswer) -> str:
+    return plot(answer, "svg").decode()
+
+
+@pytest.mark.parametrize(
+    "phrase", ["costs $5 or $x_{$", "$\\frac{", 'a < b & "c"', "我们去云南旅行", "🎉 party", "\x07"]
+)
+def test_any_phrase_can_be_a_name(phrase: str):
+    assert svg(fading(4, 10, phrase))
+
+
+def test_a_phrase_that_cannot_be_drawn_leaves_the_id():
+    fonts = Fonts()
+    assert fonts.can_draw("Zoë, Łódź, Москва, Αθήνα")
+    assert not fonts.can_draw("\U0010fffd")
+    # Text is drawn as outlines; the comment before each says what it is.
+    drawn = svg(fading(1, 5, "beyond \U0010fffd words"))
+    assert "<!-- #1 -->" in drawn
+    assert "beyond" not in drawn
+    assert "<!-- #1 within words -->" in svg(fading(1, 5, "within words"))
+
+
+def test_only_a_plot_imports_matplotlib():
+    program = (
+        "import sys, memci.cli.app, memci.cli.commands.plot, memci.cli.network.tree\n"
+        "import memci.cli.network.frame, memci.cli.network.dot\n"
+        "sys.exit('matplotlib' in sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", program], env=environment(), check=True)
+
+
+def test_what_is_forgotten_counts_as_nothing_and_what_is_unborn_not_at_all():
+    lines = [
+        [None, 0.8, 0.4, None, None],
+        [None, None, 1.0, 1.0, 1.0],
+        [None, 0.6, None, None, None],
+    ]
+    found = medians(lines)
+    assert np.isnan(found[0])
+    assert found[1:] == pytest.approx([0.7, 0.4, 0.0, 0.0])
+    assert [last_seen(line) for line in lines] == [2, 4, 1]
+    assert [sights_in(line) for line in lines] == [2, 3, 1]
+    assert medians([]) == []
+
+
+def test_lengths_are_shares_of_the_original():
+    (memory,) = fading(1, 3).memories
+    assert shares_of(memory) == pytest.approx([1.0, 0.5, 0.0])
