@@ -116,7 +116,9 @@ def test_a_budget_ends_the_calls_until_midnight(ada: AgentUnderTest, server: Mod
     (warning,) = (each for each in logged if "budget" in each["event"])
     assert (warning["log_level"], warning["agent_id"]) == ("warning", "ada")
 
-    ada.execute("UPDATE link SET strength = 0.2 WHERE agent_id = %s")
+    ada.execute(
+        "UPDATE node SET content = rpad(content, original_length, ' again') WHERE agent_id = %s"
+    )
     ada.clock.advance(DAY_S)
     ada.compress()
     assert len(server.asked) == 4

@@ -19,6 +19,7 @@ from tests.support.fading import leans_on_half_a_link, shrinking
 from tests.support.fleet import Fleet
 from tests.support.lanes import Producer
 from tests.support.model_server import Asked, ModelServer, Reply, fails, hangs, obeys, says
+from tests.support.models import BagOfWords, ScriptedModels
 from tests.support.network import AgentUnderTest
 
 pytestmark = pytest.mark.timeout(120)
@@ -46,9 +47,16 @@ def workers(fleet: Fleet, server: ModelServer) -> Fleet:
     return fleet
 
 
+class SameVectors(BagOfWords):
+    """Under the name of the workers' embedder: the database takes no other beside it."""
+
+    model = "openai/tiny"
+    dimension = 8
+
+
 @pytest.fixture
 def ada(database: Database) -> AgentUnderTest:
-    return AgentUnderTest(database)
+    return AgentUnderTest(database, models=ScriptedModels(embedder=SameVectors()))
 
 
 class Hurry:
