@@ -1,7 +1,8 @@
 """``python -m benchmarks [PART …]``: measures, prints a table of ratios and which bars are met.
 
-The parts ``segmentation`` and ``compression`` measure quality on public conversations, which are
-not part of memci: ``--data DIR`` or MEMCI_BENCH_DATA names the folder that holds them.
+The parts ``segmentation``, ``compression`` and ``strictness`` measure quality on public
+conversations, which are not part of memci: ``--data DIR`` or MEMCI_BENCH_DATA names the folder that
+holds them.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from benchmarks.stage import open_servers, open_stage
 
 PARTS = ("startup", "accept", "lane", "creation", "scan", "fading", "lag", "reads")
 # These need conversations, and no servers.
-QUALITY_PARTS = ("segmentation", "compression")
+QUALITY_PARTS = ("segmentation", "compression", "strictness")
 
 Measure = Callable[..., Iterator[Finding]]
 

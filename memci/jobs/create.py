@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 from typing import Any, Self
 
@@ -14,14 +14,19 @@ from memci.domain.memory.focus import Focus
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.relation import relation_names
 from memci.domain.memory.state import FilterReason, MemoryState
+from memci.domain.memory.windows import reach
 from memci.domain.message import Message, Remember, Role
 from memci.errors import SmallModelAnswerError
+from memci.jobs.conversation import Background, tells
+from memci.jobs.filtering import refusals
 from memci.jobs.growth import Growth, Thought, numbers_of
-from memci.jobs.segments import Segments, annotated_segments, is_long, tells
+from memci.jobs.segments import Segments, annotated_segments, is_long
 from memci.jobs.texts import MessageTexts, terms_of
 from memci.jobs.vectors import VectorGuard
+from memci.jobs.worth import tiered
 from memci.queue.handler import Effect
 from memci.smallmodel.registry import SmallModels
+from memci.storage.conversations import receipt_times
 from memci.storage.focus import focus_of
 from memci.storage.index import Embedded, message_vectors, nearest_nodes
 from memci.storage.memory_state import handed_messages, lock_messages, mark_memory
@@ -36,8 +41,8 @@ class MemoryCreation:
     """Makes memories of the messages from the job's first to its last seq.
 
     The payload may hold ``remember``, and only messages that were appended so are taken; or
-    ``seqs``, and only these are. Messages with ``never`` are not taken in any case, nor are those
-    of which memory was already made.
+    ``seqs``, and only these are: those that it calls ``wanted`` pass every filter (R2). Messages
+    with ``never`` are not taken in any case, nor are those of which memory was already made.
     """
 
     kind = MEMORY_CREATE
@@ -67,14 +72,21 @@ class MemoryCreation:
             )
             focus = focus_of(connection, job.agent_id)
             known = self._known(connection, job.agent_id, messages)
+            background = Background.read(
+                connection, job.agent_id, messages, reach(parameters), self._models.embedder.model
+            )
+            seqs = [message.seq for message in messages]
+            received = receipt_times(connection, job.agent_id, seqs)
         models = self._models
         texts = MessageTexts.read(messages, known, models.embedder, models.lexicon, later=is_long)
-        cut = annotated_segments(models, texts)
-        texts = texts.pooled(cut.parts())
+        refused = refusals(texts, background, parameters, job.payload.get("wanted", ()))
+        cut = annotated_segments(models, texts, background, refused)
+        cut = replace(cut, segments=tiered(cut.segments, received, parameters))
+        texts = texts.pooled(cut.parts()).completed(models.embedder)
         relations = self._relations(cut.segments, focus, parameters.focus_limit)
         thoughts = self._thoughts(job.agent_id, cut, relations, parameters)
         growth = Growth(job.agent_id, job.id, parameters, texts.model, self._random)
-        return _Effect(growth, texts, thoughts)
+        return _Effect(growth, texts, thoughts, refused)
 
     def _known(
         self, connection: Connection, agent_id: str, messages: Sequence[Message]
@@ -132,18 +144,31 @@ class _Effect:
     growth: Growth
     texts: MessageTexts
     thoughts: list[Thought]
+    refused: Mapping[int, FilterReason]
 
     def __call__(self, connection: Connection) -> Mapping[str, Any]:
         agent_id = self.growth.agent_id
         messages = self.texts.messages
-        locked = lock_messages(connection, agent_id, [message.seq for message in messages])
+        quoted = {seq for thought in self.thoughts for seq in thought.segment.quoted}
+        seqs = sorted(quoted.union(message.seq for message in messages))
+        locked = lock_messages(connection, agent_id, seqs)
         indexed = self.texts.write(connection, agent_id, locked.unindexed)
-        thoughts = [t for t in self.thoughts if locked.unmade.issuperset(t.segment.seqs)]
+        thoughts = [
+            thought
+            for thought in self.thoughts
+            if locked.unmade.issuperset(thought.segment.seqs)
+            and locked.stored.issuperset(thought.segment.quoted)
+        ]
         creation = self.growth.write(connection, thoughts)
-        fates = _Fates.of(thoughts, creation)
+        fates = _Fates.of(thoughts, creation, self.refused)
         states = {m.seq: fates.state(m) for m in messages if m.seq in locked.unmade}
         mark_memory(connection, agent_id, states)
-        numbers = {"messages": len(states), "indexed": indexed, "segments": len(thoughts)}
+        numbers = {
+            "messages": len(states),
+            "filtered": sum(state is MemoryState.FILTERED for state, _ in states.values()),
+            "indexed": indexed,
+            "segments": len(thoughts),
+        }
         return {**numbers, **numbers_of(creation)}
 
 
@@ -153,16 +178,25 @@ class _Fates:
 
     made: frozenset[int]
     thought: frozenset[int]
+    refused: Mapping[int, FilterReason]
 
     @classmethod
-    def of(cls, thoughts: Collection[Thought], creation: Creation) -> Self:
+    def of(
+        cls,
+        thoughts: Collection[Thought],
+        creation: Creation,
+        refused: Mapping[int, FilterReason],
+    ) -> Self:
         memories = [node for node in creation.nodes if node.segment is not None]
         return cls(
             made=frozenset(seq for node in memories for seq in node.seqs),
             thought=frozenset(seq for thought in thoughts for seq in thought.segment.seqs),
+            refused=refused,
         )
 
     def state(self, message: Message) -> tuple[MemoryState, FilterReason | None]:
+        if message.seq in self.refused:
+            return MemoryState.FILTERED, self.refused[message.seq]
         if message.seq in self.made:
             return MemoryState.MADE, None
         if message.role is Role.SYSTEM:

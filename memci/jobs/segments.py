@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 
 import numpy as np
 
 from memci.domain.memory.creation import AnnotatedSegment
 from memci.domain.memory.entity import key_entities
-from memci.domain.message import Message, Role
+from memci.domain.memory.wording import leans_on, worded
+from memci.domain.message import Message
 from memci.errors import SmallModelAnswerError
+from memci.jobs.conversation import Background, conversations, tells
 from memci.jobs.texts import MessageTexts, unit_rows
+from memci.jobs.worth import worth_of
 from memci.smallmodel.ports import Annotation, TopicSegment, Vectors
 from memci.smallmodel.registry import SmallModels
 
@@ -21,7 +23,6 @@ _LONGEST_PHRASE = 80
 _LONGEST_KEYWORD = 64
 _MOST_KEYWORDS = 12
 _MOST_ENTITIES = 4
-_HIGHEST_WORTH = 10.0
 # Characters. Embedding such a text both whole and in parts would take twice as long.
 _LONG = 4_000
 
@@ -45,35 +46,48 @@ def is_long(message: Message) -> bool:
     return len(message.text) > _LONG and tells(message)
 
 
-def tells(message: Message) -> bool:
-    """Tell whether a message can become a memory: it has text and is no system prompt.
+@dataclass(frozen=True, slots=True)
+class _Cut:
+    """A segment, the messages that it came from, and the question that it leans on."""
 
-    A system prompt says what an agent is to be; it is not a memory of what happened.
+    segment: TopicSegment
+    messages: Sequence[Message]
+    question: Message | None
+
+
+def annotated_segments(
+    models: SmallModels, texts: MessageTexts, background: Background, refused: Collection[int]
+) -> Segments:
+    """Cut the messages into segments and annotate them, save the ``refused`` ones (R2).
+
+    No segment spans sessions or users.
     """
-    return message.role is not Role.SYSTEM and bool(message.text.strip())
+    cuts: list[_Cut] = []
+    for key, messages in conversations(texts.messages).items():
+        before = [each.message for each in background.earlier[key]]
+        kept = [message for message in messages if message.seq not in refused]
+        if kept:
+            cuts += _cuts(models, texts, kept, [*before, *messages])
+    cuts.sort(key=lambda cut: cut.segment.seqs[0])
+    segments = [cut.segment for cut in cuts]
+    annotations = models.annotator.annotate([segment.text for segment in segments])
+    annotated = [_annotated(*each) for each in zip(cuts, annotations, strict=True)]
+    return Segments(annotated, _vectors(models, texts, segments))
 
 
-def annotated_segments(models: SmallModels, texts: MessageTexts) -> Segments:
-    """Cut the messages into segments and annotate them; no segment spans sessions or users."""
-    told = sorted(filter(tells, texts.messages), key=_conversation)
-    cuts: list[TopicSegment] = []
-    for _, group in groupby(told, key=_conversation):
-        messages = list(group)
-        cut = models.segmenter.segment(messages, texts.rows_of(messages))
-        _check_cut(messages, cut)
-        cuts += cut
-    cuts.sort(key=lambda cut: cut.seqs[0])
-    annotations = models.annotator.annotate([cut.text for cut in cuts])
-    by_seq = {message.seq: message for message in told}
-    segments = [
-        _annotated(cut, annotation, by_seq[cut.seqs[0]])
-        for cut, annotation in zip(cuts, annotations, strict=True)
-    ]
-    return Segments(segments, _vectors(models, texts, cuts))
-
-
-def _conversation(message: Message) -> tuple[str, str]:
-    return message.session_id or "", message.user_id or ""
+def _cuts(
+    models: SmallModels,
+    texts: MessageTexts,
+    messages: Sequence[Message],
+    conversation: Sequence[Message],
+) -> Iterator[_Cut]:
+    cut = models.segmenter.segment(messages, texts.rows_of(messages))
+    _check_cut(messages, cut)
+    places = {message.seq: place for place, message in enumerate(conversation)}
+    for segment in cut:
+        sources = [conversation[places[seq]] for seq in segment.seqs]
+        before = conversation[: places[sources[0].seq]]
+        yield _Cut(segment, sources, leans_on(sources[0], before))
 
 
 def _check_cut(messages: Sequence[Message], cut: Sequence[TopicSegment]) -> None:
@@ -88,21 +102,23 @@ def _check_cut(messages: Sequence[Message], cut: Sequence[TopicSegment]) -> None
         raise SmallModelAnswerError("the segmenter lost or invented text")
 
 
-def _annotated(cut: TopicSegment, annotation: Annotation, first: Message) -> AnnotatedSegment:
+def _annotated(cut: _Cut, annotation: Annotation) -> AnnotatedSegment:
     """Put a segment and its annotation together; what a model answers is cut to its limits."""
+    segment, first = cut.segment, cut.messages[0]
     keywords = _words(annotation.keywords)[:_MOST_KEYWORDS]
     return AnnotatedSegment(
-        text=cut.text,
-        seqs=cut.seqs,
-        language=cut.language,
+        text=worded(segment.text, cut.messages, segment.language, cut.question),
+        seqs=segment.seqs,
+        language=segment.language,
         phrase=_line(annotation.phrase)[:_LONGEST_PHRASE].strip(),
         keywords=keywords,
         entities=key_entities(_words(annotation.entities)[:_MOST_ENTITIES], keywords),
         type=annotation.type,
-        worth=min(max(annotation.worth, 0.0), _HIGHEST_WORTH),
+        worth=worth_of(annotation),
         session_id=first.session_id,
         user_id=first.user_id,
         said_at=first.said_at,
+        quoted=(cut.question.seq,) if cut.question else (),
     )
 
 

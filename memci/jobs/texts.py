@@ -77,6 +77,14 @@ class MessageTexts:
         embedded = np.linalg.norm(self.vectors, axis=1, keepdims=True) > 0
         return replace(self, vectors=np.where(embedded, self.vectors, unit_rows(sums)))
 
+    def completed(self, embedder: Embedder) -> MessageTexts:
+        """Embed the messages with text that have no vector yet."""
+        vectors = self.vectors.copy()
+        bare = set(np.flatnonzero(np.all(vectors == 0, axis=1)).tolist())
+        rows = [row for row, m in enumerate(self.messages) if row in bare and m.text.strip()]
+        vectors[rows] = embedder.embed([self.messages[row].searched for row in rows])
+        return replace(self, vectors=vectors)
+
     def rows_of(self, messages: Sequence[Message]) -> Vectors:
         """Return the vectors of some of the messages, in their order."""
         rows = {message.seq: row for row, message in enumerate(self.messages)}

@@ -28,9 +28,10 @@ class AskStored:
 
 
 def ask_in(connection: Connection, request: AskStored) -> bool:
-    """Queue one job for those messages that memory was not asked to make anything of yet.
+    """Queue one job for those messages of which no memory was made yet.
 
-    False when there are none: all were asked for before, or this is the same wish again.
+    Whoever names a message that was filtered insists: now one is made of it (R2). False when there
+    is nothing to make: all are made or on their way, or this is the same wish again.
     Raises ``InvalidInputError`` when a message is not stored, and then nothing is written.
     """
     woken, _ = submit.lock_lane(connection, request.agent_id)
@@ -54,7 +55,7 @@ def ask_in(connection: Connection, request: AskStored) -> bool:
         source=request.source,
         first_seq=seqs[0],
         last_seq=seqs[-1],
-        payload={"seqs": seqs},
+        payload={"seqs": seqs, **({"wanted": found.filtered} if found.filtered else {})},
         traceparent=request.traceparent,
     )
     submit.insert_job(connection, job)

@@ -26,12 +26,10 @@ class MessageListings:
                 connection, agent_id, session_id=session_id, after=after, limit=limit + 1
             )
         page, following = page_of(rows, limit, lambda row: row[0].seq)
-        return MessageList(
-            messages=[_message(message, state) for message, state in page], next_cursor=following
-        )
+        return MessageList(messages=[_message(*each) for each in page], next_cursor=following)
 
 
-def _message(message: Message, memory_state: str) -> MessageOut:
+def _message(message: Message, memory_state: str, memory_reason: str | None) -> MessageOut:
     calls = [ToolCall.model_validate(call) for call in message.tool_calls]
     return MessageOut.model_validate(
         {
@@ -47,5 +45,6 @@ def _message(message: Message, memory_state: str) -> MessageOut:
             "tool_call_id": message.tool_call_id,
             "metadata": dict(message.metadata) or None,
             "memory_state": memory_state,
+            "memory_reason": memory_reason,
         }
     )

@@ -153,6 +153,10 @@ class MessageOut(Answer):
     tool_call_id: str | None = None
     metadata: dict[str, JsonValue] | None = None
     memory_state: Literal["none", "pending", "made", "filtered"]
+    memory_reason: (
+        Literal["system", "empty", "trivial", "repeated", "low_information", "capacity", "erased"]
+        | None
+    ) = Field(None, description="Why a message was filtered: no memory was made of it")
 
 
 class MessageList(Answer):

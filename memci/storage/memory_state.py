@@ -46,7 +46,8 @@ SELECT message.seq, memory_state FROM unnest(%s::text[]) WITH ORDINALITY AS name
 LEFT JOIN message ON message.agent_id = %s AND message.id = named.id ORDER BY place
 """
 _MARK_ASKED = """
-UPDATE message SET memory_state = 'pending', remember = 'now' WHERE agent_id = %s AND seq = ANY(%s)
+UPDATE message SET memory_state = 'pending', memory_reason = NULL, remember = 'now'
+WHERE agent_id = %s AND seq = ANY(%s)
 """
 
 
@@ -54,15 +55,20 @@ UPDATE message SET memory_state = 'pending', remember = 'now' WHERE agent_id = %
 class Locked:
     """Messages that are still there and locked until commit, by what may be done with them."""
 
+    stored: frozenset[int]
     unindexed: frozenset[int]
     unmade: frozenset[int]
 
 
 @dataclass(frozen=True, slots=True)
 class Unasked:
-    """Of messages that somebody names: those not asked for yet, and places of unknown names."""
+    """Of messages that somebody names: those to make memories of, and places of unknown names.
+
+    ``filtered`` are those among them that a memory was refused (R2).
+    """
 
     seqs: list[int]  # ascending
+    filtered: list[int]
     missing: list[int]
 
 
@@ -91,6 +97,7 @@ def lock_messages(connection: Connection, agent_id: str, seqs: Sequence[int]) ->
     """Lock those of the messages that are still stored, so that no erasure gets between."""
     rows = connection.exec_driver_sql(_LOCK, (agent_id, list(seqs))).all()
     return Locked(
+        stored=frozenset(row.seq for row in rows),
         unindexed=frozenset(row.seq for row in rows if not row.indexed),
         unmade=frozenset(row.seq for row in rows if row.open),
     )
@@ -135,8 +142,11 @@ def hand_over(connection: Connection, agent_id: str, seqs: Sequence[int]) -> lis
 def unasked_messages(connection: Connection, agent_id: str, ids: Sequence[str]) -> Unasked:
     """Look up messages by their ids; the lane must be locked."""
     rows = connection.exec_driver_sql(_NAMED, (list(ids), agent_id)).all()
+    states = {row.seq: row.memory_state for row in rows if row.seq is not None}
+    open_states = (MemoryState.NONE, MemoryState.FILTERED)
     return Unasked(
-        seqs=sorted({row.seq for row in rows if row.memory_state == MemoryState.NONE}),
+        seqs=sorted(seq for seq in states if states[seq] in open_states),
+        filtered=sorted(seq for seq in states if states[seq] == MemoryState.FILTERED),
         missing=[place for place, row in enumerate(rows) if row.seq is None],
     )
 

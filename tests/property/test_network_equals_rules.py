@@ -88,7 +88,11 @@ def test_a_network_is_what_the_rules_make_of_its_history(
     database: Database, history: list[object], focus_limit: int, rate: float, batch: int
 ) -> None:
     values = MemoryParameters(
-        focus_limit=focus_limit, decay_rate=rate, related_links=0, min_shrink=0
+        simplemem_enabled=False,  # all that is said makes memories
+        focus_limit=focus_limit,
+        decay_rate=rate,
+        related_links=0,
+        min_shrink=0,
     )
     ada = AgentUnderTest(database, uuid4().hex, values)
     pure = PureNetwork(values, keep_beginning)

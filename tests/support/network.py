@@ -17,14 +17,15 @@ from memci.domain.memory.sparse import SNAPSHOT_BYTES
 from memci.jobs.compress import NetworkCompression
 from memci.jobs.create import MEMORY_CREATE, MemoryCreation
 from memci.queue.lease import Lease
+from memci.storage.parameters import replace_parameters
 from memci.storage.session import Database
 from memci.testing import FakeClock
 from tests.support.models import ScriptedModels
 
 _SAY = """
-INSERT INTO message (agent_id, seq, id, role, content, session_id, user_id, said_at, remember,
-                     memory_state)
-VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
+INSERT INTO message (agent_id, seq, id, role, content, session_id, user_id, name, said_at,
+                     remember, memory_state)
+VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
 """
 
 
@@ -61,6 +62,7 @@ class AgentUnderTest:
         remember: str = "now",
         session: str | None = "s1",
         user: str | None = None,
+        name: str | None = None,
     ) -> Job:
         """Append messages and return the job that makes memories of them."""
         state = "pending" if remember == "now" else "none"
@@ -73,7 +75,7 @@ class AgentUnderTest:
             first = last - len(texts) + 1
             for seq, text in enumerate(texts, first):
                 said = datetime(2026, 1, 1, tzinfo=UTC)
-                values = (role, text, session, user, said, remember, state)
+                values = (role, text, session, user, name, said, remember, state)
                 connection.exec_driver_sql(_SAY, (self.agent_id, seq, f"m{seq}", *values))
         return self.job(first, last)
 
@@ -127,6 +129,11 @@ class AgentUnderTest:
             while self.compression().step(lease, budget_ms=60_000):
                 pass
 
+    def set_parameters(self, values: Mapping[str, object]) -> None:
+        """Give this agent parameters of its own."""
+        with self.database.agent_transaction(self.agent_id) as connection:
+            replace_parameters(connection, self.agent_id, values)
+
     # What is there.
 
     def execute(self, statement: str, *values: object) -> None:
@@ -145,6 +152,11 @@ class AgentUnderTest:
     def nodes(self, kind: str | None = None) -> list[Row[Any]]:
         nodes = self.rows("SELECT * FROM node WHERE agent_id = %s ORDER BY id")
         return [node for node in nodes if kind in {None, node.kind}]
+
+    def fates(self) -> list[tuple[str, str | None]]:
+        """What memory made of each message, and why not."""
+        query = "SELECT memory_state, memory_reason FROM message WHERE agent_id = %s ORDER BY seq"
+        return [(row.memory_state, row.memory_reason) for row in self.rows(query)]
 
     def memories(self) -> dict[str, Row[Any]]:
         """The memory nodes by their first word."""

@@ -25,7 +25,9 @@ from memci.domain.memory.relation import relation_names
 class AnnotatedSegment:
     """A topic segment and what it is about: all that a memory node is made of (M3, M4).
 
-    ``keywords`` and ``entities`` are ordered best first. ``said_at`` is aware UTC.
+    ``text`` is worded so that it can be read alone (R4). ``keywords`` and ``entities`` are ordered
+    best first. ``said_at`` is aware UTC. ``quoted`` are messages before ``seqs`` that the text
+    quotes.
     """
 
     text: str
@@ -41,6 +43,7 @@ class AnnotatedSegment:
     said_at: datetime
     tier: NodeTier = NodeTier.LONG
     expires_at: datetime | None = None  # aware UTC; only of the short tier
+    quoted: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,7 +239,7 @@ def _memory(node_id: int, index: int, segment: AnnotatedSegment) -> NewNode:
         language=segment.language,
         entity_key=None,
         worth=segment.worth,
-        seqs=segment.seqs,
+        seqs=(*segment.quoted, *segment.seqs),
         session_id=segment.session_id,
         user_id=segment.user_id,
         said_at=segment.said_at,

@@ -19,5 +19,8 @@ class FilterReason(StrEnum):
 
     SYSTEM = "system"  # tells an agent what to be; nothing that happened
     EMPTY = "empty"  # no text
+    TRIVIAL = "trivial"  # greets, thanks or acknowledges; or names nothing in a few characters
+    REPEATED = "repeated"  # its speaker said it in the session's last two windows
+    LOW_INFORMATION = "low_information"  # names nothing, and nothing around it tells anything
     CAPACITY = "capacity"  # every slot is taken by what may not give way (M19)
     ERASED = "erased"  # its topic segment held a message that was erased meanwhile

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 
@@ -11,35 +10,17 @@ from memci.domain.memory.node import NodeType
 from memci.smallmodel.offline import chinese
 from memci.smallmodel.offline.candidates import clause_values
 from memci.smallmodel.offline.compressor import OfflineCompressor
-from memci.smallmodel.offline.cues import EPISODIC, PROCEDURAL, Cue, cues_of, is_social
+from memci.smallmodel.offline.cues import EPISODIC, PROCEDURAL, is_social
 from memci.smallmodel.offline.entities import entities
 from memci.smallmodel.offline.keywords import keywords
 from memci.smallmodel.offline.sentences import sentences
+from memci.smallmodel.offline.worth import worth_of
 from memci.smallmodel.ports import Annotation
 
 LONGEST_PHRASE = 80
 
 # Characters read of one text: topic segments are shorter, and a million need not be.
 _READ = 8_000
-_NUMBER = re.compile(
-    r"\d|[一二三四五六七八九十百千万两]+(?:个|年|月|日|号|点|次|元|天|周|岁|人|台)"
-)
-_ROUNDED = 1
-_LONG_ENOUGH_TO_TELL = 120
-# Worth of a text by the strongest thing that it does (R3), and of each further one.
-_WORTH = {
-    Cue.DECISION: 4.5,
-    Cue.PREFERENCE: 4.0,
-    Cue.PLAN: 4.0,
-    Cue.FACT: 4.0,
-    Cue.LESSON: 3.5,
-    Cue.CORRECTION: 3.5,
-    Cue.CONSTRAINT: 3.5,
-}
-_WORTH_OF_ANOTHER = 0.6
-_WORTH_OF_DETAIL = 0.8  # a number or a date; a name; more than a remark
-_WORTH_OF_STATEMENT = 1.2
-_WORTH_OF_SMALL_TALK = 0.5
 
 
 class OfflineAnnotator:
@@ -96,15 +77,3 @@ def _type(text: str) -> NodeType:
     if counts[NodeType.EPISODIC] * 3 >= len(statements) > 0 and counts[NodeType.EPISODIC]:
         return NodeType.EPISODIC
     return NodeType.SEMANTIC
-
-
-def worth_of(text: str, *, named: bool) -> float:
-    """Return how much a text is worth keeping (R3), 0 to 10; ``named``: it names something."""
-    statements = _statements(text)
-    if not statements:
-        return _WORTH_OF_SMALL_TALK
-    told = "\n".join(statements)
-    cues = sorted((_WORTH[cue] for cue in cues_of(told)), reverse=True)
-    worth = _WORTH_OF_STATEMENT + sum(cues[:1]) + _WORTH_OF_ANOTHER * len(cues[1:4])
-    details = (bool(_NUMBER.search(told)), named, len(told) >= _LONG_ENOUGH_TO_TELL)
-    return round(min(10.0, worth + _WORTH_OF_DETAIL * sum(details)), _ROUNDED)

@@ -6,16 +6,12 @@ from collections.abc import Sequence
 
 from memci.domain.language import Language, language_of
 from memci.smallmodel.offline import chinese
-from memci.smallmodel.offline.annotator import worth_of
-from memci.smallmodel.offline.cues import Cue, cues_of, is_social
 from memci.smallmodel.offline.entities import entities
-from memci.smallmodel.offline.sentences import sentences
+from memci.smallmodel.offline.worth import kinds_of, worth_of
 from memci.smallmodel.ports import Judgement
 
 # Characters read of one text, as the annotator does.
 _READ = 8_000
-# What a long-term memory holds; a constraint is a rule somebody gave, and is kept as a decision.
-_KEPT = frozenset(Cue)
 
 
 class OfflineJudge:
@@ -31,7 +27,4 @@ def _judge(text: str) -> Judgement:
     language = language_of(text)
     tagged = chinese.tagged_words(text) if language is Language.CHINESE else []
     worth = worth_of(text, named=bool(entities(text, language, tagged)))
-    told = "\n".join(
-        each for each in sentences(text) if not each.endswith(("?", "？")) and not is_social(each)
-    )
-    return Judgement(eligible=bool(cues_of(told) & _KEPT), worth=worth)
+    return Judgement(eligible=bool(kinds_of(text)), worth=worth)

@@ -11,7 +11,8 @@ from memci.storage.messages import to_message
 
 COLUMNS = (
     "m.seq, m.id, m.role, m.content, m.said_at, m.name, m.session_id, m.user_id, m.tool_calls,"
-    " m.tool_call_id, m.metadata, m.memory_state"
+    " m.tool_call_id, m.metadata, m.memory_state,"
+    " m.memory_reason"
 )
 # More messages than this are no "recent interactions", whoever counts them.
 _MAX_RECENT = 500
@@ -77,13 +78,13 @@ def message_ids(connection: Connection, agent_id: str, seqs: Collection[int]) ->
 
 def list_messages(
     connection: Connection, agent_id: str, *, session_id: str | None, after: int, limit: int
-) -> list[tuple[Message, str]]:
-    """Return messages after a seq, ascending, each with its memory state."""
+) -> list[tuple[Message, str, str | None]]:
+    """Return messages after a seq, ascending, each with its memory state and the reason for it."""
     asked = {"session": session_id}
     statement = _select(asked, "AND m.seq > %(after)s ORDER BY m.seq LIMIT %(limit)s")
     values = {**asked, "agent": agent_id, "after": after, "limit": limit}
     rows = connection.exec_driver_sql(statement, values)
-    return [(to_message(row), row.memory_state) for row in rows]
+    return [(to_message(row), row.memory_state, row.memory_reason) for row in rows]
 
 
 def _select(asked: Mapping[str, object], end: str) -> str:

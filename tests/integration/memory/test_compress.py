@@ -79,7 +79,7 @@ def test_relations_of_what_has_nearly_gone_become_generic(ada: AgentUnderTest) -
 
 
 def test_chinese_memories_shrink_and_go_generic_in_chinese(ada: AgentUnderTest) -> None:
-    text = "昨天晚上和[小明]一起去图书馆借了三本关于宋代绘画的书然后去吃了火锅"
+    text = "有一天晚上和[小明]一起去图书馆借了三本关于宋代绘画的书然后去吃了火锅"
     ada.remember(text)
     forget_focus(ada)
     ada.execute("UPDATE link SET strength = 0.18 WHERE agent_id = %s")

@@ -36,6 +36,7 @@ def test_entities_become_focus_points_before_the_memory_is_linked_to_them(
     assert links[grace.id, memory.id].hint == memory.phrase
     assert result == {
         "messages": 1,
+        "filtered": 0,
         "indexed": 1,
         "segments": 1,
         "memories": 1,
@@ -133,6 +134,7 @@ def test_entering_the_focus_again_sets_all_links_of_the_entity_to_one(
 
 
 def test_a_first_message_that_names_nothing_still_gets_a_link(ada: AgentUnderTest) -> None:
+    ada.parameters = MemoryParameters(simplemem_enabled=False)
     ada.remember("!!!")
     (memory,) = ada.nodes("memory")
     assert any(source == memory.id for source, _ in ada.links())
@@ -284,7 +286,7 @@ def test_what_an_annotator_answers_is_cut_to_its_limits(ada: AgentUnderTest) -> 
         worth=99.0,
     )
     ada.models.annotator.annotate = lambda texts: [wild for _ in texts]
-    ada.remember("A")
+    ada.remember("Apples")
     (memory,) = ada.nodes("memory")
     assert len(memory.phrase) <= 80
     assert "\x00" not in memory.phrase

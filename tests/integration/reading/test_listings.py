@@ -136,7 +136,12 @@ class TestMessages:
         assert message.tool_calls is not None
         assert message.tool_calls[0].model_dump() == call
         assert (message.id, message.content, message.user_id) == ("m1", None, "u1")
-        assert message.memory_state == "made"
+        assert (message.memory_state, message.memory_reason) == ("made", None)
+
+    def test_a_filtered_message_says_why(self, listings: Listings, alice: Stored):
+        alice.say("Thanks!", state="filtered", reason="trivial")
+        (message,) = listings.messages("alice", session_id=None, cursor=None, limit=5).messages
+        assert (message.memory_state, message.memory_reason) == ("filtered", "trivial")
 
 
 class TestNodes:

@@ -1,0 +1,96 @@
+"""How much a text is worth keeping (R3), by the turns of phrase that show it."""
+
+from __future__ import annotations
+
+import re
+
+from memci.domain.memory.small_talk import telling_words
+from memci.smallmodel.offline.cues import EPISODIC, Cue, cues_of, is_social
+from memci.smallmodel.offline.sentences import sentences
+
+# What every memory that is long-term at once reaches by default (long_term_importance_threshold).
+_WORTH_OF_KIND = 6.0
+_WORTH_OF_ANOTHER = 0.6
+_WORTH_OF_EVENT = 5.2  # something happened to the speaker: with any detail it is a fact
+_WORTH_OF_STATEMENT = 1.2
+_WORTH_OF_DETAIL = 0.8  # a number or a date; a name; more than a remark
+_WORTH_OF_SMALL_TALK = 0.5
+_HIGHEST = 10.0
+_ROUNDED = 1
+_LONG_ENOUGH_TO_TELL = 120
+_NUMBER = re.compile(
+    r"\d|[一二三四五六七八九十百千万两]+(?:个|年|月|日|号|点|次|元|天|周|岁|人|台)"
+)
+# Turns of life, keys and figures, choices and denials, beside what ``cues`` knows: those also
+# steer what a compression keeps, these do not.
+_FACT = re.compile(
+    r"\b(?:died|dies|passed away|pregnant|gave birth|engaged|divorc|broke up|widow|quit|resign|"
+    r"retir|got fired|laid off|hired|promoted|diagnos|surgery|adopted|bankrupt|"
+    r"(?:i|we) (?:don't|do not|never) (?:eat|drink|smoke|drive|own|use|work)|"
+    r"(?:code|password|pin|number|e-?mail|size|budget|rent|salary|price|fee)\b[^.!?]{0,30}"
+    r"(?:\d|@))|"
+    "去世|过世|怀孕|离婚|分手|订婚|辞职|换(?:了)?工作|跳槽|被裁|失业|退休|升职|确诊|手术|收养|"
+    r"(?:密码|号码|编号|账号|邮箱|尺码|预算|价格|房租|工资)[^。！？]{0,12}[\d@一二三四五六七八九]",
+    re.IGNORECASE,
+)
+_DECISION = re.compile(
+    r"\b(?:go|goes|went) with\b|\blet's (?:use|take|stick)\b|就用|就选", re.IGNORECASE
+)
+_CORRECTION = re.compile(
+    r"\bnot \w+(?: \w+){0,3},? but\b|, not \b|\bthat's (?:wrong|not (?:right|true))|"
+    r"^\W*不对|不是.{1,12}(?:而是|，?是)|是.{1,12}，不是",
+    re.IGNORECASE,
+)
+_OWN = {Cue.FACT: _FACT, Cue.DECISION: _DECISION, Cue.CORRECTION: _CORRECTION}
+_OWN_EVENT = re.compile(r"\b(?:i|we|my|our)\b|我", re.IGNORECASE)
+# "It must have been hard", "I have always been": nobody is told what to do.
+_NO_CONSTRAINT = re.compile(
+    r"\b(?:must (?:have been|be so|feel)|(?:have|has|had|'ve|'s) (?:always|never)|"
+    r"(?:i|it|he|she|they|we|that|you)(?:'s|'re|'m| is| are| was)? (?:always|never)|"
+    r"(?:i|we|they) (?:don't|do not)|(?:don't|do not|never) (?:give up|worry|hesitate)|"
+    r"important (?:to|for) (?:me|us|you|them|him|her))\b",
+    re.IGNORECASE,
+)
+
+
+def worth_of(text: str, *, named: bool) -> float:
+    """Return 0 to 10; ``named``: the text names something.
+
+    A decision, preference, fact, plan, lesson, correction or rule reaches 6; talk does not.
+    """
+    told = _told(text)
+    if not told:
+        return _WORTH_OF_SMALL_TALK
+    whole = "\n".join(told)
+    kinds = kinds_of(text)
+    details = (bool(_NUMBER.search(whole)), named, len(whole) >= _LONG_ENOUGH_TO_TELL)
+    if kinds:
+        worth = _WORTH_OF_KIND + _WORTH_OF_ANOTHER * min(3, len(kinds) - 1)
+    elif any(_OWN_EVENT.search(each) and EPISODIC.search(each) for each in told):
+        worth = _WORTH_OF_EVENT
+    else:
+        worth = _WORTH_OF_STATEMENT
+    return round(min(_HIGHEST, worth + _WORTH_OF_DETAIL * sum(details)), _ROUNDED)
+
+
+def kinds_of(text: str) -> set[Cue]:
+    """Return what the text states that a long-term memory is for; empty: nothing of that kind."""
+    return {kind for sentence in _told(text) for kind in _kinds(sentence)}
+
+
+def _told(text: str) -> list[str]:
+    return [sentence for sentence in sentences(text) if _states(sentence)]
+
+
+def _states(sentence: str) -> bool:
+    """Tell whether a sentence states something: no question, no courtesy, no empty words."""
+    if sentence.endswith(("?", "？")) or is_social(sentence):
+        return False
+    return bool(telling_words(sentence))
+
+
+def _kinds(sentence: str) -> set[Cue]:
+    kinds = set(cues_of(sentence))
+    if Cue.CONSTRAINT in kinds and _NO_CONSTRAINT.search(sentence):
+        kinds.discard(Cue.CONSTRAINT)
+    return kinds | {kind for kind, pattern in _OWN.items() if pattern.search(sentence)}

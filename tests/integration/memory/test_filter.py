@@ -1,0 +1,253 @@
+"""Storing is strict (R1 to R4), on a real database."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from memci.domain.memory.node import NodeType
+from memci.domain.memory.parameters import MemoryParameters
+from memci.domain.message import Remember
+from memci.smallmodel.ports import Annotation
+from tests.support.mailbox import Mailbox
+from tests.support.network import AgentUnderTest
+
+FACT = "My sister [Ada] moved to [Lisbon] in May"
+OTHER = "The rent is far too high in [Oslo] anyway"
+MADE = ("made", None)
+TRIVIAL = ("filtered", "trivial")
+REPEATED = ("filtered", "repeated")
+
+
+def test_small_talk_makes_no_memory_and_says_why(ada: AgentUnderTest) -> None:
+    result = ada.remember("Hello there!", FACT, "Thanks!")
+    assert ada.fates() == [TRIVIAL, MADE, TRIVIAL]
+    assert [node.content for node in ada.nodes("memory")] == [FACT]
+    assert (result["messages"], result["filtered"]) == (3, 2)
+
+
+def test_what_is_filtered_is_stored_and_searchable(ada: AgentUnderTest) -> None:
+    ada.remember("Thanks!")
+    assert ada.nodes() == []
+    (message,) = ada.rows("SELECT content, indexed FROM message WHERE agent_id = %s")
+    assert tuple(message) == ("Thanks!", True)
+    assert ada.rows("SELECT 1 FROM message_vector WHERE agent_id = %s")
+    assert ada.rows("SELECT 1 FROM message_term WHERE agent_id = %s AND term = 'thanks'")
+
+
+def test_a_repetition_in_the_same_session_is_filtered(ada: AgentUnderTest) -> None:
+    ada.remember(FACT)
+    ada.remember(OTHER, FACT)
+    assert ada.fates() == [MADE, MADE, REPEATED]
+
+
+@pytest.mark.parametrize(
+    "elsewhere", [{"session": "s2"}, {"user": "bob"}, {"name": "Bob"}, {"role": "assistant"}]
+)
+def test_what_is_said_elsewhere_or_by_another_is_a_copy(
+    ada: AgentUnderTest, elsewhere: dict[str, str]
+) -> None:
+    ada.remember(FACT)
+    ada.remember(FACT, **elsewhere)
+    assert ada.fates() == [MADE, MADE]
+
+
+def test_a_repetition_without_a_session_is_filtered_too(ada: AgentUnderTest) -> None:
+    ada.remember(FACT, session=None)
+    ada.remember(FACT, session=None)
+    assert ada.fates() == [MADE, REPEATED]
+
+
+def test_a_repetition_after_two_windows_is_a_copy(ada: AgentUnderTest) -> None:
+    ada.parameters = MemoryParameters(window_size=2, window_stride=1)
+    ada.remember(FACT)
+    for number in range(5):
+        ada.remember(f"Topic{number} about [Gardening{number}] of all sorts")
+    ada.remember(FACT)
+    assert ada.fates()[-1] == MADE
+
+
+def test_a_repetition_of_what_was_never_to_be_remembered_is_none(ada: AgentUnderTest) -> None:
+    ada.say(FACT, remember="never")
+    ada.remember(FACT)
+    assert ada.fates() == [("none", None), MADE]
+
+
+def test_a_long_text_pasted_twice_is_filtered_and_still_found(ada: AgentUnderTest) -> None:
+    text = "word " * 2_000
+    ada.remember(text)
+    ada.remember(text)
+    assert ada.fates() == [MADE, REPEATED]
+    one, other = ada.rows(
+        "SELECT embedding::real[] AS v FROM message_vector WHERE agent_id = %s ORDER BY seq"
+    )
+    assert one.v == pytest.approx(other.v, abs=0.01)
+
+
+def test_talk_that_names_nothing_has_low_information(ada: AgentUnderTest) -> None:
+    ada.remember("so I guess we will just see how it goes then")
+    assert ada.fates() == [("filtered", "low_information")]
+
+
+def test_gaps_that_the_filter_leaves_are_closed(ada: AgentUnderTest) -> None:
+    ada.remember("One thing about [Grace]", "Thanks!", "Two things about [Luigi]")
+    ada.remember("Hi!", "Three things about [Oslo]", session="s1")
+    one, two, three = (ada.memories()[word].id for word in ("One", "Two", "Three"))
+    links = ada.links()
+    assert links[one, two].relation == links[two, three].relation == "next"
+    assert links[two, one].relation == links[three, two].relation == "previous"
+
+
+def test_chinese_gaps_are_closed_by_chinese_names(ada: AgentUnderTest) -> None:
+    ada.remember("一 昨天和[小明]去公园看花", "好的，谢谢！", "二 今天[小明]去图书馆借书")
+    assert ada.fates() == [MADE, TRIVIAL, MADE]
+    one, two = (ada.memories()[word].id for word in ("一", "二"))
+    assert (ada.links()[one, two].relation, ada.links()[two, one].relation) == ("下文", "上文")
+
+
+def test_a_segment_without_entity_takes_its_best_keyword_and_never_a_pronoun(
+    ada: AgentUnderTest,
+) -> None:
+    words = Annotation("phrase", ("she", "rent", "flat"), ("it",), NodeType.SEMANTIC, 5.0)
+    ada.models.annotator.annotate = lambda texts: [words for _ in texts]
+    ada.remember("Thanks!", "She pays far too much rent for it")
+    assert ada.focus() == ["rent"]
+
+
+class TestAskedAgain:
+    def test_a_filtered_message_that_is_asked_for_by_its_id_is_made(
+        self, ada: AgentUnderTest, mailbox: Mailbox
+    ) -> None:
+        mailbox.append("Thanks, dear!", FACT, ids=["m1", "m2"])
+        mailbox.run()
+        assert ada.fates() == [TRIVIAL, MADE]
+        assert mailbox.ask("m1", "m2")
+        assert ada.fates() == [("pending", None), MADE]
+        mailbox.run()
+        assert ada.fates() == [MADE, MADE]
+        assert [node.content for node in ada.nodes("memory")] == [FACT, "Thanks, dear!"]
+
+    def test_one_that_was_only_stored_is_filtered_when_it_is_asked_for_first(
+        self, ada: AgentUnderTest, mailbox: Mailbox
+    ) -> None:
+        mailbox.append("Thanks!", ids=["m1"], remember=Remember.NEVER)
+        mailbox.run()
+        mailbox.ask("m1")
+        mailbox.run()
+        assert ada.fates() == [TRIVIAL]
+
+    def test_the_same_wish_delivered_twice_insists_on_nothing(
+        self, ada: AgentUnderTest, mailbox: Mailbox
+    ) -> None:
+        mailbox.append("Thanks!", ids=["m1"], remember=Remember.NEVER)
+        mailbox.run()
+        mailbox.ask("m1")
+        job_id = mailbox.waiting()[-1].id
+        mailbox.run()
+        assert not mailbox.ask("m1", job_id=job_id)
+        assert ada.fates() == [TRIVIAL]
+
+
+class TestParameters:
+    @pytest.mark.parametrize(
+        ("values", "fates"),
+        [
+            ({"simplemem_enabled": False}, [MADE, MADE, MADE]),
+            ({"skip_trivial": False}, [MADE, MADE, REPEATED]),
+            ({"novelty_threshold": 0.0}, [TRIVIAL, MADE, MADE]),
+            ({"min_content_length": 0}, [TRIVIAL, MADE, REPEATED]),
+            ({}, [TRIVIAL, MADE, REPEATED]),
+        ],
+    )
+    @pytest.mark.parametrize("own", [False, True])
+    def test_each_switch_holds_globally_and_for_one_agent(
+        self,
+        ada: AgentUnderTest,
+        values: dict[str, object],
+        fates: list[tuple[str, str | None]],
+        *,
+        own: bool,
+    ) -> None:
+        if own:
+            ada.set_parameters(values)
+        else:
+            ada.parameters = MemoryParameters().with_values(values)
+        ada.remember("Thanks!", FACT, FACT)
+        assert ada.fates() == fates
+
+    def test_the_length_of_what_is_trivial_holds_for_one_agent(self, ada: AgentUnderTest) -> None:
+        ada.set_parameters({"min_content_length": 60})
+        ada.remember("so I guess we will just see how it goes then", FACT)
+        assert ada.fates() == [TRIVIAL, MADE]
+
+
+class TestTiers:
+    def test_what_is_worth_little_is_short_term_from_its_receipt(self, ada: AgentUnderTest) -> None:
+        ada.remember(FACT)
+        (node,) = ada.nodes("memory")
+        (message,) = ada.rows("SELECT received_at FROM message WHERE agent_id = %s")
+        assert node.tier == "short"
+        assert node.expires_at == message.received_at + timedelta(hours=24)
+
+    def test_what_is_worth_enough_is_long_term(self, ada: AgentUnderTest) -> None:
+        ada.parameters = MemoryParameters(long_term_importance_threshold=5.0)
+        ada.remember(FACT)
+        (node,) = ada.nodes("memory")
+        assert (node.tier, node.expires_at) == ("long", None)
+
+    def test_without_tiers_everything_is_long_term(self, ada: AgentUnderTest) -> None:
+        ada.set_parameters({"tiered_memory_enabled": False})
+        ada.remember(FACT)
+        assert {node.tier for node in ada.nodes()} == {"long"}
+
+    def test_entities_have_no_tier_of_their_own(self, ada: AgentUnderTest) -> None:
+        ada.remember(FACT)
+        assert {(node.tier, node.expires_at) for node in ada.nodes("entity")} == {("long", None)}
+
+
+class TestWording:
+    def test_a_memory_names_its_speaker_and_its_day(self, ada: AgentUnderTest) -> None:
+        ada.remember("I met [Grace] yesterday", name="Ann")
+        (node,) = ada.nodes("memory")
+        assert node.content == "Ann: I met [Grace] yesterday (2025-12-31)"
+        assert node.original_length == len(node.content)
+        assert ada.rows("SELECT 1 FROM node_term WHERE agent_id = %s AND term = 'ann'")
+
+    def test_a_short_answer_quotes_its_question_across_jobs(self, ada: AgentUnderTest) -> None:
+        ada.remember("Nice. Do you like it in [Oslo]?", role="assistant")
+        ada.remember("Yes, since 2016")
+        question, answer = ada.nodes("memory")
+        assert question.content == "Nice. Do you like it in [Oslo]?"
+        assert answer.content == "[Assistant: Do you like it in [Oslo]?]\nUser: Yes, since 2016"
+        assert list(answer.message_seqs) == [1, 2]
+        assert ada.fates() == [MADE, MADE]
+
+    def test_a_question_that_was_never_to_be_remembered_is_not_quoted(
+        self, ada: AgentUnderTest
+    ) -> None:
+        ada.say("Do you like it in [Oslo]?", role="assistant", remember="never")
+        ada.remember("Yes, since 2016")
+        (answer,) = ada.nodes("memory")
+        assert answer.content == "Yes, since 2016"
+
+    def test_nothing_is_made_that_quotes_a_question_erased_meanwhile(
+        self, ada: AgentUnderTest
+    ) -> None:
+        ada.remember("Nice. Do you like it in [Oslo]?", role="assistant")
+        effect = ada.creation().prepare(ada.say("Yes, since 2016"))
+        ada.execute("DELETE FROM message WHERE agent_id = %s AND seq = 1")
+        with ada.lease().effect() as connection:
+            effect(connection)
+        assert len(ada.nodes("memory")) == 1
+        assert ada.fates() == [("filtered", "erased")]
+
+
+def test_thinking_twice_makes_the_same(ada: AgentUnderTest) -> None:
+    job = ada.say("Hi!", FACT, FACT, "Thanks!", OTHER)
+    first, second = (ada.creation().prepare(job) for _ in range(2))
+    for effect in (first, second):
+        with ada.lease().effect() as connection:
+            effect(connection)
+    assert ada.fates() == [TRIVIAL, MADE, REPEATED, TRIVIAL, MADE]
+    assert len(ada.nodes("memory")) == 2

@@ -1,0 +1,129 @@
+"""What is courtesy, what asks, and what answers."""
+
+from __future__ import annotations
+
+import pytest
+
+from memci.domain.memory.small_talk import (
+    asks,
+    can_answer,
+    is_trivial,
+    last_question,
+    telling_words,
+    words_of,
+)
+
+SMALL_TALK = [
+    "Hi!", "Hello there, how are you doing today?", "Thanks!", "Thank you so much, I really do!",
+    "ok", "OK.", "Sure, sounds good!", "That makes sense.", "Got it, thanks for your help!",
+    "Hey Mel! Good to see you!", "Thanks, Caro", "No worries, you've got this!", "Bye! Take care!",
+    "👍", "...", "?!", "haha", "Yes, I’m sure.", "Same here!",
+    "你好", "您好！", "好的", "好的，谢谢！", "嗯嗯", "谢谢你的推荐，我会去看一看。",
+    "没关系", "哈哈哈", "辛苦了！", "明白了", "好的，我知道了，谢谢你。", "祝你顺利！", "ＯＫ",
+]  # fmt: skip
+WORTH_KEEPING = [
+    "He died.", "I quit.", "I'm vegan", "We broke up", "I moved", "I'm pregnant!", "Paris",
+    "At 5", "42", "I hate Mondays", "I need support", "Ann!", "I love tea", "It hurts",
+    "OK, Monday!", "Thanks, but I resigned", "Hi, I'm Zoe from Oslo", "She said no",
+    "我喜欢吃苹果", "我对花生过敏", "他走了", "不要", "不去", "我叫张曼婷",
+    "明天三点", "你好，我是李雪",
+    "Merci beaucoup", "ありがとう", "Спасибо", "x = 3", "git push",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", SMALL_TALK)
+def test_small_talk_is_trivial(text: str) -> None:
+    assert is_trivial(text, 20)
+
+
+@pytest.mark.parametrize("text", WORTH_KEEPING)
+def test_short_messages_that_tell_something_are_not(text: str) -> None:
+    assert not is_trivial(text, 20)
+
+
+def test_a_text_without_names_is_trivial_only_when_it_is_short() -> None:
+    text = "we are going to get one of those"
+    assert not is_trivial(text, 20)
+    assert is_trivial(text, len(text) + 1)
+
+
+def test_courtesy_calls_those_who_are_there_by_name() -> None:
+    assert not is_trivial("Sure, James!", 20)
+    assert is_trivial("Sure, James!", 20, {"James"})
+    assert not is_trivial("James", 20, {"James"})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Anything else that is fun to play with others?",
+        "Do you like it?",
+        "Where to?",
+        "Shall I book it, then?",
+        "do you smoke",
+        "what is it",
+        "Nice! What did you buy?",
+        "Have you been there",
+        "你喜欢什么？",
+        "你抽烟吗",
+        "是不是",
+        "要不要加糖呢",
+    ],
+)
+def test_questions_ask(text: str) -> None:
+    assert asks(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "How are you?",
+        "Hey Ann, how's it going?",
+        "What's up?",
+        "Really?",
+        "Can't wait!",
+        "Have a great day!",
+        "Will do.",
+        "What a day!",
+        "How can I help you today?",
+        "Is there anything else?",
+        "你好吗？",
+        "真的吗？",
+        "有什么可以帮你的吗？",
+        "I like it.",
+        "",
+        "?",
+    ],
+)
+def test_courtesy_and_statements_do_not_ask(text: str) -> None:
+    assert not asks(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["Yes", "No.", "Two", "Fine", "No, thanks", "OK, thanks!", "好的，谢谢", "对"]
+)
+def test_short_answers_answer(text: str) -> None:
+    assert can_answer(text)
+
+
+@pytest.mark.parametrize("text", ["Thanks!", "Bye, take care!", "Hello", "谢谢！", "再见"])
+def test_thanks_and_farewells_do_not(text: str) -> None:
+    assert not can_answer(text)
+
+
+def test_the_last_question_of_a_text_is_what_is_asked() -> None:
+    assert last_question("I see. Since when? And do you like it? Really?") == "And do you like it?"
+    assert last_question("nothing is asked") == "nothing is asked"
+
+
+def test_words_are_folded_and_chinese_is_read_by_characters() -> None:
+    assert words_of("Don’t GO to Ｏslo, 小雨! 3.5") == [
+        "don't",
+        "go",
+        "to",
+        "oslo",
+        "小",
+        "雨",
+        "3.5",
+    ]
+    assert telling_words("OK, I'll see 张三 at 5") == ["张", "三", "5"]

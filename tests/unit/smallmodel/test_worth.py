@@ -1,0 +1,53 @@
+"""What is worth keeping for long (R3): the border is 6."""
+
+from __future__ import annotations
+
+import pytest
+
+from memci.smallmodel.offline.worth import worth_of
+
+WORTH_KEEPING = [
+    "We decided to use Postgres.", "We go with the blue one.", "我们决定用Postgres。",
+    "I prefer tea.", "I'm vegetarian.", "I don't eat meat.", "我喜欢喝茶。", "我不吃肉。",
+    "My name is Zoe.", "He died last week.", "The door code is 4711.", "Ann works at Siemens.",
+    "我对花生过敏", "我叫张曼婷", "他上周去世了。", "我换工作了。",
+    "I'm moving to Berlin next month.", "The deadline is on Friday.", "下周五交报告。",
+    "I learned that retries need a limit.", "The root cause was a full disk.", "原来是磁盘满了。",
+    "Actually, the meeting is at six, not at five.", "不对，会议是六点，不是五点。",
+    "Always run the tests before you deploy.", "Never call me before nine.",
+]  # fmt: skip
+TALK = [
+    "It was really nice talking to you.", "That sounds like so much fun!", "I love it!",
+    "You're so strong, I really admire that.", "That must have been hard for you.",
+    "It's always good to hear from you.", "I'm sure you'll do great, don't give up.",
+    "Don't worry about the exam!", "The weather is nice.", "How was your day in Oslo?",
+    "听起来很有意思。", "我真为你高兴！", "今天天气不错。", "你真是太厉害了，我很佩服你。",
+    "我能理解你的感受。",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", WORTH_KEEPING)
+def test_decisions_preferences_facts_plans_lessons_and_corrections_reach_it(text: str) -> None:
+    assert 6 <= worth_of(text, named=False) <= 10
+
+
+def test_what_happened_reaches_it_with_any_detail() -> None:
+    text = "Last Friday we signed the lease"
+    assert worth_of(text, named=False) < 6 <= worth_of(f"{text} in Oslo.", named=True)
+
+
+@pytest.mark.parametrize("text", TALK)
+def test_talk_does_not(text: str) -> None:
+    assert worth_of(text, named=True) < 6
+
+
+def test_more_of_it_is_worth_more() -> None:
+    one = worth_of("I prefer tea.", named=False)
+    assert worth_of("I prefer tea. We decided to meet at 5.", named=False) > one
+    assert (
+        worth_of("I prefer tea. " * 400 + "We decided to move to Oslo in 2027.", named=True) <= 10
+    )
+
+
+def test_questions_are_worth_nothing() -> None:
+    assert worth_of("Do you prefer tea?", named=True) < 1
