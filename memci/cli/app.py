@@ -38,6 +38,7 @@ from memci.cli.commands import (
     search,
     settings,
     up,
+    usage,
     watch,
 )
 from memci.errors import InvalidInputError, MemciError
@@ -71,6 +72,7 @@ _COMMANDS: tuple[tuple[str, Callable[..., Any]], ...] = (
     ("watch", watch.watch),
     ("plot", plot.plot),
     ("jobs", jobs.jobs),
+    ("usage", usage.usage),
     ("focus", restore.focus),
     ("history", beliefs.history),
     ("sessions", beliefs.sessions),

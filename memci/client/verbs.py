@@ -61,6 +61,7 @@ from memci.shapes.message import AppendAnswer, MessageList
 from memci.shapes.network import FadingAnswer, NetworkAnswer, PassList
 from memci.shapes.read import ContextAnswer, RecallAnswer, RecallText, SearchAnswer
 from memci.shapes.settings import SettingsAnswer
+from memci.shapes.usage import UsageAnswer
 
 AnswerT = TypeVar("AnswerT", bound=BaseModel)
 _POLL_S = 0.2
@@ -253,6 +254,10 @@ class AgentVerbs:
         """Replace the parameters that the agent has of its own."""
         request = exchange("PUT", f"{self._path}/settings", body=parameters)
         return ask(request, SettingsAnswer, self._habits.retries)
+
+    def usage(self, *, days: int = 30) -> Flow[UsageAnswer]:
+        """Return what language models took for the agent, and its budget of today."""
+        return self._get("/usage", UsageAnswer, {"days": days})
 
     def jobs(self, **options: Unpack[JobOptions]) -> Flow[JobList]:
         """List jobs in the order of the mailbox."""

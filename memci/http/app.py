@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from fastapi import FastAPI
 
+from memci.domain.usage import Usage
 from memci.http import documentation, problems
 from memci.http.edge import Edge
 from memci.http.gate import Gate
@@ -21,7 +24,8 @@ from memci.http.routers import (
 )
 from memci.runtime import Runtime
 from memci.storage.gauges import lane_gauges
-from memci.telemetry.metrics import HttpMetrics, LaneCollector, LaneGauges
+from memci.storage.usage import total_usage
+from memci.telemetry.metrics import HttpMetrics, LaneCollector, LaneGauges, ModelCollector
 
 _ROUTERS = (
     messages.writing,
@@ -47,6 +51,7 @@ def create_app(runtime: Runtime) -> FastAPI:
     """Return the application that serves the whole HTTP surface."""
     metrics = HttpMetrics()
     metrics.registry.register(LaneCollector(lambda: _gauges(runtime)))
+    metrics.registry.register(ModelCollector(lambda: _usage(runtime)))
     app = FastAPI(title="memci", docs_url=None, redoc_url=None, redirect_slashes=False)
     app.state.runtime = runtime
     app.state.gate = Gate(runtime.settings)
@@ -62,3 +67,8 @@ def create_app(runtime: Runtime) -> FastAPI:
 def _gauges(runtime: Runtime) -> LaneGauges:
     with runtime.database.upkeep_transaction() as connection:
         return lane_gauges(connection, token_stale_s=runtime.settings.token_stale_s)
+
+
+def _usage(runtime: Runtime) -> Iterable[tuple[tuple[str, str], Usage]]:
+    with runtime.database.upkeep_transaction() as connection:
+        return total_usage(connection)

@@ -16,6 +16,7 @@ from memci.domain.memory.sparse import SNAPSHOT_BYTES
 from memci.errors import WrongEmbedderError
 from memci.jobs.scanning import MODEL_DOWN, BatchScan
 from memci.jobs.vectors import VectorGuard
+from memci.queue.accounts import Accounts
 from memci.queue.lease import Lease
 from memci.smallmodel.registry import SmallModels
 from memci.storage.focus import focus_nodes
@@ -64,6 +65,7 @@ class NetworkCompression:
         self._snapshot_bytes = snapshot_bytes
         self._clock = clock
         self._random = random or Random()
+        self._accounts = Accounts(database, defaults, clock=clock)
         self._guard = VectorGuard(database, models.embedder)
 
     def slice_ms(self, agent_id: str) -> int:
@@ -114,7 +116,8 @@ class NetworkCompression:
             now = self._clock()
             batch = next_batch(connection, lease.agent_id, cursor.number, now, BATCH)
         scan = BatchScan(lease, cursor, self._models, parameters, self._clock, self._random)
-        scan.run(batch, time_is_up=lambda: time.monotonic() >= deadline)
+        with self._accounts.of_pass(lease.agent_id, cursor.number):
+            scan.run(batch, time_is_up=lambda: time.monotonic() >= deadline)
         with lease.effect() as connection:
             if compression_state(connection, lease.agent_id).cursor != cursor:
                 return None  # cancelled while we thought

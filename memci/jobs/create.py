@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Self
 from uuid import UUID
 
 from memci.domain.lane.job import Job
+from memci.domain.language import Language
 from memci.domain.memory.creation import AnnotatedSegment, Creation, attend
 from memci.domain.memory.focus import Focus
 from memci.domain.memory.parameters import MemoryParameters
@@ -149,18 +150,22 @@ class MemoryCreation:
         relations = []
         for segment in segments:
             focus = attend(focus, segment, limit)
-            relations.append({each.key: self._relation(segment, each.name) for each in focus})
+            relations.append(self._named(segment, focus))
         return relations
 
-    def _relation(self, segment: AnnotatedSegment, focus: str) -> str:
+    def _named(self, segment: AnnotatedSegment, focus: Focus) -> dict[str, str]:
+        names = [each.name for each in focus]
+        namer = self._models.relation_namer
         try:
-            answer = self._models.relation_namer.name(segment.text, focus, segment.language)
+            answers = namer.names(segment.text, names, segment.language) if names else []
         except SmallModelAnswerError:
-            answer = ""
-        name = " ".join(answer.replace("\x00", "").split())
-        if 0 < len(name) <= _LONGEST_RELATION:
-            return name
-        return relation_names(segment.language).related
+            answers = []
+        if len(answers) != len(names):
+            answers = [""] * len(names)
+        return {
+            each.key: _relation(answer, segment.language)
+            for each, answer in zip(focus, answers, strict=True)
+        }
 
     def _thoughts(
         self,
@@ -264,6 +269,11 @@ class _Fates:
             return MemoryState.FILTERED, FilterReason.EMPTY
         full = message.seq in self.thought
         return MemoryState.FILTERED, FilterReason.CAPACITY if full else FilterReason.ERASED
+
+
+def _relation(answer: str, language: Language) -> str:
+    name = " ".join(answer.replace("\x00", "").split())
+    return name if 0 < len(name) <= _LONGEST_RELATION else relation_names(language).related
 
 
 def _range(job: Job) -> tuple[int, int]:

@@ -52,6 +52,11 @@ UPDATE job SET attempts = %s, last_error = %s, started = 0,
                not_before = clock_timestamp() + %s * interval '1 second'
 WHERE agent_id = %s AND id = %s AND ordinal = %s AND state = 'queued'
 """
+# The attempts that are written take in the starts that came to nothing before this one.
+_COUNT_FAILURE = """
+UPDATE job SET attempts = %s, last_error = %s, started = 1
+WHERE agent_id = %s AND id = %s AND ordinal = %s AND state = 'queued'
+"""
 # Others may have begun it since: theirs still count.
 _UNBEGIN = """
 UPDATE job SET started = greatest(started - 1, 0)
@@ -151,6 +156,12 @@ def back_off(connection: Connection, job: Job, *, attempts: int, error: str, wai
     """Note a failure that is worth another try, and when."""
     values = (attempts, error, wait_s, job.agent_id, job.id, job.ordinal)
     connection.exec_driver_sql(_BACK_OFF, values)
+
+
+def count_failure(connection: Connection, job: Job, *, attempts: int, error: str) -> None:
+    """Note a failure after which the job goes on."""
+    values = (attempts, error, job.agent_id, job.id, job.ordinal)
+    connection.exec_driver_sql(_COUNT_FAILURE, values)
 
 
 def free(connection: Connection, agent_id: str) -> Freed:

@@ -24,6 +24,7 @@ from memci.errors import (
     SmallModelUnavailableError,
 )
 from memci.queue import dead_letter, mailbox
+from memci.queue.accounts import Accounts
 from memci.queue.handler import Effect, Handler
 from memci.queue.lease import Lease
 from memci.queue.mailbox import Freed
@@ -35,6 +36,10 @@ _log = structlog.get_logger(__name__)
 Next: TypeAlias = Job | Freed | None
 # Failures that say nothing about the job: a model that is away, a deadlock, a lock time-out.
 _TRANSIENT = (SmallModelUnavailableError, DatabaseBusyError, OperationalError)
+
+
+# A lane is not held for a model that asks for more patience than this.
+_LONGEST_INSIDE_S = 2.0
 
 
 class _CancelledError(Exception):
@@ -68,6 +73,7 @@ class JobRunner:
         limits: Limits,
         stopping: Event,
         traces: Traces,
+        accounts: Accounts,
     ) -> None:
         """Know the kinds by ``handlers``; stop waiting when ``stopping`` is set."""
         self._handlers = handlers
@@ -75,6 +81,7 @@ class JobRunner:
         self._limits = limits
         self._stopping = stopping
         self._traces = traces
+        self._accounts = accounts
 
     def run(self, job: Job, lease: Lease, after: After) -> Next:
         """Run a job that was begun. Raises ``FencedOffError`` or ``DatabaseUnavailableError``."""
@@ -83,6 +90,7 @@ class JobRunner:
         with (
             structlog.contextvars.bound_contextvars(agent_id=job.agent_id, job_id=str(job.id)),
             self._traces.span(job.kind, parent=job.traceparent, agent_id=job.agent_id),
+            self._accounts.of_job(job),
         ):
             try:
                 return self._run(job, lease, after, began)
@@ -97,7 +105,8 @@ class JobRunner:
             return self._bury(job, lease, after, f"unknown kind of job: {job.kind}", began)
         if job.started > self._limits.started:
             return self._bury(job, lease, after, dead_letter.WORKER_LOST, began)
-        failures = job.attempts
+        # A start without an outcome may have died in a model call: it was a try as well.
+        failures = job.attempts + job.started - 1
         while True:
             try:
                 upcoming = self._effect(job, handler, lease, after, handler.prepare(job))
@@ -105,12 +114,13 @@ class JobRunner:
                 raise
             except _TRANSIENT as error:
                 failures += 1
-                if not self._waits_inside(failures):
+                if not self._waits_inside(job, lease, error, failures):
                     return self._fail(job, lease, after, error, failures=failures, began=began)
             except Exception as error:  # noqa: BLE001 - whatever a job dies of, the lane goes on
                 _log.exception("job failed", kind=job.kind)
                 return self._bury(job, lease, after, _describe(error), began)
             else:
+                self._accounts.settled(job)
                 self._events.succeeded(job, time.monotonic() - began)
                 return upcoming
 
@@ -124,11 +134,17 @@ class JobRunner:
                 mailbox.trigger_compress(connection, lease.agent_id)
             return _next(connection, lease, after)
 
-    def _waits_inside(self, failures: int) -> bool:
-        """Wait for the next try inside the job; False when there is none."""
-        if failures >= min(TRIES_INSIDE, self._limits.attempts):
+    def _waits_inside(self, job: Job, lease: Lease, error: Exception, failures: int) -> bool:
+        """Wait for the next try inside the job; False when there is none.
+
+        What failed is counted at once: a process that dies later must not make it undone.
+        """
+        wait_s = max(backoff_s(failures, random.random()), _asked_s(error))
+        if failures >= min(TRIES_INSIDE, self._limits.attempts) or wait_s > _LONGEST_INSIDE_S:
             return False
-        return not self._stopping.wait(backoff_s(failures, random.random()))
+        with lease.effect(durable=False) as connection:
+            mailbox.count_failure(connection, job, attempts=failures, error=_describe(error))
+        return not self._stopping.wait(wait_s)
 
     def _fail(
         self, job: Job, lease: Lease, after: After, error: Exception, *, failures: int, began: float
@@ -136,15 +152,14 @@ class JobRunner:
         if failures >= self._limits.attempts:
             text = f"gave up after {failures} tries: {_describe(error)}"
             return self._bury(job, lease, after, text, began)
-        wait_s = backoff_s(failures, random.random())
-        retry_after_s = getattr(error, "retry_after_s", None)
+        wait_s = max(backoff_s(failures, random.random()), _asked_s(error))
         with lease.effect() as connection:
             mailbox.back_off(
                 connection,
                 job,
                 attempts=failures,
                 error=_describe(error),
-                wait_s=max(wait_s, retry_after_s or 0),
+                wait_s=wait_s,
             )
             upcoming = _next(connection, lease, after)
         _log.warning("job backs off", kind=job.kind, failures=failures, wait_s=round(wait_s, 1))
@@ -158,6 +173,7 @@ class JobRunner:
             upcoming: Next = (
                 mailbox.free(connection, job.agent_id) if halt else _next(connection, lease, after)
             )
+        self._accounts.settled(job)
         _log.error("job is dead", kind=job.kind, error=error)
         self._events.failed(job, error, time.monotonic() - began)
         return upcoming
@@ -169,6 +185,11 @@ def _next(connection: Connection, lease: Lease, after: After) -> Next:
         if upcoming is not None:
             return upcoming
     return mailbox.free(connection, lease.agent_id) if after.let_go() else None
+
+
+def _asked_s(error: Exception) -> float:
+    """Return the wait that a provider asked for (Retry-After); 0: none."""
+    return getattr(error, "retry_after_s", None) or 0.0
 
 
 def _describe(error: Exception) -> str:

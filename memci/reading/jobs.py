@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
 from uuid import UUID
 
 from memci.domain.lane.job import JobState
@@ -27,7 +29,7 @@ class JobListings:
         with self._database.agent_snapshot(agent_id) as connection:
             rows = list_jobs(connection, agent_id, state=state, after=after, limit=limit + 1)
         page, following = page_of(rows, limit, lambda row: row["ordinal"])
-        return JobList(jobs=[JobAnswer(**row) for row in page], next_cursor=following)
+        return JobList(jobs=[_answer(row) for row in page], next_cursor=following)
 
     def job(self, agent_id: str, job_id: UUID) -> JobAnswer:
         """Return one job, or raise ``NotFoundError``: done ones are pruned."""
@@ -35,4 +37,13 @@ class JobListings:
             row = read_job(connection, agent_id, job_id)
         if row is None:
             raise NotFoundError("there is no such job; finished jobs are kept for some days only")
-        return JobAnswer(**row)
+        return _answer(row)
+
+
+def _answer(row: Mapping[Any, Any]) -> JobAnswer:
+    """Put what language models took beside what the job did; it is known before the job ends."""
+    fields: dict[str, Any] = dict(row)
+    models = fields.pop("models")
+    if models:
+        fields["result"] = {**(fields["result"] or {}), "models": models}
+    return JobAnswer(**fields)

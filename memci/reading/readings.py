@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 from memci.config import Settings
+from memci.queue.accounts import Accounts
 from memci.reading.activity import ReadActivity
 from memci.reading.assemble import Assemble
 from memci.reading.compare import Compare
@@ -27,6 +28,7 @@ class Readings:
         """Make one of each."""
         defaults = ReadingDefaults.of(settings)
         self._activity = ReadActivity(database)
+        self._accounts = Accounts(database, settings.memory)
         self.recall = Recall(database, models, defaults, self._activity)
         self.search = Search(database, models, defaults, self._activity)
         self.assemble = Assemble(database, models, defaults, self._activity)
@@ -47,7 +49,8 @@ class Readings:
 
         Raises pydantic's ``ValidationError`` for fields that are no such request.
         """
-        answer = self._uses[use](agent_id, fields)
+        with self._accounts.of_agent(agent_id):
+            answer = self._uses[use](agent_id, fields)
         # What a message of a context does not have is left out: chat APIs refuse nulls.
         return answer.model_dump(mode="json", exclude_none=use == "assemble")
 

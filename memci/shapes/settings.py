@@ -40,6 +40,12 @@ class SettingsRequest(Request):
     related_links: Annotated[StrictInt, _within("related_links")] | None = None
     related_threshold: Annotated[StrictFloat, _within("related_threshold")] | None = None
     dangling_links: Literal["keep", "drop_on_visit"] | None = None
+    llm_tokens_per_day: Annotated[StrictInt, _within("llm_tokens_per_day")] | None = Field(
+        None, description="0 = no bound"
+    )
+    llm_cost_per_day: Annotated[StrictFloat, _within("llm_cost_per_day")] | None = Field(
+        None, description="US dollars; 0 = no bound"
+    )
     simplemem_enabled: StrictBool | None = None
     window_size: Annotated[StrictInt, _within("window_size")] | None = None
     window_stride: Annotated[StrictInt, _within("window_stride")] | None = None

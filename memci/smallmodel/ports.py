@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -54,6 +54,18 @@ class Annotation:
     worth: float
 
 
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """Whether a text is worth keeping for the long term, and how much (R3).
+
+    ``eligible``: it holds a decision, a preference, a fact, a plan, a lesson or a correction.
+    ``worth``: 0 to 10.
+    """
+
+    eligible: bool
+    worth: float
+
+
 class Segmenter(Protocol):
     """Cuts messages into topic segments (M3)."""
 
@@ -77,8 +89,11 @@ class Annotator(Protocol):
 class RelationNamer(Protocol):
     """Names how a memory relates to a focus point (M6)."""
 
-    def name(self, text: str, focus: str, language: Language) -> str:
-        """Return a relation such as "about" or "关于", in ``language``; 1 to 32 characters."""
+    def names(self, text: str, focus: Sequence[str], language: Language) -> list[str]:
+        """Return a relation such as "about" or "关于" for each focus point, in their order.
+
+        In ``language``; 1 to 32 characters each.
+        """
         ...
 
 
@@ -87,6 +102,40 @@ class Compressor(Protocol):
 
     def compress(self, text: str, target: int) -> str:
         """Return at most ``target`` characters (Unicode code points) of what ``text`` says."""
+        ...
+
+
+class Judge(Protocol):
+    """Says what is worth keeping for the long term (R3)."""
+
+    def judge(self, texts: Sequence[str], summaries: Sequence[str] = ()) -> list[Judgement]:
+        """Judge each text by itself; as many answers as texts, in their order.
+
+        ``summaries``: none, or for each text its session's summary ("" where there is none); it
+        helps to understand the text and is not judged itself.
+        """
+        ...
+
+
+class Summarizer(Protocol):
+    """Keeps the running summary of a session (R8)."""
+
+    def summarize(self, messages: Sequence[Message], previous: str, target: int) -> str:
+        """Return a summary of at most ``target`` characters, in place of the ``previous`` one.
+
+        ``messages`` (ascending seq) are those said since ``previous`` was made ("" at first). It
+        keeps decisions, and one line for each tool result. Empty only when there is nothing to
+        sum up, or ``target`` is 0.
+        """
+        ...
+
+
+@runtime_checkable
+class Loads(Protocol):
+    """An adapter that takes long to get ready, and can do so before its first call."""
+
+    def load(self) -> None:
+        """Get ready, without a call that costs anything."""
         ...
 
 

@@ -1,33 +1,39 @@
 """Which adapter does which task, as the settings say.
 
-A setting names ``offline`` or ``<family>:<model>``. A family is an entry point of the group
-``memci.small_models``: a callable that takes the task ("compressor"), the model's name and the
-settings, and returns an adapter of that task's Protocol.
+A setting names ``offline``, ``llm:<model>`` or ``<family>:<model>``. A family is an entry point
+of the group ``memci.small_models``: a callable that takes the task ("compressor"), the model's name
+and the settings, and returns an adapter of that task's Protocol.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 from memci.config import Settings
 from memci.errors import ConfigurationError
+from memci.smallmodel.litellm.family import FAMILY, llm_adapter
 from memci.smallmodel.offline.annotator import OfflineAnnotator
 from memci.smallmodel.offline.compressor import OfflineCompressor
 from memci.smallmodel.offline.embedder import OfflineEmbedder
+from memci.smallmodel.offline.judge import OfflineJudge
 from memci.smallmodel.offline.lexicon import OfflineLexicon
 from memci.smallmodel.offline.relation import OfflineRelationNamer
 from memci.smallmodel.offline.segmenter import OfflineSegmenter
+from memci.smallmodel.offline.summarizer import OfflineSummarizer
 from memci.smallmodel.offline.tokens import OfflineTokenCounter
 from memci.smallmodel.ports import (
     Annotator,
     Compressor,
     Embedder,
+    Judge,
     Lexicon,
+    Loads,
     RelationNamer,
     Segmenter,
+    Summarizer,
     TokenCounter,
 )
 
@@ -43,9 +49,27 @@ class SmallModels:
     annotator: Annotator
     relation_namer: RelationNamer
     compressor: Compressor
+    judge: Judge
+    summarizer: Summarizer
     embedder: Embedder
     lexicon: Lexicon
     tokens: TokenCounter
+
+    def load(self) -> None:
+        """Get ready what takes long to: the embedder, and whatever says so of itself."""
+        for each in fields(self):
+            adapter = getattr(self, each.name)
+            if isinstance(adapter, Loads):
+                adapter.load()
+        self.load_embedder()
+
+    def load_embedder(self) -> None:
+        """Get ready what reads need."""
+        embedder: object = self.embedder
+        if isinstance(embedder, Loads):
+            embedder.load()
+        else:
+            self.embedder.embed(["warm-up"])
 
 
 def build_small_models(settings: Settings) -> SmallModels:
@@ -53,7 +77,12 @@ def build_small_models(settings: Settings) -> SmallModels:
 
     def adapter(task: str, offline: Callable[[], Any]) -> Any:
         name = getattr(settings, task)
-        return offline() if name == OFFLINE else _third_party(task, name, settings)
+        if name == OFFLINE:
+            return offline()
+        family, _, model = name.partition(":")
+        if family == FAMILY and model:
+            return llm_adapter(task, model, settings, offline)
+        return _third_party(task, name, settings)
 
     embedder: Embedder = adapter("embedder", lambda: OfflineEmbedder(settings.model_threads))
     return SmallModels(
@@ -61,6 +90,8 @@ def build_small_models(settings: Settings) -> SmallModels:
         annotator=adapter("annotator", OfflineAnnotator),
         relation_namer=adapter("relation_namer", OfflineRelationNamer),
         compressor=adapter("compressor", OfflineCompressor),
+        judge=adapter("judge", OfflineJudge),
+        summarizer=adapter("summarizer", OfflineSummarizer),
         embedder=embedder,
         lexicon=OfflineLexicon(),
         tokens=OfflineTokenCounter(settings.tokenizer),
@@ -76,5 +107,6 @@ def _third_party(task: str, name: str, settings: Settings) -> Any:
 
 
 def _unknown(task: str, name: str, installed: dict[str, EntryPoint]) -> str:
-    known = ", ".join([OFFLINE, *(f"{family}:<model>" for family in sorted(installed))])
+    families = sorted({FAMILY, *installed})
+    known = ", ".join([OFFLINE, *(f"{family}:<model>" for family in families)])
     return f"no small model {name!r}: set MEMCI_{task.upper()} to one of {known}"

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
-from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from memci.domain.usage import Usage
 from memci.errors import UnavailableError
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -62,6 +63,43 @@ class LaneCollector(Collector):
         for field, told in LANE_GAUGES.items():
             name = f"memci_{field.removesuffix('_s')}" + "_seconds" * field.endswith("_s")
             yield GaugeMetricFamily(name, told, value=getattr(gauges, field))
+
+
+# Field of Usage → what it tells; the metric is memci_model_<field>_total.
+MODEL_COUNTERS: dict[str, str] = {
+    "calls": "Calls of language models, failed ones included",
+    "failures": "Calls of language models without a usable answer",
+    "prompt_tokens": "Tokens that language models read",
+    "completion_tokens": "Tokens that language models wrote",
+    "cost": "US dollars that calls cost whose price is known",
+    "unpriced": "Answered calls whose price is not known",
+    "over_budget": "Times an offline model took over because an agent's budget was used up",
+    "fell_back": "Times an offline model took over because no answer could be used",
+}
+
+
+class ModelCollector(Collector):
+    """Reads what language models took, by task and model, when Prometheus asks for it."""
+
+    def __init__(self, read: Callable[[], Iterable[tuple[tuple[str, str], Usage]]]) -> None:
+        """Take what reads it; an ``UnavailableError`` leaves it out of one scrape."""
+        self._read = read
+
+    def describe(self) -> list[Metric]:
+        """Return nothing: registering must not ask the database."""
+        return []
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield all counters of one moment."""
+        try:
+            uses = list(self._read())
+        except UnavailableError:
+            return
+        for field, told in MODEL_COUNTERS.items():
+            counter = CounterMetricFamily(f"memci_model_{field}", told, labels=("task", "model"))
+            for use, usage in uses:
+                counter.add_metric(use, getattr(usage, field) or 0)
+            yield counter
 
 
 class HttpMetrics:

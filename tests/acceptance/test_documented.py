@@ -16,12 +16,13 @@ from memci.broker.names import COMPRESS_TASK, CREATE_TASK, read_task
 from memci.cli.app import app
 from memci.config import Settings, load_settings
 from memci.domain.memory.parameters import MemoryParameters
+from memci.model_settings import LlmSettings, TaskSettings
 from memci.queue.bridge import UNREADABLE_KIND
 from memci.runtime import Runtime
 from memci.shapes.edition import ComparisonRequest
 from memci.shapes.read import ContextRequest, RecallRequest, SearchRequest
 from memci.shapes.task import CompressArguments, CreateArguments, StoredArguments
-from memci.telemetry.metrics import LANE_GAUGES, HttpMetrics
+from memci.telemetry.metrics import LANE_GAUGES, MODEL_COUNTERS, HttpMetrics
 from tests.support.deployment import table
 from tests.support.fleet import ROOT
 
@@ -57,7 +58,12 @@ def test_every_setting_is_documented_with_its_default():
     expected = {
         f"MEMCI_{name.upper()}": default(field.default)
         for name, field in Settings.model_fields.items()
-        if name != "memory"
+        if name not in {"memory", "llm"}
+    }
+    expected |= {
+        f"MEMCI_LLM__{name.upper()}": default(field.default)
+        for name, field in LlmSettings.model_fields.items()
+        if not isinstance(field.default, TaskSettings)
     }
     expected |= {
         f"MEMCI_MEMORY__{each.name.upper()}": default(each.default)
@@ -66,6 +72,20 @@ def test_every_setting_is_documented_with_its_default():
     rows = table("docs/configuration.md", "setting")
     assert {row["setting"].strip("`"): row["default"] for row in rows} == expected
     assert [row for row in rows if not row["meaning"]] == []
+
+
+def test_settings_of_one_task_are_those_of_all():
+    """So one sentence can document them."""
+    tasks = {
+        name
+        for name, field in LlmSettings.model_fields.items()
+        if isinstance(field.default, TaskSettings)
+    }
+    common = set(LlmSettings.model_fields) - tasks
+    assert set(TaskSettings.model_fields) == common - {"dimension"}
+    (sentence,) = re.findall(r"the tasks are (.+?)\.", (ROOT / "docs/configuration.md").read_text())
+    assert set(re.findall(r"`(\w+)`", sentence)) == tasks
+    assert {each for each in tasks if each not in Settings.model_fields} == set()
 
 
 def test_every_kind_of_job_is_documented():
@@ -79,6 +99,7 @@ def test_every_metric_is_documented():
         f"memci_{field.removesuffix('_s')}" + "_seconds" * field.endswith("_s")
         for field in LANE_GAUGES
     }
+    counted |= {f"memci_model_{field}_total" for field in MODEL_COUNTERS}
     for family in HttpMetrics().registry.collect():
         if family.name.startswith("memci_"):
             counted.add(family.name + "_total" * (family.type == "counter"))

@@ -54,9 +54,9 @@ class AboutIt:
 
     asked: list[tuple[str, str]] = field(default_factory=list)
 
-    def name(self, text: str, focus: str, language: Language) -> str:
-        self.asked.append((text, focus))
-        return "关于" if language is Language.CHINESE else "about"
+    def names(self, text: str, focus: Sequence[str], language: Language) -> list[str]:
+        self.asked += [(text, each) for each in focus]
+        return ["关于" if language is Language.CHINESE else "about"] * len(focus)
 
 
 def keep_beginning(text: str, target: int) -> str:

@@ -19,7 +19,8 @@ __all__ = ["app"]
 folder = Path(os.environ["MEMCI_TEST_FOLDER"])
 here = runtime()
 here.models = SimpleNamespace(
-    embedder=SimpleNamespace(embed=lambda texts: texts, model="none", dimension=1)
+    embedder=SimpleNamespace(embed=lambda texts: texts, model="none", dimension=1),
+    load=lambda: None,
 )
 slice_ms = int(os.environ.get("MEMCI_TEST_SLICE_MS", "1000"))
 here.handlers = scripted_handlers(here.database, folder)

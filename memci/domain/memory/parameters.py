@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Literal, Self
 
+from memci.domain.usage import Budget
 from memci.errors import InvalidInputError
 
 # Lowest and highest value of each number, both allowed unless OPEN names the parameter.
@@ -21,6 +22,8 @@ RANGES: dict[str, tuple[float, float]] = {
     "min_shrink": (0, 1),
     "related_links": (0, 100),
     "related_threshold": (-1, 1),
+    "llm_tokens_per_day": (0, float("inf")),
+    "llm_cost_per_day": (0, float("inf")),
     "window_size": (1, 100),
     "window_stride": (1, 100),
     "novelty_threshold": (0, 1),
@@ -59,6 +62,8 @@ class MemoryParameters:
     related_links: int = 2  # links to similar older memories
     related_threshold: float = 0.6  # … from this cosine on
     dangling_links: Literal["keep", "drop_on_visit"] = "keep"
+    llm_tokens_per_day: int = 0  # then the offline models take over, until midnight UTC; 0 = any
+    llm_cost_per_day: float = 0.0  # the same in US dollars
     simplemem_enabled: bool = True  # R1, R2, R5's merging; off: every segment makes a memory
     window_size: int = 10  # messages that are judged together (R1)
     window_stride: int = 5  # … and how far the next window lies
@@ -80,6 +85,11 @@ class MemoryParameters:
     def drops_on_visit(self) -> bool:
         """Whether links to a forgotten node go once a recall has reported it (M15)."""
         return self.dangling_links == "drop_on_visit"
+
+    @property
+    def budget(self) -> Budget:
+        """What language models may take for the agent in a day."""
+        return Budget(self.llm_tokens_per_day, self.llm_cost_per_day)
 
     def with_values(self, values: dict[str, object]) -> Self:
         """Return a copy with some values replaced; an unknown name is an error."""

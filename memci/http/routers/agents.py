@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter
+from datetime import UTC, datetime
+from typing import Annotated
+
+from fastapi import APIRouter, Query
 
 from memci.commands import configure
 from memci.commands import pause as lane
@@ -10,8 +13,10 @@ from memci.http.call import Call
 from memci.http.documentation import problems
 from memci.http.parameters import AgentId, Cursor, Limit
 from memci.http.route import AdminRoute, ReadRoute
+from memci.reading.usage import usage_of
 from memci.shapes.agent import AgentAnswer, AgentList, LaneAnswer
 from memci.shapes.settings import SettingsAnswer, SettingsRequest
+from memci.shapes.usage import UsageAnswer
 
 reading = APIRouter(prefix="/v1", tags=["agents"], route_class=ReadRoute)
 operating = APIRouter(prefix="/v1", tags=["agents"], route_class=AdminRoute)
@@ -33,6 +38,20 @@ def get_agent(agent: AgentId, call: Call) -> AgentAnswer:
 def get_settings(agent: AgentId, call: Call) -> SettingsAnswer:
     """Return the memory parameters that hold for an agent."""
     return configure.show(call.runtime.database, agent, call.runtime.settings.memory)
+
+
+@reading.get("/agents/{agent}/usage", responses=problems())
+def get_usage(
+    agent: AgentId, call: Call, days: Annotated[int, Query(ge=1, le=366)] = 30
+) -> UsageAnswer:
+    """Return what language models took for an agent, day by day, and its budget of today."""
+    return usage_of(
+        call.runtime.database,
+        agent,
+        days=days,
+        defaults=call.runtime.settings.memory,
+        now=datetime.now(UTC),
+    )
 
 
 @operating.put("/agents/{agent}/settings", responses=problems(400, 413, 415))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from memci.domain.language import Language
@@ -171,6 +172,10 @@ _LATIN = re.compile(r"[0-9A-Za-zÀ-ɏ]")
 
 class OfflineRelationNamer:
     """The first rule that fits a clause with the focus in it, else "about" or "concerns"."""
+
+    def names(self, text: str, focus: Sequence[str], language: Language) -> list[str]:
+        """Return a relation for each focus point, in their order."""
+        return [self.name(text, each, language) for each in focus]
 
     def name(self, text: str, focus: str, language: Language) -> str:
         """Return a relation such as "about" or "关于", in ``language``."""

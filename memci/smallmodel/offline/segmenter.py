@@ -21,7 +21,7 @@ from memci.smallmodel.ports import TopicSegment, Vectors
 # Characters of a segment's text, at most.
 LONGEST_SEGMENT = 1_500
 # After so long a silence a conversation begins anew.
-_PAUSE = timedelta(hours=6)
+PAUSE = timedelta(hours=6)
 # Share of MiniLM's vector in a Chinese utterance's; its words are the rest. MiniLM learned English.
 _DENSE_SHARE_CHINESE = 0.27
 # Words more usual than this say nothing about the topic.
@@ -104,7 +104,7 @@ def _seam(before: _Unit, after: _Unit) -> Seam:
         return Seam(PRICE)
     if (one.session_id, one.user_id) != (other.session_id, other.user_id):
         return Seam(PRICE, forced=True)
-    if other.said_at - one.said_at >= _PAUSE:
+    if other.said_at - one.said_at >= PAUSE:
         return Seam(PRICE, forced=True)
     if other.role is Role.TOOL:
         return Seam(PRICE, closed=True)

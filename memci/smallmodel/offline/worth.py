@@ -58,11 +58,11 @@ def worth_of(text: str, *, named: bool) -> float:
 
     A decision, preference, fact, plan, lesson, correction or rule reaches 6; talk does not.
     """
-    told = [sentence for sentence in sentences(text) if _states(sentence)]
+    told = _told(text)
     if not told:
         return _WORTH_OF_SMALL_TALK
     whole = "\n".join(told)
-    kinds = {kind for sentence in told for kind in _kinds(sentence)}
+    kinds = kinds_of(text)
     details = (bool(_NUMBER.search(whole)), named, len(whole) >= _LONG_ENOUGH_TO_TELL)
     if kinds:
         worth = _WORTH_OF_KIND + _WORTH_OF_ANOTHER * min(3, len(kinds) - 1)
@@ -71,6 +71,15 @@ def worth_of(text: str, *, named: bool) -> float:
     else:
         worth = _WORTH_OF_STATEMENT
     return round(min(_HIGHEST, worth + _WORTH_OF_DETAIL * sum(details)), _ROUNDED)
+
+
+def kinds_of(text: str) -> set[Cue]:
+    """Return what the text states that a long-term memory is for; empty: nothing of that kind."""
+    return {kind for sentence in _told(text) for kind in _kinds(sentence)}
+
+
+def _told(text: str) -> list[str]:
+    return [sentence for sentence in sentences(text) if _states(sentence)]
 
 
 def _states(sentence: str) -> bool:

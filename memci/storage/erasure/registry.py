@@ -123,6 +123,7 @@ REGISTRY: tuple[Entry, ...] = (
     Entry("edition", why="numbers; a network that is rebuilt is dropped at any erasure"),
     Entry("pass_snapshot", why=_NUMBERS),
     Entry("agent_setting", why=_NUMBERS),
+    Entry("model_usage", why="names of models, and numbers"),
     Entry("receipt", (_RECEIPTS,), of_agent="kind <> 'erasure'"),
     Entry("letter", why="bytes: the erasure reads them, and drops those that hold a message"),
     Entry("job", tuple(_FORGET_SEQS.format(name=name) for name in ("seqs", "wanted"))),

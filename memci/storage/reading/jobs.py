@@ -10,7 +10,7 @@ from sqlalchemy.engine import RowMapping
 
 _JOB = """
 SELECT ordinal, id, agent_id, kind, source, state, first_seq, last_seq, attempts, started,
-       not_before, last_error AS error, result, created_at, started_at, finished_at
+       not_before, last_error AS error, result, models, created_at, started_at, finished_at
   FROM job WHERE agent_id = %(agent)s {conditions} ORDER BY ordinal LIMIT %(limit)s
 """
 

@@ -17,6 +17,7 @@ from memci.storage.rows.network import (
     pass_snapshot,
     trail,
 )
+from memci.storage.rows.usage import model_total, model_usage
 from memci.storage.rows.vector_model import vector_model
 
 __all__ = [
@@ -36,6 +37,8 @@ __all__ = [
     "message_term",
     "message_vector",
     "metadata",
+    "model_total",
+    "model_usage",
     "node",
     "node_term",
     "node_vector",

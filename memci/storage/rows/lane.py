@@ -87,6 +87,8 @@ job = Table(
     Column("not_before", Instant),
     Column("last_error", Text),
     Column("result", Json),
+    # What language models took for it, over all its tries.
+    Column("models", Json),
     Column("traceparent", Text),
     made_at(),
     Column("started_at", Instant),

@@ -139,6 +139,8 @@ pass_log = Table(
     Column("forgotten", BigInteger, nullable=False, server_default=_ZERO),
     Column("broken", BigInteger, nullable=False, server_default=_ZERO),
     Column("given_up", BigInteger, nullable=False, server_default=_ZERO),
+    # What language models took for it.
+    Column("models", Json),
 )
 
 # The network as a pass left it: ids and numbers, no text. Arrays of one kind are parallel.

@@ -22,6 +22,7 @@ GET /v1/agents
 GET /v1/agents/{agent}
 GET /v1/agents/{agent}/settings
 PUT /v1/agents/{agent}/settings
+GET /v1/agents/{agent}/usage
 GET /v1/agents/{agent}/nodes
 GET /v1/agents/{agent}/nodes/{node_id}
 GET /v1/agents/{agent}/nodes/{node_id}/trail

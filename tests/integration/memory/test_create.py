@@ -299,7 +299,7 @@ def test_what_an_annotator_answers_is_cut_to_its_limits(ada: AgentUnderTest) -> 
 
 @pytest.mark.parametrize("answer", ["", "  ", "x" * 33, "\x00"])
 def test_a_useless_relation_name_becomes_the_generic_one(ada: AgentUnderTest, answer: str) -> None:
-    ada.models.relation_namer.name = lambda *_: answer
+    ada.models.relation_namer.names = lambda _, focus, __: [answer] * len(focus)
     ada.remember("A [Grace]")
     assert {link.relation for link in ada.links().values()} == {"related"}
 
@@ -308,7 +308,7 @@ def test_a_relation_namer_that_cannot_answer_costs_no_memory(ada: AgentUnderTest
     def refuse(*_: object) -> str:
         raise SmallModelAnswerError
 
-    ada.models.relation_namer.name = refuse
+    ada.models.relation_namer.names = refuse
     ada.remember("昨天和[小明]去公园")
     assert {link.relation for link in ada.links().values()} == {"相关"}
 
@@ -317,7 +317,7 @@ def test_a_model_that_is_down_writes_nothing(ada: AgentUnderTest) -> None:
     def down(*_: object) -> str:
         raise SmallModelUnavailableError
 
-    ada.models.relation_namer.name = down
+    ada.models.relation_namer.names = down
     with pytest.raises(SmallModelUnavailableError):
         ada.remember("A [Grace]")
     assert ada.nodes() == []

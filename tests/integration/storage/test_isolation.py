@@ -14,12 +14,13 @@ from memci.storage.rows import metadata
 DIALECT = postgresql.dialect()
 QUEUE_TABLES = {"lane", "job"}
 # Of the whole database: they hold nothing of any agent.
-COMMON_TABLES = {"vector_model"}
+COMMON_TABLES = {"vector_model", "model_total"}
 CONTENT_TABLES = sorted(set(metadata.tables) - QUEUE_TABLES - COMMON_TABLES)
 VALUES = {
     "TEXT": "'x'", "BIGINT": "1", "INTEGER": "1", "UUID": "gen_random_uuid()", "JSONB": "'{}'",
     "BYTEA": "'x'", "HALFVEC": "'[1,0]'", "TEXT[]": "'{}'", "BIGINT[]": "'{}'", "FLOAT": "0.5",
     "DOUBLE PRECISION": "0.5", "TIMESTAMP WITH TIME ZONE": "now()", "BOOLEAN": "false",
+    "DATE": "current_date",
     "INTEGER[]": "'{}'", "REAL[]": "'{}'",
 }  # fmt: skip
 

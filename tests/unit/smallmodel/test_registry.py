@@ -1,4 +1,5 @@
 import importlib.metadata
+import os
 import subprocess
 import sys
 from importlib.metadata import EntryPoint
@@ -50,7 +51,9 @@ def test_a_third_party_is_chosen_by_family_and_model():
 @pytest.mark.usefixtures("_third_party")
 @pytest.mark.parametrize("name", ["acme", "acme:", "nobody:x", "", "Offline"])
 def test_an_unknown_adapter_names_the_known_ones(name):
-    with pytest.raises(ConfigurationError, match=r"MEMCI_ANNOTATOR.*offline, acme:<model>"):
+    with pytest.raises(
+        ConfigurationError, match=r"MEMCI_ANNOTATOR.*offline, acme:<model>, llm:<model>"
+    ):
         registry.build_small_models(Settings(annotator=name))
 
 
@@ -63,6 +66,36 @@ def test_building_loads_no_model():
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("module", ["workers", "memci.http.app", "memci.cli.app", "beat_schedule"])
+def test_without_a_language_model_no_process_imports_litellm(module):
+    """Nor with one, before it is asked: the API, beat and upkeep never ask."""
+    code = (
+        f"import sys, {module}; from memci.config import Settings;"
+        "from memci.smallmodel.registry import build_small_models;"
+        "build_small_models(Settings()).compressor.compress('We met. ' * 20, 30);"
+        "build_small_models(Settings(compressor='llm:openai/x', embedder='llm:openai/y'));"
+        "print('litellm' in sys.modules)"
+    )
+    addresses = {"MEMCI_DATABASE_URL": "postgresql://no/x", "MEMCI_BROKER_URL": "redis://no"}
+    found = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True,
+        env={**os.environ, **addresses},
+    )  # fmt: skip
+    assert found.stdout.strip() == "False"
+
+
+def test_a_worker_with_a_language_model_loads_it_before_its_first_job():
+    code = (
+        "import sys; from memci.config import Settings;"
+        "from memci.smallmodel.registry import build_small_models;"
+        "made = build_small_models(Settings(compressor='llm:openai/x', embedder='llm:openai/y',"
+        " llm={'dimension': 8}));"
+        "made.load(); print('litellm' in sys.modules, 'torch' in sys.modules)"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "True False"
 
 
 def test_nothing_is_printed_fetched_or_left_in_a_shared_folder(tmp_path):
@@ -83,7 +116,9 @@ messages = [Message(n, str(n), Role.USER, text, datetime.now(UTC)) for n in (1, 
 models.segmenter.segment(messages, models.embedder.embed([text, text]))
 models.annotator.annotate([text, "We decided to move to Oslo."])
 models.compressor.compress(text, 10)
-models.relation_namer.name(text, "李明", Language.CHINESE)
+models.relation_namer.names(text, ["李明"], Language.CHINESE)
+models.judge.judge([text])
+models.summarizer.summarize(messages, "", 40)
 models.lexicon.terms(text)
 models.tokens.count(text)
 """

@@ -1,0 +1,104 @@
+"""Turns texts into vectors, by a provider's embedding model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from memci.domain.usage import Usage
+from memci.errors import ConfigurationError, SmallModelAnswerError
+from memci.smallmodel.account import current_account
+from memci.smallmodel.litellm.provider import Provider, Spent
+from memci.smallmodel.offline.pieces import cut_into_pieces
+from memci.smallmodel.ports import Vectors
+
+TASK = "embedder"
+_BATCH = 64
+# Characters: what models of 2,000 tokens and more read whole, in any language.
+_WINDOW = 2_000
+
+
+class LlmEmbedder:
+    """Batches of 64 windows; nothing can stand in for it, so no budget holds it back.
+
+    Another model's vectors cannot be compared with its own: when it is away, whoever asks waits.
+    """
+
+    def __init__(self, provider: Provider, dimension: int | None) -> None:
+        """Take the numbers in one vector; None: as LiteLLM's table says."""
+        self._provider = provider
+        self._dimension = dimension
+
+    @property
+    def model(self) -> str:
+        """The model's name, stored beside every vector."""
+        return self._provider.model
+
+    @property
+    def dimension(self) -> int:
+        """Numbers in one vector, or ``ConfigurationError`` where nobody says how many."""
+        if self._dimension is None:
+            self._dimension = self._provider.dimension
+        if self._dimension is None:
+            raise ConfigurationError(
+                f"set MEMCI_LLM__DIMENSION to the length of {self.model}'s vectors: it is not known"
+            )
+        return self._dimension
+
+    def load(self) -> None:
+        """Import what calls need, and see that the dimension is known."""
+        self._provider.load()
+        _ = self.dimension
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Return unit vectors, shape (len(texts), dimension); long texts are pooled."""
+        windows = [(row, piece) for row, text in enumerate(texts) for piece in _windows(text)]
+        vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
+        for first in range(0, len(windows), _BATCH):
+            batch = windows[first : first + _BATCH]
+            found = self._unit(self._ask([piece for _, piece in batch]))
+            lengths = np.array([len(piece) for _, piece in batch], dtype=np.float32)
+            np.add.at(vectors, [row for row, _ in batch], found * lengths[:, None])
+        return self._unit(vectors)
+
+    def _ask(self, texts: list[str]) -> Vectors:
+        account = current_account()
+        key = (TASK, self.model, *texts)
+        if key in account.answers:
+            known: Vectors = account.answers[key]
+            return known
+        account.begin(TASK, self.model, limited=False)
+        spent, failures = Spent(0, 0, None), 1
+        try:
+            vectors, spent = self._provider.embed(texts)
+            if vectors.shape != (len(texts), self.dimension):
+                raise SmallModelAnswerError(
+                    f"{self.model} gives vectors of {vectors.shape[1]} numbers, not of "
+                    f"{self.dimension}: set MEMCI_LLM__DIMENSION"
+                )
+            failures = 0
+        finally:
+            account.end(
+                TASK,
+                self.model,
+                Usage(
+                    failures=failures,
+                    prompt_tokens=spent.prompt_tokens,
+                    completion_tokens=spent.completion_tokens,
+                    cost=spent.cost,
+                    unpriced=int(not failures and spent.cost is None),
+                ),
+            )
+        account.answers[key] = vectors
+        return vectors
+
+    def _unit(self, vectors: Vectors) -> Vectors:
+        norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+        unit: Vectors = vectors / np.maximum(norms, np.finfo(np.float32).tiny)
+        return unit
+
+
+def _windows(text: str) -> list[str]:
+    """Cut a text into what the model reads at once; providers refuse empty texts."""
+    return list(cut_into_pieces(text, _WINDOW)) or ["."]

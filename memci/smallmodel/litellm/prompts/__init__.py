@@ -1,0 +1,14 @@
+"""What models are told: one file for each prompt and language, ``<prompt>.<language>.md``."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+
+from memci.domain.language import Language
+
+
+@cache
+def instructions(prompt: str, language: Language) -> str:
+    """Return the instructions of a prompt."""
+    return files(__name__).joinpath(f"{prompt}.{language}.md").read_text(encoding="utf-8").strip()

@@ -1,0 +1,198 @@
+"""The one module that imports LiteLLM, when its first call is made.
+
+One call is one request: nothing below retries, since what is tried again, when and how often is
+counted and decided above (M13, queue.md). LiteLLM calls nobody but the provider: its table of
+prices comes with its wheel, and neither it nor its messages are logged.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from threading import Lock
+from types import ModuleType
+from typing import Any, TypeVar
+
+import numpy as np
+
+from memci.errors import SmallModelAnswerError
+from memci.smallmodel.litellm.deadline import within
+from memci.smallmodel.litellm.failure import understood
+from memci.smallmodel.ports import Vectors
+
+T = TypeVar("T")
+
+_loading = Lock()
+# Loggers that write down whole requests, or errors that quote them.
+_QUOTES_PROMPTS = ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy", "openai", "httpx", "httpcore")
+_READ_AT_IMPORT = {
+    # Prices and headers from the wheel: else it asks the network for them.
+    "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+    "LITELLM_LOCAL_ANTHROPIC_BETA_HEADERS": "True",
+    "LITELLM_LOCAL_BLOG_POSTS": "True",
+    # Embedding takes a wish for no retries for no wish, and retries as often as this says.
+    "DEFAULT_MAX_RETRIES": "0",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What one call took; ``cost`` in US dollars, None: the price of this model is not known."""
+
+    prompt_tokens: int
+    completion_tokens: int
+    cost: float | None
+
+
+@dataclass(frozen=True)
+class Provider:
+    """One model at one address. ``model`` is named as LiteLLM names it: ``ollama_chat/qwen3:4b``.
+
+    Every call raises ``SmallModelUnavailableError`` or ``SmallModelAnswerError``, in words of our
+    own: what a provider says may quote the text, or the key.
+    """
+
+    model: str
+    api_base: str | None
+    api_key: str | None
+    timeout_s: float
+    temperature: float
+    max_answer_tokens: int
+
+    def __repr__(self) -> str:
+        """Name the model alone: the address may hold a password, and the key is one."""
+        return f"Provider({self.model})"
+
+    def load(self) -> None:
+        """Import LiteLLM, which takes seconds."""
+        _litellm()
+
+    def complete(
+        self, system: str, user: str, name: str, schema: dict[str, Any]
+    ) -> tuple[str, Spent]:
+        """Return what the model says to two messages; it is asked for JSON of a schema."""
+        given = _litellm()
+        form = {"name": name, "strict": True, "schema": schema}
+        how: dict[str, Any] = {
+            "messages": [
+                {"role": "system", "content": system},
+                {"role": "user", "content": user},
+            ],
+            "response_format": {"type": "json_schema", "json_schema": form},
+            "max_tokens": self.max_answer_tokens,
+            "temperature": self.temperature,
+        }
+        known = given.get_supported_openai_params(model=self.model) or how
+        how = {key: value for key, value in how.items() if key == "messages" or key in known}
+
+        def complete() -> Any:
+            try:
+                return given.completion(**self._where, **how)
+            except given.UnsupportedParamsError:  # raised before anything is sent
+                how.pop("temperature", None)
+                return given.completion(**self._where, **how)
+
+        response = self._call(complete)
+        spent = self._spent(getattr(response, "usage", None))
+        return _text_of(response), spent
+
+    def embed(self, texts: Sequence[str]) -> tuple[Vectors, Spent]:
+        """Return a vector for each text, as the model gives them: shape (len(texts), d)."""
+        given = _litellm()
+        response = self._call(lambda: given.embedding(**self._where, input=list(texts)))
+        return _rows_of(response, len(texts)), self._spent(getattr(response, "usage", None))
+
+    @property
+    def dimension(self) -> int | None:
+        """How long the vectors of this model are, if LiteLLM's table knows."""
+        known = self._priced(_litellm())
+        size = known.get("output_vector_size") if known else None
+        return int(size) if size else None
+
+    @property
+    def _where(self) -> dict[str, Any]:
+        return {
+            "model": self.model,
+            "api_base": self.api_base,
+            "api_key": self.api_key,
+            "timeout": self.timeout_s,
+            "num_retries": 0,
+            "max_retries": 0,
+            "drop_params": False,  # else a 422 is answered by a second request
+        }
+
+    def _call(self, call: Callable[[], T]) -> T:
+        try:
+            return within(self.timeout_s, call)
+        except Exception as error:  # noqa: BLE001 - it raises whatever it likes
+            raise understood(error, self.model) from None
+
+    def _spent(self, usage: Any) -> Spent:
+        prompt = _count(getattr(usage, "prompt_tokens", 0))
+        completion = _count(getattr(usage, "completion_tokens", 0))
+        return Spent(prompt, completion, self._cost(prompt, completion))
+
+    def _cost(self, prompt_tokens: int, completion_tokens: int) -> float | None:
+        given = _litellm()
+        # Not by LiteLLM's own look-up: that asks an Ollama server over the network, and takes
+        # what it does not know to be free.
+        known = self._priced(given)
+        if not known or known.get("input_cost_per_token") is None:
+            return None
+        per_prompt = float(known["input_cost_per_token"])
+        per_completion = float(known.get("output_cost_per_token") or 0.0)
+        return prompt_tokens * per_prompt + completion_tokens * per_completion
+
+    def _priced(self, given: ModuleType) -> dict[str, Any] | None:
+        """Return LiteLLM's line on this model; some are listed without their provider's name."""
+        table: dict[str, dict[str, Any]] = given.model_cost
+        family, _, bare = self.model.partition("/")
+        line = table.get(self.model)
+        if line is None and bare and table.get(bare, {}).get("litellm_provider") == family:
+            line = table[bare]
+        return line
+
+
+@cache
+def _litellm() -> ModuleType:
+    with _loading:
+        os.environ.update(_READ_AT_IMPORT)
+        import litellm  # noqa: PLC0415 - takes seconds; processes without such models go without
+
+        litellm.suppress_debug_info = True  # it prints advice on stdout
+        litellm.turn_off_message_logging = True
+        for name in _QUOTES_PROMPTS:
+            logging.getLogger(name).setLevel(logging.CRITICAL)
+        return litellm
+
+
+def _text_of(response: Any) -> str:
+    choices = getattr(response, "choices", None)
+    if not choices:
+        raise SmallModelAnswerError("the model answered without a choice")
+    if getattr(choices[0], "finish_reason", None) == "length":
+        raise SmallModelAnswerError("the model's answer was cut off: it is too long")
+    content = getattr(getattr(choices[0], "message", None), "content", None)
+    if not isinstance(content, str) or not content.strip():
+        raise SmallModelAnswerError("the model gave an empty answer")
+    return content
+
+
+def _rows_of(response: Any, count: int) -> Vectors:
+    """Return the vectors in the order of the texts: each says which text it is of."""
+    try:
+        rows = {int(each["index"]): each["embedding"] for each in response.data}
+        vectors = np.array([rows[at] for at in range(count)], dtype=np.float32)
+    except (KeyError, TypeError, ValueError, AttributeError):
+        raise SmallModelAnswerError("the model's vectors are not those of the texts") from None
+    if len(rows) != count or vectors.ndim != 2 or not np.isfinite(vectors).all():  # noqa: PLR2004
+        raise SmallModelAnswerError("the model's vectors are not those of the texts")
+    return vectors
+
+
+def _count(number: Any) -> int:
+    """Return a count of tokens; a provider's word for it is no more than its word."""
+    return max(0, int(number)) if isinstance(number, (int, float)) else 0

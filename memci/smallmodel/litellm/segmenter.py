@@ -1,0 +1,120 @@
+"""Cuts messages into topic segments (M3), by a language model.
+
+The model names the messages with which topics begin and nothing else: the text of a segment is
+put together here, so none can be lost or invented.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from memci.domain.language import language_of
+from memci.domain.message import Message, Role
+from memci.errors import SmallModelAnswerError
+from memci.smallmodel.litellm.answer import Cuts
+from memci.smallmodel.litellm.excerpt import excerpt, speaker
+from memci.smallmodel.litellm.language_model import LanguageModel, Question
+from memci.smallmodel.offline.segmenter import LONGEST_SEGMENT, PAUSE
+from memci.smallmodel.ports import Segmenter, TopicSegment, Vectors
+
+# Messages and characters that one call shows.
+_MOST_SHOWN = 40
+_LONGEST_SHOWN = 12_000
+# Characters of one message that tell what it is about.
+_LONGEST_MESSAGE = 600
+
+
+class LlmSegmenter:
+    """Asks for the topics' beginnings, window by window.
+
+    The last topic of a window may go on behind it, so the next window begins with it. What is
+    longer than a segment may be, and what a wrong answer leaves uncut, the offline model cuts.
+    """
+
+    def __init__(self, model: LanguageModel, offline: Segmenter) -> None:
+        """Take the model, and the rules below it."""
+        self._model = model
+        self._offline = offline
+
+    def load(self) -> None:
+        """Import what calls need."""
+        self._model.load()
+
+    def segment(self, messages: Sequence[Message], vectors: Vectors) -> list[TopicSegment]:
+        """Cut ``messages`` (ascending seq), one row of ``vectors`` each."""
+        rows = [row for row, message in enumerate(messages) if message.text.strip()]
+        told = [messages[row] for row in rows]
+        segments: list[TopicSegment] = []
+        for start, end in pairwise(self._seams(told, vectors[rows])):
+            segments += self._whole(told[start:end], vectors[rows[start:end]])
+        return segments
+
+    def _whole(self, messages: Sequence[Message], vectors: Vectors) -> list[TopicSegment]:
+        text = "\n".join(message.text.strip() for message in messages)
+        if len(text) > LONGEST_SEGMENT:
+            return self._offline.segment(messages, vectors)
+        seqs = tuple(message.seq for message in messages)
+        return [TopicSegment(text, seqs, language_of(text))]
+
+    def _seams(self, messages: Sequence[Message], vectors: Vectors) -> list[int]:
+        """Return where segments begin, and the end; a silence of hours is a seam by itself."""
+        pauses = [at for at in range(1, len(messages)) if _pauses(messages, at)]
+        seams = {0, *pauses, len(messages)}
+        for first, end in pairwise(sorted(seams)):
+            start = first
+            while start < end:
+                stop = start + _window(messages[start:end])
+                begins = self._begins(messages[start:stop], vectors[start:stop])
+                seams |= {start + at for at in begins}
+                # Go on with the topic that the window may have cut. One that fills half of it is
+                # long enough to be cut: else the same messages would be shown again and again.
+                reopened = stop < end and begins[-1] >= (stop - start) / 2
+                start = start + begins[-1] if reopened else stop
+        return sorted(seams)
+
+    def _begins(self, messages: Sequence[Message], vectors: Vectors) -> list[int]:
+        """Return the messages with which topics begin, by their place; 0 is always among them."""
+        if len(messages) == 1:
+            return [0]
+
+        def read(cuts: Cuts) -> list[int]:
+            if not all(1 <= number <= len(messages) for number in cuts.starts):
+                raise SmallModelAnswerError("the model named messages that it was not shown")
+            begins = {number - 1 for number in cuts.starts}
+            # A tool's result stays with its call.
+            return sorted({0} | {at for at in begins if messages[at].role is not Role.TOOL})
+
+        question = Question(
+            prompt="segment",
+            language=language_of("\n".join(message.text for message in messages)),
+            data={"messages": [_shown(at, each) for at, each in enumerate(messages, 1)]},
+            shape=Cuts,
+            read=read,
+        )
+        return self._model.ask(question, lambda: self._by_rules(messages, vectors))
+
+    def _by_rules(self, messages: Sequence[Message], vectors: Vectors) -> list[int]:
+        places = {message.seq: at for at, message in enumerate(messages)}
+        cut = self._offline.segment(messages, vectors)
+        return sorted({0} | {places[segment.seqs[0]] for segment in cut})
+
+
+def _shown(number: int, message: Message) -> dict[str, object]:
+    text = excerpt(message.text, _LONGEST_MESSAGE)
+    return {"n": number, "speaker": speaker(message), "text": text}
+
+
+def _window(messages: Sequence[Message]) -> int:
+    """Return how many of the messages one call shows; at least one."""
+    room = _LONGEST_SHOWN
+    for count, message in enumerate(messages[:_MOST_SHOWN]):
+        room -= min(len(message.text), _LONGEST_MESSAGE)
+        if room < 0:
+            return max(count, 1)
+    return min(len(messages), _MOST_SHOWN)
+
+
+def _pauses(messages: Sequence[Message], at: int) -> bool:
+    silent = messages[at].said_at - messages[at - 1].said_at
+    return silent >= PAUSE and messages[at].role is not Role.TOOL

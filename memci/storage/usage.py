@@ -1,0 +1,137 @@
+"""What language models took, written as it happens and read for budgets and lists.
+
+It is no effect of a job: calls that were made count, whatever becomes of the work that they were
+made for. So it is written outside the fence, and never holds text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
+from datetime import date
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from psycopg.types.json import Jsonb
+from sqlalchemy import Connection
+
+from memci.domain.usage import Usage
+
+_COUNTS = [each.name for each in fields(Usage) if each.name != "cost"]
+_NAMES = [*_COUNTS, "cost"]
+_COST_SUM = """
+cost = CASE WHEN coalesce(old.cost, excluded.cost) IS NOT NULL
+            THEN coalesce(old.cost, 0) + coalesce(excluded.cost, 0) END
+"""
+_SUMS = ", ".join([*(f"{name} = old.{name} + excluded.{name}" for name in _COUNTS), _COST_SUM])
+_VALUES = ", ".join(f"%({name})s" for name in _NAMES)
+# Of an agent that was erased meanwhile nothing comes back (M25).
+_ADD = f"""
+INSERT INTO model_usage AS old (agent_id, day, task, model, {", ".join(_NAMES)})
+SELECT %(agent)s, %(day)s, %(task)s, %(model)s, {_VALUES}
+WHERE EXISTS (SELECT FROM lane WHERE agent_id = %(agent)s)
+ON CONFLICT (agent_id, day, task, model) DO UPDATE SET {_SUMS}
+"""  # noqa: S608 - names of our own
+_ADD_TOTAL = f"""
+INSERT INTO model_total AS old (task, model, {", ".join(_NAMES)})
+VALUES (%(task)s, %(model)s, {_VALUES})
+ON CONFLICT (task, model) DO UPDATE SET {_SUMS}
+"""  # noqa: S608 - names of our own
+_TOTALS = ", ".join(f"coalesce(sum({name}), 0)::bigint AS {name}" for name in _COUNTS)
+_OF_DAY = f"""
+SELECT {_TOTALS}, sum(cost) AS cost FROM model_usage WHERE agent_id = %s AND day = %s
+"""  # noqa: S608 - names of our own
+_BY_DAY = f"""
+SELECT day, task, model, {", ".join(_NAMES)} FROM model_usage
+WHERE agent_id = %s AND day BETWEEN %s AND %s ORDER BY day DESC, task, model
+"""  # noqa: S608 - names of our own
+_ALL = f"SELECT task, model, {', '.join(_NAMES)} FROM model_total"  # noqa: S608 - names of our own
+_PASSES = """
+SELECT number, started_at, finished_at, models FROM pass_log
+WHERE agent_id = %s AND models IS NOT NULL ORDER BY number DESC LIMIT %s
+"""
+_MODELS_OF_JOB = "SELECT models FROM job WHERE agent_id = %s AND id = %s FOR UPDATE"
+_SET_ON_JOB = "UPDATE job SET models = %s WHERE agent_id = %s AND id = %s"
+_MODELS_OF_SCAN = "SELECT models FROM pass_log WHERE agent_id = %s AND number = %s FOR UPDATE"
+_SET_ON_SCAN = "UPDATE pass_log SET models = %s WHERE agent_id = %s AND number = %s"
+
+
+class Use(NamedTuple):
+    """One task, done by one model."""
+
+    task: str
+    model: str
+
+
+@dataclass(frozen=True, slots=True)
+class DayOfUse:
+    """What one model took for one task on one day."""
+
+    day: date
+    use: Use
+    usage: Usage
+
+
+def add_usage(connection: Connection, agent_id: str, day: date, use: Use, usage: Usage) -> None:
+    """Add to the agent's day and to the total of all agents."""
+    values = {"agent": agent_id, "day": day, **use._asdict(), **asdict(usage)}
+    if connection.exec_driver_sql(_ADD, values).rowcount:
+        # Last, since all agents share this row.
+        connection.exec_driver_sql(_ADD_TOTAL, values)
+
+
+def add_to_job(connection: Connection, agent_id: str, job_id: UUID, use: Use, usage: Usage) -> None:
+    """Note on a job what it made a model do."""
+    row = connection.exec_driver_sql(_MODELS_OF_JOB, (agent_id, job_id)).first()
+    if row is not None:
+        models = _added(row.models, use, usage)
+        connection.exec_driver_sql(_SET_ON_JOB, (models, agent_id, job_id))
+
+
+def add_to_pass(connection: Connection, agent_id: str, number: int, use: Use, usage: Usage) -> None:
+    """Note on a pass what it made a model do."""
+    row = connection.exec_driver_sql(_MODELS_OF_SCAN, (agent_id, number)).first()
+    if row is not None:
+        models = _added(row.models, use, usage)
+        connection.exec_driver_sql(_SET_ON_SCAN, (models, agent_id, number))
+
+
+def usage_of_day(connection: Connection, agent_id: str, day: date) -> Usage:
+    """Return what all models took for an agent on one day."""
+    row = connection.exec_driver_sql(_OF_DAY, (agent_id, day)).mappings().one()
+    return Usage(**row)
+
+
+def usage_by_day(
+    connection: Connection, agent_id: str, first: date, last: date
+) -> Sequence[DayOfUse]:
+    """Return what each model took for each task, the latest day first."""
+    rows = connection.exec_driver_sql(_BY_DAY, (agent_id, first, last)).mappings()
+    return [DayOfUse(row["day"], Use(row["task"], row["model"]), _usage(row)) for row in rows]
+
+
+def passes_with_models(connection: Connection, agent_id: str, limit: int) -> Sequence[Any]:
+    """Return the latest passes that asked a model: number, started_at, finished_at, models."""
+    return connection.exec_driver_sql(_PASSES, (agent_id, limit)).mappings().all()
+
+
+def total_usage(connection: Connection) -> list[tuple[Use, Usage]]:
+    """Return what each model took for each task, for all agents; wants an upkeep transaction."""
+    rows = connection.exec_driver_sql(_ALL).mappings()
+    return [(Use(row["task"], row["model"]), _usage(row)) for row in rows]
+
+
+def _usage(row: Any) -> Usage:
+    return Usage(**{name: row[name] for name in _NAMES})
+
+
+def _added(models: list[dict[str, Any]] | None, use: Use, usage: Usage) -> Jsonb:
+    """Add to a list of uses, one entry for each task and model."""
+    entries = {Use(each.pop("task"), each.pop("model")): Usage(**each) for each in models or []}
+    entries[use] = entries.get(use, Usage()) + usage
+    return Jsonb(
+        [
+            {**key._asdict(), **asdict(value)}
+            for key, value in sorted(entries.items(), key=lambda each: each[0])
+        ]
+    )

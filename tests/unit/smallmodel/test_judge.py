@@ -1,0 +1,59 @@
+"""What the offline judge keeps for long (R3), in English and Chinese."""
+
+from __future__ import annotations
+
+import pytest
+
+from memci.smallmodel.offline.annotator import OfflineAnnotator
+from memci.smallmodel.offline.judge import OfflineJudge
+
+KEPT = [
+    "We decided to move the billing service to Postgres.",
+    "My daughter Lin is allergic to peanuts.",
+    "I prefer the aisle seat on long flights.",
+    "Next month we plan to visit Oslo.",
+    "Lesson: the outage was caused by a full disk.",
+    "Actually, I no longer work at Acme.",
+    "我们决定把订单服务迁到自建机房，由李明负责。",
+    "我女儿对花生过敏。",
+    "我喜欢靠过道的座位。",
+    "我们打算下个月去上海。",
+    "更正：我不再在那家公司工作了。",
+]
+NOT_KEPT = [
+    "Hi there!",
+    "Thanks a lot!",
+    "ok",
+    "How are you?",
+    "你好！",
+    "谢谢",
+    "哈哈",
+    "你叫什么名字？",
+]
+
+
+@pytest.mark.parametrize("text", KEPT)
+def test_what_a_long_term_memory_holds_is_eligible(text: str):
+    (given,) = OfflineJudge().judge([text])
+    assert given.eligible
+    assert given.worth > OfflineJudge().judge(["ok"])[0].worth
+
+
+@pytest.mark.parametrize("text", NOT_KEPT)
+def test_small_talk_is_not(text: str):
+    (given,) = OfflineJudge().judge([text])
+    assert not given.eligible
+    assert given.worth < 6
+
+
+@pytest.mark.parametrize("text", KEPT + NOT_KEPT)
+def test_its_worth_is_the_annotators(text: str):
+    assert OfflineJudge().judge([text], ["Before."])[0].worth == (
+        OfflineAnnotator().annotate([text])[0].worth
+    )
+
+
+def test_as_many_answers_as_texts_in_their_order():
+    one, other = OfflineJudge().judge([KEPT[0], NOT_KEPT[0]])
+    assert (one.eligible, other.eligible) == (True, False)
+    assert OfflineJudge().judge([]) == []
