@@ -20,7 +20,6 @@ from memci.domain.memory.scan import (
     Kept,
     Protected,
     ScannedNode,
-    Verdict,
     scan,
 )
 from memci.domain.memory.shrink import check_compressed, shrunk_keywords, shrunk_phrase
@@ -32,11 +31,23 @@ from memci.smallmodel.registry import SmallModels
 from memci.storage.index import Embedded, Terms, index_nodes
 from memci.storage.links import decay_links
 from memci.storage.passes import PassCounts, log_pass
-from memci.storage.scans import Batch, count_attempt, write_outcome
+from memci.storage.scans import Batch, count_attempts, write_outcome
 from memci.storage.session import Connection
 
 # So many calls in a row, on different nodes, without an answer: the model as a whole is down.
 MODEL_DOWN = 3
+# Memories shortened in one batch: what is left of them is embedded in one call, and the lane looks
+# at its mailbox when they are written.
+_SHORTENED_AT_ONCE = 32
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """A node to be shortened to ``target`` characters, after so many calls in this pass."""
+
+    node: ScannedNode
+    target: int
+    attempts: int
 
 
 @dataclass
@@ -64,12 +75,23 @@ class BatchScan:
 
     def run(self, batch: Batch, time_is_up: Callable[[], bool]) -> None:
         """Scan the nodes in order until all are through, the time is up or the model is down."""
+        at_once = self.models.compressor.at_once
+        wanted: dict[int, _Wanted] = {}
         verdicts = scan(batch.nodes, batch.supports, batch.focus, self.parameters)
         for count, (node, verdict) in enumerate(verdicts):
-            if self.retry_at or (count and isinstance(verdict, Compress) and time_is_up()):
+            shortens = isinstance(verdict, Compress)
+            full = len(wanted) + len(self.outcome.compressed) >= _SHORTENED_AT_ONCE
+            if self.retry_at or (count and shortens and (full or time_is_up())):
                 self.complete = False
                 break
-            self._settle(node, verdict, batch.attempts[node.id])
+            if isinstance(verdict, Compress):
+                wanted[node.id] = _Wanted(node, verdict.target, batch.attempts[node.id])
+            else:
+                self._settle(node, verdict)
+            if len(wanted) >= at_once:
+                self._compress(wanted)
+                wanted = {}
+        self._compress(wanted)
         self._index(batch.attempts)
 
     def write(self, connection: Connection, focus: Collection[int]) -> None:
@@ -87,7 +109,7 @@ class BatchScan:
         )
         log_pass(connection, agent_id, number, counts)
 
-    def _settle(self, node: ScannedNode, verdict: Verdict, attempts: int) -> None:
+    def _settle(self, node: ScannedNode, verdict: Protected | Forgotten | Kept) -> None:
         match verdict:
             case Protected():
                 self.outcome.protected.append(node.id)
@@ -95,28 +117,37 @@ class BatchScan:
                 self.outcome.forgotten[node.id] = reason
             case Kept():
                 self.outcome.kept.append(node.id)
-            case Compress(target):
-                self._compress(node, target, attempts)
 
-    def _compress(self, node: ScannedNode, target: int, attempts: int) -> None:
-        if attempts >= self.parameters.max_retries:
-            self._give_up(node.id)
+    def _compress(self, wanted: Mapping[int, _Wanted]) -> None:
+        """Have nodes shortened, as many as the compressor takes at once."""
+        tried = {id_: each for id_, each in wanted.items() if not self._is_spent(each)}
+        if not tried:
             return
-        # Counted before the call and kept even if this process dies in it.
+        # Counted before the calls and kept even if this process dies in one.
         with self.lease.effect(durable=False) as connection:
-            text = count_attempt(connection, self.lease.agent_id, node.id, self.cursor.number)
-        if text is None:
-            return  # erased since the batch was read
+            texts = count_attempts(connection, self.lease.agent_id, list(tried), self.cursor.number)
+        for id_, each in tried.items():
+            if id_ in texts:  # else erased since the batch was read
+                self._shorten(each, texts[id_])
+
+    def _is_spent(self, wanted: _Wanted) -> bool:
+        spent = wanted.attempts >= self.parameters.max_retries
+        if spent:
+            self._give_up(wanted.node.id)
+        return spent
+
+    def _shorten(self, wanted: _Wanted, text: NodeText) -> None:
+        node, attempts = wanted.node, wanted.attempts + 1
         try:
-            answer = self.models.compressor.compress(text.content, target)
+            answer = self.models.compressor.compress(text.content, wanted.target)
             self.unavailable = 0
-            shrunk = check_compressed(answer, target=target, length=len(text.content))
+            shrunk = check_compressed(answer, target=wanted.target, length=len(text.content))
         except SmallModelUnavailableError as error:
             self.unavailable += 1
-            self._fail(node.id, attempts + 1, error.retry_after_s or 0.0)
+            self._fail(node.id, attempts, error.retry_after_s or 0.0)
         except SmallModelError:
             self.unavailable = 0
-            self._fail(node.id, attempts + 1)
+            self._fail(node.id, attempts)
         else:
             self.outcome.compressed.append(_compressed(node, text, shrunk))
 

@@ -100,6 +100,14 @@ class RelationNamer(Protocol):
 class Compressor(Protocol):
     """Says the same in fewer characters (M12)."""
 
+    @property
+    def at_once(self) -> int:
+        """Texts of which the calls are counted together, before the first is made (M13).
+
+        1 where a call costs something: a process that dies in the middle has counted them all.
+        """
+        ...
+
     def compress(self, text: str, target: int) -> str:
         """Return at most ``target`` characters (Unicode code points) of what ``text`` says."""
         ...

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -30,11 +31,11 @@ FROM (
 ) AS next
 ORDER BY scan_count, id
 """
-_COUNT_ATTEMPT = """
+_COUNT_ATTEMPTS = """
 UPDATE node SET attempts = CASE WHEN attempts_pass = %(pass)s THEN attempts + 1 ELSE 1 END,
                 attempts_pass = %(pass)s, retry_at = NULL
-WHERE agent_id = %(agent)s AND id = %(node)s
-RETURNING content, phrase, keywords, language
+WHERE agent_id = %(agent)s AND id = ANY(%(nodes)s)
+RETURNING id, content, phrase, keywords, language
 """
 _SCANNED = """
 UPDATE node SET scan_count = scan_count + 1, last_pass = %s
@@ -81,16 +82,18 @@ def next_batch(
     )
 
 
-def count_attempt(
-    connection: Connection, agent_id: str, node_id: int, pass_number: int
-) -> NodeText | None:
-    """Count a small-model call that is about to be made, and return what to compress (M13).
+def count_attempts(
+    connection: Connection, agent_id: str, nodes: Collection[int], pass_number: int
+) -> dict[int, NodeText]:
+    """Count small-model calls that are about to be made, and return what to compress (M13).
 
-    None: the node is gone.
+    Nodes that are gone are left out.
     """
-    values = {"agent": agent_id, "pass": pass_number, "node": node_id}
-    row = connection.exec_driver_sql(_COUNT_ATTEMPT, values).first()
-    return None if row is None else NodeText(row[0], row[1], tuple(row[2]), Language(row[3]))
+    values = {"agent": agent_id, "pass": pass_number, "nodes": list(nodes)}
+    return {
+        row[0]: NodeText(row[1], row[2], tuple(row[3]), Language(row[4]))
+        for row in connection.exec_driver_sql(_COUNT_ATTEMPTS, values)
+    }
 
 
 def write_outcome(

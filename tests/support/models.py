@@ -74,6 +74,7 @@ class ScriptedCompressor:
     script: list[Callable[[str, int], str]] = field(default_factory=list)
     rest: Callable[[str, int], str] = keep_beginning
     asked: list[str] = field(default_factory=list)
+    at_once: int = 1
 
     def compress(self, text: str, target: int) -> str:
         self.asked.append(text)

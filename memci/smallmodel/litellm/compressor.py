@@ -23,6 +23,8 @@ class LlmCompressor:
     model's.
     """
 
+    at_once = 1
+
     def __init__(self, model: LanguageModel, offline: Compressor) -> None:
         """Take the model, and what stands in for it."""
         self._model = model

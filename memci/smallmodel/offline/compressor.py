@@ -28,6 +28,8 @@ _LABEL_SHARE = 0.2
 class OfflineCompressor:
     """Extractive, for English and Chinese; other languages by English's rules."""
 
+    at_once = 32
+
     def compress(self, text: str, target: int) -> str:
         """Return at most ``target`` characters; empty only when ``text`` or ``target`` is."""
         text = text.strip()
