@@ -22,7 +22,10 @@ from memci.testing import wait_until
 
 _AGENT = "ada"
 _MESSAGES_EACH = 3
-_TABLES = ("lane", "node", "node_vector", "node_term", "link", "trail", "pass_log")
+_TABLES = (
+    "lane", "node", "node_vector", "node_term", "link", "trail", "pass_log", "pass_snapshot",
+    "replay_log",
+)  # fmt: skip
 # Each memory leans on one link of strength 0.5: its target is half of what was said.
 _FILL = """
 INSERT INTO node (agent_id, id, slot, kind, type, content, original_length, phrase, keywords,
