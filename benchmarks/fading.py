@@ -51,40 +51,40 @@ _MORE_THAN_ENOUGH = 10_000
 def measure(stage: Stage, *, quick: bool) -> Iterator[Finding]:
     """Measure whole passes by a real compress worker, from the token to the end of the pass."""
     runs, nodes = (2, 300) if quick else (5, 600)
-    texts = memories(nodes)
-    halves = [OfflineCompressor().compress(text, len(text) // 2) for text in texts]
+    # Each run says something else: vectors are remembered.
+    said = [memories(nodes, seed) for seed in range(runs)]
+    halves = [[OfflineCompressor().compress(text, len(text) // 2) for text in run] for run in said]
     bare = BareEncoding()
-    bare.rate(halves[:32])
+    bare.rate(halves[0][:32])
+    encoded = iter(halves)
     for app, baseline, against, name, bar in (
-        ("benchmarks.worker_app", lambda: _compress(texts), "the compressor alone",
+        ("benchmarks.worker_app", lambda: _compress(said[0]), "the compressor alone",
          "compression without embedding", Bar(300.0, of="ours")),
-        ("workers", lambda: bare.rate(halves), "bare batched MiniLM encoding of what is left",
+        ("workers", lambda: bare.rate(next(encoded)), "bare batched MiniLM encoding of the same",
          "compression with embedding", Bar(0.6)),
     ):  # fmt: skip
-        yield _compared(stage, (app, name, texts), baseline, runs).finding(
+        yield _compared(stage, (app, name, said), baseline).finding(
             name, "memories/s", against, bar, f"{nodes} memories cut to a half, one worker"
         )
 
 
-def memories(count: int) -> list[str]:
+def memories(count: int, seed: int) -> list[str]:
     """Return texts of some hundred characters, no two the same."""
-    said = (message.content or "" for message in conversation(seed=5))
+    said = (message.content or "" for message in conversation(1_000 + seed))
     return [" ".join(islice(said, _MESSAGES_EACH)) for _ in range(count)]
 
 
 def _compared(
-    stage: Stage,
-    case: tuple[str, str, list[str]],
-    baseline: Callable[[], float],
-    runs: int,
+    stage: Stage, case: tuple[str, str, list[list[str]]], baseline: Callable[[], float]
 ) -> Comparison:
-    app, name, texts = case
+    app, name, said = case
     with stage.owner() as connection:
         connection.execute("DELETE FROM vector_model")  # the one app's vectors are not the other's
     worker = stage.start_worker(app, COMPRESS_QUEUE, "-P", "threads", "-c", "4")
     tokens = CeleryMessages(stage.broker_url, LANE_COMPRESS_TASK)
-    one_pass(stage, tokens, texts[:64])
-    compared = alternate(lambda: one_pass(stage, tokens, texts), baseline, runs, name)
+    one_pass(stage, tokens, memories(64, -1))
+    texts = iter(said)
+    compared = alternate(lambda: one_pass(stage, tokens, next(texts)), baseline, len(said), name)
     stage.stop([worker])
     return compared
 
@@ -111,7 +111,7 @@ def one_pass(stage: Stage, tokens: CeleryMessages, texts: Sequence[str]) -> floa
 @contextmanager
 def running_pass(stage: Stage) -> Iterator[None]:
     """Have a compress worker shorten memories meanwhile: more than it will get done with."""
-    prepare(stage, memories(_MORE_THAN_ENOUGH))
+    prepare(stage, memories(_MORE_THAN_ENOUGH, -2))
     worker = stage.start_worker(
         "workers", COMPRESS_QUEUE, "-P", "threads", "-c", "4", name="compress"
     )

@@ -61,7 +61,7 @@ def measure(stage: Stage, *, quick: bool) -> Iterator[Finding]:
         f"scan: a pass over {NODES:,} nodes and {NODES * LINKS_EACH:,} links",
         "s",
         "bare SQL, one transaction",
-        Bar(1.0, at_most=True, of="ours"),
+        Bar(0.75, at_most=True, of="ours"),
         "fenced batches, by a worker, Celery hop included",
     )
 
