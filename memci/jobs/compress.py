@@ -8,12 +8,9 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from random import Random
 
-import structlog
-
 from memci.domain.memory.cursor import PassCursor
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.sparse import SNAPSHOT_BYTES
-from memci.errors import WrongEmbedderError
 from memci.jobs.scanning import MODEL_DOWN, BatchScan
 from memci.jobs.vectors import VectorGuard
 from memci.queue.accounts import Accounts
@@ -32,8 +29,6 @@ from memci.storage.passes import (
 from memci.storage.scans import Batch, next_batch
 from memci.storage.session import Connection, Database
 from memci.storage.snapshots import take_snapshot
-
-_log = structlog.get_logger(__name__)
 
 # Nodes in one transaction. Each batch reads the network once, so small ones cost more; a large
 # one holds the lane's lock longer.
@@ -76,11 +71,7 @@ class NetworkCompression:
     def step(self, lease: Lease, *, budget_ms: int) -> bool:
         """Scan nodes for about ``budget_ms``, at least one; True: there is more to do now."""
         deadline = time.monotonic() + budget_ms / 1000
-        try:
-            cursor = self._cursor(lease)
-        except WrongEmbedderError as error:
-            _log.error("no pass in this process", error=str(error))
-            return False
+        cursor = self._cursor(lease)
         while cursor is not None and not cursor.waits(self._clock()):
             cursor = self._scan_batch(lease, cursor, deadline)
             if time.monotonic() >= deadline:

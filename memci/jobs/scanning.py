@@ -121,7 +121,7 @@ class BatchScan:
     def _compress(self, wanted: Mapping[int, _Wanted]) -> None:
         """Have nodes shortened, as many as the compressor takes at once."""
         tried = {id_: each for id_, each in wanted.items() if not self._is_spent(each)}
-        if not tried:
+        if not tried or not self._embedder_answers():
             return
         # Counted before the calls and kept even if this process dies in one.
         with self.lease.effect(durable=False) as connection:
@@ -160,6 +160,28 @@ class BatchScan:
         else:
             self.outcome.waiting[node] = self._after(attempts, asked_s)
 
+    def _stop(self, error: SmallModelUnavailableError) -> None:
+        """End the pass early, since what is left of memories cannot be embedded.
+
+        What was shortened is not lost: it is shortened again when the embedder answers.
+        """
+        self.outcome.compressed.clear()
+        self.complete = False
+        self.unavailable = max(self.unavailable + 1, MODEL_DOWN)
+        failures = self.unavailable - MODEL_DOWN + 1
+        self.retry_at = self._after(failures, error.retry_after_s or 0.0)
+
+    def _embedder_answers(self) -> bool:
+        """Ask the embedder something before the compressor is paid for, where a model was down."""
+        if self.unavailable < MODEL_DOWN:
+            return True
+        try:
+            self.models.embedder.embed([_PROBE])
+        except SmallModelUnavailableError as error:
+            self._stop(error)
+            return False
+        return True
+
     def _give_up(self, node: int) -> None:
         self.outcome.kept.append(node)
         self.outcome.given_up.append(node)
@@ -175,6 +197,9 @@ class BatchScan:
             return
         try:
             vectors = self.models.embedder.embed(list(contents.values()))
+        except SmallModelUnavailableError as error:
+            self._stop(error)
+            return
         except SmallModelError:
             self.outcome.compressed.clear()
             for node in contents:
@@ -184,6 +209,7 @@ class BatchScan:
         self.terms = {node: terms_of(self.models.lexicon, text) for node, text in contents.items()}
 
 
+_PROBE = "Is anybody there?"
 _NO_VECTORS: Vectors = np.zeros((0, 1), dtype=np.float32)
 
 

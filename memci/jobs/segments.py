@@ -12,7 +12,7 @@ from memci.domain.memory.creation import AnnotatedSegment
 from memci.domain.memory.entity import key_entities
 from memci.domain.memory.span import Span, spans
 from memci.domain.memory.wording import leans_on, worded
-from memci.domain.message import Message
+from memci.domain.message import Message, Role
 from memci.errors import SmallModelAnswerError
 from memci.jobs.conversation import Background, conversations, tells
 from memci.jobs.texts import MessageTexts, unit_rows
@@ -49,12 +49,16 @@ def is_long(message: Message) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Cut:
-    """A segment, the messages that it came from, and the question that it leans on."""
+    """A segment, the messages that it came from, and the question that it leans on.
+
+    ``speakers`` are the names of those who speak with each other.
+    """
 
     segment: TopicSegment
     messages: Sequence[Message]
     question: Message | None
     span: Span
+    speakers: frozenset[str]
 
 
 def annotated_segments(
@@ -87,11 +91,14 @@ def _cuts(
     _check_cut(messages, cut)
     places = {message.seq: place for place, message in enumerate(conversation)}
     said = {message.seq: message.text for message in messages}
+    speakers = frozenset(
+        each.name for each in conversation if each.name and each.role is not Role.TOOL
+    )
     found = spans(said, ((each.seqs, each.text) for each in cut))
     for segment, span in zip(cut, found, strict=True):
         sources = [conversation[places[seq]] for seq in segment.seqs]
         before = conversation[: places[sources[0].seq]]
-        yield _Cut(segment, sources, leans_on(sources[0], before), span)
+        yield _Cut(segment, sources, leans_on(sources[0], before), span, speakers)
 
 
 def _check_cut(messages: Sequence[Message], cut: Sequence[TopicSegment]) -> None:
@@ -116,7 +123,7 @@ def _annotated(cut: _Cut, annotation: Annotation) -> AnnotatedSegment:
         language=segment.language,
         phrase=_line(annotation.phrase)[:_LONGEST_PHRASE].strip(),
         keywords=keywords,
-        entities=key_entities(_words(annotation.entities)[:_MOST_ENTITIES], keywords),
+        entities=key_entities(_words(annotation.entities)[:_MOST_ENTITIES], keywords, cut.speakers),
         type=annotation.type,
         worth=worth_of(annotation),
         session_id=first.session_id,

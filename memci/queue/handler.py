@@ -49,5 +49,8 @@ class Compression(Protocol):
 
         Starts a pass when none is under way. Returns True when there is more to do now, False
         when the pass has ended, was cancelled, or all that is left of it waits for a model.
+
+        Raises ``WrongEmbedderError`` in a process that may not write vectors: its lease then runs
+        out, so that it does not ask for the same at once again.
         """
         ...

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Self
 
@@ -16,6 +16,7 @@ _PRONOUNS = """
     我 你 您 他 她 它 我们 咱 咱们 你们 他们 她们 它们 自己 大家 别人 人家 这 那 这个 那个 这些 那些
     这里 那里 这儿 那儿 这样 那样 谁 什么 哪 哪个 哪些 哪里 某人 某个
 """
+_SHORTEST_NICKNAME = 3
 _PRONOUN_WORDS = frozenset(_PRONOUNS.split())
 
 
@@ -37,15 +38,38 @@ class Entity:
         return cls(_folded(name), " ".join(name.split()))
 
 
-def key_entities(entities: Sequence[str], keywords: Sequence[str]) -> tuple[Entity, ...]:
+def key_entities(
+    entities: Sequence[str], keywords: Sequence[str], speakers: Collection[str] = ()
+) -> tuple[Entity, ...]:
     """Return what a text is about: its key entities, else its best keyword that is no pronoun.
 
     Both are ordered best first, and so is the answer; it is empty when neither names a thing.
+    Those who speak with each other are no key entities, as "I" and "you" are not: their names are
+    said to call them, all would be linked to them, and nothing would ever fade.
     """
-    named = [word for word in entities if word.strip() and not is_pronoun(word)]
+    named = [word for word in entities if _names_a_thing(word, speakers)]
     if not named:
-        named = [word for word in keywords if word.strip() and not is_pronoun(word)][:1]
+        named = [word for word in keywords if _names_a_thing(word, speakers)][:1]
     return tuple(dict.fromkeys(map(Entity.named, named)))
+
+
+def is_speaker(word: str, speakers: Iterable[str]) -> bool:
+    """Tell whether a word names one of these people: whole, in part, or short ("Mel", Melanie)."""
+    called = _folded(word)
+    return any(called == name or _is_short_for(called, name) for name in map(_folded, speakers))
+
+
+def _is_short_for(called: str, name: str) -> bool:
+    parts = name.split()
+    if called in parts:
+        return True
+    if called.isascii():
+        return len(called) >= _SHORTEST_NICKNAME and any(part.startswith(called) for part in parts)
+    return len(called) > 1 and name.endswith(called)  # a Chinese name without the surname
+
+
+def _names_a_thing(word: str, speakers: Collection[str]) -> bool:
+    return bool(word.strip()) and not is_pronoun(word) and not is_speaker(word, speakers)
 
 
 def _folded(name: str) -> str:

@@ -49,7 +49,9 @@ class OfflineAnnotator:
         """The clause that tells most and fits; else the text, compressed."""
         best, best_value = "", 0.0
         for clause, value in clause_values(text):
-            if len(clause) <= LONGEST_PHRASE and value > best_value:
+            # What stands in brackets is told about the talk; an exclamation tells nothing of it.
+            telling = not clause.startswith(("[", "【")) and not is_social(clause)
+            if telling and len(clause) <= LONGEST_PHRASE and value > best_value:
                 best, best_value = clause, value
         return best or " ".join(self._compressor.compress(text, LONGEST_PHRASE).split())
 

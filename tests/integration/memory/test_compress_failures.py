@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from memci.errors import SmallModelAnswerError
+from memci.errors import SmallModelAnswerError, SmallModelUnavailableError
+from memci.smallmodel.ports import Vectors
 from tests.support.fading import LONG, leans_on_half_a_link, shrinking
 from tests.support.models import is_down, keep_beginning
 from tests.support.network import AgentUnderTest
@@ -183,3 +184,37 @@ def test_a_turn_is_as_long_as_the_agent_says(ada: AgentUnderTest) -> None:
         "INSERT INTO agent_setting (agent_id, parameters) VALUES (%s, '{\"time_slice\": 500}')"
     )
     assert ada.compression().slice_ms("ada") == 500
+
+
+def test_a_pass_stops_when_the_embedder_is_down_and_asks_it_first_from_then_on(
+    ada: AgentUnderTest,
+) -> None:
+    shrinking(ada)
+    embed, asked = ada.models.embedder.embed, []
+
+    def down(texts: list[str]) -> Vectors:
+        asked.append(len(texts))
+        raise SmallModelUnavailableError(retry_after_s=120)
+
+    ada.models.embedder.embed = down
+    ada.ask_for_pass()
+    lease = ada.lease()
+    assert not ada.compression().step(lease, budget_ms=60_000)
+    calls = len(ada.models.compressor.asked)
+    assert calls == len(ada.nodes("memory"))
+    ada.clock.advance(119)
+    assert not ada.compression().step(lease, budget_ms=60_000)  # too early, as it said
+    assert len(asked) == 1
+    for _ in range(20):
+        ada.clock.advance(3_600)
+        assert not ada.compression().step(lease, budget_ms=60_000)
+    assert asked[1:] == [1] * 20, "one short question each time"
+    assert len(ada.models.compressor.asked) == calls, "nobody is paid for what cannot be kept"
+    assert all(node.content.endswith(LONG) for node in ada.nodes("memory"))
+    ada.models.embedder.embed = embed
+    ada.clock.advance(3_600)
+    while ada.compression().step(lease, budget_ms=60_000):
+        pass
+    assert ada.passes()[0].finished_at is not None
+    assert ada.passes()[0].given_up == 0
+    assert ada.passes()[0].compressed == calls
