@@ -128,7 +128,7 @@ class MemoryCreation:
         refused = refusals(texts, background, parameters, wanted)
         refused = {**refused, **dict.fromkeys(echoed.difference(wanted), FilterReason.ECHO)}
         cut = annotated_segments(models, texts, background, refused)
-        cut = replace(cut, segments=tiered(cut.segments, received, parameters))
+        cut = replace(cut, segments=tiered(cut.segments, cut.judgements, received, parameters))
         texts = texts.pooled(cut.parts()).completed(models.embedder)
         relations = self._relations(cut.segments, focus, parameters.focus_limit)
         thoughts = self._thoughts(agent_id, cut, relations, parameters)

@@ -16,8 +16,7 @@ from memci.domain.message import Message, Role
 from memci.errors import SmallModelAnswerError
 from memci.jobs.conversation import Background, conversations, tells
 from memci.jobs.texts import MessageTexts, unit_rows
-from memci.jobs.worth import worth_of
-from memci.smallmodel.ports import Annotation, TopicSegment, Vectors
+from memci.smallmodel.ports import Annotation, Judgement, TopicSegment, Vectors
 from memci.smallmodel.registry import SmallModels
 
 _LONGEST_PHRASE = 80
@@ -30,10 +29,11 @@ _LONG = 4_000
 
 @dataclass(frozen=True, slots=True)
 class Segments:
-    """Annotated segments in the order of what was said, and a vector for each."""
+    """Annotated segments in the order of what was said, a vector and a judgement for each."""
 
     segments: list[AnnotatedSegment]
     vectors: Vectors
+    judgements: list[Judgement]
 
     def parts(self) -> Iterator[tuple[int, str, Vectors]]:
         """Return (seq, text, vector) of segments, once for each message that they came from."""
@@ -64,7 +64,7 @@ class _Cut:
 def annotated_segments(
     models: SmallModels, texts: MessageTexts, background: Background, refused: Collection[int]
 ) -> Segments:
-    """Cut the messages into segments and annotate them, save the ``refused`` ones (R2).
+    """Cut the messages into segments, annotate and judge them, save the ``refused`` ones (R2).
 
     No segment spans sessions or users.
     """
@@ -76,9 +76,11 @@ def annotated_segments(
             cuts += _cuts(models, texts, kept, [*before, *messages])
     cuts.sort(key=lambda cut: cut.segment.seqs[0])
     segments = [cut.segment for cut in cuts]
-    annotations = models.annotator.annotate([segment.text for segment in segments])
+    said = [segment.text for segment in segments]
+    annotations = models.annotator.annotate(said)
     annotated = [_annotated(*each) for each in zip(cuts, annotations, strict=True)]
-    return Segments(annotated, _vectors(models, texts, segments))
+    judgements = models.judge.judge(said)
+    return Segments(annotated, _vectors(models, texts, segments), judgements)
 
 
 def _cuts(
@@ -125,7 +127,6 @@ def _annotated(cut: _Cut, annotation: Annotation) -> AnnotatedSegment:
         keywords=keywords,
         entities=key_entities(_words(annotation.entities)[:_MOST_ENTITIES], keywords, cut.speakers),
         type=annotation.type,
-        worth=worth_of(annotation),
         session_id=first.session_id,
         user_id=first.user_id,
         said_at=first.said_at,

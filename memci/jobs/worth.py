@@ -9,25 +9,26 @@ from datetime import datetime
 from memci.domain.memory.creation import AnnotatedSegment
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.tier import tier_of
-from memci.smallmodel.ports import Annotation
+from memci.smallmodel.ports import Judgement
 
 _HIGHEST = 10.0
 
 
-def worth_of(annotation: Annotation) -> float:
-    """Return how much a segment is worth keeping, 0 to 10, as its annotation says."""
-    return min(max(annotation.worth, 0.0), _HIGHEST)
-
-
 def tiered(
     segments: Sequence[AnnotatedSegment],
+    judgements: Sequence[Judgement],
     received: Mapping[int, datetime],
     parameters: MemoryParameters,
 ) -> list[AnnotatedSegment]:
-    """Put each segment into its tier; ``received``: when messages came in, by seq."""
+    """Put each segment into its tier, with its worth; what the judge answers is cut to its limits.
+
+    ``received``: when messages came in, by seq.
+    """
     placed = []
-    for segment in segments:
+    for segment, judgement in zip(segments, judgements, strict=True):
         newest = max(received[seq] for seq in segment.seqs)
-        tier, expires_at = tier_of(segment.worth, newest, parameters)
-        placed.append(replace(segment, tier=tier, expires_at=expires_at))
+        # In this order a worth that is no number is none.
+        worth = min(max(0.0, judgement.worth), _HIGHEST)
+        tier, expires_at = tier_of(worth, newest, parameters, eligible=judgement.eligible)
+        placed.append(replace(segment, worth=worth, tier=tier, expires_at=expires_at))
     return placed

@@ -44,14 +44,12 @@ class Annotation:
     ``phrase``: a few words that sum it up, at most 80 characters. ``keywords``: nouns or pronouns
     that name a thing or a field, best first, at most 12, none longer than 64 characters.
     ``entities``: the key entities among them, best first, at most 4, never a pronoun.
-    ``worth``: 0 to 10, how much it is worth keeping (R3).
     """
 
     phrase: str
     keywords: tuple[str, ...]
     entities: tuple[str, ...]
     type: NodeType
-    worth: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +124,7 @@ class Judge(Protocol):
 
 
 class Summarizer(Protocol):
-    """Keeps the running summary of a session (R8)."""
+    """Keeps the running summary of a session (R8); nothing asks it yet."""
 
     def summarize(self, messages: Sequence[Message], previous: str, target: int) -> str:
         """Return a summary of at most ``target`` characters, in place of the ``previous`` one.

@@ -13,6 +13,7 @@ from memci.domain.message import Message, Role
 from memci.smallmodel.offline.annotator import OfflineAnnotator
 from memci.smallmodel.offline.compressor import OfflineCompressor
 from memci.smallmodel.offline.embedder import OfflineEmbedder
+from memci.smallmodel.offline.judge import OfflineJudge
 from memci.smallmodel.offline.lexicon import OfflineLexicon
 from memci.smallmodel.offline.pieces import cut_into_pieces
 from memci.smallmodel.offline.relation import OfflineRelationNamer
@@ -199,9 +200,17 @@ def test_annotations_keep_their_bounds_and_say_the_same_twice(text):
     assert len(annotation.keywords) <= 12
     assert len(annotation.entities) <= 4
     assert all(0 < len(word) <= 64 for word in annotation.keywords + annotation.entities)
-    assert 0 <= annotation.worth <= 10
     assert bool(annotation.keywords) == bool(text.strip())
     assert [annotation] == OfflineAnnotator().annotate([text])
+
+
+@quickly
+@given(TEXTS)
+def test_what_is_eligible_reaches_six_and_nothing_else_does(text):
+    (given_once,) = OfflineJudge().judge([text])
+    assert 0 <= given_once.worth <= 10
+    assert given_once.eligible == (given_once.worth >= 6)
+    assert [given_once] == OfflineJudge().judge([text])
 
 
 @quickly

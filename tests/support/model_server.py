@@ -254,7 +254,6 @@ def _annotate(data: Any) -> Any:
         "keywords": names[:6] or words[:1],
         "entities": names[:2],
         "type": "episodic",
-        "worth": 7,
     }
 
 

@@ -13,7 +13,7 @@ from memci.domain.language import Language, language_of
 from memci.domain.memory.node import NodeType
 from memci.domain.message import Message
 from memci.errors import SmallModelUnavailableError
-from memci.smallmodel.ports import Annotation, TopicSegment, Vectors
+from memci.smallmodel.ports import Annotation, Judgement, TopicSegment, Vectors
 
 _WORD = re.compile(r"[A-Za-z0-9]+|[\u4e00-\u9fff]")
 
@@ -45,7 +45,20 @@ class NamesInBrackets:
     def _annotate(self, text: str) -> Annotation:
         entities = tuple(re.findall(r"\[(.+?)\]", text))
         keywords = tuple(dict.fromkeys([*entities, *(w for w in words(text) if len(w) > 3)]))
-        return Annotation(text[:40], keywords, entities, NodeType.EPISODIC, 5.0)
+        return Annotation(text[:40], keywords, entities, NodeType.EPISODIC)
+
+
+@dataclass
+class ScriptedJudge:
+    """Judges as the script says, text by text, and afterwards every text alike."""
+
+    script: list[Judgement] = field(default_factory=list)
+    rest: Judgement = field(default_factory=lambda: Judgement(eligible=True, worth=5.0))
+    asked: list[str] = field(default_factory=list)
+
+    def judge(self, texts: Sequence[str], summaries: Sequence[str] = ()) -> list[Judgement]:
+        self.asked += texts
+        return [self.script.pop(0) if self.script else self.rest for _ in texts]
 
 
 @dataclass
@@ -119,6 +132,7 @@ class ScriptedModels:
     annotator: NamesInBrackets = field(default_factory=NamesInBrackets)
     relation_namer: AboutIt = field(default_factory=AboutIt)
     compressor: ScriptedCompressor = field(default_factory=ScriptedCompressor)
+    judge: ScriptedJudge = field(default_factory=ScriptedJudge)
     embedder: BagOfWords = field(default_factory=BagOfWords)
     lexicon: LowerCaseWords = field(default_factory=LowerCaseWords)
     tokens: FourCharactersAToken = field(default_factory=FourCharactersAToken)

@@ -38,10 +38,10 @@ class AnnotatedSegment:
     keywords: tuple[str, ...]
     entities: tuple[Entity, ...]
     type: NodeType
-    worth: float
     session_id: str | None
     user_id: str | None
     said_at: datetime
+    worth: float = 0.0  # 0 to 10, the judge's (R3)
     tier: NodeTier = NodeTier.LONG
     expires_at: datetime | None = None  # aware UTC; only of the short tier
     quoted: tuple[int, ...] = ()

@@ -16,13 +16,15 @@ _IMPORTANT = 1.0
 
 
 def tier_of(
-    worth: float, received_at: datetime, parameters: MemoryParameters
+    worth: float, received_at: datetime, parameters: MemoryParameters, *, eligible: bool
 ) -> tuple[NodeTier, datetime | None]:
     """Return the tier of a memory, and when a short one is to be judged anew.
 
-    ``worth``: 0 to 10. ``received_at``: when the newest of its messages came in, aware UTC.
+    ``worth``: 0 to 10; ``eligible``: it is for the long term at all. ``received_at``: when the
+    newest of its messages came in, aware UTC.
     """
-    if not parameters.tiered_memory_enabled or worth >= parameters.long_term_importance_threshold:
+    worthy = eligible and worth >= parameters.long_term_importance_threshold
+    if worthy or not parameters.tiered_memory_enabled:
         return NodeTier.LONG, None
     hours = min(parameters.short_term_ttl_hours, _LONGEST / timedelta(hours=1))
     return NodeTier.SHORT, received_at + timedelta(hours=hours)

@@ -65,7 +65,6 @@ def _annotation(notes: Notes, text: str) -> Annotation:
         ],
         entities=tuple(each for each in entities if not is_pronoun(each))[:_MOST_ENTITIES],
         type=NodeType(notes.type),
-        worth=notes.worth,
     )
 
 

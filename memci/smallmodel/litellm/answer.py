@@ -52,7 +52,6 @@ class Notes(Shape):
     keywords: Annotated[list[Line], Field(max_length=40)]
     entities: Annotated[list[Line], Field(max_length=40)]
     type: Literal["episodic", "semantic", "procedural"]
-    worth: Annotated[float, Field(ge=0, le=10)]
 
 
 class Relations(Shape):

@@ -1,4 +1,4 @@
-"""Says what a text is about, of what type it is and what it is worth (M4, R3, R4)."""
+"""Says what a text is about, and of what type it is (M4, R4)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from memci.smallmodel.offline.cues import EPISODIC, PROCEDURAL, is_social
 from memci.smallmodel.offline.entities import entities
 from memci.smallmodel.offline.keywords import keywords
 from memci.smallmodel.offline.sentences import sentences
-from memci.smallmodel.offline.worth import worth_of
 from memci.smallmodel.ports import Annotation
 
 LONGEST_PHRASE = 80
@@ -42,7 +41,6 @@ class OfflineAnnotator:
             keywords=tuple(keywords(text, language, tagged, names)),
             entities=tuple(names),
             type=_type(text),
-            worth=worth_of(text, named=bool(names)),
         )
 
     def _phrase(self, text: str) -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from memci.domain.language import Language, language_of
 from memci.smallmodel.offline import chinese
 from memci.smallmodel.offline.entities import entities
-from memci.smallmodel.offline.worth import kinds_of, worth_of
+from memci.smallmodel.offline.worth import judged
 from memci.smallmodel.ports import Judgement
 
 # Characters read of one text, as the annotator does.
@@ -20,11 +21,10 @@ class OfflineJudge:
     def judge(self, texts: Sequence[str], summaries: Sequence[str] = ()) -> list[Judgement]:
         """Judge each text by itself; as many answers as texts, in their order."""
         del summaries
-        return [_judge(text[:_READ]) for text in texts]
+        return [judged(text, partial(_names, text)) for text in (each[:_READ] for each in texts)]
 
 
-def _judge(text: str) -> Judgement:
+def _names(text: str) -> bool:
     language = language_of(text)
     tagged = chinese.tagged_words(text) if language is Language.CHINESE else []
-    worth = worth_of(text, named=bool(entities(text, language, tagged)))
-    return Judgement(eligible=bool(kinds_of(text)), worth=worth)
+    return bool(entities(text, language, tagged))

@@ -1,12 +1,14 @@
-"""How much a text is worth keeping (R3), by the turns of phrase that show it."""
+"""Whether and how much a text is worth keeping (R3), by the turns of phrase that show it."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from memci.domain.memory.small_talk import telling_words
 from memci.smallmodel.offline.cues import EPISODIC, Cue, cues_of, is_social
 from memci.smallmodel.offline.sentences import sentences
+from memci.smallmodel.ports import Judgement
 
 # What every memory that is long-term at once reaches by default (long_term_importance_threshold).
 _WORTH_OF_KIND = 6.0
@@ -53,33 +55,27 @@ _NO_CONSTRAINT = re.compile(
 )
 
 
-def worth_of(text: str, *, named: bool) -> float:
-    """Return 0 to 10; ``named``: the text names something.
+def judged(text: str, names: Callable[[], bool]) -> Judgement:
+    """Judge a text; ``names``, asked only where something is told: it names something.
 
-    A decision, preference, fact, plan, lesson, correction or rule reaches 6; talk does not.
+    A decision, preference, fact, plan, lesson, correction or rule is eligible and reaches 6; talk
+    is not and does not.
     """
-    told = _told(text)
+    told = [sentence for sentence in sentences(text) if _states(sentence)]
     if not told:
-        return _WORTH_OF_SMALL_TALK
+        return Judgement(eligible=False, worth=_WORTH_OF_SMALL_TALK)
     whole = "\n".join(told)
-    kinds = kinds_of(text)
-    details = (bool(_NUMBER.search(whole)), named, len(whole) >= _LONG_ENOUGH_TO_TELL)
+    kinds = {kind for sentence in told for kind in _kinds(sentence)}
+    details = sum((bool(_NUMBER.search(whole)), names(), len(whole) >= _LONG_ENOUGH_TO_TELL))
+    happened = any(_OWN_EVENT.search(each) and EPISODIC.search(each) for each in told)
     if kinds:
         worth = _WORTH_OF_KIND + _WORTH_OF_ANOTHER * min(3, len(kinds) - 1)
-    elif any(_OWN_EVENT.search(each) and EPISODIC.search(each) for each in told):
-        worth = _WORTH_OF_EVENT
     else:
-        worth = _WORTH_OF_STATEMENT
-    return round(min(_HIGHEST, worth + _WORTH_OF_DETAIL * sum(details)), _ROUNDED)
-
-
-def kinds_of(text: str) -> set[Cue]:
-    """Return what the text states that a long-term memory is for; empty: nothing of that kind."""
-    return {kind for sentence in _told(text) for kind in _kinds(sentence)}
-
-
-def _told(text: str) -> list[str]:
-    return [sentence for sentence in sentences(text) if _states(sentence)]
+        worth = _WORTH_OF_EVENT if happened else _WORTH_OF_STATEMENT
+    return Judgement(
+        eligible=bool(kinds) or (happened and details > 0),
+        worth=round(min(_HIGHEST, worth + _WORTH_OF_DETAIL * details), _ROUNDED),
+    )
 
 
 def _states(sentence: str) -> bool:

@@ -103,14 +103,12 @@ def test_a_topic_that_is_too_long_is_cut_by_the_rules(server: ModelServer, model
 def test_notes(server: ModelServer, models: SmallModels):
     notes = {
         "phrase": "Ada moves to Oslo", "keywords": ["Oslo", "flat"], "entities": ["Ada", "it"],
-        "type": "procedural", "worth": 6.5,
+        "type": "procedural",
     }  # fmt: skip
     server.script = [says(notes)]
     texts = ["Ada moves to Oslo, into a flat.", "Grace stays in Bergen. It rains."]
     first, second = models.annotator.annotate(texts)
-    assert first == Annotation(
-        "Ada moves to Oslo", ("Oslo", "flat"), ("Ada",), NodeType.PROCEDURAL, 6.5
-    )
+    assert first == Annotation("Ada moves to Oslo", ("Oslo", "flat"), ("Ada",), NodeType.PROCEDURAL)
     assert second.entities == ("Grace", "Bergen")
     assert [asked.data["text"] for asked in server.asked] == texts
 

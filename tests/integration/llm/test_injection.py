@@ -118,15 +118,14 @@ def test_a_compressor_that_obeyed_in_chinese_is_refused(
 
 GOOD_NOTES = {
     "phrase": "moving backups", "keywords": ["backups"], "entities": ["Ada"],
-    "type": "semantic", "worth": 7,
+    "type": "semantic",
 }  # fmt: skip
 
 
 @pytest.mark.parametrize(
     "obeyed",
     [
-        {**GOOD_NOTES, "worth": 11},
-        {**GOOD_NOTES, "worth": "10"},
+        {**GOOD_NOTES, "worth": 10},
         {**GOOD_NOTES, "type": "sacred"},
         {**GOOD_NOTES, "phrase": "x" * 81},
         {**GOOD_NOTES, "phrase": ""},

@@ -8,7 +8,7 @@ from memci.domain.language import Language
 from memci.domain.memory.node import NodeType
 from memci.domain.memory.parameters import MemoryParameters
 from memci.errors import SmallModelAnswerError, SmallModelUnavailableError
-from memci.smallmodel.ports import Annotation, TopicSegment
+from memci.smallmodel.ports import Annotation, Judgement, TopicSegment
 from tests.support.network import AgentUnderTest
 
 
@@ -284,7 +284,6 @@ def test_what_an_annotator_answers_is_cut_to_its_limits(ada: AgentUnderTest) -> 
         keywords=("", "k" * 65, *(f"k{n}\x00" for n in range(20)), "k1"),
         entities=("it", "e" * 65, *(f"E {n}" for n in range(9))),
         type=NodeType.SEMANTIC,
-        worth=99.0,
     )
     ada.models.annotator.annotate = lambda texts: [wild for _ in texts]
     ada.remember("Apples")
@@ -292,9 +291,18 @@ def test_what_an_annotator_answers_is_cut_to_its_limits(ada: AgentUnderTest) -> 
     assert len(memory.phrase) <= 80
     assert "\x00" not in memory.phrase
     assert list(memory.keywords) == [f"k{n}" for n in range(12)]
-    assert memory.worth == 10.0
     assert memory.type == "semantic"
     assert ada.focus() == ["E 2", "E 1", "E 0"]
+
+
+@pytest.mark.parametrize(("worth", "kept"), [(99.0, 10.0), (-1.0, 0.0), (float("nan"), 0.0)])
+def test_what_a_judge_answers_is_cut_to_its_limits(
+    ada: AgentUnderTest, worth: float, kept: float
+) -> None:
+    ada.models.judge.rest = Judgement(eligible=True, worth=worth)
+    ada.remember("Apples")
+    (memory,) = ada.nodes("memory")
+    assert memory.worth == kept
 
 
 @pytest.mark.parametrize("answer", ["", "  ", "x" * 33, "\x00"])

@@ -9,12 +9,13 @@ import pytest
 from memci.domain.memory.node import NodeType
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.message import Remember
-from memci.smallmodel.ports import Annotation
+from memci.smallmodel.ports import Annotation, Judgement
 from tests.support.mailbox import Mailbox
 from tests.support.network import AgentUnderTest
 
 FACT = "My sister [Ada] moved to [Lisbon] in May"
 OTHER = "The rent is far too high in [Oslo] anyway"
+THIRD = "The train to [Porto] leaves before noon"
 MADE = ("made", None)
 TRIVIAL = ("filtered", "trivial")
 REPEATED = ("filtered", "repeated")
@@ -109,7 +110,7 @@ def test_chinese_gaps_are_closed_by_chinese_names(ada: AgentUnderTest) -> None:
 def test_a_segment_without_entity_takes_its_best_keyword_and_never_a_pronoun(
     ada: AgentUnderTest,
 ) -> None:
-    words = Annotation("phrase", ("she", "rent", "flat"), ("it",), NodeType.SEMANTIC, 5.0)
+    words = Annotation("phrase", ("she", "rent", "flat"), ("it",), NodeType.SEMANTIC)
     ada.models.annotator.annotate = lambda texts: [words for _ in texts]
     ada.remember("Thanks!", "She pays far too much rent for it")
     assert ada.focus() == ["rent"]
@@ -195,6 +196,17 @@ class TestTiers:
         ada.remember(FACT)
         (node,) = ada.nodes("memory")
         assert (node.tier, node.expires_at) == ("long", None)
+
+    def test_what_the_judge_keeps_for_long_is_long_term_at_once(self, ada: AgentUnderTest) -> None:
+        ada.models.judge.script = [
+            Judgement(eligible=True, worth=6.0),
+            Judgement(eligible=False, worth=9.0),
+            Judgement(eligible=True, worth=5.9),
+        ]
+        ada.remember(FACT, OTHER, THIRD)
+        said = {node.content: (node.tier, node.worth) for node in ada.nodes("memory")}
+        assert said == {FACT: ("long", 6.0), OTHER: ("short", 9.0), THIRD: ("short", 5.9)}
+        assert ada.models.judge.asked == [FACT, OTHER, THIRD]
 
     def test_without_tiers_everything_is_long_term(self, ada: AgentUnderTest) -> None:
         ada.set_parameters({"tiered_memory_enabled": False})

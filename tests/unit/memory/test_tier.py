@@ -13,24 +13,30 @@ LONG = (NodeTier.LONG, None)
 
 
 def test_what_is_worth_enough_is_long_term_at_once() -> None:
-    assert tier_of(6.0, RECEIVED, MemoryParameters()) == LONG
+    assert tier_of(6.0, RECEIVED, MemoryParameters(), eligible=True) == LONG
+
+
+def test_what_is_not_eligible_is_short_term_whatever_its_worth() -> None:
+    expected = (NodeTier.SHORT, RECEIVED + timedelta(hours=24))
+    assert tier_of(10.0, RECEIVED, MemoryParameters(), eligible=False) == expected
 
 
 def test_the_rest_is_short_term_until_a_day_after_its_receipt() -> None:
     expected = (NodeTier.SHORT, RECEIVED + timedelta(hours=24))
-    assert tier_of(5.9, RECEIVED, MemoryParameters()) == expected
+    assert tier_of(5.9, RECEIVED, MemoryParameters(), eligible=True) == expected
 
 
 def test_threshold_and_time_to_live_are_parameters() -> None:
     parameters = MemoryParameters(long_term_importance_threshold=3.0, short_term_ttl_hours=0.5)
-    assert tier_of(3.0, RECEIVED, parameters) == LONG
-    assert tier_of(2.9, RECEIVED, parameters)[1] == RECEIVED + timedelta(minutes=30)
+    assert tier_of(3.0, RECEIVED, parameters, eligible=True) == LONG
+    assert tier_of(2.9, RECEIVED, parameters, eligible=True)[1] == RECEIVED + timedelta(minutes=30)
 
 
 def test_without_tiers_everything_is_long_term() -> None:
-    assert tier_of(0.0, RECEIVED, MemoryParameters(tiered_memory_enabled=False)) == LONG
+    parameters = MemoryParameters(tiered_memory_enabled=False)
+    assert tier_of(0.0, RECEIVED, parameters, eligible=False) == LONG
 
 
 def test_a_time_to_live_beyond_the_calendar_is_bounded() -> None:
     parameters = MemoryParameters(short_term_ttl_hours=1e300)
-    assert tier_of(0.0, RECEIVED, parameters)[1] is not None
+    assert tier_of(0.0, RECEIVED, parameters, eligible=True)[1] is not None

@@ -62,7 +62,6 @@ def test_annotations_keep_their_bounds(annotator):
         assert len(annotation.keywords) <= 12
         assert all(0 < len(word) <= 64 for word in annotation.keywords)
         assert len(annotation.entities) <= 4
-        assert 0 <= annotation.worth <= 10
 
 
 @pytest.mark.parametrize("text", ["OK", "she", "😀", "谢谢你", "Yes I do.", "42"])
@@ -97,21 +96,6 @@ def test_the_phrase_is_the_clause_that_tells_most(annotator, text, phrase):
 )
 def test_types(annotator, text, kind):
     assert one(annotator, text).type is kind
-
-
-@pytest.mark.parametrize(
-    ("worthy", "chatter"),
-    [
-        (DECIDED, "Thanks a lot! Have a nice day."),
-        ("I'm allergic to peanuts, and my birthday is on 4 May.", "How are you? What's up?"),
-        (DECIDED_CHINESE, "谢谢你！好的，再见。"),
-        ("我对花生过敏，女儿今年五岁，我们住在杭州。", "哈哈，真好！听起来不错。"),
-    ],
-)
-def test_what_is_worth_keeping_is_told_from_small_talk(annotator, worthy, chatter):
-    keep, drop = annotator.annotate([worthy, chatter])
-    assert keep.worth >= 6
-    assert drop.worth < 3
 
 
 def test_each_text_is_annotated_by_itself(annotator):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from memci.smallmodel.offline.annotator import OfflineAnnotator
 from memci.smallmodel.offline.judge import OfflineJudge
 
 KEPT = [
@@ -47,10 +46,37 @@ def test_small_talk_is_not(text: str):
 
 
 @pytest.mark.parametrize("text", KEPT + NOT_KEPT)
-def test_its_worth_is_the_annotators(text: str):
-    assert OfflineJudge().judge([text], ["Before."])[0].worth == (
-        OfflineAnnotator().annotate([text])[0].worth
-    )
+def test_summaries_are_not_judged(text: str):
+    assert OfflineJudge().judge([text], [KEPT[0]]) == OfflineJudge().judge([text])
+
+
+@pytest.mark.parametrize(
+    ("plain", "named"),
+    [
+        ("Last Friday we signed the lease.", "Last Friday we signed the lease in Oslo."),
+        ("昨天我去看了房子。", "昨天我在杭州看了房子。"),
+    ],
+)
+def test_what_happened_is_a_fact_once_it_names_something(plain: str, named: str):
+    remark, fact = OfflineJudge().judge([plain, named])
+    assert not remark.eligible
+    assert fact.eligible
+    assert remark.worth < 6 <= fact.worth
+
+
+@pytest.mark.parametrize(
+    ("worthy", "chatter"),
+    [
+        ("Dana owns the migration, we decided.", "Thanks a lot! Have a nice day."),
+        ("I'm allergic to peanuts, and my birthday is on 4 May.", "How are you? What's up?"),
+        ("我们决定下周三迁移，由李明负责。", "谢谢你！好的，再见。"),
+        ("我对花生过敏，女儿今年五岁，我们住在杭州。", "哈哈，真好！听起来不错。"),
+    ],
+)
+def test_what_is_worth_keeping_is_told_from_small_talk(worthy: str, chatter: str):
+    keep, drop = OfflineJudge().judge([worthy, chatter])
+    assert keep.worth >= 6
+    assert drop.worth < 3
 
 
 def test_as_many_answers_as_texts_in_their_order():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memci.smallmodel.offline.worth import worth_of
+from memci.smallmodel.offline.worth import judged
 
 WORTH_KEEPING = [
     "We decided to use Postgres.", "We go with the blue one.", "我们决定用Postgres。",
@@ -24,6 +24,12 @@ TALK = [
     "听起来很有意思。", "我真为你高兴！", "今天天气不错。", "你真是太厉害了，我很佩服你。",
     "我能理解你的感受。",
 ]  # fmt: skip
+
+
+def worth_of(text: str, *, named: bool) -> float:
+    given = judged(text, lambda: named)
+    assert given.eligible == (given.worth >= 6)
+    return given.worth
 
 
 @pytest.mark.parametrize("text", WORTH_KEEPING)
@@ -51,3 +57,16 @@ def test_more_of_it_is_worth_more() -> None:
 
 def test_questions_are_worth_nothing() -> None:
     assert worth_of("Do you prefer tea?", named=True) < 1
+
+
+def test_names_are_not_looked_for_where_nothing_is_told() -> None:
+    asked: list[str] = []
+
+    def names() -> bool:
+        asked.append("names")
+        return True
+
+    judged("How are you? Thanks a lot!", names)
+    assert asked == []
+    judged("I prefer tea.", names)
+    assert asked == ["names"]
