@@ -75,8 +75,7 @@ class Replay:
 
     def _create(self, agent_id: str, edition: Edition, entry: ReplayEntry) -> Act:
         seqs = edition.seqs_of(entry)
-        wanted = entry.details.get("wanted", ())
-        effect = self._creation.again(agent_id, _job_of(entry), seqs, wanted)
+        effect = self._creation.again(agent_id, _job_of(entry), seqs, entry.details)
         return lambda connection: _settled(effect(connection), edition, entry)
 
     def _restore(self, agent_id: str, edition: Edition, entry: ReplayEntry) -> Act:
