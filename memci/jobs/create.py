@@ -20,12 +20,12 @@ from memci.domain.memory.windows import reach
 from memci.domain.message import Message, Remember, Role
 from memci.errors import SmallModelAnswerError
 from memci.jobs.beliefs import Beliefs
-from memci.jobs.consolidate import note_created
 from memci.jobs.conversation import Background, tells
 from memci.jobs.echoes import echoes_among
 from memci.jobs.filtering import refusals
 from memci.jobs.growth import Growth, Thought, numbers_of
 from memci.jobs.segments import Segments, annotated_segments, is_long
+from memci.jobs.short_terms import note_created
 from memci.jobs.texts import MessageTexts, terms_of
 from memci.jobs.vectors import VectorGuard
 from memci.jobs.worth import tiered

@@ -85,8 +85,7 @@ class Replay:
         return lambda connection: _settled(effect(connection), edition, entry)
 
     def _consolidate(self, agent_id: str, edition: Edition, entry: ReplayEntry) -> Act:
-        at = datetime.fromisoformat(entry.details["at"])
-        effect = self._consolidation.again(agent_id, _job_of(entry), at)
+        effect = self._consolidation.again(agent_id, _job_of(entry), entry.details)
         return lambda connection: _settled(effect(connection), edition, entry)
 
     def _mention(self, agent_id: str, edition: Edition, entry: ReplayEntry) -> Act:
