@@ -49,7 +49,9 @@ WHERE agent_id = %(agent)s AND memory_state IN ('made', 'filtered') AND seq IN (
     EXCEPT SELECT unnest(seqs) FROM {EDITION_SCHEMA}.replay_log WHERE agent_id = %(agent)s)
 """  # noqa: S608 - constants of this module
 _STALE = f"""
-SELECT EXISTS (SELECT FROM {EDITION_SCHEMA}.node_vector v JOIN vector_model held
+SELECT EXISTS (SELECT FROM {EDITION_SCHEMA}.node_vector v
+    JOIN {EDITION_SCHEMA}.node n ON n.agent_id = v.agent_id AND n.id = v.node_id
+    JOIN vector_model held
     ON (v.model, vector_dims(v.embedding)) <> (held.model, held.dimension) WHERE v.agent_id = %s)
 """  # noqa: S608 - a constant of ours
 # Logs of passes tell what has run; those of a rebuilt network only tell when it was rebuilt.
