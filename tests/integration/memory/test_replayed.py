@@ -73,6 +73,24 @@ def test_what_spoke_for_a_memory_is_remembered_of_it(
     assert [row.details["reason"] for row in rebuilding.beside().rows(query)] == reasons
 
 
+def test_use_speaks_for_a_memory_under_its_new_id_too(
+    ada: AgentUnderTest, rebuilding: Rebuilding
+) -> None:
+    ada.remember(ONE + "\n\nthe roof leaks [Luigi]")
+    used, other = ada.nodes("memory")
+    with ada.database.agent_transaction(ada.agent_id) as connection:
+        append_trail(connection, ada.agent_id, TrailEvent.USED, 0, {used.id: {"times": 1}})
+    rebuilding.begin()
+    rebuilding.switch()
+    rebuilding.run()
+    used, other = ada.nodes("memory")
+    assert (ada.trail(used.id), ada.trail(other.id)) == (["created", "used"], ["created"])
+    end(ada)
+    consolidate(ada)
+    query = "SELECT details FROM trail WHERE agent_id = %s AND event = 'promoted' ORDER BY node_id"
+    assert [row.details["reason"] for row in ada.rows(query)] == ["use", "importance"]
+
+
 def test_a_replay_leaves_the_lane_to_the_current_network(
     ada: AgentUnderTest, rebuilding: Rebuilding
 ) -> None:
