@@ -15,7 +15,6 @@ from memci.shapes.edition import EditionAnswer
 from memci.storage.editions import (
     begin_edition,
     drop_edition,
-    has_stale_vectors,
     open_edition,
     save_edition,
 )
@@ -70,11 +69,6 @@ def switch(database: Database, tokens: Tokens, agent_id: str) -> EditionAnswer:
         if job is not None and job.state is JobState.DEAD:
             raise ConflictError(
                 f"its job {job.id} is dead: replay that job, or drop the rebuilt network"
-            )
-        if has_stale_vectors(connection, agent_id):
-            raise ConflictError(
-                "the rebuilt network has vectors of an embedder that is no longer in use: "
-                "drop it, and rebuild anew"
             )
         switching = replace(edition, state=EditionState.SWITCHING)
         save_edition(connection, agent_id, switching)

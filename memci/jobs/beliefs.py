@@ -7,15 +7,14 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from memci.domain.memory.claim import Claim, Held, resolved, supersessions
+from memci.domain.memory.claim import Claim, Held, resolved
 from memci.domain.memory.creation import Creation, NewNode
 from memci.domain.memory.node import NodeKind
 from memci.domain.message import Message, Role
 from memci.smallmodel.offline.claims import claims_in
-from memci.storage.claims import add_claims, claims_about, claims_since
-from memci.storage.passes import position
+from memci.storage.beliefs import supersede_older
+from memci.storage.claims import add_claims, claims_since
 from memci.storage.session import Connection
-from memci.storage.versions import supersede
 
 # A correction ("Monday, not Friday") is about something said so many messages ago at most.
 _CORRECTABLE = 100
@@ -50,7 +49,8 @@ class Beliefs:
             known = [*claims_since(connection, agent_id, first - _CORRECTABLE), *claims]
             claims += filter(None, (resolved(held, known) for held in corrections))
         add_claims(connection, agent_id, claims)
-        return _supersede(connection, agent_id, claims)
+        keys = {(held.claim.subject, held.claim.attribute) for held in claims}
+        return len(supersede_older(connection, agent_id, keys))
 
     def _held_by(self, nodes: Sequence[NewNode]) -> Iterator[Held]:
         """Give each claim to the memory that holds its words, else to the first of its message."""
@@ -78,28 +78,6 @@ def _is_told(message: Message) -> bool:
     if not message.text.strip() or message.role in {Role.SYSTEM, Role.TOOL}:
         return False
     return message.role is Role.USER or bool(message.name)
-
-
-def _supersede(connection: Connection, agent_id: str, claims: Sequence[Held]) -> int:
-    keys = {(held.claim.subject, held.claim.attribute) for held in claims}
-    by_key: defaultdict[tuple[str, str], list[Held]] = defaultdict(list)
-    for held in claims_about(connection, agent_id, keys):
-        by_key[held.claim.subject, held.claim.attribute].append(held)
-    _, pass_number = position(connection, agent_id)
-    superseded: set[int] = set()
-    for about in sorted(by_key):
-        for each in supersessions(by_key[about]):
-            superseded.update(
-                supersede(
-                    connection,
-                    agent_id,
-                    [each.older.node_id],
-                    by=each.newer.node_id,
-                    until=each.newer.said_at,
-                    pass_number=pass_number,
-                )
-            )
-    return len(superseded)
 
 
 def _squeezed(text: str) -> str:

@@ -16,12 +16,11 @@ from memci.domain.memory.consolidation import (
     joined_links,
     merged,
 )
-from memci.domain.memory.creation import Creation
-from memci.domain.memory.node import NodeKind, NodeTier
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.replay import ReplayEvent
-from memci.domain.memory.tier import promotion
-from memci.queue.consolidation import CONSOLIDATE_KIND, ask_next
+from memci.domain.memory.tier import Promotion, Settled, promotion
+from memci.jobs.short_terms import HOUR_S, MOST_COMPARED, note_short_terms
+from memci.queue.consolidation import CONSOLIDATE_KIND
 from memci.queue.handler import Effect
 from memci.storage.parameters import parameters_of
 from memci.storage.passes import position
@@ -31,19 +30,14 @@ from memci.storage.short_memories import (
     Term,
     alike_pairs,
     due_memories,
+    made_of,
     mark_compared,
-    next_end,
     settle,
     short_memories,
     young_memories,
 )
-from memci.storage.short_terms import count_new, note_end, note_new
 from memci.storage.trail import TrailEvent, append_trail
 from memci.storage.versions import links_at, merge, new_node_id
-
-# New memories that one job compares with the others: a second's work where there are 10,000.
-MOST_COMPARED = 500
-_HOUR_S = 3600
 
 
 def utc_now() -> datetime:
@@ -76,11 +70,20 @@ class Consolidation:
         """Find which memories tell the same; the effect looks whether they still do."""
         return self._find(job.agent_id, job.id, self._clock())
 
-    def again(self, agent_id: str, job_id: UUID, now: datetime) -> Effect:
-        """Do so as an earlier job did at ``now``, for a network that is rebuilt (M24)."""
-        return self._find(agent_id, job_id, now, again=True)
+    def again(self, agent_id: str, job_id: UUID, details: Mapping[str, Any]) -> Effect:
+        """Do so as an earlier job did, for a network that is rebuilt (M24).
 
-    def _find(self, agent_id: str, job_id: UUID, now: datetime, *, again: bool = False) -> Effect:
+        It settles what that job did, as ``details`` tell: when a session ended, and what was read
+        by then, is known no more.
+        """
+        now = datetime.fromisoformat(details["at"])
+        return self._find(
+            agent_id, job_id, now, [Settled.read(each) for each in details["settled"]]
+        )
+
+    def _find(
+        self, agent_id: str, job_id: UUID, now: datetime, again: Sequence[Settled] | None = None
+    ) -> Effect:
         with self._database.agent_snapshot(agent_id) as connection:
             parameters = parameters_of(connection, agent_id, self._defaults)
             found = _Found((), (), {})
@@ -113,26 +116,27 @@ class _Effect:
     parameters: MemoryParameters
     found: _Found
     now: datetime
-    again: bool
+    again: Sequence[Settled] | None
 
     def __call__(self, connection: Connection) -> Mapping[str, Any]:
         _, pass_number = position(connection, self.agent_id)
         mark_compared(connection, self.agent_id, self.found.compared)
         made = [self._merge(connection, group, pass_number) for group in self.found.groups]
         merges = [each for each in made if each is not None]
-        settled, promoted = self._settle(connection, pass_number)
+        settled = self._settle(connection, pass_number)
         if merges or settled or self.found.compared:
-            details = {"at": self.now.isoformat()}
+            written = [each.written() for each in settled]
+            details = {"at": self.now.isoformat(), "settled": written}
             event = ReplayEvent.CONSOLIDATED
             log_event(connection, self.agent_id, event, self.job_id, details=details)
-        if not self.again:
-            self._note(connection)
+        if self.again is None:
+            note_short_terms(connection, self.agent_id, self.parameters)
         return {
             "compared": len(self.found.compared),
             "merged": sum(count for _, count in merges),
             "nodes": [node for node, _ in merges],
-            "settled": settled,
-            "promoted": promoted,
+            "settled": len(settled),
+            "promoted": sum(each.reason is not None for each in settled),
         }
 
     def _merge(
@@ -156,43 +160,22 @@ class _Effect:
         append_trail(connection, self.agent_id, TrailEvent.CREATED, pass_number, {new: details})
         return new, len(group)
 
-    def _settle(self, connection: Connection, pass_number: int) -> tuple[int, int]:
-        """Judge the memories whose term is over; return how many, and how many were promoted."""
+    def _settle(self, connection: Connection, pass_number: int) -> list[Settled]:
+        """End the short terms that are over; return which, and what spoke for each."""
         term = Term(
             self.now,
-            silence_s=self.parameters.session_silence_hours * _HOUR_S,
+            silence_s=self.parameters.session_silence_hours * HOUR_S,
             over=not self.parameters.tiered_memory_enabled,
         )
-        due = due_memories(connection, self.agent_id, term)
-        judged = {each.node_id: promotion(each, self.parameters) for each in due}
+        judged = self._judged(connection, term)
+        sources = made_of(connection, self.agent_id, list(judged))
         settle(connection, self.agent_id, judged, term, pass_number)
-        return len(judged), sum(why is not None for why in judged.values())
+        return [Settled(source, judged[node]) for node, source in sources.items()]
 
-    def _note(self, connection: Connection) -> None:
-        silence_s = self.parameters.session_silence_hours * _HOUR_S
-        note_end(connection, self.agent_id, next_end(connection, self.agent_id, silence_s))
-        left = 0
-        if self.parameters.simplemem_enabled:
-            left = len(young_memories(connection, self.agent_id, MOST_COMPARED))
-        count_new(connection, self.agent_id, left)
-        if left == MOST_COMPARED:
-            ask_next(connection, self.agent_id)
-
-
-def note_created(
-    connection: Connection, agent_id: str, creation: Creation, parameters: MemoryParameters
-) -> None:
-    """Count the memories of a creation, and ask for consolidation when there are enough (R5).
-
-    Part of the creation's effect: by it upkeep finds short terms that are over.
-    """
-    memories = [node for node in creation.nodes if node.kind is NodeKind.MEMORY]
-    if not memories:
-        return
-    ends = (node.expires_at for node in memories if node.tier is NodeTier.SHORT)
-    first = min((end for end in ends if end is not None), default=None)
-    silence_s = parameters.session_silence_hours * _HOUR_S
-    new = note_new(connection, agent_id, len(memories), first, silence_s=silence_s)
-    if parameters.simplemem_enabled and new >= parameters.consolidation_interval:
-        count_new(connection, agent_id, 0)
-        ask_next(connection, agent_id)
+    def _judged(self, connection: Connection, term: Term) -> dict[int, Promotion | None]:
+        if self.again is None:
+            due = due_memories(connection, self.agent_id, term)
+            return {each.node_id: promotion(each, self.parameters) for each in due}
+        short = made_of(connection, self.agent_id) if self.again else {}
+        reasons = {each.source: each.reason for each in self.again}
+        return {node: reasons[source] for node, source in short.items() if source in reasons}

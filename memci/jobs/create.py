@@ -20,12 +20,12 @@ from memci.domain.memory.windows import reach
 from memci.domain.message import Message, Remember, Role
 from memci.errors import SmallModelAnswerError
 from memci.jobs.beliefs import Beliefs
-from memci.jobs.consolidate import note_created
 from memci.jobs.conversation import Background, tells
-from memci.jobs.echoes import FindEchoes, echoes_among, noted_echoes
+from memci.jobs.echoes import echoes_among
 from memci.jobs.filtering import refusals
 from memci.jobs.growth import Growth, Thought, numbers_of
 from memci.jobs.segments import Segments, annotated_segments, is_long
+from memci.jobs.short_terms import note_created
 from memci.jobs.texts import MessageTexts, terms_of
 from memci.jobs.vectors import VectorGuard
 from memci.jobs.worth import tiered
@@ -87,15 +87,17 @@ class MemoryCreation:
         return _Effect(*self.think(job.agent_id, job.id, handed, wanted=wanted), wanted=wanted)
 
     def again(
-        self, agent_id: str, job_id: UUID, seqs: Sequence[int], wanted: Sequence[int] = ()
+        self, agent_id: str, job_id: UUID, seqs: Sequence[int], details: Mapping[str, Any]
     ) -> Effect:
         """Think about messages as an earlier job did, for a network that is rebuilt (M24).
 
-        What is noted on the messages stays as it is.
+        It makes nothing of those that were refused then, as ``details`` tell. What is noted on
+        the messages stays as it is.
         """
         taken = partial(taken_messages, agent_id=agent_id, seqs=seqs)
-        thinking = self.think(agent_id, job_id, taken, wanted=wanted, echoes=noted_echoes)
-        return _Effect(*thinking, wanted=wanted, again=True)
+        refused = {int(seq): FilterReason(why) for seq, why in details.get("refused", {}).items()}
+        thinking = self.think(agent_id, job_id, taken, refused=refused)
+        return _Effect(*thinking, wanted=details.get("wanted", ()), again=True)
 
     def think(
         self,
@@ -105,12 +107,12 @@ class MemoryCreation:
         *,
         wanted: Collection[int] = (),
         parts: bool = False,
-        echoes: FindEchoes = echoes_among,
+        refused: Mapping[int, FilterReason] | None = None,
     ) -> Thinking:
         """Think about the messages that ``read`` returns; write nothing.
 
-        Those ``wanted`` pass every filter. ``parts``: they are not whole, so what is known of
-        those that are stored does not hold.
+        Those ``wanted`` pass every filter; which do not is known when ``refused`` is given.
+        ``parts``: they are not whole, so what is known of those that are stored does not hold.
         """
         with self._database.agent_snapshot(agent_id) as connection:
             self._guard.check(connection)
@@ -120,13 +122,16 @@ class MemoryCreation:
             known = self._known(connection, agent_id, [] if parts else messages)
             model, reached = self._models.embedder.model, reach(parameters)
             background = Background.read(connection, agent_id, messages, reached, model)
-            echoed = echoes(connection, agent_id, messages)
+            echoed = frozenset[int]()
+            if refused is None:
+                echoed = echoes_among(connection, agent_id, messages)
             seqs = [message.seq for message in messages]
             received = receipt_times(connection, agent_id, seqs)
         models = self._models
         texts = MessageTexts.read(messages, known, models.embedder, models.lexicon, later=is_long)
-        refused = refusals(texts, background, parameters, wanted)
-        refused = {**refused, **dict.fromkeys(echoed.difference(wanted), FilterReason.ECHO)}
+        if refused is None:
+            refused = refusals(texts, background, parameters, wanted)
+            refused |= dict.fromkeys(echoed.difference(wanted), FilterReason.ECHO)
         cut = annotated_segments(models, texts, background, refused)
         cut = replace(cut, segments=tiered(cut.segments, cut.judgements, received, parameters))
         texts = texts.pooled(cut.parts()).completed(models.embedder)
@@ -231,7 +236,10 @@ class _Effect:
         return {**numbers, **numbers_of(creation), "superseded": superseded}
 
     def _log(self, connection: Connection, taken: Collection[int]) -> None:
-        details = {"wanted": list(self.wanted)} if self.wanted else {}
+        details: dict[str, Any] = {"wanted": list(self.wanted)} if self.wanted else {}
+        refused = {seq: why for seq, why in self.refused.items() if seq in taken}
+        if refused:
+            details["refused"] = refused
         growth, event = self.growth, ReplayEvent.CREATED
         log_event(connection, growth.agent_id, event, growth.job_id, list(taken), details)
 

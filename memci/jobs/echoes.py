@@ -6,19 +6,14 @@ never change, and from the memories as they are now.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Self, TypeAlias
+from typing import Self
 
 from memci.domain.memory.echo import Gram, grams, is_echo
-from memci.domain.memory.state import FilterReason
 from memci.domain.message import Message, Role
 from memci.storage.given import GivenBefore, GivenThen, given_before, words_given
-from memci.storage.memory_state import filtered_as
 from memci.storage.session import Connection
-
-# Finds the seqs of those of an agent's messages that are echoes.
-FindEchoes: TypeAlias = Callable[[Connection, str, Sequence[Message]], frozenset[int]]
 
 # A user who repeats something makes a copy (M9).
 _ECHOING = frozenset({Role.ASSISTANT, Role.TOOL})
@@ -41,17 +36,6 @@ def echoes_among(
         for seq, found in said.items()
         if is_echo(found, (texts.of(receipt) for receipt in given.before(seq)))
     )
-
-
-def noted_echoes(
-    connection: Connection, agent_id: str, messages: Sequence[Message]
-) -> frozenset[int]:
-    """Return those that were found to be echoes when memory looked at them.
-
-    For a network that is rebuilt: receipts are not kept for ever.
-    """
-    seqs = [message.seq for message in messages]
-    return filtered_as(connection, agent_id, seqs, FilterReason.ECHO)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,12 @@ from memci.domain.memory.replay import Edition, EditionState
 from memci.jobs.replay import Act, Replay
 from memci.queue.handler import Effect
 from memci.queue.steps import REBUILD_KIND
-from memci.storage.editions import open_edition, save_edition, switch_networks
+from memci.storage.editions import (
+    has_stale_vectors,
+    open_edition,
+    save_edition,
+    switch_networks,
+)
 from memci.storage.replay_log import next_entry
 from memci.storage.session import Connection, Database, looking_beside
 
@@ -43,8 +48,13 @@ class NetworkRebuild:
             if edition is None or edition.number != job.payload["edition"]:
                 return lambda _: {"replayed": 0}
             entry = next_entry(connection, agent_id, edition)
-        act = None if entry is None else self._replay.prepare(agent_id, edition, entry)
-        return _Step(agent_id, edition, act, self._submit)
+            stale = has_stale_vectors(connection, agent_id)
+        if stale:
+            # First of all: memories are compared with those that the same embedder has read.
+            act = self._replay.reembed(agent_id, edition)
+        else:
+            act = None if entry is None else self._replay.prepare(agent_id, edition, entry)
+        return _Step(agent_id, edition, act, self._submit, self._replay)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +65,7 @@ class _Step:
     edition: Edition
     act: Act | None
     submit: SubmitStep
+    replay: Replay
 
     def __call__(self, connection: Connection) -> Mapping[str, Any]:
         now = open_edition(connection, self.agent_id)
@@ -65,17 +76,19 @@ class _Step:
                 done = self.act(connection)
             save_edition(connection, self.agent_id, replace(done, state=now.state))
             self.submit(connection, self.agent_id, now.number)
-            return {"replayed": 1}
+            return {"replayed": int(done != self.edition)}
         return self._finish(connection, now)
 
     def _finish(self, connection: Connection, edition: Edition) -> Mapping[str, Any]:
         """Rest, or switch, unless something has happened since the log was looked at."""
-        if next_entry(connection, self.agent_id, edition) is not None:
+        agent_id = self.agent_id
+        if next_entry(connection, agent_id, edition) or has_stale_vectors(connection, agent_id):
             self.submit(connection, self.agent_id, edition.number)
             return {"replayed": 0}
         state = EditionState.READY
         if edition.state is EditionState.SWITCHING:
             switch_networks(connection, self.agent_id)
+            self.replay.note_short_terms(connection, self.agent_id)
             state = EditionState.SWITCHED
         save_edition(connection, self.agent_id, replace(edition, state=state))
         return {"replayed": 0, "state": state}

@@ -21,8 +21,10 @@ from memci.errors import SmallModelUnavailableError
 from memci.jobs.compress import BATCH, utc_now
 from memci.jobs.consolidate import Consolidation
 from memci.jobs.create import MemoryCreation
+from memci.jobs.reembed import BITE as REEMBEDDED
 from memci.jobs.restore import MemoryRestoring
 from memci.jobs.scanning import BatchScan
+from memci.jobs.short_terms import note_short_terms
 from memci.jobs.vectors import VectorGuard
 from memci.queue.lease import Lease, held_lease
 from memci.smallmodel.registry import SmallModels
@@ -31,6 +33,8 @@ from memci.storage.parameters import parameters_of
 from memci.storage.passes import close_pass, left_of_pass, open_pass, position
 from memci.storage.scans import Batch, next_batch
 from memci.storage.session import Connection, Database
+from memci.storage.stale_vectors import StaleTexts, replace_vectors, stale_nodes
+from memci.storage.vector_model import VectorModel
 
 # Writes (a part of) an entry's effect into the rebuilt network; returns how far the edition is.
 Act: TypeAlias = Callable[[Connection], Edition]
@@ -73,10 +77,34 @@ class Replay:
         """Read and think, as a handler does; raises what it raises."""
         return self._events[entry.event](agent_id, edition, entry)
 
+    def reembed(self, agent_id: str, edition: Edition) -> Act | None:
+        """Make vectors of the rebuilt network anew that another embedder made; None: it has none.
+
+        Those of messages are the business of the job that makes the current network's anew.
+        """
+        embedder = self._models.embedder
+        model = VectorModel(embedder.model, embedder.dimension)
+        with self._database.agent_snapshot(agent_id) as connection:
+            self._guard.check(connection)
+            stale = StaleTexts({}, stale_nodes(connection, agent_id, model, 0, REEMBEDDED))
+        if not stale.nodes:
+            return None
+        vectors = embedder.embed(stale.texts)
+
+        def act(connection: Connection) -> Edition:
+            replace_vectors(connection, agent_id, stale, vectors, model)
+            return edition
+
+        return act
+
+    def note_short_terms(self, connection: Connection, agent_id: str) -> None:
+        """Note when the next short term ends in a network that has become the current one."""
+        parameters = parameters_of(connection, agent_id, self._defaults)
+        note_short_terms(connection, agent_id, parameters)
+
     def _create(self, agent_id: str, edition: Edition, entry: ReplayEntry) -> Act:
         seqs = edition.seqs_of(entry)
-        wanted = entry.details.get("wanted", ())
-        effect = self._creation.again(agent_id, _job_of(entry), seqs, wanted)
+        effect = self._creation.again(agent_id, _job_of(entry), seqs, entry.details)
         return lambda connection: _settled(effect(connection), edition, entry)
 
     def _restore(self, agent_id: str, edition: Edition, entry: ReplayEntry) -> Act:
@@ -86,8 +114,7 @@ class Replay:
         return lambda connection: _settled(effect(connection), edition, entry)
 
     def _consolidate(self, agent_id: str, edition: Edition, entry: ReplayEntry) -> Act:
-        at = datetime.fromisoformat(entry.details["at"])
-        effect = self._consolidation.again(agent_id, _job_of(entry), at)
+        effect = self._consolidation.again(agent_id, _job_of(entry), entry.details)
         return lambda connection: _settled(effect(connection), edition, entry)
 
     def _mention(self, agent_id: str, edition: Edition, entry: ReplayEntry) -> Act:

@@ -18,15 +18,18 @@ from memci.domain.message import Message
 from memci.jobs.beliefs import Beliefs
 from memci.jobs.create import MemoryCreation
 from memci.jobs.growth import Growth, Thought, numbers_of
+from memci.jobs.short_terms import note_created
 from memci.queue.handler import Effect
 from memci.queue.steps import RESTORE_KIND
 from memci.smallmodel.ports import TopicSegment, Vectors
 from memci.smallmodel.registry import SmallModels
+from memci.storage.beliefs import superseded_telling, unsuperseded
 from memci.storage.memory_state import lock_messages, taken_messages
 from memci.storage.passes import position
 from memci.storage.replay_log import log_event
 from memci.storage.session import Connection, Database
 from memci.storage.trail import TrailEvent, append_trail
+from memci.storage.versions import supersede
 
 
 class MemoryRestoring:
@@ -45,10 +48,15 @@ class MemoryRestoring:
 
     def prepare(self, job: Job) -> Effect:
         """Cut the memory's text out of its messages, and think about it."""
-        return self.again(job.agent_id, job.id, job.payload)
+        return self._think(job.agent_id, job.id, job.payload, again=False)
 
     def again(self, agent_id: str, job_id: UUID, payload: Mapping[str, Any]) -> Effect:
-        """Do so for a job of this id and payload, which may have been done before (M24)."""
+        """Do so as an earlier job of this id and payload did, for a rebuilt network (M24)."""
+        return self._think(agent_id, job_id, payload, again=True)
+
+    def _think(
+        self, agent_id: str, job_id: UUID, payload: Mapping[str, Any], *, again: bool
+    ) -> Effect:
         seqs = [int(seq) for seq in payload["seqs"]]
         span = Span(*payload["span"]) if payload.get("span") else None
         read = partial(_parts, agent_id=agent_id, seqs=seqs, span=span)
@@ -57,7 +65,7 @@ class MemoryRestoring:
         )
         if span is not None:
             thoughts = [_told_by(thought, seqs, span) for thought in thoughts]
-        return _Effect(growth, thoughts, dict(payload), beliefs)
+        return _Effect(growth, thoughts, dict(payload), beliefs, again)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +74,7 @@ class _Effect:
     thoughts: list[Thought]
     payload: dict[str, Any]
     beliefs: Beliefs
+    again: bool
 
     def __call__(self, connection: Connection) -> Mapping[str, Any]:
         growth, seqs = self.growth, self.payload["seqs"]
@@ -73,12 +82,34 @@ class _Effect:
         thoughts = self.thoughts if stored.issuperset(seqs) else []
         creation = growth.write(connection, thoughts)
         self.beliefs.write(connection, growth.agent_id, creation)
+        made = [node.id for node in creation.nodes if node.kind is NodeKind.MEMORY]
+        self._stay_superseded(connection, made)
+        if not self.again:
+            note_created(connection, growth.agent_id, creation, growth.parameters)
         if creation.nodes:
             event = ReplayEvent.RESTORED
             log_event(connection, growth.agent_id, event, growth.job_id, seqs, self.payload)
-        made = [node.id for node in creation.nodes if node.kind is NodeKind.MEMORY]
         self._note(connection, made)
         return {"node": max(made, default=None), **numbers_of(creation)}
+
+    def _stay_superseded(self, connection: Connection, made: Sequence[int]) -> None:
+        """What was no longer believed when it was forgotten is not believed again (R6).
+
+        That goes for what is known to be older: the one that superseded it may be forgotten too,
+        and claims nothing any more.
+        """
+        span = self.payload.get("span")
+        was = superseded_telling(connection, self.growth.agent_id, self.payload["seqs"], span)
+        if was is not None:
+            _, pass_number = position(connection, self.growth.agent_id)
+            supersede(
+                connection,
+                self.growth.agent_id,
+                unsuperseded(connection, self.growth.agent_id, made),
+                by=was.by,
+                until=was.until,
+                pass_number=pass_number,
+            )
 
     def _note(self, connection: Connection, made: Sequence[int]) -> None:
         """Note on both nodes, the forgotten one and the new one, which is which."""

@@ -40,6 +40,20 @@ INSERT INTO trail (agent_id, node_id, event, pass_number, details)
 SELECT lane.agent_id, node.id, %s, lane.pass_number, jsonb_build_object('reason', %s::text)
 FROM public.node JOIN lane USING (agent_id) WHERE node.agent_id = %s ORDER BY node.id
 """
+# Use speaks for a memory at the end of its short term (R5), under its new id too.
+_CARRY_USES = f"""
+INSERT INTO {EDITION_SCHEMA}.trail (agent_id, node_id, event, pass_number, details)
+SELECT used.agent_id, new.id, used.event, used.pass_number, used.details
+  FROM {EDITION_SCHEMA}.node new
+  JOIN {EDITION_SCHEMA}.trail made
+    ON made.agent_id = new.agent_id AND made.node_id = new.id AND made.event = 'created'
+  JOIN public.node old ON old.agent_id = new.agent_id AND old.message_seqs = new.message_seqs
+  JOIN public.trail was ON was.agent_id = old.agent_id AND was.node_id = old.id
+   AND was.event = 'created' AND was.details->'span' IS NOT DISTINCT FROM made.details->'span'
+  JOIN public.trail used
+    ON used.agent_id = old.agent_id AND used.node_id = old.id AND used.event = %s
+ WHERE new.agent_id = %s AND new.tier = 'short' AND new.kind = 'memory' ORDER BY used.id
+"""  # noqa: S608 - a constant of ours
 # A network as of an earlier message leaves out what came later: that may be asked for anew, and
 # does not go to memory by itself.
 _LEAVE_OUT = f"""
@@ -49,7 +63,9 @@ WHERE agent_id = %(agent)s AND memory_state IN ('made', 'filtered') AND seq IN (
     EXCEPT SELECT unnest(seqs) FROM {EDITION_SCHEMA}.replay_log WHERE agent_id = %(agent)s)
 """  # noqa: S608 - constants of this module
 _STALE = f"""
-SELECT EXISTS (SELECT FROM {EDITION_SCHEMA}.node_vector v JOIN vector_model held
+SELECT EXISTS (SELECT FROM {EDITION_SCHEMA}.node_vector v
+    JOIN {EDITION_SCHEMA}.node n ON n.agent_id = v.agent_id AND n.id = v.node_id
+    JOIN vector_model held
     ON (v.model, vector_dims(v.embedding)) <> (held.model, held.dimension) WHERE v.agent_id = %s)
 """  # noqa: S608 - a constant of ours
 # Logs of passes tell what has run; those of a rebuilt network only tell when it was rebuilt.
@@ -123,6 +139,7 @@ def switch_networks(connection: Connection, agent_id: str) -> None:
     """
     succession = (TrailEvent.FORGOTTEN, Forgetting.SWITCHED, agent_id)
     connection.exec_driver_sql(_SUCCEED, succession)
+    connection.exec_driver_sql(_CARRY_USES, (TrailEvent.USED, agent_id))
     connection.exec_driver_sql(_LEAVE_OUT, {"agent": agent_id})
     for table in TWINNED:
         if table.name in _KEPT:

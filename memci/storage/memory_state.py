@@ -31,10 +31,6 @@ UPDATE message SET memory_state = new.state, memory_reason = new.reason
 FROM unnest(%s::bigint[], %s::text[], %s::text[]) AS new(seq, state, reason)
 WHERE message.agent_id = %s AND message.seq = new.seq
 """
-_FILTERED_AS = """
-SELECT seq FROM message WHERE agent_id = %s AND seq = ANY(%s)
-AND memory_state = 'filtered' AND memory_reason = %s
-"""
 _WINDOW = """
 WHERE agent_id = %s AND remember = 'auto' AND memory_state = 'none' ORDER BY seq
 """
@@ -126,14 +122,6 @@ def mark_memory(
     """Note what memory made of messages, by seq."""
     columns = ([s for s, _ in states.values()], [r for _, r in states.values()])
     connection.exec_driver_sql(_MARK, (list(states), *columns, agent_id))
-
-
-def filtered_as(
-    connection: Connection, agent_id: str, seqs: Sequence[int], reason: FilterReason
-) -> frozenset[int]:
-    """Return those of the messages that were made into nothing for this reason."""
-    rows = connection.exec_driver_sql(_FILTERED_AS, (agent_id, list(seqs), reason))
-    return frozenset(rows.scalars())
 
 
 def window_messages(connection: Connection, agent_id: str) -> list[Message]:

@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 from memci.domain.language import Language
 from memci.domain.memory.consolidation import ShortMemory
 from memci.domain.memory.node import NodeType
-from memci.domain.memory.tier import Judged, Promotion
+from memci.domain.memory.tier import Judged, Promotion, Source
 from memci.storage.trail import TrailEvent, append_trail
 
 # Those not yet compared with any, the oldest first.
@@ -78,6 +78,15 @@ WITH {_SESSIONS}
 SELECT min(least(n.expires_at, s.silent_at)) FROM node n LEFT JOIN sessions s USING (session_id)
  WHERE n.agent_id = %(agent)s AND n.tier = 'short'
 """  # noqa: S608 - constants of this module
+# What each was made of: in a network that is rebuilt it has another id.
+_MADE_OF = """
+SELECT n.id, n.message_seqs, t.details->'span' AS span
+  FROM node n
+  LEFT JOIN trail t ON t.agent_id = n.agent_id AND t.node_id = n.id AND t.event = 'created'
+ WHERE n.agent_id = %(agent)s AND n.tier = 'short' AND n.kind = 'memory'
+   AND (%(nodes)s::bigint[] IS NULL OR n.id = ANY(%(nodes)s))
+ ORDER BY n.id
+"""
 _SETTLE = """
 UPDATE node SET tier = 'long', expires_at = NULL,
                 promoted_at = CASE WHEN id = ANY(%(promoted)s) THEN %(now)s::timestamptz END
@@ -164,6 +173,15 @@ def due_memories(connection: Connection, agent_id: str, term: Term) -> list[Judg
         Judged(row.id, row.importance, row.worth, row.used)
         for row in connection.exec_driver_sql(_DUE, values)
     ]
+
+
+def made_of(
+    connection: Connection, agent_id: str, nodes: Collection[int] | None = None
+) -> dict[int, Source]:
+    """Return what short-term memories were made of, ascending; all, or those of ``nodes``."""
+    values = {"agent": agent_id, "nodes": None if nodes is None else list(nodes)}
+    rows = connection.exec_driver_sql(_MADE_OF, values)
+    return {row.id: (tuple(row.message_seqs), tuple(row.span or ())) for row in rows}
 
 
 def next_end(connection: Connection, agent_id: str, silence_s: float) -> datetime | None:

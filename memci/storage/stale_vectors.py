@@ -75,9 +75,22 @@ def stale_texts(
     }
     found = map(to_message, connection.exec_driver_sql(_MESSAGES, values))
     messages = {message.seq: message.searched for message in found}
-    values |= {"after": after.node_id, "limit": limit - len(messages)}
-    nodes = {row[0]: row[1] for row in connection.exec_driver_sql(_NODES, values)}
+    nodes = stale_nodes(connection, agent_id, model, after.node_id, limit - len(messages))
     return StaleTexts(messages, nodes)
+
+
+def stale_nodes(
+    connection: Connection, agent_id: str, model: VectorModel, after: int, limit: int
+) -> dict[int, str]:
+    """Return the next memories of one agent whose vectors are another model's, by id."""
+    values = {
+        "agent": agent_id,
+        "model": model.name,
+        "dimension": model.dimension,
+        "after": after,
+        "limit": limit,
+    }
+    return {row[0]: row[1] for row in connection.exec_driver_sql(_NODES, values)}
 
 
 def replace_vectors(

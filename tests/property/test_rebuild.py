@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any, TypeAlias
 from uuid import uuid4
 
 import pytest
@@ -12,20 +16,30 @@ from memci.domain.memory import slots
 from memci.domain.memory.parameters import MemoryParameters
 from memci.errors import ConflictError
 from memci.jobs import compress
+from memci.storage.memory_state import mark_asked
 from memci.storage.session import Database
+from memci.storage.sessions import end_session
+from memci.storage.trail import TrailEvent, append_trail
+from memci.testing import FakeClock
 from tests.support.network import AgentUnderTest
 from tests.support.rebuilding import Rebuilding, is_same
+from tests.support.short_term import consolidate
 
 FEW = settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 NAMES = st.sampled_from(["Grace", "Luigi", "Oslo", "小明"])
 
+# What the filter refuses, what says the same, and what contradicts one another.
+PHRASES = st.sampled_from([
+    "ok", "thanks!", "the pump is broken", "The old pump is broken!", "the fan is loud",
+    "I live in Paris", "I moved to Rome", "I moved to Oslo", "Actually, it's Bonn, not Paris.",
+])  # fmt: skip
 sayings = st.tuples(
     st.just("say"),
     st.lists(
         st.tuples(
-            st.text("abc def 你好\n", min_size=1, max_size=60).filter(str.strip),
+            st.text("abc def 你好\n", min_size=1, max_size=60).filter(str.strip) | PHRASES,
             st.lists(NAMES, max_size=3),
         ),
         min_size=1,
@@ -39,28 +53,69 @@ events = (
     | st.tuples(st.just("part"), st.just(0))  # of a pass, in which other things happen
     | st.tuples(st.just("mention"), NAMES)
     | st.tuples(st.just("restore"), st.integers(0, 5))
+    | st.tuples(st.just("consolidate"), st.integers(0, 30))  # so many hours later
+    | st.tuples(st.just("end"), st.sampled_from(["s1", "s2"]))
+    | st.tuples(st.just("use"), st.integers(0, 5))
+    | st.tuples(st.just("ask"), st.integers(0, 2))  # to remember what was refused
 )
+History: TypeAlias = list[tuple[Any, ...]]
 histories = st.lists(events, min_size=2, max_size=14)
 
 
-def live(ada: AgentUnderTest, rebuilding: Rebuilding, history: list[tuple[object, ...]]) -> None:
+def live(ada: AgentUnderTest, rebuilding: Rebuilding, history: History) -> None:
     """Let all that happen."""
+    happens: dict[str, Callable[..., object]] = {
+        "say": partial(say, ada),
+        "pass": ada.compress,
+        "part": partial(part, ada),
+        "mention": partial(mention, ada, rebuilding),
+        "restore": partial(restore, ada, rebuilding),
+        "consolidate": partial(consolidate_later, ada),
+        "end": partial(end, ada),
+        "use": partial(use, ada),
+        "ask": partial(ask, ada),
+    }
     for kind, *how in history:
-        match kind, how:
-            case "say", [said, session]:
-                texts = [
-                    f"{text} {' '.join(f'[{name}]' for name in names)}" for text, names in said
-                ]
-                ada.remember(*texts, session=session)
-            case "pass", [passes]:
-                ada.compress(passes)
-            case "part", _:
-                ada.ask_for_pass()
-                ada.compression().step(ada.lease(), budget_ms=0)
-            case "mention", [name]:
-                mention(ada, rebuilding, name)
-            case "restore", [which]:
-                restore(ada, rebuilding, which)
+        happens[kind](*how)
+
+
+def say(ada: AgentUnderTest, said: list[tuple[str, list[str]]], session: str) -> None:
+    texts = [f"{text} {' '.join(f'[{name}]' for name in names)}" for text, names in said]
+    ada.remember(*texts, session=session)
+
+
+def part(ada: AgentUnderTest, budget_ms: int) -> None:
+    ada.ask_for_pass()
+    ada.compression().step(ada.lease(), budget_ms=budget_ms)
+
+
+def consolidate_later(ada: AgentUnderTest, hours: int) -> None:
+    ada.clock.advance(hours * 3_600)
+    consolidate(ada)
+
+
+def end(ada: AgentUnderTest, session: str) -> None:
+    with ada.database.agent_transaction(ada.agent_id) as connection:
+        end_session(connection, ada.agent_id, session)
+
+
+def use(ada: AgentUnderTest, which: int) -> None:
+    memories = ada.nodes("memory")
+    if which < len(memories):
+        with ada.database.agent_transaction(ada.agent_id) as connection:
+            used = {memories[which].id: {"times": 1}}
+            append_trail(connection, ada.agent_id, TrailEvent.USED, 0, used)
+
+
+def ask(ada: AgentUnderTest, which: int) -> None:
+    refused = ada.rows(
+        "SELECT seq FROM message WHERE agent_id = %s AND memory_state = 'filtered' ORDER BY seq"
+    )
+    if which < len(refused):
+        seq = refused[which].seq
+        with ada.database.agent_transaction(ada.agent_id) as connection:
+            mark_asked(connection, ada.agent_id, [seq])
+        ada.create(ada.job(seq, seq, {"seqs": [seq], "wanted": [seq]}))
 
 
 def mention(ada: AgentUnderTest, rebuilding: Rebuilding, name: str) -> None:
@@ -102,7 +157,7 @@ def restore(ada: AgentUnderTest, rebuilding: Rebuilding, which: int) -> None:
 )
 def test_a_rebuilt_network_is_the_network(
     database: Database,
-    history: list[tuple[object, ...]],
+    history: History,
     focus_limit: int,
     rate: float,
     capacity: int,
@@ -111,7 +166,7 @@ def test_a_rebuilt_network_is_the_network(
     values = MemoryParameters(
         focus_limit=focus_limit, decay_rate=rate, min_shrink=0, node_capacity=capacity
     )
-    ada = AgentUnderTest(database, uuid4().hex, values)
+    ada = AgentUnderTest(database, uuid4().hex, values, clock=FakeClock(datetime.now(UTC)))
     rebuilding = Rebuilding(ada)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(compress, "BATCH", batch)
@@ -124,14 +179,39 @@ def test_a_rebuilt_network_is_the_network(
         assert is_same(found), found
         assert beside.focus() == ada.focus()
         assert scans(beside) == scans(ada)
-        before = scans(ada), ada.focus(), len(ada.links())
+        assert beliefs(beside) == beliefs(ada)
+        before = scans(ada), beliefs(ada), ada.focus(), len(ada.links())
         rebuilding.switch()
         rebuilding.run()
-        assert (scans(ada), ada.focus(), len(ada.links())) == before
+        assert (scans(ada), beliefs(ada), ada.focus(), len(ada.links())) == before
+        short = any(node.tier == "short" for node in ada.nodes())
+        assert (ada.lane().expire_at is not None) == short, "upkeep asks when a term is over"
         # What is there now can be rebuilt again, and goes on as the other would have.
         ada.compress()
         ada.remember("something more [Luigi]")
         assert is_same(rebuilding.rebuilt())
+
+
+def beliefs(ada: AgentUnderTest) -> tuple[list[object], ...]:
+    """Tiers, what is believed no more and since when, and what was replaced; by texts, not ids."""
+    memories = ada.nodes("memory")
+    texts = {node.id: node.content for node in memories}
+    return (
+        [
+            (node.content, node.tier, node.expires_at, node.promoted_at, node.compared, node.worth,
+             node.message_seqs, node.superseded_at,
+             node.superseded_by and texts.get(node.superseded_by, "forgotten"))
+            for node in memories
+        ],
+        sorted(
+            (each.content, each.reason, str(each.until), texts.get(each.replaced_by, "forgotten"))
+            for each in ada.rows("SELECT * FROM node_version WHERE agent_id = %s")
+        ),
+        sorted(
+            (texts[each.node_id], each.subject, each.attribute, str(each.value), each.seq)
+            for each in ada.rows("SELECT * FROM claim WHERE agent_id = %s")
+        ),
+    )  # fmt: skip
 
 
 def scans(ada: AgentUnderTest) -> list[tuple[str, int, int]]:

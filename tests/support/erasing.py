@@ -16,6 +16,7 @@ from memci.domain.language import language_of
 from memci.shapes.agent import ReceiptAnswer
 from memci.shapes.erasure import ErasurePreview
 from memci.smallmodel.ports import TopicSegment
+from memci.storage.rows import EDITION_SCHEMA
 from memci.storage.session import Database
 
 
@@ -55,22 +56,27 @@ class SegmentsOf:
 
 
 def found_in_database(superuser: psycopg.Connection, *marks: str) -> list[str]:
-    """Where any of the marks stands: every table, every column, also inside of bytes."""
+    """Where any of the marks stands: every table, every column, also inside of bytes.
+
+    The tables of rebuilt networks too: they lie in a schema of their own, which is named then.
+    """
     tables = superuser.execute(
-        "SELECT table_name, column_name, data_type FROM information_schema.columns"
-        " WHERE table_schema = 'public' AND table_name IN"
-        " (SELECT tablename FROM pg_tables WHERE schemaname = 'public')"
+        "SELECT table_schema, table_name, column_name, data_type FROM information_schema.columns"
+        " JOIN pg_tables ON schemaname = table_schema AND tablename = table_name"
+        " WHERE table_schema IN ('public', %s)",
+        (EDITION_SCHEMA,),
     ).fetchall()
-    assert len({table for table, _, _ in tables}) > 10
+    assert {schema for schema, *_ in tables} == {"public", EDITION_SCHEMA}
     found = []
-    for table, column, kind in tables:
+    for schema, table, column, kind in tables:
         text = f"encode(\"{column}\", 'escape')" if kind == "bytea" else f'"{column}"::text'
+        named = table if schema == "public" else f"{schema}.{table}"
         for mark in marks:
             row = superuser.execute(
-                f'SELECT count(*) FROM "{table}" WHERE {text} ILIKE %s', (f"%{mark}%",)
+                f'SELECT count(*) FROM "{schema}"."{table}" WHERE {text} ILIKE %s', (f"%{mark}%",)
             ).fetchone()
             if row and row[0]:
-                found.append(f"{table}.{column}: {mark}")
+                found.append(f"{named}.{column}: {mark}")
     return found
 
 

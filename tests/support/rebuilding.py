@@ -10,6 +10,7 @@ from uuid import UUID
 from memci.commands import focus, rebuild, restore
 from memci.domain.lane.job import Job
 from memci.domain.memory.comparison import Comparison, compare
+from memci.jobs.consolidate import Consolidation
 from memci.jobs.create import MEMORY_CREATE
 from memci.jobs.rebuild import NetworkRebuild
 from memci.jobs.replay import Replay
@@ -116,6 +117,7 @@ class Rebuilding:
         handlers: dict[str, _Prepares] = {
             MEMORY_CREATE: ada.creation(),
             MemoryRestoring.kind: MemoryRestoring(*parts),
+            Consolidation.kind: Consolidation(ada.database, ada.parameters, clock=ada.clock),
             NetworkRebuild.kind: NetworkRebuild(
                 ada.database, Replay(*parts, clock=ada.clock), submit_step
             ),

@@ -12,8 +12,9 @@ from memci.domain.language import language_of
 from memci.domain.memory.creation import AnnotatedSegment, Creation
 from memci.domain.memory.entity import Entity
 from memci.domain.memory.node import NodeTier, NodeType
-from memci.jobs.consolidate import Consolidation, note_created
+from memci.jobs.consolidate import Consolidation
 from memci.jobs.growth import Growth, Thought
+from memci.jobs.short_terms import note_created
 from memci.queue.consolidation import CONSOLIDATE_KIND
 from memci.storage.index import Terms
 from tests.support.models import words

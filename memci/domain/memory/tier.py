@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
+from typing import Any, Self, TypeAlias
 
 from memci.domain.memory.node import NodeTier
 from memci.domain.memory.parameters import MemoryParameters
@@ -59,3 +61,25 @@ def promotion(judged: Judged, parameters: MemoryParameters) -> Promotion | None:
     if judged.used:
         return Promotion.USE
     return Promotion.IMPORTANCE if judged.importance >= _IMPORTANT else None
+
+
+# Messages, and where in them the text lies (span.py): () is all of it.
+Source: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """That the short term of a memory ended: what it was made of, and what spoke for it."""
+
+    source: Source
+    reason: Promotion | None
+
+    @classmethod
+    def read(cls, entry: Sequence[Any]) -> Self:
+        """Return one from the replay log."""
+        seqs, span, reason = entry
+        return cls((tuple(seqs), tuple(span)), reason and Promotion(reason))
+
+    def written(self) -> list[Any]:
+        """Return it for the replay log, in numbers."""
+        return [*self.source, self.reason]

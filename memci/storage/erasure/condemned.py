@@ -8,6 +8,7 @@ from itertools import islice
 
 from sqlalchemy import Connection
 
+from memci.domain.memory.entity import Entity
 from memci.domain.memory.naming import names
 from memci.domain.message import Message
 from memci.storage.messages import COLUMNS, to_message
@@ -41,6 +42,10 @@ SELECT e.id, e.entity_key FROM node e
         OR EXISTS (SELECT FROM unnest(e.message_seqs) AS origin(seq)
                     WHERE seq = ANY(%(seqs)s::bigint[])))
 """
+_MENTIONS = """
+SELECT DISTINCT details->>'entity' FROM replay_log WHERE agent_id = %s AND event = 'mentioned'
+"""
+_BEARERS = "SELECT entity_key, id FROM node WHERE agent_id = %s AND entity_key = ANY(%s)"
 # Messages of those memories at entities that stay; the newest first, as they are the likeliest to
 # speak of what is talked about now.
 _AROUND = """
@@ -66,8 +71,8 @@ class Condemned:
     """Messages, and what was made of them.
 
     ``memories`` and ``entities`` are living nodes; ``gone`` were forgotten before. ``again``:
-    messages that stay and whose memories go; memory gets them anew. ``session_id`` is the session
-    when all of it goes.
+    messages that stay and whose memories go; memory gets them anew. ``names``: entities that
+    somebody has mentioned, as the log has them. ``session_id`` is the session when all of it goes.
     """
 
     seqs: Sequence[int]
@@ -75,6 +80,7 @@ class Condemned:
     entities: Sequence[int]
     gone: Sequence[int]
     again: Sequence[int]
+    names: Sequence[str] = ()
     session_id: str | None = None
 
     @property
@@ -114,12 +120,14 @@ def condemned_with(
     values = {"agent": agent_id, "seqs": list(seqs), "nodes": nodes}
     candidates = {row.id: row.entity_key for row in connection.exec_driver_sql(_ENTITIES, values)}
     named = _still_named(connection, agent_id, candidates, (seqs, nodes))
+    entities = sorted(set(candidates) - named)
     return Condemned(
         seqs=sorted(seqs),
         memories=nodes,
-        entities=sorted(set(candidates) - named),
+        entities=entities,
         gone=sorted(connection.exec_driver_sql(_FORGOTTEN, values).scalars()),
         again=again,
+        names=_mentioned(connection, agent_id, seqs, entities),
         session_id=session_id,
     )
 
@@ -167,6 +175,30 @@ def _still_named(
             open_ones = around[said.seq] - named
             named |= {each for each in open_ones if names(said.searched, entities[each])}
     return named
+
+
+def _mentioned(
+    connection: Connection, agent_id: str, seqs: Sequence[int], entities: Sequence[int]
+) -> list[str]:
+    """Return the names that somebody mentioned and that go: with a node, or with these messages.
+
+    A replay would bring them back, or the log at least would still hold them. A name that a node
+    bears which stays, stays.
+    """
+    mentions = connection.exec_driver_sql(_MENTIONS, (agent_id,)).scalars()
+    keys = {name: Entity.named(name).key for name in mentions}
+    wanted = list(set(keys.values()))
+    rows = connection.exec_driver_sql(_BEARERS, (agent_id, wanted))
+    bearers = {row.entity_key: row.id for row in rows}
+    gone = {key for key in wanted if bearers.get(key) in set(entities)}
+    open_ones = set(wanted) - bearers.keys()
+    for some in _bites(seqs):
+        if not open_ones:
+            break
+        for said in messages_of(connection, agent_id, some):
+            found = {key for key in open_ones if names(said.searched, key)}
+            gone, open_ones = gone | found, open_ones - found
+    return sorted(name for name, key in keys.items() if key in gone)
 
 
 def _bites(seqs: Iterable[int]) -> Iterator[list[int]]:

@@ -6,6 +6,7 @@ from collections.abc import Collection
 
 from sqlalchemy import Connection
 
+from memci.storage.beliefs import believe_anew, superseded_by_any
 from memci.storage.editions import clear_edition, drop_edition, open_edition
 from memci.storage.erasure.barrier import stand_alone
 from memci.storage.erasure.condemned import Condemned
@@ -70,8 +71,11 @@ def erase_messages(connection: Connection, agent_id: str, condemned: Condemned) 
         "nodes": condemned.nodes,
         "gone": list(condemned.gone),
         "again": list(condemned.again),
+        "names": list(condemned.names),
         "session": condemned.session_id,
     }
+    going = [*condemned.nodes, *condemned.gone]
+    doubted = superseded_by_any(connection, agent_id, going)
     said = list(connection.exec_driver_sql(_SAID, values).scalars())
     connection.exec_driver_sql(_BURY, values)
     removed = {
@@ -79,10 +83,11 @@ def erase_messages(connection: Connection, agent_id: str, condemned: Condemned) 
         for entry in REGISTRY
         if entry.of_messages
     }
+    believe_anew(connection, agent_id, doubted)
     connection.exec_driver_sql(_COUNT, (removed["message"], agent_id))
     connection.exec_driver_sql(_AGAIN, (agent_id, list(condemned.again)))
     _, pass_number = position(connection, agent_id)
-    notes: dict[int, dict[str, object]] = {node: {} for node in [*condemned.nodes, *condemned.gone]}
+    notes: dict[int, dict[str, object]] = {node: {} for node in going}
     append_trail(connection, agent_id, TrailEvent.ERASED, pass_number, notes)
     return {table: count for table, count in removed.items() if count}
 

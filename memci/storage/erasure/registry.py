@@ -9,6 +9,7 @@ Statements on erased messages take these values:
 ``%(nodes)s``    living nodes that go with them, memories and entities
 ``%(again)s``    messages that stay, and of which memories are made anew
 ``%(gone)s``     nodes made of them that were forgotten before: links may still tell of them
+``%(names)s``    entities that somebody has mentioned, and that go or are named by them alone
 ``%(session)s``  the session, when all of it goes; else null
 ``%(said)s``     SHA-256 of what the messages said, as hexadecimal digits
 
@@ -72,14 +73,25 @@ _VERSIONS = """
 DELETE FROM node_version WHERE agent_id = %(agent)s
   AND EXISTS (SELECT FROM unnest(message_seqs) AS named(seq) WHERE seq = ANY(%(seqs)s::bigint[]))
 """
-# What was superseded by a memory that goes is believed again (R6).
-_NO_LONGER_REPLACED = """
-DELETE FROM node_version WHERE agent_id = %(agent)s AND reason = 'superseded'
-  AND replaced_by = ANY(%(nodes)s::bigint[])
+# Of memories that go, and of those that were merged into them, there were no versions, and they
+# took no one's place.
+_REPLACED = """
+WITH RECURSIVE going AS (
+    SELECT id FROM unnest(%(nodes)s::bigint[] || %(gone)s::bigint[]) AS each(id)
+     UNION
+    SELECT v.node_id FROM node_version v JOIN going ON v.replaced_by = going.id
+     WHERE v.agent_id = %(agent)s AND v.reason = 'merged')
+DELETE FROM node_version WHERE agent_id = %(agent)s
+  AND (node_id IN (SELECT id FROM going) OR replaced_by IN (SELECT id FROM going))
 """
+# What was superseded by a memory that goes is believed again (R6), unless another did so too.
 _HOLDS_AGAIN = """
-UPDATE node SET superseded_by = NULL, superseded_at = NULL
-WHERE agent_id = %(agent)s AND superseded_by = ANY(%(nodes)s::bigint[])
+UPDATE node SET (superseded_by, superseded_at) = (
+    SELECT v.replaced_by, v.until FROM node_version v
+     WHERE v.agent_id = node.agent_id AND v.node_id = node.id AND v.reason = 'superseded'
+     ORDER BY v.until, v.replaced_by LIMIT 1)
+WHERE agent_id = %(agent)s AND (superseded_by = ANY(%(nodes)s::bigint[])
+                                OR superseded_by = ANY(%(gone)s::bigint[]))
 """
 # What is remembered anew is so by a job of its own, which the log will name.
 _NOT_REPLAYED = """
@@ -91,14 +103,25 @@ WHERE agent_id = %(agent)s AND event = 'created'
 """
 _NOT_RESTORED = """
 DELETE FROM replay_log WHERE agent_id = %(agent)s AND event = 'restored'
-  AND seqs && %(seqs)s::bigint[]
+  AND seqs && (%(seqs)s::bigint[] || %(again)s::bigint[])
 """
 _NOT_MENTIONED = """
-DELETE FROM replay_log WHERE agent_id = %(agent)s AND event = 'mentioned' AND EXISTS (
-    SELECT FROM node WHERE node.agent_id = %(agent)s AND node.id = ANY(%(nodes)s::bigint[])
-    AND node.kind = 'entity' AND lower(node.content) = lower(details->>'entity'))
+DELETE FROM replay_log WHERE agent_id = %(agent)s AND event = 'mentioned'
+  AND details->>'entity' = ANY(%(names)s::text[])
 """
-_ENDED = "DELETE FROM session_end WHERE agent_id = %(agent)s AND session_id = %(session)s"
+# Its name goes with the last message of a session.
+_ENDED = """
+DELETE FROM session_end WHERE agent_id = %(agent)s AND NOT EXISTS (
+    SELECT FROM message m WHERE m.agent_id = %(agent)s AND m.session_id = session_end.session_id
+    AND NOT m.seq = ANY(%(seqs)s::bigint[]))
+"""
+# The place of a forgotten memory's text is known in all its messages alone.
+_NOT_TO_RESTORE = """
+UPDATE job SET payload = jsonb_set(payload, '{seqs}', '[]')
+WHERE agent_id = %(agent)s AND payload ? 'span' AND jsonb_typeof(payload->'seqs') = 'array'
+  AND EXISTS (SELECT FROM jsonb_array_elements(payload->'seqs') AS named(seq)
+               WHERE seq::bigint = ANY(%(seqs)s::bigint[]))
+"""
 _NUMBERS = "ids and numbers alone"
 
 # What is looked at to find rows of other tables comes after them.
@@ -115,7 +138,7 @@ REGISTRY: tuple[Entry, ...] = (
     Entry("focus", (_by("focus", "node_id", "nodes"),)),
     Entry("claim", (_by("claim", "node_id", "nodes"), _by("claim", "seq", "seqs"))),
     Entry("replay_log", (_NOT_REPLAYED, _NOT_RESTORED, _NOT_MENTIONED)),
-    Entry("node_version", (_VERSIONS, _NO_LONGER_REPLACED)),
+    Entry("node_version", (_REPLACED, _VERSIONS)),
     Entry("node", (_HOLDS_AGAIN, _by("node", "id", "nodes"))),
     Entry("session_end", (_ENDED,)),
     Entry("trail", why=_NUMBERS),
@@ -126,7 +149,10 @@ REGISTRY: tuple[Entry, ...] = (
     Entry("model_usage", why="names of models, and numbers"),
     Entry("receipt", (_RECEIPTS,), of_agent="kind <> 'erasure'"),
     Entry("letter", why="bytes: the erasure reads them, and drops those that hold a message"),
-    Entry("job", tuple(_FORGET_SEQS.format(name=name) for name in ("seqs", "wanted"))),
+    Entry(
+        "job",
+        (_NOT_TO_RESTORE, *(_FORGET_SEQS.format(name=name) for name in ("seqs", "wanted"))),
+    ),
     Entry("message", (_by("message", "seq", "seqs"),)),
     Entry("erased_message", of_agent=None, why="tombstones, without content"),
     Entry("lane", of_agent=None, why="ids never come back: its counters go on"),

@@ -15,7 +15,7 @@ from memci.errors import ConflictError, NotFoundError, SmallModelUnavailableErro
 from memci.smallmodel.ports import TopicSegment, Vectors
 from memci.storage.rows import EDITION_SCHEMA, TWINNED
 from memci.storage.vector_model import VectorModel, change_model
-from tests.support.models import OneSegmentAMessage, ScriptedCompressor, is_down
+from tests.support.models import BagOfWords, OneSegmentAMessage, ScriptedCompressor, is_down
 from tests.support.network import AgentUnderTest
 from tests.support.rebuilding import Rebuilding, is_same
 
@@ -297,17 +297,58 @@ def test_a_pass_under_way_goes_on_in_the_new_network(
     assert is_same(rebuilding.rebuilt())
 
 
-def test_vectors_of_another_embedder_are_not_switched_to(
-    ada: AgentUnderTest, rebuilding: Rebuilding
+class OtherWords(BagOfWords):
+    """Another model: other name, other dimension."""
+
+    model = "other-words"
+    dimension = 96
+
+
+def change_embedder(ada: AgentUnderTest) -> None:
+    ada.models.embedder = OtherWords()
+    with ada.database.agent_transaction(ada.agent_id) as connection:
+        change_model(connection, VectorModel(OtherWords.model, OtherWords.dimension))
+
+
+def models_of_memories(ada: AgentUnderTest) -> set[tuple[str, int]]:
+    query = "SELECT model, vector_dims(embedding) FROM node_vector WHERE agent_id = %s"
+    return {tuple(row) for row in ada.rows(query)}
+
+
+def test_vectors_of_another_embedder_are_made_anew_before_a_switch(
+    ada: AgentUnderTest, rebuilding: Rebuilding, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ada.remember("A [Grace]")
+    monkeypatch.setattr("memci.jobs.replay.REEMBEDDED", 2)
+    ada.remember(*(f"{name} [Grace]" for name in "ABCDE"))
     rebuilding.begin()
     rebuilding.run()
-    with ada.database.agent_transaction(ada.agent_id) as connection:
-        change_model(connection, VectorModel("another", 64))
-    with pytest.raises(ConflictError, match="drop it, and rebuild anew"):
-        rebuilding.switch()
+    change_embedder(ada)
+    rebuilding.switch()
+    rebuilding.run()
+    assert rebuilding.show().state == "switched"
+    assert models_of_memories(ada) == {("other-words", 96)}
+    assert len(ada.memories()) == 5
+
+
+def test_the_embedder_changes_while_a_network_is_rebuilt(
+    ada: AgentUnderTest, rebuilding: Rebuilding
+) -> None:
+    """Its memories are compared with those that were replayed before: none of them is missed."""
+    ada.parameters = MemoryParameters(related_threshold=0.3)
+    for number in range(4):
+        ada.remember(f"some words of number {number} [P{number}]", session=f"s{number}")
+    rebuilding.begin()
+    for _ in range(2):
+        rebuilding.step()
+    assert models_of_memories(rebuilding.beside()) == {("bag-of-words", 64)}
+    change_embedder(ada)
+    rebuilding.run()
     assert rebuilding.show().state == "ready"
+    assert models_of_memories(rebuilding.beside()) == {("other-words", 96)}
+    links = rebuilding.beside().links()
+    ids = [node.id for node in rebuilding.beside().nodes("memory")]
+    related = {(one, other) for one, other in links if {one, other} <= set(ids)}
+    assert {(ids[3], ids[1]), (ids[2], ids[1])} & related
 
 
 def test_a_dead_step_is_named_to_whoever_wants_to_switch(

@@ -7,11 +7,13 @@ import pytest
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.scan import Forgetting
 from memci.errors import ConflictError, NotFoundError
+from memci.queue.consolidation import ask_due
 from memci.storage.nodes import forget_nodes
 from memci.storage.reading.recall import restorable
 from tests.support.models import ScriptedCompressor
 from tests.support.network import AgentUnderTest
 from tests.support.rebuilding import Rebuilding
+from tests.support.short_term import consolidate
 
 # What leaves the focus is cut in the second pass, and gone after the third.
 FADING = MemoryParameters(focus_limit=1, decay_rate=0.1, min_shrink=0)
@@ -186,3 +188,65 @@ def test_one_that_found_no_slot_can_be_asked_for_again(
     assert rebuilding.restore(old) != first
     rebuilding.run()
     assert "A" in ada.memories()
+
+
+# Beliefs and terms of what is restored.
+
+
+def beliefs(ada: AgentUnderTest) -> dict[str, int | None]:
+    return {node.content: node.superseded_by for node in ada.nodes("memory")}
+
+
+def test_a_restored_fact_does_not_supersede_a_newer_one(
+    ada: AgentUnderTest, rebuilding: Rebuilding
+) -> None:
+    ada.remember("I live in Paris")
+    (old,) = ada.nodes("memory")
+    forget(ada, old.id)
+    ada.execute("UPDATE message SET said_at = '2025-12-31' WHERE agent_id = %s AND seq = 1")
+    ada.remember("I moved to Rome")
+    (rome,) = ada.nodes("memory")
+    assert rome.superseded_by is None
+    rebuilding.restore(old.id)
+    rebuilding.run()
+    assert beliefs(ada) == {"I moved to Rome": None, "I live in Paris": rome.id}
+
+
+def test_what_was_believed_no_more_is_not_believed_again_when_both_are_forgotten(
+    ada: AgentUnderTest, rebuilding: Rebuilding
+) -> None:
+    ada.remember("I live in Paris")
+    ada.remember("I moved to Rome")
+    paris, rome = ada.nodes("memory")
+    forget(ada, paris.id, rome.id)
+    rebuilding.restore(paris.id)
+    rebuilding.run()
+    assert beliefs(ada) == {"I live in Paris": rome.id}
+    (restored,) = ada.nodes("memory")
+    assert restored.superseded_at == rome.said_at
+    rebuilding.restore(rome.id)
+    rebuilding.run()
+    assert beliefs(ada)["I moved to Rome"] is None
+    assert beliefs(ada)["I live in Paris"] == max(node.id for node in ada.nodes("memory"))
+
+
+def test_what_is_restored_after_its_term_does_not_stay_short(
+    ada: AgentUnderTest, rebuilding: Rebuilding
+) -> None:
+    ada.clock.now = ada.row("SELECT now() AS now, %s AS agent").now
+    ada.remember("A [Grace]")
+    (old,) = ada.nodes("memory")
+    forget(ada, old.id)
+    consolidate(ada)
+    assert ada.lane().expire_at is None
+    ada.execute("UPDATE message SET received_at = now() - interval '30 days' WHERE agent_id = %s")
+    new = ada.lane().new_memories
+    rebuilding.restore(old.id)
+    rebuilding.run()
+    assert ada.memories()["A"].tier == "short"
+    assert ada.lane().new_memories == new + 1
+    with ada.database.lane_transaction() as connection:
+        assert ask_due(connection, 10) == 1
+    rebuilding.run()
+    assert ada.memories()["A"].tier == "long"
+    assert ada.lane().expire_at is None

@@ -1,0 +1,261 @@
+"""Erasures, and what is rebuilt or believed after them (M25 with M24 and R6)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from typing import Any
+
+import psycopg
+import pytest
+import redis
+from sqlalchemy.engine import make_url
+
+from memci.broker.app import make_app
+from memci.broker.token import Tokens
+from memci.domain.memory.scan import Forgetting
+from memci.storage.nodes import forget_nodes
+from memci.storage.rows import EDITION_SCHEMA, TWINNED
+from memci.storage.session import Database
+from memci.storage.sessions import end_session
+from tests.support.erasing import Eraser, SegmentsOf, found_in_database
+from tests.support.network import AgentUnderTest
+from tests.support.rebuilding import Rebuilding, is_same
+from tests.support.short_term import consolidate
+
+
+@pytest.fixture
+def eraser(database: Database, broker_url: str, client: redis.Redis) -> Iterator[Eraser]:
+    with make_app(broker_url) as app:
+        yield Eraser(database, Tokens(app), client)
+
+
+@pytest.fixture
+def rebuilding(ada: AgentUnderTest) -> Rebuilding:
+    return Rebuilding(ada)
+
+
+def contents(ada: AgentUnderTest) -> list[str]:
+    return sorted(node.content for node in ada.nodes("memory"))
+
+
+def names(ada: AgentUnderTest) -> list[str]:
+    return sorted(node.content for node in ada.nodes("entity"))
+
+
+def forget(ada: AgentUnderTest, *nodes: int) -> None:
+    with ada.database.agent_transaction(ada.agent_id) as connection:
+        forget_nodes(connection, ada.agent_id, dict.fromkeys(nodes, Forgetting.TOO_SHORT), 1)
+
+
+# Erased, then rebuilt.
+
+
+def test_what_shared_a_memory_is_in_a_rebuilt_network_once(
+    ada: AgentUnderTest, rebuilding: Rebuilding, eraser: Eraser
+) -> None:
+    ada.models.segmenter = SegmentsOf(2)
+    ada.remember("one [Grace]", "two [Oslo]")
+    ada.remember("three [Rome]", "four [Lima]", session="s2")
+    ada.compress()
+    eraser.erase("m1")
+    rebuilding.run()
+    assert contents(ada) == ["three [Rome]\nfour [Lima]", "two [Oslo]"]
+    rebuilding.rebuilt()
+    beside = rebuilding.beside()
+    assert contents(beside) == contents(ada)
+    assert names(beside) == names(ada) == ["Lima", "Oslo", "Rome"]
+    assert beside.focus() == ada.focus()
+
+
+def test_a_last_message_erased_leaves_what_was_there_before(
+    ada: AgentUnderTest, rebuilding: Rebuilding, eraser: Eraser
+) -> None:
+    ada.remember("one [Grace]")
+    ada.compress()
+    ada.remember("two [Oslo]", session="s2")
+    eraser.erase("m2")
+    found = rebuilding.rebuilt()
+    assert is_same(found), found
+
+
+def test_a_restored_memory_that_is_remembered_anew_is_not_restored_as_well(
+    ada: AgentUnderTest, rebuilding: Rebuilding, eraser: Eraser
+) -> None:
+    ada.remember("one [Grace]\n\nmore [Grace]", "two [Oslo]")
+    more = ada.memories()["more"].id
+    forget(ada, more)
+    rebuilding.restore(more)
+    rebuilding.run()
+    two = ada.memories()["two"].id
+    ada.execute("UPDATE node SET message_seqs = '{1,2}' WHERE agent_id = %s AND id = %s", two)
+    eraser.erase("m2")
+    rebuilding.run()
+    assert contents(ada) == ["more [Grace]", "one [Grace]"]
+    rebuilding.rebuilt()
+    assert contents(rebuilding.beside()) == contents(ada)
+
+
+def test_what_was_merged_is_told_by_itself_again(
+    ada: AgentUnderTest, rebuilding: Rebuilding, eraser: Eraser
+) -> None:
+    ada.remember("the pump is broken [Grace]", "The old pump is broken! [Grace]")
+    assert consolidate(ada)["merged"] == 2
+    eraser.erase("m2")
+    rebuilding.run()
+    assert contents(ada) == ["the pump is broken [Grace]"]
+    assert ada.rows("SELECT * FROM node_version WHERE agent_id = %s") == []
+    rebuilding.rebuilt()
+    assert contents(rebuilding.beside()) == contents(ada)
+
+
+def test_an_erased_restoring_cuts_nothing_out_of_what_is_left(
+    ada: AgentUnderTest, rebuilding: Rebuilding, eraser: Eraser
+) -> None:
+    """Where the text lies is known in all the messages together."""
+    ada.models.segmenter = SegmentsOf(2)
+    ada.remember("one [Grace]", "two of it [Oslo]")
+    (old,) = ada.nodes("memory")
+    ada.execute(
+        "UPDATE trail SET details = details || '{\"span\": [3, 9]}' WHERE agent_id = %s"
+        " AND node_id = %s", old.id,
+    )  # fmt: skip
+    forget(ada, old.id)
+    rebuilding.restore(old.id)
+    eraser.erase("m1")
+    rebuilding.run()
+    assert contents(ada) == []
+
+
+# While a network is rebuilt.
+
+
+def test_a_network_under_way_is_dropped_with_what_is_erased(
+    ada: AgentUnderTest, rebuilding: Rebuilding, eraser: Eraser
+) -> None:
+    ada.remember("one [Grace]", "two [Oslo]")
+    ada.compress()
+    rebuilding.begin()
+    rebuilding.step()
+    assert len(rebuilding.beside().nodes("memory")) == 2
+    eraser.erase("m1")
+    assert rebuilding.show().state == "dropped"
+    for table in TWINNED:
+        assert ada.rows(f"SELECT 1 FROM {EDITION_SCHEMA}.{table.name} WHERE agent_id = %s") == []
+    assert rebuilding.step() == {"replayed": 0}
+    rebuilding.rebuilt()
+    assert contents(rebuilding.beside()) == ["two [Oslo]"]
+
+
+# Beliefs.
+
+
+def beliefs(ada: AgentUnderTest) -> dict[str, int | None]:
+    return {node.content: node.superseded_by for node in ada.nodes("memory")}
+
+
+@pytest.mark.parametrize("forgotten", [False, True])
+def test_without_its_successor_a_memory_is_believed_again(
+    ada: AgentUnderTest, rebuilding: Rebuilding, eraser: Eraser, forgotten: bool
+) -> None:
+    ada.remember("I live in Paris")
+    ada.remember("I moved to Rome")
+    if forgotten:
+        forget(ada, ada.nodes("memory")[-1].id)
+    eraser.erase("m2")
+    (paris,) = ada.nodes("memory")
+    assert (paris.superseded_by, paris.superseded_at) == (None, None)
+    assert ada.rows("SELECT * FROM node_version WHERE agent_id = %s") == []
+    rebuilding.rebuilt()
+    assert beliefs(rebuilding.beside()) == {"I live in Paris": None}
+
+
+def test_what_came_after_an_erased_fact_supersedes_what_was_before_it(
+    ada: AgentUnderTest, rebuilding: Rebuilding, eraser: Eraser
+) -> None:
+    for text in ("I live in Paris", "I moved to Rome", "I moved to Oslo"):
+        ada.remember(text)
+    eraser.erase("m2")
+    paris, oslo = ada.nodes("memory")
+    assert (paris.superseded_by, paris.superseded_at) == (oslo.id, oslo.said_at)
+    rebuilding.rebuilt()
+    old, new = rebuilding.beside().nodes("memory")
+    assert (old.superseded_by, new.superseded_by) == (new.id, None)
+
+
+def test_of_two_that_say_otherwise_one_is_enough(ada: AgentUnderTest, eraser: Eraser) -> None:
+    """Rome is told of later, and was said before Oslo."""
+    ada.remember("I live in Paris")
+    ada.execute("UPDATE message SET said_at = '2025-01-01' WHERE agent_id = %s")
+    ada.execute("UPDATE claim SET said_at = '2025-01-01' WHERE agent_id = %s")
+    ada.remember("I moved to Oslo")
+    late = ada.say("I moved to Rome")
+    ada.execute("UPDATE message SET said_at = '2025-06-01' WHERE agent_id = %s AND seq = 3")
+    ada.create(late)
+    paris, oslo, rome = ada.nodes("memory")
+    assert (paris.superseded_by, rome.superseded_by) == (rome.id, oslo.id)
+    eraser.erase("m3")
+    assert beliefs(ada) == {"I live in Paris": oslo.id, "I moved to Oslo": None}
+
+
+# Nothing is left: marks are looked for in every table, those of rebuilt networks too.
+
+MARK = "Zyxquartz"
+
+
+@pytest.fixture
+def superuser(shared_postgres: Any, database_url: str) -> Iterator[psycopg.Connection]:
+    name = make_url(database_url).database or ""
+    with closing(shared_postgres.connect_as_superuser(name)) as connection:
+        yield connection
+
+
+@pytest.fixture
+def marked(ada: AgentUnderTest, rebuilding: Rebuilding) -> AgentUnderTest:
+    """Claims, versions, mentions, an ended session and a rebuilt network, all full of marks."""
+    about = f"[{MARK}]"
+    ada.remember("the sea is near [Oslo]", session="plain")
+    ada.remember(f"I live in {MARK}1 {about}", f"the {MARK}2 pump is broken {about}", session=MARK)
+    ada.remember(f"The old {MARK}2 pump is broken! {about}", session=MARK)
+    ada.remember(f"I moved to {MARK}3 {about}", session=MARK)
+    rebuilding.mention(MARK.upper())
+    rebuilding.mention(f"{MARK}2")
+    (own,) = (node.id for node in ada.nodes("entity") if node.content == f"{MARK}2")
+    ada.execute("DELETE FROM focus WHERE agent_id = %s AND node_id = %s", own)
+    forget(ada, own)
+    assert consolidate(ada)["merged"] == 2
+    with ada.database.agent_transaction("ada") as connection:
+        end_session(connection, "ada", MARK)
+    consolidate(ada)
+    rebuilding.begin()
+    rebuilding.run()
+    return ada
+
+
+TABLES = {"claim", "node_version", "session_end", "replay_log", "node", "message"}
+
+
+@pytest.mark.parametrize("what", ["session", "messages", "agent"])
+def test_nothing_is_left_anywhere(
+    marked: AgentUnderTest,
+    rebuilding: Rebuilding,
+    eraser: Eraser,
+    superuser: psycopg.Connection,
+    what: str,
+) -> None:
+    found = found_in_database(superuser, MARK)
+    assert {place.split(".")[0] for place in found} >= TABLES
+    assert {place.split(".")[1] for place in found if EDITION_SCHEMA in place} >= {
+        "claim", "node_version", "replay_log", "node",
+    }  # fmt: skip
+    if what == "agent":
+        eraser.erase_agent()
+    elif what == "session":
+        eraser.erase(session=MARK)
+    else:
+        eraser.erase("m2", "m3", "m4", "m5")
+    assert found_in_database(superuser, MARK) == []
+    if what != "agent":
+        rebuilding.rebuilt()
+        assert contents(rebuilding.beside()) == ["the sea is near [Oslo]"]
+        assert found_in_database(superuser, MARK) == []

@@ -1,0 +1,164 @@
+"""What a rebuild does about tiers, beliefs and the filter: as it was, not as it would be (M24)."""
+
+from __future__ import annotations
+
+import pytest
+
+from memci.domain.memory.parameters import MemoryParameters
+from memci.storage.memory_state import mark_asked
+from memci.storage.session import Database
+from memci.storage.sessions import end_session
+from memci.storage.trail import TrailEvent, append_trail
+from tests.support.network import AgentUnderTest
+from tests.support.rebuilding import Rebuilding, is_same
+from tests.support.short_term import consolidate
+
+ONE, LONGER = "the pump is broken [Grace]", "The old pump is broken! [Grace]"
+
+
+@pytest.fixture
+def rebuilding(ada: AgentUnderTest) -> Rebuilding:
+    ada.clock.now = ada.row("SELECT now() AS now, %s AS agent").now
+    return Rebuilding(ada)
+
+
+def end(ada: AgentUnderTest, session: str = "s1") -> None:
+    with ada.database.agent_transaction(ada.agent_id) as connection:
+        assert end_session(connection, ada.agent_id, session)
+
+
+def tiers(ada: AgentUnderTest) -> dict[str, str]:
+    return {node.content: node.tier for node in ada.nodes("memory")}
+
+
+def test_what_is_merged_stays_merged(ada: AgentUnderTest, rebuilding: Rebuilding) -> None:
+    ada.remember(ONE, LONGER)
+    assert consolidate(ada)["merged"] == 2
+    assert is_same(rebuilding.rebuilt())
+    (merged,) = rebuilding.beside().nodes("memory")
+    assert (merged.content, merged.message_seqs) == (LONGER, [1, 2])
+    versions = rebuilding.beside().rows("SELECT * FROM node_version WHERE agent_id = %s")
+    assert {(each.content, each.replaced_by) for each in versions} == {
+        (ONE, merged.id), (LONGER, merged.id),
+    }  # fmt: skip
+
+
+def test_a_session_that_ended_later_does_not_end_earlier(
+    ada: AgentUnderTest, rebuilding: Rebuilding
+) -> None:
+    ada.remember(ONE)
+    assert consolidate(ada)["settled"] == 0
+    ada.remember(LONGER)
+    assert consolidate(ada)["merged"] == 2
+    end(ada)
+    assert consolidate(ada)["settled"] == 1
+    assert is_same(rebuilding.rebuilt())
+    assert tiers(rebuilding.beside()) == tiers(ada) == {LONGER: "long"}
+
+
+def test_what_spoke_for_a_memory_is_remembered_of_it(
+    ada: AgentUnderTest, rebuilding: Rebuilding
+) -> None:
+    ada.remember(ONE, "the roof leaks [Luigi]")
+    used, _ = ada.nodes("memory")
+    ada.execute("DELETE FROM link WHERE agent_id = %s AND source = %s", used.id)
+    with ada.database.agent_transaction(ada.agent_id) as connection:
+        append_trail(connection, ada.agent_id, TrailEvent.USED, 0, {used.id: {"times": 1}})
+    end(ada)
+    consolidate(ada)
+    rebuilding.rebuilt()
+    query = "SELECT details FROM trail WHERE agent_id = %s AND event = 'promoted' ORDER BY node_id"
+    reasons = [row.details["reason"] for row in ada.rows(query)]
+    assert reasons == ["use", "importance"]
+    assert [row.details["reason"] for row in rebuilding.beside().rows(query)] == reasons
+
+
+def test_use_speaks_for_a_memory_under_its_new_id_too(
+    ada: AgentUnderTest, rebuilding: Rebuilding
+) -> None:
+    ada.remember(ONE + "\n\nthe roof leaks [Luigi]")
+    used, other = ada.nodes("memory")
+    with ada.database.agent_transaction(ada.agent_id) as connection:
+        append_trail(connection, ada.agent_id, TrailEvent.USED, 0, {used.id: {"times": 1}})
+    rebuilding.begin()
+    rebuilding.switch()
+    rebuilding.run()
+    used, other = ada.nodes("memory")
+    assert (ada.trail(used.id), ada.trail(other.id)) == (["created", "used"], ["created"])
+    end(ada)
+    consolidate(ada)
+    query = "SELECT details FROM trail WHERE agent_id = %s AND event = 'promoted' ORDER BY node_id"
+    assert [row.details["reason"] for row in ada.rows(query)] == ["use", "importance"]
+
+
+def test_a_replay_leaves_the_lane_to_the_current_network(
+    ada: AgentUnderTest, rebuilding: Rebuilding
+) -> None:
+    ada.parameters = MemoryParameters(consolidation_interval=4)
+    ada.remember(ONE, "the roof leaks [Luigi]")
+    consolidate(ada)
+    ada.remember("the fan is loud [Oslo]", "the sea is near [Oslo]")
+    before = ada.lane()
+    rebuilding.rebuilt()
+    after = ada.lane()
+    assert (after.new_memories, after.expire_at) == (before.new_memories, before.expire_at)
+    assert rebuilding.waiting() == []
+
+
+def test_short_terms_of_a_network_as_it_was_come_to_their_end(
+    ada: AgentUnderTest, rebuilding: Rebuilding
+) -> None:
+    """Those that had ended in the network that it takes the place of too."""
+    ada.remember(ONE)
+    ada.remember("the roof leaks [Luigi]")
+    end(ada)
+    consolidate(ada)
+    assert ada.lane().expire_at is None
+    rebuilding.begin(up_to_seq=1)
+    rebuilding.switch()
+    rebuilding.run()
+    assert tiers(ada) == {ONE: "short"}
+    assert ada.lane().expire_at is not None
+    assert ada.lane().new_memories == 1
+    consolidate(ada)
+    assert tiers(ada) == {ONE: "long"}
+
+
+@pytest.mark.parametrize("text", ["ok", "thanks!"])
+def test_what_was_refused_and_then_asked_for_is_made_once(
+    ada: AgentUnderTest, rebuilding: Rebuilding, text: str
+) -> None:
+    """What a message is now is not what it was when others were judged by it."""
+    ada.remember(ONE, text)
+    assert ada.fates()[1][0] == "filtered"
+    with ada.database.agent_transaction(ada.agent_id) as connection:
+        mark_asked(connection, ada.agent_id, [2])
+    ada.create(ada.job(2, 2, {"seqs": [2], "wanted": [2]}))
+    assert is_same(rebuilding.rebuilt())
+    assert sorted(tiers(rebuilding.beside())) == sorted([ONE, text])
+    assert len(rebuilding.beside().nodes("memory")) == 2
+
+
+def test_what_was_refused_stays_so_whatever_the_filter_is_today(
+    database: Database,
+) -> None:
+    ada = AgentUnderTest(database)
+    ada.remember(ONE, "ok")
+    ada.parameters = MemoryParameters(simplemem_enabled=False)
+    rebuilding = Rebuilding(ada)
+    assert is_same(rebuilding.rebuilt())
+
+
+def test_what_is_superseded_is_so_again_by_the_new_id(
+    ada: AgentUnderTest, rebuilding: Rebuilding
+) -> None:
+    ada.remember("I live in Paris")
+    ada.remember("I moved to Rome")
+    rebuilding.begin()
+    rebuilding.switch()
+    rebuilding.run()
+    paris, rome = ada.nodes("memory")
+    assert (paris.superseded_by, paris.superseded_at, rome.superseded_by) == (
+        rome.id, rome.said_at, None,
+    )  # fmt: skip
+    assert ada.remember("I moved to Oslo")["superseded"] == 1
