@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import aclosing, closing
+from pathlib import Path
 from typing import Generic, TypeVar
 
 import httpx
 
+from memci.client.files import PIECE, Saving, pieces_of
 from memci.client.flow import Exchange, Flow, Outcome, Pause
 
 T = TypeVar("T")
@@ -37,8 +40,20 @@ class Transport:
         if isinstance(step, Pause):
             time.sleep(step.seconds)
             return None
+        body = pieces_of(step.body) if isinstance(step.body, Path) else step.body
+        request = _request(self._client, step, self._timeout_s, body)
         try:
-            return self._client.send(_request(self._client, step, self._timeout_s))
+            if step.save_to is None:
+                return self._client.send(request)
+            response = self._client.send(request, stream=True)
+            with closing(response), Saving(step.save_to) as saving:
+                if not response.is_success:
+                    response.read()
+                    return response
+                for piece in response.iter_raw(PIECE):
+                    saving.write(piece)
+                saving.keep()
+            return response
         except httpx.TransportError as error:
             return error
 
@@ -66,10 +81,28 @@ class AsyncTransport:
         if isinstance(step, Pause):
             await asyncio.sleep(step.seconds)
             return None
+        body = _offered(step.body) if isinstance(step.body, Path) else step.body
+        request = _request(self._client, step, self._timeout_s, body)
         try:
-            return await self._client.send(_request(self._client, step, self._timeout_s))
+            if step.save_to is None:
+                return await self._client.send(request)
+            response = await self._client.send(request, stream=True)
+            async with aclosing(response):
+                with Saving(step.save_to) as saving:
+                    if not response.is_success:
+                        await response.aread()
+                        return response
+                    async for piece in response.aiter_raw(PIECE):
+                        saving.write(piece)
+                    saving.keep()
+            return response
         except httpx.TransportError as error:
             return error
+
+
+async def _offered(path: Path) -> AsyncIterator[bytes]:
+    for piece in pieces_of(path):
+        yield piece
 
 
 class _Progress(Generic[T]):
@@ -90,13 +123,16 @@ class _Progress(Generic[T]):
 
 
 def _request(
-    client: httpx.Client | httpx.AsyncClient, step: Exchange, timeout_s: float
+    client: httpx.Client | httpx.AsyncClient,
+    step: Exchange,
+    timeout_s: float,
+    body: bytes | Iterator[bytes] | AsyncIterator[bytes] | None,
 ) -> httpx.Request:
     return client.build_request(
         step.method,
         step.path,
         params=step.params,
         headers=step.headers,
-        content=step.body,
+        content=body,
         timeout=timeout_s + step.extra_timeout_s,
     )
