@@ -43,19 +43,12 @@ class Transport:
         body = pieces_of(step.body) if isinstance(step.body, Path) else step.body
         request = _request(self._client, step, self._timeout_s, body)
         try:
-            if step.save_to is None:
-                return self._client.send(request)
-            response = self._client.send(request, stream=True)
-            with closing(response), Saving(step.save_to) as saving:
-                if not response.is_success:
-                    response.read()
-                    return response
-                for piece in response.iter_raw(PIECE):
-                    saving.write(piece)
-                saving.keep()
-            return response
+            response = self._client.send(request, stream=step.save_to is not None)
+            if step.save_to is not None:
+                _save(response, step.save_to)
         except httpx.TransportError as error:
             return error
+        return response
 
 
 class AsyncTransport:
@@ -84,20 +77,35 @@ class AsyncTransport:
         body = _offered(step.body) if isinstance(step.body, Path) else step.body
         request = _request(self._client, step, self._timeout_s, body)
         try:
-            if step.save_to is None:
-                return await self._client.send(request)
-            response = await self._client.send(request, stream=True)
-            async with aclosing(response):
-                with Saving(step.save_to) as saving:
-                    if not response.is_success:
-                        await response.aread()
-                        return response
-                    async for piece in response.aiter_raw(PIECE):
-                        saving.write(piece)
-                    saving.keep()
-            return response
+            response = await self._client.send(request, stream=step.save_to is not None)
+            if step.save_to is not None:
+                await _save_async(response, step.save_to)
         except httpx.TransportError as error:
             return error
+        return response
+
+
+def _save(response: httpx.Response, path: Path) -> None:
+    """Write a successful answer to a file, and read any other."""
+    with closing(response):
+        if not response.is_success:
+            response.read()
+            return
+        with Saving(path) as saving:
+            for piece in response.iter_bytes(PIECE):
+                saving.write(piece)
+            saving.keep()
+
+
+async def _save_async(response: httpx.Response, path: Path) -> None:
+    async with aclosing(response):
+        if not response.is_success:
+            await response.aread()
+            return
+        with Saving(path) as saving:
+            async for piece in response.aiter_bytes(PIECE):
+                saving.write(piece)
+            saving.keep()
 
 
 async def _offered(path: Path) -> AsyncIterator[bytes]:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from hashlib import sha256
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile
 
 from memci.commands import transfer
+from memci.embedded import Postgres
 from memci.shapes.archive import MANIFEST, ImportAnswer
 from memci.storage.session import Database
+from memci.testing import database_copy
 from tests.support.network import AgentUnderTest
 
 MIB = 1024 * 1024
@@ -29,6 +32,13 @@ class Told:
 
     def wake_compress(self, agent_id: str) -> None:
         self.compressions.append(agent_id)
+
+
+@contextmanager
+def another_database(postgres: Postgres) -> Iterator[Database]:
+    """Lend another server's database."""
+    with database_copy(postgres) as url, closing(Database(url)) as opened:
+        yield opened
 
 
 def exported(database: Database, agent_id: str = "ada") -> bytes:

@@ -1,13 +1,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import closing
 
 import pytest
 
 from memci.embedded import Postgres
 from memci.storage.session import Database
-from memci.testing import database_copy
+from tests.support.archives import another_database
 from tests.support.lives import a_whole_life
 from tests.support.network import AgentUnderTest
 
@@ -15,7 +14,7 @@ from tests.support.network import AgentUnderTest
 @pytest.fixture
 def elsewhere(shared_postgres: Postgres) -> Iterator[Database]:
     """Another server's database."""
-    with database_copy(shared_postgres) as url, closing(Database(url)) as opened:
+    with another_database(shared_postgres) as opened:
         yield opened
 
 
