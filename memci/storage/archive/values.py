@@ -188,6 +188,16 @@ def _is_cursor(value: Any) -> bool:
     )
 
 
+def _is_prefix(value: Any) -> bool:
+    return isinstance(value, list) and all(
+        isinstance(piece, list)
+        and len(piece) == 2  # noqa: PLR2004 - a digest and a length
+        and isinstance(piece[0], str)
+        and _is_seq(piece[1])
+        for piece in value
+    )
+
+
 _BY_TYPE: tuple[tuple[Any, Check], ...] = (
     (BigInteger, _is_seq),
     (Integer, _whole(_MOST_INTEGER)),
@@ -209,6 +219,8 @@ _OWN: Mapping[str, Check] = {
     "trail.details": _fields(
         messages=_are_seqs, span=_are_seqs, job=_is_uuid, kind=_is_text, **{"as": _is_seq}
     ),
+    "replay_log.details": _fields(wanted=_are_seqs, entity=_is_text, at=_is_instant),
+    "receipt.body": _fields(prefix=_is_prefix),
     "job.payload": _fields(seqs=_are_seqs, wanted=_are_seqs, edition=_is_seq, remember=_is_text),
 }
 # By table and column: whether it may be null, and what it must be else.

@@ -3,8 +3,16 @@
 from __future__ import annotations
 
 import json
+from contextlib import closing
+from typing import Any
 
+from pydantic import SecretStr
+
+from memci.config import Settings
+from memci.reading.models import ReadingModels, Tokenizers
+from memci.reading.readings import Readings
 from memci.shapes.archive import MANIFEST, ArchiveManifest
+from memci.smallmodel.offline.tokens import OfflineTokenCounter
 from memci.storage.archive.registry import CARRIED
 from memci.storage.session import Database
 from memci.storage.vector_model import VectorModel, claim_model
@@ -71,6 +79,38 @@ def test_work_goes_on_as_it_would_have(ada: AgentUnderTest, elsewhere: Database)
     assert network_of(there) == network_of(ada)
     assert there.lane().message_seq == ada.lane().message_seq
     assert there.lane().last_node_id == ada.lane().last_node_id
+
+
+READS: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("recall", {"keywords": [], "format": "structured", "depth": 4}),
+    ("recall", {"keywords": ["Luigi"], "format": "structured", "depth": 4}),
+    ("recall", {"keywords": ["violin"], "format": "text"}),
+    ("recall", {"keywords": ["never"], "format": "structured"}),
+    ("search", {"query": "a violin for guineas", "explain": True}),
+    ("search", {"query": "灯塔 Grace", "k": 3}),
+    ("assemble", {"query": "who counts ships?", "budget_tokens": 400}),
+)
+
+
+def test_reads_answer_the_same(ada: AgentUnderTest, elsewhere: Database) -> None:
+    use_model(elsewhere, ada)
+    imported(elsewhere, exported(ada.database))
+    models = ReadingModels(ada.models.embedder, ada.models.lexicon, Tokenizers(OfflineTokenCounter))
+    settings = Settings(
+        database_url=SecretStr("postgresql://x/x"), broker_url=SecretStr("redis://x")
+    )
+    with (
+        closing(Readings(ada.database, models, settings)) as here,
+        closing(Readings(elsewhere, models, settings)) as there,
+    ):
+        for use, fields in READS:
+            answers = [each.answer(use, "ada", fields) for each in (here, there)]
+            for answer in answers:
+                answer.pop("receipt_id", None)
+                (answer.get("explain") or {}).pop("timings_ms", None)
+            assert answers[0] == answers[1]
+            found = {"memories", "forgotten", "text", "hits", "messages", "miss"}
+            assert any(answers[0].get(each) for each in found), fields
 
 
 def test_it_can_be_rebuilt_there(ada: AgentUnderTest, elsewhere: Database) -> None:
