@@ -18,10 +18,11 @@ from memci.storage.archive.packing import Packing
 from memci.storage.archive.registry import CARRIED, LEFT_OUT
 from memci.storage.archive.rows import lines_of
 from memci.storage.erasure.gone import IS_THERE
-from memci.storage.migrate import current_revision
 from memci.storage.vector_model import held_model
 
 _THERE = f"SELECT FROM lane WHERE agent_id = %s AND message_seq > 0 AND {IS_THERE}"
+# Asked for here, since Alembic takes longer to import than all of the rest.
+_REVISION = "SELECT version_num FROM alembic_version"
 
 
 def pack(connection: Connection, agent_id: str, file: IO[bytes]) -> ArchiveManifest:
@@ -40,7 +41,7 @@ def pack(connection: Connection, agent_id: str, file: IO[bytes]) -> ArchiveManif
         format="memci-agent",
         version=FORMAT_VERSION,
         memci=memci.__version__,
-        schema_revision=current_revision(connection) or "",
+        schema_revision=connection.exec_driver_sql(_REVISION).scalar_one(),
         agent_id=agent_id,
         exported_at=datetime.now(UTC),
         embedder=held and ArchiveEmbedder(model=held.model.name, dimension=held.model.dimension),

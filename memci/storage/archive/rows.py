@@ -9,7 +9,7 @@ from typing import Any
 from pgvector.sqlalchemy import HALFVEC
 from sqlalchemy import Column, Connection
 from sqlalchemy.dialects import postgresql
-from sqlalchemy.exc import DataError, IntegrityError
+from sqlalchemy.exc import DataError, IntegrityError, OperationalError
 
 from memci.errors import InvalidInputError
 from memci.storage.archive.registry import Carried
@@ -26,6 +26,8 @@ _INSERT = """
 INSERT INTO {table} (agent_id, {names}) SELECT %(agent)s, {values}
 FROM jsonb_to_recordset(%(rows)s::jsonb) AS new({types}) {conflict}
 """
+# Class 54 of SQLSTATE: program limit exceeded.
+_OVER_LIMITS = "54"
 # Of two servers' tombstones each stays.
 _BOTH = {"erased_message": "ON CONFLICT DO NOTHING", "agent_setting": """
 ON CONFLICT (agent_id) DO UPDATE
@@ -80,6 +82,10 @@ def add_rows(
         raise InvalidInputError(
             "a value that PostgreSQL does not take, such as the character U+0000"
         ) from None
+    except OperationalError as error:
+        if str(getattr(error.orig, "sqlstate", "")).startswith(_OVER_LIMITS):
+            raise InvalidInputError("a value that is longer than any index takes") from None
+        raise
 
 
 def _as_array(entry: Carried, batch: Sequence[tuple[bytes, Any]]) -> str:

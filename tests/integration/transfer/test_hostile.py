@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import struct
 from collections.abc import Callable, Iterator
+from random import Random
 from typing import Any
 from uuid import uuid4
 from zipfile import ZIP_BZIP2
@@ -102,6 +103,7 @@ VALUES: dict[str, tuple[str, Change]] = {
     "a time that is infinite": ("message", first(said_at="infinity")),
     "an id of no length": ("message", first(id="")),
     "a name with U+0000": ("message", first(content="a\u0000b")),
+    "a word that no index takes": ("message_term", first(term=Random(1).randbytes(20_000).hex())),
     "half a surrogate pair": ("message", lambda rows: rows.__setitem__(
         0, json.dumps({**rows[0], "content": "\ud800"}))),
     "a vector that is not one": ("message_vector", first(embedding="AAA")),

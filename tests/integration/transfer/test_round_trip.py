@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from typing import Any
 
 from pydantic import SecretStr
 
 from memci.config import Settings
+from memci.errors import ConflictError
 from memci.reading.models import ReadingModels, Tokenizers
 from memci.reading.readings import Readings
 from memci.shapes.archive import MANIFEST, ArchiveManifest
@@ -64,6 +66,19 @@ def test_it_can_come_under_another_name_beside_the_first(ada: AgentUnderTest) ->
     grace = arrived(ada, ada.database, "grace")
     grace.compress(3)
     assert tables_of(exported(ada.database)) == before
+
+
+def test_of_two_that_come_at_once_one_is_taken(ada: AgentUnderTest, elsewhere: Database) -> None:
+    archive = exported(ada.database)
+
+    def bring(_: int) -> str:
+        try:
+            return imported(elsewhere, archive).agent_id
+        except ConflictError:
+            return "refused"
+
+    with ThreadPoolExecutor(2) as threads:
+        assert sorted(threads.map(bring, range(2))) == ["ada", "refused"]
 
 
 def test_work_goes_on_as_it_would_have(ada: AgentUnderTest, elsewhere: Database) -> None:
