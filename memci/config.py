@@ -88,6 +88,7 @@ class Settings(BaseSettings):
     max_request_bytes: int = Field(8 * 1024 * 1024, ge=1024)
     max_message_bytes: int = Field(1024 * 1024, ge=1)  # content and tool calls, as UTF-8
     max_messages: int = Field(500, ge=1)  # in one request
+    max_import_bytes: int = Field(256 * 1024 * 1024, ge=1024)  # one archive of an agent
     read_timeout_ms: int = Field(10_000, ge=100)  # how long the API waits for a context worker
 
     # Flower

@@ -37,6 +37,7 @@ from memci.cli.commands import (
     restore,
     search,
     settings,
+    transfer,
     up,
     usage,
     watch,
@@ -88,6 +89,8 @@ _COMMANDS: tuple[tuple[str, Callable[..., Any]], ...] = (
     ("settings", settings.settings),
     ("reembed", reembed.reembed),
     ("erase", erase.erase),
+    ("export", transfer.export),
+    ("import", transfer.import_),
     ("env", env.env),
     ("doctor", doctor.doctor),
 )

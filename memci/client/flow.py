@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 import httpx
@@ -24,15 +25,20 @@ AnswerT = TypeVar("AnswerT", bound=BaseModel)
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """One request; ``repeatable`` says whether sending it again does no harm."""
+    """One request; ``repeatable`` says whether sending it again does no harm.
+
+    ``body`` may be a file, which is sent piece by piece. A successful answer goes to the file
+    ``save_to``, if one is named: it is there whole or not at all.
+    """
 
     method: str
     path: str
     params: Mapping[str, str]
     headers: Mapping[str, str]
-    body: bytes | None
+    body: bytes | Path | None
     extra_timeout_s: float
     repeatable: bool
+    save_to: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +98,13 @@ def exchange(
 
 
 def ask(request: Exchange, answer: type[AnswerT], retries: Retries) -> Flow[AnswerT]:
-    """Send a request until it is answered, and read the answer.
+    """Send a request until it is answered, and read the answer; raises as ``answered`` does."""
+    response = yield from answered(request, retries)
+    return _read(response, answer)
+
+
+def answered(request: Exchange, retries: Retries) -> Flow[httpx.Response]:
+    """Send a request until it is answered.
 
     Raises the error that the server's problem tells of, or ``UnavailableError`` when there is
     no server.
@@ -101,7 +113,7 @@ def ask(request: Exchange, answer: type[AnswerT], retries: Retries) -> Flow[Answ
     while True:
         outcome = yield request
         if isinstance(outcome, httpx.Response) and outcome.is_success:
-            return _read(outcome, answer)
+            return outcome
         failure, wanted_s = _failure(outcome)
         again = isinstance(failure, (RateLimitedError, UnavailableError)) and (
             request.repeatable or not _may_have_arrived(outcome)

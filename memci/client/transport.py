@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import aclosing, closing
+from pathlib import Path
 from typing import Generic, TypeVar
 
 import httpx
 
+from memci.client.files import PIECE, Saving, pieces_of
 from memci.client.flow import Exchange, Flow, Outcome, Pause
 
 T = TypeVar("T")
@@ -37,10 +40,15 @@ class Transport:
         if isinstance(step, Pause):
             time.sleep(step.seconds)
             return None
+        body = pieces_of(step.body) if isinstance(step.body, Path) else step.body
+        request = _request(self._client, step, self._timeout_s, body)
         try:
-            return self._client.send(_request(self._client, step, self._timeout_s))
+            response = self._client.send(request, stream=step.save_to is not None)
+            if step.save_to is not None:
+                _save(response, step.save_to)
         except httpx.TransportError as error:
             return error
+        return response
 
 
 class AsyncTransport:
@@ -66,10 +74,43 @@ class AsyncTransport:
         if isinstance(step, Pause):
             await asyncio.sleep(step.seconds)
             return None
+        body = _offered(step.body) if isinstance(step.body, Path) else step.body
+        request = _request(self._client, step, self._timeout_s, body)
         try:
-            return await self._client.send(_request(self._client, step, self._timeout_s))
+            response = await self._client.send(request, stream=step.save_to is not None)
+            if step.save_to is not None:
+                await _save_async(response, step.save_to)
         except httpx.TransportError as error:
             return error
+        return response
+
+
+def _save(response: httpx.Response, path: Path) -> None:
+    """Write a successful answer to a file, and read any other."""
+    with closing(response):
+        if not response.is_success:
+            response.read()
+            return
+        with Saving(path) as saving:
+            for piece in response.iter_bytes(PIECE):
+                saving.write(piece)
+            saving.keep()
+
+
+async def _save_async(response: httpx.Response, path: Path) -> None:
+    async with aclosing(response):
+        if not response.is_success:
+            await response.aread()
+            return
+        with Saving(path) as saving:
+            async for piece in response.aiter_bytes(PIECE):
+                saving.write(piece)
+            saving.keep()
+
+
+async def _offered(path: Path) -> AsyncIterator[bytes]:
+    for piece in pieces_of(path):
+        yield piece
 
 
 class _Progress(Generic[T]):
@@ -90,13 +131,16 @@ class _Progress(Generic[T]):
 
 
 def _request(
-    client: httpx.Client | httpx.AsyncClient, step: Exchange, timeout_s: float
+    client: httpx.Client | httpx.AsyncClient,
+    step: Exchange,
+    timeout_s: float,
+    body: bytes | Iterator[bytes] | AsyncIterator[bytes] | None,
 ) -> httpx.Request:
     return client.build_request(
         step.method,
         step.path,
         params=step.params,
         headers=step.headers,
-        content=step.body,
+        content=body,
         timeout=timeout_s + step.extra_timeout_s,
     )

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from pathlib import Path
 from typing import Any, Literal, TypeVar, Unpack
 from urllib.parse import quote
 from uuid import UUID, uuid4
 
 from pydantic import BaseModel
 
-from memci.client.flow import Flow, Pause, Retries, ask, exchange
+from memci.client.files import read_manifest
+from memci.client.flow import Flow, Pause, Retries, answered, ask, exchange
 from memci.client.latest import LatestSeqs
 from memci.client.options import (
     AppendOptions,
@@ -33,7 +35,7 @@ from memci.client.options import (
 from memci.domain.agent import check_agent_id
 from memci.domain.lane.job import JobState
 from memci.domain.message import Remember
-from memci.errors import ConflictError, UnavailableError
+from memci.errors import ConflictError, InvalidInputError, UnavailableError
 from memci.shapes.agent import (
     AgentAnswer,
     AgentList,
@@ -48,6 +50,7 @@ from memci.shapes.agent import (
     ReceiptAnswer,
     TrailList,
 )
+from memci.shapes.archive import ArchiveManifest, ImportAnswer
 from memci.shapes.belief import (
     ConsolidateAnswer,
     HistoryAnswer,
@@ -67,6 +70,7 @@ AnswerT = TypeVar("AnswerT", bound=BaseModel)
 _POLL_S = 0.2
 # A large agent takes its time.
 _ERASING_S = 300.0
+_TRANSFER_S = 1_800.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -335,6 +339,37 @@ class AgentVerbs:
                 )
             yield Pause(_POLL_S)
         return rebuilt
+
+    def export(self, path: Path | str, *, overwrite: bool = False) -> Flow[ArchiveManifest]:
+        """Save the agent as one archive; return what that says about itself.
+
+        Raises ``InvalidInputError`` for a file that is there, unless it may be replaced.
+        """
+        target = Path(path)
+        if target.exists() and not overwrite:
+            raise InvalidInputError(f"{target} is there already: name another file", field="path")
+        request = exchange("POST", f"{self._path}/export", extra_timeout_s=_TRANSFER_S)
+        yield from answered(replace(request, save_to=target), self._habits.retries)
+        return read_manifest(target)
+
+    def import_(self, path: Path | str) -> Flow[ImportAnswer]:
+        """Make this agent, which must hold nothing yet, of an archive."""
+        source = Path(path)
+        read_manifest(source)
+        request = exchange(
+            "POST",
+            f"{self._path}/import",
+            extra_timeout_s=_TRANSFER_S,
+            # What arrived and was not answered has made an agent, which is in its own way now.
+            repeatable=False,
+        )
+        headers = {
+            "Content-Type": "application/zip",
+            "Content-Length": str(source.stat().st_size),
+        }
+        sent = replace(request, body=source, headers=headers)
+        answer = yield from ask(sent, ImportAnswer, self._habits.retries)
+        return answer
 
     def wait_idle(self, *, timeout_s: float = 60.0) -> Flow[AgentAnswer]:
         """Return the agent as soon as nothing is left to do for it, or raise likewise."""

@@ -21,6 +21,7 @@ from memci.http.routers import (
     network,
     passes,
     reads,
+    transfer,
 )
 from memci.runtime import Runtime
 from memci.storage.gauges import lane_gauges
@@ -34,6 +35,7 @@ _ROUTERS = (
     agents.reading,
     agents.operating,
     erasing.router,
+    transfer.router,
     network.router,
     editions.writing,
     editions.reading,

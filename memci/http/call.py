@@ -28,7 +28,7 @@ class Call(Request):
         Stops with ``TooLargeError`` as soon as it is over the limit. Raises ``MediaTypeError``
         or ``MalformedError``.
         """
-        self._check_size(_announced(self.headers.get("content-length")))
+        self._check_size(announced_bytes(self))
         body = bytearray()
         async for chunk in self.stream():
             body += chunk
@@ -72,7 +72,9 @@ class Call(Request):
         return agents
 
 
-def _announced(content_length: str | None) -> int:
+def announced_bytes(request: Request) -> int:
+    """Return how long the body is to be, as far as its sender says so."""
+    content_length = request.headers.get("content-length")
     return int(content_length) if content_length and content_length.isdecimal() else 0
 
 

@@ -53,6 +53,8 @@ POST /v1/agents/{agent}/pause
 POST /v1/agents/{agent}/resume
 POST /v1/agents/{agent}/erase
 DELETE /v1/agents/{agent}
+POST /v1/agents/{agent}/export
+POST /v1/agents/{agent}/import
 GET /healthz
 GET /readyz
 GET /metrics

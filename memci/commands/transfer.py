@@ -1,0 +1,63 @@
+"""Move one agent as one archive: from here, and to here."""
+
+from __future__ import annotations
+
+from typing import IO
+from uuid import UUID, uuid4
+
+from memci.broker.token import Tokens
+from memci.domain.lane.job import JobSource
+from memci.queue.mailbox import free
+from memci.queue.reembed import REEMBED_KIND
+from memci.queue.submit import NewJob, insert_job, lock_lane
+from memci.shapes.archive import ArchiveManifest, ImportAnswer
+from memci.storage.archive.arrival import fill, has_foreign_vectors, make_way, waiting_jobs
+from memci.storage.archive.departure import pack
+from memci.storage.archive.unpacking import unpacked
+from memci.storage.session import Connection, Database
+
+
+def export(database: Database, agent_id: str, file: IO[bytes]) -> ArchiveManifest:
+    """Write all that an agent is at one moment; raises ``NotFoundError``."""
+    with database.agent_snapshot(agent_id) as connection:
+        return pack(connection, agent_id, file)
+
+
+def run(
+    database: Database, tokens: Tokens, agent_id: str, file: IO[bytes], *, max_bytes: int
+) -> ImportAnswer:
+    """Make an agent of an archive, all or nothing; ``agent_id`` need not be the archive's.
+
+    Raises ``InvalidInputError`` for what is no sound archive, ``ConflictError`` when the agent
+    holds something already, and ``ErasedError`` when a message was erased from it for good.
+    """
+    with unpacked(file, max_bytes=max_bytes) as archive:
+        with database.agent_transaction(agent_id) as connection:
+            lock_lane(connection, agent_id)
+            make_way(connection, agent_id)
+            rows = fill(connection, agent_id, archive)
+            reembed = _reembed(connection, agent_id)
+            queued = waiting_jobs(connection, agent_id)
+            # As after any work: what waits decides which tokens there are to be.
+            freed = free(connection, agent_id)
+        from_agent_id = archive.manifest.agent_id
+    if freed.wake_lane:
+        tokens.wake_lane(agent_id)
+    if freed.wake_compress:
+        tokens.wake_compress(agent_id)
+    return ImportAnswer(
+        agent_id=agent_id,
+        from_agent_id=from_agent_id,
+        rows=rows,
+        queued=queued,
+        reembed_job_id=reembed,
+    )
+
+
+def _reembed(connection: Connection, agent_id: str) -> UUID | None:
+    """Queue new vectors where those that came are not known to be of the embedder in use."""
+    if not has_foreign_vectors(connection, agent_id):
+        return None
+    job = NewJob(agent_id, uuid4(), REEMBED_KIND, JobSource.REEMBED)
+    insert_job(connection, job)
+    return job.id

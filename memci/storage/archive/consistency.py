@@ -1,0 +1,136 @@
+"""What must be so in the rows of one agent taken together: an archive that breaks it is refused."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from sqlalchemy import Connection
+
+from memci.errors import InvalidInputError
+
+
+class Law(NamedTuple):
+    """``broken``: a statement that returns what breaks it, if anything does."""
+
+    says: str
+    broken: str
+
+
+def _known(table: str, column: str, of: str, key: str, only: str = "true") -> Law:
+    """Say that what a column names is there; hashed, since nothing is counted yet."""
+    return Law(
+        f"every {table}.{column} is the {key} of a {of}",
+        f"SELECT {column} FROM {table} WHERE agent_id = %(agent)s AND {only}"  # noqa: S608 - ours
+        f" EXCEPT SELECT {key} FROM {of} WHERE agent_id = %(agent)s LIMIT 1",
+    )
+
+
+def _all_known(table: str) -> Law:
+    return Law(
+        f"every one of {table}.message_seqs is the seq of a message",
+        f"SELECT unnest(message_seqs) FROM {table} WHERE agent_id = %(agent)s"  # noqa: S608 - ours
+        " EXCEPT SELECT seq FROM message WHERE agent_id = %(agent)s LIMIT 1",
+    )
+
+
+def _counted(table: str, column: str, counter: str) -> Law:
+    """Say that a number was given out: the next one is free."""
+    return Law(
+        f"no {table}.{column} is above lane.{counter}",
+        f"SELECT {column} FROM {table} JOIN lane USING (agent_id)"  # noqa: S608 - ours
+        f" WHERE agent_id = %(agent)s AND {column} > {counter} LIMIT 1",
+    )
+
+
+LAWS: tuple[Law, ...] = (
+    _counted("message", "seq", "message_seq"),
+    _counted("node", "id", "last_node_id"),
+    _counted("node", "superseded_by", "last_node_id"),
+    _counted("node", "last_pass", "pass_number"),
+    _counted("link", "target", "last_node_id"),
+    _counted("focus", "mentioned", "mentions"),
+    _counted("node_version", "node_id", "last_node_id"),
+    _counted("node_version", "replaced_by", "last_node_id"),
+    _counted("session_end", "seq", "message_seq"),
+    _counted("trail", "node_id", "last_node_id"),
+    _counted("pass_log", "number", "pass_number"),
+    _counted("pass_snapshot", "number", "pass_number"),
+    _counted("job", "last_seq", "message_seq"),
+    _counted("receipt", "at_seq", "message_seq"),
+    _known("message_vector", "seq", "message", "seq"),
+    _known("message_term", "seq", "message", "seq"),
+    _known("link", "source", "node", "id"),
+    _known("focus", "node_id", "node", "id"),
+    _known("claim", "node_id", "node", "id"),
+    _known("claim", "seq", "message", "seq"),
+    _known("node_vector", "node_id", "node", "id"),
+    _known("node_term", "node_id", "node", "id"),
+    _known("letter", "job_id", "job", "id"),
+    _known("lane", "halted_by", "job", "id", "halted_by IS NOT NULL"),
+    _all_known("node"),
+    _all_known("node_version"),
+    Law(
+        "an entity, and nothing else, has an entity_key, and a memory was made of messages",
+        "SELECT id FROM node WHERE agent_id = %(agent)s AND (entity_key IS NULL) <>"
+        " (kind = 'memory') OR agent_id = %(agent)s AND kind = 'memory' AND message_seqs = '{}'"
+        " LIMIT 1",
+    ),
+    Law(
+        "focus points are entities",
+        "SELECT node_id FROM focus JOIN node ON node.agent_id = focus.agent_id"
+        " AND node.id = focus.node_id WHERE focus.agent_id = %(agent)s AND kind <> 'entity'"
+        " LIMIT 1",
+    ),
+    Law(
+        "a job has both a first_seq and a last_seq, in this order, or none",
+        "SELECT id FROM job WHERE agent_id = %(agent)s"
+        " AND NOT coalesce(first_seq <= last_seq, first_seq IS NULL AND last_seq IS NULL) LIMIT 1",
+    ),
+    Law(
+        "lane.erased_messages are the messages that are missing up to lane.message_seq",
+        "SELECT erased_messages FROM lane WHERE agent_id = %(agent)s AND erased_messages <>"
+        " message_seq - (SELECT count(*) FROM message WHERE agent_id = %(agent)s)",
+    ),
+    Law(
+        "lane.indexed_messages and lane.indexed_terms count what is in message_term",
+        "SELECT indexed_messages FROM lane, (SELECT count(*) AS messages, sum(length) AS terms"
+        " FROM (SELECT DISTINCT seq, length FROM message_term WHERE agent_id = %(agent)s) AS each)"
+        " AS texts WHERE agent_id = %(agent)s AND (indexed_messages, indexed_terms)"
+        " IS DISTINCT FROM (messages, coalesce(terms, 0)::bigint)",
+    ),
+    Law(
+        "the pass under way is the last one",
+        "SELECT pass_number FROM lane WHERE agent_id = %(agent)s"
+        " AND (compress_cursor->>'pass')::bigint <> pass_number",
+    ),
+    Law(
+        "the lists of a snapshot that go together are of one length",
+        "SELECT number FROM pass_snapshot WHERE agent_id = %(agent)s AND NOT"
+        " (cardinality(node_ids) = ALL(ARRAY[cardinality(lengths), cardinality(original_lengths),"
+        " cardinality(importances)]) AND cardinality(sources) ="
+        " ALL(ARRAY[cardinality(targets), cardinality(strengths)])) LIMIT 1",
+    ),
+    Law(
+        "a message that was erased is not there",
+        "SELECT seq FROM message JOIN erased_message AS erased USING (agent_id)"
+        " WHERE agent_id = %(agent)s AND erased.digest = sha256(convert_to(id, 'UTF8')) LIMIT 1",
+    ),
+    Law(
+        "vectors of one model are of one dimension, and of that which the server knows for it",
+        "SELECT model FROM (SELECT model, vector_dims(embedding) AS dimension FROM message_vector"
+        " WHERE agent_id = %(agent)s UNION SELECT model, vector_dims(embedding) FROM node_vector"
+        " WHERE agent_id = %(agent)s UNION SELECT model, dimension FROM vector_model) AS made"
+        " GROUP BY model HAVING count(*) > 1 LIMIT 1",
+    ),
+)
+
+
+def check_consistency(connection: Connection, agent_id: str) -> None:
+    """Raise ``InvalidInputError`` that says which law is broken, and by what."""
+    for law in LAWS:
+        broken = connection.exec_driver_sql(law.broken, {"agent": agent_id}).first()
+        if broken is not None:
+            # Numbers, ids and names of models: what people have said stands in no statement.
+            raise InvalidInputError(
+                f"the archive contradicts itself: {law.says}; not so {broken[0]}"
+            )

@@ -1,0 +1,52 @@
+"""Writing all that an agent is into an archive, inside one snapshot."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import IO
+
+from sqlalchemy import Connection
+
+import memci
+from memci.errors import NotFoundError
+from memci.shapes.archive import (
+    FORMAT_VERSION,
+    ArchiveEmbedder,
+    ArchiveManifest,
+)
+from memci.storage.archive.packing import Packing
+from memci.storage.archive.registry import CARRIED, LEFT_OUT
+from memci.storage.archive.rows import lines_of
+from memci.storage.erasure.gone import IS_THERE
+from memci.storage.vector_model import held_model
+
+_THERE = f"SELECT FROM lane WHERE agent_id = %s AND message_seq > 0 AND {IS_THERE}"
+# Asked for here, since Alembic takes longer to import than all of the rest.
+_REVISION = "SELECT version_num FROM alembic_version"
+
+
+def pack(connection: Connection, agent_id: str, file: IO[bytes]) -> ArchiveManifest:
+    """Write the archive; memory holds a few hundred rows of it, however large the agent is.
+
+    Raises ``NotFoundError`` for no agent.
+    """
+    if connection.exec_driver_sql(_THERE, (agent_id,)).first() is None:
+        raise NotFoundError(f"there is no agent {agent_id}: one exists from its first message on")
+    held = held_model(connection)
+    packing = Packing(file)
+    tables = {
+        each.name: packing.add(each.file, lines_of(connection, agent_id, each)) for each in CARRIED
+    }
+    manifest = ArchiveManifest(
+        format="memci-agent",
+        version=FORMAT_VERSION,
+        memci=memci.__version__,
+        schema_revision=connection.exec_driver_sql(_REVISION).scalar_one(),
+        agent_id=agent_id,
+        exported_at=datetime.now(UTC),
+        embedder=held and ArchiveEmbedder(model=held.model.name, dimension=held.model.dimension),
+        left_out=dict(LEFT_OUT),
+        tables=tables,
+    )
+    packing.finish(manifest)
+    return manifest

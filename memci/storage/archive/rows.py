@@ -1,0 +1,127 @@
+"""Rows of one agent on their way into an archive and out of it, a bounded number at a time."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from pgvector.sqlalchemy import HALFVEC
+from sqlalchemy import Column, Connection
+from sqlalchemy.dialects import postgresql
+from sqlalchemy.exc import DataError, IntegrityError, OperationalError
+
+from memci.errors import InvalidInputError
+from memci.storage.archive.registry import Carried
+from memci.storage.archive.values import half_vectors
+from memci.storage.vectors import to_text
+
+# Rows that a cursor hands over at once.
+_FETCH = 200
+_LINES = """
+SELECT row_to_json(line)::text FROM (
+    SELECT {columns} FROM {table} WHERE agent_id = %(agent)s AND {only} {order}) AS line
+"""
+_INSERT = """
+INSERT INTO {table} (agent_id, {names}) SELECT %(agent)s, {values}
+FROM jsonb_to_recordset(%(rows)s::jsonb) AS new({types}) {conflict}
+"""
+# Class 54 of SQLSTATE: program limit exceeded.
+_OVER_LIMITS = "54"
+# Of two servers' tombstones each stays.
+_BOTH = {"erased_message": "ON CONFLICT DO NOTHING", "agent_setting": """
+ON CONFLICT (agent_id) DO UPDATE
+SET parameters = excluded.parameters, changed_at = excluded.changed_at
+"""}  # fmt: skip
+# Its fence is of this server's leases.
+_PACKED = {
+    "compress_cursor": "compress_cursor - 'fence' AS compress_cursor",
+    # Two bytes a number: four for its length come before them.
+    "embedding": "translate(encode(substring(halfvec_send(embedding) FROM 5), 'base64'),"
+    " E'\\n', '') AS embedding",
+}
+
+
+def lines_of(connection: Connection, agent_id: str, entry: Carried) -> Iterator[bytes]:
+    """Yield the rows of one agent in a table, in order, each as one line of JSON."""
+    statement = _LINES.format(
+        table=entry.name,
+        columns=", ".join(_PACKED.get(each.name, each.name) for each in entry.columns),
+        only=entry.only,
+        order=f"ORDER BY {', '.join(entry.order)}" if entry.order else "",
+    )
+    found = connection.exec_driver_sql(
+        statement, {"agent": agent_id}, execution_options={"yield_per": _FETCH}
+    )
+    for (line,) in found:
+        yield line.encode() + b"\n"
+
+
+def add_rows(
+    connection: Connection, agent_id: str, entry: Carried, batch: Sequence[tuple[bytes, Any]]
+) -> None:
+    """Insert rows, each given as its line and as what that says, which has been checked.
+
+    Raises ``InvalidInputError`` for what only the database can find wrong with them.
+    """
+    if not batch:
+        return
+    columns = list(entry.columns)
+    statement = _INSERT.format(
+        table=entry.name,
+        names=", ".join(each.name for each in columns),
+        values=", ".join(_value(each) for each in columns),
+        types=record_type(columns),
+        conflict=_BOTH.get(entry.name, ""),
+    )
+    try:
+        connection.exec_driver_sql(statement, {"agent": agent_id, "rows": _as_array(entry, batch)})
+    except IntegrityError as error:
+        raise InvalidInputError(_contradiction(error)) from None
+    except DataError:
+        raise InvalidInputError(
+            "a value that PostgreSQL does not take, such as the character U+0000"
+        ) from None
+    except OperationalError as error:
+        if str(getattr(error.orig, "sqlstate", "")).startswith(_OVER_LIMITS):
+            raise InvalidInputError("a value that is longer than any index takes") from None
+        raise
+
+
+def _as_array(entry: Carried, batch: Sequence[tuple[bytes, Any]]) -> str:
+    """Return rows as a JSON array, in the words of the archive: Python's numbers lose digits."""
+    if any(isinstance(each.type, HALFVEC) for each in entry.columns):
+        return json.dumps(_with_vectors([row for _, row in batch]))
+    return "[" + ",".join(line.decode() for line, _ in batch) + "]"
+
+
+def _with_vectors(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return rows whose vectors are in pgvector's words; those of one length go together."""
+    by_length: dict[int, list[int]] = {}
+    for at, row in enumerate(rows):
+        by_length.setdefault(len(row["embedding"]), []).append(at)
+    texts: dict[int, str] = {}
+    for places in by_length.values():
+        vectors = half_vectors([rows[at]["embedding"] for at in places])
+        texts.update(zip(places, to_text(vectors), strict=True))
+    return [{**row, "embedding": texts[at]} for at, row in enumerate(rows)]
+
+
+def _value(column: Column[object]) -> str:
+    return f"{column.name}::halfvec" if isinstance(column.type, HALFVEC) else column.name
+
+
+def record_type(columns: Sequence[Column[object]]) -> str:
+    """Return columns as a record is declared; vectors travel as text."""
+    dialect = postgresql.dialect()  # type: ignore[no-untyped-call]  # SQLAlchemy's own
+    return ", ".join(
+        f"{each.name} text"
+        if isinstance(each.type, HALFVEC)
+        else f"{each.name} {each.type.compile(dialect)}"
+        for each in columns
+    )
+
+
+def _contradiction(error: IntegrityError) -> str:
+    constraint = getattr(getattr(error.orig, "diag", None), "constraint_name", None)
+    return f"a row contradicts another one ({constraint or 'it was erased for good'})"

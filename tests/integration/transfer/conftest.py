@@ -1,0 +1,24 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from memci.embedded import Postgres
+from memci.storage.session import Database
+from tests.support.archives import another_database
+from tests.support.lives import a_whole_life
+from tests.support.network import AgentUnderTest
+
+
+@pytest.fixture
+def elsewhere(shared_postgres: Postgres) -> Iterator[Database]:
+    """Another server's database."""
+    with another_database(shared_postgres) as opened:
+        yield opened
+
+
+@pytest.fixture
+def ada(database: Database) -> AgentUnderTest:
+    """An agent with rows in every table."""
+    return a_whole_life(database)

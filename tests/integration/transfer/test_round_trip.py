@@ -1,0 +1,185 @@
+"""An agent that comes to another server is the agent that it was."""
+
+from __future__ import annotations
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from typing import Any
+
+from pydantic import SecretStr
+
+from memci.config import Settings
+from memci.errors import ConflictError
+from memci.reading.models import ReadingModels, Tokenizers
+from memci.reading.readings import Readings
+from memci.shapes.archive import MANIFEST, ArchiveManifest
+from memci.smallmodel.offline.tokens import OfflineTokenCounter
+from memci.storage.archive.registry import CARRIED
+from memci.storage.session import Database
+from memci.storage.vector_model import VectorModel, claim_model
+from tests.support.archives import (
+    Told,
+    arrived,
+    exported,
+    files_of,
+    imported,
+    tables_of,
+)
+from tests.support.mailbox import Mailbox
+from tests.support.network import AgentUnderTest
+from tests.support.rebuilding import Rebuilding, is_same
+
+
+def use_model(database: Database, ada: AgentUnderTest) -> None:
+    with database.lane_transaction() as connection:
+        embedder = ada.models.embedder
+        claim_model(connection, VectorModel(embedder.model, embedder.dimension))
+
+
+def test_every_table_that_is_carried_is_looked_at_by_these_tests(ada: AgentUnderTest) -> None:
+    manifest = ArchiveManifest.model_validate_json(files_of(exported(ada.database))[MANIFEST])
+    assert [each.name for each in CARRIED if not manifest.tables[each.name].rows] == []
+    assert set(manifest.left_out) == {"edition", "model_usage"}
+    assert manifest.agent_id == "ada"
+
+
+def test_the_export_of_an_import_is_the_export(ada: AgentUnderTest, elsewhere: Database) -> None:
+    use_model(elsewhere, ada)
+    ada.ask_for_pass()
+    archive = exported(ada.database)
+    tokens = Told()
+    answer = imported(elsewhere, archive, tokens=tokens)
+    assert answer.reembed_job_id is None
+    assert tables_of(exported(elsewhere)) == tables_of(archive)
+    assert answer.rows["message"] == len(ada.rows("SELECT FROM message WHERE agent_id = %s"))
+    # What waited is woken.
+    assert (answer.queued > 0, tokens.lanes, tokens.compressions) == (True, ["ada"], ["ada"])
+
+
+def test_it_can_come_under_another_name_beside_the_first(ada: AgentUnderTest) -> None:
+    use_model(ada.database, ada)
+    before = tables_of(exported(ada.database))
+    imported(ada.database, exported(ada.database), "grace")
+    assert tables_of(exported(ada.database, "grace")) == before
+    assert tables_of(exported(ada.database)) == before
+    grace = arrived(ada, ada.database, "grace")
+    grace.compress(3)
+    assert tables_of(exported(ada.database)) == before
+
+
+def test_of_two_that_come_at_once_one_is_taken(ada: AgentUnderTest, elsewhere: Database) -> None:
+    archive = exported(ada.database)
+
+    def bring(_: int) -> str:
+        try:
+            return imported(elsewhere, archive).agent_id
+        except ConflictError:
+            return "refused"
+
+    with ThreadPoolExecutor(2) as threads:
+        assert sorted(threads.map(bring, range(2))) == ["ada", "refused"]
+
+
+def test_work_goes_on_as_it_would_have(ada: AgentUnderTest, elsewhere: Database) -> None:
+    use_model(elsewhere, ada)
+    imported(elsewhere, exported(ada.database))
+    there = arrived(ada, elsewhere)
+    for each in (ada, there):
+        mailbox = Mailbox(each)
+        mailbox.run()
+        mailbox.append("later on a storm came [Grace]")
+        mailbox.run()
+        each.compress(2)
+    assert network_of(there) == network_of(ada)
+    assert there.lane().message_seq == ada.lane().message_seq
+    assert there.lane().last_node_id == ada.lane().last_node_id
+
+
+READS: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("recall", {"keywords": [], "format": "structured", "depth": 4}),
+    ("recall", {"keywords": ["Luigi"], "format": "structured", "depth": 4}),
+    ("recall", {"keywords": ["violin"], "format": "text"}),
+    ("recall", {"keywords": ["never"], "format": "structured"}),
+    ("search", {"query": "a violin for guineas", "explain": True}),
+    ("search", {"query": "灯塔 Grace", "k": 3}),
+    ("assemble", {"query": "who counts ships?", "budget_tokens": 400}),
+)
+
+
+def test_reads_answer_the_same(ada: AgentUnderTest, elsewhere: Database) -> None:
+    use_model(elsewhere, ada)
+    imported(elsewhere, exported(ada.database))
+    models = ReadingModels(ada.models.embedder, ada.models.lexicon, Tokenizers(OfflineTokenCounter))
+    settings = Settings(
+        database_url=SecretStr("postgresql://x/x"), broker_url=SecretStr("redis://x")
+    )
+    with (
+        closing(Readings(ada.database, models, settings)) as here,
+        closing(Readings(elsewhere, models, settings)) as there,
+    ):
+        for use, fields in READS:
+            answers = [each.answer(use, "ada", fields) for each in (here, there)]
+            for answer in answers:
+                answer.pop("receipt_id", None)
+                (answer.get("explain") or {}).pop("timings_ms", None)
+            assert answers[0] == answers[1]
+            found = {"memories", "forgotten", "text", "hits", "messages", "miss"}
+            assert any(answers[0].get(each) for each in found), fields
+
+
+def test_it_can_be_rebuilt_there(ada: AgentUnderTest, elsewhere: Database) -> None:
+    use_model(elsewhere, ada)
+    imported(elsewhere, exported(ada.database))
+    for each in (ada, arrived(ada, elsewhere)):
+        Mailbox(each).run()
+    here, there = Rebuilding(ada), Rebuilding(arrived(ada, elsewhere))
+    found = [each.rebuilt() for each in (here, there)]
+    assert is_same(found[0]) == is_same(found[1])
+    assert found[0] == found[1]
+
+
+def test_what_was_erased_is_refused_there(ada: AgentUnderTest, elsewhere: Database) -> None:
+    imported(elsewhere, exported(ada.database))
+    rows = arrived(ada, elsewhere).rows(
+        "SELECT encode(digest, 'hex') AS digest FROM erased_message WHERE agent_id = %s"
+    )
+    assert len(rows) == 1
+    assert b"secret one" not in b"".join(files_of(exported(ada.database)).values())
+
+
+def test_vectors_of_another_embedder_are_made_anew(
+    ada: AgentUnderTest, elsewhere: Database
+) -> None:
+    with elsewhere.lane_transaction() as connection:
+        claim_model(connection, VectorModel("another", 3))
+    answer = imported(elsewhere, exported(ada.database))
+    job = arrived(ada, elsewhere).row(
+        "SELECT kind, state FROM job WHERE agent_id = %s AND id = %s", answer.reembed_job_id
+    )
+    assert (job.kind, job.state) == ("memci.vector.reembed", "queued")
+
+
+def test_the_agent_that_is_exported_goes_on(ada: AgentUnderTest) -> None:
+    first = tables_of(exported(ada.database))
+    assert tables_of(exported(ada.database)) == first
+    Mailbox(ada).run()
+    assert tables_of(exported(ada.database)) != first
+
+
+def test_a_rebuilt_network_stays_behind_with_its_job(
+    ada: AgentUnderTest, elsewhere: Database
+) -> None:
+    use_model(elsewhere, ada)
+    Rebuilding(ada).begin()
+    archive = exported(ada.database)
+    jobs = tables_of(archive)["tables/job.jsonl"].splitlines()
+    assert "memci.memory.rebuild" not in {json.loads(each)["kind"] for each in jobs}
+    imported(elsewhere, archive)
+    assert tables_of(exported(elsewhere)) == tables_of(archive)
+
+
+def network_of(ada: AgentUnderTest) -> list[object]:
+    nodes = [(n.id, n.content, n.phrase, n.scan_count, n.last_pass) for n in ada.nodes()]
+    links = [(key, row.relation, row.strength, row.hint) for key, row in ada.links().items()]
+    return [nodes, links, ada.focus(), ada.fates()]

@@ -1,0 +1,102 @@
+"""Archives of agents in tests: made, looked into, forged, and brought elsewhere."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from hashlib import sha256
+from typing import Any
+from zipfile import ZIP_DEFLATED, ZipFile
+
+from memci.commands import transfer
+from memci.embedded import Postgres
+from memci.shapes.archive import MANIFEST, ImportAnswer
+from memci.storage.session import Database
+from memci.testing import database_copy
+from tests.support.network import AgentUnderTest
+
+MIB = 1024 * 1024
+
+
+class Told:
+    """Takes tokens, and says for whom."""
+
+    def __init__(self) -> None:
+        self.lanes: list[str] = []
+        self.compressions: list[str] = []
+
+    def wake_lane(self, agent_id: str) -> None:
+        self.lanes.append(agent_id)
+
+    def wake_compress(self, agent_id: str) -> None:
+        self.compressions.append(agent_id)
+
+
+@contextmanager
+def another_database(postgres: Postgres) -> Iterator[Database]:
+    """Lend another server's database."""
+    with database_copy(postgres) as url, closing(Database(url)) as opened:
+        yield opened
+
+
+def exported(database: Database, agent_id: str = "ada") -> bytes:
+    file = io.BytesIO()
+    transfer.export(database, agent_id, file)
+    return file.getvalue()
+
+
+def imported(
+    database: Database,
+    archive: bytes,
+    agent_id: str = "ada",
+    *,
+    tokens: Told | None = None,
+    max_bytes: int = 64 * MIB,
+) -> ImportAnswer:
+    waking: Any = tokens or Told()
+    return transfer.run(database, waking, agent_id, io.BytesIO(archive), max_bytes=max_bytes)
+
+
+def files_of(archive: bytes) -> dict[str, bytes]:
+    with ZipFile(io.BytesIO(archive)) as opened:
+        return {name: opened.read(name) for name in opened.namelist()}
+
+
+def tables_of(archive: bytes) -> dict[str, bytes]:
+    return {name: text for name, text in files_of(archive).items() if name != MANIFEST}
+
+
+def zipped(files: Mapping[str, bytes], compression: int = ZIP_DEFLATED) -> bytes:
+    file = io.BytesIO()
+    with ZipFile(file, "w", compression) as made:
+        for name, text in files.items():
+            made.writestr(name, text)
+    return file.getvalue()
+
+
+def forged(archive: bytes, table: str, change: Callable[[list[Any]], Any]) -> bytes:
+    """The archive with the rows of a table changed, and a manifest that says so."""
+    files = files_of(archive)
+    name = f"tables/{table}.jsonl"
+    rows = [json.loads(line) for line in files[name].splitlines()]
+    change(rows)
+    text = "".join(
+        (row if isinstance(row, str) else json.dumps(row, ensure_ascii=False)) + "\n"
+        for row in rows
+    ).encode()
+    manifest = json.loads(files[MANIFEST])
+    manifest["tables"][table] = {
+        "rows": len(rows),
+        "bytes": len(text),
+        "sha256": sha256(text).hexdigest(),
+    }
+    return zipped({**files, name: text, MANIFEST: json.dumps(manifest).encode()})
+
+
+def arrived(ada: AgentUnderTest, database: Database, agent_id: str = "ada") -> AgentUnderTest:
+    """The agent as it goes on in another database."""
+    return AgentUnderTest(
+        database, agent_id, ada.parameters, models=ada.models, clock=ada.clock, known=True
+    )

@@ -1,0 +1,101 @@
+"""An agent that has been through everything: rows in every table that an archive carries."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import uuid4
+
+from memci.commands import erase
+from memci.domain.memory.parameters import MemoryParameters
+from memci.domain.message import Remember
+from memci.storage.session import Database
+from tests.support.archives import Told
+from tests.support.mailbox import Mailbox
+from tests.support.network import AgentUnderTest
+from tests.support.rebuilding import Rebuilding
+
+FADING = MemoryParameters(focus_limit=1, decay_rate=0.4, min_shrink=0)
+SAID = (
+    "The lighthouse keeper counts ships every evening [Grace]",
+    "A violin was sold for ninety guineas [Luigi]",
+    "灯塔管理员每天傍晚数船 [Grace]",
+    'Rain \u2028 fell,\n"twice" \\u0000, on \U0001f327 [Ann]',
+)
+
+
+def a_whole_life(database: Database) -> AgentUnderTest:
+    """Return an agent with messages in every state, passes, and something in each table."""
+    ada = AgentUnderTest(database, parameters=FADING)
+    mailbox, bringing = Mailbox(ada), Rebuilding(ada)
+    ada.set_parameters({"decay_rate": 0.4, "focus_limit": 1, "min_shrink": 0})
+    mailbox.append(*SAID)
+    mailbox.append("secret one [Eve]", "secret two [Eve]", ids=("x1", "x2"))
+    mailbox.run()
+    mailbox.append("told in passing [Ann]", "and so was this [Bea]", remember=Remember.AUTO)
+    mailbox.run()
+    bringing.mention("Grace")
+    ada.compress(4)
+    bringing.mention("Somebody else")
+    ada.compress(8)
+    _forgotten_and_restored(ada, bringing)
+    _erased(ada)
+    _believed(ada)
+    dead = mailbox.append("this one kills its job [Ann]")
+    mailbox.bury(dead)
+    _undeliverable(ada)
+    mailbox.append("nobody has read this yet [Zoe]", ids=("last",))
+    return ada
+
+
+def _forgotten_and_restored(ada: AgentUnderTest, bringing: Rebuilding) -> None:
+    forgotten = ada.rows(
+        "SELECT node_id FROM trail WHERE agent_id = %s AND event = 'forgotten' AND NOT EXISTS"
+        " (SELECT FROM trail AS made WHERE made.node_id = trail.node_id"
+        "  AND made.details->>'kind' = 'entity') ORDER BY id"
+    )
+    bringing.restore(forgotten[0].node_id)
+    bringing.run()
+
+
+def _erased(ada: AgentUnderTest) -> None:
+    tokens: Any = Told()
+    erase.run(ada.database, tokens, ada.agent_id, erase.Which(("x1",)))
+
+
+def _believed(ada: AgentUnderTest) -> None:
+    """Claims and versions as supersession and consolidation leave them."""
+    node = ada.nodes("memory")[0]
+    ada.execute(
+        "INSERT INTO claim (agent_id, node_id, subject, attribute, seq, value, said_at)"
+        " VALUES (%s, %s, 'ann', 'town', %s, 'Rome', now())",
+        node.id, node.message_seqs[0],
+    )  # fmt: skip
+    ada.execute(
+        "INSERT INTO node_version (agent_id, node_id, replaced_by, reason, content, phrase,"
+        " keywords, language, type, message_seqs, said_at) SELECT agent_id, id, id, 'merged',"
+        " content, phrase, keywords, language, type, message_seqs, said_at FROM node"
+        " WHERE agent_id = %s AND id = %s",
+        node.id,
+    )  # fmt: skip
+    ada.execute(
+        "INSERT INTO session_end (agent_id, session_id, seq) VALUES (%s, 's1', 3)",
+    )
+    ada.execute(
+        "INSERT INTO receipt (agent_id, id, kind, session_id, body, at_seq, seqs, given, nodes)"
+        " VALUES (%s, %s, 'context', 's1', '{\"prefix\": [], \"big\": 123456789012345678901.50}',"
+        " 3, '{1,2}', '{1}', '{}')",
+        uuid4(),
+    )  # fmt: skip
+
+
+def _undeliverable(ada: AgentUnderTest) -> None:
+    """A letter that nobody could read, and its dead job."""
+    job = uuid4()
+    ada.execute(
+        "INSERT INTO job (agent_id, id, kind, payload, source, state, last_error)"
+        " VALUES (%s, %s, 'unreadable', '{}', 'celery', 'dead', 'not JSON')",
+        job,
+    )
+    ada.execute(
+        "INSERT INTO letter (agent_id, job_id, body) VALUES (%s, %s, %s)", job, b"\x00\xff\\x"
+    )
