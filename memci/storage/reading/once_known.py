@@ -16,7 +16,8 @@ AND NOT EXISTS (SELECT 1 FROM node h
                  WHERE h.agent_id = %(agent)s AND h.tier = 'short'
                    AND h.session_id IS DISTINCT FROM %(session)s AND m.seq = ANY(h.message_seqs))
 """
-_ANY = "EXISTS (SELECT 1 FROM message m WHERE {made})"
+# In order, so that it is this agent's rows that are gone through, not the first that come.
+_ANY = "(SELECT m.seq FROM message m WHERE {made} ORDER BY m.seq DESC LIMIT 1) IS NOT NULL"
 _BY_TERMS = """
 EXISTS (SELECT 1
   FROM (SELECT k.keyword, t.seq
@@ -28,8 +29,10 @@ EXISTS (SELECT 1
  CROSS JOIN LATERAL (SELECT 1 FROM message m WHERE m.seq = found.seq AND {made} OFFSET 0) made)
 """
 _BY_CHARACTER = """
-EXISTS (SELECT 1 FROM message m CROSS JOIN unnest(%(characters)s::text[]) AS k(word)
-         WHERE {made} AND strpos(m.content, k.word) > 0)
+(SELECT m.seq FROM message m
+  WHERE {made} AND EXISTS (SELECT 1 FROM unnest(%(characters)s::text[]) AS k(word)
+                            WHERE strpos(m.content, k.word) > 0)
+  ORDER BY m.seq DESC LIMIT 1) IS NOT NULL
 """
 
 
