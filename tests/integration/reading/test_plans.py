@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from sqlalchemy import event
 
+from memci.commands.erase_words import Words, find_messages
 from memci.reading.assemble import Assemble
 from memci.reading.keywords import Keywords
 from memci.reading.listings import Listings
@@ -171,6 +172,13 @@ def test_a_miss_looks_among_its_agents_messages_by_index(crowded: Reader, sight:
         tables = set(check(plans(crowded, read)))
         assert "message" in tables
         assert ("message_term" in tables) is (keywords is looked)
+
+
+@pytest.mark.parametrize("query", ["w1 w17", "w1 猫", "猫"])
+def test_what_a_query_would_erase_is_found_by_index(crowded: Reader, query: str):
+    words = Words.of(query, crowded.models.lexicon)
+    read = check(plans(crowded, lambda: find_messages(crowded.database, "big", words, most=20)))
+    assert ("message_term" in read) is bool(words.terms)
 
 
 @pytest.mark.parametrize("query", ["w1 w17 w250", None])
