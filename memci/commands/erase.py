@@ -11,6 +11,7 @@ from uuid import uuid4
 from memci.broker.agent_queues import AgentQueues
 from memci.broker.errors import broker_errors
 from memci.broker.token import Tokens
+from memci.commands.erase_words import Words
 from memci.domain.message import Message
 from memci.domain.names import shown_name
 from memci.errors import DatabaseBusyError, FencedOffError, NotFoundError, UnavailableError
@@ -48,15 +49,17 @@ class Which:
         return cls(request.message_ids or (), request.session_id)
 
 
-def preview(database: Database, agent_id: str, which: Which) -> ErasurePreview:
-    """Return what would go; raises ``NotFoundError`` as ``run`` does."""
+def preview(
+    database: Database, agent_id: str, which: Which, words: Words | None = None
+) -> ErasurePreview:
+    """Return what would go, with excerpts around ``words``; raises ``NotFoundError`` as ``run``."""
     with database.agent_snapshot(agent_id) as connection:
         condemned = _condemned(connection, agent_id, which)
         ids = condemning.ids_of(connection, agent_id, condemned.seqs)
         shown = condemning.messages_of(connection, agent_id, condemned.seqs[:_SHOWN])
     return ErasurePreview(
         message_ids=ids,
-        messages=[_shown(message) for message in shown],
+        messages=[_shown(message, words) for message in shown],
         memories=len(condemned.memories),
         entities=len(condemned.entities),
         forgotten=len(condemned.gone),
@@ -175,13 +178,16 @@ def _receipt(connection: Connection, agent_id: str, body: Mapping[str, Any]) -> 
     return ReceiptAnswer(id=receipt_id, kind=KIND, body=dict(body), created_at=created_at)
 
 
-def _shown(message: Message) -> CondemnedMessage:
-    line = " ".join(message.text.split())
+def _shown(message: Message, words: Words | None) -> CondemnedMessage:
+    if words is None:
+        excerpt = " ".join(message.text.split())[:_EXCERPT]
+    else:
+        excerpt = words.excerpt(message.text, _EXCERPT)
     return CondemnedMessage(
         id=message.id,
         seq=message.seq,
         role=message.role,
-        excerpt=line[:_EXCERPT],
+        excerpt=excerpt,
         session_id=message.session_id,
         timestamp=message.said_at,
     )

@@ -62,7 +62,10 @@ def show(database: Database, agent_id: str) -> EditionAnswer:
 
 
 def switch(database: Database, tokens: Tokens, agent_id: str) -> EditionAnswer:
-    """Let the rebuilt network take the current one's place as soon as it has caught up."""
+    """Let the rebuilt network take the current one's place as soon as it has caught up.
+
+    Asking twice is asking once. Raises ``ConflictError`` until it is ready.
+    """
     with database.agent_transaction(agent_id) as connection:
         edition = _there(connection, agent_id)
         job = step_job(connection, agent_id, edition.number)
@@ -70,6 +73,8 @@ def switch(database: Database, tokens: Tokens, agent_id: str) -> EditionAnswer:
             raise ConflictError(
                 f"its job {job.id} is dead: replay that job, or drop the rebuilt network"
             )
+        if edition.state is EditionState.BUILDING:
+            raise ConflictError(_not_ready(edition, works=job is not None))
         switching = replace(edition, state=EditionState.SWITCHING)
         save_edition(connection, agent_id, switching)
         if job is None:
@@ -88,6 +93,18 @@ def drop(database: Database, tokens: Tokens, agent_id: str) -> EditionAnswer:
     # A worker that looked while the lane was locked has gone again.
     tokens.wake_lane(agent_id)
     return answer
+
+
+def _not_ready(edition: Edition, *, works: bool) -> str:
+    if works:
+        return (
+            f"the rebuilt network (edition {edition.number}) is still being made: wait until it is "
+            "ready, compare it with the current one, then switch to it"
+        )
+    return (
+        f"the rebuilt network (edition {edition.number}) is not ready and no job works at it: "
+        "drop it, and rebuild anew"
+    )
 
 
 def _there(connection: Connection, agent_id: str) -> Edition:

@@ -17,6 +17,7 @@ from memci.domain.memory.recall import (
 )
 from memci.reading.freshness import wait_until_fresh
 from memci.reading.keywords import Keywords
+from memci.reading.once_known import was_known
 from memci.reading.reader import Reader
 from memci.reading.recalled import Found, Recalled, as_structure, as_text
 from memci.reading.uses import use_of
@@ -80,6 +81,8 @@ class Recall(Reader):
             forgotten = forgotten or self._named(everywhere, keywords)
             known = matches if matches is not None else has_memories(connection, agent_id, sight)
             miss = self._why_nothing(connection, agent_id, keywords, forgotten, known=bool(known))
+            if miss is Miss.NEVER_KNOWN and was_known(connection, agent_id, keywords, sight):
+                miss = Miss.FORGOTTEN
         forgotten = forgotten[: request.limit]
         gone = [each.node_id for each in forgotten]
         seqs = {seq for memory in memories.values() for seq in memory.seqs}

@@ -87,7 +87,8 @@ def as_text(recalled: Recalled, budget: int | None, count: Count, language: Lang
     entries += [
         recall_text.forgotten_entry(each.relation, each.hint) for each in recalled.forgotten
     ]
-    if recalled.miss is not None and recalled.miss is not Miss.FORGOTTEN:
+    # What is left of forgotten ones says so itself.
+    if recalled.miss is not None and not (recalled.miss is Miss.FORGOTTEN and recalled.forgotten):
         entries.append(recall_text.miss_entry(recalled.miss, language))
     fit = fitting(entries, budget, count, joint=recall_text.SEPARATOR)
     answer = RecallText(

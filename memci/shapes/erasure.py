@@ -22,10 +22,12 @@ class EraseRequest(Request):
     )
     session_id: ForeignId | None = None
     query: Annotated[Query, Field(min_length=1)] | None = Field(
-        None, description="Only with preview: answers what it finds, to be sent back by message_ids"
+        None,
+        description="Only with preview: answers the messages in which all of these words stand, in "
+        "any of their forms, to be sent back by message_ids",
     )
     k: Annotated[StrictInt, Field(ge=1, le=200)] = Field(
-        20, description="How many hits of a query are shown, at most"
+        20, description="How many messages a query proposes, at most; the newest"
     )
     preview: bool = Field(False, description="Answer what would go, and erase nothing")
 

@@ -28,9 +28,12 @@ def erase(
         str | None, typer.Option(metavar="ID", help="All messages of a session.")
     ] = None,
     query: Annotated[
-        str | None, typer.Option(metavar="WORDS", help="Messages that a search finds.")
+        str | None,
+        typer.Option(metavar="WORDS", help="Messages in which all of these words stand."),
     ] = None,
-    most: Annotated[int, typer.Option("-k", min=1, max=200, help="Of a query, hits at most.")] = 20,
+    most: Annotated[
+        int, typer.Option("-k", min=1, max=200, help="Of a query, the newest so many.")
+    ] = 20,
     everything: Annotated[
         bool, typer.Option("--all", help="The agent with all that it holds.")
     ] = False,
@@ -43,7 +46,7 @@ def erase(
     """Erase messages and all that was made of them, for good.
 
     What would go is shown first. Nothing brings it back, and an erased message is refused when it
-    is sent again.
+    is sent again. --query finds by words alone, in any of their forms, and never by meaning.
     """
     from memci.cli.connection import agent_of
 
@@ -62,15 +65,20 @@ def erase(
 def _erase_messages(
     memory: Agent, chosen: dict[str, Any], *, preview: bool, yes: bool, as_json: bool
 ) -> None:
-    from memci.cli.output import counted, print_json
+    from memci.cli.output import counted, hint, print_json, say
 
     found = memory.preview_erasure(**chosen)
     if preview and as_json:
         print_json(found)
         return
+    if not found.message_ids:
+        print_json(found) if as_json else say("nothing found; nothing was erased", style="yellow")
+        return
     if not as_json:
         _print_preview(found)
-    if preview or not found.message_ids:
+        if len(found.message_ids) == chosen.get("k"):
+            hint("there may be more: -k proposes up to 200")
+    if preview:
         return
     _confirm(f"Erase {counted(len(found.message_ids), 'message')} for good?", yes=yes)
     # What a query finds may be something else by now; a session is all that is in it.

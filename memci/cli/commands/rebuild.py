@@ -24,14 +24,18 @@ def rebuild(
         typer.Option("--up-to", min=1, metavar="SEQ", help="As it was with messages up to this."),
     ] = None,
     compare: Annotated[
-        bool, typer.Option("--compare", help="Show it beside the current network.")
+        bool,
+        typer.Option(
+            "--compare", help="Show it beside the current network; without one, begin it first."
+        ),
     ] = False,
     probe: Annotated[
         list[str] | None,
         typer.Option(metavar="WORDS", help="With --compare: what a recall of these finds."),
     ] = None,
     switch: Annotated[
-        bool, typer.Option("--switch", help="Let it take the current network's place.")
+        bool,
+        typer.Option("--switch", help="Let it, made and looked at, take the current one's place."),
     ] = False,
     drop: Annotated[bool, typer.Option("--drop", help="Delete it.")] = False,
     wait: WaitOption = False,
@@ -41,14 +45,18 @@ def rebuild(
     """Make a network once more, beside the current one.
 
     It is made of the agent's messages, by the creations and passes that have made the current one.
-    Begins it, or says how far the one is that is there. --compare and --switch wait until it is
-    made.
+    Begins it, or says how far the one is that is there. --compare waits until it is made. --switch
+    and --drop begin none: they are for one that is there, and --switch for one that is ready.
     """
     from memci.cli.connection import agent_of
     from memci.cli.output import print_json
 
     if sum([compare, switch, drop]) > 1:
         raise InvalidInputError("choose one of --compare, --switch and --drop")
+    if up_to is not None and (switch or drop):
+        raise InvalidInputError(
+            "--up-to is for a network that is begun: not for --switch or --drop"
+        )
     with agent_of(agent) as memory:
         if compare:
             _compare(memory, up_to, probe or [], timeout, as_json=as_json)
@@ -56,7 +64,8 @@ def rebuild(
         if drop:
             rebuilt = memory.drop_rebuilt()
         elif switch:
-            rebuilt = _switched(memory, up_to, timeout)
+            memory.switch_rebuilt()
+            rebuilt = _waited(memory, timeout)
         else:
             rebuilt = _there(memory, up_to)
             if wait:
@@ -65,13 +74,6 @@ def rebuild(
         print_json(rebuilt)
     else:
         _say(rebuilt)
-
-
-def _switched(memory: Agent, up_to: int | None, timeout_s: float) -> EditionAnswer:
-    _there(memory, up_to)
-    _waited(memory, timeout_s)
-    memory.switch_rebuilt()
-    return _waited(memory, timeout_s)
 
 
 def _there(memory: Agent, up_to: int | None) -> EditionAnswer:
@@ -120,7 +122,7 @@ def _say(rebuilt: EditionAnswer) -> None:
         case "building" | "switching":
             say(f"{edition} is {rebuilt.state}{up_to}: {how_far}")
             if rebuilt.job is None:
-                hint("no job works at it: `memci rebuild --switch` or `--drop` it")
+                hint("no job works at it: --drop it, then rebuild anew")
             elif rebuilt.job.error:
                 hint(f"job {rebuilt.job.id} ({rebuilt.job.state}): {rebuilt.job.error}")
         case "ready":

@@ -4,9 +4,7 @@
 
                  its end is reached           switch
     (rebuild) building ──────────────► ready ────────► switching ──► switched
-                 │   └───── switch ──────┼──────────────►  ▲   │ its end is reached
-                 └────────► dropped ◄────┴─────────────────┼───┘
-                                                           └ still building, then
+                 └────────► dropped ◄────┴─────────────────┘   its end is reached
 """
 
 from __future__ import annotations

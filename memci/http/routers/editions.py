@@ -83,6 +83,7 @@ def compare_rebuilt(
 def switch_rebuilt(agent: AgentId, call: Call) -> EditionAnswer:
     """Let the rebuilt network take the place of the current one, which is gone then.
 
+    Only one that is ready; otherwise the answer is 404 (there is none) or 409 (not made yet).
     What has happened since is done first, so nothing is lost. Nodes have new ids; trails of the
     old ones stay.
     """

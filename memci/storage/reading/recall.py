@@ -12,6 +12,7 @@ from memci.domain.language import Language
 from memci.domain.memory.node import NodeKind
 from memci.domain.memory.recall import Forgotten, Step
 from memci.storage.reading.sight import EVERYTHING, Sight
+from memci.storage.reading.terms import keyword_columns
 from memci.storage.vectors import Vectors, to_text
 
 _FOCUS = "SELECT node_id FROM focus WHERE agent_id = %s ORDER BY mentioned DESC"
@@ -138,14 +139,9 @@ def nodes_by_terms(
     connection: Connection, agent_id: str, keywords: Iterable[Collection[str]]
 ) -> set[int]:
     """Return nodes that hold any keyword, each given as its terms, with all of them."""
-    spread = [
-        (number, term, len(set(terms)))
-        for number, terms in enumerate(keywords)
-        for term in set(terms)
-    ]
-    if not spread:
+    numbers, terms, needed = keyword_columns(keywords)
+    if not terms:
         return set()
-    numbers, terms, needed = (list(each) for each in zip(*spread, strict=True))
     values = {"agent": agent_id, "keywords": numbers, "terms": terms, "needed": needed}
     return {row[0] for row in connection.exec_driver_sql(_BY_TERMS, values).all()}
 

@@ -52,6 +52,16 @@ def test_messages_a_session_and_an_agent_are_erased(
     assert run("agents", "ann", settings=settings).returncode == 1
 
 
+def test_a_query_that_finds_nothing_says_so_and_erases_nothing(
+    server: Served, settings: dict[str, str]
+) -> None:
+    done = run("erase", "--query", "submarine number", "-a", "ann", "--yes", settings=settings)
+    assert (done.returncode, done.stdout) == (0, "nothing found; nothing was erased\n")
+    assert len(left(server)) == 3
+    done = run("erase", "--query", "number 2", "-a", "ann", "--yes", settings=settings)
+    assert (done.returncode, left(server)) == (0, ["number 1", "number 3"])
+
+
 @pytest.mark.parametrize("wrong", [[], ["m1", "--all"], ["--session", "s", "--query", "x"]])
 def test_it_wants_one_name_for_what_is_to_go(
     server: Served, settings: dict[str, str], wrong: list[str]

@@ -80,6 +80,12 @@ def test_a_network_is_rebuilt_compared_and_switched_to(memory: Agent) -> None:
     assert memory.rebuild().state == "building"
     with pytest.raises(ConflictError):
         memory.rebuild()
+    memory.pause()
+    memory.drop_rebuilt()
+    memory.rebuild()
+    with pytest.raises(ConflictError, match="still being made"):
+        memory.switch_rebuilt()
+    memory.resume()
     ready = memory.wait_rebuilt()
     assert (ready.state, ready.replayed) == ("ready", ready.events)
     found = memory.compare_rebuilt([["ferry"]])
@@ -145,6 +151,13 @@ def test_all_of_it_on_the_command_line(server: Served, memory: Agent) -> None:
     assert told.stdout.startswith("restored as node ")
     shown = run("focus", "小明", "--agent", agent, settings=settings)
     assert "小明" in shown.stdout.splitlines()[1]
+    for act in ("--switch", "--drop"):
+        refused = run("rebuild", agent, act, settings=settings)
+        assert refused.returncode == 1
+        assert "there is no rebuilt network: begin a rebuild first" in refused.stderr
+    assert run("rebuild", agent, "--up-to", "1", "--switch", settings=settings).returncode == 2
+    with pytest.raises(NotFoundError):
+        memory.rebuilt()
     compared = run("rebuild", agent, "--compare", "--probe", "ferry", settings=settings)
     assert compared.returncode == 0, compared.stderr
     assert "3 memories in both, 3 with the same text; 0 only current" in compared.stdout

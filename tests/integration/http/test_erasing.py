@@ -89,8 +89,43 @@ def test_unknown_messages_erase_nothing(told: httpx.Client) -> None:
     assert len(told.get("/v1/agents/ada/messages").json()["messages"]) == 3
 
 
-def test_a_query_needs_a_context_worker(told: httpx.Client) -> None:
-    assert erase(told, query="number", preview=True).status_code == 503
+LONG = "We talked about the weather in the harbour for a very long time. " * 5
+
+
+@pytest.mark.parametrize(
+    ("query", "proposed"),
+    [
+        ("phone number", ["m5"]),
+        ("the PHONES numbered", ["m5"]),
+        ("submarine quantum", []),
+        ("phone submarine", []),
+        ("电话号码", ["m6"]),
+        ("电话号码 潜水艇", []),
+        ("猫", ["m7"]),
+        ("猫 北京", ["m7"]),
+        ("猫 电话", []),
+        ("!?", []),
+        ("number", ["m1", "m2", "m3", "m5"]),
+    ],
+)
+def test_a_query_proposes_what_holds_all_of_its_words(
+    told: httpx.Client, query: str, proposed: list[str]
+) -> None:
+    """It asks no worker; none has put these messages into an index."""
+    said = [
+        f"{LONG} Phone me.", f"{LONG} His phone has the number 555.", "我的电话号码是五五五。",
+        "我在北京养了一只猫。",
+    ]  # fmt: skip
+    more = [
+        {"role": "user", "content": text, "id": f"m{at}"} for at, text in enumerate(said, start=4)
+    ]
+    assert told.post("/v1/agents/ada/messages", json={"messages": more}).status_code == 202
+    found = erase(told, query=query, preview=True).json()
+    assert found["message_ids"] == proposed
+    if proposed == ["m5"]:
+        assert "phone has the number 555" in found["messages"][0]["excerpt"][:80]
+    newest = erase(told, query=query, preview=True, k=1).json()["message_ids"]
+    assert newest == proposed[-1:]
 
 
 def test_an_agent_is_erased_and_begins_anew(told: httpx.Client) -> None:

@@ -62,6 +62,7 @@ def test_trails_of_old_ids_stay_and_say_why(ada: AgentUnderTest, rebuilding: Reb
     ada.remember("A [Grace]")
     old = ada.memories()["A"].id
     rebuilding.begin()
+    rebuilding.run()
     rebuilding.switch()
     rebuilding.run()
     new = ada.memories()["A"].id
@@ -286,6 +287,7 @@ def test_a_pass_under_way_goes_on_in_the_new_network(
         lease = ada.lease()
         ada.compression().step(lease, budget_ms=0)
     rebuilding.begin()
+    rebuilding.run()
     rebuilding.switch()
     rebuilding.run()
     scanned = [node.last_pass for node in ada.nodes()]
@@ -362,6 +364,22 @@ def test_a_dead_step_is_named_to_whoever_wants_to_switch(
     with pytest.raises(ConflictError, match=f"job {job.id} is dead: replay that job, or drop"):
         rebuilding.switch()
     ada.execute("UPDATE job SET state = 'cancelled' WHERE agent_id = %s")
-    rebuilding.switch()  # who cancels a step may go on
+    with pytest.raises(ConflictError, match="no job works at it: drop it, and rebuild anew"):
+        rebuilding.switch()
+
+
+def test_only_one_that_is_ready_is_switched_to(ada: AgentUnderTest, rebuilding: Rebuilding) -> None:
+    ada.remember("A [Grace]")
+    rebuilding.begin()
+    with pytest.raises(ConflictError, match="still being made: wait until it is ready"):
+        rebuilding.switch()
+    assert rebuilding.show().state == "building"
+    rebuilding.run()
+    assert rebuilding.show().state == "ready"
+    for _ in range(2):
+        rebuilding.switch()
+    # Who cancels its last step goes on by asking again.
+    ada.execute("UPDATE job SET state = 'cancelled' WHERE agent_id = %s AND state = 'queued'")
+    rebuilding.switch()
     rebuilding.run()
     assert rebuilding.show().state == "switched"

@@ -81,6 +81,7 @@ def test_use_speaks_for_a_memory_under_its_new_id_too(
     with ada.database.agent_transaction(ada.agent_id) as connection:
         append_trail(connection, ada.agent_id, TrailEvent.USED, 0, {used.id: {"times": 1}})
     rebuilding.begin()
+    rebuilding.run()
     rebuilding.switch()
     rebuilding.run()
     used, other = ada.nodes("memory")
@@ -115,6 +116,7 @@ def test_short_terms_of_a_network_as_it_was_come_to_their_end(
     consolidate(ada)
     assert ada.lane().expire_at is None
     rebuilding.begin(up_to_seq=1)
+    rebuilding.run()
     rebuilding.switch()
     rebuilding.run()
     assert tiers(ada) == {ONE: "short"}
@@ -155,6 +157,7 @@ def test_what_is_superseded_is_so_again_by_the_new_id(
     ada.remember("I live in Paris")
     ada.remember("I moved to Rome")
     rebuilding.begin()
+    rebuilding.run()
     rebuilding.switch()
     rebuilding.run()
     paris, rome = ada.nodes("memory")

@@ -168,6 +168,7 @@ def test_what_another_memory_tells_by_now_is_not_restored(
     ada.remember("A [Grace]")
     old = ada.memories()["A"].id
     rebuilding.begin()
+    rebuilding.run()
     rebuilding.switch()
     rebuilding.run()
     with pytest.raises(ConflictError, match=f"node {ada.memories()['A'].id} was made of the same"):

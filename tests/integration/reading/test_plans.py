@@ -10,11 +10,15 @@ import numpy as np
 import pytest
 from sqlalchemy import event
 
+from memci.commands.erase_words import Words, find_messages
 from memci.reading.assemble import Assemble
+from memci.reading.keywords import Keywords
 from memci.reading.listings import Listings
+from memci.reading.once_known import was_known
 from memci.reading.recall import Recall
 from memci.reading.search import Search
 from memci.shapes.read import ContextRequest, RecallRequest, SearchRequest
+from memci.storage.reading.sight import Sight
 from memci.storage.session import Database
 from memci.testing import database_copy
 from tests.support.crowd import fill
@@ -149,6 +153,32 @@ def test_recall_reads_its_agents_rows_by_index(
     recall, request = Recall(*crowded.parts), RecallRequest(keywords=keywords, **sight)
     read = check(plans(crowded, lambda: recall.run("big", request, vectors=vector[None])))
     assert "link" in read
+
+
+@pytest.mark.parametrize("sight", SIGHTS, ids=str)
+def test_a_miss_looks_among_its_agents_messages_by_index(crowded: Reader, sight: dict[str, Any]):
+    """Whatever is looked for: terms, a character, or anything at all."""
+    vector = np.zeros((1, DIMENSION), dtype=np.float32)
+    looked = Keywords.of(["w1 zzz", "w2 w3", "猫"], crowded.models, vector)
+    anything = Keywords.of([], crowded.models, vector[:0])
+    request = RecallRequest(keywords=[], **sight)
+    seen = Sight(request.session_id, request.user_id, request.as_of)
+    for keywords in (looked, anything):
+
+        def read(keywords: Keywords = keywords) -> None:
+            with crowded.database.agent_snapshot("big") as connection:
+                was_known(connection, "big", keywords, seen)
+
+        tables = set(check(plans(crowded, read)))
+        assert "message" in tables
+        assert ("message_term" in tables) is (keywords is looked)
+
+
+@pytest.mark.parametrize("query", ["w1 w17", "w1 猫", "猫"])
+def test_what_a_query_would_erase_is_found_by_index(crowded: Reader, query: str):
+    words = Words.of(query, crowded.models.lexicon)
+    read = check(plans(crowded, lambda: find_messages(crowded.database, "big", words, most=20)))
+    assert ("message_term" in read) is bool(words.terms)
 
 
 @pytest.mark.parametrize("query", ["w1 w17 w250", None])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from memci.domain.memory.recall import Miss
 from memci.reading.recall import Recall
 from memci.shapes.read import RecallAnswer, RecallRequest, RecallText
-from tests.support.stored import Reader, Stored
+from tests.support.stored import BEGIN, Reader, Stored
 
 
 def recall(reader: Reader, *keywords: str, agent_id: str = "alice", **fields: Any) -> RecallAnswer:
@@ -183,6 +184,46 @@ class TestMisses:
         assert (found.miss, found.seq, found.pending) == (Miss.PENDING, seq - 1, 1)
         travel.finish(job)
         assert recall(reader, "submarine").miss is Miss.NEVER_KNOWN
+
+    def test_what_no_link_tells_of_any_more_was_known_once(self, reader: Reader, travel: Stored):
+        """Its messages stay, and say so: by stem, by all words of a keyword, by characters."""
+        boat = travel.remember("Grace sailed.", [travel.say("Grace sailed to the red island.")])
+        travel.remember("养猫。", [travel.say("我在北京养了一只猫。")], language="zh")
+        travel.say("The volcano is loud.", state="filtered")
+        travel.forget(boat)
+        for keyword in ("sailing", "red island", "只", "北京"):
+            found = recall(reader, keyword)
+            assert (found.memories, found.forgotten) == ([], [])
+            assert found.miss is Miss.FORGOTTEN, keyword
+        for keyword in ("red volcano", "volcano", "狗", "   "):
+            assert recall(reader, keyword).miss is Miss.NEVER_KNOWN, keyword
+        assert text(reader, "sailing") == "[forgotten] this was known once"
+        assert text(reader, "北京") == "[遗忘] 曾经知道此事"
+
+    def test_nobody_learns_that_somebody_else_knew(self, reader: Reader, alice: Stored):
+        alice.say("The safe opens with a lullaby.", session="s1", user="ann")
+        alice.say("Tulips.", session="s2", user="bob")
+        until = BEGIN + timedelta(seconds=1)
+        assert recall(reader, "lullaby", user_id="ann").miss is Miss.FORGOTTEN
+        assert recall(reader, "lullaby", user_id="bob").miss is Miss.NEVER_KNOWN
+        assert recall(reader, "lullaby", user_id="bob", session_id="s1").miss is Miss.NEVER_KNOWN
+        assert recall(reader, "lullaby", as_of=until).miss is Miss.NEVER_KNOWN
+        Stored(reader, "bob")
+        assert recall(reader, "lullaby", agent_id="bob").miss is Miss.NEVER_KNOWN
+
+    def test_what_another_session_holds_for_itself_is_not_forgotten(
+        self, reader: Reader, alice: Stored
+    ):
+        short = alice.remember("Tulips for Grace.", [alice.say("Tulips for Grace.")])
+        alice.execute("UPDATE node SET tier = 'short' WHERE agent_id = %s AND id = %s", short)
+        assert recall(reader, "tulips", session_id="s2").miss is Miss.NEVER_KNOWN
+        assert recall(reader, "tulips", session_id="s1").miss is Miss.OUT_OF_REACH
+
+    def test_when_everything_is_forgotten_something_was_known(self, reader: Reader, alice: Stored):
+        alice.say("Tulips.", state="filtered")
+        assert recall(reader).miss is Miss.NEVER_KNOWN
+        alice.say("Tulips for Grace.")
+        assert recall(reader).miss is Miss.FORGOTTEN
 
     def test_out_of_reach_is_not_never_known(self, reader: Reader, travel: Stored):
         assert recall(reader, "shoes", depth=1).miss is Miss.OUT_OF_REACH

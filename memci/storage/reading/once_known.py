@@ -1,0 +1,77 @@
+"""Whether memory once had what a recall has missed: messages tell, since they stay (M23)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+
+from sqlalchemy import Connection
+
+from memci.storage.reading.sight import Sight
+from memci.storage.reading.terms import keyword_columns
+
+# Those made into memories. Of another session, none that is a short-term memory there (R5).
+_MADE = "m.agent_id = %(agent)s AND m.memory_state = 'made' {sight}"
+_IN_REACH_OF_SESSION = """
+AND NOT EXISTS (SELECT 1 FROM node h
+                 WHERE h.agent_id = %(agent)s AND h.tier = 'short'
+                   AND h.session_id IS DISTINCT FROM %(session)s AND m.seq = ANY(h.message_seqs))
+"""
+# In order, so that it is this agent's rows that are gone through, not the first that come.
+_ANY = "(SELECT m.seq FROM message m WHERE {made} ORDER BY m.seq DESC LIMIT 1) IS NOT NULL"
+_BY_TERMS = """
+EXISTS (SELECT 1
+  FROM (SELECT k.keyword, t.seq
+          FROM unnest(%(keywords)s::int[], %(terms)s::text[], %(needed)s::int[])
+               AS k(keyword, term, needed)
+         CROSS JOIN LATERAL (SELECT seq FROM message_term
+                              WHERE agent_id = %(agent)s AND term = k.term OFFSET 0) t
+         GROUP BY k.keyword, t.seq HAVING count(*) = max(k.needed)) found
+ CROSS JOIN LATERAL (SELECT 1 FROM message m WHERE m.seq = found.seq AND {made} OFFSET 0) made)
+"""
+_BY_CHARACTER = """
+(SELECT m.seq FROM message m
+  WHERE {made} AND EXISTS (SELECT 1 FROM unnest(%(characters)s::text[]) AS k(word)
+                            WHERE strpos(m.content, k.word) > 0)
+  ORDER BY m.seq DESC LIMIT 1) IS NOT NULL
+"""
+
+
+def was_known(
+    connection: Connection,
+    agent_id: str,
+    keywords: Iterable[Collection[str]],
+    characters: Sequence[str],
+    sight: Sight,
+) -> bool:
+    """Tell whether a message in sight that became a memory holds any keyword.
+
+    Each is given as its terms, all of which have to stand in one message; ``characters`` stand in
+    no index. With neither, any such message will do.
+    """
+    numbers, terms, needed = keyword_columns(keywords)
+    parts = [
+        *([_BY_TERMS] if terms else []),
+        *([_BY_CHARACTER] if characters else []),
+    ] or [_ANY]
+    made = _MADE.format(sight=_condition(sight))
+    statement = "SELECT " + " OR ".join(parts).format(made=made)
+    values = {
+        **sight.values,
+        "agent": agent_id,
+        "keywords": numbers,
+        "terms": terms,
+        "needed": needed,
+        "characters": list(characters),
+    }
+    return bool(connection.exec_driver_sql(statement, values).scalar())
+
+
+def _condition(sight: Sight) -> str:
+    conditions = []
+    if sight.session_id is not None or sight.user_id is not None:
+        conditions.append(_IN_REACH_OF_SESSION)
+    if sight.user_id is not None:
+        conditions.append("AND m.user_id = %(user)s")
+    if sight.as_of is not None:
+        conditions.append("AND m.said_at <= %(as_of)s")
+    return " ".join(conditions)

@@ -1,0 +1,68 @@
+"""Messages that a query proposes to erase, once they are in the index (M25)."""
+
+from __future__ import annotations
+
+import pytest
+
+from memci.commands.erase_words import Words, find_messages
+from tests.support.stored import Reader, Stored
+
+
+def proposed(reader: Reader, query: str, most: int = 20) -> list[str]:
+    words = Words.of(query, reader.models.lexicon)
+    return find_messages(reader.database, "alice", words, most=most)
+
+
+@pytest.fixture
+def said(alice: Stored) -> Stored:
+    """Alike in meaning, and led to by one memory; one of them is in no index yet."""
+    seqs = [
+        alice.say("My phone number is 555 0199."),
+        alice.say("My phone is broken."),
+        alice.say("Number nine is the best house."),
+        alice.say("我的电话号码变了，猫也搬家了。"),
+        alice.say("Numbers of phones are secret.", indexed=False),
+    ]
+    alice.link(alice.entity("phone"), alice.remember("The phone number is 555 0199.", seqs))
+    return alice
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("phone number", ["m1", "m5"]),
+        ("phone phone NUMBERS", ["m1", "m5"]),
+        ("submarine quantum", []),
+        ("phone quantum", []),
+        ("电话号码", ["m4"]),
+        ("电话 猫", ["m4"]),
+        ("电话 狗", []),
+        ("猫", ["m4"]),
+        ("...", []),
+    ],
+)
+def test_all_words_stand_in_each(reader: Reader, said: Stored, query: str, found: list[str]):
+    assert proposed(reader, query) == found
+
+
+def test_the_newest_are_proposed(reader: Reader, said: Stored):
+    assert proposed(reader, "number", most=2) == ["m3", "m5"]
+
+
+def test_other_agents_are_not_seen(reader: Reader, said: Stored):
+    Stored(reader, "bob").say("Bob has a phone number.")
+    assert proposed(reader, "phone number") == ["m1", "m5"]
+
+
+@pytest.mark.parametrize(
+    ("query", "text", "excerpt"),
+    [
+        ("reactor", "The reactor is ours.", "The reactor is ours."),
+        ("reactor", f"{'word ' * 40}The reactor is ours.", "…word word word The reactor is ours."),
+        ("red cat", f"red {'x ' * 50}a red cat", "…x x x x x x x x x x a red cat"),
+        ("猫", f"{'我' * 100}猫很好", f"…{'我' * 24}猫很好"),
+        ("nothing", "The reactor is ours.", "The reactor is ours."),
+    ],
+)
+def test_excerpts_begin_just_before_the_words(reader: Reader, query: str, text: str, excerpt: str):
+    assert Words.of(query, reader.models.lexicon).excerpt(text, 240) == excerpt
