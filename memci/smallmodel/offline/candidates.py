@@ -48,7 +48,7 @@ class Candidate:
     def cost(self) -> int:
         """Characters that it takes at most, with its closing mark and the gap before it."""
         text = self.clause.text
-        return max(len(text), len(closed(text, self.clause.end))) + 1
+        return max(len(text), len(closed(text, self.clause.end or ";"))) + 1
 
     def gain(self, said: Counter[str]) -> float:
         """What it tells beyond what is ``said``."""
