@@ -123,12 +123,9 @@ def shortest(candidates: Iterable[Candidate], text: str, target: int) -> str:
         if fitting:
             return max(fitting, key=lambda word: (word.weight, len(word.text))).text
     match = _WORD.search(text)
-    first_word = match[0] if match else text
-    return (
-        "…"
-        if _UNDIVIDED.search(text[: text.find(first_word) + len(first_word) + 2])
-        else first_word[:target]
-    )
+    start, end = match.span() if match else (0, len(text))
+    # With the two characters behind it, which show an address: "https:/", "ada@".
+    return "…" if match and _UNDIVIDED.search(text, start, end + 2) else text[start:end][:target]
 
 
 def _units(text: str, words: Sequence[Word]) -> list[Word]:
