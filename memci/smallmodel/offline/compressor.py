@@ -146,7 +146,9 @@ class _Choice:
         if self.chosen[at].sentence == self.chosen[after].sentence and cut:
             text = text.rstrip(OPEN_MARKS)
         chinese = self.language is Language.CHINESE
-        return text if text.endswith(_SETS_OFF) else text + ("；" if chinese else ";")
+        if text.rstrip("\"'”’」』》)）").endswith(_SETS_OFF):
+            return text
+        return text + ("；" if chinese else ";")
 
     def _take(self, at: int, clause: Clause, cost: int) -> None:
         self.room -= cost + self._label_cost(clause)
