@@ -267,7 +267,7 @@ FACTS = st.lists(
 ).map(" ".join)
 # What the output may hold of digits: each such run must be one of the input's, whole.
 RUN_WITH_DIGITS = re.compile(r"[A-Za-z0-9@:/.,–年月日点半元°-]*\d[A-Za-z0-9@:/.,–年月日点半元°-]*")
-ADDRESS = re.compile(r"https?\S*|\S*@\S*")
+ADDRESS = re.compile(r"https?[A-Za-z0-9:/.]*|[A-Za-z0-9.]*@[A-Za-z0-9.]*")
 
 
 def runs(text):
