@@ -226,3 +226,85 @@ def test_terms_are_bounded_and_case_does_not_matter(text):
     assert all(0 < len(term) <= 64 for term in terms)
     if text.isascii():
         assert terms == OfflineLexicon().terms(text.upper())
+
+
+FACTS = st.lists(
+    st.sampled_from(
+        [
+            *(
+                "it leaves at 10:20 on 12 December (2026-12-12)",
+                "we meet on Friday (2026-10-30) at",
+            ),
+            *(
+                "8:15 in Haugesund",
+                "with Dr. Solbakken,",
+                "Emil and I decided: Naples.",
+                "for 2,400 NOK",
+            ),
+            *(
+                "the repo is at https://github.com/ada/seals",
+                "mail ada@example.org;",
+                "in src/main.py",
+            ),
+            *("from 9 to 15 November 2026", 'reads "The Left Hand of Darkness"', "the red kayak."),
+            *(
+                "My sister and I moved to New York City.",
+                "because of the rain,",
+                "I never eat almonds.",
+            ),
+            *(
+                "11月9日–15日去厦门，",
+                "下周（2026年11月9日–15日）",
+                "我不吃香菜，",
+                "和小李一起。",
+                "票价120元，",
+            ),
+            *("晚上8点半看《三体》", "我们决定迁移数据库。", "80 °C", "by 6:55 pm", "\n"),
+        ]
+    ),
+    min_size=2,
+    max_size=9,
+).map(" ".join)
+# What the output may hold of digits: each such run must be one of the input's, whole.
+RUN_WITH_DIGITS = re.compile(r"[A-Za-z0-9@:/.,–年月日点半元°-]*\d[A-Za-z0-9@:/.,–年月日点半元°-]*")
+ADDRESS = re.compile(r"https?[A-Za-z0-9:/.]*|[A-Za-z0-9.]*@[A-Za-z0-9.]*")
+
+
+def runs(text):
+    return {match[0].strip(".,:") for match in RUN_WITH_DIGITS.finditer(text)}
+
+
+@settings(deadline=None, max_examples=500)
+@given(FACTS, st.integers(1, 250))
+def test_numbers_times_dates_and_addresses_stay_whole(text, target):
+    shorter = OfflineCompressor().compress(text, target)
+    assert len(shorter) <= target
+    assert bool(shorter) == bool(text.strip())
+    assert runs(shorter) <= runs(text), (text, shorter)
+    addresses = {each.strip(".,;。；，") for each in ADDRESS.findall(text)}
+    assert {each.strip(".,;。；，") for each in ADDRESS.findall(shorter)} <= addresses or target < 4
+    dated = re.sub("10:20 on 12 December|12 December|9 to 15 November 2026", "", shorter)
+    assert not re.search(r"(?<![\w:–-])(?:12|9|15)(?![\w:–-])", dated), (text, shorter)
+
+
+@settings(deadline=None, max_examples=500)
+@given(FACTS, st.integers(1, 250))
+def test_brackets_and_quotation_marks_stay_in_pairs(text, target):
+    shorter = OfflineCompressor().compress(text, target)
+    for first, second in ("()", "（）", "《》"):
+        assert shorter.count(first) == shorter.count(second), (text, shorter)
+    assert shorter.count('"') % 2 == 0, (text, shorter)
+
+
+LATIN_WORD = re.compile(r"[A-Za-zÀ-ɏ]+")
+
+
+@settings(deadline=None, max_examples=500)
+@given(
+    st.one_of(FACTS, st.lists(PHRASES, min_size=1, max_size=20).map(" ".join)), st.integers(1, 250)
+)
+def test_no_word_is_cut_where_one_fits(text, target):
+    shorter = OfflineCompressor().compress(text, target)
+    words = {each.casefold() for each in LATIN_WORD.findall(text)}
+    said = {each.casefold() for each in LATIN_WORD.findall(shorter)}
+    assert said <= words or (target < 10 and len(shorter) == target), (text, shorter)

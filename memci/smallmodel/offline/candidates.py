@@ -15,6 +15,7 @@ from memci.smallmodel.offline.rarity import UNKNOWN, rarity
 from memci.smallmodel.offline.weights import Word, weigh
 
 OPEN_MARKS = ",;:，；：、—–-( "
+_CLOSERS = ('"', "”", "’", "」", "』", "》", ")", "）")
 
 # A word's worth when it was said once already, twice, …
 _AGAIN = 0.3
@@ -48,7 +49,8 @@ class Candidate:
     def cost(self) -> int:
         """Characters that it takes at most, with its closing mark and the gap before it."""
         text = self.clause.text
-        return max(len(text), len(closed(text, self.clause.end))) + 1
+        with_mark = len(text) + text.endswith(_CLOSERS)  # ";" may set off what ends with a quote
+        return max(with_mark, len(closed(text, self.clause.end or ";"))) + 1
 
     def gain(self, said: Counter[str]) -> float:
         """What it tells beyond what is ``said``."""
@@ -99,7 +101,7 @@ def opened(text: str, language: Language) -> str:
 
 def closed(text: str, mark: str) -> str:
     """End with the sentence's own mark, not with a comma."""
-    if text.endswith(('"', "”", "’", "」", "』", "》", ")", "）", mark or "\n")):
+    if text.endswith((*_CLOSERS, mark or "\n")):
         return text
     return text.rstrip(OPEN_MARKS) + mark
 

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, replace
 
 from memci.domain.language import Language
+from memci.smallmodel.offline.atoms import Span, is_inside, notes
 from memci.smallmodel.offline.sentences import sentence_spans
 from memci.smallmodel.offline.words import CHINESE_NEGATIONS, ENGLISH_NEGATIONS
 
@@ -44,9 +45,15 @@ _CHINESE_EXCEPTION = re.compile("除非|而不是|否则|不然")
 _ENGLISH_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 # "Ann: …", "Budget: …": who speaks on a line, or what it is about.
 _LABEL = re.compile(
-    r"(?!https?:)(?:[^\W\d_][\w.'’-]*(?: [\w.'’-]+){0,2}:[ \t]+|"
+    rf"(?!https?:|(?i:{_SUBJECTS})\s)"
+    r"(?:[^\W\d_][\w.'’-]*(?: [\w.'’-]+){0,2}:[ \t]+|"
     r"[^\W\d_a-zA-Z]{1,8}[:：][ \t]*)(?=\S)"
 )
+_JOINED = re.compile(r"(?:and|or)\s", re.IGNORECASE)
+_NAMES = re.compile(r"(?:[^\W\d_a-z]\w*,?\s*){1,3}")
+_NAMED_TOGETHER = re.compile(r"(?:[A-ZÀ-ÖØ-Þ]\w*,\s)*(?:[A-ZÀ-ÖØ-Þ]\w*\s)?and\s")
+# Speakers for certain: what follows in further lines is theirs, too.
+_ROLE = re.compile("(?:User|Assistant|Tool|用户|助手|工具)[:：]")
 _LONGEST_LABEL = 32
 _FEWEST_WORDS = 3
 _FEWEST_CHARACTERS = 6
@@ -57,7 +64,8 @@ class Clause:
     """Part of sentence ``sentence`` of line ``line``; ``end`` is that sentence's closing mark.
 
     ``needs`` is the index of the clause without which it cannot be read, or None. ``label`` is
-    what stands before all clauses of its line, such as a speaker's name.
+    what stands before all clauses of its line, such as a speaker's name; what one speaker says in
+    several lines shares it: its ``turn`` is the line that shows it.
     """
 
     text: str
@@ -66,26 +74,29 @@ class Clause:
     end: str
     needs: int | None = None
     label: str = ""
+    turn: int = 0
 
 
 def clauses(text: str, language: Language) -> list[Clause]:
     """Split ``text`` into its clauses, in order."""
     found: list[Clause] = []
-    line = before = end = 0
-    label = ""
-    for number, (start, stop) in enumerate(sentence_spans(text)):
+    line = before = end = turn = 0
+    label = shown = ""
+    for number, (start, stop) in enumerate(_sentences(text)):
         line += text.count("\n", before, start)
         opens_line = not number or "\n" in text[end:start]
         if opens_line:
-            label = _label(text, start, stop)
+            shown = _label(text, start, stop)
+            if shown or not _ROLE.match(label):
+                label, turn = shown, line
         before, end = start, stop
-        sentence = text[start + (len(label) if opens_line else 0) : stop]
+        sentence = text[start + (len(shown) if opens_line else 0) : stop]
         parts = _parts(sentence, language)
         heads = _heads(parts, language)
         offset = len(found)
         for part, head in zip(parts, heads, strict=True):
             needs = None if head is None else offset + head
-            found.append(Clause(part, line, number, _closing(sentence), needs, label))
+            found.append(Clause(part, line, number, _closing(sentence), needs, label, turn))
     return found
 
 
@@ -105,6 +116,18 @@ def without_conjunction(clause: Clause) -> Clause:
     return replace(clause, text=clause.text[match.end() :]) if match else clause
 
 
+def _sentences(text: str) -> list[Span]:
+    """Return the sentences; those within one pair of brackets or quotation marks are one."""
+    spans = notes(text)
+    found: list[Span] = []
+    for start, end in sentence_spans(text):
+        if found and is_inside(start, spans):
+            found[-1] = (found[-1][0], end)
+        else:
+            found.append((start, end))
+    return found
+
+
 def _label(text: str, start: int, stop: int) -> str:
     match = _LABEL.match(text, start, stop)
     return match[0] if match and len(match[0]) <= _LONGEST_LABEL else ""
@@ -115,11 +138,19 @@ def _parts(sentence: str, language: Language) -> list[str]:
         return [line.strip() for line in sentence.splitlines() if line.strip()]
     seam = _CHINESE_SEAM if language is Language.CHINESE else _ENGLISH_SEAM
     parts: list[str] = []
-    for part in (each.strip() for each in seam.split(sentence)):
+    spans = notes(sentence)
+    cuts = [each.span() for each in seam.finditer(sentence) if not is_inside(each.start(), spans)]
+    starts = [0, *(end for _, end in cuts)]
+    ends = [*(start for start, _ in cuts), len(sentence)]
+    for start, end in zip(starts, ends, strict=True):
+        part = sentence[start:end].strip()
         if not part:
             continue
         if parts and _must_stay(parts[-1], part, language):
             parts[-1] = f"{parts[-1]}{'' if language is Language.CHINESE else ' '}{part}"
+            # "Emil, | Dana | and I met": only now does it show that Emil was there too.
+            while len(parts) > 1 and _shares_subject(parts[-2], parts[-1]):
+                parts[-2:] = [f"{parts[-2]} {parts[-1]}"]
         else:
             parts.append(part)
     return parts
@@ -133,11 +164,23 @@ def _must_stay(before: str, part: str, language: Language) -> bool:
     if language is Language.CHINESE:
         short = len(part) < _FEWEST_CHARACTERS
         return short or bool(_CHINESE_CONDITION.match(before) or _CHINESE_EXCEPTION.match(part))
+    if _shares_subject(before, part):
+        return True
     if _CONDITION.match(before) or (_CONDITION.match(part) and not before.endswith((";", "-"))):
         return True
     if _alone(part, language) or _SUBORDINATE.match(part):
         return False
     return has_negation(part, language)
+
+
+def _shares_subject(before: str, part: str) -> bool:
+    """Say whether the seam lies between those who did it together: "Emil | and I decided"."""
+    if before.endswith(","):
+        return bool(_NAMES.fullmatch(before) and _NAMED_TOGETHER.match(part))
+    if before.endswith((";", "-")) or not _JOINED.match(part):
+        return False
+    words = before.split()
+    return len(words) <= _FEWEST_WORDS or (words[-1][0].isupper())
 
 
 def _alone(part: str, language: Language) -> bool:

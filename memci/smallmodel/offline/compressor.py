@@ -13,16 +13,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from memci.domain.language import Language, language_of
-from memci.smallmodel.offline.candidates import Candidate, candidates, closed, opened
+from memci.smallmodel.offline.atoms import balanced
+from memci.smallmodel.offline.candidates import OPEN_MARKS, Candidate, candidates, closed, opened
 from memci.smallmodel.offline.clauses import Clause, without_conjunction
 from memci.smallmodel.offline.excerpts import excerpt, shortest
 
 # Share of the text from which on there is room for greetings.
 _POLITE = 0.4
+# Characters that set a part of a clause off from what stands before and after it.
+_SET_OFF = 3
 # Characters of room that are worth filling with parts of clauses.
 _FEWEST_FILLED = 16
-# A label ("Ann: ") is written as long as it takes no more than this share of the room.
-_LABEL_SHARE = 0.2
+# Where a label ("Ann: ") would take more than this share of the target, its line is not told:
+# without it, it would read as somebody else's words.
+_LABEL_SHARE = 0.6
+_SETS_OFF = (",", ";", ":", "，", "；", "：", "—", "–", "-", ".", "!", "?", "。", "！", "？", "…")
 
 
 class OfflineCompressor:
@@ -40,7 +45,7 @@ class OfflineCompressor:
         choice = _Choice(found, target, language)
         choice.choose(politely=target >= _POLITE * len(text))
         choice.fill()
-        return choice.written() or shortest(found, text, target)
+        return balanced(choice.written(), text) or shortest(found, text, target)
 
 
 @dataclass
@@ -53,6 +58,7 @@ class _Choice:
     chosen: dict[int, Clause] = field(default_factory=dict)
     said: Counter[str] = field(default_factory=Counter)
     labelled: set[int] = field(default_factory=set)
+    parts: set[int] = field(default_factory=set)  # those of ``chosen`` that are cut short
 
     def __post_init__(self) -> None:
         self.room = self.target + 1  # the first clause needs no gap before it
@@ -71,6 +77,8 @@ class _Choice:
             candidate = self.candidates[at]
             needs = candidate.clause.needs
             if self.chosen and (candidate.bare or (candidate.social and not politely)):
+                continue
+            if self._has_lost_label(candidate.clause):
                 continue
             if candidate.cost + self._label_cost(candidate.clause) > self.room:
                 continue
@@ -92,46 +100,68 @@ class _Choice:
         left = [
             at
             for at, candidate in enumerate(self.candidates)
-            if at not in self.chosen and not (candidate.bare and self.chosen)
+            if at not in self.chosen
+            and not (candidate.bare and self.chosen)
+            and not self._has_lost_label(candidate.clause)
         ]
         left.sort(key=lambda at: (-self.candidates[at].gain(self.said), at))
         for at in left:
             if self.chosen and self.room < _FEWEST_FILLED:
                 break
             clause = self.candidates[at].clause
-            room = self.room - 1 - len(clause.end) - self._label_cost(clause)
+            room = self.room - _SET_OFF - self._label_cost(clause)
             part = excerpt(clause.text, self.candidates[at].words, room)
             if part:
-                self._take(at, replace(clause, text=part), len(part) + len(clause.end) + 1)
+                self._take(at, replace(clause, text=part), len(part) + _SET_OFF)
+                self.parts.add(at)
 
     def written(self) -> str:
         """Write the clauses in order; a sentence that is cut short still ends with its mark."""
-        ordered = [self.chosen[at] for at in sorted(self.chosen)]
+        ordered = sorted(self.chosen)
         parts: list[str] = []
-        for at, clause in enumerate(ordered):
-            before = ordered[at - 1] if at else None
-            after = ordered[at + 1] if at + 1 < len(ordered) else None
+        for place, at in enumerate(ordered):
+            clause = self.chosen[at]
+            before = self.chosen[ordered[place - 1]] if place else None
+            after = ordered[place + 1] if place + 1 < len(ordered) else None
             text = clause.text
             if before is None or before.sentence != clause.sentence:
                 text = opened(without_conjunction(clause).text, self.language)
-            if after is None or after.sentence != clause.sentence:
+            if after is None or self.chosen[after].sentence != clause.sentence:
                 text = closed(text, clause.end)
+            if after is not None:
+                text = self._set_off(text, at, after)
             if before is not None:
                 parts.append(_gap(before, clause, self.language))
-            if clause.line in self.labelled and (before is None or before.line != clause.line):
+            if clause.turn in self.labelled and (before is None or before.turn != clause.turn):
                 parts.append(clause.label)
             parts.append(text)
         return "".join(parts).strip()
 
+    def _set_off(self, text: str, at: int, after: int) -> str:
+        """End with a mark where what follows in the line does not go on from here."""
+        apart = after != at + 1 or at in self.parts or after in self.parts
+        if not apart or self.chosen[at].line != self.chosen[after].line:
+            return text
+        cut = at in self.parts or after in self.parts
+        if self.chosen[at].sentence == self.chosen[after].sentence and cut:
+            text = text.rstrip(OPEN_MARKS)
+        chinese = self.language is Language.CHINESE
+        if text.rstrip("\"'”’」』》)）").endswith(_SETS_OFF):
+            return text
+        return text + ("；" if chinese else ";")
+
     def _take(self, at: int, clause: Clause, cost: int) -> None:
         self.room -= cost + self._label_cost(clause)
         if self._shows_label(clause):
-            self.labelled.add(clause.line)
+            self.labelled.add(clause.turn)
         self.chosen[at] = clause
         self.said.update(word.key for word in self.candidates[at].words)
 
+    def _has_lost_label(self, clause: Clause) -> bool:
+        return bool(clause.label) and not self._shows_label(clause)
+
     def _label_cost(self, clause: Clause) -> int:
-        shown = self._shows_label(clause) and clause.line not in self.labelled
+        shown = self._shows_label(clause) and clause.turn not in self.labelled
         return len(clause.label) if shown else 0
 
     def _shows_label(self, clause: Clause) -> bool:
@@ -141,4 +171,6 @@ class _Choice:
 def _gap(before: Clause, after: Clause, language: Language) -> str:
     if before.line != after.line:
         return "\n"
-    return "" if language is Language.CHINESE else " "
+    if language is not Language.CHINESE:
+        return " "
+    return " " if before.text[-1:].isascii() and after.text[:1].isascii() else ""

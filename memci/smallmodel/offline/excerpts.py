@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
+from memci.smallmodel.offline.atoms import atoms
 from memci.smallmodel.offline.candidates import Candidate
 from memci.smallmodel.offline.weights import Word
 
@@ -11,21 +14,77 @@ from memci.smallmodel.offline.weights import Word
 _MOST_WORDS = 120
 # A clause that denies something is cut only if this share of what it tells is kept.
 _DENIAL_KEPT = 0.75
+# A conjunction before this word joins those of whom the clause tells.
+_LAST_OF_SUBJECT = 4
+_MARK = re.compile(r"[,;:.!?，；：。！？…—\n]")
+_WORD = re.compile(r"[^\W_]+(?:[-'’.][^\W_]+)*")
+# Numbers and addresses: a word out of one says nothing.
+_UNDIVIDED = re.compile(r"[\d/\\@]")
+# What begins a name, which jieba takes for a word of its own.
+_NAME_PREFIXES = frozenset("小老阿第")
+_HAN = re.compile(r"[\u3400-\u9fff]")
+# What joins two halves of one thing, and what shows that a phrase goes on.
+_JOINS = frozenset(
+    ("and", "or", "nor", "plus", "和", "与", "跟", "及", "或", "以及", "同", "还有", "并")
+)
+_GOES_ON = frozenset(
+    (
+        "of",
+        "the",
+        "a",
+        "an",
+        "my",
+        "our",
+        "your",
+        "his",
+        "her",
+        "their",
+        "its",
+        "this",
+        "that",
+        "these",
+        "those",
+        "to",
+        "as",
+        "than",
+        "的",
+        "地",
+        "得",
+        "了",
+        "着",
+        "过",
+        "是",
+        "在",
+        "到",
+        "给",
+        "向",
+        "往",
+        "于",
+    )
+)
 
 
 def excerpt(text: str, words: Sequence[Word], room: int) -> str:
     """Return the part of ``text`` of at most ``room`` characters whose words tell most.
 
-    It begins and ends with a telling word. It holds every negation of the clause and nearly all
-    that is denied, or is empty: "allergic" is never cut from "not allergic".
+    It begins with a telling word, ends where a phrase does, and cuts no atom. It holds every
+    negation of the clause, all that is denied and nearly all else, or is empty: "allergic" is
+    never cut from "not allergic".
     """
-    words = words[:_MOST_WORDS]
+    words = _units(text, words[:_MOST_WORDS])
     negations = [at for at, word in enumerate(words) if word.negation]
+    ends = _ends(text, words)
+    # Who did it together is named together: "Emil and I decided" begins with Emil, or goes.
+    together = [at for at in range(1, min(_LAST_OF_SUBJECT, len(words))) if words[at].key in _JOINS]
+    latest = 0 if together else len(words)
+    least = _denied(text, words, negations[-1]) if negations else max(together, default=0)
     best, best_value = "", 0.0
     for first, opening in enumerate(words):
-        if negations and first > negations[0]:
+        if first > latest or (negations and first > negations[0]):
             break
-        if opening.weight <= 0:
+        if (opening.weight <= 0 and latest) or (
+            first and _is_joined(text, words[first - 1], opening)
+        ):
             continue
         value = 0.0
         for last in range(first, len(words)):
@@ -33,20 +92,91 @@ def excerpt(text: str, words: Sequence[Word], room: int) -> str:
             if word.end - opening.start > room:
                 break
             value += word.weight
-            whole = not negations or last > negations[-1]
-            if word.weight > 0 and whole and value > best_value:
+            if word.weight > 0 and last >= least and value > best_value and ends[last]:
                 best, best_value = text[opening.start : word.end], value
     enough = _DENIAL_KEPT * sum(word.weight for word in words) if negations else 0.0
     return best if best_value >= enough else ""
 
 
 def shortest(candidates: Iterable[Candidate], text: str, target: int) -> str:
-    """Return what tells most in a word: of a clause that denies, its negation."""
-    words = [
-        word
-        for each in candidates
-        for word in each.words
-        if word.negation or not any(other.negation for other in each.words)
+    """Return the atom or word that tells most and fits whole.
+
+    Of a clause that denies it is one before its negation, or else the negation alone. When none
+    fits it is the first word, cut: but "…" for a number, of which a part is another number.
+    """
+    found: list[Word] = []
+    negations: list[Word] = []
+    inside: list[Word] = []
+    for each in candidates:
+        units = _units(each.clause.text, each.words)
+        first = next((at for at, word in enumerate(units) if word.negation), len(units))
+        found += units[:first]
+        negations += units[first : first + 1]
+        named = [unit for unit in units[:first] if not _UNDIVIDED.search(unit.text)]
+        inside += (
+            word
+            for word in each.words
+            if any(unit.start <= word.start < unit.end for unit in named)
+        )
+    for kind in (found, inside, negations):
+        fitting = [word for word in kind if len(word.text) <= target]
+        if fitting:
+            return max(fitting, key=lambda word: (word.weight, len(word.text))).text
+    match = _WORD.search(text)
+    start, end = match.span() if match else (0, len(text))
+    # With the two characters behind it, which show an address: "https:/", "ada@".
+    return "…" if match and _UNDIVIDED.search(text, start, end + 2) else text[start:end][:target]
+
+
+def _units(text: str, words: Sequence[Word]) -> list[Word]:
+    """Return the words, those of one atom as one."""
+    spans = iter(atoms(text))
+    start, end = next(spans, (len(text), len(text)))
+    units: list[Word] = []
+    for word in words:
+        while end <= word.start:
+            start, end = next(spans, (len(text), len(text)))
+            if start >= len(text):
+                break
+        left, right = word.start, word.end
+        weight, negation = word.weight, word.negation
+        if start < word.end and word.start < end:
+            left, right = min(left, start), max(right, end)
+        if units and left < units[-1].end:
+            before = units.pop()
+            left, right = before.start, max(right, before.end)
+            weight, negation = before.weight + weight, before.negation or negation
+        units.append(Word(text[left:right], left, right, weight, negation))
+    return units
+
+
+def _ends(text: str, words: Sequence[Word]) -> list[bool]:
+    """For each word, whether a phrase may end with it."""
+    ends = [
+        bool(_MARK.search(text, word.end, after.start))
+        or (
+            (after.weight <= 0 or bool(_HAN.search(word.text)))
+            and after.key not in _GOES_ON
+            and not _is_joined(text, word, after)
+        )
+        for word, after in pairwise(words)
     ]
-    best = max(words, key=lambda word: word.weight * (len(word.text) <= target), default=None)
-    return (best.text if best else text)[:target]
+    return [*ends, True]
+
+
+def _is_joined(text: str, before: Word, after: Word) -> bool:
+    """Say whether two neighbours are, or lead to, halves of one thing."""
+    between = text[before.end : after.start]
+    if "、" in between or "&" in between or "/" in between:
+        return True
+    if not between and before.key in _NAME_PREFIXES:
+        return True
+    return not _MARK.search(between) and (before.key in _JOINS or after.key in _JOINS)
+
+
+def _denied(text: str, words: Sequence[Word], negation: int) -> int:
+    """Return the index of the last word of what ``negation`` denies: all up to the next mark."""
+    for at in range(negation + 1, len(words) - 1):
+        if _MARK.search(text, words[at].end, words[at + 1].start):
+            return at
+    return len(words) - 1

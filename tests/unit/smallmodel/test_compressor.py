@@ -140,3 +140,64 @@ def test_edges(compressor):
     assert len(compressor.compress("x" * 100_000, 7)) == 7
     assert len(compressor.compress("先啊" * 50_000, 7)) in range(1, 8)
     assert compressor.compress("😀" * 30, 3) == "😀😀😀"
+
+
+FADING = [
+    (
+        "My flight to Trondheim: it leaves at 10:20 on 12 December (2026-12-12) from Oslo, and I "
+        "changed my flight to the later one because of work."
+    ),
+    "We meet on Friday (2026-10-30) at 8:15 in Haugesund with Dr. Solbakken to discuss the deal.",
+    "我们11月9日–15日去厦门旅行，下周（2026年11月9日–15日）不要安排会议。",
+    "The repo is at https://github.com/ada/seals and it's in Python; it counts seals in footage.",
+    "Emil and I decided: Naples. We booked flights for Emil and me for 2400 kroner.",
+    "我不吃香菜，我和小李周六晚上8点半去《三体》的首映，票价120元。",
+    (
+        "Assistant: You could make lapsang souchong tea at 80 degrees.\n"
+        "User: I never drink coffee after 6:55 in the evening."
+    ),
+    "助手：您可以在北京大学附近订酒店。\n用户：我和妈妈住在王府井，预算800元一晚。",
+    "She is not allergic to peanuts, but my sister and I avoid walnuts since the spring.",
+    'My club reads "The Left Hand of Darkness", Emil, Dana and I met in New York in May 2024.',
+]
+# What would be false, or nothing, in what is left.
+FALSE = re.compile(
+    r"10:20 on 12(?! Dec)|at 10(?!:)|\(2026-\d\d-\d\d(?!\))|（[^）]*$|日–15(?!日)|https(?!://git)|"
+    r"不吃(?!香菜)|decided(?<!Emil and I decided)|for Emil(?! and me)|(?<!Emil, )Dana and I|"
+    r"not allergic(?! to peanuts)|Dr\.(?! Solbakken)|(?<!和)小李|\b(?:Hau|Solbak|lapsa)\b|"
+    r"(?<!my )sister and|^(?!User:).*coffee after|^(?!Assistant:).*souchong tea|"
+    r"^(?!助手).*酒店|^(?!用户).*王府井|New York(?<=[a-z] New York)(?<!in New York)",
+    re.MULTILINE,
+)
+
+
+@pytest.mark.parametrize("text", FADING)
+def test_fading_leaves_out_but_falsifies_nothing(compressor, text):
+    left = text
+    for share in (90, 75, 60, 50, 40, 30, 20, 15, 10, 5):
+        target = max(1, len(text) * share // 100)
+        left = compressor.compress(left, target)
+        assert 0 < len(left) <= target
+        assert not FALSE.search(left), left
+
+
+def test_a_speaker_stays_with_each_line_of_what_was_said(compressor):
+    text = (
+        "Assistant: Here is what I would do:\n"
+        "- Book the night train from Oslo to Bergen on 3 May.\n"
+        "User: Good, thanks."
+    )
+    assert compressor.compress(text, 70) == (
+        "Assistant: - Book the night train from Oslo to Bergen on 3 May."
+    )
+
+
+def test_parts_of_one_sentence_are_set_off_from_each_other(compressor):
+    text = "It leaves from the pier in Trondheim at noon and I changed my seat in the second coach."
+    for target in range(20, len(text)):
+        assert not re.search("(?:Trondheim|noon) (?:I|changed)", compressor.compress(text, target))
+
+
+def test_of_a_number_that_does_not_fit_nothing_is_said(compressor):
+    assert compressor.compress("2026-12-12 10:20", 5) == "…"
+    assert compressor.compress("2400 kroner", 4) == "…"
