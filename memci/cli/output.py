@@ -48,13 +48,12 @@ def print_json(value: BaseModel | Mapping[str, Any] | Sequence[Any]) -> None:
 
 
 def escaped(document: str) -> str:
-    """Return JSON with controls, bidi controls and the like as ``\\uXXXX``.
+    """Return JSON with controls, bidi controls and the like escaped by their numbers.
 
     They stand in strings alone: what is between them is printable, or a line's end.
     """
     return "".join(
-        each if each.isprintable() or each == "\n" else json.dumps(each)[1:-1]
-        for each in document
+        each if each.isprintable() or each == "\n" else json.dumps(each)[1:-1] for each in document
     )
 
 
