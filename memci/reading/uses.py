@@ -85,7 +85,7 @@ class UseLog:
             self._arm()
 
     def flush(self) -> None:
-        """Write what is noted; wait for no erasure. What cannot be written now is tried again soon."""
+        """Write what is noted; wait for no erasure. What cannot be written is tried again soon."""
         with self._writing:
             with self._lock:
                 noted, self._noted = list(self._noted), deque()

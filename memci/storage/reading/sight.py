@@ -12,6 +12,18 @@ _SEEN = "SELECT n.id FROM node n WHERE n.agent_id = %(agent)s AND n.id = ANY(%(n
 _ANY = """
 SELECT EXISTS (SELECT 1 FROM node n WHERE n.agent_id = %(agent)s AND n.kind = 'memory' AND {})
 """
+# What a forgotten node was like, at a link ``l`` that dangles: whose it was is told by the last of
+# its messages, since no trail keeps that. Where none tells the tier, it is held for a short-term
+# one. Once any of its messages is erased, there are no links to it.
+_WAS = """
+SELECT coalesce(f.details->>'tier', 'short') AS tier, m.session_id, m.user_id, m.said_at
+  FROM trail c JOIN message m
+       ON m.agent_id = c.agent_id AND m.seq = (c.details->'messages'->>-1)::bigint
+  LEFT JOIN trail f
+       ON f.agent_id = c.agent_id AND f.node_id = c.node_id AND f.event = 'forgotten'
+ WHERE c.agent_id = l.agent_id AND c.node_id = l.target AND c.event = 'created'
+"""
+_GONE = "EXISTS (SELECT 1 FROM ({was}) n WHERE {seen})"
 _TIER = "(n.tier = 'long' OR n.session_id = %(session)s)"
 _USER = "n.user_id = %(user)s"
 _AS_OF = "n.said_at <= %(as_of)s"
@@ -39,6 +51,17 @@ class Sight:
         if self.as_of is not None:
             conditions.append(_AS_OF)
         return " AND ".join(conditions)
+
+    @property
+    def gone_condition(self) -> str:
+        """Return what the forgotten target of a link ``l`` has to have been like, likewise.
+
+        An entity that is gone is no common ground any more: its name is told to those who may hear
+        what it was first named in.
+        """
+        if self == EVERYTHING:
+            return "true"
+        return _GONE.format(was=_WAS, seen=self.condition)
 
     @property
     def values(self) -> dict[str, object]:
