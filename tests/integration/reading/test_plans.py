@@ -58,6 +58,7 @@ def _fill(database: Database) -> None:
 def plans(reader: Reader, read: Callable[[], object]) -> list[dict[str, Any]]:
     """Plans of every statement that a read runs, with its own values."""
     asked: list[tuple[str, Any]] = []
+    reader.activity.flush()  # what earlier reads left is not written while this one is looked at
     with listening(reader.database, asked):
         read()
     found = []
