@@ -16,14 +16,17 @@ SELECT EXISTS (SELECT 1 FROM node n WHERE n.agent_id = %(agent)s AND n.kind = 'm
 # its messages, since no trail keeps that. Where none tells the tier, it is held for a short-term
 # one. Once any of its messages is erased, there are no links to it.
 _WAS = """
-SELECT coalesce(f.details->>'tier', 'short') AS tier, m.session_id, m.user_id, m.said_at
-  FROM trail c JOIN message m
-       ON m.agent_id = c.agent_id AND m.seq = (c.details->'messages'->>-1)::bigint
-  LEFT JOIN trail f
-       ON f.agent_id = c.agent_id AND f.node_id = c.node_id AND f.event = 'forgotten'
- WHERE c.agent_id = l.agent_id AND c.node_id = l.target AND c.event = 'created'
+SELECT coalesce((SELECT f.details->>'tier' FROM trail f
+                  WHERE f.agent_id = %(agent)s AND f.node_id = l.target AND f.event = 'forgotten'
+                  LIMIT 1), 'short') AS tier, m.session_id, m.user_id, m.said_at
+  FROM (SELECT (t.details->'messages'->>-1)::bigint AS seq FROM trail t
+         WHERE t.agent_id = %(agent)s AND t.node_id = l.target AND t.event = 'created'
+        OFFSET 0) c
+ CROSS JOIN LATERAL (SELECT session_id, user_id, said_at FROM message
+                      WHERE agent_id = %(agent)s AND seq = c.seq OFFSET 0) m
 """
-_GONE = "EXISTS (SELECT 1 FROM ({was}) n WHERE {seen})"
+# Looked up link by link: as a join it may be planned to read the whole trail for each.
+_GONE = "EXISTS (SELECT 1 FROM ({was}) n WHERE {seen} OFFSET 0)"
 _TIER = "(n.tier = 'long' OR n.session_id = %(session)s)"
 _USER = "n.user_id = %(user)s"
 _AS_OF = "n.said_at <= %(as_of)s"
