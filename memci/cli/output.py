@@ -41,10 +41,20 @@ def hint(text: str) -> None:
 
 
 def print_json(value: BaseModel | Mapping[str, Any] | Sequence[Any]) -> None:
-    """Print JSON."""
+    """Print JSON; what is not printable is escaped in it, which says the same to programs."""
     if isinstance(value, BaseModel):
         value = value.model_dump(mode="json")
-    sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
+    sys.stdout.write(escaped(json.dumps(value, ensure_ascii=False, indent=2)) + "\n")
+
+
+def escaped(document: str) -> str:
+    """Return JSON with controls, bidi controls and the like escaped by their numbers.
+
+    They stand in strings alone: what is between them is printable, or a line's end.
+    """
+    return "".join(
+        each if each.isprintable() or each == "\n" else json.dumps(each)[1:-1] for each in document
+    )
 
 
 def print_table(

@@ -7,8 +7,8 @@ from uuid import uuid4
 from memci.broker.token import Tokens
 from memci.domain.memory.entity import Entity, is_pronoun
 from memci.domain.memory.parameters import MemoryParameters
-from memci.errors import ConflictError, InvalidInputError, NotFoundError
-from memci.queue.submit import lock_lane, unlock_lane
+from memci.errors import ConflictError, InvalidInputError
+from memci.queue.submit import lock_agent, unlock_lane
 from memci.shapes.agent import FocusList, FocusPoint
 from memci.storage.mention import mention_entity
 from memci.storage.parameters import parameters_of
@@ -28,11 +28,7 @@ def run(
     if not entity.key or is_pronoun(name):
         raise InvalidInputError("expected the name of a thing; a pronoun is none", field="entity")
     with database.agent_transaction(agent_id) as connection:
-        woken, last_seq = lock_lane(connection, agent_id)
-        if not last_seq:
-            raise NotFoundError(
-                f"there is no agent {agent_id}: one exists from its first message on"
-            )
+        woken = lock_agent(connection, agent_id)
         parameters = parameters_of(connection, agent_id, defaults)
         if not parameters.focus_limit:
             raise ConflictError("this agent has no focus: its focus_limit is 0")

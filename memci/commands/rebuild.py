@@ -10,7 +10,7 @@ from memci.domain.memory.replay import Edition, EditionState
 from memci.errors import ConflictError, NotFoundError
 from memci.queue.editions import edition_answer, step_job
 from memci.queue.steps import submit_step
-from memci.queue.submit import lock_lane
+from memci.queue.submit import lock_agent
 from memci.shapes.edition import EditionAnswer
 from memci.storage.editions import (
     begin_edition,
@@ -30,11 +30,7 @@ def begin(
     Raises ``ConflictError`` while there is a rebuilt network already.
     """
     with database.agent_transaction(agent_id) as connection:
-        _, last_seq = lock_lane(connection, agent_id)
-        if not last_seq:
-            raise NotFoundError(
-                f"there is no agent {agent_id}: one exists from its first message on"
-            )
+        lock_agent(connection, agent_id)
         there = open_edition(connection, agent_id)
         if there is not None:
             raise ConflictError(
@@ -109,7 +105,7 @@ def _not_ready(edition: Edition, *, works: bool) -> str:
 
 def _there(connection: Connection, agent_id: str) -> Edition:
     """Lock the lane and return the open edition, or raise ``NotFoundError``."""
-    lock_lane(connection, agent_id)
+    lock_agent(connection, agent_id)
     edition = open_edition(connection, agent_id)
     if edition is None:
         raise NotFoundError("there is no rebuilt network: begin a rebuild first")

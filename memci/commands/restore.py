@@ -6,7 +6,7 @@ from memci.broker.token import Tokens
 from memci.domain.memory.node import NodeKind
 from memci.errors import ConflictError, NotFoundError
 from memci.queue.steps import submit_restore
-from memci.queue.submit import lock_lane, unlock_lane
+from memci.queue.submit import lock_agent, unlock_lane
 from memci.shapes.edition import RestoreAnswer
 from memci.storage.origins import Origin, last_restored, memory_telling, origin_of
 from memci.storage.session import Connection, Database
@@ -15,11 +15,11 @@ from memci.storage.session import Connection, Database
 def run(database: Database, tokens: Tokens, agent_id: str, node_id: int) -> RestoreAnswer:
     """Queue it; asking twice is asking once.
 
-    Raises ``NotFoundError`` when there never was such a node, and ``ConflictError`` when there is
-    nothing to restore, or nothing to restore it from.
+    Raises ``NotFoundError`` when there never was such a node, or no such agent, and
+    ``ConflictError`` when there is nothing to restore, or nothing to restore it from.
     """
     with database.agent_transaction(agent_id) as connection:
-        woken, _ = lock_lane(connection, agent_id)
+        woken = lock_agent(connection, agent_id)
         origin = origin_of(connection, agent_id, node_id)
         if origin is None:
             raise NotFoundError("there never was such a node")

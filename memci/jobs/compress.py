@@ -128,7 +128,7 @@ class NetworkCompression:
                 return None
             if left.waiting == left.nodes:
                 retry_at = retry_at or left.retry_at
-        moved = replace(cursor, unavailable=scan.unavailable, retry_at=retry_at)
+        moved = replace(cursor, unavailable=scan.unavailable, mute=scan.mute, retry_at=retry_at)
         if moved != cursor:
             move_cursor(connection, agent_id, moved)
         return moved
@@ -156,5 +156,5 @@ def _next_cursor(
     if state.cursor is not None and state.cursor.unavailable >= MODEL_DOWN:
         # A new pass does not bring the model back.
         old = state.cursor
-        return replace(begun, unavailable=old.unavailable, retry_at=old.retry_at)
+        return replace(begun, unavailable=old.unavailable, mute=old.mute, retry_at=old.retry_at)
     return begun

@@ -33,13 +33,11 @@ class Background:
         model: str,
     ) -> Background:
         """Read at most ``reach`` messages of each conversation."""
+        firsts = {place: group[0] for place, group in conversations(messages).items()}
+        said = said_before(connection, agent_id, firsts.values(), reach)
         earlier = {
-            conversation: [
-                each
-                for each in said_before(connection, agent_id, group[0], reach)
-                if tells(each.message)
-            ]
-            for conversation, group in conversations(messages).items()
+            place: [each for each in said[first.seq] if tells(each.message)]
+            for place, first in firsts.items()
         }
         seqs = [each.message.seq for group in earlier.values() for each in group]
         embedded = Embedded(*message_vectors(connection, agent_id, seqs, model), model)

@@ -71,6 +71,7 @@ class BatchScan:
 
     def __post_init__(self) -> None:
         self.unavailable = self.cursor.unavailable
+        self.mute = self.cursor.mute
         self.retry_at: datetime | None = None
 
     def run(self, batch: Batch, time_is_up: Callable[[], bool]) -> None:
@@ -167,19 +168,20 @@ class BatchScan:
         """
         self.outcome.compressed.clear()
         self.complete = False
+        self.mute = True
         self.unavailable = max(self.unavailable + 1, MODEL_DOWN)
         failures = self.unavailable - MODEL_DOWN + 1
         self.retry_at = self._after(failures, error.retry_after_s or 0.0)
 
     def _embedder_answers(self) -> bool:
-        """Ask the embedder something before the compressor is paid for, where a model was down."""
-        if self.unavailable < MODEL_DOWN:
-            return True
-        try:
-            self.models.embedder.embed([_PROBE])
-        except SmallModelUnavailableError as error:
-            self._stop(error)
-            return False
+        """Ask an embedder that was down something before the compressor is paid for."""
+        if self.mute:
+            try:
+                self.models.embedder.embed([_PROBE])
+            except SmallModelUnavailableError as error:
+                self._stop(error)
+                return False
+            self.mute = False
         return True
 
     def _give_up(self, node: int) -> None:

@@ -8,15 +8,15 @@ from uuid import UUID, uuid4
 from sqlalchemy import Connection
 
 from memci.domain.lane.job import JobSource
-from memci.errors import NotFoundError
 from memci.queue.submit import NewJob, insert_job
+from memci.storage.erasure.gone import IS_AGENT, IS_THERE, no_agent
 
 CONSOLIDATE_KIND = "memci.memory.consolidate"
 
-_WAKE = """
+_WAKE = f"""
 UPDATE lane SET wake_at = coalesce(wake_at, clock_timestamp())
-WHERE agent_id = %s AND message_seq > 0 RETURNING wake_at >= now()
-"""
+WHERE agent_id = %s AND {IS_AGENT} RETURNING wake_at >= now()
+"""  # noqa: S608 - a constant of this module
 # One that has begun may have looked already.
 _WAITING = """
 SELECT id FROM job WHERE agent_id = %s AND state = 'queued' AND kind = %s AND started = 0
@@ -24,9 +24,9 @@ ORDER BY ordinal LIMIT 1
 """
 # Whoever is asked is not asked again for an hour, whatever becomes of the job: by then it has
 # noted when the next term ends.
-_ASK_DUE = """
+_ASK_DUE = f"""
 WITH due AS (
-    SELECT agent_id FROM lane WHERE expire_at <= now()
+    SELECT agent_id FROM lane WHERE expire_at <= now() AND {IS_THERE}
     ORDER BY expire_at LIMIT %(most)s FOR UPDATE SKIP LOCKED),
 woken AS (
     UPDATE lane SET expire_at = now() + interval '1 hour',
@@ -34,11 +34,11 @@ woken AS (
     FROM due WHERE lane.agent_id = due.agent_id),
 asked AS (
     INSERT INTO job (agent_id, id, kind, payload, source)
-    SELECT agent_id, gen_random_uuid(), %(kind)s, '{}', 'beat' FROM due
+    SELECT agent_id, gen_random_uuid(), %(kind)s, '{{}}', 'beat' FROM due
      WHERE NOT EXISTS (SELECT FROM job WHERE job.agent_id = due.agent_id
                           AND job.state = 'queued' AND job.kind = %(kind)s))
 SELECT count(*) FROM due
-"""
+"""  # noqa: S608 - a constant of this module
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ def ask(connection: Connection, agent_id: str) -> Asked:
     """Put the job into the mailbox, unless one waits; ``NotFoundError`` for no agent."""
     woken = connection.exec_driver_sql(_WAKE, (agent_id,)).scalar()
     if woken is None:
-        raise NotFoundError(f"there is no agent {agent_id}: one exists from its first message on")
+        raise no_agent(agent_id)
     return _put(connection, agent_id, JobSource.HTTP, woken=bool(woken))
 
 

@@ -7,9 +7,8 @@ from uuid import UUID
 
 from sqlalchemy import Connection
 
-from memci.errors import NotFoundError
 from memci.queue import submit
-from memci.storage.erasure.gone import IS_THERE
+from memci.storage.erasure.gone import IS_THERE, no_agent
 
 _THIS = f"WHERE agent_id = %s AND {IS_THERE} RETURNING paused, halted_by"
 _PAUSE = f"UPDATE lane SET paused = true {_THIS}"  # noqa: S608 - a constant of this module
@@ -53,5 +52,5 @@ def cancel_compression(connection: Connection, agent_id: str) -> LaneState:
 def _run(connection: Connection, statement: str, agent_id: str) -> LaneState:
     row = connection.exec_driver_sql(statement, (agent_id,)).first()
     if row is None:
-        raise NotFoundError(f"there is no agent {agent_id}")
+        raise no_agent(agent_id)
     return LaneState(*row)

@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 
 from memci.domain.lane.job import Job, JobSource
 from memci.queue.lease import Lease
-from memci.storage.erasure.gone import IS_THERE
+from memci.storage.erasure.gone import IS_AGENT
 from memci.storage.session import Database
 
 # The head alone may run, and only when it is due: nobody overtakes a head that backs off. It is
@@ -45,7 +45,7 @@ WHERE agent_id = %s AND id = %s AND ordinal = %s AND state = 'queued'
 """
 _TRIGGER_COMPRESS = f"""
 UPDATE lane SET compress_req = compress_req + 1
-WHERE agent_id = %s AND message_seq > 0 AND {IS_THERE}
+WHERE agent_id = %s AND {IS_AGENT}
 """  # noqa: S608 - a constant of this module
 _BACK_OFF = """
 UPDATE job SET attempts = %s, last_error = %s, started = 0,

@@ -14,8 +14,7 @@ from uuid import UUID, uuid4
 from sqlalchemy import Connection
 
 from memci.domain.lane.job import JobSource
-from memci.errors import NotFoundError
-from memci.storage.erasure.gone import IS_THERE
+from memci.storage.erasure.gone import IS_AGENT, IS_THERE, no_agent
 
 # The first token of a lane wins: wake_at stays as it was while one is believed to be out.
 _LOCK_LANE = """
@@ -24,6 +23,7 @@ ON CONFLICT (agent_id) DO UPDATE
 SET wake_at = coalesce(lane.wake_at, excluded.wake_at), written_at = now()
 RETURNING wake_at >= now(), message_seq
 """
+_IS_AGENT = f"SELECT {IS_AGENT} FROM lane WHERE agent_id = %s"  # noqa: S608 - a constant
 _UNWAKE = "UPDATE lane SET wake_at = NULL WHERE agent_id = %s"
 _PAYLOAD = "SELECT payload FROM job WHERE agent_id = %s AND id = %s"
 _INSERT_JOB = """
@@ -72,6 +72,18 @@ def lock_lane(connection: Connection, agent_id: str) -> tuple[bool, int]:
     return bool(woken), int(seq)
 
 
+def lock_agent(connection: Connection, agent_id: str) -> bool:
+    """Lock the lane of an agent that is there; return whether this call woke it.
+
+    Raises ``NotFoundError`` for no agent, and for one that was erased (M25): the transaction must
+    then be rolled back, since it has made or marked the lane.
+    """
+    woken, _ = lock_lane(connection, agent_id)
+    if not connection.exec_driver_sql(_IS_AGENT, (agent_id,)).scalar_one():
+        raise no_agent(agent_id)
+    return woken
+
+
 def unlock_lane(connection: Connection, agent_id: str, *, woken: bool) -> None:
     """Take back the wake-up of ``lock_lane``, when there is nothing to do after all."""
     if woken:
@@ -111,7 +123,7 @@ def request_compress(connection: Connection, agent_id: str) -> CompressRequested
     """Raise the lane's count of wishes for compression; ``NotFoundError`` for no agent."""
     row = connection.exec_driver_sql(_REQUEST_COMPRESS, (agent_id,)).first()
     if row is None:
-        raise NotFoundError(f"there is no agent {agent_id}: one exists from its first message on")
+        raise no_agent(agent_id)
     return CompressRequested(*row)
 
 

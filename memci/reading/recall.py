@@ -65,7 +65,7 @@ class Recall(Reader):
     def _recall(
         self, connection: Connection, agent_id: str, request: RecallRequest, keywords: Keywords
     ) -> Recalled:
-        sight = Sight(request.session_id, request.user_id, request.as_of)
+        sight = _sight(request)
         matches = None
         if not keywords.everything:
             matches = _matches(connection, agent_id, keywords, sight)
@@ -77,10 +77,12 @@ class Recall(Reader):
         miss = None
         if not reached:
             # What is out of reach may still be known to have been forgotten.
-            everywhere = network.dangling_links(connection, agent_id, request.relations)
+            everywhere = network.dangling_links(connection, agent_id, request.relations, sight)
             forgotten = forgotten or self._named(everywhere, keywords)
             known = matches if matches is not None else has_memories(connection, agent_id, sight)
-            miss = self._why_nothing(connection, agent_id, keywords, forgotten, known=bool(known))
+            told = bool(forgotten)
+            waits = self._is_pending(connection, agent_id, request, keywords)
+            miss = why_nothing(pending=waits, out_of_reach=bool(known), forgotten=told)
             if miss is Miss.NEVER_KNOWN and was_known(connection, agent_id, keywords, sight):
                 miss = Miss.FORGOTTEN
         forgotten = forgotten[: request.limit]
@@ -117,7 +119,7 @@ class Recall(Reader):
         walk = Walk(network.focus_points(connection, agent_id))
         if matches is not None and not matches:
             return walk
-        sight = Sight(request.session_id, request.user_id, request.as_of)
+        sight = _sight(request)
         while walk.layer < depth and walk.frontier and len(walk.memories(matches)) < request.limit:
             steps = network.steps_from(
                 connection, agent_id, walk.frontier, request.relations, sight
@@ -136,22 +138,23 @@ class Recall(Reader):
             if keywords.are_in(f"{each.relation} {each.hint}", self._models)
         )
 
-    def _why_nothing(
-        self,
-        connection: Connection,
-        agent_id: str,
-        keywords: Keywords,
-        forgotten: list[Forgotten],
-        *,
-        known: bool,
-    ) -> Miss:
-        waiting = pending_messages(connection, agent_id, most=_PENDING_MESSAGES)
-        texts = (message.text[:_PENDING_CHARACTERS] for message in waiting)
-        return why_nothing(
-            pending=any(keywords.are_in(text, self._models) for text in texts),
-            out_of_reach=known,
-            forgotten=bool(forgotten),
+    def _is_pending(
+        self, connection: Connection, agent_id: str, request: RecallRequest, keywords: Keywords
+    ) -> bool:
+        waiting = pending_messages(
+            connection,
+            agent_id,
+            session_id=request.session_id,
+            user_id=request.user_id,
+            as_of=request.as_of,
+            most=_PENDING_MESSAGES,
         )
+        texts = (message.text[:_PENDING_CHARACTERS] for message in waiting)
+        return any(keywords.are_in(text, self._models) for text in texts)
+
+
+def _sight(request: RecallRequest) -> Sight:
+    return Sight(request.session_id, request.user_id, request.as_of)
 
 
 def _newer_first(

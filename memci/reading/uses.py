@@ -82,13 +82,10 @@ class UseLog:
         with self._lock:
             self._noted.append(use)
             self._trim()
-            if self._timer is None and not self._closed:
-                self._timer = threading.Timer(self._period_s, self._fire)
-                self._timer.daemon = True
-                self._timer.start()
+            self._arm()
 
     def flush(self) -> None:
-        """Write what is noted. What cannot be written now waits for the next note."""
+        """Write what is noted; wait for no erasure. What cannot be written is tried again soon."""
         with self._writing:
             with self._lock:
                 noted, self._noted = list(self._noted), deque()
@@ -103,6 +100,7 @@ class UseLog:
             with self._lock:
                 self._noted.extendleft(reversed(left))
                 self._trim()
+                self._arm()
 
     def close(self) -> None:
         """Write what is noted, once more."""
@@ -122,12 +120,18 @@ class UseLog:
         written = {use.receipt.id for use in uses if use.kept}
         try:
             with self._database.agent_transaction(uses[0].agent_id, durable=False) as connection:
-                append_uses(connection, uses[0].agent_id, receipts, written)
+                return append_uses(connection, uses[0].agent_id, receipts, written)
         except MemciError:
             return False
         except Exception:  # noqa: BLE001 - nothing may end the timer, and no use is worth a retry
             _log.exception("uses not noted", count=len(uses))
         return True
+
+    def _arm(self) -> None:
+        if self._timer is None and not self._closed:
+            self._timer = threading.Timer(self._period_s, self._fire)
+            self._timer.daemon = True
+            self._timer.start()
 
     def _fire(self) -> None:
         with self._lock:

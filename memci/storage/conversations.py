@@ -1,8 +1,8 @@
-"""What was said in a session before some message."""
+"""What was said in a session before some message, and when messages came in."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -13,14 +13,23 @@ from memci.domain.message import Message
 from memci.storage.messages import COLUMNS, to_message
 
 # Messages without a session make one together. "IS NOT DISTINCT FROM" would not use the index.
-_BEFORE = """
-SELECT * FROM (
-    SELECT {columns}, memory_state FROM message
-    WHERE agent_id = %(agent)s AND session_id {session} AND seq < %(seq)s
-    AND remember <> 'never'
-    ORDER BY seq DESC LIMIT %(most)s) AS latest
-WHERE user_id IS NOT DISTINCT FROM %(user)s ORDER BY seq
-"""
+_BEFORE = f"""
+SELECT asked.seq AS before, latest.*
+  FROM unnest(%(sessions)s::text[], %(users)s::text[], %(seqs)s::bigint[])
+       AS asked(session_id, user_id, seq)
+ CROSS JOIN LATERAL (
+    SELECT {COLUMNS}, memory_state FROM message
+     WHERE agent_id = %(agent)s AND session_id {{session}} AND seq < asked.seq
+       AND remember <> 'never'
+     ORDER BY seq DESC LIMIT %(most)s) AS latest
+ WHERE latest.user_id IS NOT DISTINCT FROM asked.user_id {{asked}}
+"""  # noqa: S608 - a constant of this module
+_ALL_BEFORE = (
+    _BEFORE.format(session="= asked.session_id", asked="")
+    + " UNION ALL "
+    + _BEFORE.format(session="IS NULL", asked="AND asked.session_id IS NULL")
+    + " ORDER BY seq"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,25 +41,25 @@ class Earlier:
 
 
 def said_before(
-    connection: Connection, agent_id: str, message: Message, most: int
-) -> list[Earlier]:
-    """Return what its user said or was told among the session's ``most`` messages before it.
+    connection: Connection, agent_id: str, messages: Collection[Message], most: int
+) -> dict[int, list[Earlier]]:
+    """Return, by seq, what a message's user said or was told before it, ascending.
 
-    Without those that came with ``never``: nothing of theirs may get into a memory.
+    Of the ``most`` messages before it in its session, without those that came with ``never``:
+    nothing of theirs may get into a memory.
     """
-    session = "IS NULL" if message.session_id is None else "= %(session)s"
     values = {
         "agent": agent_id,
-        "session": message.session_id,
-        "user": message.user_id,
-        "seq": message.seq,
+        "sessions": [each.session_id for each in messages],
+        "users": [each.user_id for each in messages],
+        "seqs": [each.seq for each in messages],
         "most": most,
     }
-    statement = _BEFORE.format(columns=COLUMNS, session=session)
-    return [
-        Earlier(to_message(row), row.memory_state == MemoryState.MADE)
-        for row in connection.exec_driver_sql(statement, values)
-    ]
+    found: dict[int, list[Earlier]] = {each.seq: [] for each in messages}
+    for row in connection.exec_driver_sql(_ALL_BEFORE, values):
+        made = row.memory_state == MemoryState.MADE
+        found[row.before].append(Earlier(to_message(row), made))
+    return found
 
 
 def receipt_times(

@@ -27,11 +27,22 @@ FROM jsonb_to_recordset(%(nodes)s) AS new(
 """
 _ENTITIES = "SELECT entity_key, id FROM node WHERE agent_id = %s AND entity_key = ANY(%s)"
 _PHRASES = "SELECT id, phrase FROM node WHERE agent_id = %s AND id = ANY(%s)"
+# By the last message, since merged and restored memories have new ids. Twice, since "IS NOT
+# DISTINCT FROM" would not use the index.
 _LAST_OF_SESSION = """
-SELECT id FROM node
-WHERE agent_id = %s AND session_id IS NOT DISTINCT FROM %s AND kind = 'memory'
-ORDER BY id DESC LIMIT 1
+SELECT n.id FROM node n
+ WHERE n.agent_id = %(agent)s AND n.session_id {session} AND n.kind = 'memory'
+ ORDER BY n.message_seqs[cardinality(n.message_seqs)] DESC, n.id DESC LIMIT 1
 """
+_LAST_OF_SESSIONS = f"""
+SELECT asked.session_id, last.id
+  FROM unnest(%(sessions)s::text[]) AS asked(session_id)
+ CROSS JOIN LATERAL ({_LAST_OF_SESSION.format(session="= asked.session_id")}) AS last
+ UNION ALL
+SELECT NULL, last.id
+  FROM (SELECT WHERE %(without)s) AS asked
+ CROSS JOIN LATERAL ({_LAST_OF_SESSION.format(session="IS NULL")}) AS last
+"""  # noqa: S608 - a constant of this module
 _HIGHEST_SLOT = "SELECT coalesce(max(slot), 0) FROM node WHERE agent_id = %s"
 _FREE_SLOTS = """
 SELECT free FROM generate_series(1, %(capacity)s) AS free
@@ -45,7 +56,7 @@ SELECT id FROM node WHERE agent_id = %(agent)s AND id <> ALL(%(spared)s)
 AND NOT EXISTS (SELECT 1 FROM focus WHERE agent_id = %(agent)s AND node_id = node.id)
 ORDER BY id
 """
-_FORGET = "DELETE FROM node WHERE agent_id = %s AND id = ANY(%s) RETURNING id, slot"
+_FORGET = "DELETE FROM node WHERE agent_id = %s AND id = ANY(%s) RETURNING id, slot, tier"
 _FORGET_WITH_IT = (
     "DELETE FROM link WHERE agent_id = %s AND source = ANY(%s)",
     "DELETE FROM node_vector WHERE agent_id = %s AND node_id = ANY(%s)",
@@ -87,12 +98,17 @@ def phrases_of(connection: Connection, agent_id: str, nodes: Collection[int]) ->
 def last_memories(
     connection: Connection, agent_id: str, sessions: Collection[str | None]
 ) -> dict[str | None, int]:
-    """Return the last living memory of each session; None is "without a session" (M7)."""
-    found = {
-        session: connection.exec_driver_sql(_LAST_OF_SESSION, (agent_id, session)).scalar()
-        for session in sessions
+    """Return the living memory of each session that goes on to its latest message (M7).
+
+    None is "without a session".
+    """
+    values = {
+        "agent": agent_id,
+        "sessions": [each for each in sessions if each is not None],
+        "without": None in sessions,
     }
-    return {session: node for session, node in found.items() if node is not None}
+    rows = connection.exec_driver_sql(_LAST_OF_SESSIONS, values).all()
+    return {session: node for session, node in rows}  # noqa: C416 - dict() refuses rows
 
 
 def free_slots(connection: Connection, agent_id: str, wanted: int, capacity: int) -> list[int]:
@@ -130,9 +146,10 @@ def forget_nodes(
     gone = connection.exec_driver_sql(_FORGET, (agent_id, list(reasons))).all()
     for statement in _FORGET_WITH_IT:
         connection.exec_driver_sql(statement, (agent_id, list(reasons)))
-    details = {node: {"reason": reasons[node]} for node, _ in gone}
+    # The tier, for links that still tell of it: not every read may hear of a short-term memory.
+    details = {node: {"reason": reasons[node], "tier": tier} for node, _, tier in gone}
     append_trail(connection, agent_id, TrailEvent.FORGOTTEN, pass_number, details)
-    return [slot for _, slot in gone]
+    return [slot for _, slot, _ in gone]
 
 
 def _row(node: NewNode, slot: int) -> dict[str, object]:

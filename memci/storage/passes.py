@@ -107,6 +107,7 @@ def move_cursor(connection: Connection, agent_id: str, cursor: PassCursor) -> No
         "req": cursor.request,
         "fence": cursor.fence,
         "unavailable": cursor.unavailable,
+        "mute": cursor.mute,
         "retry_at": cursor.retry_at and cursor.retry_at.isoformat(),
     }
     connection.exec_driver_sql(
@@ -153,5 +154,6 @@ def _cursor(body: dict[str, Any]) -> PassCursor:
         request=body["req"],
         fence=body.get("fence", 0),
         unavailable=body.get("unavailable", 0),
+        mute=body.get("mute", False),
         retry_at=datetime.fromisoformat(retry_at) if retry_at else None,
     )

@@ -22,7 +22,7 @@ class TrailEvent(StrEnum):
     CREATED = "created"  # job, messages, and span (memory/span.py) or kind, of an entity; from:
     # the memories that were merged into it
     COMPRESSED = "compressed"  # from, to: characters
-    FORGOTTEN = "forgotten"  # reason
+    FORGOTTEN = "forgotten"  # reason; tier: as it was at the end
     RESTORED = "restored"  # as: of the forgotten node, the new one; of: the other way round
     MERGED = "merged"  # into: the memory that stands for it and others
     PROMOTED = "promoted"  # reason: what spoke for it at the end of its short term

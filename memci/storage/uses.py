@@ -7,7 +7,7 @@ from uuid import UUID
 
 from sqlalchemy import Connection
 
-from memci.storage.erasure.barrier import stand_beside, stored_among
+from memci.storage.erasure.barrier import stored_among, try_beside
 from memci.storage.reading.receipts import NewReceipt, write_receipts
 from memci.storage.trail import TrailEvent, append_trail
 
@@ -24,13 +24,15 @@ def append_uses(
     agent_id: str,
     receipts: Iterable[NewReceipt],
     written: Collection[UUID],
-) -> None:
+) -> bool:
     """Note on the trails of memories that these receipts gave them; one event a memory.
 
     Receipts that are not among the ``written`` are kept now. One that speaks of a message that was
-    erased in the meantime is passed over.
+    erased in the meantime is passed over. False, and nothing is noted, while something of the
+    agent is being erased: whoever writes for many agents waits for none.
     """
-    stand_beside(connection, agent_id)
+    if not try_beside(connection, agent_id):
+        return False
     kept = [(each, each.given) for each in receipts if each.given is not None]
     stored = stored_among(connection, agent_id, {seq for _, given in kept for seq in given.seqs})
     kept = [(each, given) for each, given in kept if given.seqs <= stored]
@@ -41,7 +43,7 @@ def append_uses(
         for node in given.nodes:
             used.setdefault(node, []).append(str(receipt.id))
     if not used:
-        return
+        return True
     living = connection.exec_driver_sql(_LIVING, (agent_id, list(used))).all()
     details = {
         row.id: {"receipts": used[row.id][-_MOST_NAMED:], "times": len(used[row.id])}
@@ -49,3 +51,4 @@ def append_uses(
     }
     if living:
         append_trail(connection, agent_id, TrailEvent.USED, living[0].pass_number or 0, details)
+    return True

@@ -161,7 +161,13 @@ class Stored:
         )  # fmt: skip
 
     def forget(self, node_id: int) -> None:
-        """Delete a node and its own links, as forgetting does (M14)."""
+        """Delete a node and its own links, and note its tier, as forgetting does (M14)."""
+        self._write(
+            "INSERT INTO trail (agent_id, node_id, event, pass_number, details)"
+            " SELECT agent_id, id, 'forgotten', 1, jsonb_build_object('tier', tier) FROM node"
+            " WHERE agent_id = %s AND id = %s",
+            node_id,
+        )
         for statement in (
             "DELETE FROM node WHERE agent_id = %s AND id = %s",
             "DELETE FROM node_vector WHERE agent_id = %s AND node_id = %s",

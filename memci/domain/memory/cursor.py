@@ -12,7 +12,8 @@ class PassCursor:
 
     ``request`` is the newest wish for compression that the pass fulfils when it ends. ``fence``
     is that of the lease under which it last ran: another fence is another time slice.
-    ``unavailable`` counts the small-model calls in a row that got no answer. Until ``retry_at``
+    ``unavailable`` counts the small-model calls in a row that got no answer; ``mute``: the last of
+    them were the embedder's, which is asked first from then on. Until ``retry_at``
     (aware UTC) there is nothing to do but wait for the model.
     """
 
@@ -20,6 +21,7 @@ class PassCursor:
     request: int
     fence: int
     unavailable: int = 0
+    mute: bool = False
     retry_at: datetime | None = None
 
     def waits(self, now: datetime) -> bool:

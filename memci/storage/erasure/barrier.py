@@ -13,6 +13,7 @@ from sqlalchemy import Connection
 
 _KEY = "hashtextextended(%s, 25)"
 _BESIDE = f"SELECT pg_advisory_xact_lock_shared({_KEY})"
+_TRY_BESIDE = f"SELECT pg_try_advisory_xact_lock_shared({_KEY})"
 _ALONE = f"SELECT pg_advisory_xact_lock({_KEY})"
 _STORED = "SELECT seq FROM message WHERE agent_id = %s AND seq = ANY(%s)"
 
@@ -20,6 +21,11 @@ _STORED = "SELECT seq FROM message WHERE agent_id = %s AND seq = ANY(%s)"
 def stand_beside(connection: Connection, agent_id: str) -> None:
     """Wait for an erasure of this agent that is under way; none begins before this commits."""
     connection.exec_driver_sql(_BESIDE, (agent_id,))
+
+
+def try_beside(connection: Connection, agent_id: str) -> bool:
+    """Do so without waiting: False while an erasure is under way, or waits to begin."""
+    return bool(connection.exec_driver_sql(_TRY_BESIDE, (agent_id,)).scalar_one())
 
 
 def stand_alone(connection: Connection, agent_id: str) -> None:

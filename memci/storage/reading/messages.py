@@ -66,10 +66,23 @@ def recent_messages(
     return [to_message(row) for row in connection.exec_driver_sql(statement, values)]
 
 
-def pending_messages(connection: Connection, agent_id: str, *, most: int) -> list[Message]:
-    """Return messages that are still to be made into memories, newest first, at most ``most``."""
-    values = {"agent": agent_id, "most": most}
-    return [to_message(row) for row in connection.exec_driver_sql(_select({}, _PENDING), values)]
+def pending_messages(
+    connection: Connection,
+    agent_id: str,
+    *,
+    session_id: str | None,
+    user_id: str | None,
+    as_of: datetime | None,
+    most: int,
+) -> list[Message]:
+    """Return messages that are still to be made into memories, newest first, at most ``most``.
+
+    Those of one session and user alone, if given, and of what was said until ``as_of``.
+    """
+    asked: dict[str, object] = {"session": session_id, "user": user_id, "as_of": as_of}
+    statement = _select(asked, _PENDING)
+    values = {**asked, "agent": agent_id, "most": most}
+    return [to_message(row) for row in connection.exec_driver_sql(statement, values)]
 
 
 def message_ids(connection: Connection, agent_id: str, seqs: Collection[int]) -> dict[int, str]:

@@ -22,7 +22,7 @@ SELECT l.source, l.target, l.relation, l.strength, l.hint, n.kind
   FROM link l LEFT JOIN node n ON n.agent_id = l.agent_id AND n.id = l.target
  WHERE l.agent_id = %(agent)s AND l.source = ANY(%(frontier)s)
    AND (%(relations)s::text[] IS NULL OR l.relation = ANY(%(relations)s))
-   AND (n.id IS NULL OR n.kind = 'entity' OR ({seen}))
+   AND CASE WHEN n.id IS NULL THEN {gone} ELSE n.kind = 'entity' OR ({seen}) END
  UNION ALL
 SELECT l.target, l.source, l.relation, l.strength, l.hint, n.kind
   FROM link l JOIN node n ON n.agent_id = l.agent_id AND n.id = l.source
@@ -60,6 +60,7 @@ SELECT l.target, l.relation, l.strength, l.hint FROM link l
  WHERE l.agent_id = %(agent)s
    AND (%(relations)s::text[] IS NULL OR l.relation = ANY(%(relations)s))
    AND NOT EXISTS (SELECT 1 FROM node n WHERE n.agent_id = l.agent_id AND n.id = l.target)
+   AND {gone}
  ORDER BY l.strength DESC, l.source
 """
 _MEMORIES = """
@@ -117,7 +118,7 @@ def steps_from(
 ) -> Iterable[Step]:
     """Return all links at these nodes, both ways; of some ``relations`` only, if given.
 
-    None of them leads to a memory that is out of ``sight``.
+    None of them leads to a memory that is out of ``sight``, or was when it was forgotten.
     """
     if not frontier:
         return ()
@@ -127,7 +128,7 @@ def steps_from(
         "frontier": list(frontier),
         "relations": list(relations) or None,
     }
-    statement = _STEPS.format(seen=sight.condition)
+    statement = _STEPS.format(seen=sight.condition, gone=sight.gone_condition)
     rows = connection.exec_driver_sql(statement, values).all()
     return [
         Step(origin, neighbour, relation, strength, hint, _KINDS.get(kind))
@@ -168,11 +169,15 @@ def nodes_by_cosine(
 
 
 def dangling_links(
-    connection: Connection, agent_id: str, relations: Sequence[str]
+    connection: Connection, agent_id: str, relations: Sequence[str], sight: Sight = EVERYTHING
 ) -> list[Forgotten]:
-    """Return what any link of the agent still says of nodes that are gone, layers unknown (0)."""
-    values = {"agent": agent_id, "relations": list(relations) or None}
-    rows = connection.exec_driver_sql(_ALL_DANGLING, values)
+    """Return what any link still says of nodes that are gone and were in ``sight``.
+
+    Their layers are not known (0).
+    """
+    values = {**sight.values, "agent": agent_id, "relations": list(relations) or None}
+    statement = _ALL_DANGLING.format(gone=sight.gone_condition)
+    rows = connection.exec_driver_sql(statement, values)
     strongest: dict[int, Forgotten] = {}
     for target, relation, strength, hint in rows:
         strongest.setdefault(target, Forgotten(target, relation, hint, 0, strength))

@@ -12,6 +12,21 @@ _SEEN = "SELECT n.id FROM node n WHERE n.agent_id = %(agent)s AND n.id = ANY(%(n
 _ANY = """
 SELECT EXISTS (SELECT 1 FROM node n WHERE n.agent_id = %(agent)s AND n.kind = 'memory' AND {})
 """
+# What a forgotten node was like, at a link ``l`` that dangles: whose it was is told by the last of
+# its messages, since no trail keeps that. Where none tells the tier, it is held for a short-term
+# one. Once any of its messages is erased, there are no links to it.
+_WAS = """
+SELECT coalesce((SELECT f.details->>'tier' FROM trail f
+                  WHERE f.agent_id = %(agent)s AND f.node_id = l.target AND f.event = 'forgotten'
+                  LIMIT 1), 'short') AS tier, m.session_id, m.user_id, m.said_at
+  FROM (SELECT (t.details->'messages'->>-1)::bigint AS seq FROM trail t
+         WHERE t.agent_id = %(agent)s AND t.node_id = l.target AND t.event = 'created'
+        OFFSET 0) c
+ CROSS JOIN LATERAL (SELECT session_id, user_id, said_at FROM message
+                      WHERE agent_id = %(agent)s AND seq = c.seq OFFSET 0) m
+"""
+# Looked up link by link: as a join it may be planned to read the whole trail for each.
+_GONE = "EXISTS (SELECT 1 FROM ({was}) n WHERE {seen} OFFSET 0)"
 _TIER = "(n.tier = 'long' OR n.session_id = %(session)s)"
 _USER = "n.user_id = %(user)s"
 _AS_OF = "n.said_at <= %(as_of)s"
@@ -39,6 +54,17 @@ class Sight:
         if self.as_of is not None:
             conditions.append(_AS_OF)
         return " AND ".join(conditions)
+
+    @property
+    def gone_condition(self) -> str:
+        """Return what the forgotten target of a link ``l`` has to have been like, likewise.
+
+        An entity that is gone is no common ground any more: its name is told to those who may hear
+        what it was first named in.
+        """
+        if self == EVERYTHING:
+            return "true"
+        return _GONE.format(was=_WAS, seen=self.condition)
 
     @property
     def values(self) -> dict[str, object]:

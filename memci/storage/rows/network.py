@@ -63,6 +63,10 @@ node = Table(
     Index("node_slot", "agent_id", "slot", unique=True),
     Index("node_entity", "agent_id", "entity_key", unique=True,
           postgresql_where=text("entity_key IS NOT NULL")),
+    # Finds the last memory of a session: the one with the latest last message (M7).
+    Index("node_session", "agent_id", "session_id",
+          text("(message_seqs[cardinality(message_seqs)])"), "id",
+          postgresql_where=text("kind = 'memory'")),
     Index("node_short", "agent_id", "expires_at", postgresql_where=text("tier = 'short'")),
     postgresql_with={"fillfactor": 80},
 )  # fmt: skip

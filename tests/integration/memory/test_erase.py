@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 import redis
+from sqlalchemy.dialects import postgresql
 
 from memci.broker.app import make_app
 from memci.broker.token import Tokens
+from memci.commands import consolidate, focus, pause, rebuild, restore
+from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.message import Remember
 from memci.errors import ErasedError, FencedOffError, NotFoundError
 from memci.jobs.create import MEMORY_CREATE
 from memci.queue import dead_letter
 from memci.reading.listings import Listings
+from memci.shapes.agent import FocusList
 from memci.storage.erasure.tombstones import (
     add_tombstones,
     digest_of,
     erased_among,
     tombstones_of,
 )
+from memci.storage.rows import lane
 from memci.storage.session import Database
 from memci.upkeep.compress import request_due_passes
+from memci.upkeep.consolidate import request_due_consolidations
 from tests.support.erasing import Eraser, SegmentsOf
 from tests.support.mailbox import Mailbox
 
@@ -314,6 +320,83 @@ def test_an_erased_agent_that_somebody_reads_gets_no_pass(told: Mailbox, eraser:
     assert request_due_passes(eraser.database, period_s=1, idle_passes_per_day=24) == 0
     told.append("later [Rome]", ids=["m4"])
     assert request_due_passes(eraser.database, period_s=1, idle_passes_per_day=24) == 1
+
+
+# Ids and numbers go on where they were, and whoever works at the lane goes on with it.
+STAYING = {
+    "agent_id", "created_at", "message_seq", "last_node_id", "compress_req", "fence", "lease_owner",
+    "lease_until", "wake_at", "compress_at",
+}  # fmt: skip
+
+
+def test_the_lane_of_an_erased_agent_tells_nothing_of_it(told: Mailbox, eraser: Eraser) -> None:
+    odd = {
+        "BIGINT": "7", "INTEGER": "7", "BOOLEAN": "true", "JSONB": "'{\"pass\": 1}'",
+        "UUID": "gen_random_uuid()", "TIMESTAMP WITH TIME ZONE": "now() - interval '9 days'",
+    }  # fmt: skip
+    columns = {each.name: each for each in lane.columns if each.name not in STAYING}
+    set_ = ", ".join(
+        f"{name} = {odd[each.type.compile(postgresql.dialect())]}" for name, each in columns.items()
+    )
+    told.ada.execute(f"UPDATE lane SET {set_}, compress_req = 9 WHERE agent_id = %s")
+    told.ada.execute("INSERT INTO lane (agent_id) SELECT 'fresh' WHERE %s <> ''")
+    eraser.erase_agent()
+    with told.ada.database.lane_transaction() as connection:
+        rows = connection.exec_driver_sql("SELECT * FROM lane ORDER BY agent_id").mappings().all()
+    erased_lane, fresh = (dict(row) for row in rows)
+    told_of = {name for name in columns if erased_lane[name] != fresh[name]}
+    assert told_of == {"epoch", "erased_messages", "compress_done"}
+    assert erased_lane["epoch"] == 8
+    assert erased_lane["erased_messages"] == erased_lane["message_seq"]
+    assert erased_lane["compress_done"] == erased_lane["compress_req"]
+
+
+def test_no_term_ends_for_an_agent_that_is_gone(told: Mailbox, eraser: Eraser) -> None:
+    over = "UPDATE lane SET expire_at = now() - interval '1 hour' WHERE agent_id = %s"
+    told.ada.execute(over)
+    eraser.erase_agent()
+    assert request_due_consolidations(eraser.database) == 0
+    told.ada.execute(over)
+    assert request_due_consolidations(eraser.database) == 0
+    assert told.waiting() == []
+
+
+COMMANDS: dict[str, Callable[[Eraser, int], object]] = {
+    "mention": lambda by, _: focus.run(by.database, by.tokens, "ada", "Oslo", MemoryParameters()),
+    "rebuild": lambda by, _: rebuild.begin(by.database, by.tokens, "ada", up_to_seq=None),
+    "show": lambda by, _: rebuild.show(by.database, "ada"),
+    "switch": lambda by, _: rebuild.switch(by.database, by.tokens, "ada"),
+    "drop": lambda by, _: rebuild.drop(by.database, by.tokens, "ada"),
+    "restore": lambda by, node: restore.run(by.database, by.tokens, "ada", node),
+    "consolidate": lambda by, _: consolidate.run(by.database, by.tokens, "ada"),
+    "end": lambda by, _: consolidate.end(by.database, by.tokens, "ada", "s"),
+    "pause": lambda by, _: pause.pause(by.database, "ada"),
+    "resume": lambda by, _: pause.resume(by.database, by.tokens, "ada"),
+    "cancel": lambda by, _: pause.cancel_compression(by.database, "ada"),
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_no_command_works_on_an_erased_agent(told: Mailbox, eraser: Eraser, command: str) -> None:
+    told.ada.execute("UPDATE message SET session_id = 's' WHERE agent_id = %s")
+    node = told.ada.memories()["two"].id
+    eraser.erase_agent()
+    before = told.ada.lane()
+    with pytest.raises(NotFoundError):
+        COMMANDS[command](eraser, node)
+    assert told.ada.nodes() == []
+    assert told.waiting() == []
+    assert told.ada.lane() == before, "as if nobody had asked"
+
+
+def test_commands_work_in_the_next_life(told: Mailbox, eraser: Eraser) -> None:
+    eraser.erase_agent()
+    told.append("later [Rome]", ids=["m4"])
+    told.run()
+    found = COMMANDS["mention"](eraser, 0)
+    assert isinstance(found, FocusList)
+    assert [each.name for each in found.focus] == ["Oslo", "Rome"]
+    assert COMMANDS["consolidate"](eraser, 0)
 
 
 def test_an_agent_larger_than_a_bite_goes_whole(

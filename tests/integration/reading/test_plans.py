@@ -11,6 +11,7 @@ import pytest
 from sqlalchemy import event
 
 from memci.commands.erase_words import Words, find_messages
+from memci.domain.message import Message, Role
 from memci.reading.assemble import Assemble
 from memci.reading.keywords import Keywords
 from memci.reading.listings import Listings
@@ -18,11 +19,14 @@ from memci.reading.once_known import was_known
 from memci.reading.recall import Recall
 from memci.reading.search import Search
 from memci.shapes.read import ContextRequest, RecallRequest, SearchRequest
+from memci.storage.conversations import said_before
+from memci.storage.nodes import last_memories
+from memci.storage.reading.recall import dangling_links, steps_from
 from memci.storage.reading.sight import Sight
 from memci.storage.session import Database
 from memci.testing import database_copy
 from tests.support.crowd import fill
-from tests.support.stored import Reader
+from tests.support.stored import BEGIN, Reader
 
 pytestmark = pytest.mark.timeout(300)  # a million rows are put in first
 
@@ -57,6 +61,7 @@ def _fill(database: Database) -> None:
 def plans(reader: Reader, read: Callable[[], object]) -> list[dict[str, Any]]:
     """Plans of every statement that a read runs, with its own values."""
     asked: list[tuple[str, Any]] = []
+    reader.activity.flush()  # what earlier reads left is not written while this one is looked at
     with listening(reader.database, asked):
         read()
     found = []
@@ -179,6 +184,53 @@ def test_what_a_query_would_erase_is_found_by_index(crowded: Reader, query: str)
     words = Words.of(query, crowded.models.lexicon)
     read = check(plans(crowded, lambda: find_messages(crowded.database, "big", words, most=20)))
     assert ("message_term" in read) is bool(words.terms)
+
+
+@pytest.mark.parametrize("sight", SIGHTS, ids=str)
+def test_links_to_forgotten_nodes_are_judged_by_index(crowded: Reader, sight: dict[str, Any]):
+    """Also where most of a network is forgotten."""
+    asked = Sight(sight.get("session_id"), sight.get("user_id"), sight.get("as_of"))
+
+    def read() -> None:
+        with crowded.database.agent_snapshot("big") as connection:
+            dangling_links(connection, "big", [], asked)
+            steps_from(connection, "big", range(1, 100), [], asked)
+
+    found = check(plans(crowded, read))
+    assert "link" in found
+    assert ("message" in found) == bool(sight)
+
+
+def test_the_last_memories_of_sessions_are_one_look_into_an_index(crowded: Reader):
+    sessions = [None, *(f"s{number}" for number in range(100, 200))]
+    last: dict[str | None, int] = {}
+
+    def read() -> None:
+        with crowded.database.agent_snapshot("big") as connection:
+            last.update(last_memories(connection, "big", sessions))
+
+    (found,) = plans(crowded, read)
+    assert check([found]) == ["node", "node"]
+    assert {each["Index Name"] for each in scans(found) if "Index Name" in each} == {"node_session"}
+    assert len(last) == 100
+
+
+def test_what_was_said_before_is_one_look_into_an_index(crowded: Reader):
+    firsts = [
+        Message(
+            seq=SIZE, id="m", role=Role.USER, content="", said_at=BEGIN, session_id=session,
+            user_id=None,
+        )
+        for session in (None, *(f"s{number}" for number in range(100)))
+    ]  # fmt: skip
+
+    def read() -> None:
+        with crowded.database.agent_snapshot("big") as connection:
+            said_before(connection, "big", firsts, 8)
+
+    (found,) = plans(crowded, read)
+    assert check([found]) == ["message", "message"]
+    assert {each.get("Index Name") for each in scans(found)} == {"message_session"}
 
 
 @pytest.mark.parametrize("query", ["w1 w17 w250", None])

@@ -102,6 +102,80 @@ def test_what_is_out_of_sight_is_not_known_of(reader: Reader, filled: Stored):
     assert answer.miss is Miss.NEVER_KNOWN
 
 
+@pytest.fixture
+def forgotten(reader: Reader, filled: Stored) -> Stored:
+    """Forgotten memories of the pump's salary, which its focus point and others still tell of."""
+    for whose, user, session, tier in [
+        ("ann here", "ann", "s1", "long"), ("ann there", "ann", "s2", "short"),
+        ("bob there", "bob", "s2", "long"), ("nobody", None, None, "long"),
+    ]:  # fmt: skip
+        seq = filled.say(f"salary {whose}", user=user, session=session)
+        node = filled.remember(f"salary {whose}", [seq], user=user, session=session)
+        if tier == "short":
+            filled.execute("UPDATE node SET tier = 'short' WHERE agent_id = %s AND id = %s", node)
+        filled.link(1, node, hint=f"salary {whose}")
+        filled.forget(node)
+    return filled
+
+
+@pytest.mark.parametrize(
+    ("asked", "expected"),
+    [
+        ({}, {"ann here", "ann there", "bob there", "nobody"}),
+        ({"session_id": "s2"}, {"ann here", "ann there", "bob there", "nobody"}),
+        ({"session_id": "s1"}, {"ann here", "bob there", "nobody"}),
+        ({"user_id": "ann"}, {"ann here"}),
+        ({"user_id": "ann", "session_id": "s2"}, {"ann here", "ann there"}),
+        ({"user_id": "bob"}, {"bob there"}),
+        ({"user_id": "eve"}, set()),
+        ({"as_of": "2020-01-01T00:00:00Z"}, set()),
+    ],
+    ids=shown,
+)
+@pytest.mark.parametrize("keywords", [["salary"], ["salary", "pump"]], ids=shown)
+def test_what_was_out_of_sight_is_not_known_to_be_forgotten(
+    reader: Reader, forgotten: Stored, asked: Any, expected: Any, keywords: Any
+):
+    """Neither where links lead to it, nor where nothing matches."""
+    request = RecallRequest(keywords=keywords, format="structured", **asked)
+    answer = Recall(*reader.parts).run("alice", request)
+    assert isinstance(answer, RecallAnswer)
+    assert {each.hint for each in answer.forgotten} == {f"salary {each}" for each in expected}
+    if not answer.memories:
+        assert answer.miss is (Miss.FORGOTTEN if expected else Miss.NEVER_KNOWN)
+
+
+def test_where_no_trail_tells_the_tier_it_was_short(reader: Reader, forgotten: Stored):
+    forgotten.execute("UPDATE trail SET details = '{}' WHERE agent_id = %s AND event = 'forgotten'")
+    request = RecallRequest(keywords=["salary"], format="structured", session_id="s2")
+    answer = Recall(*reader.parts).run("alice", request)
+    assert isinstance(answer, RecallAnswer)
+    assert {each.hint for each in answer.forgotten} == {"salary ann there", "salary bob there"}
+
+
+@pytest.mark.parametrize(
+    ("asked", "miss"),
+    [
+        ({}, Miss.PENDING),
+        ({"user_id": "ann"}, Miss.PENDING),
+        ({"user_id": "ann", "session_id": "s1"}, Miss.PENDING),
+        ({"user_id": "bob"}, Miss.NEVER_KNOWN),
+        ({"session_id": "s2"}, Miss.NEVER_KNOWN),
+        ({"as_of": "2020-01-01T00:00:00Z"}, Miss.NEVER_KNOWN),
+    ],
+    ids=shown,
+)
+def test_what_waits_out_of_sight_is_not_known_of(
+    reader: Reader, filled: Stored, asked: Any, miss: Any
+):
+    seq = filled.say("the salary of ann", user="ann", session="s1", state="pending")
+    filled.queue(seq, seq)
+    request = RecallRequest(keywords=["salary"], format="structured", **asked)
+    answer = Recall(*reader.parts).run("alice", request)
+    assert isinstance(answer, RecallAnswer)
+    assert answer.miss is miss
+
+
 def test_all_messages_stay_in_sight(reader: Reader, alice: Stored):
     alice.say("the pump is broken", session="s2")
     answer = Search(*reader.parts).run("alice", SearchRequest(query="pump", session_id="s1"))

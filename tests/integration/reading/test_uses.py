@@ -119,6 +119,27 @@ def test_it_is_written_soon_by_itself_and_no_read_waits(reader: Reader, ferry: i
     log.close()
 
 
+def test_an_erasure_holds_up_no_other_agent(reader: Reader, ferry: int) -> None:
+    bob = Stored(reader, "bob")
+    bob.say("the ferry leaves at nine")
+    log = UseLog(reader.database, period_s=0.02)
+    given = Given(1, frozenset({1}), frozenset({1}), frozenset())
+    with reader.database.agent_transaction("alice") as erasing:
+        stand_alone(erasing, "alice")
+        log.note(use(ferry))
+        log.note(Use("bob", NewReceipt(uuid4(), "recall", {}, given=given)))
+        wait_until(lambda: kept_for_bob(reader), "his receipt is kept meanwhile", timeout_s=5)
+        assert not waiting(reader)
+        assert uses(reader) == {}
+    wait_until(lambda: uses(reader), "hers follows, though nobody reads any more")
+    log.close()
+
+
+def kept_for_bob(reader: Reader) -> int:
+    with reader.database.agent_snapshot("bob") as connection:
+        return int(connection.execute(text("SELECT count(*) FROM receipt")).scalar_one())
+
+
 def test_only_the_newest_are_held(reader: Reader, ferry: int) -> None:
     log = UseLog(reader.database, period_s=60, most=3)
     noted = [use(ferry) for _ in range(9)]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memci.cli.output import counted, hint_pending, printable, shortened
+from memci.cli.output import counted, escaped, hint_pending, print_json, printable, shortened
 
 
 @given(st.text())
@@ -14,6 +16,21 @@ def test_no_control_character_reaches_the_terminal(text: str):
     shown = printable(text)
     assert len(shown) == len(text)
     assert all(each.isprintable() or each in "\n\t" for each in shown)
+
+
+@given(st.dictionaries(st.text(), st.text() | st.lists(st.text())))
+def test_json_shows_nothing_unprintable_and_says_the_same(value: dict[str, object]):
+    shown = escaped(json.dumps(value, ensure_ascii=False, indent=2))
+    assert all(each.isprintable() or each == "\n" for each in shown)
+    assert json.loads(shown) == value
+
+
+def test_json_for_programs_cannot_rewrite_the_terminal(capsys: pytest.CaptureFixture[str]):
+    value = {"content": "\x9b2J \u202egpj.exe \u2066 \x1b[2J \U000e0001 你好 🎉"}
+    print_json(value)
+    printed = capsys.readouterr().out
+    assert json.loads(printed) == value
+    assert "\\u009b2J \\u202egpj.exe \\u2066 \\u001b[2J \\udb40\\udc01 你好 🎉" in printed
 
 
 def test_text_stays_as_it_is():
