@@ -176,8 +176,9 @@ class TestNodes:
         alice.forget(node_id)
         with pytest.raises(NotFoundError):
             listings.node("alice", node_id)
-        (event,) = listings.trail("alice", node_id, cursor=None, limit=5).events
-        assert (event.event, event.details["messages"]) == ("created", [1])
+        created, gone = listings.trail("alice", node_id, cursor=None, limit=5).events
+        assert (created.event, created.details["messages"]) == ("created", [1])
+        assert gone.event == "forgotten"
         with pytest.raises(NotFoundError):
             listings.trail("alice", 4242, cursor=None, limit=5)
 
