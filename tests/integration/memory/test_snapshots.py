@@ -143,7 +143,7 @@ def test_what_was_forgotten_since_is_told(ada: AgentUnderTest, listings: Listing
     assert (gone.id, gone.forgotten, gone.phrase) == (b, True, None)
     assert gone.last_event is not None
     assert (gone.last_event.event, gone.last_event.pass_number) == ("forgotten", 2)
-    assert gone.last_event.details == {"reason": "threshold"}
+    assert gone.last_event.details == {"reason": "threshold", "tier": "short"}
     assert (left.id, left.forgotten, left.last_event) == (a, False, None)
     words = {(each.source, each.target): (each.relation, each.dangling) for each in network.links}
     # The link of the forgotten one has no name any more; none of both dangled then.
