@@ -17,7 +17,8 @@ from tests.support.command_line import MEMCI, environment, run
 COMMANDS = (
     "up", "demo", "remember", "recall", "search", "context", "agents", "nodes", "watch", "plot",
     "jobs", "compress", "focus", "history", "sessions", "consolidate", "restore", "rebuild",
-    "retry", "discard", "cancel", "pause", "resume", "export", "import",
+    "retry", "discard", "cancel", "pause", "resume", "export", "import", "usage", "settings",
+    "erase", "reembed",
     "env", "keys", "db", "doctor",
 )  # fmt: skip
 HEAVY = (
