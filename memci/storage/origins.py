@@ -9,10 +9,10 @@ from uuid import UUID
 from sqlalchemy import Connection
 
 from memci.domain.memory.node import NodeKind
-from memci.domain.memory.span import Span
+from memci.domain.memory.passage import Passage, details_of, passages
 
 _ORIGIN = """
-SELECT t.details->'messages', t.details->'span', t.details->>'kind',
+SELECT t.details->'messages', t.details, t.details->>'kind',
        EXISTS (SELECT FROM node n WHERE n.agent_id = t.agent_id AND n.id = t.node_id),
        (SELECT count(*) FROM message m WHERE m.agent_id = t.agent_id AND m.seq IN (
             SELECT taken::bigint FROM jsonb_array_elements_text(t.details->'messages') AS o(taken)))
@@ -42,7 +42,7 @@ class Origin:
 
     kind: NodeKind
     seqs: tuple[int, ...]
-    span: Span | None
+    passages: tuple[Passage, ...]
     lives: bool
     complete: bool
 
@@ -52,11 +52,11 @@ def origin_of(connection: Connection, agent_id: str, node_id: int) -> Origin | N
     row = connection.exec_driver_sql(_ORIGIN, (agent_id, node_id)).first()
     if row is None:
         return None
-    seqs, span, kind, lives, stored = row
+    seqs, details, kind, lives, stored = row
     return Origin(
         kind=NodeKind(kind or NodeKind.MEMORY),
         seqs=tuple(seqs),
-        span=None if span is None else Span(*span),
+        passages=passages(seqs, details),
         lives=lives,
         complete=bool(seqs) and stored == len(set(seqs)),
     )
@@ -64,7 +64,7 @@ def origin_of(connection: Connection, agent_id: str, node_id: int) -> Origin | N
 
 def memory_telling(connection: Connection, agent_id: str, origin: Origin) -> int | None:
     """Return a living memory that was made of the same."""
-    span = None if origin.span is None else list(origin.span)
+    span = details_of(origin.passages).get("span")
     values = {"agent": agent_id, "seqs": list(origin.seqs), "span": span}
     return connection.exec_driver_sql(_TELLS, values).scalar()
 

@@ -18,8 +18,8 @@ from memci.domain.memory.likeness import Likeness
 from memci.domain.memory.link import LOCKED, Link
 from memci.domain.memory.node import NodeKind, NodeTier, NodeType
 from memci.domain.memory.parameters import MemoryParameters
+from memci.domain.memory.passage import Passage
 from memci.domain.memory.relation import relation_names
-from memci.domain.memory.span import Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class AnnotatedSegment:
     tier: NodeTier = NodeTier.LONG
     expires_at: datetime | None = None  # aware UTC; only of the short tier
     quoted: tuple[int, ...] = ()
-    span: Span | None = None  # where in its messages the text lies
+    passages: tuple[Passage, ...] = ()  # what of the messages it was made of
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.scan import Forgetting
 from memci.errors import ConflictError, NotFoundError
 from memci.queue.consolidation import ask_due
+from memci.smallmodel.offline.segmenter import OfflineSegmenter
 from memci.storage.nodes import forget_nodes
 from memci.storage.reading.recall import restorable
 from tests.support.models import ScriptedCompressor
@@ -251,3 +252,65 @@ def test_what_is_restored_after_its_term_does_not_stay_short(
     rebuilding.run()
     assert ada.memories()["A"].tier == "long"
     assert ada.lane().expire_at is None
+
+
+# Word for word.
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "text"),
+    [
+        (
+            "Where did you move last week?",
+            "Oslo it is [Oslo]",
+            "[Assistant: Where did you move last week (22–28 December 2025)?]\nUser: Oslo it is [Oslo]",
+        ),
+        (
+            "你上周五搬到哪里了？",
+            "奥斯陆 [奥斯陆]",
+            "[助手: 你上周五（2025-12-26）搬到哪里了？]\n用户: 奥斯陆 [奥斯陆]",
+        ),
+    ],
+    ids=["en", "zh"],
+)
+def test_one_that_quotes_the_question_before_it_comes_back_as_it_was(
+    ada: AgentUnderTest, rebuilding: Rebuilding, question: str, answer: str, text: str
+) -> None:
+    ada.create(ada.say(question, role="assistant", remember="auto"))
+    ada.execute("UPDATE message SET memory_state = 'filtered' WHERE agent_id = %s")
+    ada.say("and what somebody else has said since", remember="auto", session="s2")
+    ada.remember(answer)
+    old = ada.nodes("memory")[-1]
+    assert old.content == text
+    for _ in range(2):  # restored, it can be forgotten and restored again
+        ada.say("what nobody asked to remember", remember="never")
+        forget(ada, old.id)
+        rebuilding.restore(old.id)
+        rebuilding.run()
+        new = ada.nodes("memory")[-1]
+        assert new.id > old.id
+        assert (new.content, new.message_seqs) == (text, old.message_seqs)
+        old = new
+
+
+def test_every_memory_of_a_long_talk_comes_back_as_it_was(
+    ada: AgentUnderTest, rebuilding: Rebuilding
+) -> None:
+    """Messages too long for a memory are cut between sentences, and short ones are put together."""
+    ada.models.segmenter = OfflineSegmenter("bag-of-words")
+    english = [
+        f"Sentence {n} is of the mill in Delft, which I saw last Friday. " for n in range(60)
+    ]
+    chinese = [f"第{n}句话说的是上周五的德尔夫特磨坊和那条河。" for n in range(90)]
+    ada.create(ada.say("".join(english), "  Did you like it?", "".join(chinese), name="Ann"))
+    ada.create(ada.say("Yes,\n\n very  much", "喜欢", name="Bo"))
+    made = ada.nodes("memory")
+    assert len(made) > 4
+    for old in made:
+        forget(ada, old.id)
+        rebuilding.restore(old.id)
+    rebuilding.run()
+    again = ada.nodes("memory")
+    assert [(each.content, each.message_seqs) for each in again] == [
+        (each.content, each.message_seqs) for each in made
+    ]
