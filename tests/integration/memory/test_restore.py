@@ -261,9 +261,9 @@ def test_what_is_restored_after_its_term_does_not_stay_short(
     ("question", "answer", "text"),
     [
         (
-            "Where did you move last week?",
-            "Oslo it is [Oslo]",
-            "[Assistant: Where did you move last week (22–28 December 2025)?]\nUser: Oslo it is [Oslo]",
+            "Where did you go last week?",
+            "Oslo [Oslo]",
+            "[Assistant: Where did you go last week (22–28 December 2025)?]\nUser: Oslo [Oslo]",
         ),
         (
             "你上周五搬到哪里了？",
