@@ -25,9 +25,7 @@ class Retelling:
     parts: Sequence[Message]
 
 
-def retold(
-    connection: Connection, agent_id: str, passages: Sequence[Passage]
-) -> Retelling | None:
+def retold(connection: Connection, agent_id: str, passages: Sequence[Passage]) -> Retelling | None:
     """Return what a memory of these passages told; None: not all their messages are there."""
     seqs = {seq for passage in passages for seq in passage.messages}
     said = {each.seq: each for each in taken_messages(connection, agent_id, sorted(seqs))}

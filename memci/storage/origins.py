@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import NamedTuple
 from uuid import UUID
@@ -25,6 +26,9 @@ SELECT n.id FROM node n JOIN trail t ON t.agent_id = n.agent_id AND t.node_id = 
    AND t.event = 'created'
    AND t.details->'span' IS NOT DISTINCT FROM to_jsonb(%(span)s::bigint[])
  ORDER BY n.id DESC LIMIT 1
+"""
+_MADE_OF = """
+SELECT node_id, details FROM trail WHERE agent_id = %s AND node_id = ANY(%s) AND event = 'created'
 """
 _RESTORED = """
 SELECT (t.details->>'as')::bigint, (t.details->>'job')::uuid,
@@ -60,6 +64,14 @@ def origin_of(connection: Connection, agent_id: str, node_id: int) -> Origin | N
         lives=lives,
         complete=bool(seqs) and stored == len(set(seqs)),
     )
+
+
+def passages_of(
+    connection: Connection, agent_id: str, nodes: Collection[int]
+) -> dict[int, tuple[Passage, ...]]:
+    """Return what memories were made of, by node."""
+    rows = connection.exec_driver_sql(_MADE_OF, (agent_id, list(nodes)))
+    return {row.node_id: passages(row.details["messages"], row.details) for row in rows}
 
 
 def memory_telling(connection: Connection, agent_id: str, origin: Origin) -> int | None:

@@ -241,7 +241,9 @@ _OWN: Mapping[str, Check] = {
     "erased_message.digest": _is_digest,
     "lane.compress_cursor": _is_cursor,
     "trail.details": _fields(messages=_are_seqs, job=_is_uuid, kind=_is_text, **{"as": _is_seq}),
-    "replay_log.details": _fields(wanted=_are_seqs, entity=_is_text, at=_is_instant),
+    "replay_log.details": _fields(
+        wanted=_are_seqs, entity=_is_text, at=_is_instant, groups=_is_seq
+    ),
     "receipt.body": _fields(prefix=_is_prefix),
     "job.payload": _fields(seqs=_are_seqs, wanted=_are_seqs, edition=_is_seq, remember=_is_text),
 }
