@@ -10,7 +10,7 @@ from uuid import UUID
 
 from memci.domain.lane.job import Job
 from memci.domain.language import Language
-from memci.domain.memory.creation import AnnotatedSegment, Creation, attend
+from memci.domain.memory.creation import AnnotatedSegment, Creation, attend, joined_with
 from memci.domain.memory.focus import Focus
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.relation import relation_names
@@ -135,7 +135,8 @@ class MemoryCreation:
             refused |= dict.fromkeys(echoed.difference(wanted), FilterReason.ECHO)
         cut = annotated_segments(models, texts, background, refused)
         if told is not None:
-            cut = replace(cut, segments=[replace(each, text=told) for each in cut.segments])
+            again = [replace(each, text=told, restored=True) for each in cut.segments]
+            cut = replace(cut, segments=again)
         cut = replace(cut, segments=tiered(cut.segments, cut.judgements, received, parameters))
         texts = texts.pooled(cut.parts()).completed(models.embedder)
         relations = self._relations(cut.segments, focus, parameters.focus_limit)
@@ -154,11 +155,11 @@ class MemoryCreation:
     def _relations(
         self, segments: Sequence[AnnotatedSegment], focus: Focus, limit: int
     ) -> list[dict[str, str]]:
-        """Name the relation of each segment to each focus point that it will have (M6)."""
+        """Name the relation of each segment to each entity that it will be joined with (M6)."""
         relations = []
         for segment in segments:
             focus = attend(focus, segment, limit)
-            relations.append(self._named(segment, focus))
+            relations.append(self._named(segment, joined_with(focus, segment)))
         return relations
 
     def _named(self, segment: AnnotatedSegment, focus: Focus) -> dict[str, str]:

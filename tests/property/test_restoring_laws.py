@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from typing import Any
@@ -13,7 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memci.domain.language import language_of
-from memci.domain.memory.creation import AnnotatedSegment
+from memci.domain.memory.creation import AnnotatedSegment, attend, joined_with
+from memci.domain.memory.entity import Entity
+from memci.domain.memory.focus import Focus
 from memci.domain.memory.passage import details_of, passages
 from memci.domain.message import Message, Role
 from memci.jobs.conversation import Background, conversations
@@ -23,6 +25,7 @@ from memci.jobs.texts import MessageTexts
 from memci.smallmodel.ports import TopicSegment, Vectors
 from memci.storage.index import Embedded
 from tests.support.models import ScriptedModels
+from tests.support.pure_network import segment
 
 BEGIN = datetime(2026, 3, 6, 9, tzinfo=UTC)
 SAID = st.sampled_from([
@@ -88,10 +91,28 @@ def made_of(talk: list[Message], data: st.DataObject) -> list[AnnotatedSegment]:
 @given(talk=talks(), data=st.data())
 def test_a_memory_is_told_again_word_for_word(talk: list[Message], data: st.DataObject) -> None:
     said = {each.seq: each for each in talk}
-    for segment in made_of(talk, data):
-        seqs = (*segment.quoted, *segment.seqs)
-        known = passages(seqs, details_of(segment.passages))
+    for made in made_of(talk, data):
+        seqs = (*made.quoted, *made.seqs)
+        known = passages(seqs, details_of(made.passages))
         again = retelling({seq: said[seq] for seq in seqs}, known)
-        assert again.text == segment.text
-        assert [part.seq for part in again.parts] == list(segment.seqs)
-        assert known == segment.passages
+        assert again.text == made.text
+        assert [part.seq for part in again.parts] == list(made.seqs)
+        assert known == made.passages
+
+
+NAMES = st.lists(st.sampled_from("abcdefg"), max_size=5, unique=True)
+
+
+@settings(max_examples=500, deadline=None)
+@given(focus=NAMES, about=st.lists(NAMES, min_size=1, max_size=3), limit=st.integers(0, 6))
+def test_what_is_restored_takes_no_place_of_what_is_talked_about(
+    focus: list[str], about: list[list[str]], limit: int
+) -> None:
+    now: Focus = tuple(map(Entity.named, focus[:limit]))
+    for names in about:
+        restored = replace(segment("told long ago", names), restored=True)
+        after = attend(now, restored, limit)
+        assert after[len(after) - len(now) :] == now
+        assert len(after) <= limit
+        assert {each.key for each in joined_with(after, restored)} >= set(names)
+        now = after

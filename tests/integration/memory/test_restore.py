@@ -45,8 +45,12 @@ def test_it_comes_back_whole_as_a_new_node_in_todays_focus(
     assert new.id > old
     assert new.content == "A story of [Grace] and the sea"
     assert new.message_seqs == [1]
-    assert ada.focus() == ["Grace"]
-    assert (new.id, ada.nodes("entity")[-1].id) in ada.links()
+    assert ada.focus() == ["Oslo"], "what is talked about today stays in the focus"
+    entities = {node.content: node.id for node in ada.nodes("entity")}
+    for name in ("Oslo", "Grace"):
+        for ends in ((new.id, entities[name]), (entities[name], new.id)):
+            assert ada.links()[ends].strength == 1.0
+            assert ada.links()[ends].relation == "about"
     assert ada.trail(old)[-1] == "restored"
     assert ada.trail(new.id) == ["created", "restored"]
     details = ada.rows(
@@ -252,6 +256,43 @@ def test_what_is_restored_after_its_term_does_not_stay_short(
     rebuilding.run()
     assert ada.memories()["A"].tier == "long"
     assert ada.lane().expire_at is None
+
+
+def test_many_that_are_restored_leave_the_focus_to_what_is_talked_about(
+    ada: AgentUnderTest, rebuilding: Rebuilding
+) -> None:
+    ada.parameters = MemoryParameters(focus_limit=3)
+    said = [f"{name} is far away [{name}]" for name in ("Rome", "Lima", "Bonn", "Cairo")]
+    ada.remember(*said, session="long ago")
+    old = [node.id for node in ada.nodes("memory")]
+    forget(ada, *(node.id for node in ada.nodes()))
+    ada.execute("DELETE FROM focus WHERE agent_id = %s")
+    ada.remember("A [Grace] and [Luigi]", session="today")
+    assert ada.focus() == ["Luigi", "Grace"]
+    for node in old:
+        rebuilding.restore(node)
+    rebuilding.run()
+    assert ada.focus() == ["Rome", "Luigi", "Grace"], "it takes what is free, and gives way first"
+    assert [node.content for node in ada.nodes("memory")][1:] == said
+    entities = {node.content: node.id for node in ada.nodes("entity")}
+    for node, name in zip(ada.nodes("memory")[1:], ("Rome", "Lima", "Bonn", "Cairo"), strict=True):
+        joined = {ends[1] for ends in ada.links() if ends[0] == node.id}
+        assert joined >= {entities[each] for each in (name, "Rome", "Luigi", "Grace")}
+    ada.remember("C [Oslo]", session="today")
+    assert ada.focus() == ["Luigi", "Grace", "Oslo"]
+
+
+def test_a_network_without_a_focus_links_what_is_restored_to_what_it_is_about(
+    ada: AgentUnderTest, rebuilding: Rebuilding
+) -> None:
+    ada.remember("A [Grace]")
+    (old,) = ada.nodes("memory")
+    forget(ada, old.id)
+    ada.parameters = MemoryParameters(focus_limit=0)
+    rebuilding.restore(old.id)
+    rebuilding.run()
+    (new,) = ada.nodes("memory")
+    assert {ends for ends in ada.links() if ends[0] == new.id}
 
 
 # Word for word.
