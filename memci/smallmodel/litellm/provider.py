@@ -128,7 +128,6 @@ class Provider:
         try:
             return within(self.timeout_s, call)
         except Exception as error:  # noqa: BLE001 - it raises whatever it likes
-            import traceback; open("/tmp/memci/llmerr.txt","a").write("".join(traceback.format_exception(error)))
             raise understood(error, self.model) from None
 
     def _spent(self, usage: Any) -> Spent:

@@ -38,6 +38,8 @@ _LESS_UNKNOWN = 0.6
 _CUT_WRONGLY = re.compile("[我你您他她它们这那是的了吗呢吧啊]|聊|对$|^时")
 _LONGEST_CHINESE_COMPOUND = 8
 _PLAIN = re.compile(r"[\w.+#-]+")
+# [photo: a dog], 【语音】: what a message carries beside its words; every such message says it.
+_LABEL = re.compile(r"[\[【]\s*([^\[\]【】:：\n]{1,20}?)\s*[:：\]】]")
 
 
 def keywords(
@@ -47,11 +49,19 @@ def keywords(
     chinese_text = language is Language.CHINESE
     scores = _chinese_scores(tagged) if chinese_text else _english_scores(text)
     room = max(_FEWEST, len(text) // _CHARACTERS_PER_KEYWORD[language])
-    return _best([*names, *_ranked(scores)], min(room, MOST_KEYWORDS)) or _any_word(text, tagged)
+    labels = {label.lower() for label in _LABEL.findall(text)}
+    candidates = [word for word in _ranked(scores) if not _has_label(word, labels)]
+    return _best([*names, *candidates], min(room, MOST_KEYWORDS)) or _any_word(text, tagged)
 
 
 def _ranked(scores: dict[str, float]) -> list[str]:
     return sorted(scores, key=lambda word: -scores[word])  # stable: first mentioned first
+
+
+def _has_label(candidate: str, labels: Iterable[str]) -> bool:
+    parts = candidate.split()
+    # Chinese compounds are written without a space.
+    return any(label in parts or (not label.isascii() and label in candidate) for label in labels)
 
 
 def _best(candidates: Iterable[str], most: int) -> list[str]:

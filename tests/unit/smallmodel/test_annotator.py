@@ -54,6 +54,24 @@ def test_keywords_name_what_the_text_is_about(annotator):
     assert any("数据库" in word for word in chinese.keywords)
 
 
+@pytest.mark.parametrize(
+    ("text", "label", "thing"),
+    [
+        (
+            "Ada: At the lake. [photo: a photo of a dog on a boat]\nBen: Fine! [photo: a photo]",
+            "photo",
+            "boat",
+        ),
+        ("小李：[图片]\n小李：[图片]\n小李：我们家的猫生了三只小猫", "图片", "猫"),
+        ("【语音】明天的会议改到三号会议室【语音】", "语音", "会议室"),
+    ],
+)
+def test_the_label_of_what_a_message_carries_is_no_keyword(annotator, text, label, thing):
+    (notes,) = annotator.annotate([text])
+    assert not any(label in keyword for keyword in notes.keywords)
+    assert any(thing in keyword for keyword in notes.keywords)
+
+
 def test_annotations_keep_their_bounds(annotator):
     huge = "x" * 1_000_000
     for text in ["", " ", "OK", "😀", "she", huge, f"{huge} Berlin", "中" * 100_000, "a" * 70]:
