@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from memci.broker.token import Tokens
 from memci.domain.memory.node import NodeKind
+from memci.domain.memory.passage import details_of
 from memci.errors import ConflictError, NotFoundError
 from memci.queue.steps import submit_restore
 from memci.queue.submit import lock_agent, unlock_lane
@@ -33,7 +34,7 @@ def run(database: Database, tokens: Tokens, agent_id: str, node_id: int) -> Rest
                 f"node {node_id} was restored as node {before.node_id}, which is forgotten: "
                 "restore that one"
             )
-        payload = {"node": node_id, "seqs": origin.seqs, "span": origin.span}
+        payload = {"node": node_id, "seqs": origin.seqs, **details_of(origin.passages)}
         job_id = submit_restore(connection, agent_id, payload)
     # A worker that looked while the lane was locked has gone again.
     tokens.wake_lane(agent_id)

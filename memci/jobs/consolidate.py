@@ -9,17 +9,11 @@ from typing import Any
 from uuid import UUID
 
 from memci.domain.lane.job import Job
-from memci.domain.memory.consolidation import (
-    ALIKE_COSINE,
-    ShortMemory,
-    groups,
-    joined_links,
-    merged,
-)
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.replay import ReplayEvent
 from memci.domain.memory.tier import Promotion, Settled, promotion
-from memci.jobs.short_terms import HOUR_S, MOST_COMPARED, note_short_terms
+from memci.jobs.alike import Alike
+from memci.jobs.short_terms import HOUR_S, note_short_terms
 from memci.queue.consolidation import CONSOLIDATE_KIND
 from memci.queue.handler import Effect
 from memci.storage.parameters import parameters_of
@@ -28,16 +22,15 @@ from memci.storage.replay_log import log_event
 from memci.storage.session import Connection, Database
 from memci.storage.short_memories import (
     Term,
-    alike_pairs,
     due_memories,
     made_of,
     mark_compared,
     settle,
-    short_memories,
-    young_memories,
 )
-from memci.storage.trail import TrailEvent, append_trail
-from memci.storage.versions import links_at, merge, new_node_id
+
+# Groups that one job merges, so that the lane is not locked for long; the rest go to the next.
+MOST_MERGED = 100
+_ALL = 2**31
 
 
 def utc_now() -> datetime:
@@ -68,45 +61,33 @@ class Consolidation:
 
     def prepare(self, job: Job) -> Effect:
         """Find which memories tell the same; the effect looks whether they still do."""
-        return self._find(job.agent_id, job.id, self._clock())
+        return self._find(job.agent_id, job.id, self._clock(), MOST_MERGED)
 
     def again(self, agent_id: str, job_id: UUID, details: Mapping[str, Any]) -> Effect:
         """Do so as an earlier job did, for a network that is rebuilt (M24).
 
-        It settles what that job did, as ``details`` tell: when a session ended, and what was read
-        by then, is known no more.
+        It takes as many groups and settles what that job did, as ``details`` tell: when a session
+        ended, and what was read by then, is known no more.
         """
         now = datetime.fromisoformat(details["at"])
-        return self._find(
-            agent_id, job_id, now, [Settled.read(each) for each in details["settled"]]
-        )
+        settled = [Settled.read(each) for each in details["settled"]]
+        # Older logs do not tell: there was no limit.
+        return self._find(agent_id, job_id, now, details.get("groups", _ALL), settled)
 
     def _find(
-        self, agent_id: str, job_id: UUID, now: datetime, again: Sequence[Settled] | None = None
+        self,
+        agent_id: str,
+        job_id: UUID,
+        now: datetime,
+        most: int,
+        again: Sequence[Settled] | None = None,
     ) -> Effect:
         with self._database.agent_snapshot(agent_id) as connection:
             parameters = parameters_of(connection, agent_id, self._defaults)
-            found = _Found((), (), {})
+            found = Alike((), (), {})
             if parameters.simplemem_enabled:
-                found = _find(connection, agent_id)
+                found = Alike.find(connection, agent_id).first(most)
         return _Effect(agent_id, job_id, parameters, found, now, again)
-
-
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """Memories that were compared with all others, and groups of them that tell the same."""
-
-    compared: Sequence[int]
-    groups: Sequence[tuple[int, ...]]
-    memories: Mapping[int, ShortMemory]
-
-
-def _find(connection: Connection, agent_id: str) -> _Found:
-    young = young_memories(connection, agent_id, MOST_COMPARED)
-    pairs = alike_pairs(connection, agent_id, young, ALIKE_COSINE)
-    memories = short_memories(connection, agent_id, {node for pair in pairs for node in pair})
-    alike = [pair for pair in pairs if memories.keys() >= set(pair)]
-    return _Found(young, groups(memories, alike), memories)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,51 +95,36 @@ class _Effect:
     agent_id: str
     job_id: UUID
     parameters: MemoryParameters
-    found: _Found
+    found: Alike
     now: datetime
     again: Sequence[Settled] | None
 
     def __call__(self, connection: Connection) -> Mapping[str, Any]:
         _, pass_number = position(connection, self.agent_id)
         mark_compared(connection, self.agent_id, self.found.compared)
-        made = [self._merge(connection, group, pass_number) for group in self.found.groups]
-        merges = [each for each in made if each is not None]
+        merges = self.found.merge(connection, self.agent_id, self.job_id, pass_number)
         settled = self._settle(connection, pass_number)
         if merges or settled or self.found.compared:
-            written = [each.written() for each in settled]
-            details = {"at": self.now.isoformat(), "settled": written}
-            event = ReplayEvent.CONSOLIDATED
-            log_event(connection, self.agent_id, event, self.job_id, details=details)
+            self._log(connection, settled)
         if self.again is None:
-            note_short_terms(connection, self.agent_id, self.parameters)
+            left_out = self.found.left_out
+            note_short_terms(connection, self.agent_id, self.parameters, left_out=left_out)
         return {
             "compared": len(self.found.compared),
-            "merged": sum(count for _, count in merges),
-            "nodes": [node for node, _ in merges],
+            "merged": sum(len(each.group) for each in merges),
+            "nodes": [each.whole.id for each in merges],
             "settled": len(settled),
             "promoted": sum(each.reason is not None for each in settled),
         }
 
-    def _merge(
-        self, connection: Connection, group: tuple[int, ...], pass_number: int
-    ) -> tuple[int, int] | None:
-        """Merge a group, unless one of it is no longer as it was; return the new id and how many.
-
-        A memory without a link would be forgotten at once: what is linked among itself alone stays
-        as it is.
-        """
-        memories = short_memories(connection, self.agent_id, group)
-        if any(memories.get(node) != self.found.memories[node] for node in group):
-            return None
-        links = joined_links(links_at(connection, self.agent_id, group), group, 0)
-        if not any(link.source == 0 for link in links):
-            return None
-        new = new_node_id(connection, self.agent_id)
-        whole, teller = merged([memories[node] for node in group], new)
-        merge(connection, self.agent_id, group, whole, teller, pass_number)
-        details = {"job": str(self.job_id), "messages": whole.seqs, "from": list(group)}
-        append_trail(connection, self.agent_id, TrailEvent.CREATED, pass_number, {new: details})
-        return new, len(group)
+    def _log(self, connection: Connection, settled: Sequence[Settled]) -> None:
+        details = {
+            "at": self.now.isoformat(),
+            "settled": [each.written() for each in settled],
+            "groups": len(self.found.groups),
+        }
+        event = ReplayEvent.CONSOLIDATED
+        log_event(connection, self.agent_id, event, self.job_id, details=details)
 
     def _settle(self, connection: Connection, pass_number: int) -> list[Settled]:
         """End the short terms that are over; return which, and what spoke for each."""

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from memci.domain.lane.job import Job
 from memci.domain.language import Language
-from memci.domain.memory.creation import AnnotatedSegment, Creation, attend
+from memci.domain.memory.creation import AnnotatedSegment, Creation, attend, joined_with
 from memci.domain.memory.focus import Focus
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.relation import relation_names
@@ -106,20 +106,21 @@ class MemoryCreation:
         read: Callable[[Connection], list[Message]],
         *,
         wanted: Collection[int] = (),
-        parts: bool = False,
+        told: str | None = None,
         refused: Mapping[int, FilterReason] | None = None,
     ) -> Thinking:
         """Think about the messages that ``read`` returns; write nothing.
 
         Those ``wanted`` pass every filter; which do not is known when ``refused`` is given.
-        ``parts``: they are not whole, so what is known of those that are stored does not hold.
+        ``told``: they are what a memory with this text was made of, not whole messages, so what
+        is known of those that are stored does not hold.
         """
         with self._database.agent_snapshot(agent_id) as connection:
             self._guard.check(connection)
             parameters = parameters_of(connection, agent_id, self._defaults)
             messages = read(connection)
             focus = focus_of(connection, agent_id)
-            known = self._known(connection, agent_id, [] if parts else messages)
+            known = self._known(connection, agent_id, messages if told is None else [])
             model, reached = self._models.embedder.model, reach(parameters)
             background = Background.read(connection, agent_id, messages, reached, model)
             echoed = frozenset[int]()
@@ -133,6 +134,9 @@ class MemoryCreation:
             refused = refusals(texts, background, parameters, wanted)
             refused |= dict.fromkeys(echoed.difference(wanted), FilterReason.ECHO)
         cut = annotated_segments(models, texts, background, refused)
+        if told is not None:
+            again = [replace(each, text=told, restored=True) for each in cut.segments]
+            cut = replace(cut, segments=again)
         cut = replace(cut, segments=tiered(cut.segments, cut.judgements, received, parameters))
         texts = texts.pooled(cut.parts()).completed(models.embedder)
         relations = self._relations(cut.segments, focus, parameters.focus_limit)
@@ -151,11 +155,11 @@ class MemoryCreation:
     def _relations(
         self, segments: Sequence[AnnotatedSegment], focus: Focus, limit: int
     ) -> list[dict[str, str]]:
-        """Name the relation of each segment to each focus point that it will have (M6)."""
+        """Name the relation of each segment to each entity that it will be joined with (M6)."""
         relations = []
         for segment in segments:
             focus = attend(focus, segment, limit)
-            relations.append(self._named(segment, focus))
+            relations.append(self._named(segment, joined_with(focus, segment)))
         return relations
 
     def _named(self, segment: AnnotatedSegment, focus: Focus) -> dict[str, str]:

@@ -22,6 +22,7 @@ from memci.domain.memory.entity import Entity
 from memci.domain.memory.likeness import Likeness
 from memci.domain.memory.node import NodeKind
 from memci.domain.memory.parameters import MemoryParameters
+from memci.domain.memory.passage import details_of
 from memci.smallmodel.ports import Vectors
 from memci.storage.focus import focus_of, replace_focus
 from memci.storage.index import Embedded, Terms, index_nodes
@@ -145,8 +146,8 @@ def _origin(node: NewNode, thoughts: list[Thought]) -> dict[str, Any]:
     """Return what the trail keeps of where a node comes from, so that it can be restored."""
     if node.segment is None:
         return {"messages": node.seqs, "kind": node.kind}
-    span = thoughts[node.segment].segment.span
-    return {"messages": node.seqs, **({"span": span} if span else {})}
+    made_of = thoughts[node.segment].segment.passages
+    return {"messages": node.seqs, **details_of(made_of)}
 
 
 def _keys(segments: Collection[AnnotatedSegment], focus: Collection[Entity]) -> set[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -12,19 +11,20 @@ from memci.domain.lane.job import Job
 from memci.domain.language import language_of
 from memci.domain.memory.node import NodeKind
 from memci.domain.memory.parameters import MemoryParameters
+from memci.domain.memory.passage import Passage, passages
 from memci.domain.memory.replay import ReplayEvent
-from memci.domain.memory.span import Span, cut_out
 from memci.domain.message import Message
 from memci.jobs.beliefs import Beliefs
 from memci.jobs.create import MemoryCreation
 from memci.jobs.growth import Growth, Thought, numbers_of
+from memci.jobs.retelling import Retelling, retold
 from memci.jobs.short_terms import note_created
 from memci.queue.handler import Effect
 from memci.queue.steps import RESTORE_KIND
 from memci.smallmodel.ports import TopicSegment, Vectors
 from memci.smallmodel.registry import SmallModels
 from memci.storage.beliefs import superseded_telling, unsuperseded
-from memci.storage.memory_state import lock_messages, taken_messages
+from memci.storage.memory_state import lock_messages
 from memci.storage.passes import position
 from memci.storage.replay_log import log_event
 from memci.storage.session import Connection, Database
@@ -35,8 +35,8 @@ from memci.storage.versions import supersede
 class MemoryRestoring:
     """Makes the memory that the payload tells of anew: a new node, linked to today's focus.
 
-    ``node`` is the forgotten one, ``seqs`` its messages, and ``span`` where in them its text lies
-    (absent: all of it). Erased messages make nothing.
+    ``node`` is the forgotten one, ``seqs`` its messages, and the rest what of them it was made of
+    (``details_of``; absent: all of it). Erased messages make nothing.
     """
 
     kind = RESTORE_KIND
@@ -44,6 +44,7 @@ class MemoryRestoring:
 
     def __init__(self, database: Database, models: SmallModels, defaults: MemoryParameters) -> None:
         """Take the parameters of agents that set none."""
+        self._database = database
         self._creation = MemoryCreation(database, replace(models, segmenter=_Whole()), defaults)
 
     def prepare(self, job: Job) -> Effect:
@@ -57,14 +58,14 @@ class MemoryRestoring:
     def _think(
         self, agent_id: str, job_id: UUID, payload: Mapping[str, Any], *, again: bool
     ) -> Effect:
-        seqs = [int(seq) for seq in payload["seqs"]]
-        span = Span(*payload["span"]) if payload.get("span") else None
-        read = partial(_parts, agent_id=agent_id, seqs=seqs, span=span)
+        seqs = tuple(int(seq) for seq in payload["seqs"])
+        made_of = passages(seqs, payload)
+        with self._database.agent_snapshot(agent_id) as connection:
+            telling = retold(connection, agent_id, made_of) or Retelling("", ())
         growth, _, thoughts, _, beliefs = self._creation.think(
-            agent_id, job_id, read, wanted=seqs, parts=True
+            agent_id, job_id, lambda _: list(telling.parts), wanted=seqs, told=telling.text
         )
-        if span is not None:
-            thoughts = [_told_by(thought, seqs, span) for thought in thoughts]
+        thoughts = [_made_of(thought, seqs, made_of) for thought in thoughts]
         return _Effect(growth, thoughts, dict(payload), beliefs, again)
 
 
@@ -130,21 +131,8 @@ class _Whole:
         return [TopicSegment(text, tuple(each.seq for each in messages), language_of(text))]
 
 
-def _parts(
-    connection: Connection, *, agent_id: str, seqs: Sequence[int], span: Span | None
-) -> list[Message]:
-    """Return the messages, cut down to the span; none when one of them is gone."""
-    messages = taken_messages(connection, agent_id, seqs)
-    if span is None or len(messages) < len(set(seqs)):
-        return messages if span is None else []
-    texts = cut_out([message.text for message in messages], span)
-    parts = [
-        replace(message, content=text, tool_calls=())
-        for message, text in zip(messages, texts, strict=True)
-    ]
-    return [part for part in parts if part.text.strip()]
-
-
-def _told_by(thought: Thought, seqs: Sequence[int], span: Span) -> Thought:
-    """Return it with where it lies in the whole messages, as it was known when it was made."""
-    return replace(thought, segment=replace(thought.segment, seqs=tuple(seqs), span=span))
+def _made_of(thought: Thought, seqs: tuple[int, ...], passages: tuple[Passage, ...]) -> Thought:
+    """Return it with what it was made of, as it was known when it was made."""
+    return replace(
+        thought, segment=replace(thought.segment, seqs=seqs, quoted=(), passages=passages)
+    )

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from memci.domain.memory.creation import AnnotatedSegment
 from memci.domain.memory.entity import key_entities
-from memci.domain.memory.span import Span, spans
+from memci.domain.memory.passage import Passage
+from memci.domain.memory.span import Span, solid_length, stretches
 from memci.domain.memory.wording import leans_on, worded
 from memci.domain.message import Message, Role
 from memci.errors import SmallModelAnswerError
@@ -49,7 +50,7 @@ def is_long(message: Message) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Cut:
-    """A segment, the messages that it came from, and the question that it leans on.
+    """A segment, what of each message it came from, and the question that it leans on.
 
     ``speakers`` are the names of those who speak with each other.
     """
@@ -92,15 +93,23 @@ def _cuts(
     cut = models.segmenter.segment(messages, texts.rows_of(messages))
     _check_cut(messages, cut)
     places = {message.seq: place for place, message in enumerate(conversation)}
-    said = {message.seq: message.text for message in messages}
+    lengths = [solid_length(segment.text) for segment in cut]
+    texts_by_seq = {message.seq: message.text for message in messages}
     speakers = frozenset(
         each.name for each in conversation if each.name and each.role is not Role.TOOL
     )
-    found = spans(said, ((each.seqs, each.text) for each in cut))
-    for segment, span in zip(cut, found, strict=True):
-        sources = [conversation[places[seq]] for seq in segment.seqs]
-        before = conversation[: places[sources[0].seq]]
-        yield _Cut(segment, sources, leans_on(sources[0], before), span, speakers)
+    for segment, stretch in zip(cut, stretches(texts_by_seq, lengths), strict=True):
+        if tuple(stretch.parts) != tuple(segment.seqs):
+            raise SmallModelAnswerError("the segmenter named other messages than its text is from")
+        first = places[segment.seqs[0]]
+        question = leans_on(conversation[first], conversation[:first])
+        parts = [
+            replace(conversation[places[seq]], content=part, tool_calls=())
+            for seq, part in stretch.parts.items()
+        ]
+        # Blanks are what they were: so it is cut out again the same when it is restored (M24).
+        told = replace(segment, text=stretch.text)
+        yield _Cut(told, parts, question, stretch.span, speakers)
 
 
 def _check_cut(messages: Sequence[Message], cut: Sequence[TopicSegment]) -> None:
@@ -119,6 +128,7 @@ def _annotated(cut: _Cut, annotation: Annotation) -> AnnotatedSegment:
     """Put a segment and its annotation together; what a model answers is cut to its limits."""
     segment, first = cut.segment, cut.messages[0]
     keywords = _words(annotation.keywords)[:_MOST_KEYWORDS]
+    quoted = (cut.question.seq,) if cut.question else ()
     return AnnotatedSegment(
         text=worded(segment.text, cut.messages, segment.language, cut.question),
         seqs=segment.seqs,
@@ -130,8 +140,8 @@ def _annotated(cut: _Cut, annotation: Annotation) -> AnnotatedSegment:
         session_id=first.session_id,
         user_id=first.user_id,
         said_at=first.said_at,
-        quoted=(cut.question.seq,) if cut.question else (),
-        span=cut.span,
+        quoted=quoted,
+        passages=(Passage(segment.seqs, cut.span, quoted),),
     )
 
 

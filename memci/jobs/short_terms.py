@@ -15,8 +15,12 @@ MOST_COMPARED = 500
 HOUR_S = 3600
 
 
-def note_short_terms(connection: Connection, agent_id: str, parameters: MemoryParameters) -> None:
+def note_short_terms(
+    connection: Connection, agent_id: str, parameters: MemoryParameters, *, left_out: bool = False
+) -> None:
     """Note on the lane when the next short term ends, and how many memories are to be compared.
+
+    There is another job for those of which there were too many (``left_out``) for one.
 
     Whatever becomes of its memories at once, upkeep finds by it those whose terms are over (R5).
     """
@@ -26,7 +30,7 @@ def note_short_terms(connection: Connection, agent_id: str, parameters: MemoryPa
     if parameters.simplemem_enabled:
         left = len(young_memories(connection, agent_id, MOST_COMPARED))
     count_new(connection, agent_id, left)
-    if left == MOST_COMPARED:
+    if left and (left_out or left == MOST_COMPARED):
         ask_next(connection, agent_id)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import NamedTuple
 from uuid import UUID
@@ -9,10 +10,10 @@ from uuid import UUID
 from sqlalchemy import Connection
 
 from memci.domain.memory.node import NodeKind
-from memci.domain.memory.span import Span
+from memci.domain.memory.passage import Passage, details_of, passages
 
 _ORIGIN = """
-SELECT t.details->'messages', t.details->'span', t.details->>'kind',
+SELECT t.details->'messages', t.details, t.details->>'kind',
        EXISTS (SELECT FROM node n WHERE n.agent_id = t.agent_id AND n.id = t.node_id),
        (SELECT count(*) FROM message m WHERE m.agent_id = t.agent_id AND m.seq IN (
             SELECT taken::bigint FROM jsonb_array_elements_text(t.details->'messages') AS o(taken)))
@@ -25,6 +26,9 @@ SELECT n.id FROM node n JOIN trail t ON t.agent_id = n.agent_id AND t.node_id = 
    AND t.event = 'created'
    AND t.details->'span' IS NOT DISTINCT FROM to_jsonb(%(span)s::bigint[])
  ORDER BY n.id DESC LIMIT 1
+"""
+_MADE_OF = """
+SELECT node_id, details FROM trail WHERE agent_id = %s AND node_id = ANY(%s) AND event = 'created'
 """
 _RESTORED = """
 SELECT (t.details->>'as')::bigint, (t.details->>'job')::uuid,
@@ -42,7 +46,7 @@ class Origin:
 
     kind: NodeKind
     seqs: tuple[int, ...]
-    span: Span | None
+    passages: tuple[Passage, ...]
     lives: bool
     complete: bool
 
@@ -52,19 +56,27 @@ def origin_of(connection: Connection, agent_id: str, node_id: int) -> Origin | N
     row = connection.exec_driver_sql(_ORIGIN, (agent_id, node_id)).first()
     if row is None:
         return None
-    seqs, span, kind, lives, stored = row
+    seqs, details, kind, lives, stored = row
     return Origin(
         kind=NodeKind(kind or NodeKind.MEMORY),
         seqs=tuple(seqs),
-        span=None if span is None else Span(*span),
+        passages=passages(seqs, details),
         lives=lives,
         complete=bool(seqs) and stored == len(set(seqs)),
     )
 
 
+def passages_of(
+    connection: Connection, agent_id: str, nodes: Collection[int]
+) -> dict[int, tuple[Passage, ...]]:
+    """Return what memories were made of, by node."""
+    rows = connection.exec_driver_sql(_MADE_OF, (agent_id, list(nodes)))
+    return {row.node_id: passages(row.details["messages"], row.details) for row in rows}
+
+
 def memory_telling(connection: Connection, agent_id: str, origin: Origin) -> int | None:
     """Return a living memory that was made of the same."""
-    span = None if origin.span is None else list(origin.span)
+    span = details_of(origin.passages).get("span")
     values = {"agent": agent_id, "seqs": list(origin.seqs), "span": span}
     return connection.exec_driver_sql(_TELLS, values).scalar()
 

@@ -19,8 +19,8 @@ ORDER BY id
 class TrailEvent(StrEnum):
     """What can happen to a node."""
 
-    CREATED = "created"  # job, messages, and span (memory/span.py) or kind, of an entity; from:
-    # the memories that were merged into it
+    CREATED = "created"  # job, messages, and what of them (memory/passage.py) or kind, of an
+    # entity; from: the memories that were merged into it
     COMPRESSED = "compressed"  # from, to: characters
     FORGOTTEN = "forgotten"  # reason; tier: as it was at the end
     RESTORED = "restored"  # as: of the forgotten node, the new one; of: the other way round

@@ -183,7 +183,7 @@ def links(draw: st.DrawFn) -> list[Link]:
 @MANY
 @given(links(), st.sets(st.integers(1, 6), min_size=2))
 def test_links_are_joined_and_none_becomes_stronger(made, group):
-    joined = joined_links(made, group, 99)
+    joined = joined_links(made, dict.fromkeys(group, 99))
     ends = {(each.source, each.target): each for each in joined}
     assert len(ends) == len(joined)
     assert not any(each.source in group or each.target in group for each in joined)

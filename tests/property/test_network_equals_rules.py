@@ -104,7 +104,8 @@ def test_a_network_is_what_the_rules_make_of_its_history(
                 pure.run_pass()
             else:
                 said, session = event
-                texts = [f"{text} {' '.join(f'[{n}]' for n in names)}" for text, names in said]
+                marked = [f"{text} {' '.join(f'[{n}]' for n in names)}" for text, names in said]
+                texts = [text.strip() for text in marked]  # no blanks around a memory
                 ada.remember(*texts, session=session)
                 annotated = [ada.models.annotator.annotate([text])[0] for text in texts]
                 pure.remember(

@@ -32,7 +32,7 @@ THOROUGH = settings(
 
 told = st.text("abcd efg 你好天气", min_size=1, max_size=40).filter(str.strip)
 texts = st.builds(
-    lambda text, names: " ".join([text, *(f"[{name}]" for name in names)]),
+    lambda text, names: " ".join([text, *(f"[{name}]" for name in names)]).strip(),
     told,
     st.lists(st.sampled_from(NAMES), max_size=3),
 )

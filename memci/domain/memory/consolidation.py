@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
+from typing import Any
 
 from memci.domain.language import Language
 from memci.domain.memory.link import Link
 from memci.domain.memory.node import NodeType
+from memci.domain.memory.passage import Passage, details_of
 from memci.domain.memory.sameness import Reading, read, says, tells_the_same
 
 # Below it nobody looks at the texts. A longer telling of the same thing lies above it.
@@ -81,6 +83,21 @@ def groups(
     return [tuple(group) for group in found if len(group) > 1]
 
 
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """One memory that stands for a group, whose text it has, and what all were made of."""
+
+    whole: ShortMemory
+    teller: int
+    group: tuple[int, ...]
+    passages: tuple[Passage, ...]
+
+    def details(self) -> dict[str, Any]:
+        """Return what its trail keeps of where it comes from, so that it can be restored."""
+        origin = {"messages": self.whole.seqs, "from": self.group}
+        return {**origin, **details_of(self.passages)}
+
+
 def merged(group: Sequence[ShortMemory], new_id: int) -> tuple[ShortMemory, int]:
     """Return the one memory that stands for a group, and whose text it has.
 
@@ -102,16 +119,17 @@ def merged(group: Sequence[ShortMemory], new_id: int) -> tuple[ShortMemory, int]
     return whole, teller.id
 
 
-def joined_links(links: Iterable[Link], group: Collection[int], new_id: int) -> list[Link]:
-    """Return the links of the one that stands for a group: the union of theirs, both ways.
+def joined_links(links: Iterable[Link], merged_into: Mapping[int, int]) -> list[Link]:
+    """Return the links of those that stand for groups: the union of theirs, both ways.
 
-    Of two at the same node the stronger stays, with its relation and hint; those within the group
-    are gone. Ordered by source, then target.
+    ``merged_into``: by node, the one that stands for it. Of two links between the same nodes the
+    stronger stays, with its relation and hint; those within a group are gone. Ordered by source,
+    then target.
     """
     strongest: dict[tuple[int, int], Link] = {}
     for link in links:
-        source = new_id if link.source in group else link.source
-        target = new_id if link.target in group else link.target
+        source = merged_into.get(link.source, link.source)
+        target = merged_into.get(link.target, link.target)
         if source == target:
             continue
         known = strongest.get((source, target))

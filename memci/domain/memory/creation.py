@@ -18,8 +18,8 @@ from memci.domain.memory.likeness import Likeness
 from memci.domain.memory.link import LOCKED, Link
 from memci.domain.memory.node import NodeKind, NodeTier, NodeType
 from memci.domain.memory.parameters import MemoryParameters
+from memci.domain.memory.passage import Passage
 from memci.domain.memory.relation import relation_names
-from memci.domain.memory.span import Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,8 @@ class AnnotatedSegment:
     tier: NodeTier = NodeTier.LONG
     expires_at: datetime | None = None  # aware UTC; only of the short tier
     quoted: tuple[int, ...] = ()
-    span: Span | None = None  # where in its messages the text lies
+    passages: tuple[Passage, ...] = ()  # what of the messages it was made of
+    restored: bool = False  # nobody says it now: it is made of what was said long ago (M24)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,10 +106,28 @@ def attend(focus: Focus, segment: AnnotatedSegment, limit: int) -> Focus:
 
     A segment that names nothing leaves it as it is, unless it is empty: then the segment's phrase
     becomes the first focus point, since a memory without any link would be forgotten at once.
+    What is restored finds today's focus, and takes no more of it than is free (M24).
     """
     nothing_to_link_to = not segment.entities and not focus
     mentioned = (stand_in(segment),) if nothing_to_link_to else segment.entities
-    return mention(focus, mentioned, limit)
+    return (_beside if segment.restored else mention)(focus, mentioned, limit)
+
+
+def _beside(focus: Focus, entities: Sequence[Entity], limit: int) -> Focus:
+    """Return the list with entities behind all that is talked about, as far as there is room."""
+    new = [each for each in dict.fromkeys(entities) if each not in focus]
+    room = max(0, limit - len(focus))
+    return (*new[:room][::-1], *focus)[-limit:] if limit else ()
+
+
+def joined_with(focus: Focus, segment: AnnotatedSegment) -> Focus:
+    """Return what a segment's memory is joined with (M6): the focus after it.
+
+    What is restored is joined with its own key entities as well, in the focus or not: by them it
+    is found when they are talked about again.
+    """
+    own = segment.entities if segment.restored else ()
+    return tuple(dict.fromkeys((*focus, *own)))
 
 
 def stand_in(segment: AnnotatedSegment) -> Entity:
@@ -180,6 +199,9 @@ class _Plan:
         """Bring the segment's entities into the focus; new ones get a node (M5, M10)."""
         attended = attend(self.focus, segment, self.parameters.focus_limit)
         self.turn_to(attended, segment.language, segment.seqs)
+        for entity in joined_with((), segment):
+            if entity.key not in self.entities and self.room > 1:  # one is the memory's
+                self._add_entity(entity, segment.language, segment.seqs)
 
     def turn_to(self, attended: Focus, language: Language, seqs: tuple[int, ...]) -> None:
         """Make this the focus, as far as there is room for new entities' nodes."""
@@ -201,7 +223,8 @@ class _Plan:
         node = _memory(self.next_id, index, segment)
         self.nodes.append(node)
         names = relation_names(segment.language)
-        for entity in self.focus:
+        points = joined_with(self.focus, segment)
+        for entity in (each for each in points if each.key in self.entities):
             relation = relations.get(entity.key, names.related)
             self._join(node, self.entities[entity.key], entity.name, (relation, relation), LOCKED)
         neighbour = self.previous.get(segment.session_id)

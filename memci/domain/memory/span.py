@@ -5,8 +5,13 @@ Counted in characters that are not blank: segments keep these alone, and in orde
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
+
+_SOLID = re.compile(r"\S+")
+# Nobody means anything by so many blanks in a row, and a memory would consist of them.
+_LONG_BLANK = re.compile(r"\s{100,}")
 
 
 class Span(NamedTuple):
@@ -16,47 +21,73 @@ class Span(NamedTuple):
     length: int
 
 
-def spans(texts: Mapping[int, str], segments: Iterable[tuple[Sequence[int], str]]) -> list[Span]:
-    """Return where each segment (seqs, text) lies in the messages, whose texts are by seq.
+class Stretch(NamedTuple):
+    """What a segment takes of its messages: where it lies, and the text of each, by seq."""
 
-    The segments follow each other and together hold all the messages' text.
-    """
-    begins: dict[int, int] = {}
-    length = 0
-    for seq, text in texts.items():
-        begins[seq] = length
-        length += _length(text)
-    found = []
-    at = 0
-    for seqs, text in segments:
-        found.append(Span(at - begins[seqs[0]], _length(text)))
-        at += found[-1].length
-    return found
+    span: Span
+    parts: Mapping[int, str]
+
+    @property
+    def text(self) -> str:
+        """All of it, as a memory is made of it: the same whenever it is cut out."""
+        return "\n".join(self.parts.values())
 
 
-def cut_out(texts: Iterable[str], span: Span) -> list[str]:
-    """Return what of each text lies in the span; blanks at the seams are lost."""
-    skip, left = span
-    parts = []
-    for text in texts:
-        first, last = _reach(text, skip), _reach(text, skip + left)
-        part = text[first:last].strip()
-        parts.append(part)
-        left -= _length(part)
-        skip = max(0, skip - _length(text))
-    return parts
-
-
-def _length(text: str) -> int:
+def solid_length(text: str) -> int:
+    """Return how many characters are not blank."""
     return len("".join(text.split()))
 
 
-def _reach(text: str, count: int) -> int:
-    """Return the place behind the first ``count`` characters that are not blank."""
-    if not count:
-        return 0
-    for place, each in enumerate(text):
-        count -= not each.isspace()
-        if not count:
-            return place + 1
-    return len(text)
+def stretches(texts: Mapping[int, str], lengths: Iterable[int]) -> Iterator[Stretch]:
+    """Divide messages, whose texts are by seq, into stretches that follow each other.
+
+    ``lengths`` count what is not blank. Blanks at the seams are lost. Takes time linear in the
+    texts, whatever the number of stretches.
+    """
+    rest = _Rest(texts)
+    for length in lengths:
+        yield rest.take(length)
+
+
+def cut_out(texts: Mapping[int, str], span: Span) -> Stretch:
+    """Return what lies in a span of these messages; less, when they hold less."""
+    _, found = stretches(texts, span)
+    return found
+
+
+class _Rest:
+    """What is left of messages from which one stretch after the other is taken."""
+
+    def __init__(self, texts: Mapping[int, str]) -> None:
+        self._texts = iter(texts.items())
+        self._seq, self._text = 0, ""
+        self._at = self._passed = 0  # in the text; of what is not blank in it
+
+    def take(self, length: int) -> Stretch:
+        parts: dict[int, str] = {}
+        start, left = None, length
+        while left and (self._at < len(self._text) or self._next()):
+            end, taken = _reach(self._text, self._at, left)
+            if taken:
+                start = self._passed if start is None else start
+                parts[self._seq] = _LONG_BLANK.sub("\n", self._text[self._at : end].strip())
+            self._at, self._passed, left = end, self._passed + taken, left - taken
+        return Stretch(Span(start or 0, length - left), parts)
+
+    def _next(self) -> bool:
+        following = next(self._texts, None)
+        if following is None:
+            return False
+        (self._seq, self._text), self._at, self._passed = following, 0, 0
+        return True
+
+
+def _reach(text: str, at: int, most: int) -> tuple[int, int]:
+    """Return the place behind at most so many characters that are not blank, and how many."""
+    taken = 0
+    for word in _SOLID.finditer(text, at):
+        length = word.end() - word.start()
+        if taken + length >= most:
+            return word.start() + most - taken, most
+        taken += length
+    return len(text), taken

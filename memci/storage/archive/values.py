@@ -165,12 +165,36 @@ def _are_seqs(value: Any) -> bool:
     return isinstance(value, list) and all(map(_is_seq, value))
 
 
+def _is_span(value: Any) -> bool:
+    return _are_seqs(value) and len(value) == 2  # noqa: PLR2004 - a start and a length
+
+
+def _is_part(value: Any) -> bool:
+    return (
+        _is_object(value)
+        and _are_seqs(value.get("seqs"))
+        and _are_seqs(value.get("quoted") or [])
+        and (not value.get("span") or _is_span(value["span"]))
+    )
+
+
+def _tells_of_passages(value: Mapping[str, Any]) -> bool:
+    """Check what ``memory.passage.passages`` reads."""
+    parts = value.get("parts")
+    if parts:
+        are_parts = isinstance(parts, list) and all(map(_is_part, parts))
+        return are_parts and _are_seqs(value.get("span") or [])
+    return _is_part({"seqs": [], **{name: value.get(name) for name in ("span", "quoted")}})
+
+
 def _fields(**known: Check) -> Check:
     """Check those fields of an object that statements read as something else than JSON."""
 
     def check(value: Any) -> bool:
-        return _is_object(value) and all(
-            value.get(name) is None or fits(value[name]) for name, fits in known.items()
+        return (
+            _is_object(value)
+            and _tells_of_passages(value)
+            and all(value.get(name) is None or fits(value[name]) for name, fits in known.items())
         )
 
     return check
@@ -216,10 +240,10 @@ _OWN: Mapping[str, Check] = {
     "agent_setting.parameters": _are_parameters,
     "erased_message.digest": _is_digest,
     "lane.compress_cursor": _is_cursor,
-    "trail.details": _fields(
-        messages=_are_seqs, span=_are_seqs, job=_is_uuid, kind=_is_text, **{"as": _is_seq}
+    "trail.details": _fields(messages=_are_seqs, job=_is_uuid, kind=_is_text, **{"as": _is_seq}),
+    "replay_log.details": _fields(
+        wanted=_are_seqs, entity=_is_text, at=_is_instant, groups=_is_seq
     ),
-    "replay_log.details": _fields(wanted=_are_seqs, entity=_is_text, at=_is_instant),
     "receipt.body": _fields(prefix=_is_prefix),
     "job.payload": _fields(seqs=_are_seqs, wanted=_are_seqs, edition=_is_seq, remember=_is_text),
 }

@@ -117,8 +117,9 @@ DELETE FROM session_end WHERE agent_id = %(agent)s AND NOT EXISTS (
 """
 # The place of a forgotten memory's text is known in all its messages alone.
 _NOT_TO_RESTORE = """
-UPDATE job SET payload = jsonb_set(payload, '{seqs}', '[]')
-WHERE agent_id = %(agent)s AND payload ? 'span' AND jsonb_typeof(payload->'seqs') = 'array'
+UPDATE job SET payload = jsonb_set(payload - '{quoted,parts}'::text[], '{seqs}', '[]')
+WHERE agent_id = %(agent)s AND payload ?| '{span,quoted,parts}'
+  AND jsonb_typeof(payload->'seqs') = 'array'
   AND EXISTS (SELECT FROM jsonb_array_elements(payload->'seqs') AS named(seq)
                WHERE seq::bigint = ANY(%(seqs)s::bigint[]))
 """

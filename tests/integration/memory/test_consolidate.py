@@ -102,7 +102,13 @@ def test_long_term_memories_and_entities_are_never_merged(ada: AgentUnderTest):
 
 
 @pytest.mark.parametrize(
-    "different", ["the pump is not broken", "the pump was broken", "Is the pump broken?"]
+    "different",
+    [
+        "the pump is not broken",
+        "the pump was broken",
+        "Is the pump broken?",
+        f"{OTHER}, {ONE}",  # another memory that says it as well: its words and links are its own
+    ],
 )
 def test_what_differs_in_what_matters_is_not_merged(ada: AgentUnderTest, different: str):
     remember(ada, ONE, different)

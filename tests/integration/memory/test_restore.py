@@ -8,6 +8,7 @@ from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.scan import Forgetting
 from memci.errors import ConflictError, NotFoundError
 from memci.queue.consolidation import ask_due
+from memci.smallmodel.offline.segmenter import OfflineSegmenter
 from memci.storage.nodes import forget_nodes
 from memci.storage.reading.recall import restorable
 from tests.support.models import ScriptedCompressor
@@ -44,8 +45,12 @@ def test_it_comes_back_whole_as_a_new_node_in_todays_focus(
     assert new.id > old
     assert new.content == "A story of [Grace] and the sea"
     assert new.message_seqs == [1]
-    assert ada.focus() == ["Grace"]
-    assert (new.id, ada.nodes("entity")[-1].id) in ada.links()
+    assert ada.focus() == ["Oslo"], "what is talked about today stays in the focus"
+    entities = {node.content: node.id for node in ada.nodes("entity")}
+    for name in ("Oslo", "Grace"):
+        for ends in ((new.id, entities[name]), (entities[name], new.id)):
+            assert ada.links()[ends].strength == 1.0
+            assert ada.links()[ends].relation == "about"
     assert ada.trail(old)[-1] == "restored"
     assert ada.trail(new.id) == ["created", "restored"]
     details = ada.rows(
@@ -251,3 +256,102 @@ def test_what_is_restored_after_its_term_does_not_stay_short(
     rebuilding.run()
     assert ada.memories()["A"].tier == "long"
     assert ada.lane().expire_at is None
+
+
+def test_many_that_are_restored_leave_the_focus_to_what_is_talked_about(
+    ada: AgentUnderTest, rebuilding: Rebuilding
+) -> None:
+    ada.parameters = MemoryParameters(focus_limit=3)
+    said = [f"{name} is far away [{name}]" for name in ("Rome", "Lima", "Bonn", "Cairo")]
+    ada.remember(*said, session="long ago")
+    old = [node.id for node in ada.nodes("memory")]
+    forget(ada, *(node.id for node in ada.nodes()))
+    ada.execute("DELETE FROM focus WHERE agent_id = %s")
+    ada.remember("A [Grace] and [Luigi]", session="today")
+    assert ada.focus() == ["Luigi", "Grace"]
+    for node in old:
+        rebuilding.restore(node)
+    rebuilding.run()
+    assert ada.focus() == ["Rome", "Luigi", "Grace"], "it takes what is free, and gives way first"
+    assert [node.content for node in ada.nodes("memory")][1:] == said
+    entities = {node.content: node.id for node in ada.nodes("entity")}
+    for node, name in zip(ada.nodes("memory")[1:], ("Rome", "Lima", "Bonn", "Cairo"), strict=True):
+        joined = {ends[1] for ends in ada.links() if ends[0] == node.id}
+        assert joined >= {entities[each] for each in (name, "Rome", "Luigi", "Grace")}
+    ada.remember("C [Oslo]", session="today")
+    assert ada.focus() == ["Luigi", "Grace", "Oslo"]
+
+
+def test_a_network_without_a_focus_links_what_is_restored_to_what_it_is_about(
+    ada: AgentUnderTest, rebuilding: Rebuilding
+) -> None:
+    ada.remember("A [Grace]")
+    (old,) = ada.nodes("memory")
+    forget(ada, old.id)
+    ada.parameters = MemoryParameters(focus_limit=0)
+    rebuilding.restore(old.id)
+    rebuilding.run()
+    (new,) = ada.nodes("memory")
+    assert {ends for ends in ada.links() if ends[0] == new.id}
+
+
+# Word for word.
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "text"),
+    [
+        (
+            "Where did you go last week?",
+            "Oslo [Oslo]",
+            "[Assistant: Where did you go last week (22–28 December 2025)?]\nUser: Oslo [Oslo]",
+        ),
+        (
+            "你上周五搬到哪里了？",
+            "奥斯陆 [奥斯陆]",
+            "[助手: 你上周五（2025-12-26）搬到哪里了？]\n用户: 奥斯陆 [奥斯陆]",
+        ),
+    ],
+    ids=["en", "zh"],
+)
+def test_one_that_quotes_the_question_before_it_comes_back_as_it_was(
+    ada: AgentUnderTest, rebuilding: Rebuilding, question: str, answer: str, text: str
+) -> None:
+    ada.create(ada.say(question, role="assistant", remember="auto"))
+    ada.execute("UPDATE message SET memory_state = 'filtered' WHERE agent_id = %s")
+    ada.say("and what somebody else has said since", remember="auto", session="s2")
+    ada.remember(answer)
+    old = ada.nodes("memory")[-1]
+    assert old.content == text
+    for _ in range(2):  # restored, it can be forgotten and restored again
+        ada.say("what nobody asked to remember", remember="never")
+        forget(ada, old.id)
+        rebuilding.restore(old.id)
+        rebuilding.run()
+        new = ada.nodes("memory")[-1]
+        assert new.id > old.id
+        assert (new.content, new.message_seqs) == (text, old.message_seqs)
+        old = new
+
+
+def test_every_memory_of_a_long_talk_comes_back_as_it_was(
+    ada: AgentUnderTest, rebuilding: Rebuilding
+) -> None:
+    """Messages too long for a memory are cut between sentences, and short ones are put together."""
+    ada.models.segmenter = OfflineSegmenter("bag-of-words")
+    english = [
+        f"Sentence {n} is of the mill in Delft, which I saw last Friday. " for n in range(60)
+    ]
+    chinese = [f"第{n}句话说的是上周五的德尔夫特磨坊和那条河。" for n in range(90)]
+    ada.create(ada.say("".join(english), "  Did you like it?", "".join(chinese), name="Ann"))
+    ada.create(ada.say("Yes,\n\n very  much", "喜欢", name="Bo"))
+    made = ada.nodes("memory")
+    assert len(made) > 4
+    for old in made:
+        forget(ada, old.id)
+        rebuilding.restore(old.id)
+    rebuilding.run()
+    again = ada.nodes("memory")
+    assert [(each.content, each.message_seqs) for each in again] == [
+        (each.content, each.message_seqs) for each in made
+    ]

@@ -112,6 +112,10 @@ VALUES: dict[str, tuple[str, Change]] = {
     "a parameter that is none": ("agent_setting", first(parameters={"decay_rate": 7})),
     "a parameter that nobody knows": ("agent_setting", first(parameters={"speed": 7})),
     "a trail whose messages are text": ("trail", first(details={"messages": ["1"]})),
+    "a trail of half a span": ("trail", first(details={"messages": [1], "span": [1]})),
+    "a trail of parts of no message": ("trail", first(details={"messages": [1], "parts": [{}]})),
+    "a job of parts that quote text": (
+        "job", first(payload={"seqs": [1], "parts": [{"seqs": [1], "quoted": ["1"]}]})),
     "a job whose messages are text": ("job", first(payload={"seqs": ["x"]})),
     "a tombstone of another hash": ("erased_message", first(digest="\\xab")),
     "a place in a pass that is none": ("lane", first(compress_cursor={"retry_at": "soon"})),

@@ -1,0 +1,118 @@
+"""A forgotten memory comes back word for word as it was made (M24)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memci.domain.language import language_of
+from memci.domain.memory.creation import AnnotatedSegment, attend, joined_with
+from memci.domain.memory.entity import Entity
+from memci.domain.memory.focus import Focus
+from memci.domain.memory.passage import details_of, passages
+from memci.domain.message import Message, Role
+from memci.jobs.conversation import Background, conversations
+from memci.jobs.retelling import retelling
+from memci.jobs.segments import annotated_segments
+from memci.jobs.texts import MessageTexts
+from memci.smallmodel.ports import TopicSegment, Vectors
+from memci.storage.index import Embedded
+from tests.support.models import ScriptedModels
+from tests.support.pure_network import segment
+
+BEGIN = datetime(2026, 3, 6, 9, tzinfo=UTC)
+SAID = st.sampled_from([
+    "Where did you move last week?", "Oslo", "Yes, since 2016", "No.\n\nNo.", "Do  you\tlike it?",
+    "I saw Ann yesterday. She was at the lake, and then we left on Friday.", "ok\u3000ok ", "?",
+    "你上周五搬到哪里了？", "奥斯陆", "是的，两年了", "我昨天见到小明。他说：\n\n下周一来。",
+    "好 好\n好",
+]) | st.text("ab .?\n我？。", min_size=1, max_size=30)  # fmt: skip
+SPEAKERS = st.tuples(st.sampled_from(Role), st.sampled_from([None, "Ann", "小明"]))
+CALL = {"function": {"name": "find", "arguments": "{ }"}}
+
+
+@st.composite
+def talks(draw: st.DrawFn) -> list[Message]:
+    said = draw(st.lists(st.tuples(SAID, SPEAKERS, st.booleans()), min_size=1, max_size=6))
+    return [
+        Message(
+            seq=seq,
+            id=f"m{seq}",
+            role=role,
+            content=text,
+            said_at=BEGIN + timedelta(days=seq),
+            name=name,
+            session_id="s1",
+            tool_calls=(CALL,) if calls else (),
+        )
+        for seq, (text, (role, name), calls) in enumerate(said, 1)
+    ]
+
+
+@dataclass
+class CutsAnywhere:
+    """Cuts where it is told, and puts some blank or none between any two characters."""
+
+    data: st.DataObject
+
+    def segment(self, messages: Sequence[Message], vectors: Vectors) -> list[TopicSegment]:
+        del vectors
+        solid = [(m.seq, each) for m in messages for each in m.text if not each.isspace()]
+        inner = self.data.draw(st.sets(st.integers(1, max(1, len(solid) - 1)), max_size=4))
+        ends = [0, *sorted(at for at in inner if at < len(solid)), len(solid)]
+        blank = self.data.draw(st.sampled_from(["", " ", "\n\n"]))
+        return [self._segment(solid[one:other], blank) for one, other in pairwise(ends)]
+
+    def _segment(self, piece: list[tuple[int, str]], blank: str) -> TopicSegment:
+        text = blank.join(each for _, each in piece)
+        return TopicSegment(text, tuple(dict.fromkeys(seq for seq, _ in piece)), language_of(text))
+
+
+def made_of(talk: list[Message], data: st.DataObject) -> list[AnnotatedSegment]:
+    """Do what a creation does, up to the point where memories are written."""
+    models: Any = ScriptedModels()
+    models.segmenter = CutsAnywhere(data)
+    embedder = models.embedder
+    nothing = Embedded([], np.zeros((0, embedder.dimension), dtype=np.float32), embedder.model)
+    background = Background({place: [] for place in conversations(talk)}, nothing)
+    texts = MessageTexts.read(talk, nothing, embedder, models.lexicon)
+    refused = data.draw(st.sets(st.sampled_from([each.seq for each in talk])))
+    return annotated_segments(models, texts, background, refused).segments
+
+
+@settings(max_examples=500, deadline=None)
+@given(talk=talks(), data=st.data())
+def test_a_memory_is_told_again_word_for_word(talk: list[Message], data: st.DataObject) -> None:
+    said = {each.seq: each for each in talk}
+    for made in made_of(talk, data):
+        seqs = (*made.quoted, *made.seqs)
+        known = passages(seqs, details_of(made.passages))
+        again = retelling({seq: said[seq] for seq in seqs}, known)
+        assert again.text == made.text
+        assert [part.seq for part in again.parts] == list(made.seqs)
+        assert known == made.passages
+
+
+NAMES = st.lists(st.sampled_from("abcdefg"), max_size=5, unique=True)
+
+
+@settings(max_examples=500, deadline=None)
+@given(focus=NAMES, about=st.lists(NAMES, min_size=1, max_size=3), limit=st.integers(0, 6))
+def test_what_is_restored_takes_no_place_of_what_is_talked_about(
+    focus: list[str], about: list[list[str]], limit: int
+) -> None:
+    now: Focus = tuple(map(Entity.named, focus[:limit]))
+    for names in about:
+        restored = replace(segment("told long ago", names), restored=True)
+        after = attend(now, restored, limit)
+        assert after[len(after) - len(now) :] == now
+        assert len(after) <= limit
+        assert {each.key for each in joined_with(after, restored)} >= set(names)
+        now = after
