@@ -195,6 +195,26 @@ def test_without_its_merged_successor_it_holds_in_its_history_too(
     assert (only.node_id, only.state, only.holds) == (paris.id, "current", True)
 
 
+def test_what_one_of_its_merged_messages_superseded_stays_so_without_the_other(
+    ada: AgentUnderTest, eraser: Eraser
+) -> None:
+    """What was forgotten is not remembered again: nothing else would say that Paris is over."""
+    ada.remember("I live in Paris")
+    ada.remember("I moved to Rome")
+    rome = ada.nodes("memory")[-1]
+    ada.remember("oh, I moved to Rome")
+    forget(ada, merge_all(ada))
+    eraser.erase("m3")
+    (paris,) = ada.nodes("memory")
+    assert (paris.superseded_by, paris.superseded_at) == (rome.id, rome.said_at)
+    versions = Listings(ada.database).history("ada", paris.id, None).versions
+    assert {each.node_id: each.state for each in versions} == {
+        paris.id: "superseded", rome.id: "forgotten",
+    }  # fmt: skip
+    eraser.erase("m2")
+    assert beliefs(ada) == {"I live in Paris": None}
+
+
 def merge_all(ada: AgentUnderTest) -> int:
     """Let all memories be short-term ones, and merge those that say the same; return that."""
     ada.execute("UPDATE node SET tier = 'short', expires_at = '2027-01-01' WHERE agent_id = %s"
