@@ -18,7 +18,7 @@ from memci.reading.freshness import wait_until_fresh
 from memci.reading.reader import Reader
 from memci.reading.retrieval import restriction_of
 from memci.reading.stopwatch import Stopwatch
-from memci.reading.succession import with_newer
+from memci.reading.succession import with_newer_beside
 from memci.reading.uses import Use
 from memci.shapes.read import ContextAnswer, ContextRequest
 from memci.smallmodel.ports import Vectors
@@ -103,7 +103,8 @@ class Assemble(Reader):
             else:
                 found = find(connection, agent_id, question)
                 ranked = self._retrieval.rank(question, found, request.channels)
-            ranked = with_newer(connection, agent_id, at_most(ranked, request.k), request)
+            offered = at_most(ranked, request.k)
+            ranked = with_newer_beside(connection, agent_id, said, offered, request)
             before = last_prefix(connection, agent_id, request.session_id)
             return _Read(
                 now=progress(connection, agent_id),

@@ -9,12 +9,40 @@ from dataclasses import replace
 from memci.domain.context.candidate import Candidate, Source
 from memci.domain.context.fusion import Ranked
 from memci.domain.context.succession import Ended, Key, newer_first
+from memci.domain.message import Message
 from memci.reading.retrieval import restriction_of
 from memci.shapes.read import Scope
 from memci.smallmodel.offline.claims import claims_in
 from memci.storage.reading.important import important_memories
 from memci.storage.reading.succession import ended_memories, messages_of
 from memci.storage.session import Connection
+
+
+def with_newer_beside(
+    connection: Connection,
+    agent_id: str,
+    said: Iterable[Message],
+    ranked: Sequence[Ranked],
+    scope: Scope,
+) -> list[Ranked]:
+    """Do as ``with_newer``, and put first what is otherwise now than was ``said`` before it.
+
+    What was said stands in a list as it was, in another session maybe: nothing can mark it there.
+    """
+    found = {each.key for each in ranked}
+    best = ranked[0].score if ranked else 1.0
+    shown = [
+        Ranked(
+            Candidate(Source.CHAT, each.seq, each.text, (each.seq,), each.said_at, name=each.name),
+            best,
+            {},
+        )
+        for each in said
+    ]
+    beside = [each for each in shown if each.key not in found]
+    keys = {each.key for each in beside}
+    whole = with_newer(connection, agent_id, [*beside, *ranked], scope)
+    return [each for each in whole if each.key not in keys]
 
 
 def with_newer(

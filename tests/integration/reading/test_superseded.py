@@ -245,3 +245,20 @@ def test_a_successor_that_was_merged_comes_as_what_it_became(facts: Facts, moved
     facts.forget(moved[1])
     first, last = facts.search(sources=["memory"], k=2)
     assert (first.node_id, last.superseded_by) == (merged, merged)
+
+
+def test_what_a_recent_turn_says_is_not_left_alone_either(facts: Facts):
+    """It stands as it was said, in a session that went on after another told the news."""
+    seq = facts.alice.say("I live in Bergen", session="s1", said_at=BEGIN)
+    bergen = facts.alice.remember("I live in Bergen", [seq], session="s1")
+    facts.claim(bergen, seq, at=BEGIN)
+    facts.noise()
+    trondheim, _ = facts.tell("Trondheim: moved!", at=MAY)
+    facts.supersede(bergen, trondheim)
+    answer = facts.context(query="What is near?", session_id="s1", recent=4, k=1)
+    (recent,) = [each.text for each in answer.items if each.section == "recent"]
+    assert recent == "I live in Bergen"
+    assert any("Trondheim: moved!" in each for each in retrieved(answer))
+    assert not any("Bergen" in each for each in retrieved(answer))
+    alone = facts.context(query="What is near?", session_id="s1", recent=0)
+    assert [each for each in retrieved(alone) if "Bergen" in each and MARK not in each] == []
