@@ -113,11 +113,17 @@ def _told(
         of = messages_of(connection, agent_id, sorted(missing), restriction)
         for node, messages in of.items():
             claimed = _claimed(node, messages, ended)
-            in_sight = bool(told[node])
-            told[node] += [
-                each for each in claimed if not in_sight or (each.source, each.key) in found
-            ]
+            if _still_tells(told[node], claimed):
+                told[node] += [each for each in claimed if (each.source, each.key) in found]
+            else:
+                told[node] = claimed or told[node]
     return told
+
+
+def _still_tells(memories: Sequence[Candidate], claimed: Iterable[Candidate]) -> bool:
+    """Tell whether a memory is there and says yet what its messages claim: it may have faded."""
+    said = {attribute for each in memories for attribute in _attributes(each)}
+    return bool(memories) and all(said >= _attributes(each) for each in claimed)
 
 
 def _claimed(node: int, messages: Sequence[Candidate], ended: Iterable[Ended]) -> list[Candidate]:

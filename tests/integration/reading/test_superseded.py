@@ -190,6 +190,20 @@ def test_after_two_moves_the_last_one_is_what_comes(facts: Facts, moved: tuple[i
     assert last.superseded_by == oslo
 
 
+@pytest.mark.parametrize(("sources", "told"), [(["chat", "memory"], "I moved to Oslo"),
+                                               (["memory"], "Just so")])  # fmt: skip
+def test_a_memory_that_has_faded_gives_way_to_its_message(
+    facts: Facts, sources: list[str], told: str
+):
+    """As long as messages may be given: they alone still say where that is."""
+    old, _ = facts.tell("I live in Bergen")
+    new, _ = facts.tell("I moved to Oslo", at=MAY)
+    facts.supersede(old, new)
+    facts.alice.execute("UPDATE node SET content = 'Just so' WHERE agent_id = %s AND id = %s", new)
+    first, second = facts.search(query="in Bergen I live", sources=sources, k=2)
+    assert (first.text, second.text) == (told, f"{MARK}I live in Bergen")
+
+
 class TestWhichMessage:
     """Of the messages of a memory those are marked that claim what is otherwise now."""
 
