@@ -10,7 +10,6 @@ from memci.domain.context.candidate import Source
 from memci.domain.context.fusion import Ranked, at_most
 from memci.domain.context.interaction import Interaction, interactions
 from memci.domain.context.prefix import Piece, stable_prefix
-from memci.domain.context.succession import newer_first
 from memci.domain.language import Language, language_of
 from memci.domain.memory.recall import Walk
 from memci.domain.message import Message, Role
@@ -19,6 +18,7 @@ from memci.reading.freshness import wait_until_fresh
 from memci.reading.reader import Reader
 from memci.reading.retrieval import restriction_of
 from memci.reading.stopwatch import Stopwatch
+from memci.reading.succession import with_newer_beside
 from memci.reading.uses import Use
 from memci.shapes.read import ContextAnswer, ContextRequest
 from memci.smallmodel.ports import Vectors
@@ -103,11 +103,13 @@ class Assemble(Reader):
             else:
                 found = find(connection, agent_id, question)
                 ranked = self._retrieval.rank(question, found, request.channels)
+            offered = at_most(ranked, request.k)
+            ranked = with_newer_beside(connection, agent_id, said, offered, request)
             before = last_prefix(connection, agent_id, request.session_id)
             return _Read(
                 now=progress(connection, agent_id),
                 said=said,
-                ranked=at_most(ranked, request.k),
+                ranked=ranked,
                 before=[Piece(*each) for each in before],
             )
 
@@ -126,8 +128,7 @@ class Assemble(Reader):
         best = important_memories(
             connection, agent_id, nearest, restriction_of(request), limit=_IMPORTANT
         )
-        ranked = [Ranked(each, 1 / rank, {}) for rank, each in enumerate(best, start=1)]
-        return newer_first(ranked)
+        return [Ranked(each, 1 / rank, {}) for rank, each in enumerate(best, start=1)]
 
     def _materials(
         self, request: ContextRequest, window: list[Interaction], ranked: list[Ranked]

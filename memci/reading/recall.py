@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from datetime import datetime
 
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.recall import (
@@ -167,28 +168,45 @@ def _newer_first(
 ) -> tuple[list[Reached], dict[int, network.Memory]]:
     """Put what supersedes a memory in front of it, where it is in reach at all (R6).
 
-    As of a time, what was superseded later held still.
+    And before that what supersedes it in turn. As of a time, what was superseded later held still.
     """
-    until = request.as_of
-    held = {
-        node: replace(each, superseded_by=None, superseded_at=None)
-        for node, each in memories.items()
-        if until is not None and each.superseded_at is not None and each.superseded_at > until
-    }
-    memories = {**memories, **held}
-    if all(each.superseded_by is None for each in memories.values()):
-        return reached, memories
-    successors = {each.superseded_by for each in memories.values()} & walk.reached.keys()
-    missing = sorted(node for node in successors if node is not None and node not in memories)
-    memories |= network.memories(connection, agent_id, missing)
+    memories = _as_held(memories, request.as_of)
+    while missing := (_successors(memories) & walk.reached.keys()) - memories.keys():
+        newer = network.memories(connection, agent_id, sorted(missing))
+        if not newer:
+            break
+        memories |= _as_held(newer, request.as_of)
     ordered: dict[int, Reached] = {}
     for each in reached:
-        newer = memories[each.node_id].superseded_by
-        if newer is not None and newer in memories:
-            ordered.setdefault(newer, walk.reached[newer])
-        ordered.setdefault(each.node_id, each)
+        for node in reversed(list(_line(each.node_id, memories))):
+            ordered.setdefault(node, walk.reached[node])
     kept = list(ordered.values())[: request.limit]
     return kept, {each.node_id: memories[each.node_id] for each in kept}
+
+
+def _as_held(
+    memories: Mapping[int, network.Memory], until: datetime | None
+) -> dict[int, network.Memory]:
+    return {
+        node: replace(each, superseded_by=None, superseded_at=None)
+        if until is not None and each.superseded_at is not None and each.superseded_at > until
+        else each
+        for node, each in memories.items()
+    }
+
+
+def _successors(memories: Mapping[int, network.Memory]) -> set[int]:
+    return {each.superseded_by for each in memories.values() if each.superseded_by is not None}
+
+
+def _line(node: int, memories: Mapping[int, network.Memory]) -> Iterator[int]:
+    """Yield a memory and what supersedes it, one after the other, as far as it is known."""
+    passed = set[int]()
+    current: int | None = node
+    while current is not None and current in memories and current not in passed:
+        yield current
+        passed.add(current)
+        current = memories[current].superseded_by
 
 
 def _matches(

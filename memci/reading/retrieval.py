@@ -9,7 +9,6 @@ import numpy as np
 from memci.domain.context import bm25
 from memci.domain.context.candidate import Candidate, Channel, Source, reads
 from memci.domain.context.fusion import Ranked, fuse_rrf
-from memci.domain.context.succession import newer_first
 from memci.domain.language import language_of
 from memci.reading.models import ReadingModels
 from memci.shapes.read import Scope
@@ -44,8 +43,8 @@ class Retrieval:
         return Question(terms, embedded, embedder.model, sources, restriction_of(scope))
 
     def rank(self, question: Question, found: Found, channels: Collection[Channel]) -> list[Ranked]:
-        """Fuse what was found, best first; nothing stands before what supersedes it."""
-        return newer_first(fuse_rrf([*found.candidates, *self._tail(question, found)], channels))
+        """Fuse what was found, best first."""
+        return fuse_rrf([*found.candidates, *self._tail(question, found)], channels)
 
     def _tail(self, question: Question, found: Found) -> Iterator[Candidate]:
         """Score what is not indexed yet as the index would."""

@@ -7,12 +7,16 @@ from collections.abc import Mapping
 from pydantic import JsonValue
 
 from memci.domain.context.budget import fitting
-from memci.domain.context.candidate import Source
+from memci.domain.context.candidate import Candidate, Source
 from memci.domain.context.fusion import Ranked
 from memci.domain.context.selection import thin
+from memci.domain.context.succession import stands_alone
+from memci.domain.language import language_of
+from memci.domain.memory.recall_text import until_mark
 from memci.reading.freshness import wait_until_fresh
 from memci.reading.reader import Reader
 from memci.reading.stopwatch import Stopwatch
+from memci.reading.succession import with_newer
 from memci.reading.uses import use_of
 from memci.shapes.read import Hit, SearchAnswer, SearchRequest
 from memci.smallmodel.ports import Vectors
@@ -44,6 +48,7 @@ class Search(Reader):
             found = find(connection, agent_id, question)
             watch.lap("find")
             ranked = self._retrieval.rank(question, found, request.channels)
+            ranked = with_newer(connection, agent_id, ranked, request)
             taken = self._take(ranked, request)
             watch.lap("fuse")
             seqs = {seq for each in taken for seq in each.candidate.seqs}
@@ -63,18 +68,28 @@ class Search(Reader):
         most = self._defaults.search_k if request.budget_tokens is None else _MOST
         taken = thin(ranked, request.k or most)
         count = self._models.tokenizers.count(self._defaults.tokenizer)
-        texts = [each.candidate.text for each in taken]
-        return [taken[place] for place in fitting(texts, request.budget_tokens, count, joint="\n")]
+        texts = [_text(each.candidate) for each in taken]
+        fit = fitting(texts, request.budget_tokens, count, joint="\n")
+        kept = {taken[place].key for place in fit}
+        missed = {each.key for each in taken} - kept
+        return [
+            taken[place] for place in fit if not stands_alone(taken[place].candidate, kept, missed)
+        ]
+
+
+def _text(found: Candidate) -> str:
+    return until_mark(found.until, language_of(found.text)) + found.text
 
 
 def _hit(ranked: Ranked, ids: Mapping[int, str]) -> Hit:
     found = ranked.candidate
     return Hit(
-        text=found.text,
+        text=_text(found),
         source=found.source,
         message_ids=[ids[seq] for seq in found.seqs if seq in ids],
         node_id=found.key if found.source is Source.MEMORY else None,
         superseded_by=found.successor,
+        superseded_at=found.until,
         created_at=found.at,
         score=ranked.score,
         channels={channel.value: rank for channel, rank in ranked.ranks.items()},

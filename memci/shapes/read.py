@@ -167,6 +167,7 @@ class Hit(Answer):
     message_ids: list[str]
     node_id: int | None = None
     superseded_by: int | None = Field(None, description="The memory that says otherwise now")
+    superseded_at: datetime | None = Field(None, description="Since when; the text says so as well")
     page: str | None = None
     created_at: datetime
     score: float

@@ -89,7 +89,6 @@ def find(connection: Connection, agent_id: str, question: Question) -> Found:
     values = {
         **asked,
         "agent": agent_id,
-        "now": question.restriction.as_of,
         "vector": None if question.vector is None else to_text(question.vector[None])[0],
         "model": question.model,
         "terms": list(question.terms),
@@ -119,15 +118,12 @@ def _read(rows: Sequence[Row[Any]]) -> Found:
             session_id,
             at,
             seqs,
-            successor,
-            outdated,
         ) = tuple(row)
         if source == "size":
             collected = bm25.Collected(dense, lexical, json.loads(text or "{}"))
             continue
         if source == "memory":
             found = Candidate(Source.MEMORY, key, text, tuple(seqs), at, session_id)
-            found = found._replace(successor=successor, outdated=tuple(outdated or ()))
             candidates.append(found._replace(dense=dense, lexical=lexical))
             continue
         said = Message(key, "", Role(role), text, at, name, session_id, tool_calls=calls or ())

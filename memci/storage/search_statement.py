@@ -70,7 +70,7 @@ _CHAT = _Index(
                    greatest(indexed_terms, 1)::float8 / greatest(indexed_messages, 1) AS length
               FROM lane WHERE agent_id = %(agent)s""",
     columns="""m.content AS text, m.role, m.name, m.tool_calls, m.session_id, m.said_at AS at,
-               ARRAY[m.seq] AS seqs, NULL::bigint AS successor, NULL::bigint[] AS outdated""",
+               ARRAY[m.seq] AS seqs""",
 )
 _MEMORY = _Index(
     name="memory",
@@ -82,13 +82,7 @@ _MEMORY = _Index(
                        AS texts,
                    coalesce(sum(total) / sum(df), 1)::float8 AS length FROM memory_df""",
     columns="""m.content AS text, NULL AS role, NULL AS name, NULL::jsonb AS tool_calls,
-               m.session_id, coalesce(m.said_at, m.created_at) AS at, m.message_seqs AS seqs,
-               CASE WHEN m.superseded_at <= coalesce(%(now)s, 'infinity'::timestamptz)
-                    THEN m.superseded_by END AS successor,
-               CASE WHEN m.superseded_by IS NOT NULL
-                    THEN ARRAY(SELECT c.seq FROM claim c
-                                WHERE c.agent_id = m.agent_id AND c.node_id = m.id) END
-                   AS outdated""",
+               m.session_id, coalesce(m.said_at, m.created_at) AS at, m.message_seqs AS seqs""",
 )
 _INDEXES = {Source.CHAT: _CHAT, Source.MEMORY: _MEMORY}
 
@@ -138,8 +132,7 @@ _TAIL = """
 """
 _SIZE = """
 SELECT 'size', NULL, s.texts, s.length, (SELECT json_object_agg(term, df)::text FROM chat_df),
-       NULL, NULL, NULL::jsonb, NULL, NULL::timestamptz, NULL::bigint[], NULL::bigint,
-       NULL::bigint[]
+       NULL, NULL, NULL::jsonb, NULL, NULL::timestamptz, NULL::bigint[]
   FROM chat_size s
 """
 
@@ -177,6 +170,13 @@ def node_filters(restricted: Iterable[str]) -> str:
     return " ".join([*_on_node(restricted), *hidden])
 
 
+def message_filters(restricted: Iterable[str]) -> str:
+    """Return the conditions on a ``message m`` for what ``Restriction.values`` names."""
+    return " ".join(
+        f"AND {_ON_MESSAGE[name]}" for name in sorted(restricted) if name in _ON_MESSAGE
+    )
+
+
 def _on_node(restricted: Iterable[str]) -> list[str]:
     return [f"AND {_ON_NODE[name]}" for name in sorted(restricted) if name in _ON_NODE]
 
@@ -184,9 +184,7 @@ def _on_node(restricted: Iterable[str]) -> list[str]:
 def _filters(source: Source, restricted: frozenset[str]) -> str:
     if source is Source.MEMORY:
         return " ".join(_on_node(restricted))
-    return " ".join(
-        f"AND {_ON_MESSAGE[name]}" for name in sorted(restricted) if name in _ON_MESSAGE
-    )
+    return message_filters(restricted)
 
 
 def _names(index: _Index, filters: str) -> dict[str, str]:

@@ -45,8 +45,8 @@ class Candidate(NamedTuple):
 
     ``key`` is a message's seq or a node's id. ``seqs`` are the messages that it holds or came
     from. ``dense`` is a cosine, ``lexical`` a BM25 score. ``role`` is None for a memory.
-    ``successor`` is the memory that supersedes it, and ``outdated`` the messages whose claims it
-    supersedes (R6).
+    ``until``: since when another memory says otherwise, ``successor`` (R6); ``newer`` are the
+    candidates that tell what is so now.
     """
 
     source: Source
@@ -60,7 +60,8 @@ class Candidate(NamedTuple):
     dense: float | None = None
     lexical: float | None = None
     successor: int | None = None
-    outdated: tuple[int, ...] = ()
+    until: datetime | None = None
+    newer: tuple[tuple[Source, int], ...] = ()
 
     def score(self, channel: Channel) -> float | None:
         """Return the raw score of one channel."""

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from memci.domain.context.candidate import Candidate, Source
 from memci.domain.language import Language
+from memci.domain.memory.recall_text import until_mark
 from memci.domain.message import Role
 
 _HEADER = {
@@ -63,7 +64,8 @@ def date_line(day: date, language: Language) -> str:
 
 def line(candidate: Candidate, language: Language) -> str:
     """Return one entry; further lines are indented, so that no text can pass for another entry."""
-    return "\n- " + _speaker(candidate, language) + candidate.text.replace("\n", "\n  ")
+    told = until_mark(candidate.until, language) + candidate.text
+    return "\n- " + _speaker(candidate, language) + told.replace("\n", "\n  ")
 
 
 def block(candidates: Iterable[Candidate], language: Language) -> list[tuple[Candidate, str]]:

@@ -11,6 +11,7 @@ from memci.domain.context.candidate import Candidate, Source
 from memci.domain.context.fusion import Ranked
 from memci.domain.context.parts import Item, LeftOut, Part, Section, part_tokens
 from memci.domain.context.selection import Selection
+from memci.domain.context.succession import stands_alone
 from memci.domain.language import Language
 from memci.domain.message import Role
 
@@ -41,24 +42,30 @@ def pack(
 ) -> Packed:
     """Fill ``room`` with the best of the ranking, best first; what does not fit is passed over.
 
+    So is what no longer holds, where what is so now did not fit (R6).
     ``held`` is what the list says already, by seq.
     """
     packed = Packed()
     selection = Selection(held)
     tokens: dict[tuple[Source, int], int] = {}
     groups: set[excerpt.Group] = set()
+    kept: set[tuple[Source, int]] = set()
+    missed: set[tuple[Source, int]] = set()
     free = room - MESSAGE_OVERHEAD - count(excerpt.header(language))
     for each in ranking:
         new = selection.new_in(each.candidate)
         if new is None:
             packed.left_out.append((each, LeftOut.PRESENT))
+            kept.add(each.key)
             continue
         entry = each.candidate._replace(text=new)
         dated, line = _costs(entry, groups, free, language, count)
-        if dated + line > free:
+        if dated + line > free or stands_alone(each.candidate, kept, missed):
+            missed.add(each.key)
             packed.left_out.append((each, LeftOut.BUDGET))
             continue
         change = selection.take(each)
+        kept.add(each.key)
         tokens[each.key] = line
         groups.add(excerpt.group_of(entry))
         free -= dated + line
@@ -89,12 +96,14 @@ def _fit(
     """Count the block as a whole, and drop its last entries until it does fit.
 
     Tokens of a text are not the sum of its pieces' tokens, so packing by pieces may miss by a few.
+    What no longer holds goes first: none of it may be left without what is so now.
     """
     while taken:
         part = _block(taken, language, count)
         if part_tokens([part]) <= room:
             return replace(packed, parts=(part,))
-        packed.left_out.append((taken.pop(), LeftOut.BUDGET))
+        last = max(range(len(taken)), key=lambda place: (bool(taken[place].candidate.newer), place))
+        packed.left_out.append((taken.pop(last), LeftOut.BUDGET))
     return packed
 
 

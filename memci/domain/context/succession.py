@@ -1,56 +1,81 @@
-"""What holds now before what it supersedes (R6)."""
+"""What holds now before what it supersedes, and nothing superseded without it (R6)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TypeAlias
 
 from memci.domain.context.candidate import Candidate, Source
 from memci.domain.context.fusion import Ranked
 
+Key: TypeAlias = tuple[Source, int]
+About: TypeAlias = tuple[str, str]  # subject and attribute of a claim (memory/claim.py)
 
-def newer_first(ranked: Sequence[Ranked]) -> list[Ranked]:
-    """Return a ranking in which no superseded memory stands before the one that supersedes it.
 
-    Nor does a message that says what no longer holds. The newer one moves up to its place and takes
-    over its score; nothing moves down for it but by one, since a memory that is superseded in one
-    thing may tell others that still hold.
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A memory, living or forgotten, that does not hold since ``until``.
+
+    ``seqs`` are its messages, and ``claims`` what they claim, by seq; a forgotten memory claims
+    nothing. ``now``: the memories that say what is so now, the latest first, and ``between``: those
+    that came before them and were superseded too. ``said``: what all of these claim, by seq.
     """
-    memories = {r.candidate.key: r for r in ranked if r.candidate.source is Source.MEMORY}
-    outdated = {
-        seq: each.candidate.successor
-        for each in memories.values()
-        if each.candidate.successor is not None
-        for seq in each.candidate.outdated
-    }
-    ordered: dict[tuple[Source, int], Ranked] = {}
+
+    node_id: int
+    until: datetime
+    seqs: frozenset[int]
+    claims: Mapping[int, frozenset[About]]
+    now: tuple[int, ...]
+    between: tuple[int, ...]
+    said: Mapping[int, frozenset[About]]
+
+    @property
+    def changed(self) -> frozenset[About]:
+        """What is otherwise now; empty where nobody knows any more."""
+        said = frozenset[About]().union(*self.said.values())
+        if not self.claims:
+            return said
+        return said & frozenset[About]().union(*self.claims.values())
+
+    def claims_in(self, seq: int, attributes: Collection[str]) -> bool:
+        """Tell whether it is this message whose claim no longer holds.
+
+        ``attributes``: what the words of the message are about, for a memory that is forgotten.
+        """
+        changed = self.changed
+        if not changed.isdisjoint(self.said.get(seq, ())):
+            return False  # it also says what is so now
+        if self.claims:
+            about = self.claims.get(seq, frozenset())
+            return bool(about & changed if changed else about)
+        if len(self.seqs) == 1 or not changed:
+            return len(self.seqs) == 1 or bool(attributes)
+        return not {attribute for _, attribute in changed}.isdisjoint(attributes)
+
+
+def newer_first(ranked: Sequence[Ranked], newer: Mapping[Key, Sequence[Candidate]]) -> list[Ranked]:
+    """Return a ranking in which nothing stands before what supersedes it.
+
+    ``newer``: what that is, for each key, in order; it need not have been found. It moves up to the
+    place and takes over the score; nothing moves down for it but by one, since a memory that is
+    superseded in one thing may tell others that still hold.
+    """
+    found = {each.key: each for each in ranked}
+    ordered: dict[Key, Ranked] = {}
     for each in ranked:
-        for newer in reversed(list(_line(each, memories, outdated))):
-            if newer.key not in ordered:
-                ordered[newer.key] = replace(newer, score=max(newer.score, each.score))
+        ahead = [
+            found.get((one.source, one.key)) or Ranked(one, each.score, {})
+            for one in newer.get(each.key, ())
+        ]
+        for one in (*ahead, each):
+            if one.key not in ordered:
+                ordered[one.key] = replace(one, score=max(one.score, each.score))
     return list(ordered.values())
 
 
-def _line(
-    ranked: Ranked, memories: dict[int, Ranked], outdated: dict[int, int]
-) -> Iterator[Ranked]:
-    """Yield it and what supersedes it, one after the other, as far as it was found."""
-    passed = set()
-    current: Ranked | None = ranked
-    while current is not None and current.key not in passed:
-        yield current
-        passed.add(current.key)
-        current = memories.get(_successor(current.candidate, outdated) or 0)
-        if current is not None and ranked.candidate.key in _messages(current, ranked):
-            return
-
-
-def _messages(newer: Ranked, ranked: Ranked) -> tuple[int, ...]:
-    """Return the messages of the newer one, where what it supersedes is a message."""
-    return newer.candidate.seqs if ranked.candidate.source is Source.CHAT else ()
-
-
-def _successor(candidate: Candidate, outdated: dict[int, int]) -> int | None:
-    if candidate.source is Source.MEMORY:
-        return candidate.successor
-    return outdated.get(candidate.key)
+def stands_alone(candidate: Candidate, kept: Collection[Key], missed: Collection[Key]) -> bool:
+    """Tell whether what supersedes a candidate is not ``kept``, for want of room: ``missed``."""
+    newer = set(candidate.newer)
+    return not newer.isdisjoint(missed) and newer.isdisjoint(kept)

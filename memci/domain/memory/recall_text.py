@@ -32,8 +32,12 @@ def memory_entry(content: str, language: Language, until: datetime | None = None
 
     ``until``: since when another memory says otherwise (R6).
     """
-    held = "" if until is None else _UNTIL[language].format(until.date().isoformat())
-    return _MEMORY[language] + held + content
+    return _MEMORY[language] + until_mark(until, language) + content
+
+
+def until_mark(until: datetime | None, language: Language) -> str:
+    """Return what stands before a text that held ``until`` then: nothing, if it still does (R6)."""
+    return "" if until is None else _UNTIL[language].format(until.date().isoformat())
 
 
 def forgotten_entry(relation: str, hint: str) -> str:

@@ -73,14 +73,17 @@ _VERSIONS = """
 DELETE FROM node_version WHERE agent_id = %(agent)s
   AND EXISTS (SELECT FROM unnest(message_seqs) AS named(seq) WHERE seq = ANY(%(seqs)s::bigint[]))
 """
-# Of memories that go, and of those that were merged into them, there were no versions, and they
-# took no one's place.
+# Of memories that go, and of those that were merged into living ones, there were no versions, and
+# they took no one's place: messages of theirs that stay are remembered again. What was forgotten is
+# not, so there it still counts what the others said.
 _REPLACED = """
-WITH RECURSIVE going AS (
-    SELECT id FROM unnest(%(nodes)s::bigint[] || %(gone)s::bigint[]) AS each(id)
+WITH RECURSIVE merged AS (
+    SELECT id FROM unnest(%(nodes)s::bigint[]) AS each(id)
      UNION
-    SELECT v.node_id FROM node_version v JOIN going ON v.replaced_by = going.id
-     WHERE v.agent_id = %(agent)s AND v.reason = 'merged')
+    SELECT v.node_id FROM node_version v JOIN merged ON v.replaced_by = merged.id
+     WHERE v.agent_id = %(agent)s AND v.reason = 'merged'),
+going AS (
+    SELECT id FROM merged UNION ALL SELECT id FROM unnest(%(gone)s::bigint[]) AS each(id))
 DELETE FROM node_version WHERE agent_id = %(agent)s
   AND (node_id IN (SELECT id FROM going) OR replaced_by IN (SELECT id FROM going))
 """

@@ -11,9 +11,7 @@ from memci.storage.search import Restriction
 from memci.storage.search_statement import node_filters
 
 _IMPORTANT = """
-SELECT m.id, m.content, m.message_seqs, coalesce(m.said_at, m.created_at), m.session_id,
-       CASE WHEN m.superseded_at <= coalesce(%(now)s, 'infinity'::timestamptz)
-            THEN m.superseded_by END
+SELECT m.id, m.content, m.message_seqs, coalesce(m.said_at, m.created_at), m.session_id
   FROM node m LEFT JOIN LATERAL (
        SELECT sum(l.strength) AS importance FROM link l
         WHERE l.agent_id = m.agent_id AND l.source = m.id AND EXISTS (
@@ -41,9 +39,8 @@ def important_memories(
         "agent": agent_id,
         "nodes": list(node_ids),
         "limit": limit,
-        "now": restriction.as_of,
     }
     return [
-        Candidate(Source.MEMORY, row[0], row[1], tuple(row[2]), row[3], row[4], successor=row[5])
+        Candidate(Source.MEMORY, row[0], row[1], tuple(row[2]), row[3], row[4])
         for row in connection.exec_driver_sql(statement, values)
     ]

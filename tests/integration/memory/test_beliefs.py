@@ -129,3 +129,14 @@ def test_chinese(ada: AgentUnderTest):
     ada.remember("我住在北京。")
     assert ada.remember("我搬到上海了。")["superseded"] == 1
     assert superseded(ada) == {"我住在北京。": "我搬到上海了。", "我搬到上海了。": None}
+
+
+def test_a_time_between_who_and_what_changes_nothing(ada: AgentUnderTest):
+    ada.remember("我住在成都", "我们把会议搬到周三")
+    assert ada.remember("我朋友上星期搬到重庆了")["superseded"] == 0
+    assert ada.remember("我上星期搬到重庆了")["superseded"] == 1
+    found = superseded(ada)
+    (moved,) = {found.pop("我住在成都")}
+    assert moved is not None
+    assert "搬到重庆" in moved
+    assert set(found.values()) == {None}

@@ -14,6 +14,7 @@ from sqlalchemy.engine import make_url
 from memci.broker.app import make_app
 from memci.broker.token import Tokens
 from memci.domain.memory.scan import Forgetting
+from memci.reading.listings import Listings
 from memci.storage.nodes import forget_nodes
 from memci.storage.rows import EDITION_SCHEMA, TWINNED
 from memci.storage.session import Database
@@ -168,6 +169,58 @@ def test_without_its_successor_a_memory_is_believed_again(
     assert ada.rows("SELECT * FROM node_version WHERE agent_id = %s") == []
     rebuilding.rebuilt()
     assert beliefs(rebuilding.beside()) == {"I live in Paris": None}
+
+
+@pytest.mark.parametrize("twice", [False, True])
+@pytest.mark.parametrize(
+    ("erased", "forgotten"), [("m2 m3 m4", False), ("m2 m3 m4", True), ("m3", False)]
+)
+def test_without_its_merged_successor_it_holds_in_its_history_too(
+    ada: AgentUnderTest, eraser: Eraser, erased: str, forgotten: bool, twice: bool
+) -> None:
+    """Versions name memories that were merged: they go with the one that stands for them."""
+    ada.remember("I live in Paris")
+    ada.remember("I moved to Rome", "oh, I moved to Rome")
+    merged = merge_all(ada)
+    if twice:
+        ada.remember("well, I moved to Rome")
+        merged = merge_all(ada)
+    assert ada.nodes("memory")[0].superseded_by == merged
+    if forgotten:
+        forget(ada, merged)
+    eraser.erase(*erased.split()[: 3 if twice else 2])
+    (paris,) = ada.nodes("memory")
+    assert (paris.superseded_by, paris.superseded_at) == (None, None)
+    (only,) = Listings(ada.database).history("ada", paris.id, None).versions
+    assert (only.node_id, only.state, only.holds) == (paris.id, "current", True)
+
+
+def test_what_one_of_its_merged_messages_superseded_stays_so_without_the_other(
+    ada: AgentUnderTest, eraser: Eraser
+) -> None:
+    """What was forgotten is not remembered again: nothing else would say that Paris is over."""
+    ada.remember("I live in Paris")
+    ada.remember("I moved to Rome")
+    rome = ada.nodes("memory")[-1]
+    ada.remember("oh, I moved to Rome")
+    forget(ada, merge_all(ada))
+    eraser.erase("m3")
+    (paris,) = ada.nodes("memory")
+    assert (paris.superseded_by, paris.superseded_at) == (rome.id, rome.said_at)
+    versions = Listings(ada.database).history("ada", paris.id, None).versions
+    assert {each.node_id: each.state for each in versions} == {
+        paris.id: "superseded", rome.id: "forgotten",
+    }  # fmt: skip
+    eraser.erase("m2")
+    assert beliefs(ada) == {"I live in Paris": None}
+
+
+def merge_all(ada: AgentUnderTest) -> int:
+    """Let all memories be short-term ones, and merge those that say the same; return that."""
+    ada.execute("UPDATE node SET tier = 'short', expires_at = '2027-01-01' WHERE agent_id = %s"
+                " AND kind = 'memory'")  # fmt: skip
+    (merged,) = consolidate(ada)["nodes"]
+    return int(merged)
 
 
 def test_what_came_after_an_erased_fact_supersedes_what_was_before_it(

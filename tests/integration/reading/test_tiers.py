@@ -25,6 +25,7 @@ from memci.storage.sessions import end_session
 from tests.support.stored import BEGIN, Reader, Stored
 
 MAY = BEGIN + timedelta(days=60)
+JULY = datetime(2026, 7, 1, tzinfo=UTC)
 _SUPERSEDE = """
 UPDATE node SET superseded_at = '2026-05-01', superseded_by = %s
  WHERE agent_id = 'alice' AND id = %s
@@ -220,6 +221,19 @@ def test_recall_prefers_what_holds_and_marks_what_does_not(reader: Reader, moved
     # What supersedes a memory comes with it, though it does not match.
     assert recalled(reader, keywords=["Paris"]) == [(rome, None), (paris, rome)]
     assert recalled(reader, keywords=["Paris"], limit=1) == [(rome, None)]
+
+
+def test_recall_follows_what_was_superseded_more_than_once(
+    reader: Reader, alice: Stored, moved: Any
+):
+    paris, _, rome = moved
+    oslo = alice.remember("Ann lives in Oslo", said_at=JULY)
+    alice.link(1, oslo, strength=0.1)
+    alice.execute("UPDATE node SET superseded_at = '2026-07-01', superseded_by = 5"
+                  " WHERE agent_id = %s AND id = %s", rome)  # fmt: skip
+    assert recalled(reader, keywords=["Paris"]) == [(oslo, None), (rome, oslo), (paris, rome)]
+    june = datetime(2026, 6, 1, tzinfo=UTC)
+    assert recalled(reader, keywords=["Paris"], as_of=june) == [(rome, None), (paris, rome)]
 
 
 def test_the_text_says_until_when_it_held(reader: Reader, moved: Any):

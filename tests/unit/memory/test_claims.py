@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from memci.smallmodel.offline.claims import claims_in
 from tests.support.facts import (
     COMPATIBLE_CHINESE,
     COMPATIBLE_ENGLISH,
@@ -31,3 +32,13 @@ def test_what_another_speaker_says_of_himself_supersedes_nothing(older: str, new
 def test_a_speaker_is_known_by_name():
     assert supersedes("Anna lives in Paris", "I moved to Rome", ("Bob", "Anna"))
     assert not supersedes("Anna lives in Paris", "I moved to Rome", ("Bob", "Bob"))
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["刚", "刚刚又", "上周", "最近", "今天", "now ", "just last week ", "and now ", "back "],
+)
+@pytest.mark.parametrize("begin", ["我", "I ", "I moved ", ""])
+def test_words_that_go_on_and_on_are_read_at_once(begin: str, words: str):
+    """As long as a sentence may be: ways to read them must not multiply."""
+    assert claims_in(begin + words * (290 // len(words)), "user:") == []

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from re import Match
 
 from memci.domain.memory.claim import Claim
+from memci.smallmodel.offline.claims.chinese_names import FIRM, LASTING, PAST, PLACE, THIS
 from memci.smallmodel.offline.claims.places import level
 
 _SENTENCE = re.compile(r"[^。！？!?\n；;]+[。！？!?\n；;]?")
@@ -19,7 +21,7 @@ _NOT_ASSERTED = re.compile(
     r"过去|小时候|当年|那时|那年|原来|本来|差点|差不多|几乎|开玩笑|临时|暂时|的话|吗|呢？|怎么|什么|谁|哪|[\"“”「」『』]"
 )
 _LEAD = re.compile(
-    r"(?:(?:其实|现在|目前|最近|如今|今天|刚刚|另外|对了|那个|更正|更新|提醒|顺便说一下|告诉你|你好|嗨|嗯|"
+    rf"(?:(?:{PAST}|其实|现在|目前|最近|如今|今天|刚刚|另外|对了|那个|更正|更新|提醒|顺便说一下|告诉你|你好|嗨|嗯|"
     r"哦|好的|是的|不对|抱歉|对不起|请记住|记住|记一下|请注意|注意|因为|所以|而且|不过|但是|那|然后)[，,：:\s]*)+"
 )
 _TAIL = re.compile(r"(?:了|啦|啊|呢|吧|哦|呀|的|哈|而已|的时候|工作|生活)+$")
@@ -29,28 +31,19 @@ _SURNAMES = (
     "阎余潘杜戴夏钟汪田任姜范方石姚谭廖邹熊金陆郝孔白崔康毛邱秦江史顾侯邵孟龙段雷钱汤尹黎易常武乔贺赖龚文"
 )
 _NAME = rf"(?:小|老|阿)[\u4e00-\u9fff]|[{_SURNAMES}][\u4e00-\u9fff]{{1,2}}?|[A-Z][A-Za-z]+"
-_NOW = "(?:现在|目前|已经|刚刚|刚|最近|终于|今年|又|就|都|也)*"
+_NOW = "(?:现在|目前|已经|刚|最近|终于|今年|又|就|都|也)*"
+# Where somebody lives and works may have changed at any time that is over.
+_SINCE = rf"(?:现在|目前|已经|刚|最近|终于|又|就|都|也|{PAST}|(?:{THIS})(?=.*了))*"
+_WORKER = rf"(?P<who>我(?:的?(?:{_KIN}))?|{_NAME}){_SINCE}"
+_WITH = "(?:[和跟与同][^，,]{1,6}?(?:一起)?)?"
+_DWELLER = rf"(?P<who>我(?:们?(?:全家|一家人?|家)?|的?(?:{_KIN}))?|{_NAME}){_WITH}{_SINCE}"
+# Who says so goes on about himself: "I changed jobs, and now at …".
+_TURN = re.compile(
+    rf"我们?{_SINCE}(?:(?P<home>搬家|搬走)|换了?(?:一?个)?新?工作|跳槽|辞职|离职|离开)"
+)
+_GOES_ON = re.compile(r"(?:现在|目前|如今)+(?=[住在搬]|定居)")
+_AT_FIRM = re.compile(rf"在{FIRM}$")
 _WHO = rf"(?P<who>我(?:的?(?:{_KIN}))?|{_NAME}){_NOW}"
-_CITIES = (
-    "北京|上海|天津|重庆|广州|深圳|杭州|南京|苏州|成都|武汉|西安|长沙|郑州|青岛|大连|厦门|宁波|无锡|佛山|"
-    "东莞|合肥|福州|济南|沈阳|哈尔滨|长春|昆明|贵阳|南宁|南昌|太原|石家庄|兰州|海口|三亚|珠海|温州|常州|"
-    "徐州|烟台|洛阳|桂林|拉萨|银川|西宁|呼和浩特|乌鲁木齐|香港|澳门|台北|高雄|东京|大阪|京都|首尔|新加坡|"
-    "曼谷|伦敦|巴黎|柏林|慕尼黑|罗马|米兰|马德里|巴塞罗那|阿姆斯特丹|莫斯科|纽约|洛杉矶|旧金山|芝加哥|波士顿|"
-    "西雅图|多伦多|温哥华|悉尼|墨尔本|迪拜"
-)
-_COUNTRIES = (
-    "美国|英国|法国|德国|日本|韩国|俄罗斯|加拿大|澳大利亚|澳洲|新西兰|印度|意大利|西班牙|荷兰|瑞士|瑞典|泰国|"
-    "越南|马来西亚"
-)
-_PLACE = rf"(?:{_CITIES}|{_COUNTRIES}|[\u4e00-\u9fff]{{1,5}}?(?:市|省|县|镇|村))"
-_FIRMS = (
-    "腾讯|阿里巴巴|阿里|华为|百度|字节跳动|字节|京东|美团|小米|网易|滴滴|拼多多|快手|微软|谷歌|苹果|亚马逊|"
-    "特斯拉|比亚迪|联想|中兴|快手|哔哩哔哩|携程"
-)
-_FIRM = (
-    rf"(?:{_FIRMS}|[A-Z][\w.&-]*(?: [A-Z][\w.&-]*)*|[\u4e00-\u9fff]{{2,10}}?(?:公司|银行|医院|大学|"
-    r"中学|小学|集团|研究所|研究院|事务所|工厂|出版社|报社|电视台))"
-)
 _DAY = (
     r"(?:\d|[一二三四五六七八九十]+(?:月|号|日|点)|(?:周|星期|礼拜)[一二三四五六日天末]|[今明后]天|月底|月初|"
     r"年底|年初|季度末)"
@@ -101,8 +94,8 @@ def claims_of(text: str, speaker: str) -> list[Claim]:
         if len(sentence) <= LONGEST
         and sentence.strip()[-1:] not in {"?", "？"}
         and not _NOT_ASSERTED.search(sentence)
-        for clause in _clauses(sentence)
-        for claim in _claims(clause, speaker)
+        for clause, told in _told(list(_clauses(sentence)))
+        for claim in _claims(clause, told, speaker)
     ]
 
 
@@ -115,13 +108,24 @@ def _clauses(sentence: str) -> Iterator[str]:
     yield from filter(None, (part.strip() for part in _CLAUSE.split(whole)))
 
 
+def _told(clauses: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield each clause, and what it tells: with the subject that it shares with the one before."""
+    for before, clause in pairwise(["", *clauses]):
+        told = _led(clause)
+        turn = _TURN.match(_led(before))
+        if turn and _GOES_ON.match(clause):
+            told = "我" + clause
+            if not turn["home"] and _AT_FIRM.search(told):
+                told += "工作"
+        yield clause, told
+
+
 def _led(clause: str) -> str:
     lead = _LEAD.match(clause)
     return clause[lead.end() :] if lead and lead.end() < len(clause) else clause
 
 
-def _claims(clause: str, speaker: str) -> Iterator[Claim]:
-    told = _led(clause)
+def _claims(clause: str, told: str, speaker: str) -> Iterator[Claim]:
     for pattern, read in _PATTERNS:
         found = pattern.match(told)
         claim = read(found, speaker, clause) if found else None
@@ -142,6 +146,9 @@ def _subject(found: Match[str], speaker: str) -> str:
     return who.casefold()
 
 
+_OURS = re.compile("我们?(?:全家|一家人?|家)?")
+
+
 def _clean(value: str) -> str:
     return _TAIL.sub("", value.strip()).strip()
 
@@ -151,7 +158,8 @@ def _place(attribute: str) -> Callable[[Match[str], str, str], Claim | None]:
         value = found["value"]
         key = f"{attribute}/{level(value)}" if attribute == "lives in" else attribute
         ends = bool(found.groupdict().get("ends"))
-        subject = _subject(found, speaker)
+        # Who speaks of a home or a job as "ours" shares it.
+        subject = speaker if _OURS.fullmatch(found["who"]) else _subject(found, speaker)
         return Claim(subject, key, None if ends else value, value if ends else None, clause)
 
     return read
@@ -213,13 +221,26 @@ _TOOL = r"[A-Za-z][\w.+#-]*(?: [\w.+#-]+)?|[\u4e00-\u9fff]{2,6}?"
 _PATTERNS: list[tuple[re.Pattern[str], Callable[[Match[str], str, str], Claim | None]]] = [
     *((each, _correction) for each in _CORRECTIONS),
     (re.compile(
-        rf"{_WHO}(?P<ends>不再|已经不|不)?(?:住在|住到|搬到了?|搬去了?|搬回了?|定居在|定居于)"
-        rf"(?P<value>{_PLACE})(?:了|工作|生活|定居|居住|住)*(?:$|[\s。！])"), _place("lives in")),
+        rf"{_DWELLER}(?P<ends>不再|已经不|不)?(?:从{PLACE})?(?:住[在到进]?|搬家?[到去来回至]了?|[迁移]居到?了?|"
+        rf"迁[到至]了?|定居[在于到]?了?|落户[在到]?了?)(?P<value>{PLACE})(?:这边|那边|来|去)?"
+        rf"(?:了|工作|生活|定居|居住|住)*(?:{LASTING}了?)?(?:$|[\s。！])"), _place("lives in")),
+    (re.compile(rf"{_DWELLER}[回到去]了?(?P<value>{PLACE})(?:定居|生活|居住)了$"),
+        _place("lives in")),
     (re.compile(
-        rf"{_WHO}(?P<ends>不再|已经不|不)?在(?P<value>{_FIRM})(?:工作|上班|任职|就职|当[\u4e00-\u9fff]{{2,6}})了?$"),
+        rf"{_WORKER}(?P<ends>不再|已经不|不)?在(?P<value>{FIRM})"
+        r"(?:工作|上班|任职|就职|供职|当[\u4e00-\u9fff]{2,6})了?$"),
         _place("works at")),
     (re.compile(
-        rf"{_WHO}(?:跳槽|换工作|跳槽去|入职|加入)(?:到|去)?了?(?P<value>{_FIRM})(?:工作|上班)?了?$"),
+        rf"{_WORKER}(?:从{FIRM})?(?:跳槽|换工作|入职|加入|加盟)(?:到|去)?了?(?P<value>{FIRM})(?:工作|上班)?了?$"),
+        _place("works at")),
+    (re.compile(rf"{_WORKER}(?:从{FIRM})?[换转调][到去]了?(?P<value>{FIRM})(?:工作|上班|任职)了?$"),
+        _place("works at")),
+    (re.compile(rf"{_WORKER}[去到]了?(?P<value>{FIRM})(?:工作|上班|任职)了$"), _place("works at")),
+    (re.compile(rf"{_WORKER}离开了?{FIRM}(?:以?后)?(?:去|到|加入|跳槽到)了?(?P<value>{FIRM})(?:工作|上班)?了?$"),
+        _place("works at")),
+    (re.compile(rf"{_WORKER}(?P<ends>离开|从|辞去|辞掉|辞)了?在?(?P<value>{FIRM})(?:的工作|离职|辞职)?了?$"),
+        _place("works at")),
+    (re.compile(rf"(?P<who>我)的?(?:新|现在的|目前的)(?:公司|单位|东家|雇主)(?:现在)?是(?P<value>{FIRM})$"),
         _place("works at")),
     (re.compile(
         rf"(?:把|将)?(?:(?P<who>我(?:的?(?:{_KIN}))?|我们|{_NAME})的?)?(?:(?P<thing>[\w]{{1,10}}?)的)?(?:新的?|最新的?|当前的?)?"

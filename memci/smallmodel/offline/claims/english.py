@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from re import Match
 
 from memci.domain.memory.claim import Claim
+from memci.smallmodel.offline.claims.english_names import HOME, WHEN, is_no_place
 from memci.smallmodel.offline.claims.places import level
 
 _SENTENCE = re.compile(r"[^.!?\n;]+(?:\.(?=\S)[^.!?\n;]+)*[.!?;\n]?")
@@ -26,7 +27,8 @@ _NOT_ASSERTED = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _LEAD = re.compile(
-    r"""(?:(?:well|so|and|but|oh|hey|hi|yes|yeah|yep|btw|by\ the\ way|fyi|update|correction|news
+    rf"""(?:(?:{WHEN.replace(" ", "[ ]")}|since
+    |well|so|and|but|oh|hey|hi|yes|yeah|yep|btw|by\ the\ way|fyi|update|correction|news
     |actually|now|currently|today|recently|nowadays|these\ days|right\ now|at\ the\ moment|also|ok
     |okay|just|anyway|in\ fact|as\ of\ (?:now|today)|turns\ out|sorry|great\ news|good\ news|no
     |(?:please\ )?(?:note|remember)(?:\ that)?|wait|guess\ what)
@@ -164,13 +166,21 @@ def _value(found: Match[str]) -> str:
 def _place(attribute: str) -> Callable[[Match[str], str, str], Claim | None]:
     def read(found: Match[str], speaker: str, clause: str) -> Claim | None:
         subject, value = _subject(found, speaker), found["value"].strip(" .'’")
-        if subject is None:
+        if subject is None or (attribute == "lives in" and is_no_place(value)):
             return None
         key = f"{attribute}/{level(value)}" if attribute == "lives in" else attribute
         ends = bool(found.groupdict().get("ends"))
         return Claim(subject, key, None if ends else value, value if ends else None, clause)
 
     return read
+
+
+def _shared(found: Match[str], speaker: str, clause: str) -> Claim | None:
+    """Return where "we" live: whoever says so lives there."""
+    value = found["value"].strip(" .'’")
+    if is_no_place(value):
+        return None
+    return Claim(speaker, f"lives in/{level(value)}", value, None, clause)
 
 
 def _owned(found: Match[str], speaker: str, clause: str) -> Claim | None:
@@ -238,11 +248,18 @@ _TOOL = r"(?P<value>[\w.+#-]+(?: [\w.+#-]+)?) (?:for|as) (?P<thing>[\w' -]+)"
 _PATTERNS: list[tuple[re.Pattern[str], Callable[[Match[str], str, str], Claim | None]]] = [
     (re.compile(
         rf"{_BEING}{_ENDS}{_NOW}"
-        rf"(?:lives?|living|resides?|based) in (?P<value>{_NAME})"), _place("lives in")),
-    (re.compile(
-        rf"{_WHO}(?:['’]ve| have| has)? ?{_NOW}(?:moved|relocated) "
-        rf"(?:back |over |out |down |up )?(?:from {_NAME} )?to (?P<value>{_NAME})"),
+        rf"(?:lives?|living|resides?|based) (?:now )?in {HOME}(?P<value>{_NAME})"),
         _place("lives in")),
+    (re.compile(
+        rf"{_WHO}(?:['’]ve| have| has)? ?{_NOW}(?:(?:moved|relocated) (?:{WHEN} )?"
+        rf"(?:(?:back|over|out|down|up|home|here|house) )*(?:from {_NAME} )?to"
+        rf"|settled (?:down )?in) {HOME}(?P<value>{_NAME})"), _place("lives in")),
+    (re.compile(
+        rf"(?P<who>I) (?!.*\b(?:who|that)\b)[^,]{{1,60}}? and (?:am )?now (?:live|living) in "
+        rf"{HOME}(?P<value>{_NAME})"), _place("lives in")),
+    (re.compile(
+        rf"[Ww]e(?:['’]re| are|['’]ve been| have been)? {_NOW}(?:live|living) {_NOW}in "
+        rf"{HOME}(?P<value>{_NAME})"), _shared),
     (re.compile(
         rf"{_BEING}{_ENDS}{_NOW}"
         rf"(?:works?|working|employed) (?:at|for|by) (?P<value>{_NAME})"), _place("works at")),
@@ -250,6 +267,28 @@ _PATTERNS: list[tuple[re.Pattern[str], Callable[[Match[str], str, str], Claim | 
         rf"{_WHO}(?:['’]ve| have| has)? ?{_NOW}(?:started|got|found|landed|took|accepted) "
         rf"(?:working|(?:a |my |his |her )?(?:new )?(?:job|position)) (?:at|with) "
         rf"(?P<value>{_NAME})"),
+        _place("works at")),
+    (re.compile(
+        rf"(?P<who>I) (?!.*\b(?:who|that)\b)[^,]{{1,60}}? and (?:am )?now work(?:ing)? (?:at|for) "
+        rf"(?P<value>{_NAME})"), _place("works at")),
+    (re.compile(
+        rf"{_WHO}(?:['’]ve| have| has)? ?{_NOW}(?:changed|switched) jobs (?:from {_NAME} )?to "
+        rf"(?P<value>{_NAME})"), _place("works at")),
+    (re.compile(
+        rf"{_WHO}(?:['’]ve| have| has| was| got)* ?{_NOW}hired by (?P<value>{_NAME})"),
+        _place("works at")),
+    (re.compile(
+        rf"{_WHO}(?:['’]ve| have| has)? ?{_NOW}joined (?P<value>{_NAME}) as (?:an?|the|their) "),
+        _place("works at")),
+    (re.compile(
+        r"(?P<who>[Mm]y) new (?:job|employer|workplace) is (?:now )?(?:(?:at|with) )?"
+        rf"(?P<value>{_NAME})"), _place("works at")),
+    (re.compile(
+        rf"{_WHO}(?:['’]ve| have| has)? ?{_NOW}"
+        r"(?P<ends>quit|resigned from|(?:quit|left) (?:my|his|her|the) job (?:at|with)) "
+        rf"(?P<value>{_NAME})"), _place("works at")),
+    (re.compile(
+        rf"{_WHO}(?:['’]ve| have| has)? ?{_NOW}(?P<ends>left) (?P<value>{_NAME}) for [A-Z]"),
         _place("works at")),
     (re.compile(
         rf"{_BEING}{_NOW}(?:work|works|working) as (?:an? |the )?(?P<value>[\w -]+)"),

@@ -1,0 +1,46 @@
+"""Laws of what no longer holds in a context (R6, R14)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memci.domain.context.candidate import Source
+from memci.domain.context.packing import pack
+from memci.domain.context.succession import newer_first
+from memci.domain.language import Language
+from tests.support.talk import TEXTS, in_order, message, words
+
+MAY = datetime(2026, 5, 5, tzinfo=UTC)
+
+
+@settings(max_examples=500, deadline=None)
+@given(st.data())
+def test_no_room_holds_the_old_without_the_new(data: st.DataObject):
+    """Whatever the lengths: the budget is kept, and what is so now goes first into it (R14)."""
+    texts = data.draw(st.lists(TEXTS, min_size=2, max_size=6))
+    found = in_order(*(message(seq, text) for seq, text in enumerate(texts, start=1)))
+    pairs = data.draw(st.dictionaries(st.integers(1, len(texts)), st.integers(7, 9), max_size=4))
+    news = {seq: message(100 + new, f"new {new}" * new) for seq, new in pairs.items()}
+    marked = [
+        replace(
+            each,
+            candidate=each.candidate._replace(
+                until=MAY, newer=((Source.CHAT, news[each.candidate.key].key),)
+            ),
+        )
+        if each.candidate.key in news
+        else each
+        for each in found
+    ]
+    ahead = {(Source.CHAT, seq): [new] for seq, new in news.items()}
+    room = data.draw(st.integers(0, 160))
+    packed = pack(newer_first(marked, ahead), {}, room, Language.ENGLISH, words)
+    assert packed.tokens <= room
+    taken = {item.ranked.candidate.key for part in packed.parts for item in part.items
+             if item.ranked is not None}  # fmt: skip
+    assert all(new.key in taken for seq, new in news.items() if seq in taken)
+    assert len(taken) + len(packed.left_out) == len(texts) + len(set(pairs.values()))

@@ -1,0 +1,95 @@
+"""What holds now goes before what it supersedes, and nothing superseded without it (R6)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+from memci.domain.context.candidate import Source
+from memci.domain.context.fusion import Ranked
+from memci.domain.context.packing import Packed, pack
+from memci.domain.context.succession import Ended, newer_first
+from memci.domain.language import Language
+from tests.support.talk import in_order, memory, message
+
+MAY = datetime(2026, 5, 5, tzinfo=UTC)
+
+
+def ranked(*places: int) -> list[Ranked]:
+    """Messages by seq, the best first."""
+    return in_order(*map(message, places))
+
+
+def order(found: list[Ranked]) -> list[int]:
+    return [each.candidate.key for each in found]
+
+
+class TestOrder:
+    def test_what_was_found_moves_up_and_takes_over_the_score(self):
+        found = newer_first(ranked(1, 2, 3), {(Source.CHAT, 1): [message(3)]})
+        assert order(found) == [3, 1, 2]
+        assert [each.score for each in found] == [1, 1, 0.5]
+
+    def test_what_was_not_found_comes_in(self):
+        found = newer_first(ranked(1, 2), {(Source.CHAT, 2): [memory(7), message(8)]})
+        assert order(found) == [1, 7, 8, 2]
+        assert [each.score for each in found] == [1, 0.5, 0.5, 0.5]
+
+    def test_what_stands_before_it_already_stays(self):
+        found = newer_first(ranked(1, 2), {(Source.CHAT, 2): [message(1)]})
+        assert found == ranked(1, 2)
+
+
+def ended(**fields: Any) -> Ended:
+    """A memory of two messages, forgotten with what superseded it, unless fields say else."""
+    return replace(Ended(1, MAY, frozenset({1, 2}), {}, (5,), (), {}), **fields)
+
+
+def taken(packed: Packed) -> list[int]:
+    items = (item.ranked for part in packed.parts for item in part.items)
+    return [each.candidate.key for each in items if each is not None]
+
+
+HOME, JOB = ("ann", "lives in"), ("ann", "works at")
+
+
+class TestWhichMessage:
+    def test_the_one_whose_claim_changed(self):
+        over = ended(claims={1: frozenset({HOME}), 2: frozenset({JOB})}, said={9: frozenset({JOB})})
+        assert [over.claims_in(seq, ()) for seq in (1, 2)] == [False, True]
+
+    def test_any_that_claims_where_nobody_knows_what_changed(self):
+        over = ended(claims={1: frozenset({HOME})})
+        assert [over.claims_in(seq, ()) for seq in (1, 2)] == [True, False]
+
+    def test_of_a_forgotten_memory_by_what_the_words_are_about(self):
+        over = ended(said={9: frozenset({JOB})})
+        assert over.claims_in(1, {"works at"})
+        assert not over.claims_in(1, {"lives in"})
+        assert not over.claims_in(1, ())
+        assert ended().claims_in(1, {"lives in"})
+        assert not ended().claims_in(1, ())
+
+    def test_of_a_forgotten_memory_of_one_message_that_one(self):
+        assert ended(seqs=frozenset({1})).claims_in(1, ())
+
+    def test_never_one_that_says_what_is_so_now(self):
+        over = ended(claims={1: frozenset({HOME})}, said={1: frozenset({HOME})})
+        assert not over.claims_in(1, ())
+
+
+def test_what_is_one_token_too_long_loses_the_old_first():
+    """Though a message of the newer memory, taken last of all, has taken that memory's place."""
+    newer = memory(5, 8, 9, text="here now")
+    old = message(1, "there", until=MAY, newer=((Source.MEMORY, 5),))
+    ranking = in_order(newer, old, message(8, "here we are"), message(9, "now we go"))
+
+    def count(text: str) -> int:
+        together = all(each in text for each in ("there", "here we", "now we"))
+        return len(text.split()) + (6 if together else 0)
+
+    whole = pack(ranking, {}, 100, Language.ENGLISH, count)
+    assert taken(whole) == [1, 8, 9]
+    tight = pack(ranking, {}, whole.tokens - 1, Language.ENGLISH, count)
+    assert taken(tight) == [8, 9]
