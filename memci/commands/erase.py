@@ -26,6 +26,7 @@ from memci.shapes.erasure import CondemnedMessage, EraseRequest, ErasurePreview
 from memci.storage.erasure import condemned as condemning
 from memci.storage.erasure.condemned import Condemned
 from memci.storage.erasure.erase import erase_agent, erase_messages
+from memci.storage.erasure.gone import snapshot_of
 from memci.storage.erasure.tombstones import erased_among
 from memci.storage.reading.receipts import NewReceipt, write_receipt
 from memci.storage.session import Connection, Database
@@ -53,7 +54,7 @@ def preview(
     database: Database, agent_id: str, which: Which, words: Words | None = None
 ) -> ErasurePreview:
     """Return what would go, with excerpts around ``words``; raises ``NotFoundError`` as ``run``."""
-    with database.agent_snapshot(agent_id) as connection:
+    with snapshot_of(database, agent_id) as connection:
         condemned = _condemned(connection, agent_id, which)
         ids = condemning.ids_of(connection, agent_id, condemned.seqs)
         shown = condemning.messages_of(connection, agent_id, condemned.seqs[:_SHOWN])

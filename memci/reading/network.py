@@ -18,6 +18,7 @@ from memci.shapes.network import (
     PassAnswer,
     PassList,
 )
+from memci.storage.erasure.gone import snapshot_of
 from memci.storage.nodes import phrases_of
 from memci.storage.reading.snapshots import (
     Snapshot,
@@ -51,7 +52,7 @@ class NetworkListings:
         Where no snapshot of that pass is kept, the one before it stands for it; raises
         ``NotFoundError`` when there is none.
         """
-        with self._database.agent_snapshot(agent_id) as connection:
+        with snapshot_of(self._database, agent_id) as connection:
             if number is None:
                 found = network_now(connection, agent_id)
             else:
@@ -61,14 +62,14 @@ class NetworkListings:
     def passes(self, agent_id: str, *, cursor: str | None, limit: int) -> PassList:
         """List passes, the latest first."""
         before = _ABOVE_ALL if cursor is None else place_after(cursor)[0]
-        with self._database.agent_snapshot(agent_id) as connection:
+        with snapshot_of(self._database, agent_id) as connection:
             rows = list_passes(connection, agent_id, before=before, limit=limit + 1)
         page, following = page_of(rows, limit, lambda row: row["number"])
         return PassList(passes=[PassAnswer(**row) for row in page], next_cursor=following)
 
     def fading(self, agent_id: str, *, passes: int, limit: int) -> FadingAnswer:
         """Return at most ``limit`` memories over at most so many passes, evenly drawn."""
-        with self._database.agent_snapshot(agent_id) as connection:
+        with snapshot_of(self._database, agent_id) as connection:
             numbers = evenly(snapshot_numbers(connection, agent_id), passes)
             series = fading_of(fading_rows(connection, agent_id, numbers))
             shown = evenly(sorted(series.memories), limit)

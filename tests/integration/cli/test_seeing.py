@@ -146,7 +146,7 @@ def test_in_a_pipe_it_looks_once(ada: AgentUnderTest, settings: dict[str, str]):
 def test_nobody_can_be_watched_before_the_first_message(settings: dict[str, str], server: Served):
     done = run("watch", "nobody", settings=settings)
     assert done.returncode == 1
-    assert "there is no such agent yet" in done.stderr
+    assert "there is no agent nobody" in done.stderr
 
 
 class Watched:

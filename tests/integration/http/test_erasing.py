@@ -137,13 +137,14 @@ def test_an_agent_is_erased_and_begins_anew(told: httpx.Client) -> None:
         assert told.post(path).status_code == 404, path
     assert told.get("/v1/agents/ada").status_code == 404
     assert told.delete("/v1/agents/ada").status_code == 404
-    assert told.get("/v1/agents/ada/jobs").json()["jobs"] == []
-    assert told.get("/v1/agents/ada/settings").json()["changed"] == []
+    assert told.get("/v1/agents/ada/jobs").status_code == 404
+    assert told.get("/v1/agents/ada/settings").status_code == 404
     assert told.get(f"/v1/agents/ada/receipts/{receipt['id']}").json() == receipt
 
     new = {"role": "user", "content": "another life", "id": "m4"}
     answer = told.post("/v1/agents/ada/messages", json={"messages": [new]}).json()
     assert (answer["seq"], answer["accepted"]) == (4, 1)
+    assert told.get("/v1/agents/ada/settings").json()["changed"] == []
     (line,) = told.get("/v1/agents").json()["agents"]
     assert (line["agent_id"], line["messages"]) == ("ada", 1)
 
