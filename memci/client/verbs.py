@@ -393,6 +393,7 @@ class AgentVerbs:
                 "remember": remember,
                 "session_id": options.get("session_id"),
                 "user_id": options.get("user_id"),
+                "skip_erased": options.get("skip_erased"),
             },
             # One key for all attempts: what arrived and was not answered is not stored twice.
             idempotency_key=options.get("idempotency_key") or str(uuid4()),
