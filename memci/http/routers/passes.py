@@ -26,7 +26,7 @@ def get_network(
             ge=1,
             le=2**63 - 1,
             description="As this pass left it, or the last one before it of which a snapshot is "
-            "kept; none: as it is now",
+            "kept; 404 for one that never was; none: as it is now",
         ),
     ] = None,
     limit: Annotated[int, Query(ge=1, le=10_000, description="Nodes at most")] = 500,
