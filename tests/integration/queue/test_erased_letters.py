@@ -145,6 +145,15 @@ def test_a_letter_with_quotes_in_it_goes_too(producer, eraser):
     assert kept(producer, dead) is None
 
 
+def test_a_letter_may_leave_out_what_was_erased(producer, eraser):
+    say(producer, "m1", "m2")
+    eraser.erase("m1")
+    assert deliver(producer, letter("m1", "m3", skip_erased=True)) is None
+    assert stored(producer) == ["m2", "m3"]
+    assert deliver(producer, letter("m1", skip_erased=True)) is None
+    assert stored(producer) == ["m2", "m3"]
+
+
 def call(name: str, arguments: str) -> dict[str, object]:
     return {"id": "c", "type": "function", "function": {"name": name, "arguments": arguments}}
 
