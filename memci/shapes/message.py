@@ -9,6 +9,7 @@ from uuid import UUID
 
 from pydantic import Field, JsonValue, StrictBool, model_validator
 
+from memci.domain.memory.state import FilterReason
 from memci.domain.message import AppendLimits, NewMessage, Remember, Role
 from memci.errors import TooLargeError
 from memci.shapes.base import Answer, ForeignId, Instant, Request, Text, storable
@@ -162,10 +163,9 @@ class MessageOut(Answer):
     tool_call_id: str | None = None
     metadata: dict[str, JsonValue] | None = None
     memory_state: Literal["none", "pending", "made", "filtered"]
-    memory_reason: (
-        Literal["system", "empty", "trivial", "repeated", "low_information", "capacity", "erased"]
-        | None
-    ) = Field(None, description="Why a message was filtered: no memory was made of it")
+    memory_reason: FilterReason | None = Field(
+        None, description="Why a message was filtered: no memory was made of it"
+    )
 
 
 class MessageList(Answer):
