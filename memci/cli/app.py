@@ -42,6 +42,7 @@ from memci.cli.commands import (
     usage,
     watch,
 )
+from memci.cli.whose import meant
 from memci.errors import InvalidInputError, MemciError
 from memci.expectation import expectation
 
@@ -151,6 +152,8 @@ def _complain_of_use(error: Exception) -> int | None:
     if faults is not None:  # pydantic's, of a value that is not of the option's type
         error.__dict__["message"] = "; ".join(map(expectation, faults(include_url=False)))
     show()
+    if (line := meant(error, sys.argv[1:])) is not None:
+        sys.stderr.write(f"Did you mean: {line}\n")
     return _WRONG_USE
 
 

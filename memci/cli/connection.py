@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from memci.cli.settings import read_settings
 from memci.client import Agent, Memci
 from memci.config import Settings
+from memci.domain.agent import no_agent
 from memci.errors import (
     ConfigurationError,
     ForbiddenError,
@@ -16,6 +18,9 @@ from memci.errors import (
     UnauthorizedError,
     UnavailableError,
 )
+
+if TYPE_CHECKING:
+    from memci.shapes.read import Freshness
 
 _SETTINGS: Mapping[str | None, str] = {"url": "MEMCI_API_URL", "api_key": "MEMCI_API_KEY"}
 
@@ -59,6 +64,15 @@ def agent_of(agent_id: str) -> Iterator[Agent]:
     """Lend a client of one agent."""
     with connected() as memci:
         yield memci.agent(agent_id)
+
+
+def check_written(agent_id: str, answer: Freshness) -> None:
+    """Raise ``NotFoundError`` when a read knows of no such agent: for people, an id misspelt.
+
+    To agents themselves it is none: each begins with an empty memory.
+    """
+    if answer.new_agent:
+        raise no_agent(agent_id)
 
 
 def why_still(memory: Agent) -> str | None:

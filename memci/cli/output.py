@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
@@ -38,6 +39,17 @@ def say(text: str = "", *, style: str | None = None) -> None:
 def hint(text: str) -> None:
     """Print a line beside the result, on stderr."""
     console(stderr=True).print(Text(printable(text), style="dim"), soft_wrap=True)
+
+
+@contextmanager
+def working(what: str) -> Iterator[None]:
+    """Show people that something goes on, until the block ends; a pipe gets nothing of it."""
+    screen = console(stderr=True)
+    if not screen.is_terminal:
+        yield
+        return
+    with screen.status(what):
+        yield
 
 
 def print_json(value: BaseModel | Mapping[str, Any] | Sequence[Any]) -> None:

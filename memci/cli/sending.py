@@ -31,6 +31,7 @@ class Sent:
 
     accepted: int = 0
     duplicates: int = 0
+    erased: list[str] = field(default_factory=list)
     seq: int = 0
     job_ids: list[UUID] = field(default_factory=list)
 
@@ -71,12 +72,16 @@ def send(
     user_id: str | None = None,
     on_progress: Callable[[int], None] = lambda _: None,
 ) -> Sent:
-    """Send all messages; ``on_progress`` is told how many were sent each time."""
+    """Send all messages; ``on_progress`` is told how many were sent each time.
+
+    Those that were erased for good are left out, each by itself.
+    """
     sent = Sent()
     for batch in batches(messages, limits):
-        answer = memory.remember(batch, session_id=session_id, user_id=user_id)
+        answer = memory.remember(batch, session_id=session_id, user_id=user_id, skip_erased=True)
         sent.accepted += answer.accepted
         sent.duplicates += answer.duplicates
+        sent.erased += answer.erased
         sent.seq = max(sent.seq, answer.seq)
         if answer.job_id is not None and answer.accepted:
             sent.job_ids.append(answer.job_id)

@@ -22,11 +22,16 @@ class Page(TypedDict, total=False):
 
 
 class AppendOptions(TypedDict, total=False):
-    """Beside messages. A key of one's own makes a request safe to send from anew."""
+    """Beside messages. A key of one's own makes a request safe to send from anew.
+
+    ``skip_erased``: messages that were erased for good are left out and named in the answer; else
+    they raise ``ErasedError``, and nothing is stored.
+    """
 
     session_id: str | None
     user_id: str | None
     idempotency_key: str
+    skip_erased: bool
 
 
 class Fresh(TypedDict, total=False):

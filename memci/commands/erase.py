@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Self
 from uuid import uuid4
 
@@ -16,7 +17,7 @@ from memci.domain.message import Message
 from memci.domain.names import shown_name
 from memci.errors import DatabaseBusyError, FencedOffError, NotFoundError, UnavailableError
 from memci.queue import mailbox
-from memci.queue.erased_letters import Erased, drop_letters
+from memci.queue.erased_letters import BEGINNING, Erased, drop_letters
 from memci.queue.intake import CREATE_KIND
 from memci.queue.lease import Lease
 from memci.queue.seize import seize
@@ -26,6 +27,7 @@ from memci.shapes.erasure import CondemnedMessage, EraseRequest, ErasurePreview
 from memci.storage.erasure import condemned as condemning
 from memci.storage.erasure.condemned import Condemned
 from memci.storage.erasure.erase import erase_agent, erase_messages
+from memci.storage.erasure.gone import snapshot_of
 from memci.storage.erasure.tombstones import erased_among
 from memci.storage.reading.receipts import NewReceipt, write_receipt
 from memci.storage.session import Connection, Database
@@ -53,7 +55,7 @@ def preview(
     database: Database, agent_id: str, which: Which, words: Words | None = None
 ) -> ErasurePreview:
     """Return what would go, with excerpts around ``words``; raises ``NotFoundError`` as ``run``."""
-    with database.agent_snapshot(agent_id) as connection:
+    with snapshot_of(database, agent_id) as connection:
         condemned = _condemned(connection, agent_id, which)
         ids = condemning.ids_of(connection, agent_id, condemned.seqs)
         shown = condemning.messages_of(connection, agent_id, condemned.seqs[:_SHOWN])
@@ -76,8 +78,10 @@ def run(database: Database, tokens: Tokens, agent_id: str, which: Which) -> Rece
     with _seized(database, tokens, agent_id) as connection:
         condemned = _condemned(connection, agent_id, which)
         ids = condemning.ids_of(connection, agent_id, condemned.seqs)
-        said = condemning.messages_of(connection, agent_id, condemned.seqs)
-        erased = Erased(frozenset(ids), [each.text for each in said], which.session_id)
+        beginnings = partial(
+            condemning.beginnings_of, connection, agent_id, condemned.seqs, BEGINNING
+        )
+        erased = Erased(frozenset(ids), beginnings, which.session_id)
         letters = drop_letters(connection, agent_id, erased)
         rows = erase_messages(connection, agent_id, condemned)
         return _receipt(

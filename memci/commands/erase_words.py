@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from memci.domain.language import Language, language_of
 from memci.smallmodel.ports import Lexicon
 from memci.storage.erasure.condemned import ids_of
+from memci.storage.erasure.gone import snapshot_of
 from memci.storage.erasure.worded import not_indexed, worded_messages
 from memci.storage.session import Database
 
@@ -76,8 +77,11 @@ class Words:
 
 
 def find_messages(database: Database, agent_id: str, words: Words, *, most: int) -> list[str]:
-    """Return the ids of the newest messages that hold all of these words, at most ``most``."""
-    with database.agent_snapshot(agent_id) as connection:
+    """Return the ids of the newest messages that hold all of these words, at most ``most``.
+
+    Raises ``NotFoundError`` for no agent.
+    """
+    with snapshot_of(database, agent_id) as connection:
         seqs = worded_messages(
             connection, agent_id, terms=words.terms, characters=words.characters, most=most
         )

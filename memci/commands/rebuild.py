@@ -18,6 +18,7 @@ from memci.storage.editions import (
     open_edition,
     save_edition,
 )
+from memci.storage.erasure.gone import snapshot_of
 from memci.storage.replay_log import end_of_log, first_beyond
 from memci.storage.session import Connection, Database
 
@@ -53,7 +54,7 @@ def begin(
 
 def show(database: Database, agent_id: str) -> EditionAnswer:
     """Tell of the last rebuilt network; ``NotFoundError``: there never was one."""
-    with database.agent_snapshot(agent_id) as connection:
+    with snapshot_of(database, agent_id) as connection:
         return edition_answer(connection, agent_id)
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from memci.queue.reembed import Left, ask_agents, left
+from memci.queue.reembed import Left, ask_agent, ask_agents, left
 from memci.smallmodel.ports import Embedder
 from memci.storage.session import Database
 from memci.storage.vector_model import HeldModel, VectorModel, change_model, held_model
 
 # Agents in one transaction.
-_BITE = 1_000
+_BITE = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +32,11 @@ def run(database: Database, embedder: Embedder) -> int:
     asked, after = 0, ""
     while True:
         with database.lane_transaction() as connection:
-            some, after = ask_agents(connection, change, after=after, most=_BITE)
-        asked += some
+            some = ask_agents(connection, change, after=after, most=_BITE)
+        asked, after = asked + some.count, some.last
+        for agent_id in some.erasing:
+            with database.lane_transaction() as connection:
+                asked += ask_agent(connection, change, agent_id)
         if not after:
             return asked
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from memci.errors import InvalidInputError
+from memci.errors import InvalidInputError, NotFoundError
 
 AGENT_ID_PATTERN = r"(?!\.+$)[A-Za-z0-9._:@-]{1,128}"
 _AGENT_ID = re.compile(AGENT_ID_PATTERN)
@@ -20,4 +20,12 @@ def check_agent_id(agent_id: object) -> str:
     raise InvalidInputError(
         "agent_id: expected 1 to 128 of the characters A-Z a-z 0-9 . _ : @ -, not dots alone",
         field="agent_id",
+    )
+
+
+def no_agent(agent_id: str) -> NotFoundError:
+    """Return the error of whoever asks something of an agent that is not there (M1)."""
+    return NotFoundError(
+        f"there is no agent {agent_id}: one exists from its first message on; GET /v1/agents and "
+        "`memci agents` list those there are"
     )

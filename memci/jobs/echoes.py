@@ -12,7 +12,13 @@ from typing import Self
 
 from memci.domain.memory.echo import Gram, grams, is_echo
 from memci.domain.message import Message, Role
-from memci.storage.given import GivenBefore, GivenThen, given_before, words_given
+from memci.storage.given import (
+    GivenBefore,
+    GivenThen,
+    given_before,
+    memories_given,
+    messages_given,
+)
 from memci.storage.session import Connection
 
 # A user who repeats something makes a copy (M9).
@@ -30,7 +36,8 @@ def echoes_among(
     given = given_before(connection, agent_id, min(said), max(said))
     if not given.receipts:
         return frozenset()
-    texts = _Texts.read(connection, agent_id, given)
+    wanted = frozenset(gram for found in said.values() for gram in found)
+    texts = _Texts.read(connection, agent_id, given, wanted)
     return frozenset(
         seq
         for seq, found in said.items()
@@ -40,19 +47,22 @@ def echoes_among(
 
 @dataclass(frozen=True, slots=True)
 class _Texts:
-    """The 5-grams of all that was given, each text read once."""
+    """Of the 5-grams ``wanted``, those in all that was given, each text read once."""
 
     messages: Mapping[int, frozenset[Gram]]
     nodes: Mapping[int, frozenset[Gram]]
 
     @classmethod
-    def read(cls, connection: Connection, agent_id: str, given: GivenBefore) -> Self:
+    def read(
+        cls, connection: Connection, agent_id: str, given: GivenBefore, wanted: frozenset[Gram]
+    ) -> Self:
         seqs = frozenset[int]().union(*(each.messages for each in given.receipts))
         nodes = frozenset[int]().union(*(each.nodes for each in given.receipts))
-        said, remembered = words_given(connection, agent_id, seqs, nodes)
+        said = messages_given(connection, agent_id, sorted(seqs))
+        remembered = memories_given(connection, agent_id, sorted(nodes))
         return cls(
-            {seq: frozenset(grams(text)) for seq, text in said.items()},
-            {node: frozenset(grams(text)) for node, text in remembered.items()},
+            {seq: wanted.intersection(grams(text)) for seq, text in said},
+            {node: wanted.intersection(grams(text)) for node, text in remembered},
         )
 
     def of(self, receipt: GivenThen) -> list[frozenset[Gram]]:

@@ -168,6 +168,7 @@ def _create(
             session_id=arguments.session_id,
             user_id=arguments.user_id,
             remember=arguments.remember,
+            skip_erased=arguments.skip_erased,
             source=JobSource.CELERY,
             job_id=letter.id,
             traceparent=letter.traceparent,

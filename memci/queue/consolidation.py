@@ -7,9 +7,10 @@ from uuid import UUID, uuid4
 
 from sqlalchemy import Connection
 
+from memci.domain.agent import no_agent
 from memci.domain.lane.job import JobSource
 from memci.queue.submit import NewJob, insert_job
-from memci.storage.erasure.gone import IS_AGENT, IS_THERE, no_agent
+from memci.storage.erasure.gone import IS_AGENT, IS_THERE
 
 CONSOLIDATE_KIND = "memci.memory.consolidate"
 

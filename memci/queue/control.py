@@ -7,8 +7,9 @@ from uuid import UUID
 
 from sqlalchemy import Connection
 
+from memci.domain.agent import no_agent
 from memci.queue import submit
-from memci.storage.erasure.gone import IS_THERE, no_agent
+from memci.storage.erasure.gone import IS_THERE
 
 _THIS = f"WHERE agent_id = %s AND {IS_THERE} RETURNING paused, halted_by"
 _PAUSE = f"UPDATE lane SET paused = true {_THIS}"  # noqa: S608 - a constant of this module

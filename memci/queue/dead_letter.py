@@ -10,10 +10,12 @@ from uuid import UUID, uuid4
 
 from sqlalchemy import Connection
 
+from memci.domain.agent import no_agent
 from memci.domain.lane.job import Job, JobSource, JobState
 from memci.errors import ConflictError, NotFoundError
 from memci.queue import submit
 from memci.queue.intake import CREATE_KIND, INDEX_KIND
+from memci.storage.erasure.gone import IS_THERE
 
 WORKER_LOST = "worker_lost: the process that ran it died each time; its log may say why"
 
@@ -24,7 +26,7 @@ WHERE agent_id = %s AND id = %s AND ordinal = %s AND state = 'queued'
 _HALT = "UPDATE lane SET halted_by = %s WHERE agent_id = %s"
 _IS_HALTED = "SELECT halted_by IS NOT NULL FROM lane WHERE agent_id = %s"
 _STATE = "SELECT state FROM job WHERE agent_id = %s AND id = %s FOR UPDATE"
-_LOCK_LANE = "SELECT 1 FROM lane WHERE agent_id = %s FOR UPDATE"
+_LOCK_LANE = f"SELECT 1 FROM lane WHERE agent_id = %s AND {IS_THERE} FOR UPDATE"  # noqa: S608
 _REQUEUE = """
 UPDATE job SET state = 'queued', attempts = 0, started = 0, not_before = NULL,
                finished_at = NULL
@@ -145,7 +147,8 @@ def _lock(
     connection: Connection, agent_id: str, job_id: UUID, wanted: set[JobState], verb: str
 ) -> None:
     # The lane first, as everybody does: its row is the lock of all that the lane owns.
-    connection.exec_driver_sql(_LOCK_LANE, (agent_id,))
+    if connection.exec_driver_sql(_LOCK_LANE, (agent_id,)).first() is None:
+        raise no_agent(agent_id)
     row = connection.exec_driver_sql(_STATE, (agent_id, job_id)).first()
     if row is None:
         raise NotFoundError(f"agent {agent_id} has no job {job_id}")

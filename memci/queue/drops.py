@@ -9,12 +9,13 @@ from uuid import uuid4
 from sqlalchemy import Connection
 
 from memci.domain.lane.job import JobSource
+from memci.storage.erasure.gone import IS_THERE
 
 DROP_KIND = "memci.link.drop"
 
 # Who notes reads waits for nobody: the lane may be in a long effect.
-_LOCK = "SELECT FROM lane WHERE agent_id = %s FOR NO KEY UPDATE SKIP LOCKED"
-_EXISTS = "SELECT FROM lane WHERE agent_id = %s"
+_EXISTS = f"SELECT FROM lane WHERE agent_id = %s AND {IS_THERE}"
+_LOCK = f"{_EXISTS} FOR NO KEY UPDATE SKIP LOCKED"
 # An agent that is asked the same again and again gets one job, however long its lane stands still.
 _SUBMIT = """
 INSERT INTO job (agent_id, id, kind, payload, source)
@@ -33,7 +34,7 @@ def submit_drop(connection: Connection, agent_id: str, targets: Iterable[int]) -
     this transaction. Publishes no token: nothing hurries, and the sweeper sees what waits.
     """
     if connection.exec_driver_sql(_LOCK, (agent_id,)).first() is None:
-        # An agent that was erased meanwhile has no links.
+        # An agent that was erased meanwhile has no links, and gets no work (M25).
         return connection.exec_driver_sql(_EXISTS, (agent_id,)).first() is None
     values = {
         "agent": agent_id,

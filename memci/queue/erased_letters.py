@@ -5,8 +5,9 @@ from __future__ import annotations
 import base64
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from uuid import UUID
 
 from sqlalchemy import Connection
@@ -20,15 +21,18 @@ from memci.storage import letters
 
 _PACKED = re.compile(rb"[A-Za-z0-9+/]{24,}={0,2}")
 # Characters: of a letter that was cut only a part of a text may be left.
-_BEGINNING = 60
+BEGINNING = 60
 
 
 @dataclass(frozen=True, slots=True)
 class Erased:
-    """Messages that are about to be erased: their ids, what they say, and the whole session."""
+    """Messages that are about to be erased: their ids, and the session when all of it goes.
+
+    ``beginnings`` reads how each begins, ``BEGINNING`` characters of it; for few it is needed.
+    """
 
     ids: frozenset[str]
-    said: Collection[str]
+    beginnings: Callable[[], Iterable[str]]
     session_id: str | None
 
 
@@ -92,9 +96,9 @@ def _ids(messages: Iterable[object], agent_id: str, job_id: UUID) -> set[str]:
 def _mentions(raw: bytes, erased: Erased) -> bool:
     """Tell whether an id, or the beginning of a text, stands in what can be made out of it."""
     readable = b"\n".join((raw, *_unpacked(raw)))
-    wanted = [*erased.ids, *(text[:_BEGINNING] for text in erased.said)]
-    as_json = [json.dumps(each)[1:-1] for each in wanted]
-    return any(each and each.encode() in readable for each in (*wanted, *as_json))
+    wanted = chain(erased.ids, erased.beginnings())
+    written = chain.from_iterable((each, json.dumps(each)[1:-1]) for each in wanted)
+    return any(each and each.encode() in readable for each in written)
 
 
 def _unpacked(raw: bytes) -> Iterator[bytes]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID, uuid4, uuid5
@@ -36,13 +36,17 @@ _NAMESPACE = UUID("6d656d63-6900-5000-8000-000000000001")
 
 @dataclass(frozen=True, slots=True)
 class Append:
-    """Messages to append. ``key`` names the whole request: the same key is the same request."""
+    """Messages to append. ``key`` names the whole request: the same key is the same request.
+
+    ``skip_erased``: those that were erased are left out, and do not have the others refused.
+    """
 
     agent_id: str
     messages: Sequence[NewMessage]
     session_id: str | None = None
     user_id: str | None = None
     remember: Remember = Remember.NOW
+    skip_erased: bool = False
     source: JobSource = JobSource.HTTP
     key: str | None = None
     job_id: UUID | None = None
@@ -62,7 +66,7 @@ class Intake:
 
         A message or request that is already there is counted as a duplicate. Raises
         ``ConflictError`` when an id or a key comes again with other content, ``ErasedError`` when
-        a message was erased.
+        a message was erased that is not to be skipped.
         """
         try:  # Most messages are new, and what is not comes to light.
             with self._database.agent_transaction(request.agent_id) as connection:
@@ -117,10 +121,15 @@ def append_in(connection: Connection, request: Append) -> tuple[AppendAnswer, bo
     woken, last_seq = submit.lock_lane(connection, request.agent_id)
     identified = _identified(request)
     known = stored.find_stored(connection, request.agent_id, [each for each, _ in identified])
-    _refuse_erased(connection, request, [each for each, _ in identified if each not in known])
+    unknown = [each for each, _ in identified if each not in known]
+    erased = erased_among(connection, request.agent_id, unknown) if unknown else frozenset[str]()
+    if erased and not request.skip_erased:
+        raise _refused(identified, erased)
     new: list[tuple[str, NewMessage]] = []
     seq = last_seq
     for index, (message_id, message) in enumerate(identified):
+        if message_id in erased:
+            continue
         said = stored.said_by(message)
         if message_id not in known:
             new.append((message_id, message))
@@ -141,8 +150,10 @@ def append_in(connection: Connection, request: Append) -> tuple[AppendAnswer, bo
         submit_new(connection, values_of(new, job, _fields(request)))
     else:
         submit.unlock_lane(connection, request.agent_id, woken=woken)
-    duplicates = len(identified) - len(new)
-    return _answer(request, job, seq, duplicates=duplicates), woken and bool(new)
+    left_out = [each for each, _ in identified if each in erased]
+    duplicates = len(identified) - len(new) - len(left_out)
+    answer = _answer(request, job, seq, duplicates=duplicates, erased=left_out)
+    return answer, woken and bool(new)
 
 
 def _append_new(connection: Connection, request: Append) -> tuple[AppendAnswer, bool]:
@@ -152,11 +163,23 @@ def _append_new(connection: Connection, request: Append) -> tuple[AppendAnswer, 
     return _answer(request, job, seq, duplicates=0), woken
 
 
-def _answer(request: Append, job: submit.NewJob, seq: int, *, duplicates: int) -> AppendAnswer:
-    accepted = len(request.messages) - duplicates
-    handed = request.remember is Remember.NOW and (accepted or request.key or request.job_id)
+def _answer(
+    request: Append,
+    job: submit.NewJob,
+    seq: int,
+    *,
+    duplicates: int,
+    erased: Sequence[str] = (),
+) -> AppendAnswer:
+    accepted = len(request.messages) - duplicates - len(erased)
+    repeated = duplicates and (request.key or request.job_id)
+    handed = request.remember is Remember.NOW and (accepted or repeated)
     return AppendAnswer(
-        job_id=job.id if handed else None, seq=seq, accepted=accepted, duplicates=duplicates
+        job_id=job.id if handed else None,
+        seq=seq,
+        accepted=accepted,
+        duplicates=duplicates,
+        erased=list(erased),
     )
 
 
@@ -201,15 +224,12 @@ def message_id_at(agent_id: str, origin: str, place: int) -> str:
     return uuid5(_NAMESPACE, f"{agent_id}/{origin}/{place}").hex
 
 
-def _refuse_erased(connection: Connection, request: Append, ids: Sequence[str]) -> None:
-    erased = erased_among(connection, request.agent_id, ids) if ids else ()
-    if erased:
-        identified = enumerate(_identified(request))
-        found = {place: message_id for place, (message_id, _) in identified if message_id in erased}
-        place, message_id = next(iter(found.items()))
-        raise ErasedError(
-            f"messages[{place}]: '{shown_name(message_id)}' was erased for good and is not taken in"
-            " again; leave it out",
-            field=f"messages[{place}]",
-            places=tuple(found),
-        )
+def _refused(identified: Sequence[tuple[str, NewMessage]], erased: Collection[str]) -> ErasedError:
+    places = [place for place, (each, _) in enumerate(identified) if each in erased]
+    first = places[0]
+    return ErasedError(
+        f"messages[{first}]: '{shown_name(identified[first][0])}' was erased for good and is not "
+        "taken in again; leave it out, as skip_erased does",
+        field=f"messages[{first}]",
+        places=places,
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from uuid import uuid4
 
-from memci.errors import NotFoundError
+from memci.domain.agent import no_agent
 from memci.queue.lease import Lease
 from memci.storage.erasure.gone import IS_THERE
 from memci.storage.session import Database
@@ -26,5 +26,5 @@ def seize(database: Database, agent_id: str) -> Lease:
     with database.lane_transaction() as connection:
         row = connection.exec_driver_sql(_SEIZE, (nonce, _LEASE_S, agent_id)).first()
     if row is None:
-        raise NotFoundError(f"there is no agent {agent_id}: nothing to erase")
+        raise no_agent(agent_id)
     return Lease(database, agent_id, row.fence, nonce)

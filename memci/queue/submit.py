@@ -13,8 +13,9 @@ from uuid import UUID, uuid4
 
 from sqlalchemy import Connection
 
+from memci.domain.agent import no_agent
 from memci.domain.lane.job import JobSource
-from memci.storage.erasure.gone import IS_AGENT, IS_THERE, no_agent
+from memci.storage.erasure.gone import IS_AGENT, IS_THERE
 
 # The first token of a lane wins: wake_at stays as it was while one is believed to be out.
 _LOCK_LANE = """

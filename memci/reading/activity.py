@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 from memci.errors import MemciError
 from memci.queue.drops import submit_drop
+from memci.reading.soon import Soon
 from memci.reading.uses import Use, UseLog
 from memci.storage.reading.state import touch_read
 from memci.storage.session import Database
@@ -24,14 +25,12 @@ class ReadActivity:
     def __init__(self, database: Database, *, period_s: float = _PERIOD_S) -> None:
         """Begin with none noted."""
         self._database = database
-        self._period_s = period_s
         self._uses = UseLog(database)
         self._lock = threading.Lock()
         self._writing = threading.Lock()  # held while the database is in use: close waits for it
         # By agent, the forgotten nodes to which links are to go.
         self._noted: dict[str, set[int]] = {}
-        self._timer: threading.Timer | None = None
-        self._closed = False
+        self._soon = Soon(self.flush, period_s)
 
     def note(
         self, agent_id: str, *, dropping: Collection[int] = (), use: Use | None = None
@@ -44,7 +43,7 @@ class ReadActivity:
             self._uses.note(use)
         with self._lock:
             self._add(agent_id, dropping)
-            self._arm()
+        self._soon.want()
 
     def flush(self) -> None:
         """Write what is noted. What cannot be written now stays for the next time."""
@@ -57,14 +56,11 @@ class ReadActivity:
             with self._lock:
                 for agent_id in busy:
                     self._add(agent_id, noted[agent_id])
-                self._arm()
+            self._soon.want()
 
     def close(self) -> None:
         """Write what is noted, once more; what is noted later is written by ``flush`` only."""
-        with self._lock:
-            self._closed = True
-            if self._timer is not None:
-                self._timer.cancel()
+        self._soon.close()
         self._uses.close()
         self.flush()
 
@@ -88,14 +84,3 @@ class ReadActivity:
                 return submit_drop(connection, agent_id, targets)
         except MemciError:
             return False
-
-    def _arm(self) -> None:
-        if self._timer is None and not self._closed:
-            self._timer = threading.Timer(self._period_s, self._fire)
-            self._timer.daemon = True
-            self._timer.start()
-
-    def _fire(self) -> None:
-        with self._lock:
-            self._timer = None
-        self.flush()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memci.errors import NotFoundError
+from memci.domain.agent import no_agent
 from memci.reading.page import agent_after, agent_cursor, page_of
 from memci.shapes.agent import AgentAnswer, AgentList, AgentSummary, Lease, PassProgress
 from memci.storage.reading.agents import Holdings, holdings, list_agents, pass_under_way
@@ -30,13 +30,11 @@ class AgentListings:
         return AgentList(agents=[AgentSummary(**row) for row in page], next_cursor=following)
 
     def agent(self, agent_id: str) -> AgentAnswer:
-        """Return what an agent holds, or raise ``NotFoundError`` if it never had a message."""
+        """Return what an agent holds, or raise ``NotFoundError`` if it is not there."""
         with self._database.agent_snapshot(agent_id) as connection:
             held = holdings(connection, agent_id)
             if held is None:
-                raise NotFoundError(
-                    "there is no such agent yet: one exists from its first message on"
-                )
+                raise no_agent(agent_id)
             return _answer(connection, agent_id, held)
 
 

@@ -10,6 +10,7 @@ from memci.domain.memory.parameters import MemoryParameters
 from memci.errors import NotFoundError
 from memci.reading.page import named_after, named_cursor
 from memci.shapes.belief import HistoryAnswer, SessionAnswer, SessionList, VersionAnswer
+from memci.storage.erasure.gone import snapshot_of
 from memci.storage.parameters import parameters_of
 from memci.storage.reading.history import ever_was, versions_of
 from memci.storage.session import Database
@@ -34,7 +35,7 @@ class BeliefListings:
     ) -> SessionList:
         """List sessions by id; ``now`` tells which have been silent for too long."""
         after = named_after(cursor)
-        with self._database.agent_snapshot(agent_id) as connection:
+        with snapshot_of(self._database, agent_id) as connection:
             parameters = parameters_of(connection, agent_id, defaults)
             found = list_sessions(connection, agent_id, after=after, limit=limit + 1)
         silence = timedelta(hours=parameters.session_silence_hours)
@@ -47,7 +48,7 @@ class BeliefListings:
 
     def history(self, agent_id: str, node_id: int, as_of: datetime | None) -> HistoryAnswer:
         """List the versions of a memory; ``NotFoundError`` if it never was."""
-        with self._database.agent_snapshot(agent_id) as connection:
+        with snapshot_of(self._database, agent_id) as connection:
             if not ever_was(connection, agent_id, node_id):
                 raise NotFoundError("there never was such a node")
             rows = versions_of(connection, agent_id, node_id, as_of)

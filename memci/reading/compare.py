@@ -23,6 +23,7 @@ from memci.shapes.edition import (
 )
 from memci.shapes.read import RecallAnswer, RecallRequest
 from memci.storage.editions import open_edition
+from memci.storage.erasure.gone import snapshot_of
 from memci.storage.reading.comparison import beginnings, compared_network, count_links
 from memci.storage.reading.nodes import list_focus
 from memci.storage.session import Connection, Database, looking_beside
@@ -44,7 +45,7 @@ class Compare:
 
     def run(self, agent_id: str, request: ComparisonRequest) -> ComparisonAnswer:
         """Compare the networks; ``NotFoundError`` when there is no rebuilt one."""
-        with self._database.agent_snapshot(agent_id) as connection:
+        with snapshot_of(self._database, agent_id) as connection:
             if open_edition(connection, agent_id) is None:
                 raise NotFoundError("there is no rebuilt network: begin a rebuild first")
             edition = edition_answer(connection, agent_id)

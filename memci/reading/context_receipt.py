@@ -97,6 +97,7 @@ def answer(account: Account, ids: Mapping[int, str], receipt_id: UUID) -> Contex
         explain=explain,
         seq=account.now.seq,
         pending=account.now.pending,
+        new_agent=account.now.new_agent,
     )
 
 

@@ -1,7 +1,7 @@
 """Everything that can be listed, in one hand for the API; needs no small model.
 
-An agent that nobody has written to has nothing to list, and that is no error; only ``agent``
-itself says that there is none yet (M1).
+Whatever is asked of an agent that is not there is a ``NotFoundError``, except for receipts: that
+of its erasure is kept.
 """
 
 from __future__ import annotations

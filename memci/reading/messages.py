@@ -5,6 +5,7 @@ from __future__ import annotations
 from memci.domain.message import Message
 from memci.reading.page import page_of, place_after
 from memci.shapes.message import MessageList, MessageOut, ToolCall
+from memci.storage.erasure.gone import snapshot_of
 from memci.storage.reading.messages import list_messages
 from memci.storage.session import Database
 
@@ -21,7 +22,7 @@ class MessageListings:
     ) -> MessageList:
         """List messages by seq, of one session or of all."""
         (after,) = place_after(cursor)
-        with self._database.agent_snapshot(agent_id) as connection:
+        with snapshot_of(self._database, agent_id) as connection:
             rows = list_messages(
                 connection, agent_id, session_id=session_id, after=after, limit=limit + 1
             )

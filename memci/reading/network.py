@@ -18,12 +18,13 @@ from memci.shapes.network import (
     PassAnswer,
     PassList,
 )
+from memci.storage.erasure.gone import snapshot_of
 from memci.storage.nodes import phrases_of
 from memci.storage.reading.snapshots import (
     Snapshot,
     fading_rows,
-    first_snapshot,
     last_events,
+    last_pass,
     list_passes,
     network_at,
     network_now,
@@ -36,6 +37,8 @@ T = TypeVar("T")
 # Of an answer, for each node of its limit.
 _LINKS_EACH = 10
 _ABOVE_ALL = 2**63 - 1
+# Spans of passes that an error names.
+_MOST_SPANS = 8
 
 
 class NetworkListings:
@@ -49,9 +52,9 @@ class NetworkListings:
         """Return the network now, or as the pass ``number`` left it.
 
         Where no snapshot of that pass is kept, the one before it stands for it; raises
-        ``NotFoundError`` when there is none.
+        ``NotFoundError`` when there is none, or no such pass.
         """
-        with self._database.agent_snapshot(agent_id) as connection:
+        with snapshot_of(self._database, agent_id) as connection:
             if number is None:
                 found = network_now(connection, agent_id)
             else:
@@ -61,14 +64,14 @@ class NetworkListings:
     def passes(self, agent_id: str, *, cursor: str | None, limit: int) -> PassList:
         """List passes, the latest first."""
         before = _ABOVE_ALL if cursor is None else place_after(cursor)[0]
-        with self._database.agent_snapshot(agent_id) as connection:
+        with snapshot_of(self._database, agent_id) as connection:
             rows = list_passes(connection, agent_id, before=before, limit=limit + 1)
         page, following = page_of(rows, limit, lambda row: row["number"])
         return PassList(passes=[PassAnswer(**row) for row in page], next_cursor=following)
 
     def fading(self, agent_id: str, *, passes: int, limit: int) -> FadingAnswer:
         """Return at most ``limit`` memories over at most so many passes, evenly drawn."""
-        with self._database.agent_snapshot(agent_id) as connection:
+        with snapshot_of(self._database, agent_id) as connection:
             numbers = evenly(snapshot_numbers(connection, agent_id), passes)
             series = fading_of(fading_rows(connection, agent_id, numbers))
             shown = evenly(sorted(series.memories), limit)
@@ -92,17 +95,40 @@ def evenly(things: Sequence[T], most: int) -> list[T]:
 
 def _at(connection: Connection, agent_id: str, number: int) -> Snapshot:
     found = network_at(connection, agent_id, number)
-    if found is not None:
+    if found is not None and found.number == number:
         return found
-    first = first_snapshot(connection, agent_id)
-    if first is None:
-        raise NotFoundError(
+    kept = _kept(connection, agent_id)
+    last = last_pass(connection, agent_id) or 0
+    if number > last:
+        which = f"the last one is {last}" if last else "there was none yet"
+        raise NotFoundError(f"there is no pass {number}, {which}; {kept}")
+    if found is None:
+        raise NotFoundError(f"no snapshot of pass {number} or before is kept; {kept}")
+    return found
+
+
+def _kept(connection: Connection, agent_id: str) -> str:
+    numbers = snapshot_numbers(connection, agent_id)
+    if not numbers:
+        return (
             "no snapshot of this agent's network is kept: one is taken after each pass, unless "
             "MEMCI_SNAPSHOT_BYTES is 0; without `pass` you get the network of now"
         )
-    raise NotFoundError(
-        f"no snapshot of pass {number} or before is kept; the first one is of pass {first}"
-    )
+    found = spans(numbers)
+    if len(found) > _MOST_SPANS:
+        found = [*found[: _MOST_SPANS - 1], "…", found[-1]]
+    return f"snapshots are kept of {'pass' if len(numbers) == 1 else 'passes'} {', '.join(found)}"
+
+
+def spans(numbers: Sequence[int]) -> list[str]:
+    """Return ascending numbers in words, those that follow one another as one span."""
+    found: list[list[int]] = []
+    for number in numbers:
+        if found and number == found[-1][-1] + 1:
+            found[-1].append(number)
+        else:
+            found.append([number])
+    return [f"{each[0]}" if len(each) == 1 else f"{each[0]} to {each[-1]}" for each in found]
 
 
 def _answer(connection: Connection, agent_id: str, found: Snapshot, limit: int) -> NetworkAnswer:

@@ -16,6 +16,7 @@ from memci.shapes.agent import (
     TrailEvent,
     TrailList,
 )
+from memci.storage.erasure.gone import snapshot_of
 from memci.storage.reading.nodes import list_focus, list_links, list_nodes, list_trail, read_node
 from memci.storage.session import Database
 
@@ -44,14 +45,14 @@ class NodeListings:
         """
         (after,) = place_after(cursor)
         asked = {"kind": kind, "type": type, "tier": tier, "as_of": as_of}
-        with self._database.agent_snapshot(agent_id) as connection:
+        with snapshot_of(self._database, agent_id) as connection:
             rows = list_nodes(connection, agent_id, asked, after=after, limit=limit + 1)
         page, following = page_of(rows, limit, lambda row: row["id"])
         return NodeList(nodes=[NodeAnswer(**row) for row in page], next_cursor=following)
 
     def node(self, agent_id: str, node_id: int) -> NodeAnswer:
         """Return one node, or raise ``NotFoundError``."""
-        with self._database.agent_snapshot(agent_id) as connection:
+        with snapshot_of(self._database, agent_id) as connection:
             row = read_node(connection, agent_id, node_id)
         if row is None:
             raise NotFoundError("there is no such node; its trail tells if it was forgotten")
@@ -60,7 +61,7 @@ class NodeListings:
     def trail(self, agent_id: str, node_id: int, *, cursor: str | None, limit: int) -> TrailList:
         """List what happened to a node, living or forgotten; ``NotFoundError`` if it never was."""
         (after,) = place_after(cursor)
-        with self._database.agent_snapshot(agent_id) as connection:
+        with snapshot_of(self._database, agent_id) as connection:
             rows = list_trail(connection, agent_id, node_id, after=after, limit=limit + 1)
         if not rows and cursor is None:
             raise NotFoundError("there never was such a node")
@@ -72,7 +73,7 @@ class NodeListings:
     ) -> LinkList:
         """List links by source and target, of one node or of all."""
         source, target = place_after(cursor, parts=2)
-        with self._database.agent_snapshot(agent_id) as connection:
+        with snapshot_of(self._database, agent_id) as connection:
             rows = list_links(
                 connection, agent_id, node_id=node_id, after=(source, target), limit=limit + 1
             )
@@ -81,6 +82,6 @@ class NodeListings:
 
     def focus(self, agent_id: str) -> FocusList:
         """List the focus points, the latest mention first."""
-        with self._database.agent_snapshot(agent_id) as connection:
+        with snapshot_of(self._database, agent_id) as connection:
             rows = list_focus(connection, agent_id)
         return FocusList(focus=[FocusPoint(**row) for row in rows])

@@ -71,6 +71,7 @@ def as_structure(recalled: Recalled, budget: int | None, count: Count) -> Told:
         miss=recalled.miss,
         seq=recalled.now.seq,
         pending=recalled.now.pending,
+        new_agent=recalled.now.new_agent,
     )
     gone_ids = frozenset(gone.node_id for gone in forgotten)
     return Told(answer, gone_ids, _memories(recalled, fit))
@@ -96,6 +97,7 @@ def as_text(recalled: Recalled, budget: int | None, count: Count, language: Lang
         miss=recalled.miss,
         seq=recalled.now.seq,
         pending=recalled.now.pending,
+        new_agent=recalled.now.new_agent,
     )
     gone_ids = frozenset(gone.node_id for gone in _forgotten(recalled, fit))
     return Told(answer, gone_ids, _memories(recalled, fit))

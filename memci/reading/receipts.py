@@ -6,6 +6,7 @@ from uuid import UUID
 
 from memci.errors import NotFoundError
 from memci.shapes.agent import ReceiptAnswer
+from memci.storage.erasure.gone import check_there
 from memci.storage.reading.receipts import read_receipt
 from memci.storage.session import Database
 
@@ -21,6 +22,8 @@ class ReceiptListings:
         """Return a receipt, or raise ``NotFoundError``: old ones are pruned."""
         with self._database.agent_snapshot(agent_id) as connection:
             receipt = read_receipt(connection, agent_id, receipt_id)
+            if receipt is None:
+                check_there(connection, agent_id)
         if receipt is None:
             raise NotFoundError("there is no such receipt; receipts are kept for some weeks only")
         return ReceiptAnswer(

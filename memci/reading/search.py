@@ -62,6 +62,7 @@ class Search(Reader):
             explain=_explain(question, found, watch) if request.explain else None,
             seq=now.seq,
             pending=now.pending,
+            new_agent=now.new_agent,
         )
 
     def _take(self, ranked: list[Ranked], request: SearchRequest) -> list[Ranked]:

@@ -9,6 +9,7 @@ from functools import reduce
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.usage import Usage
 from memci.shapes.usage import BudgetState, ModelUsage, PassUsage, UsageAnswer, UsageCounts
+from memci.storage.erasure.gone import snapshot_of
 from memci.storage.parameters import parameters_of
 from memci.storage.session import Database
 from memci.storage.usage import passes_with_models, usage_by_day, usage_of_day
@@ -27,7 +28,7 @@ def usage_of(
     """Return the usage of so many days up to ``now`` (aware UTC), today included."""
     today = now.date()
     first = today - timedelta(days=days - 1)
-    with database.agent_snapshot(agent_id) as connection:
+    with snapshot_of(database, agent_id) as connection:
         budget = parameters_of(connection, agent_id, defaults).budget
         taken = usage_of_day(connection, agent_id, today)
         listed = usage_by_day(connection, agent_id, first, today)

@@ -14,6 +14,7 @@ from uuid import uuid4
 import structlog
 
 from memci.errors import MemciError
+from memci.reading.soon import Soon
 from memci.storage.reading.receipts import Given, NewReceipt
 from memci.storage.reading.state import Progress
 from memci.storage.session import Database
@@ -68,21 +69,19 @@ class UseLog:
     ) -> None:
         """Begin with none; hold ``most`` at once, the newest."""
         self._database = database
-        self._period_s = period_s
         self._most = most
         self._lock = threading.Lock()
         self._writing = threading.Lock()  # held while the database is in use: close waits for it
         self._noted: deque[Use] = deque()
         self._lost = 0
-        self._timer: threading.Timer | None = None
-        self._closed = False
+        self._soon = Soon(self.flush, period_s)
 
     def note(self, use: Use) -> None:
         """Note a use; it is written within the period."""
         with self._lock:
             self._noted.append(use)
             self._trim()
-            self._arm()
+        self._soon.want()
 
     def flush(self) -> None:
         """Write what is noted; wait for no erasure. What cannot be written is tried again soon."""
@@ -100,14 +99,11 @@ class UseLog:
             with self._lock:
                 self._noted.extendleft(reversed(left))
                 self._trim()
-                self._arm()
+            self._soon.want()
 
     def close(self) -> None:
         """Write what is noted, once more."""
-        with self._lock:
-            self._closed = True
-            if self._timer is not None:
-                self._timer.cancel()
+        self._soon.close()
         self.flush()
 
     def _trim(self) -> None:
@@ -126,14 +122,3 @@ class UseLog:
         except Exception:  # noqa: BLE001 - nothing may end the timer, and no use is worth a retry
             _log.exception("uses not noted", count=len(uses))
         return True
-
-    def _arm(self) -> None:
-        if self._timer is None and not self._closed:
-            self._timer = threading.Timer(self._period_s, self._fire)
-            self._timer.daemon = True
-            self._timer.start()
-
-    def _fire(self) -> None:
-        with self._lock:
-            self._timer = None
-        self.flush()

@@ -7,8 +7,9 @@ from datetime import datetime
 from typing import Annotated, Any, Literal, Self
 from uuid import UUID
 
-from pydantic import Field, JsonValue, model_validator
+from pydantic import Field, JsonValue, StrictBool, model_validator
 
+from memci.domain.memory.state import FilterReason
 from memci.domain.message import AppendLimits, NewMessage, Remember, Role
 from memci.errors import TooLargeError
 from memci.shapes.base import Answer, ForeignId, Instant, Request, Text, storable
@@ -112,6 +113,11 @@ class AppendRequest(Request):
         "outgrows its window, the oldest interactions first. never: they are kept and can be "
         "searched, and no memories are made of them",
     )
+    skip_erased: StrictBool = Field(
+        False,
+        description="Leave out messages that were erased for good, and name them in the answer; "
+        "else they are refused, and the others with them",
+    )
 
     def check_limits(self, limits: AppendLimits) -> None:
         """Raise ``TooLargeError`` when it holds too many messages, or one that is too long."""
@@ -136,6 +142,10 @@ class AppendAnswer(Answer):
     seq: int = Field(description="Position of the last message of the request")
     accepted: int
     duplicates: int
+    erased: list[str] = Field(
+        default_factory=list,
+        description="Ids of messages that were left out, since they were erased for good",
+    )
 
 
 class MessageOut(Answer):
@@ -153,10 +163,9 @@ class MessageOut(Answer):
     tool_call_id: str | None = None
     metadata: dict[str, JsonValue] | None = None
     memory_state: Literal["none", "pending", "made", "filtered"]
-    memory_reason: (
-        Literal["system", "empty", "trivial", "repeated", "low_information", "capacity", "erased"]
-        | None
-    ) = Field(None, description="Why a message was filtered: no memory was made of it")
+    memory_reason: FilterReason | None = Field(
+        None, description="Why a message was filtered: no memory was made of it"
+    )
 
 
 class MessageList(Answer):

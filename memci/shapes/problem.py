@@ -116,8 +116,18 @@ def problem_of(error: MemciError) -> Problem:
         status=kind.status,
         detail=str(error) if told else f"{kind.title.lower()}; the server's log says more",
         field=error.field if isinstance(error, (InvalidInputError, ErasedError)) else None,
+        errors=_erased(error) if isinstance(error, ErasedError) else None,
         needs=error.needs or None if isinstance(error, BudgetTooSmallError) else None,
     )
+
+
+def _erased(error: ErasedError) -> list[Fault] | None:
+    """Name each erased message of a request, so that one round is enough to leave them out."""
+    listed = (error.field or "").partition("[")[0]
+    return [
+        Fault(field=f"{listed}[{place}]", detail="erased for good; leave it out")
+        for place in error.places
+    ] or None
 
 
 def error_of(problem: Problem, *, retry_after_s: float | None = None) -> MemciError:

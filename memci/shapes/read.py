@@ -55,6 +55,9 @@ class Freshness(Answer):  # R18
 
     seq: int = Field(description="Memory has caught up with the messages up to here")
     pending: int = Field(description="Messages after it that are still on their way to memory")
+    new_agent: bool = Field(
+        False, description="Nobody has written to this agent yet: it is new, or its id is misspelt"
+    )
 
 
 class Sighted(Fresh):  # R5, R6

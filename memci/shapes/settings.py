@@ -2,61 +2,91 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, StrictBool, StrictFloat, StrictInt
+from pydantic import (
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    StrictBool,
+    StrictFloat,
+    StrictInt,
+)
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, core_schema
 
-from memci.domain.memory.parameters import OPEN, RANGES
+from memci.domain.memory.parameters import OPEN, RANGES, range_of
 from memci.shapes.base import Answer, Request
 
 # Whole numbers stay within PostgreSQL's integer.
 _MOST = 2**31 - 1
+_INCLUSIVE = ("minimum", "maximum")
 
 
-def _within(name: str) -> Any:
-    """Return a field with the range that the domain gives this parameter."""
-    low, high = RANGES[name]
-    if name in OPEN:
-        return Field(gt=low, lt=high)
-    return Field(ge=low, le=min(high, _MOST))
+class _Within:
+    """Holds a number to the range that the domain gives this parameter; errors tell both ends."""
+
+    def __init__(self, name: str) -> None:
+        self._open = name in OPEN
+        self._low, high = RANGES[name]
+        self._high = high if self._open else min(high, _MOST)
+        self._said = range_of(name, self._high)
+
+    def __get_pydantic_core_schema__(self, of: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_after_validator_function(self._check, handler(of))
+
+    def __get_pydantic_json_schema__(
+        self, core: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        least, most = ("exclusiveMinimum", "exclusiveMaximum") if self._open else _INCLUSIVE
+        bounds = {least: self._low, most: self._high}
+        return {**handler(core), **{name: each for name, each in bounds.items() if each < inf}}
+
+    def _check(self, value: float) -> float:
+        low, high = self._low, self._high
+        if not (low < value < high if self._open else low <= value <= high):
+            raise ValueError(self._said)
+        return value
 
 
 class SettingsRequest(Request):
     """What differs from the defaults, all of it: what is left out goes back to its default."""
 
-    focus_limit: Annotated[StrictInt, _within("focus_limit")] | None = None
-    decay_rate: Annotated[StrictFloat, _within("decay_rate")] | None = None
-    link_initial_strength: Annotated[StrictFloat, _within("link_initial_strength")] | None = None
-    link_break_threshold: Annotated[StrictFloat, _within("link_break_threshold")] | None = None
-    delete_threshold: Annotated[StrictInt, _within("delete_threshold")] | None = None
-    time_slice: Annotated[StrictInt, _within("time_slice")] | None = Field(None, description="ms")
-    max_retries: Annotated[StrictInt, _within("max_retries")] | None = None
-    default_search_depth: Annotated[StrictInt, _within("default_search_depth")] | None = None
-    node_capacity: Annotated[StrictInt, _within("node_capacity")] | None = Field(
+    focus_limit: Annotated[StrictInt, _Within("focus_limit")] | None = None
+    decay_rate: Annotated[StrictFloat, _Within("decay_rate")] | None = None
+    link_initial_strength: Annotated[StrictFloat, _Within("link_initial_strength")] | None = None
+    link_break_threshold: Annotated[StrictFloat, _Within("link_break_threshold")] | None = None
+    delete_threshold: Annotated[StrictInt, _Within("delete_threshold")] | None = None
+    time_slice: Annotated[StrictInt, _Within("time_slice")] | None = Field(None, description="ms")
+    max_retries: Annotated[StrictInt, _Within("max_retries")] | None = None
+    default_search_depth: Annotated[StrictInt, _Within("default_search_depth")] | None = None
+    node_capacity: Annotated[StrictInt, _Within("node_capacity")] | None = Field(
         None, description="0 = unbounded"
     )
     compression_base: Literal["original", "current"] | None = None
-    min_shrink: Annotated[StrictFloat, _within("min_shrink")] | None = None
-    related_links: Annotated[StrictInt, _within("related_links")] | None = None
-    related_threshold: Annotated[StrictFloat, _within("related_threshold")] | None = None
+    min_shrink: Annotated[StrictFloat, _Within("min_shrink")] | None = None
+    related_links: Annotated[StrictInt, _Within("related_links")] | None = None
+    related_threshold: Annotated[StrictFloat, _Within("related_threshold")] | None = None
     dangling_links: Literal["keep", "drop_on_visit"] | None = None
-    llm_tokens_per_day: Annotated[StrictInt, _within("llm_tokens_per_day")] | None = Field(
+    llm_tokens_per_day: Annotated[StrictInt, _Within("llm_tokens_per_day")] | None = Field(
         None, description="0 = no bound"
     )
-    llm_cost_per_day: Annotated[StrictFloat, _within("llm_cost_per_day")] | None = Field(
+    llm_cost_per_day: Annotated[StrictFloat, _Within("llm_cost_per_day")] | None = Field(
         None, description="US dollars; 0 = no bound"
     )
     simplemem_enabled: StrictBool | None = None
-    window_size: Annotated[StrictInt, _within("window_size")] | None = None
-    window_stride: Annotated[StrictInt, _within("window_stride")] | None = None
-    novelty_threshold: Annotated[StrictFloat, _within("novelty_threshold")] | None = None
+    window_size: Annotated[StrictInt, _Within("window_size")] | None = None
+    window_stride: Annotated[StrictInt, _Within("window_stride")] | None = None
+    novelty_threshold: Annotated[StrictFloat, _Within("novelty_threshold")] | None = None
     skip_trivial: StrictBool | None = None
-    min_content_length: Annotated[StrictInt, _within("min_content_length")] | None = None
-    consolidation_interval: Annotated[StrictInt, _within("consolidation_interval")] | None = None
+    min_content_length: Annotated[StrictInt, _Within("min_content_length")] | None = None
+    consolidation_interval: Annotated[StrictInt, _Within("consolidation_interval")] | None = None
     tiered_memory_enabled: StrictBool | None = None
-    short_term_ttl_hours: Annotated[StrictFloat, _within("short_term_ttl_hours")] | None = None
+    short_term_ttl_hours: Annotated[StrictFloat, _Within("short_term_ttl_hours")] | None = None
+    session_silence_hours: Annotated[StrictFloat, _Within("session_silence_hours")] | None = None
     long_term_importance_threshold: (
-        Annotated[StrictFloat, _within("long_term_importance_threshold")] | None
+        Annotated[StrictFloat, _Within("long_term_importance_threshold")] | None
     ) = None
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 from sqlalchemy import Connection
 
@@ -18,18 +20,18 @@ SELECT seq FROM message WHERE agent_id = %(agent)s AND role = 'user' AND seq < %
                          ORDER BY seq DESC OFFSET %(interactions)s - 1 LIMIT 1), 0)
  ORDER BY seq
 """
+# However many reads there were: what one gives again and again is looked at once.
 _RECEIPTS = """
-SELECT at_seq, given, nodes FROM receipt
- WHERE agent_id = %s AND at_seq >= %s AND at_seq < %s
- ORDER BY at_seq DESC, created_at DESC LIMIT %s
+SELECT DISTINCT at_seq, given, nodes FROM receipt
+ WHERE agent_id = %s AND at_seq >= %s AND at_seq < %s ORDER BY at_seq
 """
 _MESSAGES = f"""
 SELECT {COLUMNS} FROM message WHERE agent_id = %s AND seq = ANY(%s)
    AND coalesce(length(content), 0) <= %s
 """  # noqa: S608 - a constant of this package
 _NODES = "SELECT id, content FROM node WHERE agent_id = %s AND id = ANY(%s) AND kind = 'memory'"
-# The newest ones; an agent that reads more often in 20 interactions repeats the last reads.
-_MOST_RECEIPTS = 100
+# Texts that are read at once.
+_BITE = 100
 # Characters: longer messages than this, nobody repeats.
 _LONGEST = 100_000
 
@@ -45,16 +47,17 @@ class GivenThen:
 
 @dataclass(frozen=True, slots=True)
 class GivenBefore:
-    """Receipts, the newest first, and the seqs at which interactions began, ascending."""
+    """Receipts by ``at_seq``, and the seqs at which interactions began; both ascending."""
 
     receipts: list[GivenThen]
     beginnings: list[int]
 
     def before(self, seq: int) -> list[GivenThen]:
         """Return the receipts of the last 20 interactions before a message."""
-        begun = [each for each in self.beginnings if each < seq][-INTERACTIONS:]
+        begun = self.beginnings[: bisect_left(self.beginnings, seq)][-INTERACTIONS:]
         since = begun[0] if len(begun) == INTERACTIONS else 0
-        return [each for each in self.receipts if since <= each.at_seq < seq]
+        first, end = (bisect_left(self.receipts, at, key=_at_seq) for at in (since, seq))
+        return self.receipts[first:end]
 
 
 def given_before(connection: Connection, agent_id: str, first: int, last: int) -> GivenBefore:
@@ -62,16 +65,34 @@ def given_before(connection: Connection, agent_id: str, first: int, last: int) -
     values = {"agent": agent_id, "first": first, "last": last, "interactions": INTERACTIONS}
     beginnings = list(connection.exec_driver_sql(_BEGINNINGS, values).scalars())
     since = beginnings[0] if len(beginnings) >= INTERACTIONS else 0
-    rows = connection.exec_driver_sql(_RECEIPTS, (agent_id, since, last, _MOST_RECEIPTS))
+    rows = connection.exec_driver_sql(_RECEIPTS, (agent_id, since, last))
     receipts = [GivenThen(row[0], frozenset(row[1]), frozenset(row[2])) for row in rows]
     return GivenBefore(receipts, beginnings)
 
 
-def words_given(
-    connection: Connection, agent_id: str, seqs: Collection[int], nodes: Collection[int]
-) -> tuple[dict[int, str], dict[int, str]]:
-    """Return what messages say, by seq, and what memories say now, by id, as far as they live."""
-    said = connection.exec_driver_sql(_MESSAGES, (agent_id, list(seqs), _LONGEST))
-    messages = {each.seq: each.text for each in map(to_message, said)}
-    rows = connection.exec_driver_sql(_NODES, (agent_id, list(nodes))).all()
-    return messages, {row.id: row.content for row in rows}
+def messages_given(
+    connection: Connection, agent_id: str, seqs: Iterable[int]
+) -> Iterator[tuple[int, str]]:
+    """Yield messages by seq and what they say, a few at a time."""
+    for some in _bites(seqs):
+        said = connection.exec_driver_sql(_MESSAGES, (agent_id, some, _LONGEST))
+        yield from ((each.seq, each.text) for each in map(to_message, said))
+
+
+def memories_given(
+    connection: Connection, agent_id: str, nodes: Iterable[int]
+) -> Iterator[tuple[int, str]]:
+    """Yield memories by id and what they say now, as far as they live, likewise."""
+    for some in _bites(nodes):
+        rows = connection.exec_driver_sql(_NODES, (agent_id, some))
+        yield from ((row.id, row.content) for row in rows)
+
+
+def _bites(ids: Iterable[int]) -> Iterator[list[int]]:
+    left = iter(ids)
+    while some := list(islice(left, _BITE)):
+        yield some
+
+
+def _at_seq(receipt: GivenThen) -> int:
+    return receipt.at_seq

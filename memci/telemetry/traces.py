@@ -94,7 +94,8 @@ def open_traces(endpoint: str | None, service: str) -> Traces:
     except ImportError:
         raise ConfigurationError(
             "MEMCI_OTEL_ENDPOINT is set, but OpenTelemetry is not installed: "
-            "run `pip install 'memci[otel]'`, or unset it"
+            "run `pip install opentelemetry-sdk opentelemetry-exporter-otlp-proto-http` "
+            "(memci's extra otel), or unset it"
         ) from None
     provider = TracerProvider(resource=Resource.create({"service.name": service}))
     exporter = OTLPSpanExporter(endpoint=f"{endpoint.rstrip('/')}/v1/traces")

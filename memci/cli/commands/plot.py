@@ -67,8 +67,8 @@ def _drawn(fading: FadingAnswer, kind: str) -> bytes:
         if error.name != "matplotlib":
             raise
         raise ConfigurationError(
-            "plots are drawn with matplotlib, which is not installed: "
-            "pip install 'memci[plot]'; --json prints the numbers without it"
+            "plots are drawn with matplotlib, which is not installed: pip install matplotlib "
+            "(memci's extra plot names the version); --json prints the numbers without it"
         ) from None
     return draw(fading, kind)
 

@@ -31,7 +31,7 @@ def recall(
     as_json: JsonOption = False,
 ) -> None:
     """Search memories, from what the agent talks about outwards."""
-    from memci.cli.connection import agent_of
+    from memci.cli.connection import agent_of, check_written
     from memci.cli.output import counted, hint, print_json, say
 
     options: dict[str, Any] = {"relations": relation or [], "depth": depth, "limit": limit}
@@ -40,11 +40,13 @@ def recall(
     with agent_of(agent) as memory:
         if text:
             told = memory.recall_text(keywords, **shown)
+            check_written(agent, told)
             print_json(told) if as_json else say(told.text)
             if not told.text and budget is not None:
                 hint(f"what was found does not fit into {counted(budget, 'token')} (--budget)")
             return
         found = memory.recall(keywords, **shown)
+        check_written(agent, found)
         if as_json:
             print_json(found)
             return

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from memci.client import Agent
 
 _STDIN = "-"
+_MOST_TOLD = 5
 
 
 def remember(
@@ -52,6 +53,7 @@ def remember(
     Only text is kept: of a picture in a message stays "[image_url]", and what is left out is told.
 
     Sending a file again stores nothing twice; of a file that has grown, only what is new is stored.
+    Messages that were erased for good stay out, and are told.
     """
     from memci.cli.connection import agent_of, why_still
     from memci.cli.formats.ids import with_ids
@@ -62,7 +64,7 @@ def remember(
         sent = _send(memory, messages, parsed, session_id=session, user_id=user)
         still = why_still(memory) if wait and sent.job_ids else None
         failed = _wait(memory, sent, timeout) if wait and not still else []
-    _print(sent, parsed, waited=wait and not (failed or still), as_json=as_json)
+    _print(sent, parsed, messages, waited=wait and not (failed or still), as_json=as_json)
     if still:
         raise MemciError(f"not waiting for memories: {still}")
     if failed:
@@ -116,7 +118,9 @@ def _wait(memory: Agent, sent: Sent, timeout_s: float) -> list[str]:
     return [job.error or job.state for job in done if job.state is not JobState.DONE]
 
 
-def _print(sent: Sent, parsed: Parsed, *, waited: bool, as_json: bool) -> None:
+def _print(
+    sent: Sent, parsed: Parsed, messages: list[dict[str, Any]], *, waited: bool, as_json: bool
+) -> None:
     from memci.cli.output import counted, hint, print_json, say
 
     if as_json:
@@ -124,6 +128,7 @@ def _print(sent: Sent, parsed: Parsed, *, waited: bool, as_json: bool) -> None:
             {
                 "accepted": sent.accepted,
                 "duplicates": sent.duplicates,
+                "erased": sent.erased,
                 "seq": sent.seq,
                 "job_ids": [str(each) for each in sent.job_ids],
             }
@@ -135,6 +140,19 @@ def _print(sent: Sent, parsed: Parsed, *, waited: bool, as_json: bool) -> None:
     for job_id in () if waited else sent.job_ids:
         say(f"job {job_id}", style="dim")
     _print_ignored(parsed.ignored, hint)
+    erased = set(sent.erased)
+    places = [
+        place
+        for message, place in zip(messages, parsed.places, strict=True)
+        if message["id"] in erased
+    ]
+    if places:
+        hint(f"left out, erased for good: {_told(places)}")
+
+
+def _told(places: list[str]) -> str:
+    named = ", ".join(places[:_MOST_TOLD])
+    return named if len(places) <= _MOST_TOLD else f"{named} and {len(places) - _MOST_TOLD} more"
 
 
 def _known(duplicates: int) -> str:

@@ -32,7 +32,7 @@ def search(
     as_json: JsonOption = False,
 ) -> None:
     """Search messages and memories by meaning and by words."""
-    from memci.cli.connection import agent_of
+    from memci.cli.connection import agent_of, check_written
     from memci.cli.output import print_json
 
     options: dict[str, Any] = {
@@ -44,6 +44,7 @@ def search(
     }
     with agent_of(agent) as memory:
         found = memory.search(query, **options)
+    check_written(agent, found)
     print_json(found) if as_json else print_hits(found)
 
 

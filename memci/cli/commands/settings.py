@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from memci.cli.options import AgentOption, JsonOption
-from memci.errors import InvalidInputError
+from memci.errors import InvalidInputError, NotFoundError
 
 if TYPE_CHECKING:
     from memci.shapes.settings import SettingsAnswer
@@ -34,15 +34,23 @@ def settings(
     What is not named keeps its value. docs/configuration.md says what each does.
     """
     from memci.cli.connection import agent_of
-    from memci.cli.output import print_json
+    from memci.cli.output import hint, print_json
 
     changes = dict(map(_parsed, values or ()))
     with agent_of(agent) as memory:
-        answer = memory.settings()
-        if changes or unset or reset:
-            dropped = set(answer.changed) if reset else _known(unset or (), answer)
-            own = {name: answer.parameters[name] for name in answer.changed if name not in dropped}
-            answer = memory.configure({**own, **changes})
+        try:
+            answer = memory.settings()
+        except NotFoundError:
+            if not changes:
+                raise
+            answer = memory.configure(changes)
+            hint(f"nobody has written to {agent} yet: they hold from its first message on")
+        else:
+            if changes or unset or reset:
+                dropped = set(answer.changed) if reset else _known(unset or (), answer)
+                kept = [name for name in answer.changed if name not in dropped]
+                own = {name: answer.parameters[name] for name in kept}
+                answer = memory.configure({**own, **changes})
     print_json(answer) if as_json else _print(answer)
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -28,14 +26,14 @@ def export(
     It goes on meanwhile, and keeps what it has.
     """
     from memci.cli.connection import agent_of
-    from memci.cli.output import counted, print_json, say
+    from memci.cli.output import counted, print_json, say, working
 
     target = output or Path(f"{agent}.zip")
     if target.exists() and not force:
         raise InvalidInputError(f"{target} is there already: say --force to replace it")
     if not target.absolute().parent.is_dir():
         raise InvalidInputError(f"{target}: there is no folder {target.parent}")
-    with agent_of(agent) as memory, _working(f"exporting {agent}"):
+    with agent_of(agent) as memory, working(f"exporting {agent}"):
         manifest = memory.export(target, overwrite=force)
     if as_json:
         print_json(manifest)
@@ -59,11 +57,11 @@ def import_(
     All of it or nothing; an agent that holds something already is left as it is.
     """
     from memci.cli.connection import agent_of
-    from memci.cli.output import counted, hint, print_json, say
+    from memci.cli.output import counted, hint, print_json, say, working
     from memci.client.files import read_manifest
 
     agent_id = agent or read_manifest(file).agent_id
-    with agent_of(agent_id) as memory, _working(f"importing {agent_id}"):
+    with agent_of(agent_id) as memory, working(f"importing {agent_id}"):
         answer = memory.import_(file)
     if as_json:
         print_json(answer)
@@ -74,16 +72,3 @@ def import_(
         hint(f"{counted(answer.queued, 'job')} to run; `memci jobs --agent {agent_id}` lists them")
     if answer.reembed_job_id:
         hint("its vectors are not known to be of this server's embedder: they are made anew")
-
-
-@contextmanager
-def _working(what: str) -> Iterator[None]:
-    """Show people that something goes on; the server does most of it before the first byte."""
-    from memci.cli.output import console
-
-    screen = console(stderr=True)
-    if not screen.is_terminal:
-        yield
-        return
-    with screen.status(what):
-        yield

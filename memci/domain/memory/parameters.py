@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from math import inf
 from typing import Literal, Self
 
 from memci.domain.usage import Budget
@@ -14,23 +15,23 @@ RANGES: dict[str, tuple[float, float]] = {
     "decay_rate": (0, 1),
     "link_initial_strength": (0, 1),
     "link_break_threshold": (0, 1),
-    "delete_threshold": (1, float("inf")),
-    "time_slice": (100, float("inf")),
+    "delete_threshold": (1, inf),
+    "time_slice": (100, inf),
     "max_retries": (1, 100),
     "default_search_depth": (0, 10),
-    "node_capacity": (0, float("inf")),
+    "node_capacity": (0, inf),
     "min_shrink": (0, 1),
     "related_links": (0, 100),
     "related_threshold": (-1, 1),
-    "llm_tokens_per_day": (0, float("inf")),
-    "llm_cost_per_day": (0, float("inf")),
+    "llm_tokens_per_day": (0, inf),
+    "llm_cost_per_day": (0, inf),
     "window_size": (1, 100),
     "window_stride": (1, 100),
     "novelty_threshold": (0, 1),
-    "min_content_length": (0, float("inf")),
-    "consolidation_interval": (1, float("inf")),
-    "short_term_ttl_hours": (0, float("inf")),
-    "session_silence_hours": (0, float("inf")),
+    "min_content_length": (0, inf),
+    "consolidation_interval": (1, inf),
+    "short_term_ttl_hours": (0, inf),
+    "session_silence_hours": (0, inf),
     "long_term_importance_threshold": (0, 10),
 }
 OPEN = frozenset({"decay_rate", "short_term_ttl_hours", "session_silence_hours"})
@@ -118,4 +119,14 @@ def _check(name: str, value: object, *, whole: bool) -> None:
         raise InvalidInputError("expected a whole number", field=name)
     inside = low < value < high if name in OPEN else low <= value <= high
     if not inside:
-        raise InvalidInputError(f"expected a number between {low:g} and {high:g}", field=name)
+        raise InvalidInputError(range_of(name), field=name)
+
+
+def range_of(name: str, most: float = inf) -> str:
+    """Say what a number has to be, both ends of it; none is above ``most``."""
+    low, high = RANGES[name][0], min(RANGES[name][1], most)
+    if name in OPEN:
+        return f"expected a number above {low:g}" + (f" and below {high:g}" if high < inf else "")
+    if high == inf:
+        return f"expected a number of {low:g} or more"
+    return f"expected a number between {low:g} and {high:.12g}"

@@ -34,13 +34,13 @@ def get_agent(agent: AgentId, call: Call) -> AgentAnswer:
     return call.runtime.listings.agent(agent)
 
 
-@reading.get("/agents/{agent}/settings", responses=problems())
+@reading.get("/agents/{agent}/settings", responses=problems(404))
 def get_settings(agent: AgentId, call: Call) -> SettingsAnswer:
     """Return the memory parameters that hold for an agent."""
     return configure.show(call.runtime.database, agent, call.runtime.settings.memory)
 
 
-@reading.get("/agents/{agent}/usage", responses=problems())
+@reading.get("/agents/{agent}/usage", responses=problems(404))
 def get_usage(
     agent: AgentId, call: Call, days: Annotated[int, Query(ge=1, le=366)] = 30
 ) -> UsageAnswer:

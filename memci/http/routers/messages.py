@@ -42,6 +42,7 @@ async def append_messages(
             session_id=body.session_id,
             user_id=body.user_id,
             remember=body.remember,
+            skip_erased=body.skip_erased,
             source=JobSource.HTTP,
             key=idempotency_key,
             traceparent=call.traceparent,

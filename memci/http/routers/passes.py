@@ -26,7 +26,7 @@ def get_network(
             ge=1,
             le=2**63 - 1,
             description="As this pass left it, or the last one before it of which a snapshot is "
-            "kept; none: as it is now",
+            "kept; 404 for one that never was; none: as it is now",
         ),
     ] = None,
     limit: Annotated[int, Query(ge=1, le=10_000, description="Nodes at most")] = 500,
@@ -35,13 +35,13 @@ def get_network(
     return call.runtime.listings.network(agent, number=number, limit=limit)
 
 
-@router.get("/agents/{agent}/passes", responses=problems())
+@router.get("/agents/{agent}/passes", responses=problems(404))
 def list_passes(agent: AgentId, call: Call, cursor: Cursor = None, limit: Limit = 100) -> PassList:
     """List compression passes, the latest first, and of which a snapshot is kept."""
     return call.runtime.listings.passes(agent, cursor=cursor, limit=limit)
 
 
-@router.get("/agents/{agent}/fading", responses=problems())
+@router.get("/agents/{agent}/fading", responses=problems(404))
 def get_fading(
     agent: AgentId,
     call: Call,

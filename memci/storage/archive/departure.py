@@ -8,7 +8,7 @@ from typing import IO
 from sqlalchemy import Connection
 
 import memci
-from memci.errors import NotFoundError
+from memci.domain.agent import no_agent
 from memci.shapes.archive import (
     FORMAT_VERSION,
     ArchiveEmbedder,
@@ -17,10 +17,10 @@ from memci.shapes.archive import (
 from memci.storage.archive.packing import Packing
 from memci.storage.archive.registry import CARRIED, LEFT_OUT
 from memci.storage.archive.rows import lines_of
-from memci.storage.erasure.gone import IS_THERE
+from memci.storage.erasure.gone import IS_AGENT
 from memci.storage.vector_model import held_model
 
-_THERE = f"SELECT FROM lane WHERE agent_id = %s AND message_seq > 0 AND {IS_THERE}"
+_THERE = f"SELECT FROM lane WHERE agent_id = %s AND {IS_AGENT}"
 # Asked for here, since Alembic takes longer to import than all of the rest.
 _REVISION = "SELECT version_num FROM alembic_version"
 
@@ -31,7 +31,7 @@ def pack(connection: Connection, agent_id: str, file: IO[bytes]) -> ArchiveManif
     Raises ``NotFoundError`` for no agent.
     """
     if connection.exec_driver_sql(_THERE, (agent_id,)).first() is None:
-        raise NotFoundError(f"there is no agent {agent_id}: one exists from its first message on")
+        raise no_agent(agent_id)
     held = held_model(connection)
     packing = Packing(file)
     tables = {

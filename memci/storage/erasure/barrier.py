@@ -14,6 +14,10 @@ from sqlalchemy import Connection
 _KEY = "hashtextextended(%s, 25)"
 _BESIDE = f"SELECT pg_advisory_xact_lock_shared({_KEY})"
 _TRY_BESIDE = f"SELECT pg_try_advisory_xact_lock_shared({_KEY})"
+_TRY_ALL = """
+SELECT agent_id, pg_try_advisory_xact_lock_shared(hashtextextended(agent_id, 25))
+FROM unnest(%s::text[]) AS wanted(agent_id)
+"""
 _ALONE = f"SELECT pg_advisory_xact_lock({_KEY})"
 _STORED = "SELECT seq FROM message WHERE agent_id = %s AND seq = ANY(%s)"
 
@@ -26,6 +30,12 @@ def stand_beside(connection: Connection, agent_id: str) -> None:
 def try_beside(connection: Connection, agent_id: str) -> bool:
     """Do so without waiting: False while an erasure is under way, or waits to begin."""
     return bool(connection.exec_driver_sql(_TRY_BESIDE, (agent_id,)).scalar_one())
+
+
+def all_beside(connection: Connection, agent_ids: Collection[str]) -> frozenset[str]:
+    """Do so for many agents at once, without waiting; return those of which nothing is erased."""
+    rows = connection.exec_driver_sql(_TRY_ALL, (list(agent_ids),))
+    return frozenset(agent_id for agent_id, beside in rows if beside)
 
 
 def stand_alone(connection: Connection, agent_id: str) -> None:

@@ -63,6 +63,15 @@ SELECT DISTINCT beside.entity, origin.seq
 _MESSAGES = f"""
 SELECT {COLUMNS} FROM message WHERE agent_id = %s AND seq = ANY(%s) ORDER BY seq
 """  # noqa: S608 - a constant of this package
+# As ``Message.text``, of which no more is read than is wanted.
+_BEGINNINGS = """
+SELECT left(concat_ws(E'\\n', nullif(left(content, %(most)s), ''), (
+    SELECT string_agg(concat(call->'function'->>'name', '(',
+                             left(call->'function'->>'arguments', %(most)s), ')'),
+                      E'\\n' ORDER BY place)
+      FROM jsonb_array_elements(tool_calls) WITH ORDINALITY AS each(call, place))), %(most)s)
+  FROM message WHERE agent_id = %(agent)s AND seq = ANY(%(seqs)s::bigint[]) ORDER BY seq
+"""
 _AT_ONCE = 200
 
 
@@ -109,6 +118,15 @@ def messages_of(connection: Connection, agent_id: str, seqs: Sequence[int]) -> l
     """Return messages in the order of their seqs."""
     rows = connection.exec_driver_sql(_MESSAGES, (agent_id, list(seqs)))
     return [to_message(row) for row in rows]
+
+
+def beginnings_of(
+    connection: Connection, agent_id: str, seqs: Sequence[int], most: int
+) -> Iterator[str]:
+    """Yield so many characters of each message, a few messages at a time."""
+    for some in _bites(seqs):
+        values = {"agent": agent_id, "seqs": some, "most": most}
+        yield from connection.exec_driver_sql(_BEGINNINGS, values).scalars()
 
 
 def condemned_with(

@@ -19,7 +19,7 @@ _AT = f"""
 SELECT number, taken_at, {COLUMNS} FROM pass_snapshot
  WHERE agent_id = %s AND number <= %s ORDER BY number DESC LIMIT 1
 """  # noqa: S608 - constants
-_FIRST = "SELECT min(number) FROM pass_snapshot WHERE agent_id = %s"
+_LATEST = "SELECT max(number) FROM pass_log WHERE agent_id = %s"
 _NUMBERS = "SELECT number FROM pass_snapshot WHERE agent_id = %s ORDER BY number"
 _FADING = """
 SELECT number, taken_at, node_ids, lengths, original_lengths, importances, entities,
@@ -84,10 +84,10 @@ def network_at(connection: Connection, agent_id: str, number: int) -> Snapshot |
     return Snapshot(*row) if row else None
 
 
-def first_snapshot(connection: Connection, agent_id: str) -> int | None:
-    """Return the first pass of which a snapshot is kept."""
-    first: int | None = connection.exec_driver_sql(_FIRST, (agent_id,)).scalar()
-    return first
+def last_pass(connection: Connection, agent_id: str) -> int | None:
+    """Return the number of the last pass, which may be under way; None before the first."""
+    last: int | None = connection.exec_driver_sql(_LATEST, (agent_id,)).scalar()
+    return last
 
 
 def snapshot_numbers(connection: Connection, agent_id: str) -> list[int]:

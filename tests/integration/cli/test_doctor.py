@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 import subprocess
 from collections.abc import Iterable
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 import redis
@@ -28,6 +30,7 @@ from memci.queue.intake import Append, Intake
 from memci.smallmodel.offline.embedder import OfflineEmbedder
 from memci.storage.migrate import downgrade
 from memci.storage.session import Database
+from tests.support.command_line import MEMCI, environment
 from tests.support.network import AgentUnderTest
 
 
@@ -177,3 +180,22 @@ def test_vectors_of_another_embedder_are_wrong_and_those_left_are_told(database:
     (found,) = check_vectors(database, OfflineEmbedder())
     assert found.level is Level.NOTE
     assert "1 agent" in found.text
+
+
+def test_on_a_terminal_it_says_what_it_is_at(tmp_path: Path):
+    ours, theirs = os.openpty()
+    try:
+        process = subprocess.Popen(
+            [*MEMCI, "doctor"],
+            env=environment(MEMCI_DATA_DIR=str(tmp_path), TERM="xterm"),
+            stdout=subprocess.PIPE,
+            stderr=theirs,
+        )
+        said, _ = process.communicate(timeout=60)
+        shown = os.read(ours, 65_536).decode()
+    finally:
+        os.close(ours)
+        os.close(theirs)
+    assert "looking at this machine" in shown
+    assert "looking at" not in said.decode()
+    assert "settings" in said.decode()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 
@@ -92,3 +93,17 @@ def test_it_asks_who_sits_at_a_terminal(
     assert "number 1" in said.decode()
     assert "Erase 1 message for good?" in asked.decode()
     assert (process.returncode, len(left(server))) == (code, stay)
+
+
+def test_a_file_with_erased_messages_is_sent_without_them(
+    server: Served, settings: dict[str, str]
+) -> None:
+    run("erase", "m1", "m3", "--agent", "ann", "--yes", settings=settings)
+    lines = [*MESSAGES, {"role": "user", "content": "number 4", "id": "m4"}]
+    file = "".join(f"{json.dumps(each)}\n" for each in lines)
+    sent = run("remember", "-", "--agent", "ann", settings=settings, standard_input=file)
+    assert sent.returncode == 0, sent.stderr
+    assert sent.stdout.startswith("1 message stored")
+    assert "1 was there already" in sent.stdout
+    assert "left out, erased for good: line 1, line 3" in sent.stderr
+    assert left(server) == ["number 2", "number 4"]

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import pytest
 
+from memci import Memci
 from tests.integration.http.serving import Served
 from tests.support.command_line import run, run_json
 
 
 @pytest.fixture
 def settings(server: Served) -> dict[str, str]:
+    """The way to a server that knows the agent ann."""
+    with Memci(server.url) as memci:
+        memci.agent("ann").remember([{"role": "user", "content": "Hi"}])
     return {"MEMCI_API_URL": server.url}
 
 
@@ -62,3 +66,13 @@ def test_what_cannot_be_is_named_and_changes_nothing(
     assert done.returncode == 2
     assert complaint in done.stderr
     assert own(settings) == {}
+
+
+def test_an_agent_is_set_up_before_its_first_message(settings: dict[str, str]):
+    done = run("settings", "focus_limit=3", "--agent", "bob", settings=settings)
+    assert done.returncode == 0
+    assert "nobody has written to bob yet" in done.stderr
+    shown = run("settings", "--agent", "bob", settings=settings)
+    assert ["focus_limit", "3", "its", "own"] in [
+        each.split() for each in shown.stdout.splitlines()
+    ]

@@ -6,16 +6,19 @@ import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 from pydantic import SecretStr
 from sqlalchemy import text
 
 from memci.config import Settings
+from memci.embedded import Postgres, Redis
 from memci.http.app import create_app
 from memci.http.server import make_server
 from memci.runtime import Runtime
 from memci.telemetry.traces import NO_TRACES, Traces
-from memci.testing import wait_until
+from memci.testing import database_copy, wait_until
+from tests.support.fleet import Fleet, fleet
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,21 @@ def served_alone(database_url: str, broker_url: str) -> Iterator[Served]:
     )
     with served(settings) as running:
         yield running
+
+
+@contextmanager
+def served_by_workers(
+    servers: tuple[Postgres, Redis], folder: Path, *queues: str, app: str
+) -> Iterator[tuple[Served, Fleet]]:
+    """Serve a database of its own, with a worker of ``app`` for each of these queues."""
+    postgres, redis = servers
+    with database_copy(postgres) as database_url:
+        settings = Settings(database_url=SecretStr(database_url), broker_url=SecretStr(redis.url))
+        with fleet(database_url, redis.url, folder) as workers, served(settings) as running:
+            workers.app = app
+            for queue in queues:
+                workers.start(queue)
+            yield running, workers
 
 
 @contextmanager

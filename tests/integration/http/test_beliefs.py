@@ -54,6 +54,7 @@ def test_requests_to_consolidate_are_one(server: Served):
 
 def test_history_of_what_never_was(server: Served):
     with Memci(server.url) as memci:
+        memci.agent("alice").remember([{"role": "user", "content": "hello"}])
         with pytest.raises(NotFoundError, match="never was"):
             memci.agent("alice").history(1, as_of=datetime.now(UTC))
         assert memci.agent("alice").nodes(tier="short", as_of="2026-05-01T00:00:00Z").nodes == []

@@ -7,21 +7,18 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
-from pydantic import SecretStr
 
 from memci import Memci
 from memci.client import Agent
-from memci.config import Settings
 from memci.domain.memory.scan import Forgetting
 from memci.embedded import Postgres, Redis
 from memci.errors import ConflictError, InvalidInputError, NotFoundError
 from memci.storage.nodes import forget_nodes
-from memci.testing import database_copy
 from tests.integration.http.exploring import explore
-from tests.integration.http.serving import Served, served
+from tests.integration.http.serving import Served, served_by_workers
 from tests.support.command_line import run, run_json
-from tests.support.fleet import fleet
 
+QUICK = "tests.support.network_worker_app"
 SAID = ["Dinner with [Grace] in [Oslo]", "The ferry leaves at eight", "[Luigi] sings"]
 
 
@@ -29,23 +26,13 @@ SAID = ["Dinner with [Grace] in [Oslo]", "The ferry leaves at eight", "[Luigi] s
 def server(
     shared_postgres: Postgres, process_redis: Redis, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Served]:
-    folder = tmp_path_factory.mktemp("editions")
-    with database_copy(shared_postgres) as database_url:
-        settings = Settings(
-            database_url=SecretStr(database_url), broker_url=SecretStr(process_redis.url)
-        )
-        with (
-            fleet(database_url, process_redis.url, folder) as workers,
-            served(settings) as running,
-        ):
-            workers.app = "tests.support.network_worker_app"
-            workers.start("memci.lane")
-            workers.start("memci.read")
-            workers.start("memci.compress")
-            # Tokens may be lost: the sweeper puts them out again.
-            workers.start("memci.upkeep", ready=False)
-            workers.start_beat()
-            yield running
+    servers, folder = (shared_postgres, process_redis), tmp_path_factory.mktemp("editions")
+    queues = ("memci.lane", "memci.read", "memci.compress")
+    with served_by_workers(servers, folder, *queues, app=QUICK) as (running, workers):
+        # Tokens may be lost: the sweeper puts them out again.
+        workers.start("memci.upkeep", ready=False)
+        workers.start_beat()
+        yield running
 
 
 @pytest.fixture

@@ -43,7 +43,33 @@ def test_messages_are_erased_and_refused(told: httpx.Client, server: Served) -> 
     assert (again.status_code, problem["type"]) == (409, "urn:memci:problem:erased")
     assert problem["field"] == "messages[1]"
     assert "'m2' was erased" in problem["detail"]
+    assert [each["field"] for each in problem["errors"]] == ["messages[1]"]
     assert server.messages("ada") == ["number 1", "number 3"]
+
+
+def test_erased_ones_are_left_out_on_request(told: httpx.Client, server: Served) -> None:
+    erase(told, message_ids=["m1", "m3"])
+    new = {"role": "user", "content": "number 4", "id": "m4"}
+    request = {"messages": [*MESSAGES, new], "skip_erased": True}
+    answer = told.post("/v1/agents/ada/messages", json=request).json()
+    assert (answer["accepted"], answer["duplicates"], answer["seq"]) == (1, 1, 4)
+    assert answer["erased"] == ["m1", "m3"]
+    assert answer["job_id"] is not None
+    assert server.messages("ada") == ["number 2", "number 4"]
+    again = told.post("/v1/agents/ada/messages", json=request).json()
+    assert (again["accepted"], again["duplicates"], again["erased"]) == (0, 2, ["m1", "m3"])
+
+
+def test_a_request_of_erased_ones_alone_leaves_nothing(told: httpx.Client, server: Served) -> None:
+    jobs = len(told.get("/v1/agents/ada/jobs").json()["jobs"])
+    assert told.delete("/v1/agents/ada").status_code == 200
+    request = {"messages": MESSAGES, "skip_erased": True}
+    for headers in ({}, {"Idempotency-Key": "k"}):
+        answer = told.post("/v1/agents/ada/messages", json=request, headers=headers).json()
+        assert (answer["accepted"], answer["job_id"]) == (0, None)
+        assert answer["erased"] == ["m1", "m2", "m3"]
+    assert told.get("/v1/agents/ada").status_code == 404
+    assert server.count("job") == 0 < jobs
 
 
 def test_the_same_request_again_is_refused_too(http: httpx.Client) -> None:
@@ -137,13 +163,14 @@ def test_an_agent_is_erased_and_begins_anew(told: httpx.Client) -> None:
         assert told.post(path).status_code == 404, path
     assert told.get("/v1/agents/ada").status_code == 404
     assert told.delete("/v1/agents/ada").status_code == 404
-    assert told.get("/v1/agents/ada/jobs").json()["jobs"] == []
-    assert told.get("/v1/agents/ada/settings").json()["changed"] == []
+    assert told.get("/v1/agents/ada/jobs").status_code == 404
+    assert told.get("/v1/agents/ada/settings").status_code == 404
     assert told.get(f"/v1/agents/ada/receipts/{receipt['id']}").json() == receipt
 
     new = {"role": "user", "content": "another life", "id": "m4"}
     answer = told.post("/v1/agents/ada/messages", json={"messages": [new]}).json()
     assert (answer["seq"], answer["accepted"]) == (4, 1)
+    assert told.get("/v1/agents/ada/settings").json()["changed"] == []
     (line,) = told.get("/v1/agents").json()["agents"]
     assert (line["agent_id"], line["messages"]) == ("ada", 1)
 
@@ -171,6 +198,7 @@ def test_the_python_client_erases(server: Served) -> None:
         with pytest.raises(ErasedError) as refused:
             ada.remember([MESSAGES[0]])
         assert refused.value.field == "messages[0]"
+        assert ada.remember([MESSAGES[0]], skip_erased=True).erased == ["m1"]
         assert ada.erase(session_id="s").body["message_ids"] == ["m2", "m3"]
         assert ada.erase_agent().body["erased"] == "agent"
         with pytest.raises(NotFoundError):

@@ -65,7 +65,7 @@ def test_requests_are_counted_by_route_and_never_by_agent(http: httpx.Client) ->
     http.get("/v1/surprise/alice")
     found = metrics_of(http)
     route = 'method="GET",route="/v1/agents/{agent}/nodes"'
-    assert found[f'memci_http_requests_total{{{route},status="200"}}'] == 2
+    assert found[f'memci_http_requests_total{{{route},status="404"}}'] == 2
     assert found[f'memci_http_requests_total{{{route},status="422"}}'] == 2
     assert found[f"memci_http_request_seconds_count{{{route}}}"] == 4
     assert found['memci_http_requests_total{method="GET",route="unmatched",status="404"}'] == 1

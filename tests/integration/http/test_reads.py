@@ -7,17 +7,13 @@ from pathlib import Path
 
 import httpx
 import pytest
-from pydantic import SecretStr
 
 from memci import Memci
-from memci.config import Settings
 from memci.embedded import Postgres, Redis
 from memci.errors import BudgetTooSmallError
 from memci.shapes.read import ContextMessage
-from memci.testing import database_copy
 from tests.integration.http.exploring import explore
-from tests.integration.http.serving import Served, served
-from tests.support.fleet import fleet
+from tests.integration.http.serving import Served, served_by_workers
 
 SAID = [
     {"role": "user", "content": "My sister Lena moves to Lisbon in March."},
@@ -30,18 +26,9 @@ SAID = [
 def server(
     shared_postgres: Postgres, process_redis: Redis, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Served]:
-    folder = tmp_path_factory.mktemp("reads")
-    with database_copy(shared_postgres) as database_url:
-        settings = Settings(
-            database_url=SecretStr(database_url), broker_url=SecretStr(process_redis.url)
-        )
-        with (
-            fleet(database_url, process_redis.url, folder) as workers,
-            served(settings) as running,
-        ):
-            workers.app = "workers"
-            workers.start("memci.read")
-            yield running
+    servers, folder = (shared_postgres, process_redis), tmp_path_factory.mktemp("reads")
+    with served_by_workers(servers, folder, "memci.read", app="workers") as (running, _):
+        yield running
 
 
 @pytest.mark.timeout(120)

@@ -56,7 +56,8 @@ def test_usage_by_day_and_the_budget_of_today(http: httpx.Client) -> None:
 
 
 def test_an_agent_without_models_has_used_nothing(http: httpx.Client) -> None:
-    answer = http.get("/v1/agents/nobody/usage").json()
+    http.post("/v1/agents/bob/messages", json={"messages": [{"role": "user", "content": "Hi"}]})
+    answer = http.get("/v1/agents/bob/usage").json()
     assert (answer["days"], answer["total"]["cost"]) == ([], None)
     assert not answer["budget"]["used_up"]
 
@@ -88,5 +89,6 @@ def test_the_command_line_prints_it(server: Served) -> None:
     assert "no budget" in printed
     with Memci(server.url) as memci:
         memci.agent("ann").configure({"llm_tokens_per_day": 10})
+        memci.agent("bob").remember([{"role": "user", "content": "Hi"}])
     assert "used up" in run("usage", "ann", settings=settings).stdout
     assert "no language model worked" in run("usage", "bob", settings=settings).stdout

@@ -7,6 +7,7 @@ from uuid import uuid4
 
 import pytest
 
+from memci.reading.listings import Listings
 from tests.support.network import AgentUnderTest
 
 FACT = "Anna moves to Lisbon in May and looks for a flat near the river"
@@ -90,6 +91,26 @@ def test_each_message_of_a_job_has_interactions_of_its_own(ada: AgentUnderTest) 
     found = states(ada)
     assert found[1] == ("filtered", "echo")
     assert found[-1] == ("made", None)
+
+
+@pytest.mark.parametrize("after", [150, 700])
+def test_an_echo_is_found_however_much_was_read_meanwhile(ada: AgentUnderTest, after: int) -> None:
+    """Beside it others are read, and each message of one job has its own receipts before it."""
+    ada.say(FACT, *[f"question number {n} about something else" for n in range(10)])
+    given(ada, 11, 1)
+    ada.execute(
+        "INSERT INTO receipt (agent_id, id, kind, body, at_seq, seqs, given, nodes)"
+        " SELECT %s, gen_random_uuid(), 'context', '{}', 11, g, g, '{}'"
+        "   FROM (SELECT ARRAY[2 + n %% 10, 2 + n / 10 %% 10]::bigint[] AS g"
+        f"           FROM generate_series(1, {after}) n) each"
+    )
+    first = ada.say(FACT, role="assistant")
+    last = ada.say("the harbour is closed for the whole week", role="assistant")
+    given(ada, last.last_seq, 3)
+    ada.create(ada.job(first.first_seq, last.last_seq))
+    assert [state for state, _ in states(ada)[-2:]] == ["filtered", "made"]
+    listed = Listings(ada.database).messages("ada", session_id=None, cursor="11", limit=1)
+    assert listed.messages[0].memory_reason == "echo"
 
 
 def test_tool_calls_are_compared_too(ada: AgentUnderTest) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import redis
@@ -10,14 +11,17 @@ from sqlalchemy.dialects import postgresql
 
 from memci.broker.app import make_app
 from memci.broker.token import Tokens
-from memci.commands import consolidate, focus, pause, rebuild, restore
+from memci.commands import consolidate, focus, pause, rebuild, reembed, restore
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.message import Remember
 from memci.errors import ErasedError, FencedOffError, NotFoundError
 from memci.jobs.create import MEMORY_CREATE
 from memci.queue import dead_letter
+from memci.queue.drops import submit_drop
 from memci.reading.listings import Listings
 from memci.shapes.agent import FocusList
+from memci.storage.erasure.barrier import stand_alone
+from memci.storage.erasure.erase import erase_agent
 from memci.storage.erasure.tombstones import (
     add_tombstones,
     digest_of,
@@ -26,10 +30,13 @@ from memci.storage.erasure.tombstones import (
 )
 from memci.storage.rows import lane
 from memci.storage.session import Database
+from memci.testing import open_database, wait_until
 from memci.upkeep.compress import request_due_passes
 from memci.upkeep.consolidate import request_due_consolidations
 from tests.support.erasing import Eraser, SegmentsOf
+from tests.support.locks import waiting_for_locks
 from tests.support.mailbox import Mailbox
+from tests.support.models import BagOfWords
 
 
 @pytest.fixture
@@ -320,6 +327,32 @@ def test_an_erased_agent_that_somebody_reads_gets_no_pass(told: Mailbox, eraser:
     assert request_due_passes(eraser.database, period_s=1, idle_passes_per_day=24) == 0
     told.append("later [Rome]", ids=["m4"])
     assert request_due_passes(eraser.database, period_s=1, idle_passes_per_day=24) == 1
+
+
+def test_an_erased_agent_gets_no_work(told: Mailbox, eraser: Eraser) -> None:
+    eraser.erase_agent()
+    with eraser.database.lane_transaction() as connection:
+        assert submit_drop(connection, "ada", [1])
+    assert reembed.run(eraser.database, BagOfWords()) == 0
+    assert told.ada.rows("SELECT FROM job WHERE agent_id = %s") == []
+
+
+def test_who_is_being_erased_is_asked_for_vectors_afterwards(
+    told: Mailbox, eraser: Eraser, database_url: str
+) -> None:
+    """Whoever is only rid of some messages is asked; whoever is gone is not."""
+    for erase, asked in ((lambda _: None, 1), (lambda open_: erase_agent(open_, "ada"), 0)):
+        with (
+            open_database(database_url) as watching,
+            ThreadPoolExecutor(1) as pool,
+        ):
+            with eraser.database.agent_transaction("ada") as connection:
+                stand_alone(connection, "ada")
+                running = pool.submit(reembed.run, eraser.database, BagOfWords())
+                wait_until(lambda: waiting_for_locks(watching) == 1, "it waits for the erasure")
+                erase(connection)
+            assert running.result(20) == asked
+        told.ada.execute("DELETE FROM job WHERE agent_id = %s")
 
 
 # Ids and numbers go on where they were, and whoever works at the lane goes on with it.

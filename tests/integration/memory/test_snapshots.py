@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from memci.domain.memory.parameters import MemoryParameters
 from memci.errors import NotFoundError
 from memci.reading.listings import Listings
+from memci.reading.network import spans
 from memci.shapes.network import NetworkAnswer
 from memci.storage.session import Database
 from memci.storage.snapshots import snapshots_weight
@@ -126,9 +127,29 @@ def test_the_last_snapshot_before_a_pass_stands_for_it(
     ada.compress(passes=4)
     ada.execute("DELETE FROM pass_snapshot WHERE agent_id = %s AND number IN (1, 3)")
     assert listings.network("ada", number=3, limit=10).pass_number == 2
-    assert listings.network("ada", number=99, limit=10).pass_number == 4
-    with pytest.raises(NotFoundError, match="the first one is of pass 2"):
+    with pytest.raises(NotFoundError, match=r"of pass 1 or before is kept; .* of passes 2, 4$"):
         listings.network("ada", number=1, limit=10)
+
+
+def test_a_pass_that_never_was_is_told_with_those_that_are_kept(
+    ada: AgentUnderTest, listings: Listings
+) -> None:
+    ada.remember(f"A [Grace] {LONG}")
+    with pytest.raises(NotFoundError, match="no pass 1, there was none yet; no snapshot"):
+        listings.network("ada", number=1, limit=10)
+    ada.compress(passes=5)
+    ada.execute("DELETE FROM pass_snapshot WHERE agent_id = %s AND number = 3")
+    kept = r"there is no pass 99, the last one is 5; snapshots are kept of passes 1 to 2, 4 to 5"
+    with pytest.raises(NotFoundError, match=f"^{kept}$"):
+        listings.network("ada", number=99, limit=10)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "said"),
+    [([], []), ([3], ["3"]), ([1, 2, 3], ["1 to 3"]), ([1, 3, 4, 9], ["1", "3 to 4", "9"])],
+)
+def test_numbers_that_follow_one_another_are_one_span(numbers: list[int], said: list[str]) -> None:
+    assert spans(numbers) == said
 
 
 def test_what_was_forgotten_since_is_told(ada: AgentUnderTest, listings: Listings) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from base64 import b64decode
 from threading import Thread
 from uuid import UUID, uuid4
@@ -20,6 +21,7 @@ from memci.queue.bridge import Bridge, take_in
 from memci.queue.claim import Claims
 from memci.queue.intake import Append
 from memci.storage import letters
+from memci.storage.erasure.condemned import beginnings_of
 from memci.storage.reading.agents import list_agents
 from memci.testing import wait_until
 from tests.support.erasing import Eraser
@@ -141,6 +143,57 @@ def test_a_letter_with_quotes_in_it_goes_too(producer, eraser):
     dead = deliver(producer, json.dumps({"x": 'she said "é"\nand left'}).encode())
     eraser.erase("m1")
     assert kept(producer, dead) is None
+
+
+def test_a_letter_may_leave_out_what_was_erased(producer, eraser):
+    say(producer, "m1", "m2")
+    eraser.erase("m1")
+    assert deliver(producer, letter("m1", "m3", skip_erased=True)) is None
+    assert stored(producer) == ["m2", "m3"]
+    assert deliver(producer, letter("m1", skip_erased=True)) is None
+    assert stored(producer) == ["m2", "m3"]
+
+
+def call(name: str, arguments: str) -> dict[str, object]:
+    return {"id": "c", "type": "function", "function": {"name": name, "arguments": arguments}}
+
+
+def test_no_more_is_read_of_a_message_than_its_beginning(producer):
+    long = "é文\n" * 60
+    said = [
+        NewMessage(Role.USER, "short", id="m1"),
+        NewMessage(Role.USER, long, id="m2"),
+        NewMessage(Role.ASSISTANT, None, id="m3", tool_calls=(call("f", "{}"), call("g", long))),
+        NewMessage(Role.ASSISTANT, "so", id="m4", tool_calls=(call("f" * 70, long), call("g", ""))),
+        NewMessage(Role.ASSISTANT, long[:60], id="m5", tool_calls=(call("f", "{}"),)),
+        NewMessage(Role.ASSISTANT, "", id="m6"),
+    ]
+    producer.intake.append(Append("a", said))
+    whole = [each.text for each in messages_of(producer.database, "a")]
+    with producer.database.agent_snapshot("a") as connection:
+        for most in (1, 7, 60, 100):
+            read = list(beginnings_of(connection, "a", range(1, 7), most))
+            assert read == [each[:most] for each in whole]
+
+
+def test_a_session_is_erased_without_reading_all_of_its_texts(producer, eraser):
+    say(producer, *(f"m{each}" for each in range(100)), session="s")
+    with producer.database.agent_transaction("a") as connection:
+        connection.exec_driver_sql(
+            "UPDATE message SET content = 'its own text ' || seq || repeat('x', 500000)"
+            " WHERE agent_id = 'a'"
+        )
+    dead = deliver(producer, b"its own text 98 stands in it, and no letter")
+    gone = deliver(producer, b"its own text 99" + b"x" * 60 + b" stands in it, and no letter")
+    tracemalloc.start()
+    try:
+        receipt = eraser.erase(session="s")
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert len(receipt.body["message_ids"]) == 100
+    assert (kept(producer, dead) is None, kept(producer, gone) is None) == (False, True)
+    assert peak < 10_000_000
 
 
 def test_what_waits_in_the_broker_goes_with_the_agent(producer, eraser, client):

@@ -223,7 +223,8 @@ class TestJobsAndReceipts:
             listings.receipt("alice", uuid4())
 
 
-def test_other_agents_have_nothing_to_see(listings: Listings, alice: Stored):
+def test_other_agents_have_nothing_to_see(listings: Listings, reader: Reader, alice: Stored):
+    Stored(reader, "bob")
     alice.say("secret")
     alice.link(alice.entity("Lisbon"), alice.remember("secret"))
     job = alice.queue(1, 1)

@@ -1,0 +1,16 @@
+"""What can be asked of memci, each verb once (see flow.py)."""
+
+from __future__ import annotations
+
+from memci.client.verbs.asking import Habits
+from memci.client.verbs.memory import MemoryVerbs
+from memci.client.verbs.moving import MovingVerbs
+from memci.client.verbs.operating import OperatingVerbs
+from memci.client.verbs.rebuilding import RebuildingVerbs
+from memci.client.verbs.service import ServiceVerbs
+
+__all__ = ["AgentVerbs", "Habits", "ServiceVerbs"]
+
+
+class AgentVerbs(MemoryVerbs, RebuildingVerbs, OperatingVerbs, MovingVerbs):
+    """What can be asked about one agent."""

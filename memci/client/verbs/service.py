@@ -1,0 +1,27 @@
+"""What concerns no single agent."""
+
+from __future__ import annotations
+
+from typing import Unpack
+
+from memci.client.flow import Flow, Retries, ask, exchange
+from memci.client.options import Page
+from memci.client.verbs.asking import Habits
+from memci.shapes.agent import AgentList
+from memci.shapes.health import ReadyAnswer
+
+
+class ServiceVerbs:
+    """Asks about the server."""
+
+    def __init__(self, habits: Habits) -> None:
+        """Take the client's habits."""
+        self._retries = habits.retries
+
+    def agents(self, **page: Unpack[Page]) -> Flow[AgentList]:
+        """List the agents that the key is for, by id."""
+        return ask(exchange("GET", "/v1/agents", params=page), AgentList, self._retries)
+
+    def ready(self) -> Flow[ReadyAnswer]:
+        """Return what the server is ready with, or raise ``UnavailableError`` at once."""
+        return ask(exchange("GET", "/readyz"), ReadyAnswer, Retries(attempts=1))

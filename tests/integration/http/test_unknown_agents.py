@@ -1,0 +1,184 @@
+"""Of an agent that nobody has written to, every path says so, and every command."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import httpx
+import pytest
+
+from memci.cli import app
+from memci.embedded import Postgres, Redis
+from tests.integration.http.serving import Served, served_by_workers
+from tests.integration.http.test_surface import OPERATIONS
+
+QUICK = "tests.support.network_worker_app"
+THINGS = {
+    "node_id": "1", "session": "a/b", "job_id": str(uuid4()), "receipt_id": str(uuid4()),
+}  # fmt: skip
+BODIES: dict[str, Any] = {
+    "recall": {"keywords": ["tea"], "format": "structured"},
+    "search": {"query": "tea"},
+    "context": {"query": "Tea?", "budget_tokens": 100},
+    "focus": {"entity": "Lisbon"},
+    "erase": {"query": "tea", "preview": True},
+}
+# What comes before the first message, or is the first.
+MAKES = {
+    "POST /v1/agents/{agent}/messages",
+    "PUT /v1/agents/{agent}/settings",
+    "POST /v1/agents/{agent}/import",
+}
+# What an agent itself asks in each of its turns, the first one included: it begins empty (M1).
+TURNS = tuple(f"POST /v1/agents/{{agent}}/{each}" for each in ("recall", "search", "context"))
+EACH = [each for each in OPERATIONS.strip().splitlines() if "{agent}" in each]
+REFUSED = sorted({*EACH}.difference(MAKES, TURNS))
+LISTS = [each for each in REFUSED if each.startswith("GET") and each.count("{") == 1]
+
+COMMANDS = """
+agents {agent}
+recall tea --agent {agent}
+recall tea --text --agent {agent}
+search tea --agent {agent}
+context Tea? --agent {agent}
+nodes --agent {agent}
+nodes 1 --agent {agent}
+nodes --graph --agent {agent}
+watch {agent} --once
+plot {agent} --json
+jobs --agent {agent}
+usage {agent}
+focus --agent {agent}
+focus Lisbon --agent {agent}
+history 1 --agent {agent}
+sessions --agent {agent}
+sessions --end s --agent {agent}
+consolidate --agent {agent}
+compress --agent {agent}
+restore 1 --agent {agent}
+rebuild {agent}
+rebuild {agent} --compare
+rebuild {agent} --switch
+rebuild {agent} --drop
+retry --all --agent {agent}
+discard {job} --agent {agent}
+cancel {job} --agent {agent}
+pause --agent {agent}
+resume --agent {agent}
+settings --agent {agent}
+settings --reset --agent {agent}
+erase --agent {agent} --session s --yes
+erase --agent {agent} --all --yes
+export {agent} -o {folder}/x.zip
+"""
+# Those that concern no single agent, or make one.
+OTHERS = {"up", "demo", "remember", "reembed", "import", "env", "doctor"}
+
+
+@pytest.fixture(scope="module")
+def server(
+    shared_postgres: Postgres, process_redis: Redis, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Served]:
+    servers, folder = (shared_postgres, process_redis), tmp_path_factory.mktemp("unknown")
+    with served_by_workers(servers, folder, "memci.read", app=QUICK) as (running, _):
+        yield running
+
+
+@pytest.fixture(scope="module")
+def fresh(server: Served) -> str:
+    """An agent whose first message waits in its mailbox."""
+    httpx.post(
+        f"{server.url}/v1/agents/fresh/messages",
+        json={"messages": [{"role": "user", "content": "I like tea."}]},
+    )
+    return "fresh"
+
+
+@pytest.fixture(scope="module")
+def erased(server: Served) -> str:
+    with closing(httpx.Client(base_url=f"{server.url}/v1/agents/gone")) as http:
+        http.post("/messages", json={"messages": [{"role": "user", "content": "I like tea."}]})
+        answer = http.delete(f"{server.url}/v1/agents/gone")
+        assert answer.status_code == 200, answer.text
+    return "gone"
+
+
+def ask(server: Served, operation: str, agent: str) -> httpx.Response:
+    method, path = operation.format(agent=agent, **THINGS).split()
+    body = BODIES.get(path.rsplit("/", 1)[1]) if method == "POST" else None
+    return httpx.request(method, server.url + path, json=body, timeout=20)
+
+
+def lanes(server: Served) -> list[str]:
+    with server.runtime.database.lane_transaction() as connection:
+        return list(connection.exec_driver_sql("SELECT agent_id FROM lane ORDER BY 1").scalars())
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("operation", REFUSED)
+def test_every_path_says_that_there_is_none(server: Served, erased: str, operation: str):
+    for agent in ("nobody", erased):
+        answer = ask(server, operation, agent)
+        assert answer.status_code == 404, answer.text
+        assert answer.headers["content-type"] == "application/problem+json"
+        assert answer.json()["detail"].startswith(f"there is no agent {agent}: ")
+        assert "memci agents" in answer.json()["detail"]
+    assert "nobody" not in lanes(server)
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("operation", LISTS)
+def test_one_whose_first_message_waits_is_there(server: Served, fresh: str, operation: str):
+    answer = ask(server, operation, fresh)
+    if answer.status_code == 404:
+        assert "nothing was ever rebuilt" in answer.json()["detail"]
+    else:
+        assert answer.status_code == 200
+
+
+@pytest.mark.timeout(120)
+def test_an_agent_begins_with_an_empty_memory(server: Served, fresh: str, erased: str):
+    for agent in ("nobody", erased):
+        recalled, found, context = (ask(server, each, agent).json() for each in TURNS)
+        assert (recalled["miss"], recalled["memories"]) == ("never_known", [])
+        assert found["hits"] == []
+        assert context["messages"] == [{"role": "user", "content": "Tea?"}]
+        assert [each["new_agent"] for each in (recalled, found, context)] == [True] * 3
+    assert "nobody" not in lanes(server)
+    assert [ask(server, each, fresh).json()["new_agent"] for each in TURNS] == [False] * 3
+
+
+@pytest.mark.timeout(120)
+def test_an_agent_is_configured_before_its_first_message(server: Served):
+    with closing(httpx.Client(base_url=f"{server.url}/v1/agents/soon")) as http:
+        assert http.put("/settings", json={"focus_limit": 3}).status_code == 200
+        assert http.get("/settings").json()["parameters"]["focus_limit"] == 3
+        assert http.get("").status_code == 404
+
+
+def test_every_command_is_looked_at():
+    told = {line.split()[0] for line in COMMANDS.strip().splitlines()}
+    assert told | OTHERS == {name for name, _ in app._COMMANDS}
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("command", COMMANDS.strip().splitlines())
+def test_every_command_says_that_there_is_none(
+    server: Served,
+    command: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+):
+    line = command.format(agent="nora", job=uuid4(), folder=tmp_path)
+    monkeypatch.setattr(sys, "argv", ["memci", *line.split()])
+    monkeypatch.setenv("MEMCI_API_URL", server.url)
+    code, said = app.run(), capsys.readouterr()
+    assert (code, said.out) == (1, "")
+    assert "there is no agent nora: " in said.err
+    assert "memci agents" in said.err
