@@ -43,7 +43,7 @@ _numbers = count()
 
 
 @given(said=MESSAGES, together=st.integers(1, 3), chosen=st.sets(st.integers(0, 7), min_size=1))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=500, deadline=None)
 def test_what_is_erased_goes_and_what_is_not_stays(
     eraser: Eraser, said: list[list[str]], together: int, chosen: set[int]
 ) -> None:

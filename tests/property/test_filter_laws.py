@@ -23,7 +23,7 @@ from tests.support.pure_network import SAID_AT
 
 LAWS = settings(max_examples=500, deadline=None)
 FEW = settings(
-    max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=500, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 
 parameters = st.builds(

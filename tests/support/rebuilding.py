@@ -29,6 +29,9 @@ class NoTokens:
     def wake_lane(self, agent_id: str) -> None:
         del agent_id
 
+    def wake_compress(self, agent_id: str) -> None:
+        del agent_id
+
 
 class _Prepares(Protocol):
     def prepare(self, job: Job) -> Effect: ...
