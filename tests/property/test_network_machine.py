@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import uuid4
@@ -38,13 +39,13 @@ THOROUGH = settings(
 NAMES = ["Grace", "Luigi", "Oslo", "小明", "Boat"]
 # No two share a word, and what one says at greater length is always a name or a number: so two
 # memories say the same (R5) when they have the same words, also when both were shortened.
-PHRASES = ["Pump Broken Twice", "Roof 12 Leaks Quietly Every Rainy Winter", "Violin", "Xenon 7",
-           "不要两三", "二月前我们会把九千把旧椅子全都从南方搬到北方"]  # fmt: skip
+PHRASES = ["Pump Broken Twice", "Roof 12 Leaks Quietly Every Rainy Winter", "Xenon 7",
+            "二月前我们会把九千把旧椅子全都从南方搬到北方"]  # fmt: skip
 texts = st.builds(
     lambda phrase, mark, names: " ".join([phrase + mark, *(f"[{name}]" for name in names)]),
     st.sampled_from(PHRASES),
     st.sampled_from(["", "!", " …"]),
-    st.lists(st.sampled_from(NAMES), max_size=3),
+    st.lists(st.sampled_from(NAMES), max_size=2),
 )
 sessions = st.sampled_from(["s1", "s2", None])
 anyone = st.integers(0, 30)  # one of those that there are, by its place among them
@@ -90,7 +91,7 @@ class History(RuleBasedStateMachine):
         self.paper = SimpleHistory(
             focus_limit, rate, min_shrink=min_shrink, base=base, capacity=capacity
         )
-        self.ids: set[int] = set()
+        self.births: dict[int, int] = {}  # the pass under way when a node was made
         self.remember(said, "s1")
 
     @rule(said=st.lists(texts, min_size=1, max_size=3), session=sessions)
@@ -100,10 +101,10 @@ class History(RuleBasedStateMachine):
         self.paper.remember(said, session)
 
     @precondition(lambda self: self.paper.messages)
-    @rule(which=anyone, mark=st.sampled_from(["", "!"]))
-    def say_again(self, which: int, mark: str) -> None:
+    @rule(which=anyone, marks=st.lists(st.sampled_from(["", "!"]), min_size=1, max_size=2))
+    def say_again(self, which: int, marks: list[str]) -> None:
         said = list(self.paper.messages.values())[which % len(self.paper.messages)]
-        self.remember([said.text + mark], said.session)
+        self.remember([said.text + mark for mark in marks], said.session)
 
     @rule()
     def deliver_the_last_job_again(self) -> None:
@@ -132,10 +133,8 @@ class History(RuleBasedStateMachine):
     @rule(which=anyone)
     def restore_what_cannot_be(self, which: int) -> None:
         old = self.paper.not_restorable()
-        try:
-            assert self.does.restore(old[which % len(old)]), "it was restored before, and lives"
-        except ConflictError as refused:
-            assert str(refused)
+        with suppress(ConflictError):  # which is what most get; one that was restored gets its job
+            self.does.restore(old[which % len(old)])
         assert not self.does.waiting()
 
     @precondition(lambda self: self.paper.short())
@@ -143,6 +142,8 @@ class History(RuleBasedStateMachine):
     def consolidate(self, terms_are_over: bool) -> None:
         self.ada.clock = FakeClock(datetime.now(UTC) + timedelta(hours=25 * terms_are_over))
         consolidate(self.ada)
+        again = consolidate(self.ada)
+        assert not any(again.values()), "there was nothing left to do"
         self.paper.consolidate(terms_are_over=terms_are_over)
 
     @precondition(lambda self: self.paper.messages)
@@ -200,7 +201,7 @@ class History(RuleBasedStateMachine):
         }
         assert links == self.paper.links
         assert focus == self.paper.focus
-        self._laws_hold({node.id for node in nodes}, [node.slot for node in nodes])
+        self._laws_hold(nodes)
 
     def _stored(self) -> tuple[list[Any], dict[tuple[int, int], float], list[int]]:
         """Return nodes, strengths of links and focus points, all of one moment."""
@@ -216,12 +217,17 @@ class History(RuleBasedStateMachine):
             strengths = {(source, target): strength for source, target, strength in links}
             return list(nodes), strengths, [node for _, node in sorted(map(tuple, focus))]
 
-    def _laws_hold(self, living: set[int], slots: list[int]) -> None:
-        new = living - self.ids
-        assert all(each > max(self.ids, default=0) for each in new), "an id came back"
-        self.ids |= new
+    def _laws_hold(self, nodes: list[Any]) -> None:
+        """The laws that are not about two steps agreeing, by their names in the design."""
+        new = {node.id for node in nodes} - self.births.keys()
+        assert all(each > max(self.births, default=0) for each in new), "an id came back"
+        for node in nodes:
+            born = self.births.setdefault(node.id, node.last_pass - node.scan_count)
+            assert node.scan_count <= node.last_pass - born, "scanned twice in one pass"
+        slots = [node.slot for node in nodes]
         assert len(set(slots)) == len(slots), "two in one slot"
-        assert not self.paper.capacity or max(slots, default=0) <= self.paper.capacity
+        capacity = self.ada.parameters.node_capacity
+        assert not capacity or max(slots, default=0) <= capacity, "capacity is exceeded"
         assert all(0 <= strength <= 1 for strength in self.paper.links.values())
 
 
@@ -231,7 +237,7 @@ def _seen(node: Any) -> tuple[Any, ...]:
     return (node.content, node.scan_count, node.last_pass, seqs, node.tier, promoted)
 
 
-@pytest.mark.timeout(240)
+@pytest.mark.timeout(600)  # a failure is shrunk for five minutes
 def test_every_history_ends_as_the_rules_say(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:

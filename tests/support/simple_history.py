@@ -43,8 +43,9 @@ class SimpleHistory(SimpleNetwork):
         return stored and not (i in self.nodes or was.entity or i in self.restored or told)
 
     def restore(self, i: int) -> None:
-        self.restored.add(i)
         self.make([self.ever[i].seqs])
+        if not self._may_be_restored(i):
+            self.restored.add(i)  # else there was no room for it
 
     # Consolidating
 
