@@ -42,6 +42,7 @@ def eraser(shared_postgres: Any, process_redis: Any) -> Iterator[Eraser]:
 _numbers = count()
 
 
+@pytest.mark.timeout(600)  # a failure is shrunk for five minutes
 @given(said=MESSAGES, together=st.integers(1, 3), chosen=st.sets(st.integers(0, 7), min_size=1))
 @settings(max_examples=500, deadline=None)
 def test_what_is_erased_goes_and_what_is_not_stays(

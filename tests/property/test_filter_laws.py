@@ -6,6 +6,7 @@ from itertools import pairwise
 from typing import Any
 from uuid import uuid4
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -135,6 +136,7 @@ jobs = st.lists(
 )
 
 
+@pytest.mark.timeout(600)  # a failure is shrunk for five minutes
 @STORED
 @given(jobs)
 def test_no_message_is_lost_between_jobs(

@@ -77,6 +77,7 @@ histories = st.lists(
 )
 
 
+@pytest.mark.timeout(600)  # a failure is shrunk for five minutes
 @MANY
 @given(
     history=histories,
