@@ -68,7 +68,7 @@ histories = st.lists(
                 st.lists(st.sampled_from(["Grace", "Luigi", "Oslo", "小明"]), max_size=3),
             ),
             min_size=1,
-            max_size=3,
+            max_size=2,
         ),
         st.sampled_from(["s1", "s2"]),
     ),

@@ -32,7 +32,7 @@ from tests.support.simple_history import SimpleHistory
 
 THOROUGH = settings(
     max_examples=500,
-    stateful_step_count=12,
+    stateful_step_count=10,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
@@ -152,15 +152,18 @@ class History(RuleBasedStateMachine):
         stored = sorted(self.paper.messages)
         seqs = {stored[each % len(stored)] for each in which}
         wanted = erase.Which([f"m{seq}" for seq in seqs])
-        tokens: Any = NoTokens()
-        told: Any = erase.run(self.database, tokens, self.ada.agent_id, wanted).body
         gone = self.paper.erase(seqs)
-        assert (told["memories"], told["entities"], told["forgotten"], told["again"]) == (
-            gone.memories, gone.entities, gone.forgotten, len(gone.again),
-        )  # fmt: skip
+        numbers = (gone.memories, gone.entities, gone.forgotten, len(gone.again))
+        assert self._erased(wanted) == numbers
+        assert self._erased(wanted) == (0, 0, 0, 0), "twice is once"
         if gone.again:
             self._run_what_waits()
             self.paper.make([(seq,) for seq in gone.again])
+
+    def _erased(self, which: erase.Which) -> tuple[int, ...]:
+        tokens: Any = NoTokens()
+        told: Any = erase.run(self.database, tokens, self.ada.agent_id, which).body
+        return told["memories"], told["entities"], told["forgotten"], told["again"]
 
     def _run_what_waits(self) -> None:
         assert self.does.run() == 1

@@ -19,7 +19,7 @@ from memci.smallmodel.offline.tokens import OfflineTokenCounter
 from tests.support.talk import TEXTS, candidates, conversations, memory, message, words
 
 REAL = OfflineTokenCounter().count
-quickly = settings(deadline=None, max_examples=500, suppress_health_check=[HealthCheck.too_slow])
+quickly = settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 ORDER = [Section.SYSTEM, Section.MEMORY, Section.HISTORY, Section.RECENT, Section.QUERY]
 
 
