@@ -247,3 +247,27 @@ def test_every_history_ends_as_the_rules_say(
     monkeypatch.setattr(compress, "BATCH", 1)
     machine = type("History", (History,), {"database": database})
     run_state_machine_as_test(machine, settings=THOROUGH)
+
+
+def test_a_merged_memory_has_the_stronger_links_and_is_restored_and_erased_whole(
+    database: Database,
+) -> None:
+    """A history that chance seldom finds; the machine's own rules compare at each step."""
+    history = type("History", (History,), {"database": database})()
+    history.begin(1, 0.3, 0.0, "original", 0, ["Pump Broken Twice [Grace]"])
+    history.remember(["Xenon 7 [Oslo]"], "s1")
+    history.run_passes(1, 1_000)
+    history.say_again(0, ["!"])
+    history.consolidate(terms_are_over=False)
+    history.both_agree()
+    merged = history.paper.last_id
+    assert history.paper.nodes[merged].seqs == (1, 3)
+    history.mention("Oslo")
+    while merged in history.paper.nodes:
+        history.run_passes(1, 1)
+        history.both_agree()
+    history.restore(history.paper.restorable().index(merged))
+    history.both_agree()
+    history.erase({0})
+    history.both_agree()
+    assert [node.seqs for node in history.paper.nodes.values() if not node.entity][-1] == (3,)
