@@ -6,6 +6,7 @@ from itertools import pairwise
 from typing import Any
 from uuid import uuid4
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -22,9 +23,7 @@ from tests.support.network import AgentUnderTest
 from tests.support.pure_network import SAID_AT
 
 LAWS = settings(max_examples=500, deadline=None)
-FEW = settings(
-    max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+STORED = settings(LAWS, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 parameters = st.builds(
     MemoryParameters,
@@ -130,16 +129,27 @@ def test_words_are_added_to_what_was_said_and_none_is_lost(said: list[tuple[str,
         assert all(each in written for each in _squeezed(text))
 
 
-@FEW
-@given(st.lists(st.tuples(texts, st.sampled_from(["user", "assistant"])), max_size=10))
-def test_no_message_is_lost_between_jobs(database: Database, said: list[tuple[str, str]]) -> None:
+jobs = st.lists(
+    st.tuples(st.lists(texts, min_size=1, max_size=4), st.sampled_from(["user", "assistant"])),
+    min_size=1,
+    max_size=3,
+)
+
+
+@pytest.mark.timeout(600)  # a failure is shrunk for five minutes
+@STORED
+@given(jobs)
+def test_no_message_is_lost_between_jobs(
+    database: Database, said: list[tuple[list[str], str]]
+) -> None:
     ada = AgentUnderTest(database, f"ada-{uuid4()}")
-    for text, role in said:
-        ada.remember(text, role=role)
-    states = [state for state, _ in ada.fates()]
-    assert len(states) == len(said)
+    for together, role in said:
+        ada.remember(*together, role=role)
+    fates = ada.fates()
+    states = [state for state, _ in fates]
+    assert len(states) == sum(len(together) for together, _ in said)
     assert set(states) <= {MemoryState.MADE, MemoryState.FILTERED}
-    assert all((reason is None) == (state == MemoryState.MADE) for state, reason in ada.fates())
+    assert all((reason is None) == (state == MemoryState.MADE) for state, reason in fates)
     made = [node.message_seqs[-1] for node in ada.nodes("memory")]
     assert made == sorted(made)
     assert made == [seq for seq, state in enumerate(states, 1) if state == MemoryState.MADE]

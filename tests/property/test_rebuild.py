@@ -25,8 +25,8 @@ from tests.support.network import AgentUnderTest
 from tests.support.rebuilding import Rebuilding, is_same
 from tests.support.short_term import consolidate
 
-FEW = settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+MANY = settings(
+    max_examples=500, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 NAMES = st.sampled_from(["Grace", "Luigi", "Oslo", "小明"])
 
@@ -135,7 +135,8 @@ def restore(ada: AgentUnderTest, rebuilding: Rebuilding, which: int) -> None:
         rebuilding.run()
 
 
-@FEW
+@pytest.mark.timeout(600)  # a failure is shrunk for five minutes
+@MANY
 @given(
     history=histories,
     focus_limit=st.integers(1, 3),

@@ -1,10 +1,10 @@
 """Laws of the offline small models (M3, M12), for any text."""
 
-import functools
 import re
 from datetime import UTC, datetime
 from itertools import pairwise
 
+import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -12,14 +12,13 @@ from memci.domain.language import Language
 from memci.domain.message import Message, Role
 from memci.smallmodel.offline.annotator import OfflineAnnotator
 from memci.smallmodel.offline.compressor import OfflineCompressor
-from memci.smallmodel.offline.embedder import OfflineEmbedder
+from memci.smallmodel.offline.embedder import MODEL
 from memci.smallmodel.offline.judge import OfflineJudge
 from memci.smallmodel.offline.lexicon import OfflineLexicon
 from memci.smallmodel.offline.pieces import cut_into_pieces
 from memci.smallmodel.offline.relation import OfflineRelationNamer
-from memci.smallmodel.offline.segmenter import LONGEST_SEGMENT
+from memci.smallmodel.offline.segmenter import LONGEST_SEGMENT, OfflineSegmenter
 from memci.smallmodel.offline.sentences import sentence_spans
-from tests.support.cutting import Cutter
 
 PHRASES = st.sampled_from(
     [
@@ -44,12 +43,7 @@ TEXTS = st.one_of(
     st.lists(PHRASES, max_size=40).map(" ".join),
     st.lists(PHRASES, max_size=40).map("".join),
 )
-quickly = settings(deadline=None, max_examples=150)
-
-
-@functools.cache
-def segmenter():
-    return Cutter(OfflineEmbedder(threads=2))
+quickly = settings(deadline=None, max_examples=500)
 
 
 def squeezed(text):
@@ -171,14 +165,24 @@ def test_pieces_are_bounded_and_hold_everything(text, longest):
     assert all(0 < len(piece) <= longest for piece in pieces)
 
 
-@settings(deadline=None, max_examples=25)
-@given(st.lists(st.one_of(TEXTS, TEXTS.map(lambda text: text * 9)), max_size=8))
-def test_segments_hold_every_character_once_in_order(texts):
+# It holds whatever the vectors say, so they are drawn: messages on one topic have the same one.
+TOPICS = np.eye(4, dtype=np.float32)
+
+
+@quickly
+@given(
+    st.lists(
+        st.tuples(st.one_of(TEXTS, TEXTS.map(lambda text: text * 9)), st.integers(0, 3)), max_size=8
+    )
+)
+def test_segments_hold_every_character_once_in_order(said):
+    texts = [text for text, _ in said]
+    vectors = TOPICS[[topic for _, topic in said]]
     now = datetime(2026, 1, 1, tzinfo=UTC)
     messages = [
         Message(seq, str(seq), Role.USER, text, now) for seq, text in enumerate(texts, start=1)
     ]
-    segments = segmenter().segment(messages)
+    segments = OfflineSegmenter(MODEL).segment(messages, vectors)
     assert squeezed("".join(segment.text for segment in segments)) == squeezed("".join(texts))
     assert all(0 < len(segment.text) <= LONGEST_SEGMENT for segment in segments)
     assert all(list(segment.seqs) == sorted(set(segment.seqs)) for segment in segments)

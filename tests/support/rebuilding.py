@@ -16,6 +16,7 @@ from memci.jobs.rebuild import NetworkRebuild
 from memci.jobs.replay import Replay
 from memci.jobs.restore import MemoryRestoring
 from memci.queue.handler import Effect
+from memci.queue.lease import Lease
 from memci.queue.steps import submit_step
 from memci.shapes.edition import EditionAnswer
 from memci.storage.reading.comparison import compared_network
@@ -27,6 +28,9 @@ class NoTokens:
     """Wakes nobody: the test runs what waits."""
 
     def wake_lane(self, agent_id: str) -> None:
+        del agent_id
+
+    def wake_compress(self, agent_id: str) -> None:
         del agent_id
 
 
@@ -81,19 +85,24 @@ class Rebuilding:
         """Run the first job that waits; there must be one."""
         job = self.waiting()[0]
         with self.ada.lease_held() as lease:
-            effect = self._handler(job.kind).prepare(job)
-            with lease.effect() as connection:
-                done = effect(connection)
-                connection.exec_driver_sql("UPDATE job SET state = 'done' WHERE id = %s", (job.id,))
-        return done
+            return self._run_on(lease, job)
 
     def run(self) -> int:
         """Run what waits, and what that leads to; return how many jobs it took."""
         count = 0
-        while self.waiting():
-            self.step()
-            count += 1
+        with self.ada.lease_held() as lease:
+            while jobs := self.waiting():
+                for job in jobs:
+                    self._run_on(lease, job)
+                count += len(jobs)
         return count
+
+    def _run_on(self, lease: Lease, job: Job) -> Mapping[str, Any]:
+        effect = self._handler(job.kind).prepare(job)
+        with lease.effect() as connection:
+            done = effect(connection)
+            connection.exec_driver_sql("UPDATE job SET state = 'done' WHERE id = %s", (job.id,))
+        return done
 
     def rebuilt(self, up_to_seq: int | None = None) -> Comparison:
         """Rebuild the whole network, and compare the two."""

@@ -1,14 +1,21 @@
-"""The rules M5 to M18 once more, as plainly as can be and with none of memci's own code.
+"""The rules M5 to M19 once more, as plainly as can be and with none of memci's own code.
 
 One node at a time, nothing fast, nothing stored: what the real network must agree with.
 """
 
 from __future__ import annotations
 
+import copy
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
+
+
+@dataclass
+class SimpleMessage:
+    text: str
+    session: str | None
 
 
 @dataclass
@@ -16,9 +23,13 @@ class SimpleNode:
     text: str
     born_length: int
     session: str | None
-    entity: str | None  # its name, if it is one
+    entity: str | None  # its name in small letters, if it is one
+    seqs: tuple[int, ...]  # the messages that it was made of
     scans: int = 0
     last_pass: int = 0
+    short: bool = False  # a memory of the short tier, and if it was compared with the others
+    compared: bool = False
+    promoted: bool = False
 
 
 @dataclass
@@ -30,10 +41,15 @@ class SimpleNetwork:
     delete_below: int = 5
     min_shrink: float = 0.1
     base: str = "original"
+    capacity: int = 0
+    messages: dict[int, SimpleMessage] = field(default_factory=dict)
+    last_seq: int = 0
     nodes: dict[int, SimpleNode] = field(default_factory=dict)
+    ever: dict[int, SimpleNode] = field(default_factory=dict)  # living or not
     links: dict[tuple[int, int], float] = field(default_factory=dict)
     focus: list[int] = field(default_factory=list)  # least recently mentioned first
     last_id: int = 0
+    room: float = math.inf  # nodes that may be added now
     passes: int = 0
     wished: int = 0  # wishes for a pass, and the newest one that was fulfilled
     fulfilled: int = 0
@@ -41,44 +57,126 @@ class SimpleNetwork:
 
     # Remembering
 
-    def remember(self, texts: list[str], session: str | None) -> None:
+    def remember(self, texts: Sequence[str], session: str | None) -> None:
         for text in texts:
-            names = re.findall(r"\[(.+?)\]", text) or self._best_keyword(text)
-            if not names and not self.focus:
-                names = [" ".join(text[:40].split())]
-            self._mention(names)
-            self._add_memory(text, session)
+            self.last_seq += 1
+            self.messages[self.last_seq] = SimpleMessage(text, session)
+        first = self.last_seq - len(texts) + 1
+        self.make([(seq,) for seq in range(first, self.last_seq + 1)])
+
+    def make(self, origins: Sequence[tuple[int, ...]]) -> None:
+        """Make a memory of each of these sets of messages, in order, and wish for a pass (M16)."""
         self.wished += 1
+        spared = [self._last_of(self.messages[seqs[0]].session) for seqs in origins]
+        for seqs in origins:
+            keys = {self.key(name) for name in [*self._names(seqs), self._stand_in(seqs)]}
+            spared += [i for i, node in self.nodes.items() if node.entity in keys]
+        if self.capacity:
+            unbounded = copy.deepcopy(self)
+            unbounded._make(origins)
+            self.room = self._make_room(unbounded.last_id - self.last_id, spared)
+        self._make(origins)
+        self.room = math.inf
 
-    def _best_keyword(self, text: str) -> list[str]:
-        return [w.lower() for w in re.findall(r"[A-Za-z0-9]+", text) if len(w) > 3][:1]
+    def _make(self, origins: Sequence[tuple[int, ...]]) -> None:
+        before: dict[str | None, int | None] = {}
+        for seqs in origins:
+            session = self.messages[seqs[0]].session
+            before.setdefault(session, self._last_of(session))
+            names = self._names(seqs)
+            self._turn_to(names if names or self.focus else [self._stand_in(seqs)], seqs)
+            if self.room:
+                before[session] = self._add_memory(seqs, before[session])
 
-    def _mention(self, names: list[str]) -> None:
-        wanted = list(dict.fromkeys(names))[: self.focus_limit]
+    def told(self, seqs: Sequence[int]) -> str:
+        return "\n".join(self.messages[seq].text for seq in seqs)
+
+    def key(self, name: str) -> str:
+        return name.casefold()
+
+    def _names(self, seqs: Sequence[int]) -> list[str]:
+        text = self.told(seqs)
+        keywords = [w.lower() for w in re.findall(r"[A-Za-z0-9]+", text) if len(w) > 3]
+        return re.findall(r"\[(.+?)\]", text) or keywords[:1]
+
+    def _stand_in(self, seqs: Sequence[int]) -> str:
+        return " ".join(self.told(seqs)[:40].split())
+
+    def _last_of(self, session: str | None) -> int | None:
+        """Return the memory of a session that goes on to its latest message."""
+        of = [(n.seqs[-1], i) for i, n in self.nodes.items() if not n.entity]
+        return max(((s, i) for s, i in of if self.nodes[i].session == session), default=(0, None))[
+            1
+        ]
+
+    def mention(self, name: str) -> bool:
+        """Bring an entity into the focus; False: nothing can enter it."""
+        if not self.focus_limit:
+            return False
+        new = self.key(name) not in {node.entity for node in self.nodes.values()}
+        spared = [i for i, node in self.nodes.items() if node.entity == self.key(name)]
+        self.room = self._make_room(int(new), spared)
+        entered = not new or self.room >= 1
+        if entered:
+            self._turn_to([name], ())
+        self.room = math.inf
+        return entered
+
+    def _turn_to(self, names: Sequence[str], seqs: tuple[int, ...]) -> None:
+        named = {self.key(name): name for name in reversed(names)}
+        wanted = list(dict.fromkeys(map(self.key, names)))[: self.focus_limit]
         living = {node.entity: i for i, node in self.nodes.items() if node.entity}
         stay = [i for i in self.focus if self.nodes[i].entity not in wanted]
-        after: list[int | str] = [*stay, *(living.get(n, n) for n in reversed(wanted))]
+        after: list[int | str] = [*stay, *(living.get(key, key) for key in reversed(wanted))]
         after = after[len(after) - min(len(after), self.focus_limit) :]
         entering = [i for i in after if isinstance(i, int) and i not in self.focus]
-        self.focus = [self._add_entity(i) if isinstance(i, str) else i for i in after]
+        self.focus = [
+            self._add(SimpleNode(named[i], len(named[i]), None, i, seqs))
+            if isinstance(i, str)
+            else i
+            for i in after
+            if isinstance(i, int) or self._take_room()
+        ]
         for link in self.links:
             if set(link) & set(entering):
                 self.links[link] = 1.0
 
-    def _add_entity(self, name: str) -> int:
-        self.last_id += 1
-        self.nodes[self.last_id] = SimpleNode(name, len(name), None, name, 0, self.passes)
-        return self.last_id
-
-    def _add_memory(self, text: str, session: str | None) -> None:
-        before = [i for i, n in self.nodes.items() if not n.entity and n.session == session]
-        self.last_id += 1
-        new = self.last_id
-        self.nodes[new] = SimpleNode(text, len(text), session, None, 0, self.passes)
+    def _add_memory(self, seqs: tuple[int, ...], before: int | None) -> int:
+        text = self.told(seqs)
+        self._take_room()
+        new = self._add(
+            SimpleNode(text, len(text), self.messages[seqs[0]].session, None, seqs, short=True)
+        )
         for point in self.focus:
             self.links[new, point] = self.links[point, new] = 1.0
         if before:
-            self.links[new, max(before)] = self.links[max(before), new] = self.initial
+            self.links[new, before] = self.links[before, new] = self.initial
+        return new
+
+    def _add(self, node: SimpleNode) -> int:
+        self.last_id += 1
+        node.last_pass = self.passes
+        self.nodes[self.last_id] = self.ever[self.last_id] = node
+        return self.last_id
+
+    # Room
+
+    def _take_room(self) -> bool:
+        there_is = self.room >= 1
+        self.room -= there_is
+        return there_is
+
+    def _make_room(self, wanted: int, spared: Collection[int | None]) -> float:
+        """Let the least important give up their slots, as many as are missing; return the room."""
+        if not self.capacity:
+            return math.inf
+        free = self.capacity - len(self.nodes)
+        may_go = [i for i in self.nodes if i not in spared and i not in self.focus]
+        may_go.sort(key=lambda i: (self.importance(i), i))
+        victims = may_go[: max(0, wanted - free)]
+        for i in victims:
+            self._forget(i)
+        return free + len(victims)
 
     # Compression
 
@@ -122,13 +220,11 @@ class SimpleNetwork:
 
     def _shrink(self, i: int, support: float) -> None:
         node = self.nodes[i]
-        whole = node.born_length if self.base == "original" else len(node.text)
-        target = math.floor(whole * support)
+        length = len(node.text)
+        target = math.floor((node.born_length if self.base == "original" else length) * support)
         if target < self.delete_below:
             self._forget(i)
-        elif target < len(node.text) and len(node.text) - target >= self.min_shrink * len(
-            node.text
-        ):
+        elif target < length and length - target >= self.min_shrink * length:
             node.text = node.text[:target].strip() or node.text[:1]
 
     def _forget(self, i: int) -> None:
