@@ -86,7 +86,7 @@ def clauses(text: str, language: Language) -> list[Clause]:
         line += text.count("\n", before, start)
         opens_line = not number or "\n" in text[end:start]
         if opens_line:
-            shown = _label(text, start, stop)
+            shown = label_of(text, start, stop)
             if shown or not _ROLE.match(label):
                 label, turn = shown, line
         before, end = start, stop
@@ -128,7 +128,8 @@ def _sentences(text: str) -> list[Span]:
     return found
 
 
-def _label(text: str, start: int, stop: int) -> str:
+def label_of(text: str, start: int, stop: int) -> str:
+    """Return what names the speaker or the subject of a line ("Ann: "), or nothing."""
     match = _LABEL.match(text, start, stop)
     return match[0] if match and len(match[0]) <= _LONGEST_LABEL else ""
 

@@ -9,13 +9,18 @@ from collections.abc import Iterable, Iterator
 from memci.domain.language import Language
 from memci.smallmodel.offline import chinese
 from memci.smallmodel.offline.chinese import TaggedWord
+from memci.smallmodel.offline.clauses import label_of
 from memci.smallmodel.offline.rarity import UNKNOWN, rarity
 from memci.smallmodel.offline.sentences import sentences
 from memci.smallmodel.offline.words import (
     CHINESE_SURNAMES,
     ENGLISH_FIRST_NAMES,
+    ENGLISH_KIN,
     ENGLISH_NOT_NOUNS,
+    ENGLISH_OPENING_ADJECTIVES,
     ENGLISH_PRONOUNS,
+    HAN_NUMERALS,
+    MEASURE_WORDS,
     NOT_CHINESE_NAMES,
     NOT_NAMES,
 )
@@ -41,10 +46,18 @@ _WHOLE_NAME = 3
 _PLACE_ENDINGS = ("省", "市", "县", "镇", "州", "岛", "屿", "湖", "湾")
 _PLACE_KINDS = ("城市", "小镇", "岛屿", "超市", "夜市", "海岛")
 # A place that no dictionary has: 绿禾公园, 育英中学.
+_KIND = "公园|大学|学院|中学|小学|医院|公司|机场|车站|博物馆|图书馆|广场|酒店|餐厅|书店|寺|山庄"
 _PLACE = re.compile(
     "(?<=[去在到是了叫从来往于])[^\\W\\da-zA-Z去在到是了的叫从来往这那哪个家某有和我你他她]{2,5}"
-    "(?:公园|大学|学院|中学|小学|医院|公司|机场|车站|博物馆|图书馆|广场|酒店|餐厅|书店|寺|山庄)"
+    f"(?:{_KIND})"
 )
+# What tells which or how many, and names no place: 一名小学, 附近公园, 重点中学.
+_UNNAMED = re.compile(
+    f"^(?:[{HAN_NUMERALS}][{MEASURE_WORDS}]|附近|当地|本地|隔壁|楼下|楼上|对面|旁边|小区|社区|市里|城里|"
+    "县里|镇上|村里|郊区|郊外|市中心|重点|普通|著名|知名|公立|私立|民办|国际|大型|小型|外地|国外|国内|很多|"
+    "许多|一些|所有|自家|母校|新开)+"
+)
+_PLACE_KIND = re.compile(f"(?:[\u3400-\u9fff]?(?:{_KIND}))?")
 _LATIN = re.compile(r"[A-Za-z]")
 # A sentence may open with any word: a capital there makes a name only of a first name, of a word
 # that no dictionary has and that is called (“Priya, …”) or spoken of, and of a rare word that does
@@ -63,6 +76,10 @@ _ABSTRACT = re.compile(r"(?:ing|ly|ity|tion|ness|ment|ship|able|ful|ous|ed|ism|a
 _INTERJECTION = re.compile(r"(.)\1\1|^(?:[ah]+|[oh]+|[hm]+|[aw]+)$", re.IGNORECASE)
 # Function words that open names as well: New York, Under Armour.
 _OPENS_NAMES = frozenset(("new", "under", "over", "great", "big", "little", "good", "best", "old"))
+# So do these in titles: My Brilliant Friend.
+_OPENS_TITLES = frozenset(("my", "our", "his", "her", "your"))
+_SHORTEST_IN_TITLE = 4  # letters of a word that has its capital in a title
+_USUAL_ADVERB = 9.0  # rarity below which the stem of a word in -ly shows that it is an adverb
 
 
 def entities(text: str, language: Language, tagged: Iterable[TaggedWord]) -> list[str]:
@@ -83,12 +100,19 @@ def _found(
     text: str, language: Language, tagged: Iterable[TaggedWord]
 ) -> Iterator[tuple[str, int]]:
     for match in _TITLE.finditer(text):
-        yield next(group for group in match.groups() if group).strip(), 3
+        title = next(group for group in match.groups() if group).strip()
+        if not match[2]:
+            yield title, 3
+        elif _is_title(title):
+            yield title.removeprefix("The "), 3
     if language is Language.CHINESE:
-        yield from ((match[0], 3) for match in _PLACE.finditer(text))
+        for match in _PLACE.finditer(text):
+            place = _UNNAMED.sub("", match[0])
+            if not _PLACE_KIND.fullmatch(place):
+                yield place, 3
         for word in tagged:
             if _names_something(word):
-                yield word.text, 3 if word.tag == "nr" else 2
+                yield word.text, 3 if word.tag == "nr" or chinese.is_nickname(word.text) else 2
     for name in _latin_names(text):
         yield name, 2 + name.count(" ")
 
@@ -97,6 +121,8 @@ def _names_something(word: TaggedWord) -> bool:
     text, tag = word.text, word.tag
     if tag.startswith("n") and len(text) >= _WHOLE_NAME and text.endswith(_PLACE_ENDINGS):
         return not text.endswith(_PLACE_KINDS)
+    if chinese.is_nickname(text):
+        return True
     if not tag.startswith(_CHINESE_NAMES) or len(text) == 1 or text in NOT_CHINESE_NAMES:
         return False
     if _LATIN.search(text):
@@ -111,14 +137,17 @@ def _latin_names(text: str) -> Iterator[str]:
     inside: set[str] = set()
     opening: list[str] = []
     for sentence in sentences(text):
+        label = len(label_of(sentence, 0, len(sentence)))
         for match in _NAME.finditer(sentence):
-            opens = not any(character.isalnum() for character in sentence[: match.start()])
+            opens = _opens(sentence, label, match.start())
             name = _trimmed(match[0], opens=opens)
             if not name:
                 continue
             start = match.start() + match[0].index(name)
-            opens = not any(character.isalnum() for character in sentence[:start])
-            if opens and not _surely_a_name(name, sentence[start + len(name) :]):
+            opens = _opens(sentence, label, start)
+            rest = sentence[start + len(name) :]
+            valued = 0 < label <= start and not rest.strip(" .!") and rarity(name.lower()) > _RARE
+            if opens and not valued and not _surely_a_name(name, rest):
                 opening.append(name)
             else:
                 inside.add(name)
@@ -127,13 +156,27 @@ def _latin_names(text: str) -> Iterator[str]:
     yield from (name for name in opening if name in inside)
 
 
+def _opens(sentence: str, label: int, start: int) -> bool:
+    """Say whether nothing but the sentence's label stands before ``start``."""
+    before = sentence[label if start >= label else 0 : start]
+    return not any(character.isalnum() for character in before)
+
+
+def _is_title(quoted: str) -> bool:
+    """Say whether most words of a quotation have a capital: a title has, a saying has not."""
+    words = [word for word in quoted.split() if len(word) >= _SHORTEST_IN_TITLE]
+    return 2 * sum(not word[0].islower() for word in words) >= len(words)
+
+
 def _trimmed(name: str, *, opens: bool) -> str:
     """Drop words at both ends that are capitalised without being names, and possessives."""
     words = _POSSESSIVE.sub("", name.rstrip(".")).split(" ")
-    if opens and len(words) > 1 and _is_participle(words[0]):
+    while opens and len(words) > 1 and _only_describes(words[0]):
         words.pop(0)
     while words and _no_name(words[0]) and not _begins_a_name(words, opens=opens):
-        words.pop(0)
+        owner = words.pop(0).lower() in _OPENS_TITLES
+        if owner and len(words) > 1 and words[0].lower() in ENGLISH_KIN:
+            words.pop(0)
         opens = False
     while words and _no_name(words[-1]):
         words.pop()
@@ -144,7 +187,38 @@ def _begins_a_name(words: list[str], *, opens: bool) -> bool:
     """Say whether a function word with a capital belongs to the name that follows it."""
     first = words[0].lower()
     named = len(words) > 1 and words[1][0].isupper() and not _no_name(words[1])
+    if named and first in _OPENS_TITLES:
+        # "My Uncle Bob called": there the capital is the sentence's.
+        if words[1].lower() in ENGLISH_KIN:
+            return False
+        return not opens or (len(words) > 2 and not any(map(_is_person, words[1:])))
     return named and first in _OPENS_NAMES and (not opens or first == "new")
+
+
+def _is_person(word: str) -> bool:
+    lower = word.lower()
+    return lower in ENGLISH_FIRST_NAMES or rarity(lower) >= UNKNOWN
+
+
+def _only_describes(word: str) -> bool:
+    """Say whether a capitalised word is a usual adjective, adverb or participle before a name."""
+    lower = word.lower()
+    if lower in ENGLISH_OPENING_ADJECTIVES and lower not in (
+        "new",
+        "great",
+        "little",
+        "big",
+        "old",
+    ):
+        return True
+    return _is_participle(word) or _is_adverb(lower)
+
+
+def _is_adverb(lower: str) -> bool:
+    if not lower.endswith("ly") or lower in ENGLISH_FIRST_NAMES or rarity(lower) >= UNKNOWN:
+        return False
+    stem = lower.removesuffix("ly")
+    return any(rarity(each) < _USUAL_ADVERB for each in (stem, f"{stem}l", f"{stem}le"))
 
 
 def _is_participle(word: str) -> bool:
@@ -167,7 +241,7 @@ def _surely_a_name(name: str, rest: str) -> bool:
         return False
     if " " in name or not name[1:].islower() or name.lower() in ENGLISH_FIRST_NAMES:
         return True
-    if _ABSTRACT.search(name) or _INTERJECTION.search(name) or _is_plural(name.lower()):
+    if _ABSTRACT.search(name) or is_interjection(name) or is_plural(name.lower()):
         return False
     known = rarity(name.lower())
     if known >= UNKNOWN:
@@ -175,7 +249,13 @@ def _surely_a_name(name: str, rest: str) -> bool:
     return known >= _RARE and bool(_DOING.match(rest))
 
 
-def _is_plural(word: str) -> bool:
+def is_interjection(word: str) -> bool:
+    """Say whether a word is only a sound: "oooh", "hmm"."""
+    return bool(_INTERJECTION.search(word))
+
+
+def is_plural(word: str) -> bool:
+    """Say whether a lower-case word is a usual word in the plural."""
     return word.endswith("s") and rarity(word[:-1]) < UNKNOWN
 
 
