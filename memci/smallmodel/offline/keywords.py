@@ -11,7 +11,7 @@ from itertools import pairwise
 from memci.domain.language import Language
 from memci.smallmodel.offline import chinese
 from memci.smallmodel.offline.chinese import TaggedWord
-from memci.smallmodel.offline.entities import is_interjection, is_plural
+from memci.smallmodel.offline.latin_names import is_interjection, is_plural
 from memci.smallmodel.offline.weights import Word, weigh
 from memci.smallmodel.offline.words import (
     ENGLISH_EXCLAMATIONS,

@@ -89,7 +89,8 @@ christine debra rachel carolyn janet maria olivia heather helen catherine diane 
 lauren kelly christina joan evelyn judith andrea hannah megan cheryl jacqueline martha madison
 teresa gloria sara janice ann kathryn abigail sophia frances jean alice judy isabella julia denise
 amber doris marilyn danielle beverly charlotte natalie theresa diana brittany kayla alexis lori
-kate jane bob jim ron don ann anne sue beth meg ted ned lucy ella mia zoe chloe nina eva ida elena olga irina fatima priya mei yuki
+kate jane bob jim ron don ann anne sue beth meg ted ned lucy ella mia zoe chloe nina eva ida elena
+olga irina fatima priya mei yuki
 """)
 
 # Said of a name before it, with a capital only because a sentence opens: "Poor Pixel has a fever".
@@ -133,8 +134,8 @@ NOT_CHINESE_NEGATIONS = _set("""
 
 # Surnames that make a nickname with 小, 老 or 阿, and no usual word as 小麦 and 老龄 are.
 CHINESE_NICKNAMES = frozenset(
-    "王李张刘陈杨黄赵吴周徐孙朱胡郭何林罗郑梁谢宋唐韩冯邓曹彭曾肖董袁潘蒋蔡杜程苏魏吕丁沈姚卢姜崔谭陆"
-    "汪范贾邱秦薛侯孟熊"
+    "王李张刘陈杨黄赵吴周徐孙朱胡郭何林罗郑梁谢宋唐韩冯邓曹彭曾肖董袁潘"
+    "蒋蔡杜程苏魏吕丁沈姚卢姜崔谭陆汪范贾邱秦薛侯孟熊"
 )
 
 # What Chinese counts with, and counts things by: 一名, 两只, 几家.
