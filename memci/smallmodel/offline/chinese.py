@@ -81,8 +81,12 @@ def tagged_words(text: str) -> list[TaggedWord]:
 
     Not by ``jieba.posseg``: its model of unknown words takes milliseconds for each character.
     """
-    tags = _dictionary.get().tags
-    return [TaggedWord(word, tags.get(word) or _tag_of_unknown(word)) for word in words(text)]
+    return [TaggedWord(word, tag(word)) for word in words(text)]
+
+
+def tag(word: str) -> str:
+    """Return the kind of a word, as in ``TaggedWord``."""
+    return _dictionary.get().tags.get(word) or _tag_of_unknown(word)
 
 
 def rarity(word: str) -> float:

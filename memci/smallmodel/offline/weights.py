@@ -14,6 +14,8 @@ from memci.smallmodel.offline.words import (
     ENGLISH_FUNCTION_WORDS,
     ENGLISH_NEGATIONS,
     ENGLISH_TIMES,
+    MEASURE_WORDS,
+    NOT_CHINESE_NAMES,
     NOT_CHINESE_NEGATIONS,
 )
 
@@ -29,6 +31,13 @@ _RARE = 7.5
 # Rarity of the most usual words, which is worth nothing.
 _ENGLISH_FLOOR = 2.0
 _CHINESE_FLOOR = 4.0
+_INDEFINITE = re.compile(f"一[{MEASURE_WORDS}]")  # 一部, 一本: "a"
+_RAREST_CHINESE = 13.0  # beyond it a word is mostly cut wrongly, or bookish
+_CHINESE_NAME_TAGS = frozenset(("nr", "ns", "nt", "nz", "nrt"))
+_CHINESE_NAME = 1.6
+_CHINESE_SINGLE = 0.6
+# By jieba's tags: adverbs, adjectives, idioms, phrases.
+_CHINESE_KINDS = {"d": 0.4, "a": 0.6, "i": 0.6, "l": 0.6, "c": 0.2, "p": 0.3, "r": 0.3, "n": 1.2}
 _SAME_SCALE = 0.8  # jieba's rarities run higher than the English ones
 
 
@@ -78,10 +87,22 @@ def _chinese(word: str, start: int) -> Word:
     end = start + len(word)
     if word not in NOT_CHINESE_NEGATIONS and any(each in word for each in CHINESE_NEGATIONS):
         return Word(word, start, end, _NEGATION, negation=True)
-    if word in CHINESE_FUNCTION_WORDS:
+    if word in CHINESE_FUNCTION_WORDS or _INDEFINITE.fullmatch(word):
         return Word(word, start, end, 0.0)
-    weight = max(0.0, chinese.rarity(word) - _CHINESE_FLOOR) * _SAME_SCALE
-    return Word(word, start, end, weight * (0.6 if len(word) == 1 else 1.0))
+    weight = max(0.0, min(chinese.rarity(word), _RAREST_CHINESE) - _CHINESE_FLOOR) * _SAME_SCALE
+    return Word(word, start, end, weight * _chinese_kind(word))
+
+
+def _chinese_kind(word: str) -> float:
+    """What a word's kind makes of its weight: names tell most, how and how much least."""
+    if chinese.is_nickname(word):
+        return _NAME_FACTOR
+    tag = chinese.tag(word)
+    if tag in _CHINESE_NAME_TAGS and len(word) > 1 and word not in NOT_CHINESE_NAMES:
+        return _CHINESE_NAME
+    if len(word) == 1:
+        return _CHINESE_SINGLE
+    return _CHINESE_KINDS.get(tag[:1], 1.0)
 
 
 def _english(word: str, start: int, *, opens: bool) -> Word:
