@@ -45,6 +45,8 @@ class OfflineCompressor:
         choice = _Choice(found, target, language)
         choice.choose(politely=target >= _POLITE * len(text))
         choice.fill()
+        if not choice.chosen:
+            choice.choose(politely=True)
         return balanced(choice.written(), text) or shortest(found, text, target)
 
 
@@ -76,7 +78,7 @@ class _Choice:
             _, at = heapq.heappop(heap)
             candidate = self.candidates[at]
             needs = candidate.clause.needs
-            if self.chosen and (candidate.bare or (candidate.social and not politely)):
+            if (self.chosen and candidate.bare) or (candidate.social and not politely):
                 continue
             if self._has_lost_label(candidate.clause):
                 continue

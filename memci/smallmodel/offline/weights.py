@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from memci.domain.language import Language
 from memci.smallmodel.offline import chinese, rarity
@@ -32,10 +33,14 @@ _RARE = 7.5
 _ENGLISH_FLOOR = 2.0
 _CHINESE_FLOOR = 4.0
 _INDEFINITE = re.compile(f"一[{MEASURE_WORDS}]")  # 一部, 一本: "a"
+_TITLE = re.compile("《[^《》\n]{1,40}》")
+_LEAST_IN_TITLE = 2.0
 _RAREST_CHINESE = 13.0  # beyond it a word is mostly cut wrongly, or bookish
 _CHINESE_NAME_TAGS = frozenset(("nr", "ns", "nt", "nz", "nrt"))
 _CHINESE_NAME = 1.6
 _CHINESE_SINGLE = 0.6
+_UNKNOWN_CHINESE = 17.0  # rarity of what no dictionary has: mostly names and makes
+_CHINESE_UNKNOWN = 1.4
 # By jieba's tags: adverbs, adjectives, idioms, phrases.
 _CHINESE_KINDS = {"d": 0.4, "a": 0.6, "i": 0.6, "l": 0.6, "c": 0.2, "p": 0.3, "r": 0.3, "n": 1.2}
 _SAME_SCALE = 0.8  # jieba's rarities run higher than the English ones
@@ -80,7 +85,16 @@ def _weigh_chinese(text: str) -> list[Word]:
         elif any(character.isalnum() for character in word):
             found.append(_english(word, at, opens=False))
         at += len(word)
+    titles = [match.span() for match in _TITLE.finditer(text)]
+    if titles:
+        found = [_in_title(word, titles) for word in found]
     return sorted(found, key=lambda word: word.start)
+
+
+def _in_title(word: Word, titles: Sequence[tuple[int, int]]) -> Word:
+    """A word in 《》 is part of a name, whatever else it is."""
+    named = any(start < word.start < end for start, end in titles)
+    return replace(word, weight=max(word.weight, _LEAST_IN_TITLE) * _NAME_FACTOR) if named else word
 
 
 def _chinese(word: str, start: int) -> Word:
@@ -98,6 +112,8 @@ def _chinese_kind(word: str) -> float:
     if chinese.is_nickname(word):
         return _NAME_FACTOR
     tag = chinese.tag(word)
+    if tag == "n" and chinese.rarity(word) > _UNKNOWN_CHINESE:
+        return _CHINESE_UNKNOWN
     if tag in _CHINESE_NAME_TAGS and len(word) > 1 and word not in NOT_CHINESE_NAMES:
         return _CHINESE_NAME
     if len(word) == 1:
