@@ -19,6 +19,8 @@ _RUN = re.compile(rf"[^{_MARKS}]{{0,200}}[{_MARKS}]+|[^{_MARKS}]{{1,200}}")
 _LATIN = re.compile(r"[0-9A-Za-z]")
 _HAN = re.compile(r"[\u3400-\u9fff]+")
 _LONGEST_PERSON = 3
+_PLACE_ENDINGS = frozenset("路街区镇村乡站桥港")
+_PLACE_TAGS = frozenset(("ns", "nz", "nr"))
 _NICKNAME = 2  # characters
 _BEFORE_SURNAMES = frozenset("小老阿")
 # Pronouns, particles and the most usual verbs are part of no word that a dictionary does not have.
@@ -61,6 +63,9 @@ def _mended(cut: Iterable[str], known: Mapping[str, int]) -> list[str]:
     found: list[str] = []
     for each in cut:
         word = each
+        if found and word in _PLACE_ENDINGS and tag(found[-1]) in _PLACE_TAGS:
+            found[-1] += word
+            continue
         if found and is_nickname(found[-1] + word[:1]) and not known.get(word if word[1:] else ""):
             found[-1] += word[0]
             word = word[1:]
@@ -100,6 +105,8 @@ def _tag_of_unknown(word: str) -> str:
         return "eng"
     if is_nickname(word):
         return "nr"
+    if word[-1] in _PLACE_ENDINGS and len(word) > _NICKNAME and _HAN.fullmatch(word):
+        return "ns"
     if len(word) == 1 or not _HAN.fullmatch(word):
         return "x"
     return "nr" if word[0] in CHINESE_SURNAMES and len(word) <= _LONGEST_PERSON else "n"

@@ -8,8 +8,11 @@ from itertools import pairwise
 
 from memci.smallmodel.offline.atoms import atoms
 from memci.smallmodel.offline.candidates import Candidate
+from memci.smallmodel.offline.doers import DOERS, is_finite, subject_words
 from memci.smallmodel.offline.weights import Word
 
+# What a part that says who and what they did is worth more than one that names only a thing.
+_TOLD_WHOLE = 1.1
 # Words looked at in one clause: longer ones are lists or code.
 _MOST_WORDS = 120
 # A clause that denies something is cut only if this share of what it tells is kept.
@@ -74,6 +77,7 @@ def excerpt(text: str, words: Sequence[Word], room: int) -> str:
     words = _units(text, words[:_MOST_WORDS])
     negations = [at for at, word in enumerate(words) if word.negation]
     ends = _ends(text, words)
+    doers = subject_words(words)
     # Who did it together is named together: "Emil and I decided" begins with Emil, or goes.
     together = [at for at in range(1, min(_LAST_OF_SUBJECT, len(words))) if words[at].key in _JOINS]
     latest = 0 if together else len(words)
@@ -82,20 +86,57 @@ def excerpt(text: str, words: Sequence[Word], room: int) -> str:
     for first, opening in enumerate(words):
         if first > latest or (negations and first > negations[0]):
             break
-        if (opening.weight <= 0 and latest) or (
+        if (opening.weight <= 0 and latest and not (doers and first == 0)) or (
             first and _is_joined(text, words[first - 1], opening)
         ):
             continue
         value = 0.0
         for last in range(first, len(words)):
             word = words[last]
-            if word.end - opening.start > room:
+            # What is done without who does it would be somebody else's.
+            undone = first > 0 and doers > 0 and (word.key == "to" or is_finite(word))
+            if word.end - opening.start > room or undone:
                 break
-            value += word.weight
+            value += word.weight * (_TOLD_WHOLE if doers and first == 0 <= last - doers else 1.0)
+            if last < doers and first == 0:
+                continue  # who, but not what they do
+            if len(text[opening.start : word.end]) == 1 and _HAN.match(word.text):
+                continue
             if word.weight > 0 and last >= least and value > best_value and ends[last]:
                 best, best_value = text[opening.start : word.end], value
+    if doers and not negations:
+        whole, value = _what_they_did(text, words, doers, room, ends)
+        if value * _TOLD_WHOLE > best_value:
+            best, best_value = whole, value
     enough = _DENIAL_KEPT * sum(word.weight for word in words) if negations else 0.0
     return best if best_value >= enough else ""
+
+
+def _what_they_did(
+    text: str, words: Sequence[Word], doers: int, room: int, ends: Sequence[bool]
+) -> tuple[str, float]:
+    """Return those who do it with a later thing that they do, and what it tells.
+
+    "I took her to Oslo and bought a coat" holds "I bought a coat"; nobody else may come between.
+    """
+    who = text[words[0].start : words[doers - 1].end]
+    best, best_value = "", 0.0
+    for at in range(doers + 1, len(words) - 1):
+        if words[at].key in DOERS:
+            break
+        if words[at].key not in _JOINS or not is_finite(words[at + 1]):
+            continue
+        begin = words[at + 1].start
+        value = sum(word.weight for word in words[:doers])
+        for last in range(at + 1, len(words)):
+            word = words[last]
+            over = len(who) + 1 + word.end - begin > room
+            if over or word.key in DOERS or (last > at + 1 and words[last - 1].key in _JOINS):
+                break
+            value += word.weight
+            if word.weight > 0 and ends[last] and value > best_value and last > at + 1:
+                best, best_value = f"{who} {text[begin : word.end]}", value
+    return best, best_value
 
 
 def shortest(candidates: Iterable[Candidate], text: str, target: int) -> str:
@@ -107,10 +148,16 @@ def shortest(candidates: Iterable[Candidate], text: str, target: int) -> str:
     found: list[Word] = []
     negations: list[Word] = []
     inside: list[Word] = []
+    joined: list[Word] = []  # of whom it tells together with others
+    verbs: list[Word] = []
     for each in candidates:
         units = _units(each.clause.text, each.words)
         first = next((at for at, word in enumerate(units) if word.negation), len(units))
-        found += units[:first]
+        for at, unit in enumerate(units[:first]):
+            if is_finite(unit):
+                verbs.append(unit)
+            else:
+                (joined if _has_company(units, at) else found).append(unit)
         negations += units[first : first + 1]
         named = [unit for unit in units[:first] if not _UNDIVIDED.search(unit.text)]
         inside += (
@@ -118,14 +165,25 @@ def shortest(candidates: Iterable[Candidate], text: str, target: int) -> str:
             for word in each.words
             if any(unit.start <= word.start < unit.end for unit in named)
         )
-    for kind in (found, inside, negations):
+    for kind in (found, joined, inside, verbs, negations):
         fitting = [word for word in kind if len(word.text) <= target]
         if fitting:
-            return max(fitting, key=lambda word: (word.weight, len(word.text))).text
+            return max(fitting, key=_says_most).text
     match = _WORD.search(text)
     start, end = match.span() if match else (0, len(text))
     # With the two characters behind it, which show an address: "https:/", "ada@".
     return "…" if match and _UNDIVIDED.search(text, start, end + 2) else text[start:end][:target]
+
+
+def _has_company(units: Sequence[Word], at: int) -> bool:
+    """Say whether a conjunction joins a word with another that it would stand without."""
+    return any(each.key in _JOINS for each in (*units[max(0, at - 1) : at], *units[at + 1 : at + 2]))
+
+
+def _says_most(word: Word) -> tuple[bool, float, int]:
+    """Of Chinese words one of a single character says least: mostly it is a part of something."""
+    whole = len(word.text) > 1 or not _HAN.search(word.text)
+    return whole, word.weight, len(word.text)
 
 
 def _units(text: str, words: Sequence[Word]) -> list[Word]:

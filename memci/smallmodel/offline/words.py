@@ -45,6 +45,7 @@ thank please sorry glad happy hear heard having been doing else instead able don
 aren wasn weren won wouldn couldn shouldn haven hasn hadn ain ve ll re m d im dont cant wont didnt
 doesnt isnt ive youre thats its whats gonna wanna gotta lol haha really definitely certainly
 absolutely totally especially exactly today tonight tomorrow yesterday
+near among amongst toward towards against beyond within behind beside inside outside upon onto
 """)
 )
 
