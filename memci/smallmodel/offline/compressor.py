@@ -16,7 +16,8 @@ from memci.domain.language import Language, language_of
 from memci.smallmodel.offline.atoms import balanced
 from memci.smallmodel.offline.candidates import OPEN_MARKS, Candidate, candidates, closed, opened
 from memci.smallmodel.offline.clauses import Clause, without_conjunction
-from memci.smallmodel.offline.excerpts import excerpt, shortest
+from memci.smallmodel.offline.excerpts import excerpt
+from memci.smallmodel.offline.shortest import shortest
 
 # Share of the text from which on there is room for greetings.
 _POLITE = 0.4

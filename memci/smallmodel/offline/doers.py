@@ -6,27 +6,16 @@ from collections.abc import Sequence
 
 from memci.smallmodel.offline.rarity import UNKNOWN, rarity
 from memci.smallmodel.offline.weights import Word
+from memci.smallmodel.offline.words import (
+    ENGLISH_FINITE_VERBS,
+    ENGLISH_VERBS_OR_NOUNS,
+)
 
 _PRONOUNS = frozenset(("i", "we", "he", "she", "they", "you", "it", "there"))
 _DETERMINERS = frozenset(("my", "our", "his", "her", "their", "your", "its", "the", "a", "an"))
 # What brings in somebody or something else that does what follows.
 DOERS = _PRONOUNS | {"who", "which", "that", "where", "what", "when", "because", "if", "while"}
 _LONGEST_SUBJECT = 5  # words
-_FINITE = frozenset(
-    """
-am is are was were be been has have had do does did can could will would shall should may might
-must 'm 're 's 've 'd 'll
-began became brought bought built caught chose came cut did drank drove ate fell felt found flew
-forgot gave got went grew had heard held hid hurt kept knew led left lent let lost made meant met
-paid put quit read ran said saw sold sent set shut sang sat slept spoke spent stood stole swam took
-taught told thought threw understood woke wore won wrote broke rode rose drew shook
-go goes get gets make makes take takes come comes see sees know knows think thinks want wants need
-needs like likes love loves live lives work works own owns use uses say says tell tells give gives
-lead leads run runs play plays plan plans hope hopes feel feels keep keeps find finds leave leaves
-read reads write writes eat eats drink drinks buy buys sell sells meet meets hate hates prefer
-prefers enjoy enjoys start starts stop stops try tries
-""".split()
-)
 _SHORTEST_PAST = 4
 
 
@@ -34,7 +23,7 @@ def is_finite(word: Word) -> bool:
     """Say whether a word is a verb that somebody has to do."""
     key = word.key.replace("’", "'")
     head, _, tail = key.partition("'")
-    if key in _FINITE or (tail and tail != "s" and head in _PRONOUNS):
+    if key in ENGLISH_FINITE_VERBS or (tail and tail != "s" and head in _PRONOUNS):
         return True
     past = len(key) > _SHORTEST_PAST and key.endswith("ed") and word.text.islower()
     return past and any(rarity(stem) < UNKNOWN for stem in (key[:-2], key[:-1], key[:-3]))
@@ -52,6 +41,6 @@ def subject_words(words: Sequence[Word]) -> int:
     for at, word in enumerate(words[1 : _LONGEST_SUBJECT + 1], start=1):
         if word.key in DOERS:
             return 0
-        if is_finite(word):
+        if is_finite(word) or word.key in ENGLISH_VERBS_OR_NOUNS:
             return at
     return 0

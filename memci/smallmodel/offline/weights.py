@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -98,13 +99,19 @@ def _in_title(word: Word, titles: Sequence[tuple[int, int]]) -> Word:
 
 
 def _chinese(word: str, start: int) -> Word:
-    end = start + len(word)
+    weight, negation = _chinese_weight(word)
+    return Word(word, start, start + len(word), weight, negation)
+
+
+@functools.lru_cache(maxsize=1 << 15)
+def _chinese_weight(word: str) -> tuple[float, bool]:
+    """Return a word's weight, and whether it denies."""
     if word not in NOT_CHINESE_NEGATIONS and any(each in word for each in CHINESE_NEGATIONS):
-        return Word(word, start, end, _NEGATION, negation=True)
+        return _NEGATION, True
     if word in CHINESE_FUNCTION_WORDS or _INDEFINITE.fullmatch(word):
-        return Word(word, start, end, 0.0)
+        return 0.0, False
     weight = max(0.0, min(chinese.rarity(word), _RAREST_CHINESE) - _CHINESE_FLOOR) * _SAME_SCALE
-    return Word(word, start, end, weight * _chinese_kind(word))
+    return weight * _chinese_kind(word), False
 
 
 def _chinese_kind(word: str) -> float:

@@ -111,6 +111,32 @@ mom mum dad son daughter wife husband niece nephew friend boss neighbour neighbo
 boyfriend girlfriend fiance fiancee teacher doctor dog cat
 """)
 
+# Verbs that somebody has to do.
+ENGLISH_FINITE_VERBS = _set("""
+am is are was were be been has have had do does did can could will would shall should may might
+must 'm 're 's 've 'd 'll
+began became brought bought built caught chose came did drank drove ate fell felt found flew
+forgot gave got went grew had heard held hid kept knew led left lent let lost made meant met
+paid put quit ran said saw sold sent sang sat slept spoke spent stood stole swam took
+taught told thought threw understood woke wore won wrote broke rode rose drew shook
+go goes get gets make makes take takes come comes see sees know knows think thinks want wants says
+tells gives finds keeps eats buys sells meets hates prefers enjoys
+""")
+
+# Verbs behind those who do it, and anywhere else nouns as often: "community work".
+ENGLISH_VERBS_OR_NOUNS = _set("""
+work works play plays run runs plan plans hope hopes love loves drink drinks start starts stop stops
+read reads cut cuts set sets lead leads use uses need needs try tries like likes live lives own owns
+feel feels leave leaves write writes
+""")
+
+# What follows was not done for certain.
+ENGLISH_SUPPOSING = _set("""
+would could should might may must can will want wanted wants wish wished hope hoped hopes dream
+dreamed dreamt imagine imagined almost nearly pretended planned plan plans refused forgot failed tried
+trying promised offered asked told let made help helped
+""")
+
 ENGLISH_NEGATIONS = _set("""
 not no never none nothing nobody nowhere neither nor cannot without hardly barely except unless
 can't don't won't didn't doesn't isn't aren't wasn't weren't wouldn't couldn't shouldn't haven't
