@@ -23,6 +23,7 @@ from memci.smallmodel.offline.shortest import shortest
 _POLITE = 0.4
 # Characters that set a part of a clause off from what stands before and after it.
 _SET_OFF = 3
+_END = 2  # its closing mark, and the gap that the first one has not before it
 # Characters of room that are worth filling with parts of clauses.
 _FEWEST_FILLED = 16
 # Where a label ("Ann: ") would take more than this share of the target, its line is not told:
@@ -112,7 +113,8 @@ class _Choice:
             if self.chosen and self.room < _FEWEST_FILLED:
                 break
             clause = self.candidates[at].clause
-            room = self.room - _SET_OFF - self._label_cost(clause)
+            # The first needs no mark before it; what follows is set off from it when it comes.
+            room = self.room - (_SET_OFF if self.chosen else _END) - self._label_cost(clause)
             part = excerpt(clause.text, self.candidates[at].words, room)
             if part:
                 self._take(at, replace(clause, text=part), len(part) + _SET_OFF)

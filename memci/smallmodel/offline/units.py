@@ -6,12 +6,15 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
+from memci.smallmodel.offline import chinese
 from memci.smallmodel.offline.atoms import atoms
 from memci.smallmodel.offline.weights import Word
 
 MARK = re.compile(r"[,;:.!?，；：。！？…—\n]")
 # What begins a name, which jieba takes for a word of its own.
 _NAME_PREFIXES = frozenset("小老阿第")
+# Times, adverbs, prepositions, conjunctions and pronouns, by jieba's tags.
+_LEADS_ON = ("t", "d", "p", "c", "r", "f")
 HAN = re.compile(r"[\u3400-\u9fff]")
 # What joins two halves of one thing, and what shows that a phrase goes on.
 JOINS = frozenset(
@@ -81,13 +84,18 @@ def ends_of(text: str, words: Sequence[Word]) -> list[bool]:
     ends = [
         bool(MARK.search(text, word.end, after.start))
         or (
-            (after.weight <= 0 or bool(HAN.search(word.text)))
+            (after.weight <= 0 or _may_end(word.text))
             and after.key not in _GOES_ON
             and not is_joined(text, word, after)
         )
         for word, after in pairwise(words)
     ]
     return [*ends, True]
+
+
+def _may_end(word: str) -> bool:
+    """Say whether a Chinese phrase may end with a word: not with when, how or what leads on."""
+    return bool(HAN.search(word)) and not chinese.tag(word).startswith(_LEADS_ON)
 
 
 def is_joined(text: str, before: Word, after: Word) -> bool:

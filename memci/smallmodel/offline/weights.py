@@ -35,7 +35,7 @@ _ENGLISH_FLOOR = 2.0
 _CHINESE_FLOOR = 4.0
 _INDEFINITE = re.compile(f"一[{MEASURE_WORDS}]")  # 一部, 一本: "a"
 _TITLE = re.compile("《[^《》\n]{1,40}》")
-_LEAST_IN_TITLE = 2.0
+_LEAST_IN_TITLE = 1.5  # for each character
 _RAREST_CHINESE = 13.0  # beyond it a word is mostly cut wrongly, or bookish
 _CHINESE_NAME_TAGS = frozenset(("nr", "ns", "nt", "nz", "nrt"))
 _CHINESE_NAME = 1.6
@@ -95,7 +95,8 @@ def _weigh_chinese(text: str) -> list[Word]:
 def _in_title(word: Word, titles: Sequence[tuple[int, int]]) -> Word:
     """A word in 《》 is part of a name, whatever else it is."""
     named = any(start < word.start < end for start, end in titles)
-    return replace(word, weight=max(word.weight, _LEAST_IN_TITLE) * _NAME_FACTOR) if named else word
+    least = _LEAST_IN_TITLE * len(word.text)
+    return replace(word, weight=max(word.weight, least) * _NAME_FACTOR) if named else word
 
 
 def _chinese(word: str, start: int) -> Word:

@@ -132,9 +132,9 @@ feel feels leave leaves write writes
 
 # What follows was not done for certain.
 ENGLISH_SUPPOSING = _set("""
-would could should might may must can will want wanted wants wish wished hope hoped hopes dream
-dreamed dreamt imagine imagined almost nearly pretended planned plan plans refused forgot failed tried
-trying promised offered asked told let made help helped
+would could should might may must can will want wanted wants wish wished hope hoped hopes
+dream dreamed dreamt imagine imagined almost nearly pretended planned plan plans
+refused forgot failed tried trying promised offered asked told let made help helped
 """)
 
 ENGLISH_NEGATIONS = _set("""
