@@ -14,6 +14,7 @@ from typing import Any
 
 from memci.domain.language import Language
 from memci.domain.message import Message, Role
+from memci.smallmodel.offline import chinese
 from memci.smallmodel.offline.weights import weigh
 
 _WHEN = datetime(2026, 1, 1, tzinfo=UTC)
@@ -23,6 +24,10 @@ _DROPPED = frozenset(("a", "an", "the", "and"))
 # Longer answers are opinions and lists; adversarial (5) and open (3) questions have none.
 _LONGEST_ANSWER = 6
 _ANSWERED = frozenset((1, 2, 4))
+_CLAUSE_END = re.compile("[，。！？；,!?]")
+_OF_HIMSELF = re.compile("(?:今天|昨天|最近)?我")
+_ASKS_OR_THANKS = re.compile("吗|什么|觉得|谢谢|感谢")
+_MOST_NOUNS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +57,11 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """Turns in order, and questions about them."""
+    """Turns in order, questions about them, and what a user says of himself in them."""
 
     turns: tuple[Turn, ...]
     cases: tuple[Case, ...]
+    told: tuple[Case, ...] = ()
 
     def sessions(self) -> Iterator[list[Turn]]:
         """Yield the turns of each session."""
@@ -88,7 +94,9 @@ def locomo(path: Path) -> list[Conversation]:
 def memorybank(path: Path) -> list[Conversation]:
     """Read Chinese exchanges; they come without answers.
 
-    So the words of a question that stand in its evidence are taken for what must survive.
+    So the words of a question that stand in its evidence are taken for what must survive. Questions
+    are few, and ask in usual words: so each thing that a user says of himself is a case as well,
+    whose words are its nouns as the dictionary tags them.
     """
     return [_memorybank(each["exchanges"], each["questions"]) for each in _read(path)]
 
@@ -145,4 +153,15 @@ def _memorybank(
         words = frozenset(word for word in telling if len(word) > 1 and word in there)
         if words:
             cases.append(Case(words, evidence))
-    return Conversation(turns, tuple(cases))
+    told = [Case(words, (each["id"],)) for each in exchanges for words in _told(each["user"])]
+    return Conversation(turns, tuple(cases), tuple(told))
+
+
+def _told(said: str) -> Iterator[frozenset[str]]:
+    """Yield the first nouns of each clause in which the speaker tells of himself."""
+    for clause in _CLAUSE_END.split(said):
+        if _OF_HIMSELF.match(clause) and not _ASKS_OR_THANKS.search(clause):
+            tagged = chinese.tagged_words(clause)
+            nouns = [each.text for each in tagged if each.tag.startswith("n")]
+            if words := frozenset([each for each in nouns if len(each) > 1][:_MOST_NOUNS]):
+                yield words

@@ -28,6 +28,19 @@ _FEWEST_TELLING_WORDS = 2
 _EXCLAIMS = re.compile(r"(?:[^\W\d_]|['’-])+[!！,.。，]")
 # In Chinese the first clause mostly names what the sentence is about, and the others leave it out.
 _OPENS_CHINESE = 1.15
+_ASKS_CHINESE = re.compile("[吗呢]|什么|怎么|哪|谁|几|多少|是不是|有没有|能不能|会不会|要不要|如何")
+# What the speaker does, has or wants tells more than how something is in general …
+_OWN_CHINESE = re.compile(
+    "我(?!觉得|认为|想你|知道|理解|明白|相信|希望|也(?:很|好|非常)?(?:想|希望|会|可以)|们?会|们?可以|"
+    "很?(?:乐意|愿意|期待|高兴|荣幸)|建议|推荐|无法|没有真实)|咱们"
+)
+_OWN = 1.4
+# … and how good something is tells less.
+_VALUES_CHINESE = re.compile(
+    "不错|很棒|真棒|太棒|优美|震撼|舒畅|有趣|精彩|好看|好听|好吃|美好|重要|享受|感受|感觉|表达|有意义|值得|帮助|提高|"
+    "启发|启示|魅力|特色|氛围"
+)
+_VALUES = 0.6
 # Characters that any choice costs beside its own: keeps one-word clauses from winning.
 _OVERHEAD = 6
 
@@ -73,13 +86,16 @@ def candidates(text: str, language: Language) -> list[Candidate]:
     for clause in clauses(text, language):
         opens, sentence = clause.sentence != sentence, clause.sentence
         shorter = replace(clause, text=without_fillers(clause.text))
+        if clause.end == "？" and not _asks(clause):
+            shorter = replace(shorter, end="。")  # told, whatever is asked behind it
         words = tuple(weigh(shorter.text, language))
         # A name or a word alone ("John!") calls or exclaims.
         alone = sum(word.weight > 0 for word in words) < _FEWEST_TELLING_WORDS
         kind = is_social(clause.text) or is_social(shorter.text)
+        values = language is Language.CHINESE and _only_values(clause.text)
         factor = _factor(clause, language, opens=opens) * (_SOCIAL if alone or kind else 1.0)
         bare = alone and (kind or _EXCLAIMS.fullmatch(shorter.text) is not None)
-        found.append(Candidate(shorter, words, factor, alone or kind, bare))
+        found.append(Candidate(shorter, words, factor, alone or kind or values, bare))
     return found
 
 
@@ -107,7 +123,25 @@ def closed(text: str, mark: str) -> str:
 
 
 def _factor(clause: Clause, language: Language, *, opens: bool) -> float:
-    factor = _QUESTION if clause.end in {"?", "？"} else 1.0
+    chinese = language is Language.CHINESE
+    factor = 1.0
+    if clause.end in {"?", "？"} and (not chinese or _asks(clause)):
+        factor = _QUESTION
     if any(cue.value.search(clause.text) for cue in Cue):
         factor *= _TELLING
-    return factor * _OPENS_CHINESE if opens and language is Language.CHINESE else factor
+    if not chinese:
+        return factor
+    if _OWN_CHINESE.search(clause.text):
+        factor *= _OWN
+    elif _only_values(clause.text):
+        factor *= _VALUES
+    return factor * _OPENS_CHINESE if opens else factor
+
+
+def _only_values(text: str) -> bool:
+    return bool(_VALUES_CHINESE.search(text)) and not _OWN_CHINESE.search(text)
+
+
+def _asks(clause: Clause) -> bool:
+    """In Chinese commas join what is told to what is asked: "我在看《百年孤独》，你听说过吗？"."""
+    return bool(_ASKS_CHINESE.search(clause.text)) or not clause.text.endswith(("，", ","))

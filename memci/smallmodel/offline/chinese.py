@@ -6,11 +6,12 @@ import logging
 import math
 import re
 import warnings
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from memci.smallmodel.offline.once import Once
-from memci.smallmodel.offline.words import CHINESE_SURNAMES
+from memci.smallmodel.offline.words import CHINESE_NICKNAMES, CHINESE_SURNAMES
 
 # jieba's time is quadratic in a run of unknown characters; words do not reach over these marks.
 _MARKS = r"\s，。！？；：,!?;"
@@ -18,6 +19,13 @@ _RUN = re.compile(rf"[^{_MARKS}]{{0,200}}[{_MARKS}]+|[^{_MARKS}]{{1,200}}")
 _LATIN = re.compile(r"[0-9A-Za-z]")
 _HAN = re.compile(r"[\u3400-\u9fff]+")
 _LONGEST_PERSON = 3
+_PLACE_ENDINGS = frozenset("路街区镇村乡站桥港")
+_PLACE_TAGS = frozenset(("ns", "nz", "nr"))
+_NICKNAME = 2  # characters
+_BEFORE_SURNAMES = frozenset("小老阿")
+# Pronouns, particles and the most usual verbs are part of no word that a dictionary does not have.
+_NO_PART_BEFORE = re.compile("[我你您他她它这那叫是在了的和与跟也很就都又再去被把从对给让]")
+_NO_PART_AFTER = re.compile("[我你您他她它了的吗呢吧啊是在去说们过着]$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +50,35 @@ class _Dictionary:
 def words(text: str) -> list[str]:
     """Cut ``text`` into words; joined they are the text again."""
     cutter = _dictionary.get().cutter
-    return [word for run in _RUN.findall(text) for word in cutter.cut(run)]
+    return _mended([word for run in _RUN.findall(text) for word in cutter.cut(run)], cutter.FREQ)
+
+
+def is_nickname(word: str) -> bool:
+    """Say whether a word is such as 小李, 老张, 阿陈."""
+    return len(word) == _NICKNAME and word[0] in _BEFORE_SURNAMES and word[1] in CHINESE_NICKNAMES
+
+
+def _mended(cut: Iterable[str], known: Mapping[str, int]) -> list[str]:
+    """Cut anew what jieba's guess at unknown words got wrong: 小|李去 as 小李|去, 我养 as 我|养."""
+    found: list[str] = []
+    for each in cut:
+        word = each
+        if found and word in _PLACE_ENDINGS and tag(found[-1]) in _PLACE_TAGS:
+            found[-1] += word
+            continue
+        if found and is_nickname(found[-1] + word[:1]) and not known.get(word if word[1:] else ""):
+            found[-1] += word[0]
+            word = word[1:]
+        guessed = len(word) > 1 and not known.get(word) and _HAN.fullmatch(word)
+        if guessed and _NO_PART_BEFORE.match(word):
+            found.append(word[0])
+            word = word[1:]
+        if guessed and len(word) > 1 and _NO_PART_AFTER.search(word):
+            found.append(word[:-1])
+            word = word[-1]
+        if word:
+            found.append(word)
+    return found
 
 
 def tagged_words(text: str) -> list[TaggedWord]:
@@ -50,8 +86,12 @@ def tagged_words(text: str) -> list[TaggedWord]:
 
     Not by ``jieba.posseg``: its model of unknown words takes milliseconds for each character.
     """
-    tags = _dictionary.get().tags
-    return [TaggedWord(word, tags.get(word) or _tag_of_unknown(word)) for word in words(text)]
+    return [TaggedWord(word, tag(word)) for word in words(text)]
+
+
+def tag(word: str) -> str:
+    """Return the kind of a word, as in ``TaggedWord``."""
+    return _dictionary.get().tags.get(word) or _tag_of_unknown(word)
 
 
 def rarity(word: str) -> float:
@@ -63,6 +103,10 @@ def rarity(word: str) -> float:
 def _tag_of_unknown(word: str) -> str:
     if _LATIN.match(word):
         return "eng"
+    if is_nickname(word):
+        return "nr"
+    if word[-1] in _PLACE_ENDINGS and len(word) > _NICKNAME and _HAN.fullmatch(word):
+        return "ns"
     if len(word) == 1 or not _HAN.fullmatch(word):
         return "x"
     return "nr" if word[0] in CHINESE_SURNAMES and len(word) <= _LONGEST_PERSON else "n"

@@ -36,7 +36,7 @@ _ENGLISH_DEPENDENT = re.compile(
 )
 _CHINESE_DEPENDENT = re.compile(
     "因为|由于|虽然|尽管|为了|以便|尤其|特别是|例如|比如|包括|以及|或者|（|和|或|——|像|甚至|的|"
-    "否则|不然|把|将|除非|而不是|.{1,12}(?:的时候|时|之后|以后|后|之前|以前)，$"
+    "让|使|使得|叫上|顺便|并|并且|就|便|又|再|还|还有|可能|也许|作为|对于|关于|随着|否则|不然|把|将|除非|而不是|.{1,12}(?:的时候|时|之后|以后|后|之前|以前)，$"
 )
 _CHINESE_CONDITION = re.compile(
     "(?:但是?|而且|不过)?(?:如果|要是|假如|只要|只有|无论|不管|一旦|万一|除了)"
@@ -86,7 +86,7 @@ def clauses(text: str, language: Language) -> list[Clause]:
         line += text.count("\n", before, start)
         opens_line = not number or "\n" in text[end:start]
         if opens_line:
-            shown = _label(text, start, stop)
+            shown = label_of(text, start, stop)
             if shown or not _ROLE.match(label):
                 label, turn = shown, line
         before, end = start, stop
@@ -128,7 +128,8 @@ def _sentences(text: str) -> list[Span]:
     return found
 
 
-def _label(text: str, start: int, stop: int) -> str:
+def label_of(text: str, start: int, stop: int) -> str:
+    """Return what names the speaker or the subject of a line ("Ann: "), or nothing."""
     match = _LABEL.match(text, start, stop)
     return match[0] if match and len(match[0]) <= _LONGEST_LABEL else ""
 

@@ -16,12 +16,14 @@ from memci.domain.language import Language, language_of
 from memci.smallmodel.offline.atoms import balanced
 from memci.smallmodel.offline.candidates import OPEN_MARKS, Candidate, candidates, closed, opened
 from memci.smallmodel.offline.clauses import Clause, without_conjunction
-from memci.smallmodel.offline.excerpts import excerpt, shortest
+from memci.smallmodel.offline.excerpts import excerpt
+from memci.smallmodel.offline.shortest import shortest
 
 # Share of the text from which on there is room for greetings.
 _POLITE = 0.4
 # Characters that set a part of a clause off from what stands before and after it.
 _SET_OFF = 3
+_END = 2  # its closing mark, and the gap that the first one has not before it
 # Characters of room that are worth filling with parts of clauses.
 _FEWEST_FILLED = 16
 # Where a label ("Ann: ") would take more than this share of the target, its line is not told:
@@ -45,6 +47,8 @@ class OfflineCompressor:
         choice = _Choice(found, target, language)
         choice.choose(politely=target >= _POLITE * len(text))
         choice.fill()
+        if not choice.chosen:
+            choice.choose(politely=True)
         return balanced(choice.written(), text) or shortest(found, text, target)
 
 
@@ -76,7 +80,7 @@ class _Choice:
             _, at = heapq.heappop(heap)
             candidate = self.candidates[at]
             needs = candidate.clause.needs
-            if self.chosen and (candidate.bare or (candidate.social and not politely)):
+            if (self.chosen and candidate.bare) or (candidate.social and not politely):
                 continue
             if self._has_lost_label(candidate.clause):
                 continue
@@ -109,7 +113,8 @@ class _Choice:
             if self.chosen and self.room < _FEWEST_FILLED:
                 break
             clause = self.candidates[at].clause
-            room = self.room - _SET_OFF - self._label_cost(clause)
+            # The first needs no mark before it; what follows is set off from it when it comes.
+            room = self.room - (_SET_OFF if self.chosen else _END) - self._label_cost(clause)
             part = excerpt(clause.text, self.candidates[at].words, room)
             if part:
                 self._take(at, replace(clause, text=part), len(part) + _SET_OFF)

@@ -2,181 +2,126 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
-from itertools import pairwise
+from collections.abc import Sequence
+from dataclasses import dataclass
 
-from memci.smallmodel.offline.atoms import atoms
-from memci.smallmodel.offline.candidates import Candidate
+from memci.smallmodel.offline.doers import DOERS, is_finite, subject_words
+from memci.smallmodel.offline.units import HAN, JOINS, MARK, ends_of, is_joined, units_of
 from memci.smallmodel.offline.weights import Word
+from memci.smallmodel.offline.words import ENGLISH_SUPPOSING
 
+# What a part that says who and what they did is worth more than one that names only a thing.
+_TOLD_WHOLE = 1.1
 # Words looked at in one clause: longer ones are lists or code.
 _MOST_WORDS = 120
 # A clause that denies something is cut only if this share of what it tells is kept.
 _DENIAL_KEPT = 0.75
 # A conjunction before this word joins those of whom the clause tells.
 _LAST_OF_SUBJECT = 4
-_MARK = re.compile(r"[,;:.!?，；：。！？…—\n]")
-_WORD = re.compile(r"[^\W_]+(?:[-'’.][^\W_]+)*")
-# Numbers and addresses: a word out of one says nothing.
-_UNDIVIDED = re.compile(r"[\d/\\@]")
-# What begins a name, which jieba takes for a word of its own.
-_NAME_PREFIXES = frozenset("小老阿第")
-_HAN = re.compile(r"[\u3400-\u9fff]")
-# What joins two halves of one thing, and what shows that a phrase goes on.
-_JOINS = frozenset(
-    ("and", "or", "nor", "plus", "和", "与", "跟", "及", "或", "以及", "同", "还有", "并")
-)
-_GOES_ON = frozenset(
-    (
-        "of",
-        "the",
-        "a",
-        "an",
-        "my",
-        "our",
-        "your",
-        "his",
-        "her",
-        "their",
-        "its",
-        "this",
-        "that",
-        "these",
-        "those",
-        "to",
-        "as",
-        "than",
-        "的",
-        "地",
-        "得",
-        "了",
-        "着",
-        "过",
-        "是",
-        "在",
-        "到",
-        "给",
-        "向",
-        "往",
-        "于",
-    )
-)
+
+
+@dataclass(slots=True)
+class _Best:
+    text: str = ""
+    value: float = 0.0
+
+    def offer(self, text: str, value: float) -> None:
+        if value > self.value:
+            self.text, self.value = text, value
 
 
 def excerpt(text: str, words: Sequence[Word], room: int) -> str:
     """Return the part of ``text`` of at most ``room`` characters whose words tell most.
 
-    It begins with a telling word, ends where a phrase does, and cuts no atom. It holds every
-    negation of the clause, all that is denied and nearly all else, or is empty: "allergic" is
-    never cut from "not allergic".
+    It begins with a telling word or with who does it, ends where a phrase does, and cuts no atom.
+    What somebody does is never left without who does it. It holds every negation of the clause,
+    all that is denied and nearly all else, or is empty: "allergic" is never cut from "not
+    allergic".
     """
-    words = _units(text, words[:_MOST_WORDS])
+    words = units_of(text, words[:_MOST_WORDS])
     negations = [at for at, word in enumerate(words) if word.negation]
-    ends = _ends(text, words)
+    ends = ends_of(text, words)
+    doers = subject_words(words)
     # Who did it together is named together: "Emil and I decided" begins with Emil, or goes.
-    together = [at for at in range(1, min(_LAST_OF_SUBJECT, len(words))) if words[at].key in _JOINS]
+    together = [at for at in range(1, min(_LAST_OF_SUBJECT, len(words))) if words[at].key in JOINS]
     latest = 0 if together else len(words)
     least = _denied(text, words, negations[-1]) if negations else max(together, default=0)
-    best, best_value = "", 0.0
+    best = _Best()
     for first, opening in enumerate(words):
         if first > latest or (negations and first > negations[0]):
             break
-        if (opening.weight <= 0 and latest) or (
-            first and _is_joined(text, words[first - 1], opening)
-        ):
+        says_who = first == 0 and doers > 0
+        if opening.weight <= 0 and latest and not says_who:
             continue
-        value = 0.0
-        for last in range(first, len(words)):
+        if first and is_joined(text, words[first - 1], opening):
+            continue
+        if says_who:
+            _offer_parts(best, text, words, (0, max(least, doers)), room, ends, _TOLD_WHOLE)
+        else:
+            stop = _undone(words, first) if doers else len(words)
+            _offer_parts(best, text, words[:stop], (first, least), room, ends)
+    if doers and not negations:
+        _offer_what_they_did(best, text, words, doers, room, ends)
+    enough = _DENIAL_KEPT * sum(word.weight for word in words) if negations else 0.0
+    return best.text if best.value >= enough else ""
+
+
+def _offer_parts(
+    best: _Best,
+    text: str,
+    words: Sequence[Word],
+    bounds: tuple[int, int],
+    room: int,
+    ends: Sequence[bool],
+    factor: float = 1.0,
+) -> None:
+    """Offer what begins with the first word of ``bounds`` and ends with the second or later."""
+    first, least = bounds
+    value = 0.0
+    for last in range(first, len(words)):
+        begin, word = words[first].start, words[last]
+        if word.end - begin > room:
+            break
+        value += word.weight
+        alone = word.end - begin == 1 and HAN.match(word.text)
+        if word.weight > 0 and last >= least and ends[last] and not alone:
+            best.offer(text[begin : word.end], value * factor)
+
+
+def _undone(words: Sequence[Word], first: int) -> int:
+    """Return where, from ``first`` on, something is done by somebody who is not named there."""
+    found = (at for at in range(first, len(words)) if words[at].key == "to" or is_finite(words[at]))
+    return next(found, len(words))
+
+
+def _offer_what_they_did(
+    best: _Best, text: str, words: Sequence[Word], doers: int, room: int, ends: Sequence[bool]
+) -> None:
+    """Offer those who do it with a later thing that they do.
+
+    "I took her to Oslo and bought a coat" holds "I bought a coat"; nobody else may come between,
+    and nothing that was only supposed.
+    """
+    who = text[words[0].start : words[doers - 1].end]
+    known = sum(word.weight for word in words[:doers])
+    for at in range(doers, len(words) - 1):
+        if words[at].key in DOERS or words[at].key in ENGLISH_SUPPOSING:
+            return
+        if words[at].key not in JOINS or not is_finite(words[at + 1]):
+            continue
+        begin, value = words[at + 1].start, known
+        for last in range(at + 1, len(words)):
             word = words[last]
-            if word.end - opening.start > room:
+            if len(who) + 1 + word.end - begin > room or word.key in DOERS:
                 break
             value += word.weight
-            if word.weight > 0 and last >= least and value > best_value and ends[last]:
-                best, best_value = text[opening.start : word.end], value
-    enough = _DENIAL_KEPT * sum(word.weight for word in words) if negations else 0.0
-    return best if best_value >= enough else ""
-
-
-def shortest(candidates: Iterable[Candidate], text: str, target: int) -> str:
-    """Return the atom or word that tells most and fits whole.
-
-    Of a clause that denies it is one before its negation, or else the negation alone. When none
-    fits it is the first word, cut: but "…" for a number, of which a part is another number.
-    """
-    found: list[Word] = []
-    negations: list[Word] = []
-    inside: list[Word] = []
-    for each in candidates:
-        units = _units(each.clause.text, each.words)
-        first = next((at for at, word in enumerate(units) if word.negation), len(units))
-        found += units[:first]
-        negations += units[first : first + 1]
-        named = [unit for unit in units[:first] if not _UNDIVIDED.search(unit.text)]
-        inside += (
-            word
-            for word in each.words
-            if any(unit.start <= word.start < unit.end for unit in named)
-        )
-    for kind in (found, inside, negations):
-        fitting = [word for word in kind if len(word.text) <= target]
-        if fitting:
-            return max(fitting, key=lambda word: (word.weight, len(word.text))).text
-    match = _WORD.search(text)
-    start, end = match.span() if match else (0, len(text))
-    # With the two characters behind it, which show an address: "https:/", "ada@".
-    return "…" if match and _UNDIVIDED.search(text, start, end + 2) else text[start:end][:target]
-
-
-def _units(text: str, words: Sequence[Word]) -> list[Word]:
-    """Return the words, those of one atom as one."""
-    spans = iter(atoms(text))
-    start, end = next(spans, (len(text), len(text)))
-    units: list[Word] = []
-    for word in words:
-        while end <= word.start:
-            start, end = next(spans, (len(text), len(text)))
-            if start >= len(text):
-                break
-        left, right = word.start, word.end
-        weight, negation = word.weight, word.negation
-        if start < word.end and word.start < end:
-            left, right = min(left, start), max(right, end)
-        if units and left < units[-1].end:
-            before = units.pop()
-            left, right = before.start, max(right, before.end)
-            weight, negation = before.weight + weight, before.negation or negation
-        units.append(Word(text[left:right], left, right, weight, negation))
-    return units
-
-
-def _ends(text: str, words: Sequence[Word]) -> list[bool]:
-    """For each word, whether a phrase may end with it."""
-    ends = [
-        bool(_MARK.search(text, word.end, after.start))
-        or (
-            (after.weight <= 0 or bool(_HAN.search(word.text)))
-            and after.key not in _GOES_ON
-            and not _is_joined(text, word, after)
-        )
-        for word, after in pairwise(words)
-    ]
-    return [*ends, True]
-
-
-def _is_joined(text: str, before: Word, after: Word) -> bool:
-    """Say whether two neighbours are, or lead to, halves of one thing."""
-    between = text[before.end : after.start]
-    if "、" in between or "&" in between or "/" in between:
-        return True
-    if not between and before.key in _NAME_PREFIXES:
-        return True
-    return not _MARK.search(between) and (before.key in _JOINS or after.key in _JOINS)
+            if word.weight > 0 and ends[last] and last > at + 1:
+                best.offer(f"{who} {text[begin : word.end]}", value * _TOLD_WHOLE)
 
 
 def _denied(text: str, words: Sequence[Word], negation: int) -> int:
     """Return the index of the last word of what ``negation`` denies: all up to the next mark."""
     for at in range(negation + 1, len(words) - 1):
-        if _MARK.search(text, words[at].end, words[at + 1].start):
+        if MARK.search(text, words[at].end, words[at + 1].start):
             return at
     return len(words) - 1

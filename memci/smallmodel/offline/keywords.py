@@ -11,8 +11,18 @@ from itertools import pairwise
 from memci.domain.language import Language
 from memci.smallmodel.offline import chinese
 from memci.smallmodel.offline.chinese import TaggedWord
+from memci.smallmodel.offline.latin_names import is_interjection, is_plural
 from memci.smallmodel.offline.weights import Word, weigh
-from memci.smallmodel.offline.words import ENGLISH_NOT_NOUNS, NOT_CHINESE_NAMES
+from memci.smallmodel.offline.words import (
+    ENGLISH_EXCLAMATIONS,
+    ENGLISH_KIN,
+    ENGLISH_NOT_NOUNS,
+    ENGLISH_OPENING_ADJECTIVES,
+    ENGLISH_TIMES,
+    HAN_NUMERALS,
+    MEASURE_WORDS,
+    NOT_CHINESE_NAMES,
+)
 
 MOST_KEYWORDS = 12
 LONGEST_KEYWORD = 64
@@ -27,6 +37,18 @@ _NOUN_BEFORE = re.compile(
 )
 _LONGEST_DETERMINER = 8
 _VERBAL = 0.45  # what such endings leave of the score of a noun
+# What shows that the word behind it is a verb or an adjective, whatever its ending.
+_NO_NOUN_BEFORE = re.compile(
+    r"(?:\b(?:to|i|you|we|they|he|she|who|can|could|will|would|should|might|may|must|let's|not|please|"
+    r"is|are|was|were|be|been|being|am|feel|feels|felt|feeling|look|looks|looked|seem|seems|sound|"
+    r"so|very|really|too|pretty|quite|more|most|how|super|always|never|just|also|even)|"
+    r"n['’]t|['’](?:ll|d|re|m|ve))\s+$",
+    re.IGNORECASE,
+)
+_LONGEST_BEFORE = 12
+_UNLIKELY = 0.4  # what that leaves of the score of a noun
+# "rooms", "dogs": of many, none is meant; what names one comes first.
+_OF_MANY = 0.6
 _POSSESSIVE = re.compile(r"['’]s$")
 _COMPOUND = 1.15
 _NOUN_TAGS = ("n", "vn", "an", "eng", "i", "j", "l")
@@ -35,7 +57,12 @@ _LESS_TAGS = {"vn": 0.8, "an": 0.6, "i": 0.6, "l": 0.5}
 _UNKNOWN_CHINESE = 16.0
 _LESS_UNKNOWN = 0.6
 # Pronouns, particles and verbs of speech are in no noun: such "words" were cut wrongly.
-_CUT_WRONGLY = re.compile("[我你您他她它们这那是的了吗呢吧啊]|聊|对$|^时")
+_CUT_WRONGLY = re.compile(
+    f"[我你您他她它们这那是的了吗呢吧啊]|聊|对$|^时|^[很挺最太做没先再]|^好久|^[{HAN_NUMERALS}]?[{MEASURE_WORDS}]$|"
+    f"^[{HAN_NUMERALS}][{MEASURE_WORDS}]"
+)
+# Nouns that name nothing by themselves.
+_NO_THINGS = frozenset("人事家心话天年时面边头手点里上下中样处方些性子儿") | NOT_CHINESE_NAMES
 _LONGEST_CHINESE_COMPOUND = 8
 _PLAIN = re.compile(r"[\w.+#-]+")
 # [photo: a dog], 【语音】: what a message carries beside its words; every such message says it.
@@ -77,17 +104,21 @@ def _best(candidates: Iterable[str], most: int) -> list[str]:
 
 def _english_scores(text: str) -> dict[str, float]:
     words = [word for word in weigh(text, Language.ENGLISH) if not word.negation]
-    nouns = [word for word in words if word.weight > 0 and not _is_verb(_name(word))]
+    nouns = [word for word in words if word.weight > 0 and not _is_no_noun(_name(word))]
     counts = Counter(_name(word) for word in nouns)
     scores: dict[str, float] = {}
     for word in nouns:
         if not _NOT_A_NOUN.search(word.key) or _follows_determiner(text, word):
-            scores.setdefault(_name(word), _noun(word) * (1 + math.log(counts[_name(word)])))
+            score = _noun(word) * _likely(text, word) * (1 + math.log(counts[_name(word)]))
+            scores[_name(word)] = max(score, scores.get(_name(word), 0.0))
     for before, after in pairwise(nouns):
+        if _only_describes(before.key):
+            continue
         if text[before.end : after.start] == " " and not _NOT_A_NOUN.search(after.key):
             pair = f"{before.key} {_name(after)}"
             better = max(_noun(before), before.weight * 0.8)
-            scores.setdefault(pair, _COMPOUND * (better + _noun(after)) / 2 + 1)
+            score = _COMPOUND * (better + _noun(after)) / 2 + 1
+            scores.setdefault(pair, score * _likely(text, before, of_many=False))
     return scores
 
 
@@ -100,8 +131,27 @@ def _follows_determiner(text: str, word: Word) -> bool:
     return bool(_NOUN_BEFORE.search(text, max(0, word.start - _LONGEST_DETERMINER), word.start))
 
 
-def _is_verb(key: str) -> bool:
-    return key in ENGLISH_NOT_NOUNS or key.removesuffix("s") in ENGLISH_NOT_NOUNS
+def _likely(text: str, word: Word, *, of_many: bool = True) -> float:
+    """How likely a word is a noun that names something, by what stands before it; 1 at most."""
+    before = _NO_NOUN_BEFORE.search(text, max(0, word.start - _LONGEST_BEFORE), word.start)
+    many = of_many and word.text.islower() and is_plural(word.text)
+    return (_UNLIKELY if before else 1.0) * (_OF_MANY if many else 1.0)
+
+
+def _only_describes(key: str) -> bool:
+    return key in ENGLISH_OPENING_ADJECTIVES or key in ENGLISH_KIN or key.endswith("ly")
+
+
+def _is_no_noun(key: str) -> bool:
+    """Say whether a word is a verb, an adjective, an exclamation, or only says when."""
+    return (
+        key in ENGLISH_TIMES
+        or key in ENGLISH_EXCLAMATIONS
+        or key in ENGLISH_NOT_NOUNS
+        or key in ENGLISH_OPENING_ADJECTIVES
+        or key.removesuffix("s") in ENGLISH_NOT_NOUNS
+        or is_interjection(key)
+    )
 
 
 def _noun(word: Word) -> float:
@@ -142,7 +192,12 @@ def _is_noun(word: TaggedWord) -> bool:
 
 
 def _any_word(text: str, tagged: Sequence[TaggedWord]) -> list[str]:
-    """The longest word, be it a pronoun: a text that says anything has a keyword."""
+    """A noun of one character, else the longest word: a text that says anything has a keyword."""
+    nouns = [each.text for each in tagged if each.tag == "n" and each.text not in _NO_THINGS]
+    whole = [each for each in nouns if not _CUT_WRONGLY.search(each)]
+    if whole:
+        return [max(whole, key=chinese.rarity)]
     found = [word.text for word in tagged if _PLAIN.fullmatch(word.text)] or _PLAIN.findall(text)
+    found = [word for word in found if not _CUT_WRONGLY.search(word)] or found
     words = sorted(found, key=lambda word: -len(word)) or [text.strip()]
     return [words[0][:LONGEST_KEYWORD]] if words[0] else []

@@ -45,6 +45,7 @@ thank please sorry glad happy hear heard having been doing else instead able don
 aren wasn weren won wouldn couldn shouldn haven hasn hadn ain ve ll re m d im dont cant wont didnt
 doesnt isnt ive youre thats its whats gonna wanna gotta lol haha really definitely certainly
 absolutely totally especially exactly today tonight tomorrow yesterday
+near among amongst toward towards against beyond within behind beside inside outside upon onto
 """)
 )
 
@@ -65,6 +66,13 @@ second third next finally also meanwhile remember check keep add set run update 
 deploy open close start stop read write send please agreed done noted understood decided decision
 """)
 
+# Said in chat for nothing but the tone.
+ENGLISH_EXCLAMATIONS = _set("""
+kinda sorta oof yum yummy yikes ooh ahh aww awww mmm hmm gosh gee jeez whew yep yup nope nah haha
+lol omg btw fyi thx ty pls plz ok okay hey hi hello bye congrats congratulations woohoo hooray
+yay ugh ouch oops wow phew whoa woah definitely absolutely course glad thanks
+""")
+
 # First names that open sentences; those that are words as well (Will, Grace) are not here.
 ENGLISH_FIRST_NAMES = _set("""
 james robert john michael david william richard joseph thomas charles christopher daniel matthew
@@ -82,7 +90,51 @@ christine debra rachel carolyn janet maria olivia heather helen catherine diane 
 lauren kelly christina joan evelyn judith andrea hannah megan cheryl jacqueline martha madison
 teresa gloria sara janice ann kathryn abigail sophia frances jean alice judy isabella julia denise
 amber doris marilyn danielle beverly charlotte natalie theresa diana brittany kayla alexis lori
-kate jane lucy ella mia zoe chloe nina eva ida elena olga irina fatima priya mei yuki
+kate jane bob jim ron don ann anne sue beth meg ted ned lucy ella mia zoe chloe nina eva ida elena
+olga irina fatima priya mei yuki
+""")
+
+# Said of a name before it, with a capital only because a sentence opens: "Poor Pixel has a fever".
+ENGLISH_OPENING_ADJECTIVES = _set("""
+poor typical classic dear sweet lovely darling beloved lucky unlucky clever brave silly cute funny
+beautiful gorgeous pretty sunny rainy snowy foggy windy cold warm hot cloudy stormy old young little
+big tiny huge new good bad best worst great nice wonderful amazing awesome brilliant fantastic
+excellent perfect crazy wild sad happy sleepy hungry tired sick angry grumpy naughty stubborn loyal
+gentle kind famous historic ancient modern busy crowded quiet peaceful charming stunning expensive
+cheap proud innocent stupid smart genius glorious ordinary usual unusual fellow
+former current late early fresh local foreign real true pure plain simple
+""")
+
+ENGLISH_KIN = _set("""
+uncle aunt auntie cousin brother sister grandma grandpa granny grandmother grandfather mother father
+mom mum dad son daughter wife husband niece nephew friend boss neighbour neighbor colleague partner
+boyfriend girlfriend fiance fiancee teacher doctor dog cat
+""")
+
+# Verbs that somebody has to do.
+ENGLISH_FINITE_VERBS = _set("""
+am is are was were be been has have had do does did can could will would shall should may might
+must 'm 're 's 've 'd 'll
+began became brought bought built caught chose came did drank drove ate fell felt found flew
+forgot gave got went grew had heard held hid kept knew led left lent let lost made meant met
+paid put quit ran said saw sold sent sang sat slept spoke spent stood stole swam took
+taught told thought threw understood woke wore won wrote broke rode rose drew shook
+go goes get gets make makes take takes come comes see sees know knows think thinks want wants says
+tells gives finds keeps eats buys sells meets hates prefers enjoys
+""")
+
+# Verbs behind those who do it, and anywhere else nouns as often: "community work".
+ENGLISH_VERBS_OR_NOUNS = _set("""
+work works play plays run runs plan plans hope hopes love loves drink drinks start starts stop stops
+read reads cut cuts set sets lead leads use uses need needs try tries like likes live lives own owns
+feel feels leave leaves write writes
+""")
+
+# What follows was not done for certain.
+ENGLISH_SUPPOSING = _set("""
+would could should might may must can will want wanted wants wish wished hope hoped hopes
+dream dreamed dreamt imagine imagined almost nearly pretended planned plan plans
+refused forgot failed tried trying promised offered asked told let made help helped
 """)
 
 ENGLISH_NEGATIONS = _set("""
@@ -107,11 +159,24 @@ NOT_CHINESE_NEGATIONS = _set("""
 不少 对不起 了不起 忍不住 不禁 不得不 不如
 """)
 
+# Surnames that make a nickname with 小, 老 or 阿, and no usual word as 小麦 and 老龄 are.
+CHINESE_NICKNAMES = frozenset(
+    "王李张刘陈杨黄赵吴周徐孙朱胡郭何林罗郑梁谢宋唐韩冯邓曹彭曾肖董袁潘"
+    "蒋蔡杜程苏魏吕丁沈姚卢姜崔谭陆汪范贾邱秦薛侯孟熊"
+)
+
+# What Chinese counts with, and counts things by: 一名, 两只, 几家.
+HAN_NUMERALS = "一二三四五六七八九十两几数每某这那哪整"
+MEASURE_WORDS = (
+    "个名位只条头匹所家间座栋幢本部台辆张把支枝件份套双对群种类款道场次片块朵棵颗粒瓶杯碗盘盒包袋"
+)
+
 CHINESE_FUNCTION_WORDS = _set("""
 的 了 着 过 是 在 和 与 也 都 就 还 又 很 把 被 给 让 对 从 到 我 你 您 他 她 它 我们 你们 他们 她们
 这 那 这个 那个 这些 那些 一个 一些 什么 怎么 吗 呢 吧 啊 呀 哦 嗯 呵呵 哈哈 会 能 可以 要 想 说
 去 来 有 上 下 里 中 做 自己 觉得 一下 一点 非常 真的 还是 或者 因为 所以 但是 然后 而且 如果 不过
 就是
+哪 哪些 哪个 哪里 谁 几 多少 怎样 怎么样 如何 为什么 那里 这里 那边 这边 有些 有点 一直 一样 一起
 知道 看 好 最 更 太 得 地 之 其 比较 已经 还有 时候 这样 那么 这么 可能 应该 需要
 """)
 
@@ -196,4 +261,5 @@ forward connect far hang lately inspire magical celebrate cherish stoked staying
 intense healthier huh btw yup aww nah wow gonna wanna mental total relaxing amazed thrilled helpful
 encourage express combine remain appreciate bummer haha yay cuz thx pls ago awhile
 next past previous whole half main certain able available
+near among amongst toward towards against beyond within behind beside inside outside upon onto
 """) - _set("support plan rest visit walk watch change cause play offer")

@@ -8,12 +8,14 @@ from collections.abc import Callable
 from memci.domain.memory.small_talk import telling_words
 from memci.smallmodel.offline.cues import EPISODIC, Cue, cues_of, is_social
 from memci.smallmodel.offline.sentences import sentences
+from memci.smallmodel.offline.weighty import weight_of
 from memci.smallmodel.ports import Judgement
 
 # What every memory that is long-term at once reaches by default (long_term_importance_threshold).
 _WORTH_OF_KIND = 6.0
 _WORTH_OF_ANOTHER = 0.6
 _WORTH_OF_EVENT = 5.2  # something happened to the speaker: with any detail it is a fact
+_WORTH_OF_TRIFLE = 3.0  # something did, that nobody asks for a week later
 _WORTH_OF_STATEMENT = 1.2
 _WORTH_OF_DETAIL = 0.8  # a number or a date; a name; more than a remark
 _WORTH_OF_SMALL_TALK = 0.5
@@ -53,13 +55,39 @@ _NO_CONSTRAINT = re.compile(
     r"important (?:to|for) (?:me|us|you|them|him|her))\b",
     re.IGNORECASE,
 )
+# Meals, drinks, walks, the weather, tiredness and what was on: day by day the same.
+_TRIFLE = re.compile(
+    r"\b(?:had|have|ate|eat|drank|drink|grab|grabbed|get|got|made|finished|having) "
+    r"(?:\w+ ){0,2}(?:coffee|tea|lunch|dinner|breakfast|brunch|pizza|snack|sandwich|"
+    r"beers?|drinks?|nap|shower|ice cream)\b|"
+    r"\b(?:watch|watched|saw|see|watching) (?:\w+ ){0,2}(?:movie|film|video|show|game|series|tv)\b|"
+    r"\b(?:went|go|going) (?:out )?(?:for a (?:walk|run|drive)|to (?:bed|sleep))\b|"
+    r"\b(?:tired|sleepy|hungry|bored|weather|sunny|raining)\b|"
+    "天气|吃(?:了|晚|午|早|个)?.{0,2}(?:饭|披萨|早餐|午餐|晚餐)|"
+    "喝了?.{0,3}(?:咖啡|茶|水|酒)|看了.{0,3}(?:电影|视频|电视)|"
+    "散步|睡觉|好累|好困|好饿|累死|无聊",
+    re.IGNORECASE,
+)
+# "I love that song", "I like your idea": said to be kind, and of nothing that is named.
+_NO_PREFERENCE = re.compile(
+    r"\b(?:like|love|enjoy|hate)s? (?:that|this|these|those|your|it|how|the way)\b|"
+    r"\benjoy(?:ed)? (?:our|talking|chatting)|喜欢(?:你|这|那|和你|跟你)",
+    re.IGNORECASE,
+)
+# A plan of the next minutes.
+_AT_ONCE = re.compile(
+    r"\b(?:going to|gonna|off to|about to) (?:grab|get|have|eat|make|go|take|bed)\b|"
+    r"\bfinally (?:had|finished|got|ate|watched|saw|made)\b|"
+    "准备去?(?:吃|睡|喝)",
+    re.IGNORECASE,
+)
 
 
 def judged(text: str, names: Callable[[], bool]) -> Judgement:
     """Judge a text; ``names``, asked only where something is told: it names something.
 
-    A decision, preference, fact, plan, lesson, correction or rule is eligible and reaches 6; talk
-    is not and does not.
+    A decision, preference, fact, plan, lesson, correction or rule is eligible and reaches 6, what
+    weighs in a life 7, health and safety 8; talk is not and does not.
     """
     told = [sentence for sentence in sentences(text) if _states(sentence)]
     if not told:
@@ -67,13 +95,18 @@ def judged(text: str, names: Callable[[], bool]) -> Judgement:
     whole = "\n".join(told)
     kinds = {kind for sentence in told for kind in _kinds(sentence)}
     details = sum((bool(_NUMBER.search(whole)), names(), len(whole) >= _LONG_ENOUGH_TO_TELL))
-    happened = any(_OWN_EVENT.search(each) and EPISODIC.search(each) for each in told)
-    if kinds:
-        worth = _WORTH_OF_KIND + _WORTH_OF_ANOTHER * min(3, len(kinds) - 1)
+    events = [each for each in told if _OWN_EVENT.search(each) and EPISODIC.search(each)]
+    happened = any(not _TRIFLE.search(each) for each in events)
+    stakes = [found.value for found in map(weight_of, told) if found is not None]
+    if kinds or stakes:
+        worth = max(stakes, default=_WORTH_OF_KIND)
+        worth += _WORTH_OF_ANOTHER * min(3, max(0, len(kinds) - 1))
+    elif happened:
+        worth = _WORTH_OF_EVENT
     else:
-        worth = _WORTH_OF_EVENT if happened else _WORTH_OF_STATEMENT
+        worth = _WORTH_OF_TRIFLE if events else _WORTH_OF_STATEMENT
     return Judgement(
-        eligible=bool(kinds) or (happened and details > 0),
+        eligible=bool(kinds or stakes) or (happened and details > 0),
         worth=round(min(_HIGHEST, worth + _WORTH_OF_DETAIL * details), _ROUNDED),
     )
 
@@ -89,4 +122,9 @@ def _kinds(sentence: str) -> set[Cue]:
     kinds = set(cues_of(sentence))
     if Cue.CONSTRAINT in kinds and _NO_CONSTRAINT.search(sentence):
         kinds.discard(Cue.CONSTRAINT)
+    if Cue.PREFERENCE in kinds and _NO_PREFERENCE.search(sentence):
+        kinds.discard(Cue.PREFERENCE)
+    if _TRIFLE.search(sentence):
+        kinds.discard(Cue.LESSON)
+        kinds -= {Cue.PLAN, Cue.DECISION} if _AT_ONCE.search(sentence) else set()
     return kinds | {kind for kind, pattern in _OWN.items() if pattern.search(sentence)}

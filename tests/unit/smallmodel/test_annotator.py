@@ -120,3 +120,46 @@ def test_each_text_is_annotated_by_itself(annotator):
     texts = [DECIDED, DECIDED_CHINESE, "OK"]
     assert annotator.annotate(texts) == [one(annotator, text) for text in texts]
     assert annotator.annotate([]) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "entities"),
+    [
+        ("Poor Pixel has a fever.", ["Pixel"]),
+        ("Typical Bergen, always rain.", ["Bergen"]),
+        ("Apparently Kyoto is cold in winter.", ["Kyoto"]),
+        ("My Uncle Bob called.", ["Bob"]),
+        ("I read My Brilliant Friend in May.", ["My Brilliant Friend"]),
+        ("My Brilliant Friend is a novel.", ["My Brilliant Friend"]),
+        ("Ann: Winning is fun.\nAnn: Books are great.\nAnn: Recently I saw Oslo.", ["Ann", "Oslo"]),
+        ("Dog: Luna", ["Luna"]),
+        ("He said “Always look on the bright side of life”.", []),
+        ("She reads “The Alchemist” and The Alchemist again.", ["Alchemist"]),
+        ("New York is loud.", ["New York"]),
+        ("我是一名小学老师。", []),
+        ("我在一所中学教书，在育英中学。", ["育英中学"]),
+        ("我去附近公园散步。", []),
+        ("他在大连机场等我。", ["大连机场"]),
+        ("小李去了北京，和老张一起。", ["小李", "老张", "北京"]),
+        ("老师用小程序点餐。", []),
+    ],
+)
+def test_what_describes_or_counts_is_no_part_of_a_name(annotator, text, entities):
+    assert list(one(annotator, text).entities) == entities
+
+
+@pytest.mark.parametrize(
+    ("text", "best"),
+    [
+        ("I lost my bicycle yesterday.", "bicycle"),
+        ("The rooms were booked near the fjord.", "fjord"),
+        ("I want to renovate the kitchen.", "kitchen"),
+        ("She was ecstatic about the violin.", "violin"),
+        ("Typical rain on Sunday.", "rain"),
+        ("我养了两只猫。", "猫"),
+        ("我买了一个大西瓜。", "西瓜"),
+        ("我是一名小学老师。", "小学老师"),
+    ],
+)
+def test_the_best_keyword_names_a_thing(annotator, text, best):
+    assert one(annotator, text).keywords[0] == best

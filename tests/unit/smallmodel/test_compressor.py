@@ -201,3 +201,81 @@ def test_parts_of_one_sentence_are_set_off_from_each_other(compressor):
 def test_of_a_number_that_does_not_fit_nothing_is_said(compressor):
     assert compressor.compress("2026-12-12 10:20", 5) == "…"
     assert compressor.compress("2400 kroner", 4) == "…"
+
+
+@pytest.mark.parametrize(
+    ("text", "done", "doer"),
+    [
+        (
+            "I took my daughter to the dentist in Oslo yesterday and bought her a new toothbrush.",
+            "took|bought",
+            "^I ",
+        ),
+        (
+            "Ann: We packed the car on Saturday and went to the beach near Stavanger with Tom.",
+            "packed|went",
+            "^Ann: We ",
+        ),
+        (
+            (
+                "Dana told me that she had sold the house in Bergen to a couple from Germany and "
+                "was moving to Spain in autumn."
+            ),
+            "was moving|sold|told",
+            "^Dana told me",
+        ),
+        ("小李说他下周要去上海出差，让老张代他参加周五的会议。", "出差|代", "^小李"),
+    ],
+)
+def test_what_is_done_is_never_left_without_who_does_it(compressor, text, done, doer):
+    for target in range(4, len(text)):
+        shorter = compressor.compress(text, target)
+        if re.search(done, shorter):
+            assert re.search(doer, shorter), shorter
+
+
+def test_of_two_things_done_the_second_keeps_who_did_it(compressor):
+    text = "I took my daughter to the dentist in Oslo yesterday and bought her a new toothbrush."
+    assert compressor.compress(text, 36) == "I bought her a new toothbrush."
+
+
+def test_what_was_only_supposed_is_not_said_to_be_done(compressor):
+    text = "I would have gone to the dentist in Oslo yesterday and bought a new toothbrush there."
+    for target in range(4, len(text)):
+        assert "I bought" not in compressor.compress(text, target)
+
+
+def test_a_word_alone_is_left_behind_its_label(compressor):
+    text = "Ann: We packed the car on Saturday and went to the beach near Stavanger with Tom."
+    assert compressor.compress(text, 10) == "Ann: Tom."
+    assert compressor.compress("助手：可以去龙井路的绿茶餐厅，提前告诉他们。", 7) == "助手：绿茶。"
+
+
+def test_a_chinese_nickname_is_never_cut(compressor):
+    text = "小李去了北京，老张没有去，我和小李、小王约好下周在龙井路见面。"
+    for target in range(2, len(text)):
+        shorter = compressor.compress(text, target)
+        assert not re.search("(?<!小)李|(?<!老)张|(?<!小)王|[小老](?![李张王])|龙井(?!路)", shorter)
+
+
+def test_in_chinese_what_is_told_is_not_asked(compressor):
+    text = "今天我在图书馆发现了一本非常好看的小说，叫《百年孤独》，你听说过吗？"
+    assert compressor.compress(text, 24).startswith("今天我在图书馆发现了一本好看的小说。")
+    for target in range(4, 30):
+        assert not re.search("[说独》]？", compressor.compress(text, target))
+
+
+@pytest.mark.parametrize(
+    ("text", "kept", "target"),
+    [
+        (
+            "听起来真的很棒，太有意思了。我周末去了绿禾公园看樱花。那里的氛围感觉非常美好。",
+            "绿禾公园",
+            14,
+        ),
+        ("我最近在学摄影，画面很震撼，能给人带来启示。", "我最近在学摄影", 9),
+        ("《百年孤独》这本书写得非常精彩，给人很大的启发和感受。", "百年孤独", 10),
+    ],
+)
+def test_in_chinese_what_the_speaker_did_is_kept_before_praise(compressor, text, kept, target):
+    assert kept in compressor.compress(text, target)

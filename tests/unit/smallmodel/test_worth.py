@@ -70,3 +70,55 @@ def test_names_are_not_looked_for_where_nothing_is_told() -> None:
     assert asked == []
     judged("I prefer tea.", names)
     assert asked == ["names"]
+
+
+VITAL = [
+    "I'm severely allergic to peanuts.", "I can't eat peanuts.", "Dana is lactose intolerant.",
+    "I have type 1 diabetes.", "My blood type is O negative.", "She is deaf in one ear.",
+    "My emergency contact is Dana.", "My partner is pregnant!", "我对花生过敏。", "我有糖尿病。",
+    "我的血型是O型。", "我不能吃花生。", "她一只耳朵听不见。", "紧急联系人是李明。",
+    "我每天打胰岛素。",
+]  # fmt: skip
+LIFE = [
+    "I have a sister in Oslo.", "We have two kids.", "My husband's name is Piotr.",
+    "My daughter turned 5.", "I live in Oslo.", "I moved to Bergen last week.",
+    "I work as a nurse.", "I started a new job at Acme.", "I was born on 4 May 1990.",
+    "My birthday is on 4 May.", "I promised Anna to water the plants.", "I hate coriander.",
+    "I'll never eat meat again.", "My dog died.", "我老公叫王峰。", "我们有两个孩子。",
+    "我住在杭州。", "我换了新工作。", "我在一家医院当护士。", "我的生日是5月4日。",
+    "我答应周五给你打电话。", "我讨厌香菜。", "我再也不吃肉了。", "去年我戒烟了。",
+]  # fmt: skip
+TRIFLES = [
+    "I had coffee in the morning.", "Yesterday I watched a movie.",
+    "I'm going to grab a coffee now.", "I finally finished my lunch.",
+    "I went for a walk today and it was sunny.", "I love that song.", "I really like your idea.",
+    "I'm so tired today.", "Yesterday I had pizza with Tom at 8.", "昨天我看了一部电影。",
+    "我准备去吃晚饭了。", "我今天去散步了，天气很好。", "我喜欢你的主意！", "我今天好累啊。",
+    "最近天气不错，因为没下雨。",
+]  # fmt: skip
+# What only sounds like it.
+NOT_WEIGHTY = [
+    "We ran for cancer awareness.", "I like the Kingkiller Chronicles.",
+    "It was a stroke of luck.", "My kids are so excited about summer.", "I hate being late.",
+    "最近发生了一些开心的事。",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", VITAL)
+def test_health_and_safety_are_worth_most(text: str) -> None:
+    assert worth_of(text, named=False) >= 8
+
+
+@pytest.mark.parametrize("text", LIFE)
+def test_family_home_work_birth_promises_and_aversions_are_worth_much(text: str) -> None:
+    assert 7 <= worth_of(text, named=False) <= 10
+
+
+@pytest.mark.parametrize("text", TRIFLES)
+def test_trifles_are_worth_less_than_anything_kept(text: str) -> None:
+    assert worth_of(text, named=True) < 6
+
+
+@pytest.mark.parametrize("text", NOT_WEIGHTY)
+def test_what_only_sounds_weighty_is_not(text: str) -> None:
+    assert worth_of(text, named=False) < 7

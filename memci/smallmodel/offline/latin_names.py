@@ -1,0 +1,169 @@
+"""Names in Latin letters: what has a capital for its own sake, and not because a sentence opens."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from memci.smallmodel.offline.clauses import label_of
+from memci.smallmodel.offline.rarity import UNKNOWN, rarity
+from memci.smallmodel.offline.sentences import sentences
+from memci.smallmodel.offline.words import (
+    ENGLISH_FIRST_NAMES,
+    ENGLISH_KIN,
+    ENGLISH_NOT_NOUNS,
+    ENGLISH_OPENING_ADJECTIVES,
+    NOT_NAMES,
+)
+
+# A Latin letter or digit: \w would join a name to the Han characters beside it.
+_L = r"[0-9A-Za-z_À-ɏ]"
+_PART = rf"[A-ZÀ-ÖØ-Þ]{_L}*(?:[-'’.&+#/][A-Za-z0-9]{_L}*)*[+#]*"
+_LINK = "(?:of the|of|de|van|von|the|and the) "
+_NAME = re.compile(rf"(?<!{_L})(?<!['’-]){_PART}(?: (?:{_LINK})?(?:{_PART}|\d[0-9A-Za-z.]*))*")
+# iPhone, npm2, o200k_base: a capital or a digit inside a word marks a product or an identifier.
+_MADE = re.compile(rf"(?<!{_L})(?<!['’/.-])(?:[a-z]+[A-Z]{_L}*|[A-Za-z]+-?\d+{_L}*)(?!{_L})(?!/)")
+_POSSESSIVE = re.compile(r"['’]s?$")
+_NOT_NAMES = NOT_NAMES | ENGLISH_NOT_NOUNS
+# A sentence may open with any word: a capital there makes a name only of a first name, of a word
+# that no dictionary has and that is called (“Priya, …”) or spoken of, and of a rare word that does
+# what people do (“Dana owns …”). “Progress is slow” and “Exams, again” name nobody.
+_RARE = 7.4
+_CALLED_OR_DOING = re.compile(
+    r"['’]s\b|, |[ ](?:and|is|was|has|had|will|can|would|\w{2,}(?:s|ed))\b"
+)
+_DOING = re.compile(
+    r"['’]s (?:in|at|on|the|my|our|idea|birthday|name|\w+(?:er|or))\b|[ ](?:owns?|leads?|said|says|"
+    r"told|tells|made|makes|went|goes|got|gets|thinks|thought|wants|wanted|likes|loves|liked|loved|lives|"
+    r"lived|works|worked|asked|asks|called|calls|came|comes|moved|met|wrote|writes|agreed|agrees|"
+    r"decided|bought|promised|prefers|knows|knew|has|had)\b"
+)
+_ABSTRACT = re.compile(r"(?:ing|ly|ity|tion|ness|ment|ship|able|ful|ous|ed|ism|ance|ence)$")
+_INTERJECTION = re.compile(r"(.)\1\1|^(?:[ah]+|[oh]+|[hm]+|[aw]+)$", re.IGNORECASE)
+# Function words that open names as well: New York, Under Armour.
+_OPENS_NAMES = frozenset(("new", "under", "over", "great", "big", "little", "good", "best", "old"))
+# So do these in titles: My Brilliant Friend.
+_TITLE_WORDS = 3  # "My Friend called" is no title
+_OPENS_TITLES = frozenset(("my", "our", "his", "her", "your"))
+_USUAL_ADVERB = 9.0  # rarity below which the stem of a word in -ly shows that it is an adverb
+
+
+def latin_names(text: str) -> Iterator[str]:
+    """Yield the names, each time they are mentioned."""
+    inside: set[str] = set()
+    opening: list[str] = []
+    for sentence in sentences(text):
+        label = len(label_of(sentence, 0, len(sentence)))
+        for match in _NAME.finditer(sentence):
+            opens = _opens(sentence, label, match.start())
+            name = _trimmed(match[0], opens=opens)
+            if not name:
+                continue
+            start = match.start() + match[0].index(name)
+            opens = _opens(sentence, label, start)
+            rest = sentence[start + len(name) :]
+            valued = 0 < label <= start and not rest.strip(" .!") and rarity(name.lower()) > _RARE
+            if opens and not valued and not _surely_a_name(name, rest):
+                opening.append(name)
+            else:
+                inside.add(name)
+                yield name
+        yield from (match[0] for match in _MADE.finditer(sentence))
+    yield from (name for name in opening if name in inside)
+
+
+def _opens(sentence: str, label: int, start: int) -> bool:
+    """Say whether nothing but the sentence's label stands before ``start``."""
+    before = sentence[label if start >= label else 0 : start]
+    return not any(character.isalnum() for character in before)
+
+
+def _trimmed(name: str, *, opens: bool) -> str:
+    """Drop words at both ends that are capitalised without being names, and possessives."""
+    words = _POSSESSIVE.sub("", name.rstrip(".")).split(" ")
+    while opens and len(words) > 1 and _only_describes(words[0]):
+        words.pop(0)
+    while words and _no_name(words[0]) and not _begins_a_name(words, opens=opens):
+        owner = words.pop(0).lower() in _OPENS_TITLES
+        if owner and len(words) > 1 and words[0].lower() in ENGLISH_KIN:
+            words.pop(0)
+        opens = False
+    while words and _no_name(words[-1]):
+        words.pop()
+    return " ".join(words) if words and not words[0][0].isdigit() else ""
+
+
+def _begins_a_name(words: list[str], *, opens: bool) -> bool:
+    """Say whether a function word with a capital belongs to the name that follows it."""
+    first = words[0].lower()
+    named = len(words) > 1 and words[1][0].isupper() and not _no_name(words[1])
+    if named and first in _OPENS_TITLES:
+        # "My Uncle Bob called": there the capital is the sentence's.
+        if words[1].lower() in ENGLISH_KIN:
+            return False
+        return not opens or (len(words) >= _TITLE_WORDS and not any(map(_is_person, words[1:])))
+    return named and first in _OPENS_NAMES and (not opens or first == "new")
+
+
+def _is_person(word: str) -> bool:
+    lower = word.lower()
+    return lower in ENGLISH_FIRST_NAMES or rarity(lower) >= UNKNOWN
+
+
+def _only_describes(word: str) -> bool:
+    """Say whether a capitalised word is a usual adjective, adverb or participle before a name."""
+    lower = word.lower()
+    if lower in ENGLISH_OPENING_ADJECTIVES and lower not in (
+        "new",
+        "great",
+        "little",
+        "big",
+        "old",
+    ):
+        return True
+    return _is_participle(word) or _is_adverb(lower)
+
+
+def _is_adverb(lower: str) -> bool:
+    if not lower.endswith("ly") or lower in ENGLISH_FIRST_NAMES or rarity(lower) >= UNKNOWN:
+        return False
+    stem = lower.removesuffix("ly")
+    return any(rarity(each) < _USUAL_ADVERB for each in (stem, f"{stem}l", f"{stem}le"))
+
+
+def _is_participle(word: str) -> bool:
+    """Say whether a word is a verb's form in -ing: "Learning German", not "Beijing University"."""
+    lower = word.lower()
+    stem = lower.removesuffix("ing")
+    verbs = (stem, f"{stem}e", stem[:-1])
+    return lower != stem and len(stem) > 1 and any(rarity(verb) < UNKNOWN for verb in verbs)
+
+
+def _no_name(word: str) -> bool:
+    bare = re.split(r"['’]", word.lower())[0]
+    if bare in _NOT_NAMES or bare.removesuffix("s") in _NOT_NAMES:
+        return True
+    return len(word) == 1 and not word.isdigit()
+
+
+def _surely_a_name(name: str, rest: str) -> bool:
+    if "-" in name and all(rarity(part) < UNKNOWN for part in name.lower().split("-")):
+        return False
+    if " " in name or not name[1:].islower() or name.lower() in ENGLISH_FIRST_NAMES:
+        return True
+    if _ABSTRACT.search(name) or is_interjection(name) or is_plural(name.lower()):
+        return False
+    known = rarity(name.lower())
+    if known >= UNKNOWN:
+        return bool(_CALLED_OR_DOING.match(rest))
+    return known >= _RARE and bool(_DOING.match(rest))
+
+
+def is_interjection(word: str) -> bool:
+    """Say whether a word is only a sound: "oooh", "hmm"."""
+    return bool(_INTERJECTION.search(word))
+
+
+def is_plural(word: str) -> bool:
+    """Say whether a lower-case word is a usual word in the plural."""
+    return word.endswith("s") and rarity(word[:-1]) < UNKNOWN
