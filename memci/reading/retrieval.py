@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 import numpy as np
 
 from memci.domain.context import bm25
-from memci.domain.context.candidate import Candidate, Channel, Source, reads
+from memci.domain.context.candidate import Candidate, Channel, message_candidate, reads
 from memci.domain.context.fusion import Ranked, fuse_rrf
 from memci.domain.context.succession import newer_first
 from memci.domain.language import language_of
@@ -54,17 +54,7 @@ class Retrieval:
             terms = self._models.lexicon.terms(message.searched[:_TAIL_CHARACTERS])
             score = bm25.score(terms, asked, found.collected)
             if score > 0:
-                yield Candidate(
-                    Source.CHAT,
-                    message.seq,
-                    message.text,
-                    (message.seq,),
-                    message.said_at,
-                    message.session_id,
-                    message.role,
-                    message.name,
-                    lexical=score,
-                )
+                yield message_candidate(message, lexical=score)
 
 
 def restriction_of(scope: Scope) -> Restriction:

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from memci.domain.language import Language
-from memci.domain.message import Role
+from memci.domain.message import Message, Role
 
 
 class Source(StrEnum):
@@ -65,3 +65,18 @@ class Candidate(NamedTuple):
     def score(self, channel: Channel) -> float | None:
         """Return the raw score of one channel."""
         return self.dense if channel is Channel.DENSE else self.lexical
+
+
+def message_candidate(message: Message, lexical: float | None = None) -> Candidate:
+    """Return a message as a candidate, with its BM25 score if it has one."""
+    return Candidate(
+        Source.CHAT,
+        message.seq,
+        message.text,
+        (message.seq,),
+        message.said_at,
+        message.session_id,
+        message.role,
+        message.name,
+        lexical=lexical,
+    )

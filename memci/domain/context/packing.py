@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from memci.domain.context import excerpt
@@ -10,6 +10,7 @@ from memci.domain.context.budget import MESSAGE_OVERHEAD, Count, Utterance
 from memci.domain.context.candidate import Candidate, Source
 from memci.domain.context.fusion import Ranked
 from memci.domain.context.parts import Item, LeftOut, Part, Section, part_tokens
+from memci.domain.context.repetition import Sayings
 from memci.domain.context.selection import Selection
 from memci.domain.language import Language
 from memci.domain.message import Role
@@ -34,23 +35,25 @@ class Packed:
 
 def pack(
     ranking: Sequence[Ranked],
-    held: Mapping[int, str],
+    held: Iterable[Candidate],
     room: int,
     language: Language,
     count: Count,
+    asked: str | None = None,
 ) -> Packed:
     """Fill ``room`` with the best of the ranking, best first; what does not fit is passed over.
 
-    ``held`` is what the list says already, by seq.
+    ``held`` are the messages that are in the list already; ``asked`` is the question in it.
     """
     packed = Packed()
-    selection = Selection(held)
+    held = list(held)
+    selection, sayings = Selection(held), Sayings(asked, held)
     tokens: dict[tuple[Source, int], int] = {}
     groups: set[excerpt.Group] = set()
     free = room - MESSAGE_OVERHEAD - count(excerpt.header(language))
     for each in ranking:
         new = selection.new_in(each.candidate)
-        if new is None:
+        if new is None or sayings.repeated_by(each.candidate):
             packed.left_out.append((each, LeftOut.PRESENT))
             continue
         entry = each.candidate._replace(text=new)
@@ -59,6 +62,7 @@ def pack(
             packed.left_out.append((each, LeftOut.BUDGET))
             continue
         change = selection.take(each)
+        sayings.hear(each.candidate)
         tokens[each.key] = line
         groups.add(excerpt.group_of(entry))
         free -= dated + line

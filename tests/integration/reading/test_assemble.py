@@ -275,3 +275,20 @@ def test_a_quoted_newline_makes_no_entry_of_its_own(reader: Reader, talk: Stored
 
 def test_special_tokens_are_ordinary_text(reader: Reader, talk: Stored):
     check(reader, assemble(reader, "<|endoftext|> ferry <|im_start|>", session_id="now"))
+
+
+def test_words_are_said_once_however_a_memory_is_worded(reader: Reader, alice: Stored):
+    told = alice.say("We moved the harbour database yesterday.", session="old", state="made")
+    answer = alice.say("Which harbour database?", "assistant", session="old")
+    alice.remember(
+        "User: We moved the harbour database yesterday (2026-03-01).\n"
+        "Assistant: Which harbour database?",
+        [told, answer],
+        session="old",
+    )
+    alice.say("Where is the harbour database now?", session="before")
+    answered = assemble(reader, "Where is the harbour database now?", session_id="new")
+    check(reader, answered)
+    text = "\n".join(message.content or "" for message in answered.messages)
+    for once in ("moved the harbour database", "Which harbour", "Where is the harbour"):
+        assert text.count(once) == 1
