@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 import numpy as np
 
 from memci.domain.context import bm25
-from memci.domain.context.candidate import Candidate, Channel, message_candidate, reads
+from memci.domain.context.candidate import Candidate, Channel, message_candidate, reads, understood
 from memci.domain.context.fusion import Ranked, fuse_rrf
 from memci.domain.context.succession import newer_first
 from memci.domain.language import language_of
@@ -45,7 +45,8 @@ class Retrieval:
 
     def rank(self, question: Question, found: Found, channels: Collection[Channel]) -> list[Ranked]:
         """Fuse what was found, best first; nothing stands before what supersedes it."""
-        return newer_first(fuse_rrf([*found.candidates, *self._tail(question, found)], channels))
+        candidates = (understood(each, question.model) for each in found.candidates)
+        return newer_first(fuse_rrf([*candidates, *self._tail(question, found)], channels))
 
     def _tail(self, question: Question, found: Found) -> Iterator[Candidate]:
         """Score what is not indexed yet as the index would."""

@@ -22,7 +22,7 @@ EXISTS (SELECT FROM link held WHERE held.agent_id = link.agent_id
 """
 # Two statements, so that each finds its rows by an index.
 _LOCK_OUT = "UPDATE link SET strength = %s WHERE agent_id = %s AND source = ANY(%s)"
-_LOCK_IN = "UPDATE link SET strength = %s WHERE agent_id = %s AND target = ANY(%s) AND " + _HELD
+_LOCK_IN = "UPDATE link SET strength = %s WHERE agent_id = %s AND target = ANY(%s) AND " + _HELD  # noqa: S608 - a constant
 _SUPPORTS = """
 SELECT link.source, link.target, link.strength FROM link
 JOIN node ON node.agent_id = link.agent_id AND node.id = link.target

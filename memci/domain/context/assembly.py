@@ -32,7 +32,7 @@ class Materials:
     """What there is to choose from.
 
     ``window`` holds the latest interactions, oldest first, of which at most ``recent`` go in;
-    ``ranked`` what was retrieved, best first.
+    ``ranked`` what was retrieved, best first, and ``filler`` what of it tells nothing.
     """
 
     system: str | None
@@ -41,6 +41,7 @@ class Materials:
     recent: int
     ranked: Sequence[Ranked]
     language: Language
+    filler: Sequence[Ranked] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +86,8 @@ def assemble(materials: Materials, budget: int, count: Count) -> Assembly:
         packed = packed_beside()
     parts = (*system, *packed.parts, *recent.parts(), *query)
     tokens = part_tokens(parts) + LIST_OVERHEAD
-    return Assembly(parts, tokens, tuple(packed.left_out), recent.left_out)
+    filler = [(each, LeftOut.TRIVIAL) for each in materials.filler]
+    return Assembly(parts, tokens, (*packed.left_out, *filler), recent.left_out)
 
 
 def _without_query(materials: Materials) -> tuple[Sequence[Interaction], tuple[Message, ...]]:

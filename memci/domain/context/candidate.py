@@ -6,7 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple
 
-from memci.domain.language import Language
+from memci.domain.language import Language, language_of
 from memci.domain.message import Message, Role
 
 
@@ -65,6 +65,13 @@ class Candidate(NamedTuple):
     def score(self, channel: Channel) -> float | None:
         """Return the raw score of one channel."""
         return self.dense if channel is Channel.DENSE else self.lexical
+
+
+def understood(candidate: Candidate, model: str) -> Candidate:
+    """Return it without a cosine that means nothing: of a text that the model does not read."""
+    if candidate.dense is None or reads(model, language_of(candidate.text)):
+        return candidate
+    return candidate._replace(dense=None)
 
 
 def message_candidate(message: Message, lexical: float | None = None) -> Candidate:
