@@ -143,10 +143,10 @@ class Recall(Reader):
     def _is_pending(
         self, connection: Connection, agent_id: str, request: RecallRequest, keywords: Keywords
     ) -> bool:
+        """Tell whether what waits may answer; of any session, since most of it will be in sight."""
         waiting = pending_messages(
             connection,
             agent_id,
-            session_id=request.session_id,
             user_id=request.user_id,
             as_of=request.as_of,
             most=_PENDING_MESSAGES,
