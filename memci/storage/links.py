@@ -28,17 +28,21 @@ SELECT link.source, link.target, link.strength FROM link
 JOIN node ON node.agent_id = link.agent_id AND node.id = link.target
 WHERE link.agent_id = %s AND link.source = ANY(%s)
 """
+# Arrays of the columns' own type are looked up by hash; psycopg sends smaller numbers as smallint.
 # The same float arithmetic as memci.domain.memory.link.decayed; a test holds both together.
 _BREAK = """
-DELETE FROM link WHERE agent_id = %(agent)s AND source = ANY(%(sources)s)
+DELETE FROM link WHERE agent_id = %(agent)s AND source = ANY(%(sources)s::bigint[])
 AND {unlocked} AND strength * %(rate)s::float8 < %(threshold)s::float8
 """
 _FADE = """
 UPDATE link SET strength = strength * %(rate)s::float8
-WHERE agent_id = %(agent)s AND source = ANY(%(sources)s) AND {unlocked}
+WHERE agent_id = %(agent)s AND source = ANY(%(sources)s::bigint[]) AND {unlocked}
 """
 # Two statements again: the second looks up few links, the first none.
-_UNLOCKED = ("target <> ALL(%(focus)s)", f"target = ANY(%(focus)s) AND NOT {_HELD}")
+_UNLOCKED = (
+    "target <> ALL(%(focus)s::bigint[])",
+    f"target = ANY(%(focus)s::bigint[]) AND NOT {_HELD}",
+)
 _DECAYS = [
     (_BREAK.format(unlocked=unlocked), _FADE.format(unlocked=unlocked)) for unlocked in _UNLOCKED
 ]
