@@ -15,14 +15,9 @@ _ADD = """
 INSERT INTO link (agent_id, source, target, relation, strength, hint)
 SELECT %s, * FROM unnest(%s::bigint[], %s::bigint[], %s::text[], %s::float8[], %s::text[])
 """
-# An entity holds what it is joined with both ways: what is about it.
-_HELD = """
-EXISTS (SELECT FROM link held WHERE held.agent_id = link.agent_id
-           AND held.source = link.target AND held.target = link.source)
-"""
 # Two statements, so that each finds its rows by an index.
 _LOCK_OUT = "UPDATE link SET strength = %s WHERE agent_id = %s AND source = ANY(%s)"
-_LOCK_IN = "UPDATE link SET strength = %s WHERE agent_id = %s AND target = ANY(%s) AND " + _HELD  # noqa: S608 - a constant
+_LOCK_IN = "UPDATE link SET strength = %s WHERE agent_id = %s AND target = ANY(%s)"
 _SUPPORTS = """
 SELECT link.source, link.target, link.strength FROM link
 JOIN node ON node.agent_id = link.agent_id AND node.id = link.target
@@ -32,20 +27,13 @@ WHERE link.agent_id = %s AND link.source = ANY(%s)
 # The same float arithmetic as memci.domain.memory.link.decayed; a test holds both together.
 _BREAK = """
 DELETE FROM link WHERE agent_id = %(agent)s AND source = ANY(%(sources)s::bigint[])
-AND {unlocked} AND strength * %(rate)s::float8 < %(threshold)s::float8
+AND target <> ALL(%(focus)s::bigint[]) AND strength * %(rate)s::float8 < %(threshold)s::float8
 """
 _FADE = """
 UPDATE link SET strength = strength * %(rate)s::float8
-WHERE agent_id = %(agent)s AND source = ANY(%(sources)s::bigint[]) AND {unlocked}
+WHERE agent_id = %(agent)s AND source = ANY(%(sources)s::bigint[])
+AND target <> ALL(%(focus)s::bigint[])
 """
-# Two statements again: the second looks up few links, the first none.
-_UNLOCKED = (
-    "target <> ALL(%(focus)s::bigint[])",
-    f"target = ANY(%(focus)s::bigint[]) AND NOT {_HELD}",
-)
-_DECAYS = [
-    (_BREAK.format(unlocked=unlocked), _FADE.format(unlocked=unlocked)) for unlocked in _UNLOCKED
-]
 _DROP = """
 DELETE FROM link WHERE agent_id = %(agent)s AND target = ANY(%(targets)s)
 AND NOT EXISTS (SELECT FROM node WHERE node.agent_id = %(agent)s AND node.id = link.target)
@@ -72,10 +60,7 @@ def add_links(connection: Connection, agent_id: str, links: Sequence[Link]) -> N
 
 
 def lock_links(connection: Connection, agent_id: str, nodes: Collection[int]) -> None:
-    """Set the links of nodes that enter the focus to full strength (M10).
-
-    So do those that point to them, of what is about them.
-    """
+    """Set every link of nodes that enter the focus, both ways, to full strength (M10)."""
     if nodes:
         for statement in (_LOCK_OUT, _LOCK_IN):
             connection.exec_driver_sql(statement, (LOCKED, agent_id, list(nodes)))
@@ -100,7 +85,7 @@ def decay_links(
 ) -> int:
     """Let the unlocked links of scanned nodes fade once; return how many broke (M12.3).
 
-    ``sources`` are no focus points; what is about a point of ``focus`` is locked to it (M10).
+    ``sources`` are no focus points; their links to ``focus`` are locked (M10).
     """
     if not sources:
         return 0
@@ -111,10 +96,8 @@ def decay_links(
         "rate": parameters.decay_rate,
         "threshold": breaking_point(parameters),
     }
-    broken = 0
-    for breaks, fades in _DECAYS if focus else _DECAYS[:1]:
-        broken += connection.exec_driver_sql(breaks, values).rowcount
-        connection.exec_driver_sql(fades, values)
+    broken = connection.exec_driver_sql(_BREAK, values).rowcount
+    connection.exec_driver_sql(_FADE, values)
     return broken
 
 

@@ -75,8 +75,7 @@ class PureNetwork:
         likeness = Likeness(nothing, nothing)
         creation = plan_creation(segments, ground, nothing, likeness, self.parameters)
         for pair in self.links:
-            source, target = pair
-            if source in creation.entered or (target in creation.entered and self.held(pair)):
+            if creation.entered & set(pair):
                 self.links[pair] = 1.0
         for node in creation.nodes:
             kind = PureNode(node.kind, node.content, len(node.content), node.session_id)
@@ -96,13 +95,6 @@ class PureNetwork:
             for (source, target), strength in self.links.items()
             if source == node and target in self.nodes
         )
-
-    def held(self, pair: tuple[int, int]) -> bool:
-        """Whether these two are joined both ways, as an entity is with what is about it (M10)."""
-        return pair in self.links and pair[::-1] in self.links
-
-    def _locked(self, pair: tuple[int, int]) -> bool:
-        return pair[1] in self.focus_ids and self.held(pair)
 
     def order(self) -> list[int]:
         return sorted(self.nodes, key=lambda node: (self.nodes[node].scan_count, node))
@@ -132,7 +124,7 @@ class PureNetwork:
                 self.nodes[node.id].content = self.compress(content, verdict.target)
 
     def _fade(self, source: int) -> None:
-        for pair in [p for p in self.links if p[0] == source and not self._locked(p)]:
+        for pair in [p for p in self.links if p[0] == source and p[1] not in self.focus_ids]:
             left = decayed(self.links[pair], self.parameters)
             if left is None:
                 del self.links[pair]

@@ -47,7 +47,7 @@ class SimpleNetwork:
             if not names and not self.focus:
                 names = [" ".join(text[:40].split())]
             self._mention(names)
-            self._add_memory(text, session, names)
+            self._add_memory(text, session)
         self.wished += 1
 
     def _best_keyword(self, text: str) -> list[str]:
@@ -62,7 +62,7 @@ class SimpleNetwork:
         entering = [i for i in after if isinstance(i, int) and i not in self.focus]
         self.focus = [self._add_entity(i) if isinstance(i, str) else i for i in after]
         for link in self.links:
-            if link[0] in entering or (link[1] in entering and link[::-1] in self.links):
+            if set(link) & set(entering):
                 self.links[link] = 1.0
 
     def _add_entity(self, name: str) -> int:
@@ -70,16 +70,13 @@ class SimpleNetwork:
         self.nodes[self.last_id] = SimpleNode(name, len(name), None, name, 0, self.passes)
         return self.last_id
 
-    def _add_memory(self, text: str, session: str | None, names: list[str]) -> None:
+    def _add_memory(self, text: str, session: str | None) -> None:
         before = [i for i, n in self.nodes.items() if not n.entity and n.session == session]
         self.last_id += 1
         new = self.last_id
         self.nodes[new] = SimpleNode(text, len(text), session, None, 0, self.passes)
-        named = [point for point in self.focus if self.nodes[point].entity in names]
         for point in self.focus:
-            self.links[new, point] = 1.0
-        for point in named or self.focus[-1:]:
-            self.links[point, new] = 1.0
+            self.links[new, point] = self.links[point, new] = 1.0
         if before:
             self.links[new, max(before)] = self.links[max(before), new] = self.initial
 
@@ -114,7 +111,7 @@ class SimpleNetwork:
             return
         support = self.importance(i)
         for link in list(self._own(i)):
-            if link[1] not in self.focus or link[::-1] not in self.links:
+            if link[1] not in self.focus:
                 self.links[link] *= self.rate
                 if self.links[link] < self.break_below:
                     del self.links[link]

@@ -7,7 +7,7 @@ given out here, so a plan is ready to be written as it is.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -201,12 +201,9 @@ class _Plan:
         node = _memory(self.next_id, index, segment)
         self.nodes.append(node)
         names = relation_names(segment.language)
-        subjects = self._subjects(segment)
         for entity in self.focus:
-            point, relation = self.entities[entity.key], relations.get(entity.key, names.related)
-            self.links.append(Link(node.id, point, relation, LOCKED, entity.name))
-            if entity in subjects:
-                self.links.append(Link(point, node.id, relation, LOCKED, node.phrase))
+            relation = relations.get(entity.key, names.related)
+            self._join(node, self.entities[entity.key], entity.name, (relation, relation), LOCKED)
         neighbour = self.previous.get(segment.session_id)
         ordinary = self.parameters.link_initial_strength
         if neighbour is not None and neighbour in self.phrases:
@@ -220,16 +217,6 @@ class _Plan:
         self.made[index] = node.id
         self.phrases[node.id] = node.phrase
         self.previous[segment.session_id] = node.id
-
-    def _subjects(self, segment: AnnotatedSegment) -> Collection[Entity]:
-        """Return the focus points that the segment is about: they keep its memory (M10).
-
-        The memory leans on all of them, but those that it does not name do not hold it: a name
-        that stays in the focus would keep for ever all that was said beside it. A segment that
-        names nothing goes on about what was mentioned last.
-        """
-        named = [each for each in self.focus if each in segment.entities]
-        return named or self.focus[-1:]
 
     def _join(
         self, node: NewNode, other: int, hint: str, names: tuple[str, str], strength: float

@@ -29,21 +29,6 @@ def test_a_focus_point_and_its_links_stay_the_same_over_passes(ada: AgentUnderTe
     ]
 
 
-@pytest.mark.parametrize(("name", "said"), [("Miso", LONG), ("小米", "坐渡轮去了香港岛。" * 4)])
-def test_a_name_that_stays_keeps_what_is_about_it_and_nothing_else(
-    ada: AgentUnderTest, name: str, said: str
-) -> None:
-    ada.set_parameters({"focus_limit": 2})
-    ada.remember(f"A [{name}] {said}", f"B [Oslo] {said}", f"C [{name}] [Rome]")
-    assert set(ada.focus()) == {name, "Rome"}
-    ada.compress(passes=60)
-    memories = ada.memories()
-    assert memories["A"].content == f"A [{name}] {said}"
-    assert len(memories["B"].content) < len(f"B [Oslo] {said}")
-    ada.compress(passes=200)
-    assert ada.memories().keys() == {"A", "C"}
-
-
 def test_ordinary_links_fade_and_break_after_129_scans(ada: AgentUnderTest) -> None:
     ada.parameters = MemoryParameters(focus_limit=1, related_links=0)
     ada.remember(f"A [Grace] {LONG}", f"B [Grace] {LONG}")

@@ -53,19 +53,6 @@ def test_the_focus_is_carried_over_to_the_next_segments(ada: AgentUnderTest) -> 
     second = ada.memories()["B"].id
     assert (second, entities["Grace"]) in ada.links()
     assert (second, entities["Luigi"]) in ada.links()
-    # It leans on what it does not name, which does not lead to it and does not keep it.
-    assert (entities["Luigi"], second) in ada.links()
-    assert (entities["Grace"], second) not in ada.links()
-
-
-def test_what_names_nothing_goes_on_about_what_was_named_last(ada: AgentUnderTest) -> None:
-    ada.remember("A of [Grace]", "B of [Luigi]", "so do I")
-    entities = {node.content: node.id for node in ada.nodes("entity")}
-    last = ada.memories()["so"].id
-    held = {target for source, target in ada.links() if (target, source) in ada.links()}
-    assert last in held
-    assert (entities["Luigi"], last) in ada.links()
-    assert (entities["Grace"], last) not in ada.links()
 
 
 def test_segments_of_a_job_are_joined_in_order(ada: AgentUnderTest) -> None:
