@@ -64,7 +64,7 @@ def preview(
         messages=[_shown(message, words) for message in shown],
         memories=len(condemned.memories),
         entities=len(condemned.entities),
-        forgotten=len(condemned.gone),
+        forgotten=condemned.forgotten,
         again=len(condemned.again),
     )
 
@@ -170,7 +170,7 @@ def _numbers(condemned: Condemned, rows: Mapping[str, int], letters: int) -> dic
     return {
         "memories": len(condemned.memories),
         "entities": len(condemned.entities),
-        "forgotten": len(condemned.gone),
+        "forgotten": condemned.forgotten,
         "again": len(condemned.again),
         "rows": {**rows, "letter": letters} if letters else dict(rows),
     }

@@ -7,6 +7,7 @@ from uuid import uuid4
 
 from memci.domain.context.assembly import Materials, assemble
 from memci.domain.context.candidate import Source
+from memci.domain.context.filler import filler_among
 from memci.domain.context.fusion import Ranked, at_most
 from memci.domain.context.interaction import Interaction, interactions
 from memci.domain.context.prefix import Piece, stable_prefix
@@ -23,7 +24,7 @@ from memci.reading.uses import Use
 from memci.shapes.read import ContextAnswer, ContextRequest
 from memci.smallmodel.ports import Vectors
 from memci.storage.erasure.barrier import stand_beside
-from memci.storage.parameters import own_parameters
+from memci.storage.parameters import parameters_of
 from memci.storage.reading import recall as network
 from memci.storage.reading.important import important_memories
 from memci.storage.reading.messages import message_ids, recent_messages
@@ -45,6 +46,7 @@ class _Read:
     now: Progress
     said: list[Message]
     ranked: list[Ranked]
+    filler: list[Ranked]
     before: list[Piece]
 
 
@@ -71,7 +73,7 @@ class Assemble(Reader):
         tokenizer = self._defaults.tokenizer_for(request.model)
         window = interactions(read.said)
         assembly = assemble(
-            self._materials(request, window, read.ranked),
+            self._materials(request, window, read),
             request.budget_tokens,
             self._models.tokenizers.count(tokenizer),
         )
@@ -98,20 +100,29 @@ class Assemble(Reader):
                 # The query may be stored already, as an interaction of its own.
                 interactions=self._recent(request) + 1,
             )
+            filler: list[Ranked] = []
             if question is None:
                 ranked = self._around_focus(connection, agent_id, request)
             else:
                 found = find(connection, agent_id, question)
                 ranked = self._retrieval.rank(question, found, request.channels)
-            offered = at_most(ranked, request.k)
+                filler = self._filler(connection, agent_id, ranked)
+            offered = at_most(_without(ranked, filler), request.k)
             ranked = with_newer_beside(connection, agent_id, said, offered, request)
             before = last_prefix(connection, agent_id, request.session_id)
             return _Read(
                 now=progress(connection, agent_id),
                 said=said,
                 ranked=ranked,
+                filler=filler,
                 before=[Piece(*each) for each in before],
             )
+
+    def _filler(self, connection: Connection, agent_id: str, ranked: list[Ranked]) -> list[Ranked]:
+        parameters = parameters_of(connection, agent_id, self._defaults.memory)
+        if not (parameters.simplemem_enabled and parameters.skip_trivial):
+            return []
+        return filler_among(ranked, parameters.min_content_length)
 
     def _around_focus(
         self, connection: Connection, agent_id: str, request: ContextRequest
@@ -119,8 +130,7 @@ class Assemble(Reader):
         """Rank the memories nearest to the focus by importance (M11)."""
         if Source.MEMORY not in request.sources:
             return []
-        own = own_parameters(connection, agent_id)
-        depth = self._defaults.memory.with_values(own).default_search_depth
+        depth = parameters_of(connection, agent_id, self._defaults.memory).default_search_depth
         walk = Walk(network.focus_points(connection, agent_id))
         while walk.layer < depth and walk.frontier and len(walk.memories(None)) < _NEAREST:
             walk.advance(network.steps_from(connection, agent_id, walk.frontier, ()))
@@ -131,15 +141,16 @@ class Assemble(Reader):
         return [Ranked(each, 1 / rank, {}) for rank, each in enumerate(best, start=1)]
 
     def _materials(
-        self, request: ContextRequest, window: list[Interaction], ranked: list[Ranked]
+        self, request: ContextRequest, window: list[Interaction], read: _Read
     ) -> Materials:
         return Materials(
             system=request.system,
             query=request.query,
             window=window,
             recent=self._recent(request),
-            ranked=ranked,
+            ranked=read.ranked,
             language=_language(request, window),
+            filler=read.filler,
         )
 
     def _recent(self, request: ContextRequest) -> int:
@@ -159,6 +170,11 @@ class Assemble(Reader):
                 write_receipt(connection, agent_id, receipt)
         self._activity.note(agent_id, use=Use(agent_id, receipt, kept=True))
         return answer(account, ids, receipt_id)
+
+
+def _without(ranked: list[Ranked], filler: list[Ranked]) -> list[Ranked]:
+    keys = {each.key for each in filler}
+    return [each for each in ranked if each.key not in keys] if keys else ranked
 
 
 def _language(request: ContextRequest, window: list[Interaction]) -> Language:

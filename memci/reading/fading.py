@@ -45,15 +45,20 @@ class Fading:
             )
         )  # fmt: skip
 
-    def memory(self, node_id: int, phrase: str | None) -> FadingMemory:
-        """Return one memory over all passes; without a phrase it is gone now."""
+    def made_after(self, number: int) -> list[int]:
+        """Return the memories that were seen after this pass, by id."""
+        places = {place for place, each in enumerate(self.passes) if each.number > number}
+        return sorted(node for node, seen in self.memories.items() if places & seen.keys())
+
+    def memory(self, node_id: int, phrase: str | None, *, forgotten: bool) -> FadingMemory:
+        """Return one memory over all passes."""
         sights = self.memories[node_id]
         seen = [sights.get(place) for place in range(len(self.passes))]
         return FadingMemory(
             id=node_id,
             phrase=phrase,
             original_length=self._original_lengths[node_id],
-            forgotten=phrase is None,
+            forgotten=forgotten,
             importances=[each and each.importance for each in seen],
             lengths=[each and each.length for each in seen],
         )

@@ -29,6 +29,8 @@ from memci.storage.reading.snapshots import (
     network_at,
     network_now,
     snapshot_numbers,
+    switches,
+    was_switched,
     words_of_links,
 )
 from memci.storage.session import Connection, Database
@@ -70,17 +72,31 @@ class NetworkListings:
         return PassList(passes=[PassAnswer(**row) for row in page], next_cursor=following)
 
     def fading(self, agent_id: str, *, passes: int, limit: int) -> FadingAnswer:
-        """Return at most ``limit`` memories over at most so many passes, evenly drawn."""
+        """Return at most ``limit`` memories over at most so many passes, evenly drawn.
+
+        They are those of one network, the latest that a pass has left: what was made anew when a
+        rebuilt one took its place was not forgotten (M24).
+        """
         with snapshot_of(self._database, agent_id) as connection:
             numbers = evenly(snapshot_numbers(connection, agent_id), passes)
             series = fading_of(fading_rows(connection, agent_id, numbers))
-            shown = evenly(sorted(series.memories), limit)
+            switched_after = switches(connection, agent_id)
+            begun = [each for each in switched_after if numbers and each < numbers[-1]]
+            memories = series.made_after(begun[-1] if begun else 0)
+            shown = evenly(memories, limit)
             phrases = phrases_of(connection, agent_id, shown)
+            gone = [each for each in shown if each not in phrases]
+            events = last_events(connection, agent_id, gone)
+        forgotten = {each for each in gone if not was_switched(events.get(each))}
         return FadingAnswer(
             agent_id=agent_id,
             passes=series.passes,
-            memories=[series.memory(each, phrases.get(each)) for each in shown],
-            left_out=len(series.memories) - len(shown),
+            switched_after=switched_after,
+            memories=[
+                series.memory(each, phrases.get(each), forgotten=each in forgotten)
+                for each in shown
+            ],
+            left_out=len(memories) - len(shown),
         )
 
 
@@ -192,7 +208,7 @@ def _nodes(
                 length=found.lengths[at],
                 original_length=found.original_lengths[at],
                 focus=node_id in focus,
-                forgotten=node_id not in phrases,
+                forgotten=node_id not in phrases and not was_switched(event),
                 last_event=TrailEvent(**event) if event else None,
             )
         )

@@ -27,6 +27,7 @@ from memci.smallmodel.ports import Vectors
 from memci.storage.parameters import parameters_of
 from memci.storage.reading import recall as network
 from memci.storage.reading.messages import message_ids, pending_messages
+from memci.storage.reading.once_known import forgotten_at
 from memci.storage.reading.sight import Sight, has_memories, seen
 from memci.storage.reading.state import progress
 from memci.storage.session import Connection
@@ -97,6 +98,7 @@ class Recall(Reader):
             ],
             forgotten=forgotten,
             restorable=frozenset(network.restorable(connection, agent_id, gone)),
+            forgotten_at=forgotten_at(connection, agent_id, gone),
             ids=message_ids(connection, agent_id, seqs),
             miss=miss,
             now=progress(connection, agent_id),
@@ -142,10 +144,10 @@ class Recall(Reader):
     def _is_pending(
         self, connection: Connection, agent_id: str, request: RecallRequest, keywords: Keywords
     ) -> bool:
+        """Tell whether what waits may answer; of any session, since most of it will be in sight."""
         waiting = pending_messages(
             connection,
             agent_id,
-            session_id=request.session_id,
             user_id=request.user_id,
             as_of=request.as_of,
             most=_PENDING_MESSAGES,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import NamedTuple
 
 from memci.domain.context.budget import Count, fitting
@@ -28,12 +29,13 @@ class Found:
 class Recalled:
     """Memories and forgotten ones, in order; ``ids`` of the messages they came from, by seq.
 
-    ``drops``: links to forgotten ones go once they are reported (M15).
+    ``forgotten_at`` is by node. ``drops``: links to forgotten ones go once they are reported (M15).
     """
 
     memories: Sequence[Found]
     forgotten: Sequence[Forgotten]
     restorable: frozenset[int]
+    forgotten_at: Mapping[int, datetime]
     ids: Mapping[int, str]
     miss: Miss | None
     now: Progress
@@ -65,6 +67,7 @@ def as_structure(recalled: Recalled, budget: int | None, count: Count) -> Told:
                 relation=gone.relation,
                 hint=gone.hint,
                 restorable=gone.node_id in recalled.restorable,
+                forgotten_at=recalled.forgotten_at.get(gone.node_id),
             )
             for gone in forgotten
         ],

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 import numpy as np
 
 from memci.domain.context import bm25
-from memci.domain.context.candidate import Candidate, Channel, Source, reads
+from memci.domain.context.candidate import Candidate, Channel, message_candidate, reads, understood
 from memci.domain.context.fusion import Ranked, fuse_rrf
 from memci.domain.language import language_of
 from memci.reading.models import ReadingModels
@@ -44,7 +44,8 @@ class Retrieval:
 
     def rank(self, question: Question, found: Found, channels: Collection[Channel]) -> list[Ranked]:
         """Fuse what was found, best first."""
-        return fuse_rrf([*found.candidates, *self._tail(question, found)], channels)
+        candidates = (understood(each, question.model) for each in found.candidates)
+        return fuse_rrf([*candidates, *self._tail(question, found)], channels)
 
     def _tail(self, question: Question, found: Found) -> Iterator[Candidate]:
         """Score what is not indexed yet as the index would."""
@@ -53,17 +54,7 @@ class Retrieval:
             terms = self._models.lexicon.terms(message.searched[:_TAIL_CHARACTERS])
             score = bm25.score(terms, asked, found.collected)
             if score > 0:
-                yield Candidate(
-                    Source.CHAT,
-                    message.seq,
-                    message.text,
-                    (message.seq,),
-                    message.said_at,
-                    message.session_id,
-                    message.role,
-                    message.name,
-                    lexical=score,
-                )
+                yield message_candidate(message, lexical=score)
 
 
 def restriction_of(scope: Scope) -> Restriction:

@@ -113,5 +113,11 @@ class FadingAnswer(Answer):
 
     agent_id: str
     passes: list[FadingPass]
-    memories: list[FadingMemory] = Field(description="By id; evenly drawn when there are more")
+    switched_after: list[int] = Field(
+        default=[],
+        description="Passes after which a rebuilt network took the place of the one before",
+    )
+    memories: list[FadingMemory] = Field(
+        description="Those of the latest network, by id; evenly drawn when there are more"
+    )
     left_out: int = Field(description="Memories that are not shown")

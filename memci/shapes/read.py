@@ -108,6 +108,7 @@ class ForgottenMemory(Answer):  # M15
     relation: str
     hint: str
     restorable: bool = Field(description="Whether its raw messages are still stored")
+    forgotten_at: datetime | None = Field(None, description="Null where its trail does not tell")
 
 
 class RecallText(Freshness):

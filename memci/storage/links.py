@@ -23,14 +23,16 @@ SELECT link.source, link.target, link.strength FROM link
 JOIN node ON node.agent_id = link.agent_id AND node.id = link.target
 WHERE link.agent_id = %s AND link.source = ANY(%s)
 """
+# Arrays of the columns' own type are looked up by hash; psycopg sends smaller numbers as smallint.
 # The same float arithmetic as memci.domain.memory.link.decayed; a test holds both together.
 _BREAK = """
-DELETE FROM link WHERE agent_id = %(agent)s AND source = ANY(%(sources)s)
-AND target <> ALL(%(focus)s) AND strength * %(rate)s::float8 < %(threshold)s::float8
+DELETE FROM link WHERE agent_id = %(agent)s AND source = ANY(%(sources)s::bigint[])
+AND target <> ALL(%(focus)s::bigint[]) AND strength * %(rate)s::float8 < %(threshold)s::float8
 """
 _FADE = """
 UPDATE link SET strength = strength * %(rate)s::float8
-WHERE agent_id = %(agent)s AND source = ANY(%(sources)s) AND target <> ALL(%(focus)s)
+WHERE agent_id = %(agent)s AND source = ANY(%(sources)s::bigint[])
+AND target <> ALL(%(focus)s::bigint[])
 """
 _DROP = """
 DELETE FROM link WHERE agent_id = %(agent)s AND target = ANY(%(targets)s)

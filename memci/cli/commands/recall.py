@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from memci.cli.options import AgentOption, AsOfOption, JsonOption
+from memci.domain.language import Language, language_of
 from memci.domain.memory.recall import Miss
+from memci.domain.memory.recall_text import forgotten_entry
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,24 +52,30 @@ def recall(
         if as_json:
             print_json(found)
             return
+        language = language_of(" ".join(keywords))
         if found.memories or found.forgotten:
-            print_recall(found)
+            print_recall(found, language=language)
         elif found.miss is None and budget is not None:
             whole = memory.recall(keywords, **options)
             print_recall(found, cut_away(whole, budget))
         elif found.miss is Miss.OUT_OF_REACH:
             within = _default_depth(memory) if depth is None else depth
-            print_recall(found, out_of_reach(within, relation or []))
+            print_recall(found, out_of_reach(within, relation or [], language))
         else:
-            print_recall(found)
+            print_recall(found, language=language)
 
 
 def _default_depth(memory: Agent) -> int:
     return int(memory.settings().parameters["default_search_depth"])
 
 
-def print_recall(found: RecallAnswer, nothing: str | None = None) -> None:
-    """Print memories, what was forgotten, or why there is neither (``nothing``, if given)."""
+def print_recall(
+    found: RecallAnswer, nothing: str | None = None, language: Language = Language.ENGLISH
+) -> None:
+    """Print memories, what was forgotten, or why there is neither (``nothing``, if given).
+
+    Why is said in the ``language`` of the question.
+    """
     from memci.cli.output import cell, hint_pending, say
 
     for each in found.memories:
@@ -77,8 +85,10 @@ def print_recall(found: RecallAnswer, nothing: str | None = None) -> None:
             said += f"until {cell(each.superseded_at)}, now {each.superseded_by} · "
         say(f"    {said}layer {each.layer} · importance {each.importance:.2f}", style="dim")
     for gone in found.forgotten:
-        say(f"[forgotten] {gone.relation}: {gone.hint}", style="yellow")
-    reason = nothing or (REASONS[found.miss] if found.miss else None)
+        say(forgotten_entry(gone.relation, gone.hint), style="yellow")
+        if gone.forgotten_at is not None:
+            say(f"    forgotten {cell(gone.forgotten_at)}", style="dim")
+    reason = nothing or (REASONS[language][found.miss] if found.miss else None)
     if reason is not None:
         say(reason, style="yellow")
     hint_pending(found.pending)
@@ -92,18 +102,32 @@ def cut_away(whole: RecallAnswer, budget: int) -> str:
     return f"{count} found, none fits into {counted(budget, 'token')} (--budget)"
 
 
-def out_of_reach(depth: int, relations: Sequence[str]) -> str:
+def out_of_reach(
+    depth: int, relations: Sequence[str], language: Language = Language.ENGLISH
+) -> str:
     """Say what kept the search from a memory that matches."""
-    reason = REASONS[Miss.OUT_OF_REACH]
+    reason = REASONS[language][Miss.OUT_OF_REACH]
+    names = ", ".join(relations)
+    if language is Language.CHINESE:
+        if relations:
+            return f"{reason}：深度 {depth} 以内没有名为 {names} 的关联（--relation）通向它"
+        return f"{reason}：比 --depth {depth} 更远"
     if relations:
-        names = ", ".join(relations)
         return f"{reason}: no links named {names} (--relation) lead to it within depth {depth}"
     return f"{reason}: farther than --depth {depth}"
 
 
 REASONS = {
-    Miss.NEVER_KNOWN: "never known: nothing in reach of the focus was ever about this",
-    Miss.FORGOTTEN: "forgotten: it was known once",
-    Miss.PENDING: "not yet: messages are still on their way to memory",
-    Miss.OUT_OF_REACH: "remembered, but out of reach of what is talked about now",
+    Language.ENGLISH: {
+        Miss.NEVER_KNOWN: "never known: nothing about this was ever remembered",
+        Miss.FORGOTTEN: "forgotten: it was known once",
+        Miss.PENDING: "not yet: messages are still on their way to memory",
+        Miss.OUT_OF_REACH: "remembered, but out of reach of what is talked about now",
+    },
+    Language.CHINESE: {
+        Miss.NEVER_KNOWN: "从未知晓：没有记住过与此有关的事",
+        Miss.FORGOTTEN: "已遗忘：曾经知道此事",
+        Miss.PENDING: "尚未：消息还在整理成记忆",
+        Miss.OUT_OF_REACH: "记得，但离当前话题太远",
+    },
 }

@@ -11,6 +11,7 @@ from memci.cli.demo.player import DEPTH, TIMEOUT_S, Player
 from memci.cli.demo.screen import Screen
 from memci.cli.output import shortened
 from memci.domain.lane.job import JobState
+from memci.domain.language import Language
 from memci.errors import MemciError
 from memci.shapes.agent import JobAnswer
 from memci.shapes.read import RecallAnswer
@@ -93,4 +94,4 @@ def _print_recall(found: RecallAnswer, screen: Screen) -> None:
     for gone in found.forgotten:
         screen.say(f"[forgotten] {gone.relation}: {gone.hint}", style="yellow")
     if found.miss is not None:
-        screen.say(f"({REASONS[found.miss]})", style="dim")
+        screen.say(f"({REASONS[Language.ENGLISH][found.miss]})", style="dim")

@@ -17,7 +17,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from memci.cli.network.fonts import Fonts
-from memci.cli.network.series import last_seen, medians, shares_of, sights_in
+from memci.cli.network.series import last_seen, medians, shares_of, sights_in, switches_in
 from memci.cli.output import shortened
 from memci.shapes.network import FadingAnswer, FadingMemory
 
@@ -29,6 +29,7 @@ _NAME = 28
 _MEDIAN = "median, forgotten ones as 0"
 _COLORS = colormaps["viridis"]
 _BAND, _BOLD, _GONE, _COUNT = "tab:blue", "black", "tab:red", "tab:orange"
+_SWITCH = "tab:purple"
 # Of importance: below 1 it is told by quarters.
 _TICKS = (0, 0.25, 0.5, 0.75, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 10_000)
 
@@ -51,6 +52,7 @@ def plot(fading: FadingAnswer, suffix: str) -> bytes:
         _draw_strengths(strengths, fading)
         _draw_importances(importances, fading)
         _draw_lengths(lengths, fading, fonts)
+        _draw_switches([strengths, importances, lengths], fading)
         figure.suptitle(_title(fading))
         drawn = BytesIO()
         figure.savefig(drawn, format=suffix, dpi=_DPI)
@@ -62,7 +64,16 @@ def _title(fading: FadingAnswer) -> str:
     count = len(fading.memories)
     drawn = f"{count} of {count + fading.left_out}" if fading.left_out else f"{count}"
     first, last = fading.passes[0].number, fading.passes[-1].number
-    return f"{fading.agent_id}: {drawn} memories, {gone} forgotten, passes {first} to {last}"
+    title = f"{fading.agent_id}: {drawn} memories, {gone} forgotten, passes {first} to {last}"
+    rebuilt = switches_in(fading)
+    return f"{title}, rebuilt after pass {rebuilt[-1]}" if rebuilt else title
+
+
+def _draw_switches(panels: Sequence[Axes], fading: FadingAnswer) -> None:
+    """Draw a line where a rebuilt network took the place of the one before (M24)."""
+    for number in switches_in(fading):
+        for axes in panels:
+            axes.axvline(number + 0.5, color=_SWITCH, linestyle="-.", linewidth=1)
 
 
 def _draw_strengths(axes: Axes, fading: FadingAnswer) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import median
 
-from memci.shapes.network import FadingMemory
+from memci.shapes.network import FadingAnswer, FadingMemory
 
 
 def shares_of(memory: FadingMemory) -> list[float | None]:
@@ -22,6 +22,12 @@ def last_seen(line: Sequence[float | None]) -> int:
 def sights_in(line: Sequence[float | None]) -> int:
     """Return how often a memory was seen."""
     return sum(each is not None for each in line)
+
+
+def switches_in(fading: FadingAnswer) -> list[int]:
+    """Return the passes, among those that are drawn, after which the network was another one."""
+    first, last = fading.passes[0].number, fading.passes[-1].number
+    return [each for each in fading.switched_after if first <= each <= last]
 
 
 def medians(lines: Sequence[Sequence[float | None]]) -> list[float]:

@@ -10,13 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from memci.domain.context.budget import LIST_OVERHEAD, Count, Utterance
+from memci.domain.context.candidate import message_candidate
 from memci.domain.context.fusion import Ranked
 from memci.domain.context.interaction import Interaction
 from memci.domain.context.packing import Packed, pack
 from memci.domain.context.parts import Item, LeftOut, Part, Section, part_tokens
 from memci.domain.context.recent import Recent
 from memci.domain.language import Language
-from memci.domain.message import Role
+from memci.domain.message import Message, Role
 from memci.errors import BudgetTooSmallError
 
 # Of what system text, query and current interaction leave, recent interactions get this share
@@ -31,7 +32,7 @@ class Materials:
     """What there is to choose from.
 
     ``window`` holds the latest interactions, oldest first, of which at most ``recent`` go in;
-    ``ranked`` what was retrieved, best first.
+    ``ranked`` what was retrieved, best first, and ``filler`` what of it tells nothing.
     """
 
     system: str | None
@@ -40,6 +41,7 @@ class Materials:
     recent: int
     ranked: Sequence[Ranked]
     language: Language
+    filler: Sequence[Ranked] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +66,8 @@ def assemble(materials: Materials, budget: int, count: Count) -> Assembly:
     """
     window, asked = _without_query(materials)
     system = _part(Section.SYSTEM, Role.SYSTEM, materials.system, (), count)
-    query = _part(Section.QUERY, Role.USER, materials.query, asked, count)
+    seqs = tuple(each.seq for each in asked)
+    query = _part(Section.QUERY, Role.USER, materials.query, seqs, count)
     room = budget - LIST_OVERHEAD - part_tokens((*system, *query))
     if room < 0:
         raise _too_small(budget, system, query)
@@ -74,22 +77,24 @@ def assemble(materials: Materials, budget: int, count: Count) -> Assembly:
     recent.take(max(int(RECENT_SHARE * left), min(RECENT_TOKENS, left // 2)))
 
     def packed_beside() -> Packed:
-        held = {**recent.said, **dict.fromkeys(asked, materials.query or "")}
-        return pack(materials.ranked, held, room - recent.tokens, materials.language, count)
+        held = [*recent.said, *map(message_candidate, asked)]
+        left = room - recent.tokens
+        return pack(materials.ranked, held, left, materials.language, count, materials.query)
 
     packed = packed_beside()
     if recent.take(room - recent.tokens - packed.tokens):
         packed = packed_beside()
     parts = (*system, *packed.parts, *recent.parts(), *query)
     tokens = part_tokens(parts) + LIST_OVERHEAD
-    return Assembly(parts, tokens, tuple(packed.left_out), recent.left_out)
+    filler = [(each, LeftOut.TRIVIAL) for each in materials.filler]
+    return Assembly(parts, tokens, (*packed.left_out, *filler), recent.left_out)
 
 
-def _without_query(materials: Materials) -> tuple[Sequence[Interaction], tuple[int, ...]]:
-    """Take the query out of the window when it is stored already, and return its seq."""
+def _without_query(materials: Materials) -> tuple[Sequence[Interaction], tuple[Message, ...]]:
+    """Take the query out of the window when it is stored already, and return its message."""
     last = materials.window[-1].messages if materials.window else ()
     if len(last) == 1 and last[0].role is Role.USER and last[0].content == materials.query:
-        return materials.window[:-1], (last[0].seq,)
+        return materials.window[:-1], (last[0],)
     return materials.window, ()
 
 

@@ -6,8 +6,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple
 
-from memci.domain.language import Language
-from memci.domain.message import Role
+from memci.domain.language import Language, language_of
+from memci.domain.message import Message, Role
 
 
 class Source(StrEnum):
@@ -66,3 +66,25 @@ class Candidate(NamedTuple):
     def score(self, channel: Channel) -> float | None:
         """Return the raw score of one channel."""
         return self.dense if channel is Channel.DENSE else self.lexical
+
+
+def understood(candidate: Candidate, model: str) -> Candidate:
+    """Return it without a cosine that means nothing: of a text that the model does not read."""
+    if candidate.dense is None or reads(model, language_of(candidate.text)):
+        return candidate
+    return candidate._replace(dense=None)
+
+
+def message_candidate(message: Message, lexical: float | None = None) -> Candidate:
+    """Return a message as a candidate, with its BM25 score if it has one."""
+    return Candidate(
+        Source.CHAT,
+        message.seq,
+        message.text,
+        (message.seq,),
+        message.said_at,
+        message.session_id,
+        message.role,
+        message.name,
+        lexical=lexical,
+    )

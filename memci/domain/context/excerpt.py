@@ -7,7 +7,7 @@ date for each message (retrieval-and-assembly.md).
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from datetime import date
+from datetime import date, datetime
 from typing import NamedTuple
 
 from memci.domain.context.candidate import Candidate, Source
@@ -84,11 +84,17 @@ def block(candidates: Iterable[Candidate], language: Language) -> list[tuple[Can
 
 def _in_time(candidates: Iterable[Candidate]) -> list[Candidate]:
     """Order by time, but keep the sessions of one day apart."""
-    ordered = sorted(candidates, key=lambda each: (each.at, each.seqs[:1], each.key))
+    ordered = sorted(candidates, key=_place)
     begins: dict[Group, int] = {}
     for at, each in enumerate(ordered):
         begins.setdefault(group_of(each), at)
     return sorted(ordered, key=lambda each: begins[group_of(each)])
+
+
+def _place(candidate: Candidate) -> tuple[datetime, tuple[int, ...], bool, int]:
+    """A memory goes after the first of its messages: what it still says comes later."""
+    memory = candidate.source is Source.MEMORY
+    return candidate.at, candidate.seqs[:1], memory, candidate.key
 
 
 def _speaker(candidate: Candidate, language: Language) -> str:

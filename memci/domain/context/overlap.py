@@ -1,34 +1,69 @@
-"""What a memory says that the messages it came from do not say beside it (R14)."""
+"""What a memory and the messages it came from say both (R14).
+
+A memory says what was said and a little more (R4): who speaks, the date beside an expression of
+time, the question that an answer leans on. None of that makes the same words new.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
 
+from memci.domain.context.candidate import Candidate
+from memci.domain.memory.wording import labels
+from memci.domain.time import without_notes
+
 # A word, or one character of a script that puts no blanks between words.
 _WORD = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003134f]|[^\W_]+")
+_SENTENCE_END = re.compile(r"[.!?…]+(?=\s|$)|[。！？；]+")
 
 
-def unsaid(text: str, said: Iterable[str]) -> str:
-    """Return the lines of ``text`` that no line of ``said`` holds, words in the same order.
+def unsaid(text: str, said: Iterable[Candidate]) -> str:
+    """Return the lines of a memory that say what no message of ``said`` says.
 
-    Compression leaves words out of a line, and never changes their order or adds any: what is
-    left of a line is found in it again. Lines without a word go with the line above them.
+    Compression leaves words out of a sentence, and never changes their order or adds any: what is
+    left of it is found again in a line of its message. Lines without a word go with the line above
+    them.
     """
-    known = [words for each in said for line in each.splitlines() if (words := _words(line))]
+    known = [words for each in said for words in _lines(each)]
     kept: list[str] = []
     keeping = True
     for line in text.split("\n"):
-        words = _words(line)
-        if words:
-            keeping = not any(_holds(each, words) for each in known)
+        sentences = [words for each in _sentences(line) if (words := words_of(each))]
+        if sentences:
+            keeping = not all(_held(words, known) for words in sentences)
         if keeping:
             kept.append(line)
-    return "\n".join(kept) if any(map(_words, kept)) else ""
+    return "\n".join(kept) if any(map(words_of, kept)) else ""
 
 
-def _words(line: str) -> list[str]:
-    return _WORD.findall(line.casefold())
+def quotes(memory: str, message: str) -> bool:
+    """Tell whether a memory holds a message word for word."""
+    words = words_of(message)
+    if not words:
+        return message in memory
+    return f" {' '.join(words)} " in f" {' '.join(words_of(memory))} "
+
+
+def words_of(text: str) -> tuple[str, ...]:
+    """Return the words of a text, in order and in small letters, without dates put beside them."""
+    return tuple(_WORD.findall(without_notes(text).casefold()))
+
+
+def _lines(message: Candidate) -> Iterable[tuple[str, ...]]:
+    """Yield the words of each line of a message, after those that name who says it."""
+    named = words_of(" ".join(labels(message.role, message.name)))
+    for line in message.text.splitlines():
+        if words := words_of(line):
+            yield (*named, *words)
+
+
+def _sentences(line: str) -> list[str]:
+    return _SENTENCE_END.split(without_notes(line))
+
+
+def _held(words: Sequence[str], lines: Iterable[Sequence[str]]) -> bool:
+    return any(_holds(line, words) for line in lines)
 
 
 def _holds(line: Sequence[str], words: Sequence[str]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from memci.domain.context import excerpt
@@ -10,6 +10,7 @@ from memci.domain.context.budget import MESSAGE_OVERHEAD, Count, Utterance
 from memci.domain.context.candidate import Candidate, Source
 from memci.domain.context.fusion import Ranked
 from memci.domain.context.parts import Item, LeftOut, Part, Section, part_tokens
+from memci.domain.context.repetition import Sayings
 from memci.domain.context.selection import Selection
 from memci.domain.context.succession import stands_alone
 from memci.domain.language import Language
@@ -35,18 +36,20 @@ class Packed:
 
 def pack(
     ranking: Sequence[Ranked],
-    held: Mapping[int, str],
+    held: Iterable[Candidate],
     room: int,
     language: Language,
     count: Count,
+    asked: str | None = None,
 ) -> Packed:
     """Fill ``room`` with the best of the ranking, best first; what does not fit is passed over.
 
     So is what no longer holds, where what is so now did not fit (R6).
-    ``held`` is what the list says already, by seq.
+    ``held`` are the messages that are in the list already; ``asked`` is the question in it.
     """
     packed = Packed()
-    selection = Selection(held)
+    held = list(held)
+    selection, sayings = Selection(held), Sayings(asked, held)
     tokens: dict[tuple[Source, int], int] = {}
     groups: set[excerpt.Group] = set()
     kept: set[tuple[Source, int]] = set()
@@ -54,7 +57,7 @@ def pack(
     free = room - MESSAGE_OVERHEAD - count(excerpt.header(language))
     for each in ranking:
         new = selection.new_in(each.candidate)
-        if new is None:
+        if new is None or sayings.repeated_by(each.candidate):
             packed.left_out.append((each, LeftOut.PRESENT))
             kept.add(each.key)
             continue
@@ -66,6 +69,7 @@ def pack(
             continue
         change = selection.take(each)
         kept.add(each.key)
+        sayings.hear(each.candidate)
         tokens[each.key] = line
         groups.add(excerpt.group_of(entry))
         free -= dated + line

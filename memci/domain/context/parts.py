@@ -25,6 +25,7 @@ class LeftOut(StrEnum):
 
     BUDGET = "budget"  # it did not fit
     PRESENT = "present"  # its words are there already
+    TRIVIAL = "trivial"  # it tells nothing
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from memci.domain.context.budget import Count, Utterance, message_tokens
+from memci.domain.context.candidate import Candidate, message_candidate
 from memci.domain.context.interaction import Interaction
 from memci.domain.context.parts import Item, Part, Section
 
@@ -20,9 +21,9 @@ class Recent:
         self.tokens = 0
 
     @property
-    def said(self) -> dict[int, str]:
-        """What the messages that are taken say, by seq."""
-        return {each.seq: each.text for taken in self._taken for each in taken.messages}
+    def said(self) -> list[Candidate]:
+        """The messages that are taken."""
+        return [message_candidate(each) for taken in self._taken for each in taken.messages]
 
     @property
     def left_out(self) -> tuple[Interaction, ...]:

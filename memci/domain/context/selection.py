@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
 from memci.domain.context.candidate import Candidate, Source
 from memci.domain.context.fusion import Ranked
-from memci.domain.context.overlap import unsaid
+from memci.domain.context.overlap import quotes, unsaid
 
 
 class Change(NamedTuple):
@@ -22,14 +22,14 @@ class Change(NamedTuple):
 class Selection:
     """What is taken from a ranking: each message once, word for word before a memory of it (R14).
 
-    ``held`` are messages that the reader has already: what each says, by seq. A message stays out
-    while a memory that was taken holds its words. Of a memory only what its messages do not say
-    themselves is worth the room; when there is nothing of that, it goes.
+    ``held`` are messages that the reader has already. A message stays out while a memory that was
+    taken holds its words. Of a memory only what its messages do not say themselves is worth the
+    room; when there is nothing of that, it goes.
     """
 
-    def __init__(self, held: Mapping[int, str] | None = None) -> None:
+    def __init__(self, held: Iterable[Candidate] = ()) -> None:
         """Begin with nothing taken."""
-        self._said = dict(held or {})
+        self._said = {each.key: each for each in held}
         self._taken: dict[tuple[Source, int], Ranked] = {}
         self._memories: defaultdict[int, list[Ranked]] = defaultdict(list)
 
@@ -64,7 +64,7 @@ class Selection:
             for seq in one.seqs:
                 self._memories[seq].append(ranked)
             return change
-        self._said[one.key] = one.text
+        self._said[one.key] = one
         for memory in self._memories[one.key]:
             if memory.key not in self._taken:
                 continue
@@ -76,7 +76,7 @@ class Selection:
 
     def _quoted(self, message: Candidate) -> bool:
         taken = (each for each in self._memories[message.key] if each.key in self._taken)
-        return any(message.text in each.candidate.text for each in taken)
+        return any(quotes(each.candidate.text, message.text) for each in taken)
 
     def _unsaid(self, memory: Candidate) -> str | None:
         said = [self._said[seq] for seq in memory.seqs if seq in self._said]

@@ -57,6 +57,12 @@ def leans_on(answer: Message, before: Sequence[Message]) -> Message | None:
     return asked if answers and asks(asked.text[-_END:]) else None
 
 
+def labels(role: Role | None, name: str | None) -> tuple[str, ...]:
+    """Return all that may stand before what somebody says, in any language."""
+    by_role = (_SPEAKERS[language].get(role) for language in Language if role)
+    return tuple(each for each in (*by_role, name) if each)
+
+
 def _quoted(question: Message, language: Language) -> str:
     words = last_question(question.text[-_END:])[:_LONGEST_QUESTION]
     name = " ".join((_named(question, language).name or "").split())

@@ -2,7 +2,7 @@
 
 from memci.domain.time.finder import find_times
 from memci.domain.time.mention import Granularity, Reading, TimeMention
-from memci.domain.time.notes import Note, absolute_notes, with_absolute
+from memci.domain.time.notes import Note, absolute_notes, with_absolute, without_notes
 
 __all__ = [
     "Granularity",
@@ -12,4 +12,5 @@ __all__ = [
     "absolute_notes",
     "find_times",
     "with_absolute",
+    "without_notes",
 ]

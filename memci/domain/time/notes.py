@@ -51,6 +51,11 @@ def with_absolute(text: str, said_at: datetime) -> str:
     return written + text[done:]
 
 
+def without_notes(text: str) -> str:
+    """Return ``text`` without the dates that ``with_absolute`` puts beside its words."""
+    return _NOTE.sub("", text)
+
+
 def absolute_notes(text: str, said_at: datetime) -> list[Note]:
     """Return what ``with_absolute`` inserts, in order.
 

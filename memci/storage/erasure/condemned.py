@@ -23,13 +23,19 @@ SELECT n.id, n.message_seqs FROM node n
    AND EXISTS (SELECT FROM unnest(n.message_seqs) AS origin(seq) WHERE seq = ANY(%s::bigint[]))
 """
 _STORED = "SELECT seq FROM message WHERE agent_id = %s AND seq = ANY(%s) ORDER BY seq"
-# Trails tell what forgotten nodes were made of.
-_FORGOTTEN = """
-SELECT DISTINCT t.node_id FROM trail t
+# Trails tell what nodes were made of that are gone. Those from before a rebuilt network took the
+# place of theirs are no longer told to be forgotten: what was made anew may live.
+_GONE = """
+SELECT t.node_id, bool_or(t.id > coalesce((
+           SELECT max(s.id) FROM trail s
+            WHERE s.agent_id = %(agent)s AND s.event = 'forgotten'
+              AND s.details->>'reason' = 'switched'), 0)) AS forgotten
+  FROM trail t
  WHERE t.agent_id = %(agent)s AND jsonb_typeof(t.details->'messages') = 'array'
    AND EXISTS (SELECT FROM jsonb_array_elements_text(t.details->'messages') AS origin(seq)
                 WHERE seq::bigint = ANY(%(seqs)s::bigint[]))
    AND NOT EXISTS (SELECT FROM node n WHERE n.agent_id = t.agent_id AND n.id = t.node_id)
+ GROUP BY t.node_id ORDER BY t.node_id
 """
 # An entity that was made of no message is its agent's own and stays.
 _ENTITIES = """
@@ -79,7 +85,8 @@ _AT_ONCE = 200
 class Condemned:
     """Messages, and what was made of them.
 
-    ``memories`` and ``entities`` are living nodes; ``gone`` were forgotten before. ``again``:
+    ``memories`` and ``entities`` are living nodes; ``gone`` were there before, and so many of
+    them ``forgotten``: the others were in a network that was rebuilt (M24). ``again``:
     messages that stay and whose memories go; memory gets them anew. ``names``: entities that
     somebody has mentioned, as the log has them. ``session_id`` is the session when all of it goes.
     """
@@ -88,6 +95,7 @@ class Condemned:
     memories: Sequence[int]
     entities: Sequence[int]
     gone: Sequence[int]
+    forgotten: int
     again: Sequence[int]
     names: Sequence[str] = ()
     session_id: str | None = None
@@ -138,12 +146,14 @@ def condemned_with(
     values = {"agent": agent_id, "seqs": list(seqs), "nodes": nodes}
     candidates = {row.id: row.entity_key for row in connection.exec_driver_sql(_ENTITIES, values)}
     named = _still_named(connection, agent_id, candidates, (seqs, nodes))
+    gone = connection.exec_driver_sql(_GONE, values).all()
     entities = sorted(set(candidates) - named)
     return Condemned(
         seqs=sorted(seqs),
         memories=nodes,
         entities=entities,
-        gone=sorted(connection.exec_driver_sql(_FORGOTTEN, values).scalars()),
+        gone=[row.node_id for row in gone],
+        forgotten=sum(row.forgotten for row in gone),
         again=again,
         names=_mentioned(connection, agent_id, seqs, entities),
         session_id=session_id,

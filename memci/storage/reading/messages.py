@@ -70,16 +70,16 @@ def pending_messages(
     connection: Connection,
     agent_id: str,
     *,
-    session_id: str | None,
     user_id: str | None,
     as_of: datetime | None,
     most: int,
 ) -> list[Message]:
     """Return messages that are still to be made into memories, newest first, at most ``most``.
 
-    Those of one session and user alone, if given, and of what was said until ``as_of``.
+    Those of one user alone, if given, and of what was said until ``as_of``; of all sessions: which
+    of them will be long-term memories, in sight of all (R5), is not known yet.
     """
-    asked: dict[str, object] = {"session": session_id, "user": user_id, "as_of": as_of}
+    asked: dict[str, object] = {"user": user_id, "as_of": as_of}
     statement = _select(asked, _PENDING)
     values = {**asked, "agent": agent_id, "most": most}
     return [to_message(row) for row in connection.exec_driver_sql(statement, values)]

@@ -1,8 +1,9 @@
-"""Whether memory once had what a recall has missed: messages tell, since they stay (M23)."""
+"""What memory once had and when it lost it: messages and trails tell, since they stay (M23)."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from datetime import datetime
 
 from sqlalchemy import Connection
 
@@ -34,6 +35,10 @@ _BY_CHARACTER = """
                             WHERE strpos(m.content, k.word) > 0)
   ORDER BY m.seq DESC LIMIT 1) IS NOT NULL
 """
+_FORGOTTEN_AT = """
+SELECT node_id, max(at) FROM trail
+ WHERE agent_id = %s AND node_id = ANY(%s) AND event = 'forgotten' GROUP BY node_id
+"""
 
 
 def was_known(
@@ -64,6 +69,16 @@ def was_known(
         "characters": list(characters),
     }
     return bool(connection.exec_driver_sql(statement, values).scalar())
+
+
+def forgotten_at(
+    connection: Connection, agent_id: str, nodes: Sequence[int]
+) -> dict[int, datetime]:
+    """Return when each of these nodes was forgotten, as far as its trail tells."""
+    if not nodes:
+        return {}
+    rows = connection.exec_driver_sql(_FORGOTTEN_AT, (agent_id, list(nodes))).all()
+    return {node_id: at for node_id, at in rows}  # noqa: C416 - dict() refuses rows
 
 
 def _condition(sight: Sight) -> str:

@@ -10,7 +10,9 @@ from typing import Any
 from sqlalchemy import Connection
 from sqlalchemy.engine import RowMapping
 
+from memci.domain.memory.scan import Forgetting
 from memci.storage.snapshots import COLUMNS, NETWORK
+from memci.storage.trail import TrailEvent
 
 QUANTILES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 
@@ -39,6 +41,12 @@ SELECT l.source, l.target, l.relation, l.hint
 _LAST_EVENTS = """
 SELECT DISTINCT ON (t.node_id) t.node_id, t.event, t.pass_number, t.details, t.at FROM trail t
  WHERE t.agent_id = %s AND t.node_id = ANY(%s) ORDER BY t.node_id, t.id DESC
+"""
+# The trail is the only thing that tells of it and goes along with an exported agent.
+_SWITCHES = """
+SELECT DISTINCT pass_number FROM trail
+ WHERE agent_id = %s AND event = 'forgotten' AND details->>'reason' = 'switched'
+ ORDER BY pass_number
 """
 _PASSES = """
 SELECT p.number, p.message_seq, p.started_at, p.finished_at, p.scanned, p.compressed,
@@ -119,6 +127,20 @@ def last_events(
     """Return the last thing that happened to each of these nodes."""
     rows = connection.exec_driver_sql(_LAST_EVENTS, (agent_id, list(nodes))).mappings()
     return {row["node_id"]: row for row in rows}
+
+
+def switches(connection: Connection, agent_id: str) -> list[int]:
+    """Return the passes after which a rebuilt network took the place of the current one (M24)."""
+    return list(connection.exec_driver_sql(_SWITCHES, (agent_id,)).scalars())
+
+
+def was_switched(event: RowMapping | None) -> bool:
+    """Tell whether a node went with a network that a rebuilt one took the place of."""
+    return (
+        event is not None
+        and event["event"] == TrailEvent.FORGOTTEN
+        and event["details"].get("reason") == Forgetting.SWITCHED
+    )
 
 
 def list_passes(

@@ -7,14 +7,17 @@ from dataclasses import replace
 
 import pytest
 
+from memci.commands.erase import Which, preview
 from memci.domain.lane.job import JobState
 from memci.domain.memory import slots
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.message import Message
 from memci.errors import ConflictError, NotFoundError, SmallModelUnavailableError
+from memci.reading.listings import Listings
 from memci.smallmodel.ports import TopicSegment, Vectors
 from memci.storage.rows import EDITION_SCHEMA, TWINNED
 from memci.storage.vector_model import VectorModel, change_model
+from tests.support.fading import forget_focus
 from tests.support.models import BagOfWords, OneSegmentAMessage, ScriptedCompressor, is_down
 from tests.support.network import AgentUnderTest
 from tests.support.rebuilding import Rebuilding, is_same
@@ -74,6 +77,58 @@ def test_trails_of_old_ids_stay_and_say_why(ada: AgentUnderTest, rebuilding: Reb
         old,
     )
     assert gone.details == {"reason": "switched"}
+
+
+def test_what_was_made_anew_is_not_said_to_be_forgotten(
+    ada: AgentUnderTest, rebuilding: Rebuilding
+) -> None:
+    ada.remember("A [Grace]", "B [Luigi]", "C [Oslo]")
+    ada.compress(passes=2)
+    listings = Listings(ada.database)
+    old = {node.id for node in ada.nodes("memory")}
+    rebuilding.rebuilt()
+    rebuilding.switch()
+    rebuilding.run()
+    # No pass has left anything of the new network: the old one is shown as it was.
+    shown = listings.fading(ada.agent_id, passes=9, limit=9)
+    assert {each.id for each in shown.memories} == old
+    assert not any(each.forgotten for each in shown.memories)
+
+    ada.compress(passes=2)
+    new = {node.id for node in ada.nodes("memory")}
+    shown = listings.fading(ada.agent_id, passes=9, limit=9)
+    assert {each.id for each in shown.memories} == new
+    assert old.isdisjoint(new)
+    assert not any(each.forgotten for each in shown.memories)
+    assert shown.left_out == 0
+    (switched,) = shown.switched_after
+    assert [each.number <= switched for each in shown.passes] == [True, True, False, False]
+    past = listings.network(ada.agent_id, number=switched, limit=99)
+    assert not any(node.forgotten for node in past.nodes)
+
+    # What is forgotten of the new one is said to be.
+    forget_focus(ada)
+    ada.compress(passes=200)
+    shown = listings.fading(ada.agent_id, passes=9, limit=9)
+    assert {each.id for each in shown.memories if each.forgotten} == new
+
+
+def test_a_preview_of_erasing_counts_what_the_network_has_forgotten(
+    ada: AgentUnderTest, rebuilding: Rebuilding
+) -> None:
+    job = ada.say("A [Grace]", "B [Luigi]")
+    ada.create(job)
+    asked = Which(message_ids=["m1", "m2"])
+    assert preview(ada.database, ada.agent_id, asked).forgotten == 0
+    rebuilding.rebuilt()
+    rebuilding.switch()
+    rebuilding.run()
+    condemned = preview(ada.database, ada.agent_id, asked)
+    assert (condemned.memories, condemned.entities, condemned.forgotten) == (2, 2, 0)
+    forget_focus(ada)
+    ada.compress(passes=300)
+    assert ada.nodes() == []
+    assert preview(ada.database, ada.agent_id, asked).forgotten == 4
 
 
 def test_a_drop_leaves_nothing_and_touches_nothing(

@@ -275,3 +275,46 @@ def test_a_quoted_newline_makes_no_entry_of_its_own(reader: Reader, talk: Stored
 
 def test_special_tokens_are_ordinary_text(reader: Reader, talk: Stored):
     check(reader, assemble(reader, "<|endoftext|> ferry <|im_start|>", session_id="now"))
+
+
+def test_words_are_said_once_however_a_memory_is_worded(reader: Reader, alice: Stored):
+    told = alice.say("We moved the harbour database yesterday.", session="old", state="made")
+    answer = alice.say("Which harbour database?", "assistant", session="old")
+    alice.remember(
+        "User: We moved the harbour database yesterday (2026-03-01).\n"
+        "Assistant: Which harbour database?",
+        [told, answer],
+        session="old",
+    )
+    alice.say("Where is the harbour database now?", session="before")
+    answered = assemble(reader, "Where is the harbour database now?", session_id="new")
+    check(reader, answered)
+    text = "\n".join(message.content or "" for message in answered.messages)
+    for once in ("moved the harbour database", "Which harbour", "Where is the harbour"):
+        assert text.count(once) == 1
+
+
+def test_filler_is_recent_but_not_retrieved(reader: Reader, talk: Stored):
+    for text in ("ok", "thanks!", "好的", "Thanks for the ferry tip, Ann!"):
+        talk.say(text, "assistant", session="older")
+    talk.say("ok", session="now")
+    asked = "ok thanks, and the ferry of Ann? 好的"
+    answer = assemble(reader, asked, session_id="now", explain=True)
+    check(reader, answer)
+    block = answer.messages[0].content or ""
+    assert "harbour ferry" in block
+    assert "ok" not in block.split()
+    assert "thanks!" not in block.split()
+    assert "好的" not in block
+    assert "ok" in [message.content for message in answer.messages]
+    assert answer.explain is not None
+    assert answer.explain["left_out_by_reason"]["trivial"] >= 3
+
+
+def test_filler_is_retrieved_where_it_is_stored_as_well(reader: Reader, talk: Stored):
+    talk.execute(
+        "INSERT INTO agent_setting (agent_id, parameters) VALUES (%s, '{\"skip_trivial\": false}')"
+    )
+    talk.say("ok then, thanks!", session="older")
+    answer = assemble(reader, "ok thanks", session_id="now")
+    assert "ok then, thanks!" in (answer.messages[0].content or "")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -138,6 +138,19 @@ class TestForgotten:
     def test_chinese_hints_are_told_in_chinese(self, reader: Reader, alice: Stored):
         alice.link(alice.entity("北京"), 99, "关于", hint="旅行计划")
         assert text(reader, "旅行") == "[遗忘] 关于：旅行计划"
+
+    def test_it_says_when_it_was_forgotten(self, reader: Reader, travel: Stored):
+        node = travel.remember("The hotel by the sea has a pool.", [1])
+        lisbon = travel.entity("Sintra")
+        travel.link(lisbon, node, hint="the hotel by the sea")
+        travel.forget(node)
+        travel.execute(
+            "UPDATE trail SET at = '2026-05-01T09:00:00Z' WHERE agent_id = %s AND node_id = %s"
+            " AND event = 'forgotten'",
+            node,
+        )
+        (gone,) = recall(reader, "hotel").forgotten
+        assert gone.forgotten_at == datetime(2026, 5, 1, 9, tzinfo=UTC)
 
     def test_it_is_restorable_while_its_messages_are_stored(self, reader: Reader, travel: Stored):
         said = [travel.say("The hotel is booked."), travel.say("Room with a view.")]

@@ -161,7 +161,9 @@ def test_where_no_trail_tells_the_tier_it_was_short(reader: Reader, forgotten: S
         ({"user_id": "ann"}, Miss.PENDING),
         ({"user_id": "ann", "session_id": "s1"}, Miss.PENDING),
         ({"user_id": "bob"}, Miss.NEVER_KNOWN),
-        ({"session_id": "s2"}, Miss.NEVER_KNOWN),
+        # It may be a long-term memory as soon as it is one: of those all sessions know.
+        ({"session_id": "s2"}, Miss.PENDING),
+        ({"user_id": "bob", "session_id": "s1"}, Miss.NEVER_KNOWN),
         ({"as_of": "2020-01-01T00:00:00Z"}, Miss.NEVER_KNOWN),
     ],
     ids=shown,

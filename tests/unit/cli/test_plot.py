@@ -14,7 +14,7 @@ from matplotlib.image import imread
 
 from memci.cli.network.fonts import Fonts
 from memci.cli.network.plot import plot
-from memci.cli.network.series import last_seen, medians, shares_of, sights_in
+from memci.cli.network.series import last_seen, medians, shares_of, sights_in, switches_in
 from memci.shapes.network import FadingAnswer
 from tests.support.command_line import environment
 from tests.support.networks import fading
@@ -52,6 +52,18 @@ def test_one_pass_is_drawn_as_points():
 
 def svg(answer: FadingAnswer) -> str:
     return plot(answer, "svg").decode()
+
+
+def test_a_plot_says_where_a_rebuilt_network_took_the_place_of_another():
+    whole = fading(3, 10)
+    first = whole.passes[0].number
+    switched = whole.model_copy(update={"switched_after": [first - 1, first + 4]})
+    assert switches_in(whole) == []
+    assert switches_in(switched) == [first + 4]
+    assert f"rebuilt after pass {first + 4}" in svg(switched)
+    assert "rebuilt" not in svg(whole)
+    # One line in each of the three panels.
+    assert svg(switched).count("#9467bd") - svg(whole).count("#9467bd") == 3
 
 
 @pytest.mark.parametrize(

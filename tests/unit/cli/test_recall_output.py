@@ -2,17 +2,40 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 
 from memci.cli.commands.recall import REASONS, cut_away, out_of_reach, print_recall
+from memci.domain.language import Language
 from memci.domain.memory.recall import Miss
 from memci.shapes.read import ForgottenMemory, RecallAnswer
 
 
+@pytest.mark.parametrize("language", Language)
 @pytest.mark.parametrize("miss", Miss)
-def test_every_miss_has_words(miss: Miss, capsys: pytest.CaptureFixture[str]):
-    print_recall(RecallAnswer(memories=[], forgotten=[], miss=miss, seq=1, pending=0))
-    assert REASONS[miss] in capsys.readouterr().out
+def test_every_miss_has_words(
+    miss: Miss, language: Language, capsys: pytest.CaptureFixture[str]
+) -> None:
+    empty = RecallAnswer(memories=[], forgotten=[], miss=miss, seq=1, pending=0)
+    print_recall(empty, language=language)
+    assert REASONS[language][miss] in capsys.readouterr().out
+
+
+def test_what_was_never_known_is_not_only_out_of_reach() -> None:
+    assert "reach" not in REASONS[Language.ENGLISH][Miss.NEVER_KNOWN]
+
+
+@pytest.mark.parametrize(
+    ("hint", "told"), [("to Lisbon", "[forgotten] about: "), ("去里斯本", "[遗忘] about：")]
+)
+def test_what_is_forgotten_says_when(
+    hint: str, told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    at = datetime(2026, 5, 1, 9, tzinfo=UTC)
+    gone = ForgottenMemory(relation="about", hint=hint, restorable=True, forgotten_at=at)
+    print_recall(RecallAnswer(memories=[], forgotten=[gone], miss=None, seq=1, pending=0))
+    assert capsys.readouterr().out == f"{told}{hint}\n    forgotten 2026-05-01 09:00:00\n"
 
 
 def test_the_reason_that_is_given_stands_for_the_general_one(capsys: pytest.CaptureFixture[str]):
@@ -23,6 +46,8 @@ def test_the_reason_that_is_given_stands_for_the_general_one(capsys: pytest.Capt
 
 
 def test_out_of_reach_names_the_depth_and_the_filter_that_kept_it_away():
+    assert out_of_reach(3, [], Language.CHINESE).endswith("：比 --depth 3 更远")
+    assert "名为 属于 的关联" in out_of_reach(2, ["属于"], Language.CHINESE)
     assert out_of_reach(3, []).endswith(": farther than --depth 3")
     assert out_of_reach(2, ["nonsuch"]).endswith(
         ": no links named nonsuch (--relation) lead to it within depth 2"

@@ -1,0 +1,16 @@
+"""What retrieval may hand back."""
+
+from __future__ import annotations
+
+from memci.domain.context.candidate import understood
+from tests.support.talk import message
+
+
+def test_a_cosine_of_a_language_that_the_model_does_not_read_finds_nothing() -> None:
+    chinese = message(1, "明天早上八点坐渡轮去香港。", dense=0.9)
+    english = message(2, "The ferry leaves at eight.", dense=0.9)
+    mixed = message(3, "用 PostgreSQL 的 migration tool to move the orders table", dense=0.9)
+    assert understood(chinese, "all-MiniLM-L6-v2").dense is None
+    assert understood(english, "all-MiniLM-L6-v2") is english
+    assert understood(mixed, "all-MiniLM-L6-v2") is mixed
+    assert understood(chinese, "paraphrase-multilingual-MiniLM-L12-v2") is chinese
