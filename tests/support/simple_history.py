@@ -5,12 +5,11 @@ As ``simple_network``: with none of memci's own code.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from tests.support.simple_network import SimpleNetwork
+from tests.support.simple_network import SimpleNetwork, spoken
 
 
 class SimpleErasure(NamedTuple):
@@ -43,7 +42,7 @@ class SimpleHistory(SimpleNetwork):
         return stored and not (i in self.nodes or was.entity or i in self.restored or told)
 
     def restore(self, i: int) -> None:
-        self.make([self.ever[i].seqs])
+        self.make([self.ever[i].parts], restored=True)
         if not self._may_be_restored(i):
             self.restored.add(i)  # else there was no room for it
 
@@ -72,7 +71,7 @@ class SimpleHistory(SimpleNetwork):
     def _tell_the_same(self, i: int, other: int) -> bool:
         one, two = self.nodes[i], self.nodes[other]
         known = one.compared and two.compared
-        return not known and one.session == two.session and _words(one.text) == _words(two.text)
+        return not known and one.session == two.session and spoken(one.text) == spoken(two.text)
 
     def _merge(self, group: Sequence[int]) -> None:
         """Put one memory in their place, with the links of all: of two the stronger."""
@@ -84,6 +83,7 @@ class SimpleHistory(SimpleNetwork):
                 parts[0],
                 born_length=max(each.born_length for each in parts),
                 seqs=tuple(sorted({seq for each in parts for seq in each.seqs})),
+                parts=tuple(seq for each in parts for seq in each.parts),
                 scans=max(each.scans for each in parts),
             )
         )
@@ -152,7 +152,3 @@ class SimpleHistory(SimpleNetwork):
     def _is_named(self, entity: str, by: int) -> bool:
         text = self.told(self.nodes[by].seqs) if not self.nodes[by].entity else ""
         return entity in " ".join(text.casefold().split())
-
-
-def _words(text: str) -> list[str]:
-    return re.findall(r"[a-z0-9]+|[\u4e00-\u9fff]", text.casefold())

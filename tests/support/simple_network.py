@@ -8,8 +8,8 @@ from __future__ import annotations
 import copy
 import math
 import re
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
 
 @dataclass
@@ -25,6 +25,7 @@ class SimpleNode:
     session: str | None
     entity: str | None  # its name in small letters, if it is one
     seqs: tuple[int, ...]  # the messages that it was made of
+    parts: tuple[int, ...] = ()  # those of the memories that were merged into it, one by one
     scans: int = 0
     last_pass: int = 0
     short: bool = False  # a memory of the short tier, and if it was compared with the others
@@ -64,43 +65,52 @@ class SimpleNetwork:
         first = self.last_seq - len(texts) + 1
         self.make([(seq,) for seq in range(first, self.last_seq + 1)])
 
-    def make(self, origins: Sequence[tuple[int, ...]]) -> None:
+    def make(self, origins: Sequence[tuple[int, ...]], *, restored: bool = False) -> None:
         """Make a memory of each of these sets of messages, in order, and wish for a pass (M16)."""
         self.wished += 1
-        spared = [self._last_of(self.messages[seqs[0]].session) for seqs in origins]
-        for seqs in origins:
-            keys = {self.key(name) for name in [*self._names(seqs), self._stand_in(seqs)]}
+        spared = [self._last_of(self._session(parts)) for parts in origins]
+        for parts in origins:
+            keys = {self.key(name) for name in [*self._names(parts), self._stand_in(parts)]}
             spared += [i for i, node in self.nodes.items() if node.entity in keys]
         if self.capacity:
             unbounded = copy.deepcopy(self)
-            unbounded._make(origins)
+            unbounded._make(origins, restored)
             self.room = self._make_room(unbounded.last_id - self.last_id, spared)
-        self._make(origins)
+        self._make(origins, restored)
         self.room = math.inf
 
-    def _make(self, origins: Sequence[tuple[int, ...]]) -> None:
+    def _make(self, origins: Sequence[tuple[int, ...]], restored: bool) -> None:
         before: dict[str | None, int | None] = {}
-        for seqs in origins:
-            session = self.messages[seqs[0]].session
+        for parts in origins:
+            session = self._session(parts)
             before.setdefault(session, self._last_of(session))
-            names = self._names(seqs)
-            self._turn_to(names if names or self.focus else [self._stand_in(seqs)], seqs)
+            names = self._names(parts)
+            mentioned = names if names or self.focus else [self._stand_in(parts)]
+            (self._turn_aside if restored else self._turn_to)(mentioned, parts)
+            joined = self._known_or_new(names, parts) if restored else []
             if self.room:
-                before[session] = self._add_memory(seqs, before[session])
+                before[session] = self._add_memory(parts, [*self.focus, *joined], before[session])
 
-    def told(self, seqs: Sequence[int]) -> str:
-        return "\n".join(self.messages[seq].text for seq in seqs)
+    def told(self, parts: Sequence[int]) -> str:
+        """Return what messages say, those that say the same as an earlier one left out."""
+        said: dict[tuple[str, ...], str] = {}
+        for seq in parts:
+            said.setdefault(tuple(spoken(self.messages[seq].text)), self.messages[seq].text)
+        return "\n".join(said.values())
+
+    def _session(self, parts: Sequence[int]) -> str | None:
+        return self.messages[min(parts)].session
 
     def key(self, name: str) -> str:
         return name.casefold()
 
-    def _names(self, seqs: Sequence[int]) -> list[str]:
-        text = self.told(seqs)
+    def _names(self, parts: Sequence[int]) -> list[str]:
+        text = self.told(parts)
         keywords = [w.lower() for w in re.findall(r"[A-Za-z0-9]+", text) if len(w) > 3]
         return re.findall(r"\[(.+?)\]", text) or keywords[:1]
 
-    def _stand_in(self, seqs: Sequence[int]) -> str:
-        return " ".join(self.told(seqs)[:40].split())
+    def _stand_in(self, parts: Sequence[int]) -> str:
+        return " ".join(self.told(parts)[:40].split())
 
     def _last_of(self, session: str | None) -> int | None:
         """Return the memory of a session that goes on to its latest message."""
@@ -122,18 +132,26 @@ class SimpleNetwork:
         self.room = math.inf
         return entered
 
-    def _turn_to(self, names: Sequence[str], seqs: tuple[int, ...]) -> None:
-        named = {self.key(name): name for name in reversed(names)}
+    def _turn_to(self, names: Sequence[str], parts: tuple[int, ...]) -> None:
+        """Make these the newest of the focus."""
         wanted = list(dict.fromkeys(map(self.key, names)))[: self.focus_limit]
-        living = {node.entity: i for i, node in self.nodes.items() if node.entity}
         stay = [i for i in self.focus if self.nodes[i].entity not in wanted]
-        after: list[int | str] = [*stay, *(living.get(key, key) for key in reversed(wanted))]
-        after = after[len(after) - min(len(after), self.focus_limit) :]
+        after = [*stay, *self._nodes_of(reversed(wanted))]
+        self._focus_on(after[len(after) - min(len(after), self.focus_limit) :], names, parts)
+
+    def _turn_aside(self, names: Sequence[str], parts: tuple[int, ...]) -> None:
+        """Give these what is free of the focus, behind all that is talked about."""
+        there = {self.nodes[i].entity for i in self.focus}
+        new = [key for key in dict.fromkeys(map(self.key, names)) if key not in there]
+        behind = list(self._nodes_of(new[: self.focus_limit - len(self.focus)]))
+        self._focus_on([*reversed(behind), *self.focus], names, parts)
+
+    def _focus_on(
+        self, after: Sequence[int | str], names: Sequence[str], parts: tuple[int, ...]
+    ) -> None:
         entering = [i for i in after if isinstance(i, int) and i not in self.focus]
         self.focus = [
-            self._add(SimpleNode(named[i], len(named[i]), None, i, seqs))
-            if isinstance(i, str)
-            else i
+            self._add_entity(i, names, parts) if isinstance(i, str) else i
             for i in after
             if isinstance(i, int) or self._take_room()
         ]
@@ -141,13 +159,29 @@ class SimpleNetwork:
             if set(link) & set(entering):
                 self.links[link] = 1.0
 
-    def _add_memory(self, seqs: tuple[int, ...], before: int | None) -> int:
-        text = self.told(seqs)
+    def _known_or_new(self, names: Sequence[str], parts: tuple[int, ...]) -> list[int]:
+        """Return the nodes of entities, in the focus or not; of the last slot nothing is made."""
+        return [
+            self._add_entity(i, names, parts) if isinstance(i, str) else i
+            for i in self._nodes_of(dict.fromkeys(map(self.key, names)))
+            if isinstance(i, int) or (self.room > 1 and self._take_room())
+        ]
+
+    def _nodes_of(self, keys: Iterable[str]) -> Iterator[int | str]:
+        """Yield the living nodes of entities, and the key of each that has none."""
+        living = {node.entity: i for i, node in self.nodes.items() if node.entity}
+        return (living.get(key, key) for key in keys)
+
+    def _add_entity(self, key: str, names: Sequence[str], parts: tuple[int, ...]) -> int:
+        name = next(each for each in names if self.key(each) == key)
+        return self._add(SimpleNode(name, len(name), None, key, _seqs(parts)))
+
+    def _add_memory(self, parts: tuple[int, ...], joined: Sequence[int], before: int | None) -> int:
+        text = self.told(parts)
         self._take_room()
-        new = self._add(
-            SimpleNode(text, len(text), self.messages[seqs[0]].session, None, seqs, short=True)
-        )
-        for point in self.focus:
+        born = SimpleNode(text, len(text), self._session(parts), None, _seqs(parts), parts)
+        new = self._add(replace(born, short=True))
+        for point in joined:
             self.links[new, point] = self.links[point, new] = 1.0
         if before:
             self.links[new, before] = self.links[before, new] = self.initial
@@ -237,3 +271,11 @@ class SimpleNetwork:
 
     def _own(self, i: int) -> Iterator[tuple[int, int]]:
         return (link for link in self.links if link[0] == i)
+
+
+def spoken(text: str) -> list[str]:
+    return re.findall(r"[a-z0-9]+|[\u4e00-\u9fff]", text.casefold())
+
+
+def _seqs(parts: Iterable[int]) -> tuple[int, ...]:
+    return tuple(sorted(set(parts)))
