@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 from uuid import UUID, uuid4
 
 from memci.errors import DatabaseBusyError
@@ -36,12 +37,14 @@ oldest AS (
     ORDER BY wake_at LIMIT (SELECT greatest(1, lanes / {_SHARERS}) FROM waiting)
     FOR UPDATE SKIP LOCKED),
 due AS (
-    SELECT * FROM named UNION SELECT * FROM oldest)
-UPDATE lane
-SET fence = fence + 1, lease_owner = %(nonce)s, wake_at = NULL,
-    lease_until = now() + %(lease_ms)s * interval '1 ms'
-FROM due WHERE lane.agent_id = due.agent_id
-RETURNING lane.agent_id, fence, due.wake_at, (SELECT lanes FROM waiting)
+    SELECT * FROM named UNION SELECT * FROM oldest),
+taken AS (
+    UPDATE lane
+    SET fence = fence + 1, lease_owner = %(nonce)s, wake_at = NULL,
+        lease_until = now() + %(lease_ms)s * interval '1 ms'
+    FROM due WHERE lane.agent_id = due.agent_id
+    RETURNING lane.agent_id, fence, due.wake_at)
+SELECT agent_id, fence, wake_at, lanes FROM waiting LEFT JOIN taken ON true
 """  # noqa: S608 - a constant of this module
 _CLAIM_COMPRESS = f"""
 WITH named AS (
@@ -54,13 +57,40 @@ oldest AS (
     ORDER BY compress_at LIMIT 1 FOR UPDATE SKIP LOCKED),
 due AS (
     SELECT * FROM named UNION ALL
-    SELECT * FROM oldest WHERE NOT EXISTS (SELECT FROM named))
+    SELECT * FROM oldest WHERE NOT EXISTS (SELECT FROM named)),
+taken AS (
+    UPDATE lane
+    SET fence = fence + 1, lease_owner = %(nonce)s, compress_at = NULL,
+        lease_until = now() + %(lease_ms)s * interval '1 ms'
+    FROM due WHERE lane.agent_id = due.agent_id
+    RETURNING lane.agent_id, fence, due.compress_at)
+SELECT agent_id, fence, taken.compress_at, waiting.lanes
+FROM (SELECT count(*) AS lanes FROM (
+          SELECT FROM lane WHERE compress_at IS NOT NULL AND {_FREE} LIMIT 1) AS due) AS waiting
+LEFT JOIN taken ON true
+"""  # noqa: S608 - a constant of this module
+# For those who wait for a lane that is locked: a frozen process may hold it for long.
+_BRIEFLY = "SET LOCAL lock_timeout = '2s'"
+# Lanes are due, and all of them are locked: most often one more message is being appended to an
+# agent, whose token is already here. It would be the only one, so what locks is waited for; of one
+# lane, and with none held, so that nobody waits for the other.
+_CLAIM_LOCKED = f"""
+WITH due AS (
+    SELECT agent_id, {{due_at}} AS since FROM lane
+    WHERE {{due_at}} IS NOT NULL AND {_FREE} AND agent_id = coalesce(
+        (SELECT agent_id FROM lane
+         WHERE agent_id = %(hint)s AND {{due_at}} IS NOT NULL AND {_FREE}),
+        (SELECT agent_id FROM lane
+         WHERE {{due_at}} IS NOT NULL AND {_FREE} ORDER BY {{due_at}} LIMIT 1))
+    FOR UPDATE)
 UPDATE lane
-SET fence = fence + 1, lease_owner = %(nonce)s, compress_at = NULL,
+SET fence = fence + 1, lease_owner = %(nonce)s, {{due_at}} = NULL,
     lease_until = now() + %(lease_ms)s * interval '1 ms'
 FROM due WHERE lane.agent_id = due.agent_id
-RETURNING lane.agent_id, fence, due.compress_at, 1
+RETURNING lane.agent_id, fence, due.since
 """  # noqa: S608 - a constant of this module
+_CLAIM_LOCKED_DUE = _CLAIM_LOCKED.format(due_at="wake_at")
+_CLAIM_LOCKED_COMPRESS = _CLAIM_LOCKED.format(due_at="compress_at")
 # For an agent whose first message came over the broker: its lane is made here.
 _CLAIM_NAMED = """
 INSERT INTO lane AS lane (agent_id, fence, lease_owner, lease_until)
@@ -86,7 +116,6 @@ UPDATE lane SET lease_owner = NULL, lease_until = NULL, wake_at = coalesce(lane.
 FROM back WHERE lane.agent_id = back.agent_id
 """
 # While a lane is locked nobody takes it over; meanwhile the other leases must not run out.
-_BRIEFLY = "SET LOCAL lock_timeout = '2s'"
 _RENEW = """
 WITH held AS (
     SELECT agent_id
@@ -129,11 +158,17 @@ class Claims:
 
         Where few are due it takes fewer: lanes that one thread holds wait for each other.
         """
-        return self._claim(_CLAIM_DUE, hint, most)
+        due = self._claim(_CLAIM_DUE, hint, most)
+        if due.claimed or not due.more:
+            return due
+        return Due(self._claim_locked(_CLAIM_LOCKED_DUE, hint), more=False)
 
     def compress(self, hint: str | None) -> Claimed | None:
         """Take one lane that wants compression: the named one, else the oldest."""
-        claimed = self._claim(_CLAIM_COMPRESS, hint, 1).claimed
+        due = self._claim(_CLAIM_COMPRESS, hint, 1)
+        claimed = due.claimed
+        if due.more and not claimed:
+            claimed = self._claim_locked(_CLAIM_LOCKED_COMPRESS, hint)
         return claimed[0] if claimed else None
 
     def named(self, agent_id: str) -> Claimed | None:
@@ -177,13 +212,28 @@ class Claims:
         nonce = uuid4()
         values = {"hint": hint, "most": most, "nonce": nonce, "lease_ms": self._lease_ms}
         rows = self._database.lane_flight(statement, values)
-        claimed = [
-            Claimed(Lease(self._database, agent_id, fence, nonce), since)
-            for agent_id, fence, since, _ in rows
-        ]
+        claimed = self._claimed([row[:3] for row in rows if row[0] is not None], nonce)
         first = datetime.min.replace(tzinfo=UTC)
         claimed.sort(key=lambda each: (each.lease.agent_id != hint, each.waiting_since or first))
-        return Due(claimed, more=any(waiting > len(rows) for *_, waiting in rows))
+        return Due(claimed, more=any(waiting > len(claimed) for *_, waiting in rows))
+
+    def _claim_locked(self, statement: str, hint: str | None) -> list[Claimed]:
+        """Take one due lane as soon as it is not locked; none, if that is not soon."""
+        nonce = uuid4()
+        values = {"hint": hint, "nonce": nonce, "lease_ms": self._lease_ms}
+        with (
+            suppress(DatabaseBusyError),
+            self._database.lane_transaction(durable=False) as connection,
+        ):
+            connection.exec_driver_sql(_BRIEFLY)
+            return self._claimed(connection.exec_driver_sql(statement, values), nonce)
+        return []
+
+    def _claimed(self, rows: Iterable[Any], nonce: UUID) -> list[Claimed]:
+        return [
+            Claimed(Lease(self._database, agent_id, fence, nonce), since)
+            for agent_id, fence, since in rows
+        ]
 
 
 def _columns(leases: Sequence[Lease]) -> tuple[list[str], list[int], list[UUID]]:

@@ -71,6 +71,38 @@ def test_lanes_that_may_not_run_are_no_reason_to_come_back(database, claims):
     assert not found.more
 
 
+@pytest.mark.parametrize("due", ["wake_at", "compress_at"])
+@pytest.mark.parametrize("hint", ["a1", "another", None])
+def test_a_lane_that_is_being_appended_to_is_waited_for(database_url, database, claims, due, hint):
+    """Its only token may be the one that is here: the append finds it woken, and publishes none."""
+    make_due(database, 1)
+    with database.lane_transaction() as connection:
+        connection.exec_driver_sql("UPDATE lane SET compress_at = now(), wake_at = now()")
+
+    def claim():
+        if due == "wake_at":
+            return taken(claims.due(hint, 16))
+        claimed = claims.compress(hint)
+        return [claimed.lease.agent_id] if claimed else []
+
+    with ThreadPoolExecutor() as pool, open_database(database_url) as watching:
+        with database.lane_transaction() as append:
+            append.exec_driver_sql("UPDATE lane SET message_seq = message_seq + 1")
+            claiming = pool.submit(claim)
+            wait_until(lambda: waiting_for_locks(watching) or claiming.done(), "it waits")
+        assert claiming.result() == ["a1"]
+    assert not claims.due("a1", 16).claimed or due == "compress_at"
+
+
+def test_a_lane_that_stays_locked_is_left_to_the_sweeper(database, claims):
+    make_due(database, 2)
+    with database.lane_transaction() as frozen:
+        frozen.exec_driver_sql("SELECT FROM lane FOR UPDATE")
+        found = claims.due("a1", 16)
+    assert not found.claimed
+    assert not found.more
+
+
 def test_what_is_given_back_keeps_its_place(database, claims):
     make_due(database, 16)
     first = claims.due(None, 16)
