@@ -12,7 +12,7 @@ from memci.cli.output import bar, shortened
 
 DECAY_RATE = 0.85
 _MOST_PASSES = 40
-_PASSES_AFTER = 3  # after each agent has forgotten what it was to forget
+_PASSES_AFTER = 1  # after an agent has forgotten what it was to forget
 _SHOW_EVERY = 4
 _LINE = 96
 _BAR_CELLS = 24
@@ -66,6 +66,16 @@ class Watch:
         gone = bool(asked.forgotten) and not asked.memories
         self.passes.append(Pass(number, len(nodes), sum(node.length for node in nodes), gone))
 
+    @property
+    def enough(self) -> bool:
+        """Whether it has forgotten what it was to, for some passes now, and knows that it did."""
+        return sum(each.forgotten for each in self.passes) > _PASSES_AFTER
+
+    def is_shown(self, index: int) -> bool:
+        """Tell whether a pass is shown: every few, and the last."""
+        last = len(self.passes) - 1
+        return index == last or (index < last and index % _SHOW_EVERY == 0)
+
     def row(self, index: int) -> tuple[object, ...]:
         """Return a pass as a line of the table."""
         done = self.passes[index]
@@ -81,7 +91,7 @@ class Watch:
 
 
 def forget(cast: Sequence[Player], screen: Screen) -> None:
-    """Run passes over both networks until something old is forgotten."""
+    """Run passes over each network until something old is forgotten."""
     screen.act("Forget", "compression passes: links decay, memories that lean on them shrink")
     screen.say(
         f"A link keeps {DECAY_RATE} of its strength per pass here (decay_rate; the default is "
@@ -90,14 +100,11 @@ def forget(cast: Sequence[Player], screen: Screen) -> None:
     watches = [Watch(player) for player in cast]
     with ThreadPoolExecutor(len(cast)) as threads, screen.waiting("passes …"):
         for _ in range(_MOST_PASSES):
-            list(threads.map(Watch.run_pass, watches))
-            if _enough(watches):
-                break
-    last = len(watches[0].passes) - 1
-    shown = [index for index in range(last) if index % _SHOW_EVERY == 0] + [last]
+            list(threads.map(Watch.run_pass, [each for each in watches if not each.enough]))
+    longest = max(len(each.passes) for each in watches)
     screen.table(
         ("lane", "pass", "memories", "forgotten", "of their text is left"),
-        [watch.row(index) for index in shown for watch in watches],
+        [watch.row(at) for at in range(longest) for watch in watches if watch.is_shown(at)],
     )
     for watch in watches:
         screen.heading(f"One memory of {watch.player.name}, each time that it shrank")
@@ -105,8 +112,3 @@ def forget(cast: Sequence[Player], screen: Screen) -> None:
             ("pass", "importance", "characters", "content"),
             [(*sight[:3], shortened(sight.content, _LINE)) for sight in watch.sights],
         )
-
-
-def _enough(watches: Sequence[Watch]) -> bool:
-    """Tell whether all have forgotten what they were to, for some passes now."""
-    return all(sum(each.forgotten for each in watch.passes) > _PASSES_AFTER for watch in watches)

@@ -136,7 +136,7 @@ class _Choice:
             if after is not None:
                 text = self._set_off(text, at, after)
             if before is not None:
-                parts.append(_gap(before, clause, self.language))
+                parts.append(_gap(before, clause, self.language, parts[-1]))
             if clause.turn in self.labelled and (before is None or before.turn != clause.turn):
                 parts.append(clause.label)
             parts.append(text)
@@ -173,9 +173,10 @@ class _Choice:
         return 0 < len(clause.label) <= _LABEL_SHARE * self.target
 
 
-def _gap(before: Clause, after: Clause, language: Language) -> str:
+def _gap(before: Clause, after: Clause, language: Language, written: str) -> str:
+    """Return what stands between two clauses; ``written`` is the first with its mark."""
     if before.line != after.line:
         return "\n"
     if language is not Language.CHINESE:
         return " "
-    return " " if before.text[-1:].isascii() and after.text[:1].isascii() else ""
+    return " " if written[-1:].isascii() and after.text[:1].isascii() else ""

@@ -16,6 +16,8 @@ _TOLD_WHOLE = 1.1
 _MOST_WORDS = 120
 # A clause that denies something is cut only if this share of what it tells is kept.
 _DENIAL_KEPT = 0.75
+# A number counts what follows it only if that tells more than this: not "28 today".
+_COUNTED = 2.0
 # A conjunction before this word joins those of whom the clause tells.
 _LAST_OF_SUBJECT = 4
 
@@ -55,6 +57,8 @@ def excerpt(text: str, words: Sequence[Word], room: int) -> str:
             continue
         if first and is_joined(text, words[first - 1], opening):
             continue
+        if first and _is_its_number(text, words, first):
+            continue
         if says_who:
             _offer_parts(best, text, words, (0, max(least, doers)), room, ends, _TOLD_WHOLE)
         else:
@@ -64,6 +68,19 @@ def excerpt(text: str, words: Sequence[Word], room: int) -> str:
         _offer_what_they_did(best, text, words, doers, room, ends)
     enough = _DENIAL_KEPT * sum(word.weight for word in words) if negations else 0.0
     return best.text if best.value >= enough else ""
+
+
+def _is_its_number(text: str, words: Sequence[Word], at: int) -> bool:
+    """Say whether a word is the number of the thing before it, as in "tram 28 today"."""
+    before, word = words[at - 1], words[at]
+    after = words[at + 1] if at + 1 < len(words) else None
+    counts = (
+        after is not None
+        and after.weight > _COUNTED
+        and not MARK.search(text, word.end, after.start)
+    )
+    follows = before.weight > 0 and text[before.end : word.start] in {"", " "}
+    return word.text.isdigit() and follows and not counts
 
 
 def _offer_parts(

@@ -61,6 +61,8 @@ def _words_of(candidate: Candidate) -> Iterator[tuple[_Kind, Word]]:
     for at, unit in enumerate(units[:first]):
         if is_finite(unit):
             yield _Kind.VERB, unit
+        elif unit.text.isdigit():
+            yield _Kind.INSIDE, unit  # of nothing that is named
         else:
             yield (_Kind.JOINED if _has_company(units, at) else _Kind.NAMED), unit
     for unit in units[first : first + 1]:

@@ -83,6 +83,9 @@ def ends_of(text: str, words: Sequence[Word]) -> list[bool]:
     """For each word, whether a phrase may end with it."""
     ends = [
         bool(MARK.search(text, word.end, after.start))
+        # A note can be left out, and so can the day on which it is told.
+        or after.text.startswith(("(", "（"))
+        or after.key in {"today", "tonight"}
         or (
             (after.weight <= 0 or _may_end(word.text))
             and after.key not in _GOES_ON

@@ -279,3 +279,27 @@ def test_in_chinese_what_is_told_is_not_asked(compressor):
 )
 def test_in_chinese_what_the_speaker_did_is_kept_before_praise(compressor, text, kept, target):
     assert kept in compressor.compress(text, target)
+
+
+@pytest.mark.parametrize(
+    ("room", "left"),
+    [
+        (50, "User: Someone left a yellow umbrella on tram 28."),
+        (38, "User: Yellow umbrella on tram 28."),
+        (26, "User: Umbrella on tram 28."),
+    ],
+)
+def test_the_day_on_which_it_was_said_goes_before_what_was_said(compressor, room, left):
+    text = "User: Someone left a yellow umbrella on tram 28 today (2026-03-01)."
+    assert compressor.compress(text, room) == left
+
+
+def test_no_number_is_left_without_its_thing(compressor):
+    assert compressor.compress("User: Tram 28 today.", 14) == "User: Tram 28."
+    assert compressor.compress("User: Tram 28 today.", 11) == "User: Tram"
+
+
+def test_what_is_written_in_two_scripts_keeps_its_blanks(compressor):
+    text = "11月9日–15日去厦门， 票价120元， the red kayak. we meet on Friday (2026-10-30) at"
+    assert "元.we" not in compressor.compress(text, 56)
+    assert "元. we" in compressor.compress(text, 56)
