@@ -11,6 +11,7 @@
     │   └── ErasedError           … because a message in it was erased for good
     ├── UnauthorizedError         no key, or a key that we do not know
     ├── ForbiddenError            the key may not do this
+    ├── RefusedError              a page may not be changed in this way; nothing was
     ├── RateLimitedError          the key has used up its rate
     ├── UnavailableError          a part that we need does not answer; try again
     │   ├── DatabaseUnavailableError
@@ -93,6 +94,10 @@ class UnauthorizedError(MemciError):
 
 class ForbiddenError(MemciError):
     """This API key may not do that."""
+
+
+class RefusedError(MemciError):
+    """The page may not be changed in this way."""
 
 
 class RateLimitedError(MemciError):

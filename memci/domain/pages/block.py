@@ -1,0 +1,133 @@
+"""The block of text that stands for one page in a window (P11).
+
+Every block begins with a heading mark and ends with a blank line: only there do token counts add
+up (P12). What pages hold is untrusted: titles are one line, and messages are fenced, so that none
+can look like another page.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TypeAlias
+
+from memci.domain.message import Message
+from memci.domain.pages.labels import Labels
+from memci.domain.pages.page import Page
+from memci.domain.pages.tree import SegmentKind, Tree
+
+_DEEPEST = 6  # headings of Markdown have no more levels
+_MOST_LISTED = 10
+_FENCE = re.compile(r"`{3,}")
+
+
+class Format(StrEnum):
+    """How a window is written."""
+
+    MARKDOWN = "markdown"
+    TEXT = "text"
+    NATIVE = "native"  # expanded interactions keep their own roles, as separate messages
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What an expanded page shows: an interaction's messages, or a note's own text."""
+
+    messages: Sequence[Message] = ()
+    text: str = ""
+
+
+Reads: TypeAlias = Callable[[Page], Held]
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """Writes blocks in one format, in the agent's language."""
+
+    format: Format
+    labels: Labels
+
+    def block(self, tree: Tree, page: Page, level: int, reads: Reads) -> str:
+        """Return the block of a page that can be seen, without those of the pages below it."""
+        parts = [self._heading(tree, page, level)]
+        if tree.clock.archive is not None and page.parent == tree.clock.archive:
+            parts += self._entries(page)
+        elif page.index == tree.clock.archive:
+            parts.append(self.labels.archive_says)
+        elif page.description:
+            parts.append(page.description)
+        if page.expanded and not page.is_folder and self._shows_text(tree, page):
+            parts += self._held(tree, page, reads(page))
+        return "\n\n".join(parts) + "\n\n"
+
+    def notice(self, collapsed: Sequence[str]) -> str:
+        """Return the line that says what was collapsed (P13); empty when nothing was."""
+        if not collapsed:
+            return ""
+        listed = [*collapsed[:_MOST_LISTED], *(["…"] if len(collapsed) > _MOST_LISTED else [])]
+        said = self.labels.collapsed.format(len(collapsed), ", ".join(listed))
+        return f"{self._mark(1)} {said}\n\n"
+
+    def _heading(self, tree: Tree, page: Page, level: int) -> str:
+        name = page.name or self._usual_name(tree, page)
+        state = self._state(tree, page)
+        return f"{self._mark(level)} [{page.index}] {name} ({state})"
+
+    def _mark(self, level: int) -> str:
+        return ("=" if self.format is Format.TEXT else "#") * min(level, _DEEPEST)
+
+    def _usual_name(self, tree: Tree, page: Page) -> str:
+        if page.index == tree.clock.archive:
+            return self.labels.archive
+        kind = tree.segment_of(page).kind
+        return self.labels.system if kind is SegmentKind.SYSTEM else self.labels.conversation
+
+    def _state(self, tree: Tree, page: Page) -> str:
+        labels = self.labels
+        if tree.clock.archive is not None and page.parent == tree.clock.archive:
+            recalls = page.recalls
+            if not recalls.count:
+                return labels.never_recalled
+            return labels.recalled.format(recalls.count, recalls.last_at)
+        kind = labels.folder if page.is_folder else labels.page
+        if page.expanded:
+            return f"{kind}, {labels.expanded}"
+        if page.is_folder:
+            return f"{kind}, {labels.folder_hidden.format(tree.count(page.index))}"
+        return f"{kind}, {labels.page_hidden}"
+
+    def _entries(self, page: Page) -> list[str]:
+        lines = [page.description] if page.description else []
+        return (
+            ["\n".join([*lines, *(f"- {each}" for each in page.entries)])]
+            if page.entries
+            else lines
+        )
+
+    def _shows_text(self, tree: Tree, page: Page) -> bool:
+        """Tell whether a page's text stands in its block: not where it has messages of its own."""
+        if tree.clock.archive is not None and page.parent == tree.clock.archive:
+            return False
+        return self.format is not Format.NATIVE or page.span is None or not page.span.number
+
+    def _held(self, tree: Tree, page: Page, held: Held) -> list[str]:
+        if tree.segment_of(page).kind is SegmentKind.SYSTEM:
+            texts = [held.text, *(message.text for message in held.messages)]
+            return [text.strip() for text in texts if text.strip()]
+        if held.text:
+            return [_fenced("", held.text)]
+        return [_fenced(self._speaker(each), each.text) for each in held.messages if each.text]
+
+    def _speaker(self, message: Message) -> str:
+        role = self.labels.roles[message.role.value]
+        name = re.sub(r"[\s`]+", " ", message.name or "").strip()
+        return f"{role} {name}".strip()
+
+
+def _fenced(label: str, text: str) -> str:
+    """Fence a text by more backticks than it has anywhere in a row."""
+    longest = max((len(match[0]) for match in _FENCE.finditer(text)), default=2)
+    fence = "`" * (longest + 1)
+    return f"{fence}{label}\n{text}\n{fence}"

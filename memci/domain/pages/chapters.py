@@ -1,0 +1,157 @@
+"""Interactions become pages, and pages move from the active chapter through the archive (P6 to P9).
+
+A pure function of what was said: settling messages one by one or many at once gives the same tree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from memci.domain.message import Message, Role
+from memci.domain.pages.operations import take_out
+from memci.domain.pages.page import Page, PageKind, Recalls, Span, one_line
+from memci.domain.pages.rules import PageRules
+from memci.domain.pages.tree import SYSTEM, USER, Tree
+
+# Tokens of a page's line on the Contents Page, with its entries.
+LineTokens = Callable[[Page], int]
+
+# What stands in for a name and for the summary of an entry until a small model has made one (P6).
+_LONGEST_STAND_IN = 80
+
+
+def settle(tree: Tree, said: Iterable[Message], rules: PageRules, line_tokens: LineTokens) -> None:
+    """Take messages that are not on any page yet into the tree, in the order of their seqs."""
+    for message in said:
+        if message.role is Role.SYSTEM:
+            _add_system_page(tree, message)
+        elif _goes_on(tree, message):
+            _extend(tree, message)
+        else:
+            _begin(tree, message)
+            keep(tree, message.session_id, rules, line_tokens)
+        tree.clock = replace(tree.clock, settled_seq=message.seq)
+
+
+def keep(tree: Tree, session_id: str | None, rules: PageRules, line_tokens: LineTokens) -> None:
+    """Archive what is over the active chapter's length, and let old lines leave (P7, P8)."""
+    chapter = sorted(
+        tree.chapter(session_id), key=lambda page: (page.recalls.entered_at, page.place)
+    )
+    for page in chapter[: -rules.active_pages]:
+        _archive(tree, page)
+    if tree.clock.archive is None:
+        return
+    now = tree.clock.interactions
+    for page in tree.children(tree.clock.archive):
+        if _is_over(page.recalls, now, rules):
+            take_out(tree, page)
+    _fit(tree, tree.clock.archive, rules, line_tokens)
+
+
+def entry(message: Message) -> str:
+    """Return the line that stands for a message on the Contents Page until it is summed up (P7)."""
+    text = one_line(message.text, _LONGEST_STAND_IN)
+    return f"{message.role.value}: {text}"
+
+
+def _goes_on(tree: Tree, message: Message) -> bool:
+    """Tell whether a message belongs to its session's current interaction (P6)."""
+    latest = tree.latest(message.session_id)
+    if latest is None or latest.span is None:
+        return False
+    return message.role is not Role.USER or not latest.span.answered
+
+
+def _begin(tree: Tree, message: Message) -> None:
+    number = tree.clock.interactions + 1
+    tree.clock = replace(tree.clock, interactions=number)
+    tree.add_page(
+        Page(
+            index="",
+            kind=PageKind.DETAIL,
+            segment=USER,
+            parent=tree.segments[USER].root,
+            place=0,
+            name=one_line(message.text, _LONGEST_STAND_IN) or message.role.value,
+            expanded=True,
+            span=_span(message, number),
+            entries=(entry(message),),
+            recalls=Recalls(entered_at=number),
+        )
+    )
+
+
+def _extend(tree: Tree, message: Message) -> None:
+    page = tree.latest(message.session_id)
+    if page is None or page.span is None:
+        raise AssertionError("an interaction that goes on has a page")
+    answered = page.span.answered or message.role is not Role.USER
+    span = replace(page.span, last_seq=message.seq, answered=answered)
+    tree.put(replace(page, span=span, entries=(*page.entries, entry(message))))
+
+
+def _add_system_page(tree: Tree, message: Message) -> None:
+    tree.add_page(
+        Page(
+            index="",
+            kind=PageKind.DETAIL,
+            segment=SYSTEM,
+            parent=tree.segments[SYSTEM].root,
+            place=0,
+            name=one_line(message.text, _LONGEST_STAND_IN) or message.role.value,
+            expanded=True,
+            span=_span(message, 0),
+        )
+    )
+
+
+def _span(message: Message, number: int) -> Span:
+    answered = message.role is not Role.USER
+    return Span(message.seq, message.seq, message.session_id, number, answered)
+
+
+def _archive(tree: Tree, page: Page) -> None:
+    archive = tree.clock.archive or _begin_archive(tree)
+    recalls = replace(page.recalls, archived_at=tree.clock.interactions)
+    tree.put(replace(page, parent=archive, place=tree.take_place(), recalls=recalls))
+
+
+def _begin_archive(tree: Tree) -> str:
+    """Make the Contents Page: before all else of the conversation, and the system's own."""
+    page = tree.add_page(
+        Page(
+            index="",
+            kind=PageKind.CONTENTS,
+            segment=USER,
+            parent=tree.segments[USER].root,
+            place=0,
+            expanded=True,
+            managed=True,
+        )
+    )
+    tree.put(replace(page, place=0))
+    tree.clock = replace(tree.clock, archive=page.index)
+    return page.index
+
+
+def _is_over(recalls: Recalls, now: int, rules: PageRules) -> bool:
+    if not recalls.count:
+        return now - recalls.archived_at >= rules.never_recalled
+    return now - recalls.last_at >= rules.not_recalled
+
+
+def _fit(tree: Tree, archive: str, rules: PageRules, line_tokens: LineTokens) -> None:
+    """Let the least recently recalled lines leave until the Contents Page fits its limit (P8)."""
+    lines = sorted(
+        tree.children(archive),
+        key=lambda page: (max(page.recalls.last_at, page.recalls.archived_at), page.place),
+    )
+    tokens = {page.index: line_tokens(page) for page in lines}
+    total = sum(tokens.values())
+    for page in lines:
+        if total <= rules.contents_max_tokens:
+            return
+        total -= tokens[page.index]
+        take_out(tree, page)

@@ -1,0 +1,63 @@
+"""The words that the window speaks to the agent, in its language (P11)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from memci.domain.language import Language
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """State in words; ``{}`` is a number."""
+
+    page: str
+    folder: str
+    expanded: str
+    page_hidden: str
+    folder_hidden: str
+    system: str
+    conversation: str
+    archive: str
+    archive_says: str
+    recalled: str
+    never_recalled: str
+    collapsed: str
+    roles: dict[str, str]
+
+
+_ENGLISH = Labels(
+    page="page",
+    folder="folder",
+    expanded="expanded",
+    page_hidden="hidden, can be expanded",
+    folder_hidden="hidden, {} inside, can be expanded",
+    system="System",
+    conversation="Conversation",
+    archive="Contents Page",
+    archive_says="Earlier interactions; recall_page brings one back by its index.",
+    recalled="recalled {} times, last at interaction {}",
+    never_recalled="never recalled",
+    collapsed="Collapsed to fit the window: {} ({})",
+    roles={"user": "user", "assistant": "assistant", "tool": "tool", "system": "system"},
+)
+_CHINESE = Labels(
+    page="页面",
+    folder="目录",
+    expanded="已展开",
+    page_hidden="已隐藏，可展开",
+    folder_hidden="已隐藏，内有 {} 页，可展开",
+    system="系统",
+    conversation="对话",
+    archive="目录页",
+    archive_says="较早的交互；recall_page 可按索引召回。",
+    recalled="召回 {} 次，最近在第 {} 轮交互",
+    never_recalled="未召回",
+    collapsed="为适应窗口已折叠 {} 页（{}）",
+    roles={"user": "用户", "assistant": "助手", "tool": "工具", "system": "系统"},
+)
+
+
+def labels_of(language: Language) -> Labels:
+    """Return the labels of a language."""
+    return _CHINESE if language is Language.CHINESE else _ENGLISH

@@ -1,0 +1,228 @@
+"""What agents and developers do with pages (P4): each checks first, then changes, or raises.
+
+Every operation changes the tree alone, without looking at messages, and returns the page that it
+was about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from memci.domain.pages.page import (
+    LONGEST_DESCRIPTION,
+    LONGEST_NAME,
+    Page,
+    PageKind,
+    Recalls,
+    one_line,
+)
+from memci.domain.pages.permission import Act, Actor, check
+from memci.domain.pages.tree import USER, Tree
+from memci.errors import InvalidInputError, RefusedError
+
+
+def create_detail_page(
+    tree: Tree, actor: Actor, *, name: str, description: str, parent: str
+) -> Page:
+    """Add a note; its text is stored as version 1 of its body (P14). It starts hidden (P3)."""
+    folder = tree[parent]
+    _check_place(tree, folder, Act.ADD, actor)
+    return tree.add_page(
+        Page(
+            index="",
+            kind=PageKind.DETAIL,
+            segment=folder.segment,
+            parent=parent,
+            place=0,
+            name=_name(name),
+            description=_description(description),
+            body=1,
+            named=True,
+        )
+    )
+
+
+def create_contents_page(
+    tree: Tree,
+    actor: Actor,
+    *,
+    name: str,
+    description: str,
+    parent: str,
+    children: Sequence[str] = (),
+) -> Page:
+    """Add a folder, and move pages into it, in this order. It starts hidden (P3)."""
+    folder = tree[parent]
+    _check_place(tree, folder, Act.ADD, actor)
+    for child in dict.fromkeys(children):
+        _check_move(tree, tree[child], folder, actor)
+    made = tree.add_page(
+        Page(
+            index="",
+            kind=PageKind.CONTENTS,
+            segment=folder.segment,
+            parent=parent,
+            place=0,
+            name=_name(name),
+            description=_description(description),
+            named=True,
+        )
+    )
+    for child in dict.fromkeys(children):
+        _move(tree, tree[child], made)
+    return made
+
+
+def move_page(tree: Tree, actor: Actor, *, source: str, target: str) -> Page:
+    """Put a page, with all below it, behind the others of a folder (P2)."""
+    page, folder = tree[source], tree[target]
+    _check_move(tree, page, folder, actor)
+    return _move(tree, page, folder)
+
+
+def update_page(
+    tree: Tree, actor: Actor, *, index: str, name: str | None = None, description: str | None = None
+) -> Page:
+    """Give a page another name or description, or both."""
+    page = tree[index]
+    check(tree, page, Act.WRITE, actor)
+    if name is None and description is None:
+        raise InvalidInputError("give a name or a description to change", field="name")
+    return _put(
+        tree,
+        replace(
+            page,
+            name=page.name if name is None else _name(name),
+            description=page.description if description is None else _description(description),
+            named=True,
+        ),
+    )
+
+
+def expand_details(tree: Tree, actor: Actor, *, index: str) -> Page:
+    """Show what a page holds; hidden folders above it open, too, or nothing would be seen."""
+    page = tree[index]
+    check(tree, page, Act.EXPAND, actor)
+    if page.cold:
+        raise RefusedError(f"{index} was removed from the context: restore_page brings it back")
+    above = list(tree.ancestors(index))
+    if any(folder.index == tree.clock.archive for folder in above):
+        raise RefusedError(f"{index} is in the archive: recall_page brings it back")
+    for folder in above:
+        _put(tree, replace(folder, expanded=True))
+    return _put(tree, replace(page, expanded=True))
+
+
+def hide_details(tree: Tree, actor: Actor, *, index: str) -> Page:
+    """Show a page by its description alone, a folder by itself and the number of its pages."""
+    page = tree[index]
+    check(tree, page, Act.HIDE, actor)
+    return _put(tree, replace(page, expanded=False))
+
+
+def remove_page(tree: Tree, actor: Actor, *, index: str) -> Page:
+    """Take a page out of the tree with all below it: ColdArchived, its messages stay (P2)."""
+    page = tree[index]
+    check(tree, page, Act.TAKE, actor)
+    if page.cold:
+        raise RefusedError(f"{index} is removed already")
+    return take_out(tree, page)
+
+
+def take_out(tree: Tree, page: Page) -> Page:
+    """Do as ``remove_page``, unasked."""
+    for each in list(tree.descendants(page.index)):
+        _put(tree, replace(each, cold=True))
+    return _put(tree, replace(tree[page.index], parent=None))
+
+
+def recall_page(tree: Tree, actor: Actor, *, index: str) -> Page:
+    """Bring an archived page back to the end of the active chapter, opened, and count it (P9)."""
+    page = tree[index]
+    check(tree, page, Act.EXPAND, actor)
+    if page.parent is None or page.parent != tree.clock.archive:
+        raise RefusedError(
+            f"{index} is not in the archive: expand_details opens it, restore_page brings a removed"
+            " page back"
+        )
+    now = tree.clock.interactions
+    recalls = replace(page.recalls, count=page.recalls.count + 1, last_at=now, entered_at=now)
+    return _put(
+        tree,
+        replace(
+            page,
+            parent=tree.segments[USER].root,
+            place=tree.take_place(),
+            expanded=True,
+            recalls=recalls,
+        ),
+    )
+
+
+def restore_page(tree: Tree, actor: Actor, *, index: str, parent: str) -> Page:
+    """Put a removed page back, with all that was removed with it, behind a folder's others."""
+    page, folder = tree[index], tree[parent]
+    if not page.cold:
+        raise RefusedError(f"{index} was not removed: move_page puts it elsewhere")
+    if page.parent is not None:
+        top = [page, *tree.ancestors(index)][-1]
+        raise RefusedError(f"{index} was removed within {top.index}: restore that page")
+    if folder.segment != page.segment:
+        raise RefusedError(
+            f"{index} belongs to segment {page.segment!r}: name a folder of that segment"
+        )
+    _check_place(tree, folder, Act.RECEIVE, actor)
+    now = tree.clock.interactions
+    recalls = replace(page.recalls, entered_at=now) if page.span else Recalls()
+    _put(tree, replace(page, parent=parent, place=tree.take_place(), recalls=recalls))
+    for each in list(tree.descendants(index)):
+        _put(tree, replace(each, cold=False))
+    return tree[index]
+
+
+def pin_page(tree: Tree, actor: Actor, *, index: str, pinned: bool = True) -> Page:
+    """Keep a page from being collapsed by the system (P13), or let it be again."""
+    page = tree[index]
+    check(tree, page, Act.EXPAND, actor)
+    return _put(tree, replace(page, pinned=pinned))
+
+
+def _check_place(tree: Tree, folder: Page, act: Act, actor: Actor) -> None:
+    check(tree, folder, act, actor)
+    if folder.cold:
+        raise RefusedError(f"{folder.index} was removed from the context: restore_page first")
+
+
+def _check_move(tree: Tree, page: Page, folder: Page, actor: Actor) -> None:
+    check(tree, page, Act.TAKE, actor)
+    _check_place(tree, folder, Act.RECEIVE, actor)
+    if page.cold:
+        raise RefusedError(f"{page.index} was removed from the context: restore_page first")
+    if page.segment != folder.segment:
+        raise RefusedError(
+            f"{page.index} belongs to segment {page.segment!r} and stays there: its index says so"
+        )
+    if folder.index == page.index or page in tree.ancestors(folder.index):
+        raise RefusedError(f"{page.index} cannot be moved below itself")
+
+
+def _move(tree: Tree, page: Page, folder: Page) -> Page:
+    moved = replace(tree[page.index], parent=folder.index, place=tree.take_place())
+    return _put(tree, moved)
+
+
+def _put(tree: Tree, page: Page) -> Page:
+    tree.put(page)
+    return page
+
+
+def _name(text: str) -> str:
+    line = one_line(text, LONGEST_NAME)
+    if not line:
+        raise InvalidInputError("a page needs a name", field="name")
+    return line
+
+
+def _description(text: str) -> str:
+    return one_line(text, LONGEST_DESCRIPTION)

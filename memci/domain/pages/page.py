@@ -1,0 +1,95 @@
+"""A page of the tree: a file of messages or a note, or a folder of pages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+# The title and the description are lines of a heading: neither may look like more than that.
+LONGEST_NAME = 200
+LONGEST_DESCRIPTION = 2_000
+
+
+class PageKind(StrEnum):
+    """What a page holds."""
+
+    DETAIL = "detail"  # the messages of one interaction, or text of its own
+    CONTENTS = "contents"  # other pages
+
+
+class Lifecycle(StrEnum):
+    """Where a page is, seen from the window (P2)."""
+
+    ACTIVE = "active"
+    HOT_ARCHIVED = "hot_archived"  # a folder above it is hidden, or it is in the archive
+    COLD_ARCHIVED = "cold_archived"  # out of the tree; memory search brings it back
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """The messages that make an interaction (P6): of one session, from one seq to another.
+
+    Messages of other sessions may lie between them, and system messages, which have pages of their
+    own. ``number`` counts the agent's interactions from 1; 0: a system message. ``answered``:
+    somebody else than the user has spoken, so that the user's next message begins another.
+    """
+
+    first_seq: int
+    last_seq: int
+    session_id: str | None
+    number: int
+    answered: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Recalls:
+    """How often a page was recalled by its index, and at which interaction (P7 to P9).
+
+    ``entered_at`` is the interaction at which it last entered the active chapter, by being made
+    or recalled; ``archived_at`` that at which it last left it. 0: never.
+    """
+
+    count: int = 0
+    last_at: int = 0
+    entered_at: int = 0
+    archived_at: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One page; ``index`` names it for ever (P1).
+
+    ``parent`` is None for a segment's root and for the topmost page of what was removed, whose
+    ``cold`` is true as it is below. ``place`` orders siblings. ``span`` is what an interaction's
+    page shows; ``body`` the version of its own text that a note shows, kept in the page store
+    (P14). ``entries`` are the summary lines of its messages, by their order, once there are any
+    (P7). ``named``: its name and description are not a stand-in any more (P6).
+    """
+
+    index: str
+    kind: PageKind
+    segment: str
+    parent: str | None
+    place: int
+    name: str = ""
+    description: str = ""
+    expanded: bool = False
+    cold: bool = False
+    managed: bool = False  # SYSTEM_MANAGED, whatever its segment is (P5)
+    span: Span | None = None
+    body: int | None = None
+    entries: tuple[str, ...] = ()
+    recalls: Recalls = Recalls()
+    named: bool = False
+    pinned: bool = False
+
+    @property
+    def is_folder(self) -> bool:
+        """Whether it is a ContentsPage."""
+        return self.kind is PageKind.CONTENTS
+
+
+def one_line(text: str, longest: int) -> str:
+    """Return a text as one line of at most so many characters, ended by "…" where it is cut."""
+    line = " ".join(text.split())
+    return line if len(line) <= longest else line[: longest - 1].rstrip() + "…"

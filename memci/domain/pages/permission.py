@@ -1,0 +1,71 @@
+"""Who may do what to which page (P5): the one place that says no, before anything changes."""
+
+from __future__ import annotations
+
+from enum import Enum, StrEnum, auto
+
+from memci.domain.pages.page import Page
+from memci.domain.pages.tree import Permission, Tree
+from memci.errors import RefusedError
+
+
+class Actor(StrEnum):
+    """Who asks."""
+
+    AGENT = "agent"  # a model: ATTP, MCP, function schemas
+    DEVELOPER = "developer"  # HTTP, client, CLI
+
+
+class Act(Enum):
+    """What is asked of a page, as far as permissions tell it apart."""
+
+    EXPAND = auto()
+    HIDE = auto()
+    WRITE = auto()  # its name, description or text
+    ADD = auto()  # something new into it
+    TAKE = auto()  # out of where it lies: moved or removed
+    RECEIVE = auto()  # something moved into it
+
+
+_STRUCTURE = frozenset({Act.ADD, Act.TAKE, Act.RECEIVE})
+
+
+def check(tree: Tree, page: Page, act: Act, actor: Actor) -> None:
+    """Raise ``RefusedError``, which says why, unless the actor may do this to the page."""
+    if act is Act.TAKE and page.parent is None and not page.cold:
+        raise RefusedError(f"{page.index} is the root of its segment: it stays where it is")
+    if act in {Act.ADD, Act.RECEIVE} and not page.is_folder:
+        raise RefusedError(f"{page.index} is no folder: name a contents page to put pages in")
+    permission = permission_of(tree, page)
+    if act is Act.EXPAND:
+        return
+    if permission is Permission.SYSTEM_MANAGED and act in _STRUCTURE:
+        raise RefusedError(_managed(tree, page))
+    if actor is Actor.DEVELOPER or permission is Permission.READ_WRITE:
+        return
+    raise RefusedError(
+        f"segment {page.segment!r} is {permission.value}: its pages can be expanded and read,"
+        " not changed or hidden"
+        if permission is Permission.READ_ONLY
+        else _managed(tree, page)
+    )
+
+
+def permission_of(tree: Tree, page: Page) -> Permission:
+    """Return what holds for a page: its segment's permission, or a stricter one on its way."""
+    if page.managed or any(folder.managed for folder in tree.ancestors(page.index)):
+        return Permission.SYSTEM_MANAGED
+    return tree.segment_of(page).permission
+
+
+def _managed(tree: Tree, page: Page) -> str:
+    if page.index == tree.clock.archive or _lies_in_archive(tree, page):
+        return (
+            f"{page.index} is in the archive, which the system keeps in order: recall_page brings"
+            " a page back"
+        )
+    return f"{page.index} is managed by the system: it can be expanded and read"
+
+
+def _lies_in_archive(tree: Tree, page: Page) -> bool:
+    return any(folder.index == tree.clock.archive for folder in tree.ancestors(page.index))

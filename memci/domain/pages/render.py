@@ -1,0 +1,196 @@
+"""A tree as the message list that a model sees (P11), with exact token counts (P12).
+
+What a page's block costs is counted once; a change costs the blocks that it changes and the sums
+above them, not the tree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from memci.domain.context.budget import LIST_OVERHEAD, MESSAGE_OVERHEAD, Count, Utterance
+from memci.domain.message import Role
+from memci.domain.pages.block import Format, Reads, Writer
+from memci.domain.pages.page import Page
+from memci.domain.pages.tree import USER, Segment, SegmentKind, Tree
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """What a model is given: messages, and exactly how many tokens they take.
+
+    ``by_segment``: tokens of each segment's messages. ``collapsed``: what the last change hid
+    (P13).
+    """
+
+    messages: tuple[Utterance, ...]
+    tokens: int
+    by_segment: dict[str, int]
+    collapsed: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class _Written:
+    """A page's own block at a level, and what it and all that can be seen below it take."""
+
+    level: int
+    parent: str | None
+    text: str
+    own: int
+    below: int | None = None  # None: never looked below it
+    whole: str | None = None  # the text of both, while nothing below has changed
+
+
+@dataclass
+class Rendering:
+    """The window of one session over a tree, kept up to date by ``refresh``.
+
+    ``reads`` gives what expanded pages hold.
+    """
+
+    tree: Tree
+    writer: Writer
+    count: Count
+    reads: Reads
+    session_id: str | None = None
+    _written: dict[str, _Written] = field(default_factory=dict)
+
+    def tokens(self) -> int:
+        """Return what the whole window takes."""
+        segments = [self.tokens_of(each) for each in self._shown()]
+        return LIST_OVERHEAD + sum(segments) if segments else 0
+
+    def tokens_of(self, segment: Segment) -> int:
+        """Return what a segment's messages take."""
+        if self.writer.format is Format.NATIVE:
+            return sum(each.tokens(self.count) for each in self._native(segment))
+        notice = self.writer.notice(self._notice(segment))
+        total = self._total(self.tree[segment.root], 1)
+        return MESSAGE_OVERHEAD + total + (self.count(notice) if notice else 0)
+
+    def window(self) -> Window:
+        """Return the messages."""
+        messages: list[Utterance] = []
+        by_segment: dict[str, int] = {}
+        for segment in self._shown():
+            if self.writer.format is Format.NATIVE:
+                messages += self._native(segment)
+            else:
+                messages.append(self._whole_segment(segment))
+            by_segment[segment.id] = self.tokens_of(segment)
+        tokens = LIST_OVERHEAD + sum(by_segment.values()) if messages else 0
+        return Window(tuple(messages), tokens, by_segment, self.tree.clock.notice)
+
+    def refresh(self, changed: Iterable[str]) -> None:
+        """Write anew what the change of these pages has changed."""
+        for index in changed:
+            self._forget(index)
+
+    def own_tokens(self, page: Page) -> int:
+        """Return what a page's own block takes."""
+        return self._seen(page, self._level(page)).own
+
+    def seen(self, segment: Segment) -> Iterator[Page]:
+        """Yield the pages of a segment that can be seen, in order."""
+        return (page for page, _ in self._walk(self.tree[segment.root], 1))
+
+    # Blocks
+
+    def _seen(self, page: Page, level: int) -> _Written:
+        written = self._written.get(page.index)
+        if written is None or written.level != level:
+            text = self.writer.block(self.tree, page, level, self.reads)
+            written = _Written(level, page.parent, text, self.count(text))
+            self._written[page.index] = written
+        return written
+
+    def _total(self, page: Page, level: int) -> int:
+        written = self._seen(page, level)
+        if not self._opens(page):
+            return written.own
+        if written.below is None:
+            written.below = sum(self._total(each, level + 1) for each in self._inside(page))
+        return written.own + written.below
+
+    def _whole(self, page: Page, level: int) -> str:
+        written = self._seen(page, level)
+        if not self._opens(page):
+            return written.text
+        if written.whole is None:
+            below = [self._whole(each, level + 1) for each in self._inside(page)]
+            written.whole = written.text + "".join(below)
+        return written.whole
+
+    def _forget(self, index: str) -> None:
+        """Drop a page's block, and the sums above it, where it was and where it is."""
+        before = self._written.pop(index, None)
+        page = self.tree.pages.get(index)
+        for above in {before.parent if before else None, page.parent if page else None}:
+            self._forget_sums(above)
+
+    def _forget_sums(self, index: str | None) -> None:
+        first = True
+        while index is not None:
+            written = self._written.get(index)
+            page = self.tree.pages.get(index)
+            if written is not None:
+                written.below = written.whole = None
+                if first and page is not None and not page.expanded:
+                    del self._written[index]  # it says how many pages are inside
+            first = False
+            index = page.parent if page is not None else None
+
+    # The tree
+
+    def _shown(self) -> list[Segment]:
+        return [each for each in self.tree.segments.values() if self.tree.count(each.root)]
+
+    def _opens(self, page: Page) -> bool:
+        return page.is_folder and page.expanded
+
+    def _inside(self, page: Page) -> Iterator[Page]:
+        """Yield what can be seen in a folder: of interactions only those of this session."""
+        root = self.tree.segments[USER].root
+        for each in self.tree.children(page.index):
+            other = (
+                page.index == root
+                and each.span is not None
+                and (each.span.session_id != self.session_id)
+            )
+            if not other:
+                yield each
+
+    def _level(self, page: Page) -> int:
+        return 1 + sum(1 for _ in self.tree.ancestors(page.index))
+
+    def _notice(self, segment: Segment) -> tuple[str, ...]:
+        return self.tree.clock.notice if segment.id == USER else ()
+
+    # Messages
+
+    def _whole_segment(self, segment: Segment) -> Utterance:
+        notice = self.writer.notice(self._notice(segment))
+        return Utterance(_role(segment), notice + self._whole(self.tree[segment.root], 1))
+
+    def _native(self, segment: Segment) -> list[Utterance]:
+        """Return blocks as messages of the segment, and between them what was said as it was."""
+        written: list[Utterance] = []
+        text = self.writer.notice(self._notice(segment))
+        for page, level in self._walk(self.tree[segment.root], 1):
+            text += self._seen(page, level).text
+            if page.expanded and page.span is not None and page.span.number:
+                written.append(Utterance(_role(segment), text))
+                written += [Utterance.of(each) for each in self.reads(page).messages]
+                text = ""
+        return [*written, Utterance(_role(segment), text)] if text else written
+
+    def _walk(self, page: Page, level: int) -> Iterator[tuple[Page, int]]:
+        yield page, level
+        if self._opens(page):
+            for each in self._inside(page):
+                yield from self._walk(each, level + 1)
+
+
+def _role(segment: Segment) -> Role:
+    return Role.SYSTEM if segment.kind is SegmentKind.SYSTEM else Role.USER

@@ -1,0 +1,229 @@
+"""The pages of one agent, and how they hang together (P1 to P3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+
+from memci.domain.pages.page import Lifecycle, Page, PageKind
+from memci.errors import NotFoundError
+
+
+class Permission(StrEnum):
+    """What an agent may do with the pages of a segment (P5)."""
+
+    READ_WRITE = "READ_WRITE"
+    READ_ONLY = "READ_ONLY"
+    SYSTEM_MANAGED = "SYSTEM_MANAGED"
+
+
+class SegmentKind(StrEnum):
+    """What a segment is for; ``system`` renders as a system message, the others as a user's."""
+
+    SYSTEM = "system"
+    USER = "user"
+    TOOL = "tool"
+    CUSTOM = "custom"
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A named part of the context; its root is the folder ``{id}-0``.
+
+    ``next_number`` is that of the next page that is made in it. ``max_tokens`` 0: only the
+    window's own limit.
+    """
+
+    id: str
+    kind: SegmentKind
+    permission: Permission
+    name: str = ""
+    max_tokens: int = 0
+    next_number: int = 1
+
+    @property
+    def root(self) -> str:
+        """Return the index of its root."""
+        return f"{self.id}-0"
+
+
+SYSTEM, USER = "sys", "usr"
+DEFAULT_SEGMENTS = (
+    Segment(SYSTEM, SegmentKind.SYSTEM, Permission.READ_ONLY),
+    Segment(USER, SegmentKind.USER, Permission.READ_WRITE),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """Counters of a tree.
+
+    ``settled_seq``: pages hold all messages up to it. ``interactions`` were begun by then.
+    ``next_place`` is behind all siblings. ``archive`` is the index of the Contents Page, once
+    there is one (P7). ``notice``: what the last change collapsed (P13).
+    """
+
+    settled_seq: int = 0
+    interactions: int = 0
+    next_place: int = 1
+    archive: str | None = None
+    notice: tuple[str, ...] = ()
+
+
+@dataclass
+class Tree:
+    """All pages of an agent. ``changed`` holds each page as it was before it was changed."""
+
+    segments: dict[str, Segment] = field(default_factory=dict)
+    pages: dict[str, Page] = field(default_factory=dict)
+    clock: Clock = field(default_factory=Clock)
+    changed: dict[str, Page | None] = field(default_factory=dict)
+    # Places of what lies in a folder, interactions' pages at the conversation's root by their
+    # session, and the last interaction's page of each session: all by index.
+    _children: dict[str, dict[str, int]] = field(default_factory=dict)
+    _chapters: dict[str | None, dict[str, int]] = field(default_factory=dict)
+    _latest: dict[str | None, Page] = field(default_factory=dict)
+
+    @classmethod
+    def planted(cls) -> Tree:
+        """Return a new agent's tree: a root for each default segment."""
+        tree = cls()
+        for segment in DEFAULT_SEGMENTS:
+            tree.add_segment(segment)
+        return tree
+
+    @classmethod
+    def of(cls, segments: Mapping[str, Segment], pages: Mapping[str, Page], clock: Clock) -> Tree:
+        """Return a tree as it was stored."""
+        tree = cls(dict(segments), {}, clock)
+        for page in pages.values():
+            tree._hang(page)
+        return tree
+
+    # Looking
+
+    def __getitem__(self, index: str) -> Page:
+        """Return a page; ``NotFoundError`` for none of this index."""
+        try:
+            return self.pages[index]
+        except KeyError:
+            raise NotFoundError(
+                f"there is no page {index[:40]!r}: use an index from the window"
+            ) from None
+
+    def children(self, index: str) -> list[Page]:
+        """Return what lies directly in a folder, in order."""
+        return [self.pages[each] for each in self._children.get(index, ())]
+
+    def count(self, index: str) -> int:
+        """Return how many pages lie directly in a folder."""
+        return len(self._children.get(index, {}))
+
+    def ancestors(self, index: str) -> Iterator[Page]:
+        """Yield the folders above a page, the nearest first."""
+        above = self[index].parent
+        while above is not None:
+            page = self.pages[above]
+            yield page
+            above = page.parent
+
+    def descendants(self, index: str) -> Iterator[Page]:
+        """Yield a page and all below it, each before those in it."""
+        waiting = [self[index]]
+        while waiting:
+            page = waiting.pop()
+            yield page
+            waiting.extend(reversed(self.children(page.index)))
+
+    def chapter(self, session_id: str | None) -> list[Page]:
+        """Return a session's active chapter: its interactions at the conversation's root (P7)."""
+        return [self.pages[each] for each in self._chapters.get(session_id, ())]
+
+    def latest(self, session_id: str | None) -> Page | None:
+        """Return the page of a session's current interaction, wherever it lies."""
+        return self._latest.get(session_id)
+
+    def segment_of(self, page: Page) -> Segment:
+        """Return the segment that a page lies in."""
+        return self.segments[page.segment]
+
+    def lifecycle(self, index: str) -> Lifecycle:
+        """Tell where a page is, seen from the window (P2)."""
+        page = self[index]
+        if page.cold:
+            return Lifecycle.COLD_ARCHIVED
+        for folder in self.ancestors(index):
+            if not folder.expanded or folder.index == self.clock.archive:
+                return Lifecycle.HOT_ARCHIVED
+        return Lifecycle.ACTIVE
+
+    # Changing
+
+    def put(self, page: Page) -> None:
+        """Put a page into the tree, or in place of what it was; what it was is noted once."""
+        before = self.pages.get(page.index)
+        if before == page:
+            return
+        self.changed.setdefault(page.index, before)
+        if before is not None:
+            self._take_down(before)
+        self._hang(page)
+
+    def add_page(self, page: Page) -> Page:
+        """Give a new page its index and its place behind its siblings, and put it in."""
+        segment = self.segments[page.segment]
+        self.segments[segment.id] = replace(segment, next_number=segment.next_number + 1)
+        placed = replace(page, index=f"{segment.id}-{segment.next_number}", place=self.take_place())
+        self.put(placed)
+        return placed
+
+    def add_segment(self, segment: Segment) -> None:
+        """Add a segment with its root."""
+        self.segments[segment.id] = segment
+        self.put(
+            Page(
+                index=segment.root,
+                kind=PageKind.CONTENTS,
+                segment=segment.id,
+                parent=None,
+                place=self.take_place(),
+                name=segment.name,
+                expanded=True,
+            )
+        )
+
+    def take_place(self) -> int:
+        """Return a place behind all that are taken."""
+        place = self.clock.next_place
+        self.clock = replace(self.clock, next_place=place + 1)
+        return place
+
+    def _hang(self, page: Page) -> None:
+        self.pages[page.index] = page
+        if page.parent is not None:
+            self._line_up(self._children.setdefault(page.parent, {}), page)
+        if page.span is None or not page.span.number:
+            return
+        session = page.span.session_id
+        if page.parent == self.segments[USER].root:
+            self._chapters.setdefault(session, {})[page.index] = page.place
+        latest = self._latest.get(session)
+        if latest is None or latest.span is None or latest.span.last_seq <= page.span.last_seq:
+            self._latest[session] = page
+
+    @staticmethod
+    def _line_up(siblings: dict[str, int], page: Page) -> None:
+        """Add a page to its siblings, which stay in the order of their places."""
+        last = next(reversed(siblings.values()), -1)
+        siblings[page.index] = page.place
+        if page.place < last:
+            ordered = sorted(siblings.items(), key=lambda each: each[1])
+            siblings.clear()
+            siblings.update(ordered)
+
+    def _take_down(self, page: Page) -> None:
+        if page.parent is not None:
+            self._children[page.parent].pop(page.index, None)
+        if page.span is not None and page.span.number:
+            self._chapters.get(page.span.session_id, {}).pop(page.index, None)
