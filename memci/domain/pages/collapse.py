@@ -65,7 +65,7 @@ def _put(rendering: Rendering, page: Page, hidden: Sequence[str]) -> None:
     tree.put(page)
     if hidden:
         tree.clock = replace(tree.clock, notice=tuple(hidden))
-    rendering.refresh([page.index])
+    rendering.refresh({page.index: page})
 
 
 def _staying(rendering: Rendering, kept: Collection[str]) -> set[str]:

@@ -6,7 +6,7 @@ above them, not the tree.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from memci.domain.context.budget import LIST_OVERHEAD, MESSAGE_OVERHEAD, Count, Utterance
@@ -35,7 +35,6 @@ class _Written:
     """A page's own block at a level, and what it and all that can be seen below it take."""
 
     level: int
-    parent: str | None
     text: str
     own: int
     below: int | None = None  # None: never looked below it
@@ -82,10 +81,10 @@ class Rendering:
         tokens = LIST_OVERHEAD + sum(by_segment.values()) if messages else 0
         return Window(tuple(messages), tokens, by_segment, self.tree.clock.notice)
 
-    def refresh(self, changed: Iterable[str]) -> None:
-        """Write anew what the change of these pages has changed."""
-        for index in changed:
-            self._forget(index)
+    def refresh(self, changed: Mapping[str, Page | None]) -> None:
+        """Write anew what has changed with these pages; they are given as they were before."""
+        for index, before in changed.items():
+            self._forget(index, before)
 
     def own_tokens(self, page: Page) -> int:
         """Return what a page's own block takes."""
@@ -101,7 +100,7 @@ class Rendering:
         written = self._written.get(page.index)
         if written is None or written.level != level:
             text = self.writer.block(self.tree, page, level, self.reads)
-            written = _Written(level, page.parent, text, self.count(text))
+            written = _Written(level, text, self.count(text))
             self._written[page.index] = written
         return written
 
@@ -122,12 +121,12 @@ class Rendering:
             written.whole = written.text + "".join(below)
         return written.whole
 
-    def _forget(self, index: str) -> None:
+    def _forget(self, index: str, before: Page | None) -> None:
         """Drop a page's block, and the sums above it, where it was and where it is."""
-        before = self._written.pop(index, None)
-        page = self.tree.pages.get(index)
-        for above in {before.parent if before else None, page.parent if page else None}:
-            self._forget_sums(above)
+        self._written.pop(index, None)
+        for page in (before, self.tree.pages.get(index)):
+            if page is not None:
+                self._forget_sums(page.parent)
 
     def _forget_sums(self, index: str | None) -> None:
         first = True

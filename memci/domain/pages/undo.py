@@ -22,7 +22,7 @@ class Change:
 
     @property
     def turned(self) -> Change:
-        """Return the change that takes this one back: what was made goes cold, its index with it."""
+        """Return the change that takes this one back: what was made goes cold."""
         return Change(self.after, self.before or replace(self.after, parent=None, cold=True))
 
 

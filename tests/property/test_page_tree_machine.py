@@ -1,0 +1,252 @@
+"""Any sequence of an agent's operations on its pages, against the rules written once more."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+
+from memci.domain.language import Language
+from memci.domain.pages import operations as pages
+from memci.domain.pages.block import Format, Held, Writer
+from memci.domain.pages.labels import labels_of
+from memci.domain.pages.page import Lifecycle, Page
+from memci.domain.pages.permission import Actor
+from memci.domain.pages.render import Rendering
+from memci.domain.pages.tree import Permission, Segment, SegmentKind, Tree
+from memci.domain.pages.undo import Change, changes_of, do_again, take_back
+from memci.errors import MemciError, NotFoundError, RefusedError
+from memci.smallmodel.offline.tokens import OfflineTokenCounter
+from tests.support.simple_pages import SimpleTree
+
+THOROUGH = settings(max_examples=2_000, stateful_step_count=25, deadline=None)
+count = OfflineTokenCounter().count
+anyone = st.integers(0, 60)  # a page, by its place among all that there are or were
+names = st.text("ab #`\n页", min_size=1, max_size=12).filter(lambda text: text.strip())
+
+
+class Operations(RuleBasedStateMachine):
+    """An agent's tree, and the same on paper."""
+
+    @initialize()
+    def plant(self) -> None:
+        self.tree, self.paper = Tree.planted(), SimpleTree()
+        self.tree.add_segment(
+            Segment("tool", SegmentKind.TOOL, Permission.READ_WRITE, name="Tools")
+        )
+        for segment in self.tree.segments.values():
+            frozen = segment.permission is not Permission.READ_WRITE
+            self.paper.plant(segment.id, frozen=frozen)
+        pages.create_detail_page(
+            self.tree, Actor.DEVELOPER, name="Rules", description="", parent="sys-0"
+        )
+        self.paper.add("sys-0", folder=False)
+        self.tree.changed.clear()
+        self.rendering = Rendering(
+            self.tree,
+            Writer(Format.MARKDOWN, labels_of(Language.ENGLISH)),
+            count,
+            lambda page: Held(text=f"# What {page.index} says\n```\n"),
+        )
+        self.ever: set[str] = set(self.tree.pages)
+
+    def index(self, which: int) -> str:
+        every = list(self.tree.pages)
+        return every[which % len(every)]
+
+    def does(self, operation: Callable[[], Page], *, allowed: bool) -> Page | None:
+        """Do it if it is allowed; else see that it is refused and nothing has changed."""
+        before = dict(self.tree.pages)
+        self.tree.changed.clear()
+        if allowed:
+            done = operation()
+            self.rendering.refresh(self.tree.changed)
+            self.step: list[Change] = changes_of(self.tree)
+            return done
+        with pytest.raises(RefusedError):
+            operation()
+        assert self.tree.pages == before
+        return None
+
+    @rule(parent=anyone, name=names, folder=st.booleans())
+    def create(self, parent: int, name: str, folder: bool) -> None:
+        above = self.index(parent)
+        living = self.paper.living()
+        allowed = above in living and living[above].folder and not self.paper.is_frozen(above)
+        make = pages.create_contents_page if folder else pages.create_detail_page
+        made = self.does(
+            lambda: make(self.tree, Actor.AGENT, name=name, description=name, parent=above),
+            allowed=allowed,
+        )
+        if made is not None:
+            assert made.index not in self.ever, "an index came back"
+            assert made.index == self.paper.add(above, folder=folder)
+            self.ever.add(made.index)
+
+    @rule(source=anyone, into=anyone)
+    def move(self, source: int, into: int) -> None:
+        page, folder = self.index(source), self.index(into)
+        allowed = self.paper.may_move(page, folder)
+        self.does(
+            lambda: pages.move_page(self.tree, Actor.AGENT, source=page, target=folder),
+            allowed=allowed,
+        )
+        if allowed:
+            self.paper.move(page, folder)
+
+    @rule(children=st.lists(anyone, max_size=3), parent=anyone)
+    def file_away(self, children: list[int], parent: int) -> None:
+        above = self.index(parent)
+        filed = list(dict.fromkeys(self.index(each) for each in children))
+        living = self.paper.living()
+        allowed = (
+            above in living
+            and living[above].folder
+            and not self.paper.is_frozen(above)
+            and all(self.paper.may_move(each, above) for each in filed)
+        )
+        made = self.does(
+            lambda: pages.create_contents_page(
+                self.tree, Actor.AGENT, name="New", description="", parent=above, children=filed
+            ),
+            allowed=allowed,
+        )
+        if made is not None:
+            new = self.paper.add(above, folder=True)
+            self.ever.add(new)
+            for each in filed:
+                self.paper.move(each, new)
+
+    @rule(which=anyone)
+    def expand(self, which: int) -> None:
+        page = self.index(which)
+        allowed = page in self.paper.living()
+        self.does(lambda: pages.expand_details(self.tree, Actor.AGENT, index=page), allowed=allowed)
+        if allowed:
+            self.paper.expand(page)
+
+    @rule(which=anyone)
+    def hide_and_expand(self, which: int) -> None:
+        """Afterwards the window is the same."""
+        page = self.index(which)
+        known = self.paper.living().get(page)
+        if known is None or self.paper.is_frozen(page) or not known.expanded:
+            return
+        before = self.rendering.window()
+        self.does(lambda: pages.hide_details(self.tree, Actor.AGENT, index=page), allowed=True)
+        known.expanded = False
+        self.both_agree()
+        was_open = all(each.expanded for each in self.paper.path(page))
+        if was_open:
+            self.expand(which)
+            assert self.rendering.window() == before
+
+    @rule(which=anyone)
+    def hide(self, which: int) -> None:
+        page = self.index(which)
+        allowed = not self.paper.is_frozen(page)
+        self.does(lambda: pages.hide_details(self.tree, Actor.AGENT, index=page), allowed=allowed)
+        if allowed:
+            {**self.paper.living(), **self.paper.gone()}[page].expanded = False
+
+    @rule(which=anyone)
+    def remove(self, which: int) -> None:
+        page = self.index(which)
+        roots = {root.index for root in self.paper.roots.values()}
+        allowed = (
+            page in self.paper.living() and page not in roots and not self.paper.is_frozen(page)
+        )
+        self.does(lambda: pages.remove_page(self.tree, Actor.AGENT, index=page), allowed=allowed)
+        if allowed:
+            self.paper.remove(page)
+
+    @rule(which=anyone, parent=anyone)
+    def restore(self, which: int, parent: int) -> None:
+        page, above = self.index(which), self.index(parent)
+        living = self.paper.living()
+        allowed = (
+            page in self.paper.removed
+            and above in living
+            and living[above].folder
+            and page.rsplit("-", 1)[0] == above.rsplit("-", 1)[0]
+            and not self.paper.is_frozen(above)
+        )
+        self.does(
+            lambda: pages.restore_page(self.tree, Actor.AGENT, index=page, parent=above),
+            allowed=allowed,
+        )
+        if allowed:
+            self.paper.restore(page, above)
+
+    @precondition(lambda self: getattr(self, "step", None))
+    @rule()
+    def undo_and_redo(self) -> None:
+        """The one is the other's inverse, and both together are nothing."""
+        after, window = dict(self.tree.pages), self.rendering.window()
+        self.tree.changed.clear()
+        take_back(self.tree, self.step)
+        self.rendering.refresh(self.tree.changed)
+        for change in self.step:
+            page = self.tree[change.after.index]
+            assert page == change.before or (change.before is None and page.cold)
+        self.tree.changed.clear()
+        do_again(self.tree, self.step)
+        self.rendering.refresh(self.tree.changed)
+        assert self.tree.pages == after
+        assert self.rendering.window() == window
+
+    @rule(index=st.text(max_size=8))
+    def ask_for_what_is_not_there(self, index: str) -> None:
+        if index not in self.tree.pages:
+            with pytest.raises(NotFoundError):
+                pages.expand_details(self.tree, Actor.AGENT, index=index)
+
+    @invariant()
+    def both_agree(self) -> None:
+        if not hasattr(self, "paper"):
+            return
+        living = {page.index: page for page in self.tree.pages.values() if not page.cold}
+        assert {
+            index: (
+                page.is_folder,
+                page.expanded,
+                [each.index for each in self.tree.children(index)],
+            )
+            for index, page in living.items()
+        } == self.paper.shape()
+        seen = [page.index for each in self.tree.segments.values() if self.tree.count(each.root)
+                for page in self.rendering.seen(each)]  # fmt: skip
+        assert seen == self.paper.seen()
+        active = {i for i in living if self.tree.lifecycle(i) is Lifecycle.ACTIVE}
+        assert (
+            active - {root.index for root in self.paper.roots.values()} <= set(seen) <= set(living)
+        )
+        self.counts_are_exact()
+
+    def counts_are_exact(self) -> None:
+        """What is kept up to date is what is written anew, and its tokens are what they are."""
+        window = self.rendering.window()
+        anew = Rendering(self.tree, self.rendering.writer, count, self.rendering.reads).window()
+        assert window == anew
+        said = sum(count(each.content or "") + 4 for each in window.messages)
+        assert window.tokens == (said + 3 if window.messages else 0) == self.rendering.tokens()
+
+
+def test_every_sequence_of_operations_ends_as_the_rules_say() -> None:
+    run_state_machine_as_test(Operations, settings=THOROUGH)
+
+
+def test_an_error_says_what_to_do() -> None:
+    tree = Tree.planted()
+    with pytest.raises(MemciError, match="root of its segment"):
+        pages.remove_page(tree, Actor.AGENT, index="usr-0")
