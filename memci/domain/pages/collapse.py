@@ -39,33 +39,42 @@ def collapse_to(rendering: Rendering, max_tokens: int, kept: Collection[str] = (
     Never hidden are ``sys``, the session's current interaction, what is pinned or ``kept`` (the
     current step of a plan), and the folders above these. Old, long, never recalled ones go first.
     """
-    stay = _staying(rendering, kept)
-    before = after = rendering.tokens()
+    tree, stay = rendering.tree, _staying(rendering, kept)
+    before, notice = rendering.tokens(), tree.clock.notice
     hidden: list[str] = []
     for page in sorted(_open_pages(rendering, stay), key=lambda each: _loss(rendering, each)):
-        if after <= max_tokens:
+        if _tokens(rendering, hidden or notice) <= max_tokens:
             break
-        tokens = _tokens_without(rendering, page, hidden)
-        if tokens < after:
-            after = tokens
+        if _hide(rendering, page):
             hidden.append(page.index)
-        else:  # it cannot be seen any more, or its line is longer than what it holds
-            _put(rendering, page, hidden)
+    after = _tokens(rendering, hidden or notice)
     return Collapse(tuple(hidden), before, after, max(0, after - max_tokens))
 
 
-def _tokens_without(rendering: Rendering, page: Page, hidden: Sequence[str]) -> int:
-    """Hide a page, and return what the window takes then, with the notice that says so."""
-    _put(rendering, replace(page, expanded=False), (*hidden, page.index))
+def _tokens(rendering: Rendering, notice: Sequence[str]) -> int:
+    """Return what the window takes with the notice that says what was hidden."""
+    tree = rendering.tree
+    tree.clock = replace(tree.clock, notice=tuple(notice))
     return rendering.tokens()
 
 
-def _put(rendering: Rendering, page: Page, hidden: Sequence[str]) -> None:
-    tree = rendering.tree
-    tree.put(page)
-    if hidden:
-        tree.clock = replace(tree.clock, notice=tuple(hidden))
-    rendering.refresh({page.index: page})
+def _hide(rendering: Rendering, page: Page) -> bool:
+    """Hide a page if the window is smaller for it.
+
+    It is not when the page cannot be seen any more, or holds less than the line that it leaves.
+    """
+    before = _tokens(rendering, ())
+    _put(rendering, replace(page, expanded=False))
+    if _tokens(rendering, ()) < before:
+        return True
+    _put(rendering, page)
+    return False
+
+
+def _put(rendering: Rendering, page: Page) -> None:
+    before = rendering.tree.pages[page.index]
+    rendering.tree.put(page)
+    rendering.refresh({page.index: before})
 
 
 def _staying(rendering: Rendering, kept: Collection[str]) -> set[str]:

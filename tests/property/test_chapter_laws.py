@@ -1,0 +1,194 @@
+"""Laws of interactions' pages, the archive and the collapse (P6 to P10, P13), for any history."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from datetime import UTC, datetime
+from itertools import dropwhile
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memci.domain.language import Language
+from memci.domain.message import Message, Role
+from memci.domain.pages import operations as pages
+from memci.domain.pages.block import Format, Held, Writer
+from memci.domain.pages.chapters import keep, settle
+from memci.domain.pages.collapse import auto_collapse, collapse_to
+from memci.domain.pages.labels import labels_of
+from memci.domain.pages.page import Lifecycle, Page
+from memci.domain.pages.permission import Actor
+from memci.domain.pages.render import Rendering
+from memci.domain.pages.rules import PageRules
+from memci.domain.pages.tree import Tree
+from memci.smallmodel.offline.tokens import OfflineTokenCounter
+
+many = settings(max_examples=500, deadline=None)
+count = OfflineTokenCounter().count
+RULES = st.builds(
+    PageRules,
+    active_pages=st.integers(1, 4),
+    never_recalled=st.integers(1, 6),
+    not_recalled=st.integers(1, 8),
+    contents_max_tokens=st.sampled_from([0, 60, 200, 2_000]),
+)
+SAID = st.lists(
+    st.tuples(
+        st.sampled_from(Role),
+        st.sampled_from(["s1", "s2", None]),
+        st.text("a #\n`页", max_size=60),
+        st.integers(0, 12),  # a recall before it, if one of so many is in the archive
+    ),
+    max_size=40,
+)
+
+
+def written(said):
+    now = datetime(2026, 1, 1, tzinfo=UTC)
+    return [
+        Message(seq, f"m{seq}", role, text or "…", now, session_id=session)
+        for seq, (role, session, text, _) in enumerate(said, 1)
+    ]
+
+
+def rendering_of(tree, messages, session_id=None, form=Format.MARKDOWN):
+    def reads(page: Page) -> Held:
+        return Held(list(shown(page, messages)))
+
+    return Rendering(tree, Writer(form, labels_of(Language.ENGLISH)), count, reads, session_id)
+
+
+def shown(page, messages):
+    """What a page is a view of: its span, without other sessions and other kinds."""
+    span = page.span
+    for each in messages if span else ():
+        if (
+            span.first_seq <= each.seq <= span.last_seq
+            and each.session_id == span.session_id
+            and (each.role is Role.SYSTEM) == (span.number == 0)
+        ):
+            yield each
+
+
+def told(said, rules):
+    """Tell it message by message, with recalls between."""
+    tree, messages = Tree.planted(), written(said)
+    for message, (_, session, _, recall) in zip(messages, said, strict=True):
+        rendering = rendering_of(tree, messages)
+        archived = tree.children(tree.clock.archive) if tree.clock.archive else []
+        if recall < len(archived):
+            pages.recall_page(tree, Actor.AGENT, index=archived[recall].index)
+            keep(tree, archived[recall].span.session_id, rules, rendering.own_tokens)
+        settle(tree, [message], rules, rendering.own_tokens)
+        assert len(tree.chapter(session)) <= rules.active_pages
+    return tree, messages
+
+
+@many
+@given(SAID, RULES)
+def test_every_message_is_on_one_page_and_all_can_be_reached(said, rules):
+    tree, messages = told(said, rules)
+    reached = Counter(each.seq for page in tree.pages.values() for each in shown(page, messages))
+    assert reached == Counter(each.seq for each in messages)
+
+
+@many
+@given(SAID, RULES)
+def test_a_page_is_what_the_user_said_and_what_answered_it(said, rules):
+    tree, messages = told(said, rules)
+    for page in tree.pages.values():
+        roles = [each.role for each in shown(page, messages)]
+        answers = list(dropwhile(lambda role: role is Role.USER, roles))
+        assert Role.USER not in answers
+        if page.span and page.span.number:
+            assert len(page.entries) == len(roles)
+
+
+@many
+@given(SAID, RULES)
+def test_told_at_once_is_told_one_by_one(said, rules):
+    said = [(role, session, text, 99) for role, session, text, _ in said]
+    one_by_one, messages = told(said, rules)
+    at_once = Tree.planted()
+    settle(at_once, messages, rules, rendering_of(at_once, messages).own_tokens)
+    assert at_once.pages == one_by_one.pages
+    assert at_once.clock == one_by_one.clock
+
+
+@many
+@given(SAID, RULES)
+def test_lines_leave_the_contents_page_when_their_time_is_over(said, rules):
+    tree, messages = told(said, rules)
+    now, rendering = tree.clock.interactions, rendering_of(tree, messages)
+    lines = tree.children(tree.clock.archive) if tree.clock.archive else []
+    for page in lines:
+        assert tree.lifecycle(page.index) is Lifecycle.HOT_ARCHIVED
+        if page.recalls.count:
+            assert now - page.recalls.last_at <= rules.not_recalled
+        else:
+            assert now - page.recalls.archived_at <= rules.never_recalled
+    if said and said[-1][0] is Role.USER:
+        assert sum(rendering.own_tokens(each) for each in lines) <= rules.contents_max_tokens
+
+
+@many
+@given(SAID, RULES, st.sampled_from(["s1", "s2", None]), st.sampled_from(Format))
+def test_tokens_are_what_a_recount_says(said, rules, session, form):
+    tree, messages = told(said, rules)
+    rendering = rendering_of(tree, messages, session, form)
+    window = rendering.window()
+    whole = sum(each.tokens(count) for each in window.messages) + (3 if window.messages else 0)
+    assert window.tokens == whole == rendering.tokens()
+    assert sum(window.by_segment.values()) + (3 if window.messages else 0) == whole
+
+
+@settings(max_examples=1_000, deadline=None)
+@given(SAID, RULES, st.integers(20, 1_500), st.data())
+def test_a_collapse_keeps_to_the_budget_or_says_that_it_cannot(said, rules, budget, data):
+    tree, messages = told(said, rules)
+    some = sorted(tree.pages)
+    for index in data.draw(st.sets(st.sampled_from(some), max_size=3)):
+        if not tree[index].cold:
+            tree.put(replace(tree[index], pinned=True))
+    pinned = {page.index for page in tree.pages.values() if page.pinned and page.expanded}
+    rendering = rendering_of(tree, messages, "s1")
+    done = collapse_to(rendering, budget)
+    window = rendering.window()
+    assert window == rendering_of(tree, messages, "s1").window()
+    assert window.tokens == done.after
+    assert done.after <= budget or done.over == done.after - budget
+    assert all(tree[each].expanded for each in pinned)
+    latest = tree.latest("s1")
+    assert latest is None or latest.expanded
+    assert all(page.expanded for page in tree.children("sys-0"))
+    again = collapse_to(rendering, budget)
+    assert again.hidden == ()
+    assert rendering.window() == window
+
+
+@many
+@given(SAID, st.integers(100, 800))
+def test_the_window_is_looked_after_only_when_it_is_nearly_full(said, limit):
+    tree, messages = told(said, PageRules())
+    rules = PageRules(window_max_tokens=limit)
+    rendering = rendering_of(tree, messages, "s1")
+    before = rendering.tokens()
+    done = auto_collapse(rendering, rules)
+    assert (done is None) == (before <= 0.875 * limit)
+    if done is not None:
+        assert done.over or rendering.tokens() <= 0.75 * limit
+
+
+@many
+@given(SAID, RULES)
+def test_out_and_back_again_holds_the_same_messages(said, rules):
+    """P10: nothing else moves, and nothing is copied."""
+    tree, messages = told(said, rules)
+    for page in [each for each in tree.children("usr-0") if each.span]:
+        before = [list(shown(each, messages)) for each in tree.children("usr-0")]
+        pages.remove_page(tree, Actor.AGENT, index=page.index)
+        pages.restore_page(tree, Actor.AGENT, index=page.index, parent="usr-0")
+        after = {each.index: list(shown(each, messages)) for each in tree.children("usr-0")}
+        assert after[page.index] == list(shown(page, messages))
+        assert sorted(map(str, after.values())) == sorted(map(str, before))
