@@ -1,0 +1,97 @@
+"""The page tree: pages, what notes say, and the steps that can be undone (page-tree.md)."""
+
+from __future__ import annotations
+
+from alembic import op
+
+revision = "0010"
+down_revision = "0009"
+branch_labels = None
+depends_on = None
+
+TABLES = """
+CREATE TABLE page_tree (
+    agent_id TEXT NOT NULL,
+    version BIGINT DEFAULT 0 NOT NULL,
+    segments JSONB DEFAULT '[]' NOT NULL,
+    settled_seq BIGINT DEFAULT 0 NOT NULL,
+    interactions BIGINT DEFAULT 0 NOT NULL,
+    next_place BIGINT DEFAULT 1 NOT NULL,
+    archive TEXT,
+    notice TEXT[] DEFAULT '{}' NOT NULL,
+    last_step BIGINT DEFAULT 0 NOT NULL,
+    done_step BIGINT DEFAULT 0 NOT NULL,
+    PRIMARY KEY (agent_id)
+) WITH (fillfactor = 50);
+
+CREATE TABLE page (
+    agent_id TEXT NOT NULL,
+    index TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    segment TEXT NOT NULL,
+    parent TEXT,
+    place BIGINT NOT NULL,
+    name TEXT NOT NULL,
+    description TEXT NOT NULL,
+    expanded BOOLEAN NOT NULL,
+    cold BOOLEAN DEFAULT false NOT NULL,
+    managed BOOLEAN DEFAULT false NOT NULL,
+    named BOOLEAN DEFAULT false NOT NULL,
+    pinned BOOLEAN DEFAULT false NOT NULL,
+    first_seq BIGINT,
+    last_seq BIGINT,
+    session_id TEXT,
+    number BIGINT,
+    answered BOOLEAN,
+    entries TEXT[] DEFAULT '{}' NOT NULL,
+    body BIGINT,
+    recalls INTEGER DEFAULT 0 NOT NULL,
+    recalled_at BIGINT DEFAULT 0 NOT NULL,
+    entered_at BIGINT DEFAULT 0 NOT NULL,
+    archived_at BIGINT DEFAULT 0 NOT NULL,
+    changed BIGINT NOT NULL,
+    PRIMARY KEY (agent_id, index)
+) WITH (fillfactor = 70);
+CREATE INDEX page_changed ON page (agent_id, changed);
+CREATE INDEX page_span ON page (agent_id, first_seq) WHERE first_seq IS NOT NULL;
+
+CREATE TABLE page_body (
+    agent_id TEXT NOT NULL,
+    index TEXT NOT NULL,
+    version BIGINT NOT NULL,
+    text TEXT NOT NULL,
+    created_at timestamptz DEFAULT now() NOT NULL,
+    PRIMARY KEY (agent_id, index, version)
+);
+
+CREATE TABLE page_step (
+    agent_id TEXT NOT NULL,
+    number BIGINT NOT NULL,
+    operations TEXT[] NOT NULL,
+    changes JSONB NOT NULL,
+    created_at timestamptz DEFAULT now() NOT NULL,
+    PRIMARY KEY (agent_id, number)
+);
+"""
+SECURE = """
+ALTER TABLE {table} ENABLE ROW LEVEL SECURITY;
+ALTER TABLE {table} FORCE ROW LEVEL SECURITY;
+CREATE POLICY own_agent ON {table}
+    USING (agent_id = nullif(current_setting('memci.agent', true), ''))
+    WITH CHECK (agent_id = nullif(current_setting('memci.agent', true), ''));
+GRANT SELECT, INSERT, UPDATE, DELETE ON {table} TO memci_app;
+"""
+NEW = ("page_tree", "page", "page_body", "page_step")
+
+
+def upgrade() -> None:
+    """Create them; whoever looks first puts an agent's messages onto pages."""
+    op.execute(TABLES)
+    for table in NEW:
+        op.execute(SECURE.format(table=table))
+
+
+def downgrade() -> None:
+    """Drop them."""
+    for table in reversed(NEW):
+        op.execute(f"DROP TABLE {table}")

@@ -1,0 +1,88 @@
+"""The page tree (page-tree.md): pages, what notes say, and the steps that can be undone."""
+
+from __future__ import annotations
+
+from sqlalchemy import BigInteger, Boolean, Column, Index, Integer, Table, Text, false, text
+from sqlalchemy.dialects.postgresql import ARRAY
+
+from memci.storage.rows.metadata import Json, agent_column, made_at, metadata
+
+_ZERO = text("0")
+_EMPTY = text("'{}'")
+
+# One row an agent, which every change of its pages locks (P16). Pages hold the messages up to
+# settled_seq; later ones are put onto pages by whoever looks next.
+page_tree = Table(
+    "page_tree",
+    metadata,
+    agent_column(),
+    Column("version", BigInteger, nullable=False, server_default=_ZERO),
+    Column("segments", Json, nullable=False, server_default=text("'[]'")),
+    Column("settled_seq", BigInteger, nullable=False, server_default=_ZERO),
+    Column("interactions", BigInteger, nullable=False, server_default=_ZERO),
+    Column("next_place", BigInteger, nullable=False, server_default=text("1")),
+    Column("archive", Text),
+    Column("notice", ARRAY(Text), nullable=False, server_default=_EMPTY),
+    # The newest step of an agent, and the newest that is not undone.
+    Column("last_step", BigInteger, nullable=False, server_default=_ZERO),
+    Column("done_step", BigInteger, nullable=False, server_default=_ZERO),
+    postgresql_with={"fillfactor": 50},
+)
+
+page = Table(
+    "page",
+    metadata,
+    agent_column(),
+    Column("index", Text, primary_key=True),
+    Column("kind", Text, nullable=False),
+    Column("segment", Text, nullable=False),
+    Column("parent", Text),
+    Column("place", BigInteger, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("description", Text, nullable=False),
+    Column("expanded", Boolean, nullable=False),
+    Column("cold", Boolean, nullable=False, server_default=false()),
+    Column("managed", Boolean, nullable=False, server_default=false()),
+    Column("named", Boolean, nullable=False, server_default=false()),
+    Column("pinned", Boolean, nullable=False, server_default=false()),
+    # Of an interaction's page: which messages it shows (P6); number 0: a system message.
+    Column("first_seq", BigInteger),
+    Column("last_seq", BigInteger),
+    Column("session_id", Text),
+    Column("number", BigInteger),
+    Column("answered", Boolean),
+    Column("entries", ARRAY(Text), nullable=False, server_default=_EMPTY),
+    # Of a note: the version of its text in the page store (P14).
+    Column("body", BigInteger),
+    Column("recalls", Integer, nullable=False, server_default=_ZERO),
+    Column("recalled_at", BigInteger, nullable=False, server_default=_ZERO),
+    Column("entered_at", BigInteger, nullable=False, server_default=_ZERO),
+    Column("archived_at", BigInteger, nullable=False, server_default=_ZERO),
+    # The version of the tree at which it last changed: who knows an older one reads no more.
+    Column("changed", BigInteger, nullable=False),
+    Index("page_changed", "agent_id", "changed"),
+    Index("page_span", "agent_id", "first_seq", postgresql_where=text("first_seq IS NOT NULL")),
+    postgresql_with={"fillfactor": 70},
+)
+
+# The page store that is used unless another is named (P14).
+page_body = Table(
+    "page_body",
+    metadata,
+    agent_column(),
+    Column("index", Text, primary_key=True),
+    Column("version", BigInteger, primary_key=True),
+    Column("text", Text, nullable=False),
+    made_at(),
+)
+
+page_step = Table(
+    "page_step",
+    metadata,
+    agent_column(),
+    Column("number", BigInteger, primary_key=True),
+    Column("operations", ARRAY(Text), nullable=False),
+    # Each page as it was and as it became, by field; without texts that come from messages.
+    Column("changes", Json, nullable=False),
+    made_at(),
+)
