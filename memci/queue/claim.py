@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from threading import Lock
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -100,7 +101,7 @@ SET fence = lane.fence + 1, lease_owner = excluded.lease_owner,
     lease_until = excluded.lease_until, wake_at = NULL
 WHERE NOT lane.paused AND lane.halted_by IS NULL
   AND (lane.lease_until IS NULL OR lane.lease_until < now())
-RETURNING agent_id, fence, NULL::timestamptz, 1
+RETURNING agent_id, fence, NULL::timestamptz
 """
 # Of several lanes the locks are taken in the order of their ids, as by whoever else waits for more
 # than one: in an order of chance, two that hold what the other waits for end in a deadlock.
@@ -139,10 +140,15 @@ class Claimed:
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """Claimed lanes that have jobs, and whether more were waiting than were taken."""
+    """Claimed lanes that have jobs, and how many were waiting, up to a number, before that."""
 
     claimed: list[Claimed]
-    more: bool
+    waiting: int
+
+    @property
+    def more(self) -> bool:
+        """Whether more were waiting than were taken; not where all that were stay locked."""
+        return 0 < len(self.claimed) < self.waiting
 
 
 class Claims:
@@ -152,6 +158,7 @@ class Claims:
         """Give leases of ``lease_ms``."""
         self._database = database
         self._lease_ms = lease_ms
+        self._waits = Lock()
 
     def due(self, hint: str | None, most: int) -> Due:
         """Take the named lane and up to ``most`` of the oldest, as far as they have jobs.
@@ -159,21 +166,24 @@ class Claims:
         Where few are due it takes fewer: lanes that one thread holds wait for each other.
         """
         due = self._claim(_CLAIM_DUE, hint, most)
-        if due.claimed or not due.more:
+        if due.claimed or not due.waiting:
             return due
-        return Due(self._claim_locked(_CLAIM_LOCKED_DUE, hint), more=False)
+        return Due(self._claim_locked(_CLAIM_LOCKED_DUE, hint), due.waiting)
 
     def compress(self, hint: str | None) -> Claimed | None:
         """Take one lane that wants compression: the named one, else the oldest."""
         due = self._claim(_CLAIM_COMPRESS, hint, 1)
         claimed = due.claimed
-        if due.more and not claimed:
+        if due.waiting and not claimed:
             claimed = self._claim_locked(_CLAIM_LOCKED_COMPRESS, hint)
         return claimed[0] if claimed else None
 
     def named(self, agent_id: str) -> Claimed | None:
-        """Take this lane although nothing is known to wait in it; make it if need be."""
-        claimed = self._claim(_CLAIM_NAMED, agent_id, 1).claimed
+        """Take this lane although nothing is known to wait in it; make it if need be.
+
+        None when somebody has it, or it stays locked.
+        """
+        claimed = self._claim_waiting(_CLAIM_NAMED, agent_id)
         return claimed[0] if claimed else None
 
     def give_back(self, claimed: Sequence[Claimed]) -> None:
@@ -215,10 +225,21 @@ class Claims:
         claimed = self._claimed([row[:3] for row in rows if row[0] is not None], nonce)
         first = datetime.min.replace(tzinfo=UTC)
         claimed.sort(key=lambda each: (each.lease.agent_id != hint, each.waiting_since or first))
-        return Due(claimed, more=any(waiting > len(claimed) for *_, waiting in rows))
+        return Due(claimed, max((waiting for *_, waiting in rows), default=0))
 
     def _claim_locked(self, statement: str, hint: str | None) -> list[Claimed]:
-        """Take one due lane as soon as it is not locked; none, if that is not soon."""
+        """Take one due lane as soon as it is not locked; none, if that is not soon.
+
+        One thread waits; the others have agents to look after that are not locked.
+        """
+        if not self._waits.acquire(blocking=False):
+            return []
+        try:
+            return self._claim_waiting(statement, hint)
+        finally:
+            self._waits.release()
+
+    def _claim_waiting(self, statement: str, hint: str | None) -> list[Claimed]:
         nonce = uuid4()
         values = {"hint": hint, "nonce": nonce, "lease_ms": self._lease_ms}
         with (
