@@ -103,8 +103,8 @@ def test_a_node_of_importance_one_or_more_keeps_its_content(network: PureNetwork
     nodes, supports = scanned(network)
     gone: set[int] = set()
     for node, verdict in scan(nodes, supports, network.focus_ids, network.parameters):
-        support = sum(s for target, s in supports.get(node.id, {}).items() if target not in gone)
-        if support >= 1:
+        links = supports.get(node.id, {})
+        if math.fsum(links[target] for target in links if target not in gone) >= 1:
             assert isinstance(verdict, Kept | Protected)
         if isinstance(verdict, Forgotten):
             gone.add(node.id)
