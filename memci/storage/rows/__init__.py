@@ -17,6 +17,7 @@ from memci.storage.rows.network import (
     pass_snapshot,
     trail,
 )
+from memci.storage.rows.pages import page, page_body, page_step, page_tree
 from memci.storage.rows.usage import model_total, model_usage
 from memci.storage.rows.vector_model import vector_model
 
@@ -43,6 +44,10 @@ __all__ = [
     "node_term",
     "node_vector",
     "node_version",
+    "page",
+    "page_body",
+    "page_step",
+    "page_tree",
     "pass_log",
     "pass_snapshot",
     "receipt",

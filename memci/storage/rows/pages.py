@@ -33,7 +33,7 @@ page = Table(
     "page",
     metadata,
     agent_column(),
-    Column("index", Text, primary_key=True),
+    Column("id", Text, primary_key=True),  # its index, as the agent knows it
     Column("kind", Text, nullable=False),
     Column("segment", Text, nullable=False),
     Column("parent", Text),
@@ -58,19 +58,21 @@ page = Table(
     Column("recalled_at", BigInteger, nullable=False, server_default=_ZERO),
     Column("entered_at", BigInteger, nullable=False, server_default=_ZERO),
     Column("archived_at", BigInteger, nullable=False, server_default=_ZERO),
-    # The version of the tree at which it last changed: who knows an older one reads no more.
-    Column("changed", BigInteger, nullable=False),
-    Index("page_changed", "agent_id", "changed"),
-    Index("page_span", "agent_id", "first_seq", postgresql_where=text("first_seq IS NOT NULL")),
+    Index("page_living", "agent_id", postgresql_where=text("NOT cold")),
+    Index("page_inside", "agent_id", "parent",
+          postgresql_where=text("cold AND parent IS NOT NULL")),
+    # Finds what a session's next message goes on from.
+    Index("page_span", "agent_id", "session_id", "last_seq",
+          postgresql_where=text("first_seq IS NOT NULL")),
     postgresql_with={"fillfactor": 70},
-)
+)  # fmt: skip
 
 # The page store that is used unless another is named (P14).
 page_body = Table(
     "page_body",
     metadata,
     agent_column(),
-    Column("index", Text, primary_key=True),
+    Column("page_id", Text, primary_key=True),
     Column("version", BigInteger, primary_key=True),
     Column("text", Text, nullable=False),
     made_at(),

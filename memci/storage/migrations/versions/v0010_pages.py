@@ -26,7 +26,7 @@ CREATE TABLE page_tree (
 
 CREATE TABLE page (
     agent_id TEXT NOT NULL,
-    index TEXT NOT NULL,
+    id TEXT NOT NULL,
     kind TEXT NOT NULL,
     segment TEXT NOT NULL,
     parent TEXT,
@@ -49,19 +49,19 @@ CREATE TABLE page (
     recalled_at BIGINT DEFAULT 0 NOT NULL,
     entered_at BIGINT DEFAULT 0 NOT NULL,
     archived_at BIGINT DEFAULT 0 NOT NULL,
-    changed BIGINT NOT NULL,
-    PRIMARY KEY (agent_id, index)
+    PRIMARY KEY (agent_id, id)
 ) WITH (fillfactor = 70);
-CREATE INDEX page_changed ON page (agent_id, changed);
-CREATE INDEX page_span ON page (agent_id, first_seq) WHERE first_seq IS NOT NULL;
+CREATE INDEX page_living ON page (agent_id) WHERE NOT cold;
+CREATE INDEX page_inside ON page (agent_id, parent) WHERE cold AND parent IS NOT NULL;
+CREATE INDEX page_span ON page (agent_id, session_id, last_seq) WHERE first_seq IS NOT NULL;
 
 CREATE TABLE page_body (
     agent_id TEXT NOT NULL,
-    index TEXT NOT NULL,
+    page_id TEXT NOT NULL,
     version BIGINT NOT NULL,
     text TEXT NOT NULL,
     created_at timestamptz DEFAULT now() NOT NULL,
-    PRIMARY KEY (agent_id, index, version)
+    PRIMARY KEY (agent_id, page_id, version)
 );
 
 CREATE TABLE page_step (

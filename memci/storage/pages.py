@@ -1,0 +1,256 @@
+"""Trees of pages in the database: read as far as they changed, and written so (P14, P16)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, Row
+
+from memci.domain.message import Message
+from memci.domain.pages.page import Page, PageKind, Recalls, Span
+from memci.domain.pages.tree import USER, Clock, Permission, Segment, SegmentKind, Tree
+from memci.storage.messages import COLUMNS, to_message
+
+_PLANT = "INSERT INTO page_tree (agent_id) VALUES (%s) ON CONFLICT (agent_id) DO NOTHING"
+_TREE = """
+SELECT version, segments, settled_seq, interactions, next_place, archive, notice, last_step,
+       done_step
+FROM page_tree WHERE agent_id = %s
+"""
+# What lies in the tree, without the active chapters of other sessions; what is named, with all
+# that was removed with it; and the last page of each session that goes on.
+_PAGES = """
+WITH RECURSIVE named AS (
+    SELECT id, parent, cold FROM page WHERE agent_id = %(agent)s AND id = ANY(%(named)s::text[])),
+above AS (
+    SELECT id, parent FROM named WHERE cold
+    UNION
+    SELECT page.id, page.parent FROM above JOIN page
+        ON page.agent_id = %(agent)s AND page.id = above.parent),
+below AS (
+    SELECT id FROM above
+    UNION
+    SELECT page.id FROM below JOIN page
+        ON page.agent_id = %(agent)s AND page.cold AND page.parent = below.id)
+SELECT * FROM page WHERE agent_id = %(agent)s AND NOT cold
+    AND (parent IS DISTINCT FROM %(root)s OR NOT coalesce(number > 0, false)
+         OR coalesce('+' || session_id, '-') = ANY(%(sessions)s::text[]))
+UNION
+SELECT * FROM page WHERE agent_id = %(agent)s
+    AND id IN (SELECT id FROM named UNION SELECT id FROM below)
+UNION
+SELECT latest.* FROM unnest(%(sessions)s::text[]) AS session (key), LATERAL (
+    SELECT * FROM page WHERE agent_id = %(agent)s AND first_seq IS NOT NULL AND number > 0
+        AND session_id = substr(session.key, 2) AND session.key <> '-'
+    ORDER BY last_seq DESC LIMIT 1) AS latest
+UNION
+(SELECT * FROM page WHERE agent_id = %(agent)s AND first_seq IS NOT NULL AND number > 0
+        AND session_id IS NULL AND '-' = ANY(%(sessions)s::text[])
+    ORDER BY last_seq DESC LIMIT 1)
+ORDER BY place, id
+"""
+_SAVE_TREE = """
+UPDATE page_tree SET version = %(version)s, segments = %(segments)s::jsonb,
+    settled_seq = %(settled_seq)s, interactions = %(interactions)s, next_place = %(next_place)s,
+    archive = %(archive)s, notice = %(notice)s::text[]
+WHERE agent_id = %(agent)s
+"""
+_SAVE_PAGE = """
+INSERT INTO page (agent_id, id, kind, segment, parent, place, name, description, expanded, cold,
+    managed, named, pinned, first_seq, last_seq, session_id, number, answered, entries, body,
+    recalls, recalled_at, entered_at, archived_at)
+VALUES (%(agent)s, %(id)s, %(kind)s, %(segment)s, %(parent)s, %(place)s, %(name)s,
+    %(description)s, %(expanded)s, %(cold)s, %(managed)s, %(named)s, %(pinned)s, %(first_seq)s,
+    %(last_seq)s, %(session_id)s, %(number)s, %(answered)s, %(entries)s::text[], %(body)s,
+    %(recalls)s, %(recalled_at)s, %(entered_at)s, %(archived_at)s)
+ON CONFLICT (agent_id, id) DO UPDATE SET
+    parent = excluded.parent, place = excluded.place, name = excluded.name,
+    description = excluded.description, expanded = excluded.expanded, cold = excluded.cold,
+    managed = excluded.managed, named = excluded.named, pinned = excluded.pinned,
+    last_seq = excluded.last_seq, answered = excluded.answered, entries = excluded.entries,
+    body = excluded.body, recalls = excluded.recalls, recalled_at = excluded.recalled_at,
+    entered_at = excluded.entered_at, archived_at = excluded.archived_at
+"""
+_UNSETTLED = f"""
+SELECT {COLUMNS} FROM message WHERE agent_id = %s AND seq > %s ORDER BY seq LIMIT %s
+"""  # noqa: S608 - a constant of another module
+_SHOWN = f"""
+SELECT {", ".join(f"message.{each}" for each in COLUMNS.split(", "))}, page.id AS page_id
+FROM page JOIN message ON message.agent_id = page.agent_id
+     AND message.seq BETWEEN page.first_seq AND page.last_seq
+     AND message.session_id IS NOT DISTINCT FROM page.session_id
+     AND (message.role = 'system') = (page.number = 0)
+WHERE page.agent_id = %s AND page.id = ANY(%s::text[]) ORDER BY message.seq
+"""  # noqa: S608 - a constant of another module
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A tree at a version, and its steps (P17): the newest, and the newest that is not undone."""
+
+    tree: Tree
+    version: int
+    last_step: int
+    done_step: int
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Which part of a tree is read.
+
+    What lies in it, but of active chapters only those of ``sessions``; and of what was removed what
+    is ``named``, each with all that was removed with it.
+    """
+
+    sessions: frozenset[str | None]
+    named: frozenset[str] = frozenset()
+
+
+def lock_tree(connection: Connection, agent_id: str, part: Part) -> Stored:
+    """Lock an agent's tree until the transaction ends, and return it; a new agent's is planted."""
+    connection.exec_driver_sql(_PLANT, (agent_id,))
+    return _read(connection, agent_id, part, " FOR UPDATE")
+
+
+def read_tree(connection: Connection, agent_id: str, part: Part) -> Stored:
+    """Return an agent's tree as it is; of a new agent a planted one."""
+    return _read(connection, agent_id, part, "")
+
+
+def save_tree(connection: Connection, agent_id: str, tree: Tree, version: int) -> None:
+    """Write what has changed, as this version. The tree must be locked."""
+    clock = tree.clock
+    row = {
+        "agent": agent_id,
+        "version": version,
+        "segments": json.dumps([_written(each) for each in tree.segments.values()]),
+        "settled_seq": clock.settled_seq,
+        "interactions": clock.interactions,
+        "next_place": clock.next_place,
+        "archive": clock.archive,
+        "notice": list(clock.notice),
+    }
+    connection.exec_driver_sql(_SAVE_TREE, row)
+    pages = [tree.pages[index] for index in tree.changed]
+    if pages:
+        rows = [{"agent": agent_id, **_row_of(page)} for page in pages]
+        connection.exec_driver_sql(_SAVE_PAGE, rows)
+
+
+def unsettled(connection: Connection, agent_id: str, seq: int, most: int) -> list[Message]:
+    """Return the messages behind a seq that are on no page yet, ascending, at most so many."""
+    rows = connection.exec_driver_sql(_UNSETTLED, (agent_id, seq, most))
+    return [to_message(row) for row in rows]
+
+
+def shown_messages(
+    connection: Connection, agent_id: str, indexes: Iterable[str]
+) -> dict[str, list[Message]]:
+    """Return the messages that pages are views of, by index, ascending."""
+    found: dict[str, list[Message]] = {}
+    for row in connection.exec_driver_sql(_SHOWN, (agent_id, list(indexes))):
+        found.setdefault(row.page_id, []).append(to_message(row))
+    return found
+
+
+def _read(connection: Connection, agent_id: str, part: Part, lock: str) -> Stored:
+    row = connection.exec_driver_sql(_TREE + lock, (agent_id,)).first()
+    if row is None or not row.version:
+        return Stored(Tree.planted(), 0, 0, 0)
+    segments = [_segment(each) for each in row.segments]
+    values = {
+        "agent": agent_id,
+        "root": f"{USER}-0",
+        "named": list(part.named),
+        "sessions": ["-" if each is None else f"+{each}" for each in part.sessions],
+    }
+    pages = (_page(each) for each in connection.exec_driver_sql(_PAGES, values))
+    clock = Clock(
+        settled_seq=row.settled_seq,
+        interactions=row.interactions,
+        next_place=row.next_place,
+        archive=row.archive,
+        notice=tuple(row.notice),
+    )
+    tree = Tree.of(
+        {each.id: each for each in segments}, {each.index: each for each in pages}, clock
+    )
+    return Stored(tree, row.version, row.last_step, row.done_step)
+
+
+def _segment(stored: Mapping[str, Any]) -> Segment:
+    return Segment(
+        id=stored["id"],
+        kind=SegmentKind(stored["kind"]),
+        permission=Permission(stored["permission"]),
+        name=stored["name"],
+        max_tokens=stored["max_tokens"],
+        next_number=stored["next_number"],
+    )
+
+
+def _written(segment: Segment) -> dict[str, Any]:
+    return {
+        "id": segment.id,
+        "kind": segment.kind,
+        "permission": segment.permission,
+        "name": segment.name,
+        "max_tokens": segment.max_tokens,
+        "next_number": segment.next_number,
+    }
+
+
+def _page(row: Row[Any]) -> Page:
+    span = None
+    if row.first_seq is not None:
+        span = Span(row.first_seq, row.last_seq, row.session_id, row.number, row.answered)
+    return Page(
+        index=row.id,
+        kind=PageKind(row.kind),
+        segment=row.segment,
+        parent=row.parent,
+        place=row.place,
+        name=row.name,
+        description=row.description,
+        expanded=row.expanded,
+        cold=row.cold,
+        managed=row.managed,
+        span=span,
+        body=row.body,
+        entries=tuple(row.entries),
+        recalls=Recalls(row.recalls, row.recalled_at, row.entered_at, row.archived_at),
+        named=row.named,
+        pinned=row.pinned,
+    )
+
+
+def _row_of(page: Page) -> dict[str, Any]:
+    span = page.span
+    return {
+        "id": page.index,
+        "kind": page.kind,
+        "segment": page.segment,
+        "parent": page.parent,
+        "place": page.place,
+        "name": page.name,
+        "description": page.description,
+        "expanded": page.expanded,
+        "cold": page.cold,
+        "managed": page.managed,
+        "named": page.named,
+        "pinned": page.pinned,
+        "first_seq": span.first_seq if span else None,
+        "last_seq": span.last_seq if span else None,
+        "session_id": span.session_id if span else None,
+        "number": span.number if span else None,
+        "answered": span.answered if span else None,
+        "entries": list(page.entries),
+        "body": page.body,
+        "recalls": page.recalls.count,
+        "recalled_at": page.recalls.last_at,
+        "entered_at": page.recalls.entered_at,
+        "archived_at": page.recalls.archived_at,
+    }

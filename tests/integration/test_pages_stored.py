@@ -1,0 +1,104 @@
+"""A tree in the database is the tree that was written, as far as it is asked for."""
+
+from __future__ import annotations
+
+import pytest
+
+from memci.domain.pages import operations as pages
+from memci.domain.pages.chapters import settle
+from memci.domain.pages.permission import Actor
+from memci.domain.pages.rules import PageRules
+from memci.storage.pages import Part, lock_tree, read_tree, save_tree, shown_messages, unsettled
+from tests.support.network import AgentUnderTest
+
+RULES = PageRules()
+
+
+@pytest.fixture
+def ada(database):
+    return AgentUnderTest(database)
+
+
+def settled(ada, sessions, rules=RULES):
+    with ada.database.agent_transaction("ada") as connection:
+        stored = lock_tree(connection, "ada", Part(frozenset(sessions)))
+        said = unsettled(connection, "ada", stored.tree.clock.settled_seq, 1_000)
+        settle(stored.tree, said, rules, lambda page: 10)
+        save_tree(connection, "ada", stored.tree, stored.version + 1)
+        return stored.tree
+
+
+def read(ada, *sessions, named=()):
+    with ada.database.agent_snapshot("ada") as connection:
+        return read_tree(connection, "ada", Part(frozenset(sessions), frozenset(named)))
+
+
+def test_what_is_written_is_read(ada):
+    ada.say("Hello", role="system", session=None)
+    for number in range(5):
+        ada.say(f"Question {number}", session="s1")
+        ada.say(f"Answer {number}", role="assistant", session="s1")
+    ada.say("Alone", session=None)
+    made = settled(ada, ["s1", None], PageRules(active_pages=3))
+    stored = read(ada, "s1", None)
+    assert stored.tree.pages == made.pages
+    assert stored.tree.clock == made.clock
+    assert stored.tree.segments == made.segments
+    assert stored.version == 1
+    assert [each.index for each in stored.tree.children("usr-0")] == [
+        each.index for each in made.children("usr-0")
+    ]
+
+
+def test_other_sessions_are_left_out_and_what_goes_on_is_found(ada):
+    ada.say("In one", session="s1")
+    ada.say("In two", session="s2")
+    ada.say("In none", session=None)
+    settled(ada, ["s1", "s2", None])
+    names = {page.name for page in read(ada, "s2").tree.pages.values() if page.span}
+    assert names == {"In two"}
+    assert {page.name for page in read(ada, None).tree.pages.values() if page.span} == {"In none"}
+    with ada.database.agent_transaction("ada") as connection:
+        stored = lock_tree(connection, "ada", Part(frozenset(["s1"])))
+        pages.remove_page(stored.tree, Actor.AGENT, index="usr-1")
+        save_tree(connection, "ada", stored.tree, 2)
+    assert read(ada, "s1").tree.latest("s1").cold
+    assert "usr-1" not in read(ada, "s2").tree.pages
+
+
+def test_what_was_removed_comes_with_all_that_went_with_it(ada):
+    ada.say("Something", session="s1")
+    settled(ada, ["s1"])
+    with ada.database.agent_transaction("ada") as connection:
+        tree = lock_tree(connection, "ada", Part(frozenset())).tree
+        top = pages.create_contents_page(
+            tree, Actor.AGENT, name="Top", description="", parent="usr-0"
+        )
+        inside = pages.create_contents_page(
+            tree, Actor.AGENT, name="Inside", description="", parent=top.index
+        )
+        note = pages.create_detail_page(
+            tree, Actor.AGENT, name="Note", description="", parent=inside.index
+        )
+        pages.remove_page(tree, Actor.AGENT, index=top.index)
+        save_tree(connection, "ada", tree, 2)
+    assert top.index not in read(ada, "s1").tree.pages
+    for named in (top, inside, note):
+        tree = read(ada, named=[named.index]).tree
+        assert {top.index, inside.index, note.index} <= tree.pages.keys()
+        assert tree.pages.keys() & {"usr-1"} == set()
+
+
+def test_pages_show_their_messages(ada):
+    ada.say("Rules", role="system", session="s1")
+    ada.say("Question", session="s1")
+    ada.say("Elsewhere", session="s2")
+    ada.say("Answer", role="assistant", session="s1")
+    settled(ada, ["s1", "s2"])
+    with ada.database.agent_snapshot("ada") as connection:
+        shown = shown_messages(connection, "ada", ["sys-1", "usr-1", "usr-2"])
+    assert {index: [each.text for each in said] for index, said in shown.items()} == {
+        "sys-1": ["Rules"],
+        "usr-1": ["Question", "Answer"],
+        "usr-2": ["Elsewhere"],
+    }
