@@ -1,0 +1,82 @@
+"""One change of an agent's pages from beginning to end (P6 to P8, P13, P16).
+
+What waits is settled, something is done to the tree, and the window is brought back inside its
+budget.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+
+from memci.domain.message import Message
+from memci.domain.pages.chapters import keep, settle
+from memci.domain.pages.collapse import Collapse, auto_collapse
+from memci.domain.pages.page import Page
+from memci.domain.pages.render import Rendering
+from memci.domain.pages.rules import PageRules
+from memci.domain.pages.tree import Tree
+from memci.domain.pages.undo import Change, changes_of
+
+
+@dataclass
+class Desk:
+    """A tree that is worked on, and the window of one session over it.
+
+    ``kept`` is what must stay open beside what is pinned. ``steps`` are what was asked for, change
+    by change; what the system does itself is in ``tree.changed`` alone.
+    """
+
+    rendering: Rendering
+    rules: PageRules
+    kept: Collection[str] = ()
+    steps: list[Change] = field(default_factory=list)
+    collapsed: Collapse | None = None
+
+    @property
+    def tree(self) -> Tree:
+        """The tree."""
+        return self.rendering.tree
+
+    def settle(self, said: Iterable[Message]) -> None:
+        """Put messages onto pages that are on none yet."""
+        before = self.tree.clock.settled_seq
+        with _watching(self.tree) as changed:
+            settle(self.tree, said, self.rules, self.rendering.own_tokens)
+        self.rendering.refresh(changed)
+        if self.tree.clock.settled_seq != before:
+            self.look_after()
+
+    def do(self, operation: Callable[[], Page]) -> Page:
+        """Do what was asked; an error leaves the tree half changed, and it must be thrown away."""
+        self.tree.clock = replace(self.tree.clock, notice=())
+        with _watching(self.tree) as changed:
+            page = operation()
+            self.steps += changes_of(self.tree)
+        self.rendering.refresh(changed)
+        return page
+
+    def finish(self) -> None:
+        """Keep chapters and the window to their limits after what was done."""
+        with _watching(self.tree) as changed:
+            keep(self.tree, self.rendering.session_id, self.rules, self.rendering.own_tokens)
+        self.rendering.refresh(changed)
+        self.look_after()
+
+    def look_after(self) -> None:
+        """Collapse what the window has no room for."""
+        with _watching(self.tree):
+            done = auto_collapse(self.rendering, self.rules, self.kept)
+        self.collapsed = done or self.collapsed
+
+
+@contextmanager
+def _watching(tree: Tree) -> Iterator[dict[str, Page | None]]:
+    """Collect what changes in a tree meanwhile, and add it to what had changed before."""
+    before, tree.changed = tree.changed, {}
+    changed = tree.changed
+    try:
+        yield changed
+    finally:
+        tree.changed = {**changed, **before}

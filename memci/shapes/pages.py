@@ -1,0 +1,203 @@
+"""Pages: what is asked of them, and what comes back (page-tree.md P4, P15).
+
+The texts of fields and classes are what a model reads of the operations.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field, StringConstraints
+
+from memci.domain.pages.page import LONGEST_DESCRIPTION, LONGEST_NAME, Lifecycle, PageKind
+from memci.domain.pages.tree import Permission, SegmentKind
+from memci.shapes.base import Answer, BudgetTokens, Query, Request, Text
+
+Index = Annotated[
+    Text,
+    StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,31}-\d{1,15}$"),
+    Field(description="Index of a page, as the window shows it in brackets: usr-12"),
+]
+Folder = Annotated[Index, Field(description="Index of the folder to put it in: usr-0")]
+Name = Annotated[
+    Text,
+    StringConstraints(min_length=1, max_length=LONGEST_NAME),
+    Field(description="A short title, in one line"),
+]
+Description = Annotated[
+    Text,
+    StringConstraints(max_length=LONGEST_DESCRIPTION),
+    Field(description="What it holds, in a sentence: all that is seen of it while it is hidden"),
+]
+SegmentId = Annotated[Text, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
+
+
+class CreateDetailPage(Request):
+    """Write a note into the context: something learned, decided, or to be kept in sight.
+
+    It starts hidden: expand_details shows its text.
+    """
+
+    name: Name
+    description: Description = ""
+    detail: Annotated[Text, Field(min_length=1, description="The text of the note")]
+    parent: Folder
+
+
+class CreateContentsPage(Request):
+    """Make a folder, and move pages into it in the given order. It starts hidden."""
+
+    name: Name
+    description: Description = ""
+    parent: Folder
+    children: Annotated[
+        list[Index], Field(max_length=500, description="Pages to move into it")
+    ] = []  # noqa: RUF012 - pydantic copies it
+
+
+class MovePage(Request):
+    """Move a page, with all below it, to the end of a folder of its segment."""
+
+    source: Annotated[Index, Field(description="The page to move")]
+    target: Annotated[Index, Field(description="The folder to move it into")]
+
+
+class UpdatePage(Request):
+    """Give a page another name or description."""
+
+    index: Index
+    name: Name | None = None
+    description: Description | None = None
+
+
+class ExpandDetails(Request):
+    """Open a page: show its messages or text, or the pages in a folder. It costs tokens."""
+
+    index: Index
+
+
+class HideDetails(Request):
+    """Close a page: only its description stays in sight. It frees tokens; nothing is lost."""
+
+    index: Index
+
+
+class RemovePage(Request):
+    """Take a page, with all below it, out of the context. restore_page brings it back."""
+
+    index: Index
+
+
+class RecallPage(Request):
+    """Bring an archived page of the Contents Page back into the conversation, opened."""
+
+    index: Index
+
+
+class RestorePage(Request):
+    """Put a removed page back, with all that was removed with it, at the end of a folder."""
+
+    index: Index
+    parent: Folder
+
+
+class PinPage(Request):
+    """Keep a page from being hidden by the system when the window is full."""
+
+    index: Index
+
+
+class UnpinPage(Request):
+    """Let the system hide a page again when the window is full."""
+
+    index: Index
+
+
+class AutoCollapse(Request):
+    """Hide old pages until the window takes at most so many tokens."""
+
+    max_tokens: BudgetTokens
+
+
+class GetPage(Request):
+    """Read a page without changing the window: its state, and what it holds."""
+
+    index: Index
+
+
+class GetChildren(Request):
+    """List the pages in a folder."""
+
+    index: Index
+
+
+class GetParent(Request):
+    """Tell which folder a page lies in."""
+
+    index: Index
+
+
+class GetAncestors(Request):
+    """List the folders above a page, the nearest first."""
+
+    index: Index
+
+
+class FindPages(Request):
+    """Find pages by words in their names, descriptions and summaries, removed ones too."""
+
+    query: Annotated[Query, Field(min_length=1)]
+    limit: Annotated[int, Field(ge=1, le=100)] = 20
+
+
+class CreateSegment(Request):
+    """Make a segment: a part of the context with a root and a permission of its own."""
+
+    id: SegmentId
+    name: Name
+    kind: SegmentKind = SegmentKind.CUSTOM
+    permission: Permission = Permission.READ_WRITE
+    max_tokens: Annotated[int, Field(ge=0, le=2_000_000)] = 0
+
+
+class PageOut(Answer):
+    """A page as it is now."""
+
+    index: str
+    kind: PageKind
+    segment: str
+    parent: str | None
+    name: str
+    description: str
+    expanded: bool
+    lifecycle: Lifecycle
+    pinned: bool
+    children: int
+    session_id: str | None
+    first_seq: int | None
+    last_seq: int | None
+    recalls: int
+
+
+class PageChange(Answer):
+    """What an operation did: the page, others that changed, and the tokens of the window."""
+
+    page: PageOut
+    changed: list[str]
+    tokens_before: int
+    tokens_after: int
+    collapsed: list[str]
+
+
+class PageText(Answer):
+    """A page and what it holds, whether it is expanded or not."""
+
+    page: PageOut
+    text: str
+    entries: list[str]
+
+
+class PageList(Answer):
+    """Pages, in order."""
+
+    pages: list[PageOut]
