@@ -17,6 +17,7 @@
     │   ├── DatabaseUnavailableError
     │   ├── DatabaseBusyError
     │   ├── BrokerUnavailableError
+    │   ├── PageStoreError        the store of pages' texts did not do what was asked
     │   └── ReadTimeoutError      no context worker answered in time
     ├── BudgetTooSmallError       what must stay in a context does not fit its token budget
     ├── FencedOffError            the lease on a lane was lost; nothing was written
@@ -124,6 +125,10 @@ class DatabaseUnavailableError(UnavailableError):
 
 class DatabaseBusyError(UnavailableError):
     """Others held what this needed for too long; nothing was written; try again in a moment."""
+
+
+class PageStoreError(UnavailableError):
+    """The store of pages' texts does not answer; nothing was changed, try again in a moment."""
 
 
 class BrokerUnavailableError(UnavailableError):

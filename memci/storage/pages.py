@@ -78,12 +78,13 @@ _UNSETTLED = f"""
 SELECT {COLUMNS} FROM message WHERE agent_id = %s AND seq > %s ORDER BY seq LIMIT %s
 """  # noqa: S608 - a constant of another module
 _SHOWN = f"""
-SELECT {", ".join(f"message.{each}" for each in COLUMNS.split(", "))}, page.id AS page_id
-FROM page JOIN message ON message.agent_id = page.agent_id
-     AND message.seq BETWEEN page.first_seq AND page.last_seq
-     AND message.session_id IS NOT DISTINCT FROM page.session_id
-     AND (message.role = 'system') = (page.number = 0)
-WHERE page.agent_id = %s AND page.id = ANY(%s::text[]) ORDER BY message.seq
+SELECT {", ".join(f"message.{each}" for each in COLUMNS.split(", "))}, span.page
+FROM unnest(%(pages)s::text[], %(firsts)s::bigint[], %(lasts)s::bigint[], %(sessions)s::text[],
+            %(systems)s::boolean[]) AS span (page, first, last, session, system)
+JOIN message ON message.agent_id = %(agent)s AND message.seq BETWEEN span.first AND span.last
+     AND message.session_id IS NOT DISTINCT FROM span.session
+     AND (message.role = 'system') = span.system
+ORDER BY message.seq
 """  # noqa: S608 - a constant of another module
 
 
@@ -147,12 +148,21 @@ def unsettled(connection: Connection, agent_id: str, seq: int, most: int) -> lis
 
 
 def shown_messages(
-    connection: Connection, agent_id: str, indexes: Iterable[str]
+    connection: Connection, agent_id: str, pages: Iterable[Page]
 ) -> dict[str, list[Message]]:
     """Return the messages that pages are views of, by index, ascending."""
-    found: dict[str, list[Message]] = {}
-    for row in connection.exec_driver_sql(_SHOWN, (agent_id, list(indexes))):
-        found.setdefault(row.page_id, []).append(to_message(row))
+    views = [(page.index, page.span) for page in pages if page.span is not None]
+    found: dict[str, list[Message]] = {index: [] for index, _ in views}
+    values = {
+        "agent": agent_id,
+        "pages": [index for index, _ in views],
+        "firsts": [span.first_seq for _, span in views],
+        "lasts": [span.last_seq for _, span in views],
+        "sessions": [span.session_id for _, span in views],
+        "systems": [not span.number for _, span in views],
+    }
+    for row in connection.exec_driver_sql(_SHOWN, values) if views else ():
+        found[row.page].append(to_message(row))
     return found
 
 

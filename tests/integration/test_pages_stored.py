@@ -94,9 +94,9 @@ def test_pages_show_their_messages(ada):
     ada.say("Question", session="s1")
     ada.say("Elsewhere", session="s2")
     ada.say("Answer", role="assistant", session="s1")
-    settled(ada, ["s1", "s2"])
+    tree = settled(ada, ["s1", "s2"])
     with ada.database.agent_snapshot("ada") as connection:
-        shown = shown_messages(connection, "ada", ["sys-1", "usr-1", "usr-2"])
+        shown = shown_messages(connection, "ada", tree.pages.values())
     assert {index: [each.text for each in said] for index, said in shown.items()} == {
         "sys-1": ["Rules"],
         "usr-1": ["Question", "Answer"],
