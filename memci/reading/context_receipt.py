@@ -13,13 +13,11 @@ from typing import Any
 from uuid import UUID
 
 from memci.domain.context.assembly import Assembly
-from memci.domain.context.budget import Utterance
 from memci.domain.context.candidate import Source
 from memci.domain.context.fusion import Ranked
 from memci.domain.context.parts import Item
 from memci.domain.context.prefix import Piece, pieces
 from memci.domain.message import Message
-from memci.shapes.message import ToolCall
 from memci.shapes.read import ContextAnswer, ContextItem, ContextMessage, ContextRequest
 from memci.storage.reading.receipts import Given
 from memci.storage.reading.state import Progress
@@ -79,7 +77,7 @@ def answer(account: Account, ids: Mapping[int, str], receipt_id: UUID) -> Contex
     if account.request.explain:
         explain = {"timings_ms": dict(account.timings_ms), **_choices(account, ids)}
     return ContextAnswer(
-        messages=[_message(part.utterance) for part in assembly.parts],
+        messages=[ContextMessage.of(part.utterance) for part in assembly.parts],
         tokens=assembly.tokens,
         tokenizer=account.tokenizer,
         budget_tokens=account.request.budget_tokens,
@@ -151,13 +149,3 @@ def _origin(ranked: Ranked, ids: Mapping[int, str]) -> dict[str, Any]:
 def _known(seqs: Iterable[int], ids: Mapping[int, str]) -> list[str]:
     """Return the ids of messages; those erased in the meantime have none."""
     return [ids[seq] for seq in seqs if seq in ids]
-
-
-def _message(said: Utterance) -> ContextMessage:
-    return ContextMessage(
-        role=said.role,
-        content=said.content,
-        name=said.name,
-        tool_calls=[ToolCall.model_validate(call) for call in said.tool_calls] or None,
-        tool_call_id=said.tool_call_id,
-    )

@@ -12,6 +12,7 @@ from pydantic import Field, StringConstraints
 from memci.domain.pages.page import LONGEST_DESCRIPTION, LONGEST_NAME, Lifecycle, PageKind
 from memci.domain.pages.tree import Permission, SegmentKind
 from memci.shapes.base import Answer, BudgetTokens, Query, Request, Text
+from memci.shapes.read import ContextMessage
 
 Index = Annotated[
     Text,
@@ -201,3 +202,15 @@ class PageList(Answer):
     """Pages, in order."""
 
     pages: list[PageOut]
+
+
+class WindowAnswer(Answer):
+    """The context window: its messages, and exactly how many tokens they take."""
+
+    messages: list[ContextMessage]
+    tokens: int
+    by_segment: dict[str, int]
+    collapsed: list[str] = Field(description="What was hidden to fit, in that order")
+    over: int = Field(description="Tokens by which what must stay is over the budget; 0: it fits")
+    session_id: str | None
+    tokenizer: str

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 from uuid import UUID
 
 from pydantic import (
@@ -19,6 +19,7 @@ from pydantic import (
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
+from memci.domain.context.budget import Utterance
 from memci.domain.context.candidate import Channel, Source
 from memci.domain.context.parts import Section
 from memci.domain.memory.recall import Miss
@@ -213,6 +214,17 @@ class ContextMessage(Answer):
     name: str | None = None
     tool_calls: list[ToolCall] | None = None
     tool_call_id: str | None = None
+
+    @classmethod
+    def of(cls, said: Utterance) -> Self:
+        """Return a message of an assembled list."""
+        return cls(
+            role=said.role,
+            content=said.content,
+            name=said.name,
+            tool_calls=[ToolCall.model_validate(call) for call in said.tool_calls] or None,
+            tool_call_id=said.tool_call_id,
+        )
 
     # Chat APIs refuse nulls.
     @model_serializer(mode="wrap")

@@ -15,6 +15,9 @@ from memci.domain.pages.tree import USER, Clock, Permission, Segment, SegmentKin
 from memci.storage.messages import COLUMNS, to_message
 
 _PLANT = "INSERT INTO page_tree (agent_id) VALUES (%s) ON CONFLICT (agent_id) DO NOTHING"
+_LOCK = "SELECT FROM page_tree WHERE agent_id = %s FOR UPDATE"
+_SETTLED = "SELECT settled_seq FROM page_tree WHERE agent_id = %s"
+_LATEST_SESSION = "SELECT session_id FROM message WHERE agent_id = %s ORDER BY seq DESC LIMIT 1"
 _TREE = """
 SELECT version, segments, settled_seq, interactions, next_place, archive, notice, last_step,
        done_step
@@ -61,18 +64,20 @@ WHERE agent_id = %(agent)s
 _SAVE_PAGE = """
 INSERT INTO page (agent_id, id, kind, segment, parent, place, name, description, expanded, cold,
     managed, named, pinned, first_seq, last_seq, session_id, number, answered, entries, body,
-    recalls, recalled_at, entered_at, archived_at)
+    recalls, recalled_at, entered_at, archived_at, opened_at)
 VALUES (%(agent)s, %(id)s, %(kind)s, %(segment)s, %(parent)s, %(place)s, %(name)s,
     %(description)s, %(expanded)s, %(cold)s, %(managed)s, %(named)s, %(pinned)s, %(first_seq)s,
     %(last_seq)s, %(session_id)s, %(number)s, %(answered)s, %(entries)s::text[], %(body)s,
-    %(recalls)s, %(recalled_at)s, %(entered_at)s, %(archived_at)s)
+    %(recalls)s, %(recalled_at)s, %(entered_at)s, %(archived_at)s,
+    %(opened_at)s)
 ON CONFLICT (agent_id, id) DO UPDATE SET
     parent = excluded.parent, place = excluded.place, name = excluded.name,
     description = excluded.description, expanded = excluded.expanded, cold = excluded.cold,
     managed = excluded.managed, named = excluded.named, pinned = excluded.pinned,
     last_seq = excluded.last_seq, answered = excluded.answered, entries = excluded.entries,
     body = excluded.body, recalls = excluded.recalls, recalled_at = excluded.recalled_at,
-    entered_at = excluded.entered_at, archived_at = excluded.archived_at
+    entered_at = excluded.entered_at, archived_at = excluded.archived_at,
+    opened_at = excluded.opened_at
 """
 _UNSETTLED = f"""
 SELECT {COLUMNS} FROM message WHERE agent_id = %s AND seq > %s ORDER BY seq LIMIT %s
@@ -110,15 +115,20 @@ class Part:
     named: frozenset[str] = frozenset()
 
 
-def lock_tree(connection: Connection, agent_id: str, part: Part) -> Stored:
-    """Lock an agent's tree until the transaction ends, and return it; a new agent's is planted."""
+def lock_tree(connection: Connection, agent_id: str) -> None:
+    """Lock an agent's tree until the transaction ends (P16)."""
     connection.exec_driver_sql(_PLANT, (agent_id,))
-    return _read(connection, agent_id, part, " FOR UPDATE")
+    connection.exec_driver_sql(_LOCK, (agent_id,))
 
 
-def read_tree(connection: Connection, agent_id: str, part: Part) -> Stored:
-    """Return an agent's tree as it is; of a new agent a planted one."""
-    return _read(connection, agent_id, part, "")
+def settled_seq(connection: Connection, agent_id: str) -> int:
+    """Return up to which message an agent's pages hold all; 0 for a new agent."""
+    return connection.exec_driver_sql(_SETTLED, (agent_id,)).scalar() or 0
+
+
+def latest_session(connection: Connection, agent_id: str) -> str | None:
+    """Return the session of an agent's last message."""
+    return connection.exec_driver_sql(_LATEST_SESSION, (agent_id,)).scalar()
 
 
 def save_tree(connection: Connection, agent_id: str, tree: Tree, version: int) -> None:
@@ -166,8 +176,9 @@ def shown_messages(
     return found
 
 
-def _read(connection: Connection, agent_id: str, part: Part, lock: str) -> Stored:
-    row = connection.exec_driver_sql(_TREE + lock, (agent_id,)).first()
+def read_tree(connection: Connection, agent_id: str, part: Part) -> Stored:
+    """Return a part of an agent's tree; of a new agent a planted one."""
+    row = connection.exec_driver_sql(_TREE, (agent_id,)).first()
     if row is None or not row.version:
         return Stored(Tree.planted(), 0, 0, 0)
     segments = [_segment(each) for each in row.segments]
@@ -231,7 +242,9 @@ def _page(row: Row[Any]) -> Page:
         span=span,
         body=row.body,
         entries=tuple(row.entries),
-        recalls=Recalls(row.recalls, row.recalled_at, row.entered_at, row.archived_at),
+        recalls=Recalls(
+            row.recalls, row.recalled_at, row.entered_at, row.archived_at, row.opened_at
+        ),
         named=row.named,
         pinned=row.pinned,
     )
@@ -263,4 +276,5 @@ def _row_of(page: Page) -> dict[str, Any]:
         "recalled_at": page.recalls.last_at,
         "entered_at": page.recalls.entered_at,
         "archived_at": page.recalls.archived_at,
+        "opened_at": page.recalls.opened_at,
     }

@@ -21,7 +21,8 @@ def ada(database):
 
 def settled(ada, sessions, rules=RULES):
     with ada.database.agent_transaction("ada") as connection:
-        stored = lock_tree(connection, "ada", Part(frozenset(sessions)))
+        lock_tree(connection, "ada")
+        stored = read_tree(connection, "ada", Part(frozenset(sessions)))
         said = unsettled(connection, "ada", stored.tree.clock.settled_seq, 1_000)
         settle(stored.tree, said, rules, lambda page: 10)
         save_tree(connection, "ada", stored.tree, stored.version + 1)
@@ -59,7 +60,7 @@ def test_other_sessions_are_left_out_and_what_goes_on_is_found(ada):
     assert names == {"In two"}
     assert {page.name for page in read(ada, None).tree.pages.values() if page.span} == {"In none"}
     with ada.database.agent_transaction("ada") as connection:
-        stored = lock_tree(connection, "ada", Part(frozenset(["s1"])))
+        stored = read_tree(connection, "ada", Part(frozenset(["s1"])))
         pages.remove_page(stored.tree, Actor.AGENT, index="usr-1")
         save_tree(connection, "ada", stored.tree, 2)
     assert read(ada, "s1").tree.latest("s1").cold
@@ -70,7 +71,7 @@ def test_what_was_removed_comes_with_all_that_went_with_it(ada):
     ada.say("Something", session="s1")
     settled(ada, ["s1"])
     with ada.database.agent_transaction("ada") as connection:
-        tree = lock_tree(connection, "ada", Part(frozenset())).tree
+        tree = read_tree(connection, "ada", Part(frozenset())).tree
         top = pages.create_contents_page(
             tree, Actor.AGENT, name="Top", description="", parent="usr-0"
         )

@@ -96,5 +96,5 @@ def _open_pages(rendering: Rendering, stay: Collection[str]) -> Iterator[Page]:
 def _loss(rendering: Rendering, page: Page) -> tuple[bool, int, int, int]:
     """Order pages by what the window loses least by."""
     recalls = page.recalls
-    used = max(recalls.last_at, recalls.entered_at)
+    used = max(recalls.last_at, recalls.entered_at, recalls.opened_at)
     return page.is_folder, recalls.count, used, -rendering.own_tokens(page)

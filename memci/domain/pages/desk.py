@@ -24,8 +24,8 @@ from memci.domain.pages.undo import Change, changes_of
 class Desk:
     """A tree that is worked on, and the window of one session over it.
 
-    ``kept`` is what must stay open beside what is pinned. ``steps`` are what was asked for, change
-    by change; what the system does itself is in ``tree.changed`` alone.
+    ``kept`` is what must stay open beside what is pinned and what was just opened. ``steps`` are
+    what was asked for, change by change; what the system does itself is in ``tree.changed`` alone.
     """
 
     rendering: Rendering
@@ -66,8 +66,9 @@ class Desk:
 
     def look_after(self) -> None:
         """Collapse what the window has no room for."""
+        opened = {each.after.index for each in self.steps if each.after.expanded}
         with _watching(self.tree):
-            done = auto_collapse(self.rendering, self.rules, self.kept)
+            done = auto_collapse(self.rendering, self.rules, {*self.kept, *opened})
         self.collapsed = done or self.collapsed
 
 

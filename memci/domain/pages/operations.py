@@ -111,7 +111,8 @@ def expand_details(tree: Tree, actor: Actor, *, index: str) -> Page:
         raise RefusedError(f"{index} is in the archive: recall_page brings it back")
     for folder in above:
         _put(tree, replace(folder, expanded=True))
-    return _put(tree, replace(page, expanded=True))
+    recalls = replace(page.recalls, opened_at=tree.clock.interactions)
+    return _put(tree, replace(page, expanded=True, recalls=recalls))
 
 
 def hide_details(tree: Tree, actor: Actor, *, index: str) -> Page:

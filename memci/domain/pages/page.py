@@ -46,13 +46,15 @@ class Recalls:
     """How often a page was recalled by its index, and at which interaction (P7 to P9).
 
     ``entered_at`` is the interaction at which it last entered the active chapter, by being made
-    or recalled; ``archived_at`` that at which it last left it. 0: never.
+    or recalled; ``archived_at`` that at which it last left it; ``opened_at`` that at which somebody
+    last expanded it. 0: never.
     """
 
     count: int = 0
     last_at: int = 0
     entered_at: int = 0
     archived_at: int = 0
+    opened_at: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,6 +58,7 @@ page = Table(
     Column("recalled_at", BigInteger, nullable=False, server_default=_ZERO),
     Column("entered_at", BigInteger, nullable=False, server_default=_ZERO),
     Column("archived_at", BigInteger, nullable=False, server_default=_ZERO),
+    Column("opened_at", BigInteger, nullable=False, server_default=_ZERO),
     Index("page_living", "agent_id", postgresql_where=text("NOT cold")),
     Index("page_inside", "agent_id", "parent",
           postgresql_where=text("cold AND parent IS NOT NULL")),

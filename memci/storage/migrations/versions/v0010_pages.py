@@ -49,6 +49,7 @@ CREATE TABLE page (
     recalled_at BIGINT DEFAULT 0 NOT NULL,
     entered_at BIGINT DEFAULT 0 NOT NULL,
     archived_at BIGINT DEFAULT 0 NOT NULL,
+    opened_at BIGINT DEFAULT 0 NOT NULL,
     PRIMARY KEY (agent_id, id)
 ) WITH (fillfactor = 70);
 CREATE INDEX page_living ON page (agent_id) WHERE NOT cold;

@@ -1,0 +1,65 @@
+"""The context window of an agent: its tree as a message list (P11, P12)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from memci.domain.pages.block import Format
+from memci.domain.pages.collapse import Collapse, collapse_to
+from memci.domain.pages.desk import Desk
+from memci.domain.pages.rules import PageRules
+from memci.shapes.pages import WindowAnswer
+from memci.shapes.read import ContextMessage
+from memci.smallmodel.ports import TokenCounter
+from memci.storage.desks import View, open_desk
+from memci.storage.erasure.gone import snapshot_of
+from memci.storage.page_store.port import PageStore
+from memci.storage.pages import latest_session
+from memci.storage.session import Database
+
+
+@dataclass(frozen=True, slots=True)
+class Windows:
+    """Renders windows. Nothing is written: what it collapses is collapsed in the answer alone."""
+
+    database: Database
+    store: PageStore
+    counter: TokenCounter
+    rules: PageRules
+
+    def show(
+        self,
+        agent_id: str,
+        *,
+        session_id: str | None = None,
+        budget_tokens: int | None = None,
+        form: Format = Format.MARKDOWN,
+    ) -> WindowAnswer:
+        """Return the window of a session (None: that of the last message).
+
+        ``budget_tokens`` holds it to so many, where what must stay allows that (P13); None: to the
+        agent's own limit. Raises ``NotFoundError`` for no agent.
+        """
+        rules = self.rules
+        with snapshot_of(self.database, agent_id) as connection:
+            session = session_id or latest_session(connection, agent_id)
+            view = View(session, self.counter.count, rules, form)
+            desk = open_desk(connection, agent_id, self.store, view).desk
+            done = _held_to(desk, budget_tokens)
+            window = desk.rendering.window()
+        return WindowAnswer(
+            messages=[ContextMessage.of(each) for each in window.messages],
+            tokens=window.tokens,
+            by_segment=window.by_segment,
+            collapsed=list(window.collapsed),
+            over=done.over if done is not None else 0,
+            session_id=session,
+            tokenizer=self.counter.tokenizer,
+        )
+
+
+def _held_to(desk: Desk, budget_tokens: int | None) -> Collapse | None:
+    if budget_tokens is None:
+        desk.look_after()
+        return desk.collapsed
+    return collapse_to(desk.rendering, budget_tokens, desk.kept)

@@ -1,0 +1,186 @@
+"""Operations on pages in a real database, and the window that comes of them."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from memci.commands.pages.perform import Asked, PageCommands
+from memci.commands.pages.table import BY_NAME
+from memci.domain.pages.permission import Actor
+from memci.domain.pages.rules import PageRules
+from memci.errors import NotFoundError, PageStoreError, RefusedError
+from memci.reading.window import Windows
+from memci.smallmodel.offline.tokens import OfflineTokenCounter
+from memci.storage.page_store.memory import MemoryPageStore
+from memci.storage.page_store.postgres import PostgresPageStore
+from tests.support.network import AgentUnderTest
+
+COUNTER = OfflineTokenCounter()
+
+
+@pytest.fixture
+def ada(database):
+    return AgentUnderTest(database)
+
+
+@pytest.fixture
+def commands(database):
+    return PageCommands(database, PostgresPageStore(database), COUNTER, PageRules())
+
+
+def asked(verb, /, **values):
+    operation = BY_NAME[verb]
+    return Asked(operation, operation.shape(**values))
+
+
+def do(commands, verb, actor=Actor.AGENT, /, **values):
+    return commands.run("ada", actor, [asked(verb, **values)])[0]
+
+
+def window(commands, **how):
+    return Windows(commands.database, commands.store, COUNTER, commands.rules).show("ada", **how)
+
+
+def told(ada, number, session="s1"):
+    for each in range(number):
+        ada.say(f"Question {each}?", session=session)
+        ada.say(f"Answer {each}.", role="assistant", session=session)
+
+
+def test_what_was_said_is_in_the_window_at_once(ada, commands):
+    told(ada, 1)
+    shown = window(commands)
+    assert "Question 0?" in shown.messages[0].content
+    assert "Answer 0." in shown.messages[0].content
+    assert shown.tokens == COUNTER.count(shown.messages[0].content) + 7
+
+
+def test_an_operation_says_what_it_did_in_tokens(ada, commands):
+    told(ada, 2)
+    done = do(commands, "hide_details", index="usr-1")
+    assert done.changed == ["usr-1"]
+    assert done.tokens_after < done.tokens_before
+    assert done.tokens_after == window(commands).tokens
+    assert "Answer 0." not in window(commands).messages[0].content
+    assert "Answer 1." in window(commands).messages[0].content
+
+
+def test_a_note_is_kept_and_shown_when_it_is_opened(ada, commands):
+    told(ada, 1)
+    made = do(commands, "create_detail_page", name="Lesson", detail="Ask first.", parent="usr-0")
+    assert "Ask first." not in window(commands).messages[0].content
+    do(commands, "expand_details", index=made.page.index)
+    assert "Ask first." in window(commands).messages[0].content
+
+
+def test_all_of_several_operations_are_done_or_none(ada, commands):
+    told(ada, 2)
+    before = window(commands)
+    with pytest.raises(NotFoundError):
+        commands.run(
+            "ada",
+            Actor.AGENT,
+            [
+                asked("create_contents_page", name="Old", parent="usr-0", children=["usr-1"]),
+                asked("hide_details", index="usr-99"),
+            ],
+        )
+    assert window(commands) == before
+
+
+def test_a_note_that_cannot_be_stored_is_not_made(ada, commands):
+    class Full(MemoryPageStore):
+        def save(self, key, text):
+            raise PageStoreError
+
+    told(ada, 1)
+    before = window(commands)
+    full = PageCommands(commands.database, Full(), COUNTER, PageRules())
+    with pytest.raises(PageStoreError):
+        do(full, "create_detail_page", name="Lesson", detail="Ask first.", parent="usr-0")
+    assert window(commands) == before
+
+
+def test_what_may_not_be_done_changes_nothing(ada, commands):
+    ada.say("You are kind.", role="system", session="s1")
+    told(ada, 1)
+    with pytest.raises(RefusedError, match="READ_ONLY"):
+        do(commands, "hide_details", index="sys-1")
+    assert "You are kind." in window(commands).messages[0].content
+    do(commands, "hide_details", Actor.DEVELOPER, index="sys-1")
+    assert "You are kind.\n" not in window(commands).messages[0].content
+
+
+def test_an_archived_page_comes_back_by_its_index(ada, commands):
+    told(ada, 12)
+    assert "Answer 0.\n```" not in window(commands).messages[0].content
+    done = do(commands, "recall_page", index="usr-1")
+    assert done.page.recalls == 1
+    assert "Answer 0.\n```" in window(commands).messages[0].content
+
+
+def test_a_removed_page_comes_back(ada, commands):
+    told(ada, 3)
+    before = window(commands)
+    do(commands, "remove_page", index="usr-2")
+    assert "Question 1?" not in window(commands).messages[0].content
+    with pytest.raises(RefusedError, match="removed"):
+        do(commands, "expand_details", index="usr-2")
+    do(commands, "restore_page", index="usr-2", parent="usr-0")
+    assert window(commands).tokens == before.tokens
+
+
+def test_the_window_holds_its_budget(ada, commands):
+    told(ada, 8)
+    whole = window(commands)
+    held = window(commands, budget_tokens=whole.tokens - 10)
+    assert held.tokens <= whole.tokens - 10
+    assert held.collapsed
+    assert held.over == 0
+    least = window(commands, budget_tokens=1)
+    assert least.over == least.tokens - 1
+    assert "Answer 7." in least.messages[0].content, "the current interaction stays"
+    assert window(commands) == whole, "a look changes nothing"
+
+
+def test_a_change_that_overfills_the_window_collapses_what_is_old(ada, commands):
+    told(ada, 4)
+    small = PageCommands(
+        commands.database, commands.store, COUNTER, PageRules(window_max_tokens=400)
+    )
+    long = "word " * 200
+    made = do(small, "create_detail_page", name="Long", detail=long, parent="usr-0")
+    done = do(small, "expand_details", index=made.page.index)
+    assert "usr-1" in done.collapsed
+    assert made.page.index not in done.collapsed, "it was opened just now"
+    assert done.tokens_after <= 400
+
+
+def test_sessions_have_windows_of_their_own(ada, commands):
+    told(ada, 1, session="s1")
+    ada.say("Something else", session="s2")
+    assert "Question 0?" not in window(commands).messages[0].content
+    assert "Question 0?" in window(commands, session_id="s1").messages[0].content
+
+
+def test_operations_at_the_same_time_lose_nothing(ada, commands):
+    told(ada, 1)
+
+    def make(number):
+        return do(commands, "create_detail_page", name=f"Note {number}", detail="…",
+                  parent="usr-0").page.index  # fmt: skip
+
+    with ThreadPoolExecutor(4) as pool:
+        made = list(pool.map(make, range(12)))
+    assert len(set(made)) == 12
+    content = window(commands).messages[0].content
+    assert all(f"[{index}]" in content for index in made)
+
+
+def test_nobody_has_no_window(commands):
+    with pytest.raises(NotFoundError):
+        window(commands)
+    with pytest.raises(NotFoundError):
+        do(commands, "hide_details", index="usr-1")
