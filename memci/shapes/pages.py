@@ -190,6 +190,16 @@ class PageChange(Answer):
     collapsed: list[str]
 
 
+class StepAnswer(Answer):
+    """What was undone or redone: its operations, the pages, and the tokens of the window."""
+
+    operations: list[str]
+    changed: list[str]
+    tokens_before: int
+    tokens_after: int
+    collapsed: list[str]
+
+
 class PageText(Answer):
     """A page and what it holds, whether it is expanded or not."""
 

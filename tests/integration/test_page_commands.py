@@ -184,3 +184,43 @@ def test_nobody_has_no_window(commands):
         window(commands)
     with pytest.raises(NotFoundError):
         do(commands, "hide_details", index="usr-1")
+
+
+def test_what_an_agent_did_is_undone_and_redone(ada, commands):
+    told(ada, 3)
+    first = window(commands)
+    do(commands, "create_contents_page", name="Old", parent="usr-0", children=["usr-1", "usr-2"])
+    second = window(commands)
+    do(commands, "hide_details", index="usr-3")
+    undone = commands.undo("ada")
+    assert undone.operations == ["hide_details"]
+    assert window(commands) == second
+    assert commands.undo("ada").tokens_after == first.tokens
+    assert window(commands) == first
+    with pytest.raises(RefusedError, match="nothing to undo"):
+        commands.undo("ada")
+    assert commands.redo("ada").operations == ["create_contents_page"]
+    assert window(commands) == second
+    commands.redo("ada")
+    with pytest.raises(RefusedError, match="nothing to redo"):
+        commands.redo("ada")
+
+
+def test_what_is_done_after_an_undo_takes_the_place_of_what_was_undone(ada, commands):
+    told(ada, 2)
+    do(commands, "hide_details", index="usr-1")
+    commands.undo("ada")
+    do(commands, "update_page", index="usr-1", name="Another name")
+    with pytest.raises(RefusedError, match="nothing to redo"):
+        commands.redo("ada")
+    commands.undo("ada")
+    assert "Another name" not in window(commands).messages[0].content
+
+
+def test_what_has_changed_since_is_not_undone(ada, commands):
+    told(ada, 2)
+    do(commands, "update_page", index="usr-1", name="Mine")
+    do(commands, "update_page", Actor.DEVELOPER, index="usr-1", name="Ours")
+    with pytest.raises(RefusedError, match="changed since"):
+        commands.undo("ada")
+    assert "Ours" in window(commands).messages[0].content

@@ -24,7 +24,7 @@ from memci.domain.pages.page import Lifecycle, Page
 from memci.domain.pages.permission import Actor
 from memci.domain.pages.render import Rendering
 from memci.domain.pages.tree import Permission, Segment, SegmentKind, Tree
-from memci.domain.pages.undo import Change, changes_of, do_again, take_back
+from memci.domain.pages.undo import Edit, do_again, edits_of, take_back
 from memci.errors import MemciError, NotFoundError, RefusedError
 from memci.smallmodel.offline.tokens import OfflineTokenCounter
 from tests.support.simple_pages import SimpleTree
@@ -71,7 +71,8 @@ class Operations(RuleBasedStateMachine):
         if allowed:
             done = operation()
             self.rendering.refresh(self.tree.changed)
-            self.step: list[Change] = changes_of(self.tree)
+            self.step: list[Edit] = edits_of(self.tree)
+            self.before = before
             return done
         with pytest.raises(RefusedError):
             operation()
@@ -196,9 +197,10 @@ class Operations(RuleBasedStateMachine):
         self.tree.changed.clear()
         take_back(self.tree, self.step)
         self.rendering.refresh(self.tree.changed)
-        for change in self.step:
-            page = self.tree[change.after.index]
-            assert page == change.before or (change.before is None and page.cold)
+        for edit in self.step:
+            page = self.tree[edit.index]
+            assert page == self.before.get(edit.index, page)
+            assert edit.index in self.before or page.cold
         self.tree.changed.clear()
         do_again(self.tree, self.step)
         self.rendering.refresh(self.tree.changed)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 from memci.domain.message import Message
 from memci.domain.pages.chapters import keep, settle
@@ -17,7 +18,9 @@ from memci.domain.pages.page import Page
 from memci.domain.pages.render import Rendering
 from memci.domain.pages.rules import PageRules
 from memci.domain.pages.tree import Tree
-from memci.domain.pages.undo import Change, changes_of
+from memci.domain.pages.undo import Edit, edits_of
+
+T = TypeVar("T")
 
 
 @dataclass
@@ -31,7 +34,7 @@ class Desk:
     rendering: Rendering
     rules: PageRules
     kept: Collection[str] = ()
-    steps: list[Change] = field(default_factory=list)
+    steps: list[Edit] = field(default_factory=list)
     collapsed: Collapse | None = None
 
     @property
@@ -48,14 +51,14 @@ class Desk:
         if self.tree.clock.settled_seq != before:
             self.look_after()
 
-    def do(self, operation: Callable[[], Page]) -> Page:
+    def do(self, operation: Callable[[], T]) -> T:
         """Do what was asked; an error leaves the tree half changed, and it must be thrown away."""
         self.tree.clock = replace(self.tree.clock, notice=())
         with _watching(self.tree) as changed:
-            page = operation()
-            self.steps += changes_of(self.tree)
+            done = operation()
+            self.steps += edits_of(self.tree)
         self.rendering.refresh(changed)
-        return page
+        return done
 
     def finish(self) -> None:
         """Keep chapters and the window to their limits after what was done."""
@@ -66,7 +69,7 @@ class Desk:
 
     def look_after(self) -> None:
         """Collapse what the window has no room for."""
-        opened = {each.after.index for each in self.steps if each.after.expanded}
+        opened = {each.index for each in self.steps if self.tree[each.index].expanded}
         with _watching(self.tree):
             done = auto_collapse(self.rendering, self.rules, {*self.kept, *opened})
         self.collapsed = done or self.collapsed

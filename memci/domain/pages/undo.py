@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -11,63 +11,64 @@ from memci.domain.pages.tree import Tree
 from memci.errors import RefusedError
 
 _FIELDS = tuple(each.name for each in fields(Page))
+# Of a page that a step has made: undone it is out of the tree, and its index is never given again.
+_UNMADE: Mapping[str, Any] = {"parent": None, "cold": True}
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
-    """What one step did to one page; ``before`` None: it made the page."""
+class Edit:
+    """The fields that one step has changed of one page: as they were, and as they became."""
 
-    before: Page | None
-    after: Page
+    index: str
+    was: Mapping[str, Any]
+    became: Mapping[str, Any]
 
     @property
-    def turned(self) -> Change:
-        """Return the change that takes this one back: what was made goes cold."""
-        return Change(self.after, self.before or replace(self.after, parent=None, cold=True))
+    def turned(self) -> Edit:
+        """Return the edit that takes this one back."""
+        return Edit(self.index, self.became, self.was)
 
 
-def changes_of(tree: Tree) -> list[Change]:
-    """Return what was done to a tree since it was read, page by page."""
-    return [Change(before, tree.pages[index]) for index, before in tree.changed.items()]
+def edits_of(tree: Tree) -> list[Edit]:
+    """Return what was done to a tree since ``changed`` was emptied, page by page."""
+    return [_edit(before, tree.pages[index]) for index, before in tree.changed.items()]
 
 
-def take_back(tree: Tree, step: Sequence[Change]) -> None:
-    """Undo a step. ``RefusedError`` when one of its pages has changed since."""
+def take_back(tree: Tree, step: Sequence[Edit]) -> None:
+    """Undo a step. ``RefusedError`` when what it did to one of its pages was changed since."""
     _apply(tree, [each.turned for each in reversed(step)])
 
 
-def do_again(tree: Tree, step: Sequence[Change]) -> None:
-    """Do an undone step again. ``RefusedError`` when one of its pages has changed since."""
-    _apply(tree, [replace(each, before=each.turned.after) for each in step])
+def do_again(tree: Tree, step: Sequence[Edit]) -> None:
+    """Do an undone step again. ``RefusedError`` when one of its pages was changed since."""
+    _apply(tree, step)
 
 
-def _apply(tree: Tree, changes: Iterable[Change]) -> None:
+def _edit(before: Page | None, after: Page) -> Edit:
+    if before is None:
+        return Edit(after.index, _UNMADE, {name: getattr(after, name) for name in _UNMADE})
+    names = [name for name in _FIELDS if getattr(before, name) != getattr(after, name)]
+    return Edit(
+        after.index,
+        {name: getattr(before, name) for name in names},
+        {name: getattr(after, name) for name in names},
+    )
+
+
+def _apply(tree: Tree, edits: Sequence[Edit]) -> None:
     wanted: dict[str, Page] = {}
-    for change in changes:
-        page = tree[change.after.index]
-        wanted[page.index] = replace(page, **_touched(page, change))
+    for edit in edits:
+        page = tree[edit.index]
+        for name, expected in edit.was.items():
+            if getattr(page, name) != expected:
+                raise RefusedError(
+                    f"{page.index} has changed since ({name}): look at the window, and change it"
+                    " directly"
+                )
+        wanted[page.index] = replace(page, **edit.became)
     _check(tree, wanted)
     for page in wanted.values():
         tree.put(page)
-
-
-def _touched(page: Page, change: Change) -> dict[str, Any]:
-    """Return the fields that a change sets, if they are still as it expects them."""
-    before = change.before
-    if before is None:
-        raise AssertionError("what is done again was undone: there is a page")
-    touched: dict[str, Any] = {}
-    for name in _FIELDS:
-        expected, value = getattr(before, name), getattr(change.after, name)
-        if expected == value:
-            continue
-        if getattr(page, name) != expected:
-            raise RefusedError(
-                f"{page.index} has changed since ({name}): look at the window, and change it"
-                " directly"
-            )
-        touched[name] = value
-    return touched
 
 
 def _check(tree: Tree, wanted: Mapping[str, Page]) -> None:
