@@ -126,6 +126,40 @@ WHERE agent_id = %(agent)s AND payload ?| '{span,quoted,parts}'
   AND EXISTS (SELECT FROM jsonb_array_elements(payload->'seqs') AS named(seq)
                WHERE seq::bigint = ANY(%(seqs)s::bigint[]))
 """
+# Of pages, by what they were made of: those of which all messages go, and those that keep some.
+_PAGES_OF = """
+SELECT page.id, EXISTS (SELECT FROM message m WHERE m.agent_id = page.agent_id
+    AND m.seq BETWEEN page.first_seq AND page.last_seq
+    AND m.session_id IS NOT DISTINCT FROM page.session_id
+    AND (m.role = 'system') = (page.number = 0) AND NOT m.seq = ANY(%(seqs)s::bigint[])) AS stays
+FROM page WHERE page.agent_id = %(agent)s AND EXISTS (SELECT FROM message m
+    WHERE m.agent_id = page.agent_id AND m.seq = ANY(%(seqs)s::bigint[])
+    AND m.seq BETWEEN page.first_seq AND page.last_seq
+    AND m.session_id IS NOT DISTINCT FROM page.session_id)
+"""
+# What was undone or redone would bring back names that came from them.
+_STEPS = f"""
+DELETE FROM page_step WHERE agent_id = %(agent)s AND EXISTS (
+    SELECT FROM jsonb_array_elements(changes) AS change
+    WHERE change->>'index' IN (SELECT id FROM ({_PAGES_OF}) AS of))
+"""  # noqa: S608 - a constant of this module
+_PAGES = f"""
+DELETE FROM page WHERE agent_id = %(agent)s
+    AND id IN (SELECT id FROM ({_PAGES_OF}) AS of WHERE NOT stays)
+"""  # noqa: S608 - as above
+# Those that keep some stand in for themselves again, as when they were new (P6).
+_PAGE_TEXTS = f"""
+UPDATE page SET description = '', named = false, entries = said.entries,
+    name = coalesce(nullif(said.entries[1], ''), 'page')
+FROM ({_PAGES_OF}) AS of CROSS JOIN LATERAL (
+    SELECT coalesce(array_agg(m.role || ': ' || left(btrim(regexp_replace(
+        coalesce(m.content, ''), '\s+', ' ', 'g')), 80) ORDER BY m.seq), '{{}}') AS entries
+    FROM message m, page each WHERE each.agent_id = %(agent)s AND each.id = of.id
+    AND m.agent_id = %(agent)s AND m.seq BETWEEN each.first_seq AND each.last_seq
+    AND m.session_id IS NOT DISTINCT FROM each.session_id
+    AND (m.role = 'system') = (each.number = 0) AND NOT m.seq = ANY(%(seqs)s::bigint[])) AS said
+WHERE page.agent_id = %(agent)s AND page.id = of.id AND of.stays
+"""  # noqa: S608 - as above
 _NUMBERS = "ids and numbers alone"
 
 # What is looked at to find rows of other tables comes after them.
@@ -157,6 +191,10 @@ REGISTRY: tuple[Entry, ...] = (
         "job",
         (_NOT_TO_RESTORE, *(_FORGET_SEQS.format(name=name) for name in ("seqs", "wanted"))),
     ),
+    Entry("page_step", (_STEPS,)),
+    Entry("page", (_PAGE_TEXTS, _PAGES)),
+    Entry("page_body", why="an agent's own notes, not made from messages"),
+    Entry("page_tree", why=_NUMBERS),
     Entry("message", (_by("message", "seq", "seqs"),)),
     Entry("erased_message", of_agent=None, why="tombstones, without content"),
     Entry("lane", of_agent=None, why="ids never come back: its counters go on"),
