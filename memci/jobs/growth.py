@@ -67,14 +67,13 @@ class Growth:
         """Plan on what holds now, write the plan, and return it. The lane must be locked."""
         ground, pass_number = self._ground(connection, thoughts)
         creation = self._plan(thoughts, ground)
-        need = SlotNeed(
-            wanted=len(creation.nodes),
-            capacity=self.parameters.node_capacity,
-            spared={*ground.entities.values(), *ground.phrases},
-        )
+        need = self._need(creation, ground)
         lots = Random(self.job_id.int)
-        slots = take_slots(connection, self.agent_id, need, pass_number, lots)
-        if len(slots) < len(creation.nodes):
+        taken = take_slots(connection, self.agent_id, need, pass_number, lots)
+        slots = taken.slots
+        if taken.of_spared:  # what was to be linked with has given way
+            ground, _ = self._ground(connection, thoughts)
+        if taken.of_spared or len(slots) < need.wanted:
             creation = self._plan(thoughts, replace(ground, room=len(slots)))
         lock_links(connection, self.agent_id, creation.entered)
         add_nodes(connection, self.agent_id, creation.nodes, slots, pass_number)
@@ -85,6 +84,19 @@ class Growth:
         trail = {node.id: {**origin, **_origin(node, thoughts)} for node in creation.nodes}
         append_trail(connection, self.agent_id, TrailEvent.CREATED, pass_number, trail)
         return creation
+
+    def _need(self, creation: Creation, ground: Ground) -> SlotNeed:
+        """Return what a plan needs (M19): the entities that it is about must not pay for it.
+
+        The memories that it links with pay only when nothing else is left.
+        """
+        linked = {end for link in creation.links for end in (link.source, link.target)}
+        return SlotNeed(
+            wanted=len(creation.nodes),
+            capacity=self.parameters.node_capacity,
+            kept=linked.union(creation.focus).intersection(ground.entities.values()),
+            spared=linked.intersection(ground.phrases),
+        )
 
     def _ground(self, connection: Connection, thoughts: list[Thought]) -> tuple[Ground, int]:
         last_node_id, pass_number = position(connection, self.agent_id)

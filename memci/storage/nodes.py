@@ -52,7 +52,7 @@ LIMIT greatest(least(%(wanted)s, %(capacity)s
                      - (SELECT count(*) FROM node WHERE agent_id = %(agent)s)), 0)
 """
 _CANDIDATES = """
-SELECT id FROM node WHERE agent_id = %(agent)s AND id <> ALL(%(spared)s)
+SELECT id FROM node WHERE agent_id = %(agent)s AND id <> ALL(%(kept)s)
 AND NOT EXISTS (SELECT 1 FROM focus WHERE agent_id = %(agent)s AND node_id = node.id)
 ORDER BY id
 """
@@ -123,14 +123,12 @@ def free_slots(connection: Connection, agent_id: str, wanted: int, capacity: int
     return list(connection.exec_driver_sql(_FREE_SLOTS, values).scalars())
 
 
-def eviction_candidates(
-    connection: Connection, agent_id: str, spared: Collection[int]
-) -> list[int]:
-    """Return the nodes that may give up their slot: no focus points, none of ``spared`` (M19).
+def eviction_candidates(connection: Connection, agent_id: str, kept: Collection[int]) -> list[int]:
+    """Return the nodes that may give up their slot: no focus points, none of ``kept`` (M19).
 
     In the order of their ids: the same lots draw the same victims when a network is rebuilt.
     """
-    values = {"agent": agent_id, "spared": list(spared)}
+    values = {"agent": agent_id, "kept": list(kept)}
     return list(connection.exec_driver_sql(_CANDIDATES, values).scalars())
 
 

@@ -37,8 +37,8 @@ THOROUGH = settings(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 NAMES = ["Grace", "Luigi", "Oslo", "小明", "Boat"]
-# No two share a word, and what one says at greater length is always a name or a number: so two
-# memories say the same (R5) when they have the same words, also when both were shortened.
+# None has a word that changes nothing: so two memories say the same (R5) when they have the same
+# words, also when both were shortened.
 PHRASES = ["Pump Broken Twice", "Roof 12 Leaks Quietly Every Rainy Winter", "Xenon 7",
             "二月前我们会把九千把旧椅子全都从南方搬到北方"]  # fmt: skip
 texts = st.builds(
