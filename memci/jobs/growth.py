@@ -22,12 +22,12 @@ from memci.domain.memory.entity import Entity
 from memci.domain.memory.likeness import Likeness
 from memci.domain.memory.node import NodeKind
 from memci.domain.memory.parameters import MemoryParameters
-from memci.domain.memory.passage import details_of
+from memci.domain.memory.passage import details_of, place_of
 from memci.smallmodel.ports import Vectors
 from memci.storage.focus import focus_of, replace_focus
 from memci.storage.index import Embedded, Terms, index_nodes
 from memci.storage.links import add_links, lock_links
-from memci.storage.nodes import add_nodes, entity_nodes, last_memories, phrases_of
+from memci.storage.nodes import add_nodes, entity_nodes, last_memories, memory_before, phrases_of
 from memci.storage.passes import position
 from memci.storage.session import Connection
 from memci.storage.slots import SlotNeed, take_slots
@@ -102,8 +102,7 @@ class Growth:
         last_node_id, pass_number = position(connection, self.agent_id)
         focus = focus_of(connection, self.agent_id)
         segments = [thought.segment for thought in thoughts]
-        sessions = {segment.session_id for segment in segments}
-        previous = last_memories(connection, self.agent_id, sessions)
+        previous = self._previous(connection, segments)
         older = {node for thought in thoughts for node in thought.older}
         ground = Ground(
             focus=focus,
@@ -114,6 +113,23 @@ class Growth:
             room=_UNBOUNDED,
         )
         return ground, pass_number
+
+    def _previous(
+        self, connection: Connection, segments: Collection[AnnotatedSegment]
+    ) -> dict[str | None, int]:
+        """Return what comes before the segments, by session (M7).
+
+        What is restored goes on to what was said right before it, not to what was said last.
+        """
+        sessions = {segment.session_id for segment in segments if not segment.restored}
+        previous = last_memories(connection, self.agent_id, sessions)
+        for segment in segments:
+            if segment.restored:
+                place = place_of(segment.passages)
+                found = memory_before(connection, self.agent_id, segment.session_id, *place)
+                if found is not None:
+                    previous[segment.session_id] = found
+        return previous
 
     def _plan(self, thoughts: list[Thought], ground: Ground) -> Creation:
         return plan_creation(

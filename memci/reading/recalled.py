@@ -29,11 +29,13 @@ class Found:
 class Recalled:
     """Memories and forgotten ones, in order; ``ids`` of the messages they came from, by seq.
 
-    ``forgotten_at`` is by node. ``drops``: links to forgotten ones go once they are reported (M15).
+    ``last``: the last one that stood for a forgotten one, itself if none did; ``restorable`` and
+    ``forgotten_at`` are of those. ``drops``: links to what is reported as forgotten go then (M15).
     """
 
     memories: Sequence[Found]
     forgotten: Sequence[Forgotten]
+    last: Mapping[int, int]
     restorable: frozenset[int]
     forgotten_at: Mapping[int, datetime]
     ids: Mapping[int, str]
@@ -64,10 +66,11 @@ def as_structure(recalled: Recalled, budget: int | None, count: Count) -> Told:
         ],
         forgotten=[
             ForgottenMemory(
+                node_id=recalled.last[gone.node_id],
                 relation=gone.relation,
                 hint=gone.hint,
-                restorable=gone.node_id in recalled.restorable,
-                forgotten_at=recalled.forgotten_at.get(gone.node_id),
+                restorable=recalled.last[gone.node_id] in recalled.restorable,
+                forgotten_at=recalled.forgotten_at.get(recalled.last[gone.node_id]),
             )
             for gone in forgotten
         ],

@@ -105,6 +105,7 @@ class RecalledMemory(Answer):
 class ForgottenMemory(Answer):  # M15
     """A memory that is gone, but that a link still speaks of."""
 
+    node_id: int = Field(description="What `restore` takes")
     relation: str
     hint: str
     restorable: bool = Field(description="Whether its raw messages are still stored")

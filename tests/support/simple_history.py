@@ -25,21 +25,23 @@ class SimpleErasure(NamedTuple):
 class SimpleHistory(SimpleNetwork):
     restored: set[int] = field(default_factory=set)
     merged: set[int] = field(default_factory=set)
+    erased: set[int] = field(default_factory=set)
 
     # Restoring
 
     def restorable(self) -> list[int]:
         """Return the forgotten memories that were not restored, with all their messages."""
-        return [i for i in self.ever if i not in self.merged and self._may_be_restored(i)]
+        return [i for i in self.ever if self._may_be_restored(i)]
 
     def not_restorable(self) -> list[int]:
-        return [i for i in self.ever if i not in self.merged and not self._may_be_restored(i)]
+        return [i for i in self.ever if not self._may_be_restored(i)]
 
     def _may_be_restored(self, i: int) -> bool:
         was = self.ever[i]
         told = any(n.seqs == was.seqs and not n.entity for n in self.nodes.values())
         stored = all(seq in self.messages for seq in was.seqs)
-        return stored and not (i in self.nodes or was.entity or i in self.restored or told)
+        succeeded = i in self.restored | self.merged | self.erased
+        return stored and not (i in self.nodes or was.entity or succeeded or told)
 
     def restore(self, i: int) -> None:
         self.make([self.ever[i].parts], restored=True)
@@ -112,6 +114,7 @@ class SimpleHistory(SimpleNetwork):
         for i in [*memories, *entities]:
             del self.nodes[i]
         going = {*memories, *entities}
+        self.erased.update(going)
         self.links = {
             (source, target): strength
             for (source, target), strength in self.links.items()

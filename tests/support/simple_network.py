@@ -81,7 +81,7 @@ class SimpleNetwork:
         before: dict[str | None, int | None] = {}
         for parts in origins:
             session = self._session(parts)
-            before.setdefault(session, self._last_of(session))
+            before.setdefault(session, self._previous(parts, restored))
             names = self._names(parts)
             mentioned = names if names or self.focus else [self._stand_in(parts)]
             (self._turn_aside if restored else self._turn_to)(mentioned, parts)
@@ -116,6 +116,19 @@ class SimpleNetwork:
         return max(((s, i) for s, i in of if self.nodes[i].session == session), default=(0, None))[
             1
         ]
+
+    def _previous(self, parts: tuple[int, ...], restored: bool) -> int | None:
+        """Return what comes before: of what is restored, what was said before it, not last."""
+        session, first = self._session(parts), min(parts)
+        if not restored:
+            return self._last_of(session)
+        of = [(n.seqs, i) for i, n in self.nodes.items() if not n.entity and n.session == session]
+        earlier = [
+            (seqs[-1], seqs[0], i)
+            for seqs, i in of
+            if seqs[-1] < first or (seqs[-1] == first and seqs[0] < first)
+        ]
+        return max(earlier)[2] if earlier else None
 
     def mention(self, name: str) -> bool:
         """Bring an entity into the focus; False: nothing can enter it."""

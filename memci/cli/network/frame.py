@@ -113,7 +113,7 @@ def _told(gone: Gone) -> Text:
     about = printable(shortened(gone.about or "", _WORDS))
     return _line(
         Text.assemble(
-            (f"[forgotten] #{gone.id} {when}{why}", "yellow"), (f": {about}" if about else "", "")
+            (f"[{gone.fate}] #{gone.id} {when}{why}", "yellow"), (f": {about}" if about else "", "")
         )
     )
 

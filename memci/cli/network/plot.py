@@ -17,7 +17,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from memci.cli.network.fonts import Fonts
-from memci.cli.network.series import last_seen, medians, shares_of, sights_in, switches_in
+from memci.cli.network.series import gone_in, last_seen, medians, shares_of, sights_in, switches_in
 from memci.cli.output import shortened
 from memci.shapes.network import FadingAnswer, FadingMemory
 
@@ -60,11 +60,11 @@ def plot(fading: FadingAnswer, suffix: str) -> bytes:
 
 
 def _title(fading: FadingAnswer) -> str:
-    gone = sum(each.forgotten for each in fading.memories)
     count = len(fading.memories)
     drawn = f"{count} of {count + fading.left_out}" if fading.left_out else f"{count}"
     first, last = fading.passes[0].number, fading.passes[-1].number
-    title = f"{fading.agent_id}: {drawn} memories, {gone} forgotten, passes {first} to {last}"
+    gone = "".join(f", {count} {fate}" for fate, count in gone_in(fading).items())
+    title = f"{fading.agent_id}: {drawn} memories{gone}, passes {first} to {last}"
     rebuilt = switches_in(fading)
     return f"{title}, rebuilt after pass {rebuilt[-1]}" if rebuilt else title
 
@@ -185,7 +185,7 @@ def _name_lines(
 def _name(memory: FadingMemory, fonts: Fonts) -> str:
     """Return id and phrase; the id alone where the phrase would become boxes."""
     if memory.phrase is None:
-        return f"#{memory.id} (forgotten)"
+        return f"#{memory.id} ({memory.gone or 'gone'})"
     phrase = shortened(memory.phrase, _NAME)
     return f"#{memory.id} {phrase}" if fonts.can_draw(phrase) else f"#{memory.id}"
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from statistics import median
 
-from memci.shapes.network import FadingAnswer, FadingMemory
+from memci.shapes.network import FadingAnswer, FadingMemory, Fate
 
 
 def shares_of(memory: FadingMemory) -> list[float | None]:
@@ -28,6 +29,13 @@ def switches_in(fading: FadingAnswer) -> list[int]:
     """Return the passes, among those that are drawn, after which the network was another one."""
     first, last = fading.passes[0].number, fading.passes[-1].number
     return [each for each in fading.switched_after if first <= each <= last]
+
+
+def gone_in(fading: FadingAnswer) -> dict[Fate, int]:
+    """Return how many memories are gone, by what became of them; of forgotten ones also none."""
+    gone = Counter(each.gone for each in fading.memories if each.gone)
+    told = (Fate.FORGOTTEN, Fate.RESTORED, Fate.MERGED, Fate.ERASED)
+    return {fate: gone[fate] for fate in told if gone[fate] or fate is Fate.FORGOTTEN}
 
 
 def medians(lines: Sequence[Sequence[float | None]]) -> list[float]:

@@ -110,13 +110,16 @@ def test_a_rebuilt_network_is_dropped(memory: Agent) -> None:
 def test_a_forgotten_memory_is_restored(server: Served, memory: Agent) -> None:
     node = forget(server, memory, SAID[1])
     assert contents(memory) == sorted([SAID[0], SAID[2]])
-    job_id = memory.restore(node).job_id
+    told = memory.recall([]).forgotten
+    assert {(each.node_id, each.restorable) for each in told} == {(node, True)}
+    job_id = memory.restore(told[0].node_id).job_id
     assert memory.restore(node).job_id == job_id
     memory.wait(job_id)
     again = memory.restore(node)
     assert again.job_id == job_id
     assert again.restored_as
     assert memory.node(again.restored_as).content == SAID[1]
+    assert memory.recall([]).forgotten == []
     with pytest.raises(ConflictError):
         memory.restore(again.restored_as)
 

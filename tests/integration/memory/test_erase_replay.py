@@ -209,7 +209,7 @@ def test_what_one_of_its_merged_messages_superseded_stays_so_without_the_other(
     assert (paris.superseded_by, paris.superseded_at) == (rome.id, rome.said_at)
     versions = Listings(ada.database).history("ada", paris.id, None).versions
     assert {each.node_id: each.state for each in versions} == {
-        paris.id: "superseded", rome.id: "forgotten",
+        paris.id: "superseded", rome.id: "merged",
     }  # fmt: skip
     eraser.erase("m2")
     assert beliefs(ada) == {"I live in Paris": None}

@@ -15,7 +15,7 @@ from matplotlib.image import imread
 from memci.cli.network.fonts import Fonts
 from memci.cli.network.plot import plot
 from memci.cli.network.series import last_seen, medians, shares_of, sights_in, switches_in
-from memci.shapes.network import FadingAnswer
+from memci.shapes.network import FadingAnswer, Fate
 from tests.support.command_line import environment
 from tests.support.networks import fading
 
@@ -64,6 +64,28 @@ def test_a_plot_says_where_a_rebuilt_network_took_the_place_of_another():
     assert "rebuilt" not in svg(whole)
     # One line in each of the three panels.
     assert svg(switched).count("#9467bd") - svg(whole).count("#9467bd") == 3
+
+
+def test_what_was_merged_is_neither_counted_nor_crossed_as_forgotten():
+    whole = fading(3, 10)
+    merged = whole.model_copy(
+        update={
+            "memories": [
+                each.model_copy(update={"forgotten": False, "gone": each.gone and Fate.MERGED})
+                for each in whole.memories
+            ]
+        }
+    )
+    assert "3 memories, 1 forgotten, passes" in svg(whole)
+    assert "3 memories, 0 forgotten, 1 merged, passes" in svg(merged)
+    assert "#3 (forgotten)" in svg(whole)
+    assert "#3 (merged)" in svg(merged)
+    assert crosses(whole) == crosses(merged) + 1
+
+
+def crosses(answer: FadingAnswer) -> int:
+    """Return how many marks are drawn at the ends of lines, in the legend too."""
+    return svg(answer).count('style="fill: #d62728; stroke: #d62728"')
 
 
 @pytest.mark.parametrize(

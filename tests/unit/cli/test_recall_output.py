@@ -33,14 +33,14 @@ def test_what_is_forgotten_says_when(
     hint: str, told: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     at = datetime(2026, 5, 1, 9, tzinfo=UTC)
-    gone = ForgottenMemory(relation="about", hint=hint, restorable=True, forgotten_at=at)
+    gone = ForgottenMemory(node_id=7, relation="about", hint=hint, restorable=True, forgotten_at=at)
     print_recall(RecallAnswer(memories=[], forgotten=[gone], miss=None, seq=1, pending=0))
     assert capsys.readouterr().out == f"{told}{hint}\n    forgotten 2026-05-01 09:00:00\n"
 
 
 def test_the_reason_that_is_given_stands_for_the_general_one(capsys: pytest.CaptureFixture[str]):
     empty = RecallAnswer(memories=[], forgotten=[], miss=None, seq=1, pending=0)
-    gone = ForgottenMemory(relation="moves", hint="to Lisbon", restorable=False)
+    gone = ForgottenMemory(node_id=7, relation="moves", hint="to Lisbon", restorable=False)
     print_recall(empty, cut_away(empty.model_copy(update={"forgotten": [gone]}), 5))
     assert capsys.readouterr().out == "1 found, none fits into 5 tokens (--budget)\n"
 
