@@ -20,7 +20,6 @@ from memci.errors import ConflictError, ErasedError, InvalidInputError, TooLarge
 from memci.shapes.archive import MANIFEST
 from memci.storage.archive.consistency import LAWS
 from memci.storage.archive.registry import CARRIED
-from memci.storage.erasure.tombstones import add_tombstones, digest_of
 from memci.storage.rows import metadata
 from memci.storage.session import Database
 from tests.support.archives import (
@@ -32,6 +31,7 @@ from tests.support.archives import (
     imported,
     zipped,
 )
+from tests.support.erasing import bury
 from tests.support.lives import a_whole_life
 from tests.support.network import AgentUnderTest
 
@@ -132,6 +132,10 @@ CONTRADICTIONS: dict[str, tuple[str, Change]] = {
     "a node above all ids": ("node", lambda rows: rows[-1].update(id=9999)),
     "a node made of no message": ("node", each(message_seqs=[])),
     "a node of a message that is missing": ("node", each(message_seqs=[1, 999])),
+    "an entity of messages to come": (
+        "node",
+        lambda rows: [row.update(message_seqs=[999]) for row in rows if row["kind"] == "entity"],
+    ),
     "a node scanned in a pass to come": ("node", first(last_pass=999)),
     "a memory with the key of an entity": ("node", each(entity_key="x", kind="memory")),
     "two nodes in one slot": ("node", each(slot=1)),
@@ -299,8 +303,7 @@ def test_an_agent_that_holds_something_is_left_as_it_is(ada: AgentUnderTest) -> 
 
 
 def test_what_was_erased_here_does_not_come_back(archive: bytes, elsewhere: Database) -> None:
-    with elsewhere.agent_transaction("bob") as connection:
-        add_tombstones(connection, "bob", [digest_of("last"), digest_of("x2"), digest_of("?")])
+    bury(elsewhere, "bob", "last", "x2", "?")
     with pytest.raises(ErasedError, match="2 of the archive's messages were erased for good"):
         imported(elsewhere, archive, "bob")
     assert rows_left(elsewhere, "bob") == {"erased_message": 3}
