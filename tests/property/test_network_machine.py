@@ -23,6 +23,7 @@ from memci.commands import erase
 from memci.domain.memory.parameters import MemoryParameters
 from memci.errors import ConflictError
 from memci.jobs import compress
+from memci.storage.archive.consistency import check_consistency
 from memci.storage.session import Database
 from memci.testing import FakeClock
 from tests.support.network import AgentUnderTest
@@ -205,6 +206,12 @@ class History(RuleBasedStateMachine):
         assert links == self.paper.links
         assert focus == self.paper.focus
         self._laws_hold(nodes)
+
+    def teardown(self) -> None:
+        """However it came to be so, it can be moved."""
+        if hasattr(self, "ada"):
+            with self.database.agent_snapshot(self.ada.agent_id) as connection:
+                check_consistency(connection, self.ada.agent_id)
 
     def _stored(self) -> tuple[list[Any], dict[tuple[int, int], float], list[int]]:
         """Return nodes, strengths of links and focus points, all of one moment."""

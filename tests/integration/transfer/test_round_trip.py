@@ -9,6 +9,7 @@ from typing import Any
 
 from pydantic import SecretStr
 
+from memci.commands import erase
 from memci.config import Settings
 from memci.errors import ConflictError
 from memci.reading.models import ReadingModels, Tokenizers
@@ -146,6 +147,48 @@ def test_what_was_erased_is_refused_there(ada: AgentUnderTest, elsewhere: Databa
     )
     assert len(rows) == 1
     assert b"secret one" not in b"".join(files_of(exported(ada.database)).values())
+
+
+def told_of_twice(database: Database) -> AgentUnderTest:
+    """An agent whose second message names the entity that its first one brought."""
+    ada = AgentUnderTest(database)
+    ada.remember("A story [Grace]")
+    ada.remember("B thing with [Grace]")
+    return ada
+
+
+def seqs_of_grace(ada: AgentUnderTest) -> list[int]:
+    (grace,) = [node for node in ada.nodes("entity") if node.content == "Grace"]
+    return list(grace.message_seqs)
+
+
+def test_an_agent_goes_elsewhere_of_which_something_was_erased(
+    database: Database, elsewhere: Database
+) -> None:
+    """An entity that stays had been made of the message that goes."""
+    ada = told_of_twice(database)
+    use_model(elsewhere, ada)
+    assert seqs_of_grace(ada) == [1]
+    tokens: Any = Told()
+    erase.run(database, tokens, "ada", erase.Which(("m1",)))
+    imported(elsewhere, exported(database))
+    there = arrived(ada, elsewhere)
+    assert seqs_of_grace(there) == [2]
+    erase.run(elsewhere, tokens, "ada", erase.Which(("m2",)))
+    assert there.nodes() == [], "it goes with the last message that names it"
+
+
+def test_an_archive_of_an_earlier_release_has_entities_of_messages_that_are_no_more(
+    database: Database, elsewhere: Database
+) -> None:
+    ada = told_of_twice(database)
+    use_model(elsewhere, ada)
+    tokens: Any = Told()
+    erase.run(database, tokens, "ada", erase.Which(("m1",)))
+    ada.execute("UPDATE node SET message_seqs = '{1}' WHERE agent_id = %s AND kind = 'entity'")
+    imported(elsewhere, exported(database))
+    erase.run(elsewhere, tokens, "ada", erase.Which(("m2",)))
+    assert arrived(ada, elsewhere).nodes() == []
 
 
 def test_vectors_of_another_embedder_are_made_anew(
