@@ -23,9 +23,9 @@ from memci.commands import erase
 from memci.domain.memory.parameters import MemoryParameters
 from memci.errors import ConflictError
 from memci.jobs import compress
-from memci.storage.archive.consistency import check_consistency
 from memci.storage.session import Database
 from memci.testing import FakeClock
+from tests.support.archives import check_movable
 from tests.support.network import AgentUnderTest
 from tests.support.rebuilding import NoTokens, Rebuilding
 from tests.support.short_term import consolidate
@@ -210,8 +210,7 @@ class History(RuleBasedStateMachine):
     def teardown(self) -> None:
         """However it came to be so, it can be moved."""
         if hasattr(self, "ada"):
-            with self.database.agent_snapshot(self.ada.agent_id) as connection:
-                check_consistency(connection, self.ada.agent_id)
+            check_movable(self.database, self.ada.agent_id)
 
     def _stored(self) -> tuple[list[Any], dict[tuple[int, int], float], list[int]]:
         """Return nodes, strengths of links and focus points, all of one moment."""

@@ -7,11 +7,13 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from typing import Any
 
+import pytest
 from pydantic import SecretStr
 
 from memci.commands import erase
 from memci.config import Settings
 from memci.errors import ConflictError
+from memci.jobs import compress
 from memci.reading.models import ReadingModels, Tokenizers
 from memci.reading.readings import Readings
 from memci.shapes.archive import MANIFEST, ArchiveManifest
@@ -176,6 +178,24 @@ def test_an_agent_goes_elsewhere_of_which_something_was_erased(
     assert seqs_of_grace(there) == [2]
     erase.run(elsewhere, tokens, "ada", erase.Which(("m2",)))
     assert there.nodes() == [], "it goes with the last message that names it"
+
+
+def test_an_agent_goes_elsewhere_in_the_middle_of_a_pass(
+    database: Database, elsewhere: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compress, "BATCH", 1)
+    ada = told_of_twice(database)
+    use_model(elsewhere, ada)
+    ada.ask_for_pass()
+    assert ada.compression().step(ada.lease(), budget_ms=0)
+    assert ada.lane().compress_cursor is not None
+    imported(elsewhere, exported(database))
+    there = arrived(ada, elsewhere)
+    for each in (ada, there):
+        while each.compression().step(each.lease(), budget_ms=0):
+            pass
+    assert network_of(there) == network_of(ada)
+    assert there.lane().compress_cursor is None
 
 
 def test_an_archive_of_an_earlier_release_has_entities_of_messages_that_are_no_more(
