@@ -25,6 +25,7 @@ from memci.errors import ConflictError
 from memci.jobs import compress
 from memci.storage.session import Database
 from memci.testing import FakeClock
+from tests.support.archives import check_movable
 from tests.support.network import AgentUnderTest
 from tests.support.rebuilding import NoTokens, Rebuilding
 from tests.support.short_term import consolidate
@@ -205,6 +206,11 @@ class History(RuleBasedStateMachine):
         assert links == self.paper.links
         assert focus == self.paper.focus
         self._laws_hold(nodes)
+
+    def teardown(self) -> None:
+        """However it came to be so, it can be moved."""
+        if hasattr(self, "ada"):
+            check_movable(self.database, self.ada.agent_id)
 
     def _stored(self) -> tuple[list[Any], dict[tuple[int, int], float], list[int]]:
         """Return nodes, strengths of links and focus points, all of one moment."""

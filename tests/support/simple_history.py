@@ -111,6 +111,7 @@ class SimpleHistory(SimpleNetwork):
             for i, n in self.ever.items()
             if i not in self.nodes and not set(n.seqs).isdisjoint(seqs)
         ]
+        self._name_by_others(seqs, memories, entities)
         for i in [*memories, *entities]:
             del self.nodes[i]
         going = {*memories, *entities}
@@ -148,10 +149,24 @@ class SimpleHistory(SimpleNetwork):
             and not any(self._is_named(node.entity, by) for by in self._beside(i) - set(memories))
         ]
 
+    def _name_by_others(
+        self, seqs: Collection[int], memories: Collection[int], entities: Collection[int]
+    ) -> None:
+        """Let entities of these messages that stay be of the newest that names them."""
+        for i, node in self.nodes.items():
+            if node.entity and i not in entities and not set(seqs).isdisjoint(node.seqs):
+                beside = [self.nodes[by] for by in self._beside(i) - set(memories)]
+                telling = {seq for by in beside if not by.entity for seq in by.seqs}
+                newest = max(seq for seq in telling if self._says((seq,), node.entity))
+                node.seqs = tuple(sorted({*node.seqs, newest} - set(seqs)))
+
     def _beside(self, i: int) -> set[int]:
         """Return the living nodes that are joined with one, either way."""
         return {each for link in self.links if i in link for each in link} & self.nodes.keys() - {i}
 
     def _is_named(self, entity: str, by: int) -> bool:
-        text = self.told(self.nodes[by].seqs) if not self.nodes[by].entity else ""
+        return not self.nodes[by].entity and self._says(self.nodes[by].seqs, entity)
+
+    def _says(self, seqs: Sequence[int], entity: str) -> bool:
+        text = self.told(seqs)
         return entity in " ".join(text.casefold().split())
