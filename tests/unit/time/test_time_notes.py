@@ -23,6 +23,11 @@ TUESDAY = datetime(2023, 5, 9, 15, tzinfo=UTC)
         ("a year ago", "a year ago (around May 2022)"),
         ("five years ago", "five years ago (around 2018)"),
         ("on May 21", "on May 21 (2023-05-21)"),
+        ("The exam is in two weeks.", "The exam is in two weeks (around 2023-05-23)."),
+        (
+            "改到了7月20日，原来是5月28日",
+            "改到了7月20日（2023-07-20），原来是5月28日（2023-05-28）",
+        ),
         ("我上周五到的", "我上周五（2023-05-05）到的"),
         ("上周很忙", "上周（2023年5月1日–7日）很忙"),
         ("上个月搬家", "上个月（2023年4月）搬家"),
