@@ -71,7 +71,7 @@ def nearest(said: date, month: int, day: int, sentence: str) -> Reading | None:
     sure = far <= _NEAR_DAYS or (
         far <= _QUARTER and not told_otherwise(sentence, ahead=found > said)
     )
-    return replace(spans.day(found, 0), certain=sure)
+    return replace(spans.day(found, 0), certain=sure, yearless=True)
 
 
 def _exists(year: int, month: int, day: int) -> bool:

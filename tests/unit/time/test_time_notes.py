@@ -63,6 +63,14 @@ def test_a_repeated_expression_gets_its_date_once() -> None:
     assert with_absolute(annotated, TUESDAY) == annotated
 
 
+def test_days_without_a_year_are_dated_together_or_not_at_all() -> None:
+    text = "改到了9月20日，原来是5月28日"
+    apart = "改到了9月20日。原来是5月28日"
+
+    assert with_absolute(text, TUESDAY) == text
+    assert with_absolute(apart, TUESDAY) == f"{apart}（2023-05-28）"
+
+
 @pytest.mark.parametrize(
     "text",
     [
