@@ -31,7 +31,7 @@ def erase(
         typer.Option(metavar="WORDS", help="Messages in which all of these words stand."),
     ] = None,
     most: Annotated[
-        int, typer.Option("-k", min=1, max=200, help="Of a query, the newest so many.")
+        int, typer.Option("--k", "-k", min=1, max=200, help="Of a query, the newest so many.")
     ] = 20,
     everything: Annotated[
         bool, typer.Option("--all", help="The agent with all that it holds.")

@@ -76,11 +76,12 @@ def remember(
 
 def _read(file: str, file_format: FileFormat | None) -> Parsed:
     from memci.cli.formats.read import decode, parse
+    from memci.client.files import unreadable
 
     try:
         content = sys.stdin.buffer.read() if file == _STDIN else Path(file).read_bytes()
     except OSError as error:
-        raise InvalidInputError(f"{file}: {error.strerror}") from None
+        raise InvalidInputError(unreadable(file, error)) from None
     name = "standard input" if file == _STDIN else file
     try:
         return parse(decode(content), file_format)

@@ -123,7 +123,8 @@ def _draw_importances(axes: Axes, fading: FadingAnswer) -> None:
     axes.axhline(1, color=_GONE, linestyle="--", linewidth=1)
     # What lies below 1 fades: that is where to look closely. Roots make room there without a kink.
     axes.set_yscale("function", functions=(_root, np.square))
-    ticks = ticks_up_to(max((v or 0.0 for m in fading.memories for v in m.importances), default=0))
+    drawn = (each or 0.0 for memory in fading.memories for each in memory.importances)
+    ticks = ticks_up_to(max([1.0, *drawn]))
     axes.set_yticks(ticks)
     axes.yaxis.set_minor_locator(NullLocator())
     axes.set_ylim(0, ticks[-1])
