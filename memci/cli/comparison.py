@@ -18,7 +18,7 @@ def print_comparison(found: ComparisonAnswer) -> None:
     say(f"{memories}; {found.only_current} only current, {found.only_rebuilt} only rebuilt")
     links = f"{found.same_links} links in both; {found.links_only_current} only current"
     say(f"{links}, {found.links_only_rebuilt} only rebuilt")
-    say(_largest_differences(found))
+    say(largest_differences(found))
     for pair in found.changed:
         lengths = f"{pair.current.length} and {pair.rebuilt.length}"
         say(f"\n~ {lengths} of {pair.current.original_length} characters")
@@ -45,7 +45,7 @@ def print_left_out(found: ComparisonAnswer, messages: int) -> None:
         hint(f"and {hidden} more")
 
 
-def _largest_differences(found: ComparisonAnswer) -> str:
+def largest_differences(found: ComparisonAnswer) -> str:
     """Say how far apart those are that both have; entities may be common to them too."""
     if not found.same_memories:
         return "no memory in common: there is nothing to tell differences of"

@@ -61,15 +61,13 @@ def recall(  # noqa: PLR0913 - each is an argument or option of the command
             print_json(found)
             return
         language = language_of(" ".join(keywords))
-        if found.memories or found.forgotten:
-            print_recall(found, language=language)
-        elif found.miss is None and budget is not None:
-            whole = memory.recall(keywords, **options)
-            print_recall(found, cut_away(whole, budget))
-        elif found.miss is Miss.OUT_OF_REACH:
+        if found.miss is Miss.OUT_OF_REACH:  # also where forgotten ones are told of beside it
             within = _default_depth(memory) if depth is None else depth
             print_recall(found, out_of_reach(within, relation or [], language))
             hint(next_steps(agent, within, keywords, relation or []))
+        elif found.miss is None and budget is not None and not (found.memories or found.forgotten):
+            whole = memory.recall(keywords, **options)
+            print_recall(found, cut_away(whole, budget))
         else:
             print_recall(found, language=language)
 

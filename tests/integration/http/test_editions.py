@@ -145,6 +145,15 @@ def test_all_of_it_on_the_command_line(server: Served, memory: Agent) -> None:
     assert run("rebuild", agent, "--up-to", "1", "--switch", settings=settings).returncode == 2
     with pytest.raises(NotFoundError):
         memory.rebuilt()
+    far = run("recall", "ferry", "--depth", "0", "--agent", agent, settings=settings)
+    assert "farther than --depth 0" in far.stdout
+    assert "try --depth 2, or `memci focus NAME" in far.stderr
+    others = run("recall", "ferry", "--user", "x", "--session", "y", "-a", agent, settings=settings)
+    assert others.returncode == 0, others.stderr
+    assert SAID[1] not in others.stdout
+    found = run("search", "ferry", "-k", "1", "--agent", agent, settings=settings)
+    assert " 1. " in found.stdout, found.stderr
+    assert " 2. " not in found.stdout
     compared = run("rebuild", agent, "--compare", "--probe", "ferry", settings=settings)
     assert compared.returncode == 0, compared.stderr
     assert "3 memories in both, 3 with the same text; 0 only current" in compared.stdout
