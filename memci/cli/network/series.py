@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import count
 from statistics import median
 
 from memci.shapes.network import FadingAnswer, FadingMemory, Fate
+
+# Of the height of the panel.
+_NEAREST_TICKS = 0.07
 
 
 def shares_of(memory: FadingMemory) -> list[float | None]:
@@ -18,6 +22,33 @@ def shares_of(memory: FadingMemory) -> list[float | None]:
 def last_seen(line: Sequence[float | None]) -> int:
     """Return the place where a memory was seen last."""
     return max(at for at, each in enumerate(line) if each is not None)
+
+
+def end_of(numbers: Sequence[int], line: Sequence[float | None]) -> int:
+    """Return the pass that ended a memory: the first, of those drawn, in which it was not seen."""
+    return numbers[min(last_seen(line) + 1, len(numbers) - 1)]
+
+
+def ticks_up_to(highest: float) -> list[float]:
+    """Return ticks for a scale of square roots from 0, the last of them at or above ``highest``.
+
+    They are round numbers, none nearer to the next than lets both be read.
+    """
+    top = next(each for each in _round_numbers() if each >= highest)
+    ticks = [0.0]
+    for each in _round_numbers():
+        if each >= top:
+            break
+        near = min(each**0.5 - ticks[-1] ** 0.5, top**0.5 - each**0.5)
+        if near >= _NEAREST_TICKS * top**0.5:
+            ticks.append(each)
+    return [*ticks, top]
+
+
+def _round_numbers() -> Iterator[float]:
+    yield from (0.25, 0.5)
+    for power in count():
+        yield from (digit * 10.0**power for digit in (1, 2, 3, 5, 7))
 
 
 def sights_in(line: Sequence[float | None]) -> int:

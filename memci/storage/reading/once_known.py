@@ -10,8 +10,16 @@ from sqlalchemy import Connection
 from memci.storage.reading.sight import Sight
 from memci.storage.reading.terms import keyword_columns
 
-# Those made into memories. Of another session, none that is a short-term memory there (R5).
-_MADE = "m.agent_id = %(agent)s AND m.memory_state = 'made' {sight}"
+# Those made into memories, and those whose memories a rebuilt network has left out (M24), which
+# only trails tell: they are looked into when there is such a message at all.
+_MADE = """
+m.agent_id = %(agent)s {sight} AND (m.memory_state = 'made'
+    OR m.memory_state = 'none' AND m.remember = 'never' AND m.seq IN (
+       SELECT taken::bigint FROM trail t
+        CROSS JOIN LATERAL jsonb_array_elements_text(t.details->'messages') AS of(taken)
+        WHERE t.agent_id = %(agent)s AND t.event = 'created'))
+"""
+# Of another session, none that is a short-term memory there (R5).
 _IN_REACH_OF_SESSION = """
 AND NOT EXISTS (SELECT 1 FROM node h
                  WHERE h.agent_id = %(agent)s AND h.tier = 'short'

@@ -62,7 +62,7 @@ def recalled(reader: Reader, *keywords: str) -> RecallAnswer:
     return answer
 
 
-PUMP = ("The pump is broken [Oslo]", "The old pump is broken [Oslo]")
+PUMP = ("The pump is broken [Oslo]", "The pump is really broken [Oslo]")
 
 
 # Merged and erased ones.

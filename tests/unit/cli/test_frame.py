@@ -60,10 +60,10 @@ def test_it_says_what_there_is_and_shows_the_most_faded_first():
         "pass 3 finished: 3 scanned, 1 shortened, 1 forgotten, 1 link broken · idle",
         "in focus: Lisbon",
         "",
-        "memory  importance     length                       about",
-        "    #4  ········ 0.05  █···········   5% of 100     nearly gone",
-        "    #3  ████···· 0.50  ██████······  50% of 100  ↓  half",
-        "    #2  ████████ 2.00  ████████████ 100% of 100     whole",
+        "memory  importance of 2.00  length                       about",
+        "    #4  ········ 0.05       █···········   5% of 100     nearly gone",
+        "    #3  ██······ 0.50       ██████······  50% of 100  ↓  half",
+        "    #2  ████████ 2.00       ████████████ 100% of 100     whole",
     ]
 
 
