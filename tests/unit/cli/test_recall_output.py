@@ -49,7 +49,7 @@ def test_what_is_found_is_told_apart_by_empty_lines(capsys: pytest.CaptureFixtur
         node_id=1, content="one", phrase="one", type="episodic", layer=1, strength=1, match=1,
         importance=1, message_ids=[], said_at=None,
     )  # fmt: skip
-    gone = ForgottenMemory(relation="about", hint="Lisbon", restorable=True)
+    gone = ForgottenMemory(node_id=2, relation="about", hint="Lisbon", restorable=True)
     found = RecallAnswer(memories=[memory] * 2, forgotten=[gone], miss=None, seq=1, pending=0)
     print_recall(found)
     told = "one\n    layer 1 · importance 1.00\n"
