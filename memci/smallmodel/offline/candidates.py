@@ -12,13 +12,14 @@ from memci.smallmodel.offline.clauses import Clause, clauses, without_conjunctio
 from memci.smallmodel.offline.cues import Cue, is_social
 from memci.smallmodel.offline.fillers import without_fillers
 from memci.smallmodel.offline.rarity import UNKNOWN, rarity
+from memci.smallmodel.offline.stakes import stake
 from memci.smallmodel.offline.weights import Word, weigh
 
 OPEN_MARKS = ",;:，；：、—–-( "
 _CLOSERS = ('"', "”", "’", "」", "』", "》", ")", "）")
 
 # A word's worth when it was said once already, twice, …
-_AGAIN = 0.3
+AGAIN = 0.3
 # A question tells less than an answer.
 _QUESTION = 0.5
 # A greeting, thanks or praise tells next to nothing; a decision, a rule or a date's plan more.
@@ -70,7 +71,7 @@ class Candidate:
         total = 0.0
         here: Counter[str] = Counter()
         for word in self.words:
-            total += word.weight * _AGAIN ** (said[word.key] + here[word.key])
+            total += word.weight * AGAIN ** (said[word.key] + here[word.key])
             here[word.key] += 1
         return total * self.factor
 
@@ -124,9 +125,9 @@ def closed(text: str, mark: str) -> str:
 
 def _factor(clause: Clause, language: Language, *, opens: bool) -> float:
     chinese = language is Language.CHINESE
-    factor = 1.0
+    factor = stake(clause.text, clause.label)
     if clause.end in {"?", "？"} and (not chinese or _asks(clause)):
-        factor = _QUESTION
+        factor *= _QUESTION
     if any(cue.value.search(clause.text) for cue in Cue):
         factor *= _TELLING
     if not chinese:

@@ -14,10 +14,12 @@ from dataclasses import dataclass, field, replace
 
 from memci.domain.language import Language, language_of
 from memci.smallmodel.offline.atoms import balanced
-from memci.smallmodel.offline.candidates import OPEN_MARKS, Candidate, candidates, closed, opened
+from memci.smallmodel.offline.candidates import AGAIN, OPEN_MARKS, Candidate, candidates, closed, opened
 from memci.smallmodel.offline.clauses import Clause, without_conjunction
-from memci.smallmodel.offline.excerpts import excerpt
+from memci.smallmodel.offline.excerpts import Part, excerpt
+from memci.smallmodel.offline.moments import is_moment
 from memci.smallmodel.offline.shortest import shortest
+from memci.smallmodel.offline.weights import Word, is_specific
 
 # Share of the text from which on there is room for greetings.
 _POLITE = 0.4
@@ -47,6 +49,8 @@ class OfflineCompressor:
         choice = _Choice(found, target, language)
         choice.choose(politely=target >= _POLITE * len(text))
         choice.fill()
+        if not choice.chosen:
+            choice.fill(strictly=False)
         if not choice.chosen:
             choice.choose(politely=True)
         return balanced(choice.written(), text) or shortest(found, text, target)
@@ -99,8 +103,11 @@ class _Choice:
             for each in waiting.pop(at, ()):
                 heapq.heappush(heap, (-self.candidates[each].density(self.said), each))
 
-    def fill(self) -> None:
-        """Add telling parts of clauses that were not chosen, the most telling clauses first."""
+    def fill(self, *, strictly: bool = True) -> None:
+        """Add telling parts of clauses that were not chosen, the most telling clauses first.
+
+        ``strictly``: none that tells nothing by itself, such as a single common noun.
+        """
         left = [
             at
             for at, candidate in enumerate(self.candidates)
@@ -115,10 +122,31 @@ class _Choice:
             clause = self.candidates[at].clause
             # The first needs no mark before it; what follows is set off from it when it comes.
             room = self.room - (_SET_OFF if self.chosen else _END) - self._label_cost(clause)
-            part = excerpt(clause.text, self.candidates[at].words, room)
-            if part:
-                self._take(at, replace(clause, text=part), len(part) + _SET_OFF)
+            part = excerpt(clause.text, self._unsaid(at), room)
+            if part.text and (self._tells(at, part) if strictly else not is_moment(part.text)):
+                self._take(at, replace(clause, text=part.text), len(part.text) + _SET_OFF)
                 self.parts.add(at)
+
+    def _unsaid(self, at: int) -> list[Word]:
+        """Return a clause's words; those that are said already weigh less."""
+        return [
+            replace(word, weight=word.weight * AGAIN ** self.said[word.key])
+            if self.said[word.key]
+            else word
+            for word in self.candidates[at].words
+        ]
+
+    def _tells(self, at: int, part: Part) -> bool:
+        """Say whether a part tells something new: not "job", "yesterday" or what is said already."""
+        told = [
+            word
+            for word in self.candidates[at].words
+            if word.weight > 0
+            and not is_moment(word.text)
+            and any(unit.start <= word.start < unit.end for unit in part.words)
+        ]
+        new = [word for word in told if not self.said[word.key]]
+        return bool(new) and (len(told) > 1 or is_specific(new[0]))
 
     def written(self) -> str:
         """Write the clauses in order; a sentence that is cut short still ends with its mark."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from memci.smallmodel.offline import chinese
-from memci.smallmodel.offline.atoms import atoms
+from memci.smallmodel.offline.atoms import Span, atoms, joined
+from memci.smallmodel.offline.doers import is_finite
+from memci.smallmodel.offline.moments import dated_moments, is_moment
 from memci.smallmodel.offline.weights import Word
 
 MARK = re.compile(r"[,;:.!?，；：。！？…—\n]")
@@ -20,6 +22,17 @@ HAN = re.compile(r"[\u3400-\u9fff]")
 JOINS = frozenset(
     ("and", "or", "nor", "plus", "和", "与", "跟", "及", "或", "以及", "同", "还有", "并")
 )
+# Verbs that mean something else, or nothing, without what a preposition brings in.
+_LIGHT_VERBS = frozenset(
+    ("fall", "falls", "fell", "fallen", "break", "breaks", "broke", "broken", "give", "gives", "gave")
+    + ("run", "runs", "ran", "get", "gets", "got", "take", "takes", "took", "make", "makes", "made")
+    + ("put", "puts", "set", "sets", "keep", "keeps", "kept", "come", "comes", "came", "lose", "lost")
+    + ("look", "looks", "looked", "turn", "turns", "turned", "call", "called", "end", "ended")
+)
+_COMPLEMENTS = frozenset(("with", "of", "for", "on", "off", "about", "into", "after", "forward"))
+_LONGEST_PHRASAL = 5
+_AWAITS_VERB = frozenset("把 将 被 要 会 想 能 可以 打算 准备 计划 必须 应该 需要 想要 愿意".split())
+_NO_VERBS = frozenset("在 到 从 往 给 是 有".split())
 _GOES_ON = frozenset(
     (
         "of",
@@ -59,7 +72,7 @@ _GOES_ON = frozenset(
 
 def units_of(text: str, words: Sequence[Word]) -> list[Word]:
     """Return the words, those of one atom as one."""
-    spans = iter(atoms(text))
+    spans = iter(_undivided(text))
     start, end = next(spans, (len(text), len(text)))
     units: list[Word] = []
     for word in words:
@@ -79,26 +92,62 @@ def units_of(text: str, words: Sequence[Word]) -> list[Word]:
     return units
 
 
+def _undivided(text: str) -> list[Span]:
+    """Return the atoms, and what tells when in two ways: "yesterday (2026-03-07)"."""
+    moments = dated_moments(text)
+    return joined([*atoms(text), *moments]) if moments else atoms(text)
+
+
 def ends_of(text: str, words: Sequence[Word]) -> list[bool]:
     """For each word, whether a phrase may end with it."""
     ends = [
         bool(MARK.search(text, word.end, after.start))
-        # A note can be left out, and so can the day on which it is told.
+        # A note can be left out, and so can the day.
         or after.text.startswith(("(", "（"))
         or after.key in {"today", "tonight"}
+        or (is_moment(after.text) and not HAN.search(word.text) and not is_finite(word))
         or (
             (after.weight <= 0 or _may_end(word.text))
             and after.key not in _GOES_ON
             and not is_joined(text, word, after)
+            and not _goes_on(word, after)
         )
         for word, after in pairwise(words)
     ]
+    for first, last in _wholes(text, words):
+        ends[first:last] = [False] * len(ends[first:last])
     return [*ends, True]
 
 
 def _may_end(word: str) -> bool:
     """Say whether a Chinese phrase may end with a word: not with when, how or what leads on."""
     return bool(HAN.search(word)) and not chinese.tag(word).startswith(_LEADS_ON)
+
+
+def _goes_on(word: Word, after: Word) -> bool:
+    """Say whether a phrase has only begun: "Mia fell", "that Chloe | can", "陈伟昨天"."""
+    return is_finite(word) or is_finite(after) or bool(HAN.search(word.text) and is_moment(word.text))
+
+
+def _wholes(text: str, words: Sequence[Word]) -> Iterator[tuple[int, int]]:
+    """Yield (first, last) of words between which no phrase ends.
+
+    The meaning of "fell in love with …" hangs on what follows, and that of 把, 要, 打算 on a verb.
+    """
+    for at, word in enumerate(words[:-1]):
+        if word.key in _LIGHT_VERBS:
+            stop = min(at + _LONGEST_PHRASAL, len(words))
+            leads = [to for to in range(at + 1, stop) if words[to].key in _COMPLEMENTS]
+            if leads and not MARK.search(text, word.end, words[leads[-1]].start):
+                heavy = (to for to in range(leads[-1] + 1, len(words)) if words[to].weight > 0)
+                yield at, next(heavy, len(words) - 1)
+        elif word.text in _AWAITS_VERB:
+            verbs = (to for to in range(at + 1, len(words)) if _is_verb(words[to].text))
+            yield at, next(verbs, len(words) - 1)
+
+
+def _is_verb(word: str) -> bool:
+    return word not in _AWAITS_VERB and word not in _NO_VERBS and chinese.tag(word)[:1] == "v"
 
 
 def is_joined(text: str, before: Word, after: Word) -> bool:

@@ -1,0 +1,34 @@
+"""How much more a clause counts when a text is shortened, for what is at stake and who says it."""
+
+from __future__ import annotations
+
+import re
+
+from memci.smallmodel.offline.weighty import is_vital
+
+# Health and safety stay longest, then what must (not) be done, and how somebody is reached.
+_VITAL = 2.4
+_STRICT = 1.7
+_REACHED = 1.5
+# What an assistant says back is mostly an echo, a promise to remember, or general knowledge.
+_ASSISTANT = 0.45
+_SPOKEN_BY_ASSISTANT = re.compile(r"(?:Assistant|AI|Bot|Tool|助手|助理|工具)\s?[:：]")
+_STRICTLY = re.compile(
+    r"\b(?:must(?: not|n['’]t| never)|under no circumstances|important(?::| that)|urgent)\b|"
+    r"important:|绝对(?:不|别|禁)|千万(?:别|不|要)|切勿|切忌|严禁|禁止|一定(?:要|不)|务必|必须|"
+    r"重要(?:[:：]|的是)|紧急|只能吃",
+    re.IGNORECASE,
+)
+_REACH = re.compile(r"[\w.+-]@[\w-]|\d{7}|\d-\d{3}-?\d{3}|\bTel\b|电话|手机号|微信号")
+
+
+def stake(text: str, label: str) -> float:
+    """Return the factor of a clause that stands behind ``label``."""
+    factor = 1.0
+    if is_vital(text):
+        factor = _VITAL
+    elif _STRICTLY.search(text):
+        factor = _STRICT
+    elif _REACH.search(text):
+        factor = _REACHED
+    return factor * _ASSISTANT if label and _SPOKEN_BY_ASSISTANT.match(label) else factor
