@@ -50,7 +50,8 @@ _OVERHEAD = 6
 class Candidate:
     """A clause without its fillers.
 
-    ``social``: it is said only to be kind; ``bare``: it only calls somebody, or exclaims.
+    ``social``: it is said only to be kind; ``bare``: it only calls somebody, or exclaims;
+    ``vital``: health or safety is at stake.
     """
 
     clause: Clause
@@ -58,6 +59,7 @@ class Candidate:
     factor: float
     social: bool
     bare: bool = False
+    vital: bool = False
 
     @property
     def cost(self) -> int:
@@ -94,9 +96,10 @@ def candidates(text: str, language: Language) -> list[Candidate]:
         alone = sum(word.weight > 0 for word in words) < _FEWEST_TELLING_WORDS
         kind = is_social(clause.text) or is_social(shorter.text)
         values = language is Language.CHINESE and _only_values(clause.text)
-        factor = _factor(clause, language, opens=opens) * (_SOCIAL if alone or kind else 1.0)
+        staked, vital = stake(clause.text, clause.label)
+        factor = _factor(clause, language, opens=opens) * (_SOCIAL if alone or kind else staked)
         bare = alone and (kind or _EXCLAIMS.fullmatch(shorter.text) is not None)
-        found.append(Candidate(shorter, words, factor, alone or kind or values, bare))
+        found.append(Candidate(shorter, words, factor, alone or kind or values, bare, vital))
     return found
 
 
@@ -125,9 +128,9 @@ def closed(text: str, mark: str) -> str:
 
 def _factor(clause: Clause, language: Language, *, opens: bool) -> float:
     chinese = language is Language.CHINESE
-    factor = stake(clause.text, clause.label)
+    factor = 1.0
     if clause.end in {"?", "？"} and (not chinese or _asks(clause)):
-        factor *= _QUESTION
+        factor = _QUESTION
     if any(cue.value.search(clause.text) for cue in Cue):
         factor *= _TELLING
     if not chinese:

@@ -38,7 +38,7 @@ _ENGLISH_DEPENDENT = re.compile(
     re.IGNORECASE,
 )
 _CHINESE_DEPENDENT = re.compile(
-    "因为|由于|虽然|尽管|为了|以便|尤其|特别是|例如|比如|包括|以及|或者|（|和|或|——|像|甚至|的|"
+    "对(?![了面方联])|绝?对?不[能可得]|绝对|千万|患|严重|吃了|只能|禁止|确诊|因为|由于|虽然|尽管|为了|以便|尤其|特别是|例如|比如|包括|以及|或者|（|和|或|——|像|甚至|的|"
     "让|使|使得|叫上|顺便|并|并且|就|便|又|再|还|还有|可能|也许|作为|对于|关于|随着|否则|不然|把|将|除非|而不是|.{1,12}(?:的时候|时|之后|以后|后|之前|以前)，$"
 )
 _CHINESE_CONDITION = re.compile(
@@ -52,6 +52,7 @@ _LABEL = re.compile(
     r"(?:[^\W\d_][\w.'’-]*(?: [\w.'’-]+){0,2}:[ \t]+|"
     r"[^\W\d_a-zA-Z]{1,8}[:：][ \t]*)(?=\S)"
 )
+_PRONOUN = re.compile(r"(?:he|she|they)\b", re.IGNORECASE)
 _JOINED = re.compile(r"(?:and|or)\s", re.IGNORECASE)
 _NAMES = re.compile(r"(?:(?:Dr|Mr|Mrs|Ms|Prof)\.\s)?(?:[^\W\d_a-z]\w*,?\s*){1,3}")
 _NAMED_TOGETHER = re.compile(r"(?:[A-ZÀ-ÖØ-Þ]\w*,\s)*(?:[A-ZÀ-ÖØ-Þ]\w*\s)?and\s")
@@ -223,6 +224,8 @@ def _alone(part: str, language: Language) -> bool:
     if language is Language.CHINESE:
         return len(part) >= _FEWEST_CHARACTERS and not _CHINESE_DEPENDENT.match(part)
     body = _CONJUNCTION.sub("", part, count=1)
+    if body != part and _PRONOUN.match(body):
+        return False  # "and she must not eat sesame" is told of whoever stands before it
     if _ENGLISH_DEPENDENT.match(body) or not _STANDS_ALONE.match(body):
         return False
     return len(_ENGLISH_WORD.findall(body)) >= _FEWEST_WORDS

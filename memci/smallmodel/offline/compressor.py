@@ -8,6 +8,7 @@ of the next clauses.
 from __future__ import annotations
 
 import heapq
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -17,7 +18,7 @@ from memci.smallmodel.offline.atoms import balanced
 from memci.smallmodel.offline.candidates import AGAIN, OPEN_MARKS, Candidate, candidates, closed, opened
 from memci.smallmodel.offline.clauses import Clause, without_conjunction
 from memci.smallmodel.offline.excerpts import Part, excerpt
-from memci.smallmodel.offline.moments import is_moment
+from memci.smallmodel.offline.moments import tells_only_when
 from memci.smallmodel.offline.shortest import shortest
 from memci.smallmodel.offline.weights import Word, is_specific
 
@@ -31,6 +32,7 @@ _FEWEST_FILLED = 16
 # Where a label ("Ann: ") would take more than this share of the target, its line is not told:
 # without it, it would read as somebody else's words.
 _LABEL_SHARE = 0.6
+_RELATIVE_CLAUSE = re.compile(r"(?:who|which|whose|where)\b", re.IGNORECASE)
 _SETS_OFF = (",", ";", ":", "，", "；", "：", "—", "–", "-", ".", "!", "?", "。", "！", "？", "…")
 
 
@@ -122,10 +124,23 @@ class _Choice:
             clause = self.candidates[at].clause
             # The first needs no mark before it; what follows is set off from it when it comes.
             room = self.room - (_SET_OFF if self.chosen else _END) - self._label_cost(clause)
-            part = excerpt(clause.text, self._unsaid(at), room)
-            if part.text and (self._tells(at, part) if strictly else not is_moment(part.text)):
+            if self._hangs(at):
+                continue
+            part = excerpt(
+                clause.text, self._unsaid(at), room, whose=self.candidates[at].vital
+            )
+            if not part.text or tells_only_when(part.text):
+                continue
+            if not strictly or self._tells(at, part):
                 self._take(at, replace(clause, text=part.text), len(part.text) + _SET_OFF)
                 self.parts.add(at)
+
+    def _hangs(self, at: int) -> bool:
+        """Say whether a clause would be told of somebody else without the whole one it needs."""
+        clause = self.candidates[at].clause
+        whole = clause.needs in self.chosen and clause.needs not in self.parts
+        hangs = self.candidates[at].vital or _RELATIVE_CLAUSE.match(clause.text)
+        return clause.needs is not None and not whole and bool(hangs)
 
     def _unsaid(self, at: int) -> list[Word]:
         """Return a clause's words; those that are said already weigh less."""
@@ -142,10 +157,11 @@ class _Choice:
             word
             for word in self.candidates[at].words
             if word.weight > 0
-            and not is_moment(word.text)
             and any(unit.start <= word.start < unit.end for unit in part.words)
         ]
-        new = [word for word in told if not self.said[word.key]]
+        new = [
+            word for word in told if not self.said[word.key] and not tells_only_when(word.text)
+        ]
         return bool(new) and (len(told) > 1 or is_specific(new[0]))
 
     def written(self) -> str:

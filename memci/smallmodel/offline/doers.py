@@ -50,7 +50,7 @@ def last_verb(words: Sequence[str]) -> int | None:
         at
         for at in reversed(range(len(words)))
         if _is_finite(words[at])
-        or (at and words[at].lower() in ENGLISH_VERBS_OR_NOUNS and _does(words[at - 1]))
+        or (at and words[at].lower() in ENGLISH_VERBS_OR_NOUNS and does(words[at - 1]))
     )
     return next(found, None)
 
@@ -78,7 +78,8 @@ def _is_adverb(key: str) -> bool:
     return key in _ADVERBS or (key.endswith("ly") and len(key) > _SHORTEST_PAST)
 
 
-def _does(word: str) -> bool:
+def does(word: str) -> bool:
+    """Say whether what stands behind a word, verb or noun, is what it does."""
     return word.lower() in _PERSONS or word[0].isupper()
 
 

@@ -6,7 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from memci.smallmodel.offline.doers import DOERS, is_finite, lacks_doer, subject_words
-from memci.smallmodel.offline.units import HAN, JOINS, MARK, ends_of, is_joined, units_of
+from memci.smallmodel.offline.units import (
+    HAN,
+    JOINS,
+    MARK,
+    ends_of,
+    is_chinese_verb,
+    is_joined,
+    is_person,
+    units_of,
+)
 from memci.smallmodel.offline.weights import Word
 from memci.smallmodel.offline.words import ENGLISH_SUPPOSING
 
@@ -18,6 +27,8 @@ _MOST_WORDS = 120
 _DENIAL_KEPT = 0.75
 # A number counts what follows it only if that tells more than this: not "28 today".
 _COUNTED = 2.0
+# Whose something is: without it, it would be the speaker's.
+_OWNERS = frozenset(("his", "her", "their"))
 # A conjunction before this word joins those of whom the clause tells.
 _LAST_OF_SUBJECT = 4
 
@@ -36,13 +47,13 @@ class Part:
             self.text, self.words, self.value = text, words, value
 
 
-def excerpt(text: str, words: Sequence[Word], room: int) -> Part:
+def excerpt(text: str, words: Sequence[Word], room: int, *, whose: bool = False) -> Part:
     """Return the part of ``text`` of at most ``room`` characters whose words tell most.
 
     It begins with a telling word or with who does it, ends where a phrase does, and cuts no atom.
     What somebody does is never left without who does it. It holds every negation of the clause,
     all that is denied and nearly all else, or is empty: "allergic" is never cut from "not
-    allergic".
+    allergic". With ``whose`` it begins where the clause does, so that it tells of whom.
     """
     words = units_of(text, words[:_MOST_WORDS])
     negations = [at for at, word in enumerate(words) if word.negation]
@@ -50,7 +61,7 @@ def excerpt(text: str, words: Sequence[Word], room: int) -> Part:
     doers = subject_words(words)
     # Who did it together is named together: "Emil and I decided" begins with Emil, or goes.
     together = [at for at in range(1, min(_LAST_OF_SUBJECT, len(words))) if words[at].key in JOINS]
-    latest = 0 if together else len(words)
+    latest = 0 if together or whose else len(words)
     least = _denied(text, words, negations[-1]) if negations else max(together, default=0)
     best = Part()
     for first, opening in enumerate(words):
@@ -67,7 +78,8 @@ def excerpt(text: str, words: Sequence[Word], room: int) -> Part:
             _offer_parts(best, text, words, (0, max(least, doers)), room, ends, _TOLD_WHOLE)
         else:
             stop = _undone(words, first)
-            _offer_parts(best, text, words[:stop], (first, least), room, ends)
+            owned = first > 0 and words[first - 1].key in _OWNERS
+            _offer_parts(best, text, words[:stop], (first - owned, least), room, ends)
     if doers and not negations:
         _offer_what_they_did(best, text, words, doers, room, ends)
     enough = _DENIAL_KEPT * sum(word.weight for word in words) if negations else 0.0
@@ -111,10 +123,11 @@ def _offer_parts(
 
 def _undone(words: Sequence[Word], first: int) -> int:
     """Return where, from ``first`` on, something is done by somebody who is not named there."""
+    absent = any(map(is_person, words[:first]))
     found = (
         at
         for at in range(first, len(words))
-        if (at > first and words[at].key == "to") or lacks_doer(words, at)
+        if (at > first and words[at].key == "to") or lacks_doer(words, at) or (absent and is_chinese_verb(words[at].text))
     )
     return next(found, len(words))
 

@@ -18,7 +18,7 @@ _CHINESE = (
 _ENGLISH = (
     rf"\b(?:the day (?:before yesterday|after tomorrow)|yesterday|today|tonight|tomorrow|"
     rf"(?:last|next|this|coming) (?:{_PERIOD}|{_PART})|(?:a|an|one|two|three|four|five|six|\d+) "
-    rf"(?:day|week|month|year)s? ago|in (?:a|one|two|three|\d+) (?:day|week|month|year)s?|{_DAY})"
+    rf"(?:day|week|month|year)s? ago|in (?:a|one|two|three|\d+) (?:day|week|month|year)s?|(?:{_DAY})s?)"
     rf"(?: (?:{_PART}))?\b"
 )
 _MOMENT = rf"(?:{_ENGLISH}|{_CHINESE})"
@@ -26,6 +26,12 @@ RELATIVE = re.compile(_MOMENT, re.IGNORECASE)
 _NOTE = re.compile(r"\s?[(（][^()（）\n]*\d{4}[^()（）\n]*[)）]")
 _BEFORE_NOTE = re.compile(rf"{_MOMENT}[上下晚早中]?[午上晨]?$", re.IGNORECASE)
 _LOOK_BACK = 24
+_ABSOLUTE = re.compile(
+    r"(?:\d+|[〇零一二三四五六七八九十两半]+)(?:年|月|日|号|点半?|时|分)|\d+(?:st|nd|rd|th|\s?[ap]m)?\b|\d+|[至到]|"
+    r"\b(?:(?:jan|febr)(?:uary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|to|at|on|by|"
+    r"(?:sept?|octo?|nov|dec)(?:em)?(?:ber)?)\b",
+    re.IGNORECASE,
+)
 
 Span = tuple[int, int]
 
@@ -41,6 +47,11 @@ def dated_moments(text: str) -> list[Span]:
         if match:
             found.append((note.start() - len(before) + match.start(), note.end()))
     return found
+
+
+def tells_only_when(text: str) -> bool:
+    """Say whether nothing but times, dates and bare numbers is in a part."""
+    return not any(each.isalnum() for each in _ABSOLUTE.sub("", RELATIVE.sub("", text)))
 
 
 def is_moment(text: str) -> bool:

@@ -8,7 +8,7 @@ from enum import IntEnum
 
 from memci.smallmodel.offline.candidates import Candidate
 from memci.smallmodel.offline.doers import lacks_doer
-from memci.smallmodel.offline.moments import is_moment
+from memci.smallmodel.offline.moments import tells_only_when
 from memci.smallmodel.offline.units import HAN, JOINS, units_of
 from memci.smallmodel.offline.weights import Word
 
@@ -25,7 +25,7 @@ class _Kind(IntEnum):
     INSIDE = 2  # a part of a name
     VERB = 3
     DENIAL = 4
-    WHEN = 5  # a date, or "yesterday" without one
+    WHEN = 5  # a date, "yesterday" without one, or a number of nothing that is named
 
 
 def shortest(candidates: Sequence[Candidate], text: str, target: int) -> str:
@@ -61,19 +61,17 @@ def _words_of(candidate: Candidate) -> Iterator[tuple[_Kind, Word]]:
     units = units_of(candidate.clause.text, candidate.words)
     first = next((at for at, word in enumerate(units) if word.negation), len(units))
     for at, unit in enumerate(units[:first]):
-        if is_moment(unit.text):
+        if tells_only_when(unit.text):
             yield _Kind.WHEN, unit
         elif lacks_doer(units, at):
             yield _Kind.VERB, unit
-        elif unit.text.isdigit():
-            yield _Kind.INSIDE, unit  # of nothing that is named
         else:
             yield (_Kind.JOINED if _has_company(units, at) else _Kind.NAMED), unit
     for unit in units[first : first + 1]:
         yield _Kind.DENIAL, unit
     named = [unit for unit in units[:first] if not _UNDIVIDED.search(unit.text)]
     for word in candidate.words:
-        if is_moment(word.text):
+        if tells_only_when(word.text):
             yield _Kind.WHEN, word
         elif any(unit.start <= word.start < unit.end for unit in named):
             yield _Kind.INSIDE, word

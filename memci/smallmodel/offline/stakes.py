@@ -12,6 +12,12 @@ _STRICT = 1.7
 _REACHED = 1.5
 # What an assistant says back is mostly an echo, a promise to remember, or general knowledge.
 _ASSISTANT = 0.45
+_NOTED = 0.4
+_NOTES = re.compile(
+    r"\bI(?:['’]ll| will| have|['’]ve) (?:\w+ )?(?:remember|keep|kept|note|remind|make|bear|add)|"
+    "(?:我会|会|帮您|帮你|我)(?:记|提醒|注意|写)",
+    re.IGNORECASE,
+)
 _SPOKEN_BY_ASSISTANT = re.compile(r"(?:Assistant|AI|Bot|Tool|助手|助理|工具)\s?[:：]")
 _STRICTLY = re.compile(
     r"\b(?:must(?: not|n['’]t| never)|under no circumstances|important(?::| that)|urgent)\b|"
@@ -22,13 +28,13 @@ _STRICTLY = re.compile(
 _REACH = re.compile(r"[\w.+-]@[\w-]|\d{7}|\d-\d{3}-?\d{3}|\bTel\b|电话|手机号|微信号")
 
 
-def stake(text: str, label: str) -> float:
-    """Return the factor of a clause that stands behind ``label``."""
-    factor = 1.0
-    if is_vital(text):
-        factor = _VITAL
-    elif _STRICTLY.search(text):
-        factor = _STRICT
-    elif _REACH.search(text):
-        factor = _REACHED
-    return factor * _ASSISTANT if label and _SPOKEN_BY_ASSISTANT.match(label) else factor
+def stake(text: str, label: str) -> tuple[float, bool]:
+    """Return the factor of a clause behind ``label``, and whether health or safety is at stake."""
+    vital = is_vital(text)
+    if label and _SPOKEN_BY_ASSISTANT.match(label):
+        return _ASSISTANT * (_NOTED if _NOTES.search(text) else 1.0), vital
+    if vital:
+        return _VITAL, True
+    if _STRICTLY.search(text):
+        return _STRICT, False
+    return _REACHED if _REACH.search(text) else 1.0, False

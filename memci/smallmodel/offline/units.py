@@ -8,9 +8,10 @@ from itertools import pairwise
 
 from memci.smallmodel.offline import chinese
 from memci.smallmodel.offline.atoms import Span, atoms, joined
-from memci.smallmodel.offline.doers import is_finite
+from memci.smallmodel.offline.doers import does, is_finite
 from memci.smallmodel.offline.moments import dated_moments, is_moment
 from memci.smallmodel.offline.weights import Word
+from memci.smallmodel.offline.words import ENGLISH_VERBS_OR_NOUNS
 
 MARK = re.compile(r"[,;:.!?，；：。！？…—\n]")
 # What begins a name, which jieba takes for a word of its own.
@@ -32,6 +33,7 @@ _LIGHT_VERBS = frozenset(
 _COMPLEMENTS = frozenset(("with", "of", "for", "on", "off", "about", "into", "after", "forward"))
 _LONGEST_PHRASAL = 5
 _AWAITS_VERB = frozenset("把 将 被 要 会 想 能 可以 打算 准备 计划 必须 应该 需要 想要 愿意".split())
+_PERSONS = frozenset("我 你 您 他 她 我们 你们 他们 她们 咱们".split())
 _NO_VERBS = frozenset("在 到 从 往 给 是 有".split())
 _GOES_ON = frozenset(
     (
@@ -105,14 +107,14 @@ def ends_of(text: str, words: Sequence[Word]) -> list[bool]:
         # A note can be left out, and so can the day.
         or after.text.startswith(("(", "（"))
         or after.key in {"today", "tonight"}
-        or (is_moment(after.text) and not HAN.search(word.text) and not is_finite(word))
+        or (after.text.endswith(")") and is_moment(after.text) and not is_finite(word))
         or (
             (after.weight <= 0 or _may_end(word.text))
             and after.key not in _GOES_ON
             and not is_joined(text, word, after)
-            and not _goes_on(word, after)
+            and not _goes_on(words[at - 1] if at else None, word, after)
         )
-        for word, after in pairwise(words)
+        for at, (word, after) in enumerate(pairwise(words))
     ]
     for first, last in _wholes(text, words):
         ends[first:last] = [False] * len(ends[first:last])
@@ -124,8 +126,10 @@ def _may_end(word: str) -> bool:
     return bool(HAN.search(word)) and not chinese.tag(word).startswith(_LEADS_ON)
 
 
-def _goes_on(word: Word, after: Word) -> bool:
+def _goes_on(before: Word | None, word: Word, after: Word) -> bool:
     """Say whether a phrase has only begun: "Mia fell", "that Chloe | can", "陈伟昨天"."""
+    if word.key in ENGLISH_VERBS_OR_NOUNS and before is not None and does(before.text):
+        return True
     return is_finite(word) or is_finite(after) or bool(HAN.search(word.text) and is_moment(word.text))
 
 
@@ -144,6 +148,18 @@ def _wholes(text: str, words: Sequence[Word]) -> Iterator[tuple[int, int]]:
         elif word.text in _AWAITS_VERB:
             verbs = (to for to in range(at + 1, len(words)) if _is_verb(words[to].text))
             yield at, next(verbs, len(words) - 1)
+
+
+def is_person(word: Word) -> bool:
+    """Say whether a Chinese word is somebody who does something."""
+    return bool(HAN.search(word.text)) and (
+        word.text in _PERSONS or chinese.tag(word.text) == "nr" or chinese.is_nickname(word.text)
+    )
+
+
+def is_chinese_verb(word: str) -> bool:
+    """Say whether a Chinese word tells what somebody does."""
+    return bool(HAN.search(word)) and _is_verb(word)
 
 
 def _is_verb(word: str) -> bool:
