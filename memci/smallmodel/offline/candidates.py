@@ -73,8 +73,11 @@ class Candidate:
         total = 0.0
         here: Counter[str] = Counter()
         for word in self.words:
-            total += word.weight * AGAIN ** (said[word.key] + here[word.key])
-            here[word.key] += 1
+            if word.weight <= 0:
+                continue
+            key = word.key
+            total += word.weight * AGAIN ** (said[key] + here[key])
+            here[key] += 1
         return total * self.factor
 
     def density(self, said: Counter[str]) -> float:

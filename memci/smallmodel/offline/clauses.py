@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from memci.domain.language import Language
 from memci.smallmodel.offline.atoms import Span, is_inside, notes
-from memci.smallmodel.offline.doers import DOERS, begins_with_verb, last_verb, tells_who_does_it
+from memci.smallmodel.offline.doers import begins_with_verb, last_verb, tells_who_does_it
 from memci.smallmodel.offline.sentences import sentence_spans
 from memci.smallmodel.offline.words import CHINESE_NEGATIONS, ENGLISH_NEGATIONS
 
@@ -56,11 +56,13 @@ _PRONOUN = re.compile(r"(?:he|she|they)\b", re.IGNORECASE)
 _JOINED = re.compile(r"(?:and|or)\s", re.IGNORECASE)
 _NAMES = re.compile(r"(?:(?:Dr|Mr|Mrs|Ms|Prof)\.\s)?(?:[^\W\d_a-z]\w*,?\s*){1,3}")
 _NAMED_TOGETHER = re.compile(r"(?:[A-ZÀ-ÖØ-Þ]\w*,\s)*(?:[A-ZÀ-ÖØ-Þ]\w*\s)?and\s")
+_BRINGS_IN = frozenset(("that", "if", "because", "when", "while", "where"))
 # What follows these verbs is done by those who are named behind them.
-_REPORTING = frozenset(
-    ("think", "thinks", "thought", "say", "says", "said", "told", "know", "knows", "knew", "hope")
-    + ("hoped", "believe", "guess", "wish", "heard", "hear", "saw", "see", "felt", "feel", "mean")
-)
+_REPORTING = frozenset((
+    "think", "thinks", "thought", "say", "says", "said", "told", "know", "knows", "knew",
+    "hope", "hoped", "believe", "guess", "wish", "heard", "hear", "saw", "see", "felt", "feel",
+    "mean",
+))  # fmt: skip
 # Speakers for certain: what follows in further lines is theirs, too.
 _ROLE = re.compile("(?:User|Assistant|Tool|用户|助手|工具)[:：]")
 _LONGEST_LABEL = 32
@@ -214,10 +216,10 @@ def _leads_to_doer(words: Sequence[str]) -> bool:
     verb = last_verb(words)
     if verb is None:
         return True
-    if not words[-1][0].isupper():
-        return False
     between = (word.lower() for word in words[verb + 1 :])
-    return words[verb].lower() in _REPORTING or any(word in DOERS for word in between)
+    if any(word in _BRINGS_IN for word in between):
+        return True
+    return words[-1][0].isupper() and words[verb].lower() in _REPORTING
 
 
 def _alone(part: str, language: Language) -> bool:
@@ -240,6 +242,9 @@ def _heads(parts: list[str], language: Language) -> list[int | None]:
     for index in range(len(parts)):
         if index in alone:
             heads.append(None)
+            continue
+        if index and _SUBORDINATE.match(parts[index]) and language is not Language.CHINESE:
+            heads.append(index - 1)  # "who turns 90", "when we moved"
             continue
         before = [each for each in alone if each < index]
         heads.append(before[-1] if before else alone[0])

@@ -15,7 +15,14 @@ from dataclasses import dataclass, field, replace
 
 from memci.domain.language import Language, language_of
 from memci.smallmodel.offline.atoms import balanced
-from memci.smallmodel.offline.candidates import AGAIN, OPEN_MARKS, Candidate, candidates, closed, opened
+from memci.smallmodel.offline.candidates import (
+    AGAIN,
+    OPEN_MARKS,
+    Candidate,
+    candidates,
+    closed,
+    opened,
+)
 from memci.smallmodel.offline.clauses import Clause, without_conjunction
 from memci.smallmodel.offline.excerpts import Part, excerpt
 from memci.smallmodel.offline.moments import tells_only_when
@@ -126,9 +133,7 @@ class _Choice:
             room = self.room - (_SET_OFF if self.chosen else _END) - self._label_cost(clause)
             if self._hangs(at):
                 continue
-            part = excerpt(
-                clause.text, self._unsaid(at), room, whose=self.candidates[at].vital
-            )
+            part = excerpt(clause.text, self._unsaid(at), room, whose=self.candidates[at].vital)
             if not part.text or tells_only_when(part.text):
                 continue
             if not strictly or self._tells(at, part):
@@ -152,17 +157,14 @@ class _Choice:
         ]
 
     def _tells(self, at: int, part: Part) -> bool:
-        """Say whether a part tells something new: not "job", "yesterday" or what is said already."""
+        """Say whether a part tells something new: not "job", "yesterday" or what is told."""
         told = [
             word
             for word in self.candidates[at].words
-            if word.weight > 0
-            and any(unit.start <= word.start < unit.end for unit in part.words)
+            if word.weight > 0 and any(unit.start <= word.start < unit.end for unit in part.words)
         ]
-        new = [
-            word for word in told if not self.said[word.key] and not tells_only_when(word.text)
-        ]
-        return bool(new) and (len(told) > 1 or is_specific(new[0]))
+        new = [word for word in told if not self.said[word.key] and not tells_only_when(word.text)]
+        return bool(new) and (len(told) > 1 or is_specific(new[0]) or "《" in part.text)
 
     def written(self) -> str:
         """Write the clauses in order; a sentence that is cut short still ends with its mark."""

@@ -19,11 +19,12 @@ _DETERMINERS = frozenset(("my", "our", "his", "her", "their", "your", "its", "th
 DOERS = _PRONOUNS | {"who", "which", "that", "where", "what", "when", "because", "if", "while"}
 _LONGEST_SUBJECT = 5  # words
 _SHORTEST_PAST = 4
+_LONGEST_VERB_IN_ING = 5  # bring
 _PERSONS = frozenset(("i", "we", "he", "she", "they", "you"))
-_BEFORE_VERBS = frozenset(
-    ("to", "will", "would", "can", "could", "shall", "should", "may", "might", "must", "do", "does")
-    + ("did", "let", "let's", "please", "cannot")
-)
+_BEFORE_VERBS = frozenset((
+    "to", "will", "would", "can", "cannot", "could", "shall", "should", "may", "might", "must",
+    "do", "does", "did", "let", "let's", "please",
+))  # fmt: skip
 _ADVERBS = frozenset(("also", "always", "often", "just", "still", "now", "then", "soon", "both"))
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 
@@ -63,7 +64,7 @@ def lacks_doer(words: Sequence[Word], at: int) -> bool:
     word = words[at]
     if is_finite(word):
         return True
-    if not at or not word.text.islower() or not word.text.isascii() or word.key.endswith("ing"):
+    if not at or not word.text.islower() or not word.text.isascii() or _is_participle(word.key):
         return False
     before = at - 1
     while before and (words[before].negation or _is_adverb(words[before].key)):
@@ -72,6 +73,10 @@ def lacks_doer(words: Sequence[Word], at: int) -> bool:
     if head in _PERSONS:
         return tail in {"", "ll", "d"}
     return head in _BEFORE_VERBS
+
+
+def _is_participle(key: str) -> bool:
+    return key.endswith("ing") and len(key) > _LONGEST_VERB_IN_ING
 
 
 def _is_adverb(key: str) -> bool:

@@ -9,6 +9,7 @@ from memci.smallmodel.offline.doers import DOERS, is_finite, lacks_doer, subject
 from memci.smallmodel.offline.units import (
     HAN,
     JOINS,
+    LIGHT_VERBS,
     MARK,
     ends_of,
     is_chinese_verb,
@@ -70,7 +71,7 @@ def excerpt(text: str, words: Sequence[Word], room: int, *, whose: bool = False)
         says_who = first == 0 and doers > 0
         if opening.weight <= 0 and latest and not says_who:
             continue
-        if first and (is_joined(text, words[first - 1], opening) or lacks_doer(words, first)):
+        if first and (is_joined(text, words[first - 1], opening) or _is_left_open(words, first)):
             continue
         if first and _is_its_number(text, words, first):
             continue
@@ -121,13 +122,20 @@ def _offer_parts(
             best.offer(text[begin : word.end], words[first : last + 1], value * factor)
 
 
+def _is_left_open(words: Sequence[Word], first: int) -> bool:
+    """Say whether who does it, or what is done, stands before a word: "takes | care of the cat"."""
+    return lacks_doer(words, first) or words[first - 1].key in LIGHT_VERBS
+
+
 def _undone(words: Sequence[Word], first: int) -> int:
     """Return where, from ``first`` on, something is done by somebody who is not named there."""
     absent = any(map(is_person, words[:first]))
     found = (
         at
         for at in range(first, len(words))
-        if (at > first and words[at].key == "to") or lacks_doer(words, at) or (absent and is_chinese_verb(words[at].text))
+        if (at > first and words[at].key == "to")
+        or lacks_doer(words, at)
+        or (absent and is_chinese_verb(words[at].text))
     )
     return next(found, len(words))
 

@@ -18,7 +18,8 @@ _CHINESE = (
 _ENGLISH = (
     rf"\b(?:the day (?:before yesterday|after tomorrow)|yesterday|today|tonight|tomorrow|"
     rf"(?:last|next|this|coming) (?:{_PERIOD}|{_PART})|(?:a|an|one|two|three|four|five|six|\d+) "
-    rf"(?:day|week|month|year)s? ago|in (?:a|one|two|three|\d+) (?:day|week|month|year)s?|(?:{_DAY})s?)"
+    rf"(?:day|week|month|year)s? ago|in (?:a|one|two|three|\d+) (?:day|week|month|year)s?|"
+    rf"(?:{_DAY})s?)"
     rf"(?: (?:{_PART}))?\b"
 )
 _MOMENT = rf"(?:{_ENGLISH}|{_CHINESE})"
@@ -27,8 +28,10 @@ _NOTE = re.compile(r"\s?[(（][^()（）\n]*\d{4}[^()（）\n]*[)）]")
 _BEFORE_NOTE = re.compile(rf"{_MOMENT}[上下晚早中]?[午上晨]?$", re.IGNORECASE)
 _LOOK_BACK = 24
 _ABSOLUTE = re.compile(
-    r"(?:\d+|[〇零一二三四五六七八九十两半]+)(?:年|月|日|号|点半?|时|分)|\d+(?:st|nd|rd|th|\s?[ap]m)?\b|\d+|[至到]|"
-    r"\b(?:(?:jan|febr)(?:uary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|to|at|on|by|"
+    r"(?:\d+|[〇零一二三四五六七八九十两半]+)(?:年|月|日|号|点半?|时|分)|"
+    r"\d+(?:st|nd|rd|th|\s?[ap]m)?\b|\d+|[至到天周]|个月|小时|分钟|"
+    r"\b(?:(?:jan|febr)(?:uary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|to|at|on|by|every|"
+    r"days?|weeks?|months?|years?|hours?|minutes?|mins?|"
     r"(?:sept?|octo?|nov|dec)(?:em)?(?:ber)?)\b",
     re.IGNORECASE,
 )

@@ -71,10 +71,8 @@ def _words_of(candidate: Candidate) -> Iterator[tuple[_Kind, Word]]:
         yield _Kind.DENIAL, unit
     named = [unit for unit in units[:first] if not _UNDIVIDED.search(unit.text)]
     for word in candidate.words:
-        if tells_only_when(word.text):
-            yield _Kind.WHEN, word
-        elif any(unit.start <= word.start < unit.end for unit in named):
-            yield _Kind.INSIDE, word
+        if any(unit.start <= word.start < unit.end for unit in named):
+            yield (_Kind.WHEN if tells_only_when(word.text) else _Kind.INSIDE), word
 
 
 def _has_company(units: Sequence[Word], at: int) -> bool:

@@ -8,7 +8,7 @@ from memci.smallmodel.offline.weighty import is_vital
 
 # Health and safety stay longest, then what must (not) be done, and how somebody is reached.
 _VITAL = 2.4
-_STRICT = 1.7
+_STRICT = 2.0
 _REACHED = 1.5
 # What an assistant says back is mostly an echo, a promise to remember, or general knowledge.
 _ASSISTANT = 0.45

@@ -24,17 +24,24 @@ JOINS = frozenset(
     ("and", "or", "nor", "plus", "和", "与", "跟", "及", "或", "以及", "同", "还有", "并")
 )
 # Verbs that mean something else, or nothing, without what a preposition brings in.
-_LIGHT_VERBS = frozenset(
-    ("fall", "falls", "fell", "fallen", "break", "breaks", "broke", "broken", "give", "gives", "gave")
-    + ("run", "runs", "ran", "get", "gets", "got", "take", "takes", "took", "make", "makes", "made")
-    + ("put", "puts", "set", "sets", "keep", "keeps", "kept", "come", "comes", "came", "lose", "lost")
-    + ("look", "looks", "looked", "turn", "turns", "turned", "call", "called", "end", "ended")
-)
+LIGHT_VERBS = frozenset((
+    "fall", "falls", "fell", "fallen", "break", "breaks", "broke", "broken", "give", "gives",
+    "gave", "run", "runs", "ran", "get", "gets", "got", "take", "takes", "took", "make",
+    "makes", "made", "put", "puts", "set", "sets", "keep", "keeps", "kept", "come", "comes",
+    "came", "lose", "lost", "look", "looks", "looked", "turn", "turns", "turned", "call",
+    "called", "end", "ended",
+))  # fmt: skip
 _COMPLEMENTS = frozenset(("with", "of", "for", "on", "off", "about", "into", "after", "forward"))
 _LONGEST_PHRASAL = 5
-_AWAITS_VERB = frozenset("把 将 被 要 会 想 能 可以 打算 准备 计划 必须 应该 需要 想要 愿意".split())
-_PERSONS = frozenset("我 你 您 他 她 我们 你们 他们 她们 咱们".split())
-_NO_VERBS = frozenset("在 到 从 往 给 是 有".split())
+# A date with its note, or a Chinese day: what was done then follows.
+_TELLS_WHEN = re.compile(r"\d[^()（）]*[)）]$|^[昨今明后前][天晚年]$")
+# Before what it is done to: what is done comes last.
+_TAKES_ALL = frozenset("把将被")
+_AWAITS_VERB = frozenset(
+    ("要", "会", "想", "能", "可以", "打算", "准备", "计划", "必须", "应该", "需要", "想要", "愿意")
+)
+_PERSONS = frozenset(("我", "你", "您", "他", "她", "我们", "你们", "他们", "她们", "咱们"))
+_NO_VERBS = frozenset(("在", "到", "从", "往", "给", "是", "有"))
 _GOES_ON = frozenset(
     (
         "of",
@@ -130,7 +137,11 @@ def _goes_on(before: Word | None, word: Word, after: Word) -> bool:
     """Say whether a phrase has only begun: "Mia fell", "that Chloe | can", "陈伟昨天"."""
     if word.key in ENGLISH_VERBS_OR_NOUNS and before is not None and does(before.text):
         return True
-    return is_finite(word) or is_finite(after) or bool(HAN.search(word.text) and is_moment(word.text))
+    return (
+        is_finite(word)
+        or is_finite(after)
+        or bool(HAN.search(word.text) and _TELLS_WHEN.search(word.text))
+    )
 
 
 def _wholes(text: str, words: Sequence[Word]) -> Iterator[tuple[int, int]]:
@@ -139,12 +150,14 @@ def _wholes(text: str, words: Sequence[Word]) -> Iterator[tuple[int, int]]:
     The meaning of "fell in love with …" hangs on what follows, and that of 把, 要, 打算 on a verb.
     """
     for at, word in enumerate(words[:-1]):
-        if word.key in _LIGHT_VERBS:
+        if word.key in LIGHT_VERBS:
             stop = min(at + _LONGEST_PHRASAL, len(words))
             leads = [to for to in range(at + 1, stop) if words[to].key in _COMPLEMENTS]
             if leads and not MARK.search(text, word.end, words[leads[-1]].start):
                 heavy = (to for to in range(leads[-1] + 1, len(words)) if words[to].weight > 0)
                 yield at, next(heavy, len(words) - 1)
+        elif word.text in _TAKES_ALL:
+            yield at, len(words) - 1
         elif word.text in _AWAITS_VERB:
             verbs = (to for to in range(at + 1, len(words)) if _is_verb(words[to].text))
             yield at, next(verbs, len(words) - 1)
@@ -163,7 +176,11 @@ def is_chinese_verb(word: str) -> bool:
 
 
 def _is_verb(word: str) -> bool:
-    return word not in _AWAITS_VERB and word not in _NO_VERBS and chinese.tag(word)[:1] == "v"
+    return (
+        word not in _AWAITS_VERB | _TAKES_ALL
+        and word not in _NO_VERBS
+        and chinese.tag(word)[:1] == "v"
+    )
 
 
 def is_joined(text: str, before: Word, after: Word) -> bool:

@@ -161,19 +161,25 @@ def _chinese_kind(word: str) -> float:
 
 
 def _english(word: str, start: int, *, opens: bool) -> Word:
+    weight, negation = _english_weight(word, opens=opens)
+    return Word(word, start, start + len(word), weight, negation)
+
+
+@functools.lru_cache(maxsize=1 << 15)
+def _english_weight(word: str, *, opens: bool) -> tuple[float, bool]:
+    """Return a word's weight, and whether it denies."""
     lower = word.lower().replace("’", "'")
-    end = start + len(word)
     if lower in ENGLISH_NEGATIONS or lower.endswith("n't"):
-        return Word(word, start, end, _NEGATION, negation=True)
+        return _NEGATION, True
     if any(character.isdigit() for character in word):
-        return Word(word, start, end, _NUMBER)
+        return _NUMBER, False
     if lower in ENGLISH_TIMES and not (lower == "may" and word == "may"):
-        return Word(word, start, end, _TIME)
+        return _TIME, False
     stem = lower.split("'")[0]
     if lower in ENGLISH_FUNCTION_WORDS or stem in ENGLISH_FUNCTION_WORDS:
-        return Word(word, start, end, 0.0)
+        return 0.0, False
     weight = max(0.0, min(rarity.rarity(part) for part in re.split(r"[-.]", stem)) - _ENGLISH_FLOOR)
     # Any word has a capital where a sentence opens: there only first names and rare ones are names.
     known = not opens or lower in ENGLISH_FIRST_NAMES or weight >= _RARE
     named = word[0].isupper() and known
-    return Word(word, start, end, weight * (_NAME_FACTOR if named else 1.0))
+    return weight * (_NAME_FACTOR if named else 1.0), False
