@@ -208,11 +208,12 @@ class LaneLoop:
         if hint is None or any(each.lease.agent_id == hint for each in due.claimed):
             return due
         # The bell's tokens are for lanes that do not know yet that they have work.
-        if self._occupied([hint], rung=rung):
-            named = self._claims.named(hint)
-            if named is not None:
-                due.claimed.insert(0, named)
-        return due
+        try:
+            named = self._claims.named(hint) if self._occupied([hint], rung=rung) else None
+        except BaseException:
+            self._give_back(due.claimed)
+            raise
+        return due if named is None else Due([named, *due.claimed], due.waiting + 1)
 
     def _occupied(self, agent_ids: list[str], *, rung: bool = False) -> set[str]:
         if not agent_ids:

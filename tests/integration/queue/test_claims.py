@@ -103,6 +103,31 @@ def test_a_lane_that_stays_locked_is_left_to_the_sweeper(database, claims):
     assert not found.more
 
 
+def test_only_one_thread_waits_for_what_is_locked(database_url, database, claims):
+    """So a frozen process that holds one lane keeps no other agent waiting."""
+    make_due(database, 1)
+    with ThreadPoolExecutor() as pool, open_database(database_url) as watching:
+        with database.lane_transaction() as frozen:
+            frozen.exec_driver_sql("SELECT FROM lane FOR UPDATE")
+            waiting = pool.submit(claims.due, "a1", 16)
+            wait_until(lambda: waiting_for_locks(watching) or waiting.done(), "it waits")
+            assert not claims.due("a1", 16).claimed
+            assert not waiting.done(), "the first still waits, the second did not"
+            with database.lane_transaction() as connection:
+                connection.exec_driver_sql(
+                    "INSERT INTO lane (agent_id, wake_at) VALUES ('a2', now())"
+                )
+            assert taken(claims.due("a2", 16)) == ["a2"]
+        waiting.result()
+
+
+def test_a_named_lane_that_stays_locked_is_not_taken(database, claims):
+    make_due(database, 1)
+    with database.lane_transaction() as frozen:
+        frozen.exec_driver_sql("SELECT FROM lane FOR UPDATE")
+        assert claims.named("a1") is None
+
+
 def test_what_is_given_back_keeps_its_place(database, claims):
     make_due(database, 16)
     first = claims.due(None, 16)

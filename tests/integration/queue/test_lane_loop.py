@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import closing
 
 import pytest
+from sqlalchemy.exc import ProgrammingError
 
 from memci.broker.letters import encode
 from memci.broker.names import COMPRESS_TASK, agent_queue_name
@@ -68,6 +69,19 @@ def test_a_worker_whose_job_loses_the_database_keeps_that_lane_alone(runtime, du
 
     assert where(due, "lease_owner IS NOT NULL") == ["a5"]
     assert where(due, "fence > 0") == ["a0", "a5"]
+
+
+def test_a_bell_that_cannot_be_answered_keeps_no_lane(runtime, due, client, database_url):
+    client.lpush(agent_queue_name("rung"), b"{}")
+    with open_database(database_url) as owner:
+        owner.execute("SET ROLE memci_owner")
+        owner.execute("REVOKE INSERT ON lane FROM memci_app")
+
+    with pytest.raises(ProgrammingError):
+        runtime.lane_loop("here").run("rung", rung=True)
+
+    assert where(due, "lease_owner IS NOT NULL") == []
+    assert where(due, "wake_at IS NULL") == []
 
 
 def test_lanes_that_cannot_be_given_back_hide_no_error(runtime, due, database_url):
