@@ -18,7 +18,7 @@ from memci.domain.memory.recall import (
 )
 from memci.reading.freshness import wait_until_fresh
 from memci.reading.keywords import Keywords
-from memci.reading.once_known import was_known
+from memci.reading.once_known import was_known, who_knew
 from memci.reading.reader import Reader
 from memci.reading.recalled import Found, Recalled, as_structure, as_text
 from memci.reading.uses import use_of
@@ -33,6 +33,8 @@ from memci.storage.reading.sight import Sight, has_memories, seen
 from memci.storage.reading.state import progress
 from memci.storage.session import Connection
 
+# Forgotten memories that are named where no link tells of them.
+_MOST_THAT_KNEW = 3
 # Messages on their way to memory that are looked into when nothing was found, and how far.
 _PENDING_MESSAGES = 200
 _PENDING_CHARACTERS = 20_000
@@ -77,7 +79,7 @@ class Recall(Reader):
         memories = network.memories(connection, agent_id, [each.node_id for each in reached])
         reached, memories = _newer_first(connection, agent_id, request, walk, reached, memories)
         forgotten, heirs = self._named(connection, agent_id, walk.forgotten.values(), keywords)
-        miss = None
+        miss, knew = None, list[int]()
         if not reached:
             # What is out of reach may still be known to have been forgotten.
             everywhere = network.dangling_links(connection, agent_id, request.relations, sight)
@@ -89,6 +91,7 @@ class Recall(Reader):
             miss = why_nothing(pending=waits, out_of_reach=bool(known), forgotten=told)
             if miss is Miss.NEVER_KNOWN and was_known(connection, agent_id, keywords, sight):
                 miss = Miss.FORGOTTEN
+                knew = who_knew(connection, agent_id, keywords, sight, _MOST_THAT_KNEW)
         forgotten = forgotten[: request.limit]
         last = {each.node_id: heirs[each.node_id].last for each in forgotten}
         gone = list(last.values())
@@ -105,6 +108,7 @@ class Recall(Reader):
             forgotten_at=forgotten_at(connection, agent_id, gone),
             ids=message_ids(connection, agent_id, seqs),
             miss=miss,
+            knew=knew,
             now=progress(connection, agent_id),
             drops=bool(gone) and self._parameters(connection, agent_id).drops_on_visit,
         )

@@ -30,7 +30,8 @@ class Recalled:
     """Memories and forgotten ones, in order; ``ids`` of the messages they came from, by seq.
 
     ``last``: the last one that stood for a forgotten one, itself if none did; ``restorable`` and
-    ``forgotten_at`` are of those. ``drops``: links to what is reported as forgotten go then (M15).
+    ``forgotten_at`` are of those. ``knew``: forgotten memories that told of what was asked for, and
+    of which no link tells. ``drops``: links to what is reported as forgotten go then (M15).
     """
 
     memories: Sequence[Found]
@@ -40,6 +41,7 @@ class Recalled:
     forgotten_at: Mapping[int, datetime]
     ids: Mapping[int, str]
     miss: Miss | None
+    knew: Sequence[int]
     now: Progress
     drops: bool
 
@@ -75,6 +77,7 @@ def as_structure(recalled: Recalled, budget: int | None, count: Count) -> Told:
             for gone in forgotten
         ],
         miss=recalled.miss,
+        knew=list(recalled.knew),
         seq=recalled.now.seq,
         pending=recalled.now.pending,
         new_agent=recalled.now.new_agent,
@@ -101,6 +104,7 @@ def as_text(recalled: Recalled, budget: int | None, count: Count, language: Lang
     answer = RecallText(
         text=recall_text.SEPARATOR.join(entries[place] for place in fit),
         miss=recalled.miss,
+        knew=list(recalled.knew),
         seq=recalled.now.seq,
         pending=recalled.now.pending,
         new_agent=recalled.now.new_agent,

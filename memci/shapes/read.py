@@ -112,11 +112,18 @@ class ForgottenMemory(Answer):  # M15
     forgotten_at: datetime | None = Field(None, description="Null where its trail does not tell")
 
 
+KNEW: Any = Field(
+    default_factory=list,
+    description="Forgotten memories that told of it, and of which no link does; for `restore`",
+)
+
+
 class RecallText(Freshness):
     """Recall for a model: memories between lines of ``---``."""
 
     text: str
     miss: Miss | None = Field(None, description="Why nothing was found; null when something was")
+    knew: list[int] = KNEW
 
 
 class RecallAnswer(Freshness):
@@ -125,6 +132,7 @@ class RecallAnswer(Freshness):
     memories: list[RecalledMemory]
     forgotten: list[ForgottenMemory]
     miss: Miss | None = Field(description="Why nothing was found; null when something was")
+    knew: list[int] = KNEW
 
 
 class Filters(Request):

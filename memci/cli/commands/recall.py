@@ -70,6 +70,13 @@ def recall(  # noqa: PLR0913 - each is an argument or option of the command
             print_recall(found, cut_away(whole, budget))
         else:
             print_recall(found, language=language)
+            lost = [each.node_id for each in found.forgotten if each.restorable] + found.knew
+            if lost:
+                hint(f"`memci restore {lost[0]} --agent {agent}` brings it back{_others(lost[1:])}")
+
+
+def _others(nodes: Sequence[int]) -> str:
+    return f"; so it does {', '.join(map(str, nodes))}" if nodes else ""
 
 
 def next_steps(agent: str, depth: int, keywords: Sequence[str], relations: Sequence[str]) -> str:

@@ -247,6 +247,27 @@ def test_in_a_rebuilt_network_too_what_was_restored_is_not_called_forgotten(
         assert found.forgotten == []
 
 
+def test_where_no_link_tells_of_it_a_miss_names_what_can_be_restored(
+    ada: AgentUnderTest, rebuilding: Rebuilding, reader: Reader
+) -> None:
+    ada.remember("A boat on the sea [Grace]")
+    ada.remember("A storm over the sea [Oslo]", user="bob")
+    boat, storm = (node.id for node in ada.nodes("memory"))
+    forget(ada, boat, storm)
+    ada.execute("DELETE FROM link WHERE agent_id = %s")
+    found = recalled(reader, "sea")
+    assert (found.miss, found.forgotten, found.knew) == (Miss.FORGOTTEN, [], [storm, boat])
+    assert recalled(reader, "boat").knew == [boat]
+    assert recalled(reader, "submarine").knew == []
+    asked = RecallRequest(keywords=("sea",), format="structured", user_id="ann")
+    assert Recall(*reader.parts).run("ada", asked).knew == []
+    erased(ada, "m1")
+    assert recalled(reader, "sea").knew == [storm]
+    rebuilding.restore(storm)
+    rebuilding.run()
+    assert recalled(reader, "storm").knew == []
+
+
 # What was said before it (M7).
 
 
