@@ -18,10 +18,13 @@ INSTALLED := $(VENV)/.installed
 # pip of the outer Python installs into the inner one: no ensurepip is needed.
 PIP = $(PYTHON) -m pip --python $(BIN)/python --disable-pip-version-check
 
-.PHONY: help demo up test check bench test-rabbitmq test-llm test-node lock clean
+.PHONY: help install demo up test check bench test-rabbitmq test-llm test-node lock clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+install: $(INSTALLED)  ## Install memci into .venv, and no more
+	@echo "memci is installed: $(BIN)/memci --help"
 
 demo: $(INSTALLED)  ## Show everything on two conversations, in a folder of its own (about a minute)
 	@$(BIN)/memci demo $(ARGS)

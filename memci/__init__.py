@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from memci.client import Memci
+    from memci.client import AsyncMemci, Memci
 
 __version__ = "0.1.0"
-__all__ = ["Memci", "__version__"]
+__all__ = ["AsyncMemci", "Memci", "__version__"]
 
 
 def __getattr__(name: str) -> object:
     """Import the client when it is first asked for: workers never need it."""
-    if name == "Memci":
+    if name in {"AsyncMemci", "Memci"}:
         from memci import client  # noqa: PLC0415 - that is the point
 
-        return client.Memci
+        return getattr(client, name)
     raise AttributeError(f"module 'memci' has no attribute {name!r}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memci.cli.output import print_table, say, shortened
+from memci.cli.output import counted, hint, print_table, say, shortened
 from memci.shapes.edition import ComparisonAnswer, NetworkNumbers, ShownMemory
 
 _WIDTH = 90
@@ -18,8 +18,7 @@ def print_comparison(found: ComparisonAnswer) -> None:
     say(f"{memories}; {found.only_current} only current, {found.only_rebuilt} only rebuilt")
     links = f"{found.same_links} links in both; {found.links_only_current} only current"
     say(f"{links}, {found.links_only_rebuilt} only rebuilt")
-    largest = f"{found.largest_strength_difference:.3g} in strength"
-    say(f"largest difference: {largest}, {found.largest_importance_difference:.3g} in importance")
+    say(largest_differences(found))
     for pair in found.changed:
         lengths = f"{pair.current.length} and {pair.rebuilt.length}"
         say(f"\n~ {lengths} of {pair.current.original_length} characters")
@@ -32,6 +31,29 @@ def print_comparison(found: ComparisonAnswer) -> None:
         for name, texts in (("current", probe.only_current), ("rebuilt", probe.only_rebuilt)):
             for text in texts:
                 say(f"  only {name}  {shortened(text, _WIDTH)}")
+
+
+def print_left_out(found: ComparisonAnswer, messages: int) -> None:
+    """Print which memories a switch would let go of; ``messages``: how many the agent has."""
+    edition, count = found.edition, found.only_current
+    them = counted(count, "memory", "memories")
+    are = "is" if count == 1 else "are"
+    say(f"edition {edition.edition} was made up to message {edition.up_to_seq} of {messages}: "
+        f"{them} of the current network {are} not in it", style="yellow")  # fmt: skip
+    _print_memories("not in it", found.shown_only_current)
+    if hidden := count - len(found.shown_only_current):
+        hint(f"and {hidden} more")
+
+
+def largest_differences(found: ComparisonAnswer) -> str:
+    """Say how far apart those are that both have; entities may be common to them too."""
+    if not found.same_memories:
+        return "no memory in common: there is nothing to tell differences of"
+    importance = f"{found.largest_importance_difference:.3g} in importance"
+    if not found.same_links:
+        return f"largest difference: {importance}; no link in common"
+    strength = f"{found.largest_strength_difference:.3g} in strength"
+    return f"largest difference: {strength}, {importance}"
 
 
 def _print_numbers(current: NetworkNumbers, rebuilt: NetworkNumbers) -> None:

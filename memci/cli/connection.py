@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 from memci.cli.settings import read_settings
 from memci.client import Agent, Memci
 from memci.config import Settings
-from memci.domain.agent import no_agent
+from memci.domain.agent import LISTED, no_agent
 from memci.errors import (
     ConfigurationError,
     ForbiddenError,
     InvalidInputError,
+    NotFoundError,
     ReadTimeoutError,
     UnauthorizedError,
     UnavailableError,
@@ -39,6 +40,8 @@ def connected() -> Iterator[Memci]:
             raise ForbiddenError(
                 f"{error} (the key is the one in MEMCI_API_KEY)" if key else str(error)
             ) from error
+        except NotFoundError as error:
+            raise _in_own_words(error) from error
         except ReadTimeoutError as error:
             raise ReadTimeoutError(
                 "no context worker answered in time; `memci up` runs one, "
@@ -72,7 +75,12 @@ def check_written(agent_id: str, answer: Freshness) -> None:
     To agents themselves it is none: each begins with an empty memory.
     """
     if answer.new_agent:
-        raise no_agent(agent_id)
+        raise _in_own_words(no_agent(agent_id))
+
+
+def _in_own_words(error: NotFoundError) -> NotFoundError:
+    """Name the command alone, where paths of the API are named beside it."""
+    return NotFoundError(str(error).replace(LISTED, "`memci agents` lists those there are"))
 
 
 def why_still(memory: Agent) -> str | None:

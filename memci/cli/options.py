@@ -12,8 +12,17 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for progra
 UserOption = Annotated[
     str | None, typer.Option("--user", metavar="ID", help="Only what was said with this user.")
 ]
+# As they are printed, and as others write them.
+_DAYS = ["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S"]
+_ZONED = ["%Y-%m-%d %H:%M:%S%z", "%Y-%m-%dT%H:%M:%S%z"]
 AsOfOption = Annotated[
-    datetime | None, typer.Option("--as-of", help="What was believed then (UTC).")
+    datetime | None,
+    typer.Option(
+        "--as-of",
+        formats=[*_DAYS, *_ZONED],
+        metavar="TIME",
+        help="What was believed then, such as 2026-03-02 or 2026-03-02T09:15:00Z (UTC).",
+    ),
 ]
 CursorOption = Annotated[
     str | None, typer.Option("--cursor", help="Where to go on: the end of the last answer.")

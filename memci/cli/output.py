@@ -9,7 +9,7 @@ import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from pydantic import BaseModel
@@ -102,7 +102,7 @@ def print_next(cursor: str | None) -> None:
 
 
 def cell(value: object) -> str:
-    """Return a value as it stands in a table."""
+    """Return a value as it stands in a table; times are in UTC, and say so."""
     match value:
         case None:
             return ""
@@ -111,7 +111,7 @@ def cell(value: object) -> str:
         case float():
             return f"{value:.2f}"
         case datetime():
-            return value.strftime("%Y-%m-%d %H:%M:%S")
+            return value.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%SZ")
         case list() | tuple():
             return ", ".join(map(cell, value))
         case _:

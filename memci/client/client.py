@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, field
 from functools import cached_property, wraps
 from types import TracebackType
 from typing import Any, Concatenate, ParamSpec, Protocol, Self, TypeVar
@@ -16,6 +17,8 @@ P = ParamSpec("P")
 T = TypeVar("T")
 V = TypeVar("V")
 V_co = TypeVar("V_co", covariant=True)
+
+_URL = "http://127.0.0.1:8000"
 
 
 class _Sync(Protocol[V_co]):
@@ -180,14 +183,58 @@ class AsyncAgent:
     wait_idle = _awaitable(AgentVerbs.wait_idle)
 
 
-class AsyncMemci:
-    """A memci server, for asyncio; ``Memci.aio`` gives one."""
+@dataclass(frozen=True, slots=True)
+class _Server:
+    """Where a server is, and how it is spoken with."""
 
-    def __init__(self, url: str, headers: dict[str, str], timeout_s: float, habits: Habits) -> None:
-        """Take what ``Memci`` was made with."""
-        self._habits = habits
-        self._verbs = ServiceVerbs(habits)
-        self._transport = AsyncTransport(url, headers, timeout_s)
+    url: str
+    headers: dict[str, str] = field(repr=False)  # the key is in them
+    timeout_s: float
+    habits: Habits
+
+    @classmethod
+    def of(
+        cls,
+        url: str,
+        api_key: str | None,
+        timeout_s: float,
+        wait_ms: int,
+        retries: Retries | None,
+    ) -> Self:
+        habits = Habits(wait_ms=wait_ms, retries=retries or Retries())
+        return cls(check_url(url), headers_for(api_key), timeout_s, habits)
+
+
+class AsyncMemci:
+    """A memci server, for asyncio: ``Memci`` with verbs to be awaited."""
+
+    def __init__(
+        self,
+        url: str = _URL,
+        *,
+        api_key: str | None = None,
+        timeout_s: float = 30.0,
+        wait_ms: int = 2_000,
+        retries: Retries | None = None,
+    ) -> None:
+        """Take what ``Memci`` takes."""
+        self._take(_Server.of(url, api_key, timeout_s, wait_ms, retries))
+
+    @classmethod
+    def _beside(cls, server: _Server) -> Self:
+        """Return one that knows what another client of this server has written."""
+        made = cls.__new__(cls)
+        made._take(server)  # noqa: SLF001 - its own class
+        return made
+
+    def _take(self, server: _Server) -> None:
+        self._server = server
+        self._habits = server.habits
+        self._verbs = ServiceVerbs(server.habits)
+        self._transport = AsyncTransport(server.url, server.headers, server.timeout_s)
+
+    def __repr__(self) -> str:
+        return f"AsyncMemci({self._server.url!r})"
 
     def agent(self, agent_id: str) -> AsyncAgent:
         """Return one agent's memory; asks nothing yet."""
@@ -221,7 +268,7 @@ class Memci:
 
     def __init__(
         self,
-        url: str = "http://127.0.0.1:8000",
+        url: str = _URL,
         *,
         api_key: str | None = None,
         timeout_s: float = 30.0,
@@ -233,20 +280,18 @@ class Memci:
         A read waits up to ``wait_ms`` until memory has caught up with what this client wrote.
         Raises ``InvalidInputError`` for an address or a key that no request could be made with.
         """
-        self._url = check_url(url)
-        self._headers = headers_for(api_key)
-        self._timeout_s = timeout_s
-        self._habits = Habits(wait_ms=wait_ms, retries=retries or Retries())
+        self._server = _Server.of(url, api_key, timeout_s, wait_ms, retries)
+        self._habits = self._server.habits
         self._verbs = ServiceVerbs(self._habits)
-        self._transport = Transport(url, self._headers, timeout_s)
+        self._transport = Transport(url, self._server.headers, timeout_s)
 
     @cached_property
     def aio(self) -> AsyncMemci:
         """The same server for asyncio; close it apart."""
-        return AsyncMemci(self._url, self._headers, self._timeout_s, self._habits)
+        return AsyncMemci._beside(self._server)  # noqa: SLF001 - for nobody but this class
 
     def __repr__(self) -> str:
-        return f"Memci({self._url!r})"
+        return f"Memci({self._server.url!r})"
 
     def agent(self, agent_id: str) -> Agent:
         """Return one agent's memory; asks nothing yet."""

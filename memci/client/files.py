@@ -59,14 +59,19 @@ def pieces_of(path: Path) -> Iterator[bytes]:
             yield piece
 
 
+def unreadable(path: Path | str, error: OSError) -> str:
+    """Say why a file cannot be read."""
+    if isinstance(error, FileNotFoundError):
+        return f"{path}: there is no such file"
+    return f"{path} cannot be read: {error.strerror}"
+
+
 def read_manifest(path: Path) -> ArchiveManifest:
     """Return what an archive says about itself; ``InvalidInputError`` for what is none."""
     try:
         with ZipFile(path) as archive, archive.open(MANIFEST) as manifest:
             return ArchiveManifest.model_validate_json(manifest.read(MANIFEST_BYTES))
-    except FileNotFoundError:
-        raise InvalidInputError(f"{path}: there is no such file") from None
     except OSError as error:
-        raise InvalidInputError(f"{path} cannot be read: {error.strerror}") from None
+        raise InvalidInputError(unreadable(path, error)) from None
     except (BadZipFile, KeyError, ValidationError):
         raise InvalidInputError(f"{path} is no archive of an agent") from None

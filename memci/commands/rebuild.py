@@ -7,7 +7,7 @@ from dataclasses import replace
 from memci.broker.token import Tokens
 from memci.domain.lane.job import JobSource, JobState
 from memci.domain.memory.replay import Edition, EditionState
-from memci.errors import ConflictError, NotFoundError
+from memci.errors import ConflictError, InvalidInputError, NotFoundError
 from memci.queue.editions import edition_answer, step_job
 from memci.queue.steps import submit_step
 from memci.queue.submit import lock_agent
@@ -19,6 +19,7 @@ from memci.storage.editions import (
     save_edition,
 )
 from memci.storage.erasure.gone import snapshot_of
+from memci.storage.reading.state import progress
 from memci.storage.replay_log import end_of_log, first_beyond
 from memci.storage.session import Connection, Database
 
@@ -28,10 +29,12 @@ def begin(
 ) -> EditionAnswer:
     """Begin to rebuild; up to a seq, the network is made as it was with the messages up to it.
 
-    Raises ``ConflictError`` while there is a rebuilt network already.
+    Raises ``InvalidInputError`` for a seq after the last one, and ``ConflictError`` while there is
+    a rebuilt network already.
     """
     with database.agent_transaction(agent_id) as connection:
         lock_agent(connection, agent_id)
+        _check_seq(connection, agent_id, up_to_seq)
         there = open_edition(connection, agent_id)
         if there is not None:
             raise ConflictError(
@@ -90,6 +93,14 @@ def drop(database: Database, tokens: Tokens, agent_id: str) -> EditionAnswer:
     # A worker that looked while the lane was locked has gone again.
     tokens.wake_lane(agent_id)
     return answer
+
+
+def _check_seq(connection: Connection, agent_id: str, up_to_seq: int | None) -> None:
+    last = progress(connection, agent_id).message_seq
+    if up_to_seq is not None and up_to_seq > last:
+        raise InvalidInputError(
+            f"there is no message {up_to_seq}: the last one is {last}", field="up_to_seq"
+        )
 
 
 def _not_ready(edition: Edition, *, works: bool) -> str:

@@ -21,6 +21,13 @@ class Progress:
     left: Left
 
 
+def is_in_use(database: Database, embedder: Embedder) -> bool:
+    """Tell whether the vectors are made by this embedder already, or are about to be."""
+    with database.upkeep_transaction() as connection:
+        held = held_model(connection)
+    return held is not None and held.model == VectorModel(embedder.model, embedder.dimension)
+
+
 def run(database: Database, embedder: Embedder) -> int:
     """Use this embedder from now on, and queue the work; returns how many agents were asked.
 

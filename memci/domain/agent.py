@@ -7,6 +7,8 @@ import re
 from memci.errors import InvalidInputError, NotFoundError
 
 AGENT_ID_PATTERN = r"(?!\.+$)[A-Za-z0-9._:@-]{1,128}"
+# Where agents are found: of this an interface tells its own part.
+LISTED = "GET /v1/agents and `memci agents` list those there are"
 _AGENT_ID = re.compile(AGENT_ID_PATTERN)
 
 
@@ -26,6 +28,5 @@ def check_agent_id(agent_id: object) -> str:
 def no_agent(agent_id: str) -> NotFoundError:
     """Return the error of whoever asks something of an agent that is not there (M1)."""
     return NotFoundError(
-        f"there is no agent {agent_id}: one exists from its first message on; GET /v1/agents and "
-        "`memci agents` list those there are"
+        f"there is no agent {agent_id}: one exists from its first message on; {LISTED}"
     )

@@ -16,6 +16,7 @@ from structlog.contextvars import bind_contextvars
 from memci.access import Scope
 from memci.http.call import Call
 from memci.http.gate import Gate
+from memci.http.query import check_query
 
 
 class GuardedRoute(APIRoute):
@@ -39,12 +40,14 @@ class GuardedRoute(APIRoute):
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """Put the checks before FastAPI's own handler."""
         handle = super().get_route_handler()
+        known = frozenset(each.alias for each in self.dependant.query_params)
 
         async def guarded(request: Request) -> Response:
             gate: Gate = request.app.state.gate
             agent_id = gate.admit(request, self.needs)
             if agent_id is not None:
                 bind_contextvars(agent_id=agent_id)
+            check_query(request, known)
             call = Call(request.scope, request.receive, max_bytes=gate.max_request_bytes)
             if self.body_field is not None:
                 await call.read()

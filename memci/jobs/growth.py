@@ -22,12 +22,12 @@ from memci.domain.memory.entity import Entity
 from memci.domain.memory.likeness import Likeness
 from memci.domain.memory.node import NodeKind
 from memci.domain.memory.parameters import MemoryParameters
-from memci.domain.memory.passage import details_of
+from memci.domain.memory.passage import details_of, place_of
 from memci.smallmodel.ports import Vectors
 from memci.storage.focus import focus_of, replace_focus
 from memci.storage.index import Embedded, Terms, index_nodes
 from memci.storage.links import add_links, lock_links
-from memci.storage.nodes import add_nodes, entity_nodes, last_memories, phrases_of
+from memci.storage.nodes import add_nodes, entity_nodes, last_memories, memory_before, phrases_of
 from memci.storage.passes import position
 from memci.storage.session import Connection
 from memci.storage.slots import SlotNeed, take_slots
@@ -67,14 +67,13 @@ class Growth:
         """Plan on what holds now, write the plan, and return it. The lane must be locked."""
         ground, pass_number = self._ground(connection, thoughts)
         creation = self._plan(thoughts, ground)
-        need = SlotNeed(
-            wanted=len(creation.nodes),
-            capacity=self.parameters.node_capacity,
-            spared={*ground.entities.values(), *ground.phrases},
-        )
+        need = self._need(creation, ground)
         lots = Random(self.job_id.int)
-        slots = take_slots(connection, self.agent_id, need, pass_number, lots)
-        if len(slots) < len(creation.nodes):
+        taken = take_slots(connection, self.agent_id, need, pass_number, lots)
+        slots = taken.slots
+        if taken.of_spared:  # what was to be linked with has given way
+            ground, _ = self._ground(connection, thoughts)
+        if taken.of_spared or len(slots) < need.wanted:
             creation = self._plan(thoughts, replace(ground, room=len(slots)))
         lock_links(connection, self.agent_id, creation.entered)
         add_nodes(connection, self.agent_id, creation.nodes, slots, pass_number)
@@ -86,12 +85,24 @@ class Growth:
         append_trail(connection, self.agent_id, TrailEvent.CREATED, pass_number, trail)
         return creation
 
+    def _need(self, creation: Creation, ground: Ground) -> SlotNeed:
+        """Return what a plan needs (M19): the entities that it is about must not pay for it.
+
+        The memories that it links with pay only when nothing else is left.
+        """
+        linked = {end for link in creation.links for end in (link.source, link.target)}
+        return SlotNeed(
+            wanted=len(creation.nodes),
+            capacity=self.parameters.node_capacity,
+            kept=linked.union(creation.focus).intersection(ground.entities.values()),
+            spared=linked.intersection(ground.phrases),
+        )
+
     def _ground(self, connection: Connection, thoughts: list[Thought]) -> tuple[Ground, int]:
         last_node_id, pass_number = position(connection, self.agent_id)
         focus = focus_of(connection, self.agent_id)
         segments = [thought.segment for thought in thoughts]
-        sessions = {segment.session_id for segment in segments}
-        previous = last_memories(connection, self.agent_id, sessions)
+        previous = self._previous(connection, segments)
         older = {node for thought in thoughts for node in thought.older}
         ground = Ground(
             focus=focus,
@@ -102,6 +113,23 @@ class Growth:
             room=_UNBOUNDED,
         )
         return ground, pass_number
+
+    def _previous(
+        self, connection: Connection, segments: Collection[AnnotatedSegment]
+    ) -> dict[str | None, int]:
+        """Return what comes before the segments, by session (M7).
+
+        What is restored goes on to what was said right before it, not to what was said last.
+        """
+        sessions = {segment.session_id for segment in segments if not segment.restored}
+        previous = last_memories(connection, self.agent_id, sessions)
+        for segment in segments:
+            if segment.restored:
+                place = place_of(segment.passages)
+                found = memory_before(connection, self.agent_id, segment.session_id, *place)
+                if found is not None:
+                    previous[segment.session_id] = found
+        return previous
 
     def _plan(self, thoughts: list[Thought], ground: Ground) -> Creation:
         return plan_creation(

@@ -25,6 +25,7 @@ from memci.smallmodel.ports import TopicSegment, Vectors
 from memci.smallmodel.registry import SmallModels
 from memci.storage.beliefs import superseded_telling, unsuperseded
 from memci.storage.memory_state import lock_messages
+from memci.storage.origins import forgotten_telling, memory_telling
 from memci.storage.passes import position
 from memci.storage.replay_log import log_event
 from memci.storage.session import Connection, Database
@@ -80,7 +81,9 @@ class _Effect:
     def __call__(self, connection: Connection) -> Mapping[str, Any]:
         growth, seqs = self.growth, self.payload["seqs"]
         stored = lock_messages(connection, growth.agent_id, seqs).stored
-        thoughts = self.thoughts if stored.issuperset(seqs) else []
+        # Another job may have restored it meanwhile, asked for by the id of a twin of the node.
+        living = memory_telling(connection, growth.agent_id, seqs, self._span)
+        thoughts = self.thoughts if living is None and stored.issuperset(seqs) else []
         creation = growth.write(connection, thoughts)
         self.beliefs.write(connection, growth.agent_id, creation)
         made = [node.id for node in creation.nodes if node.kind is NodeKind.MEMORY]
@@ -91,7 +94,11 @@ class _Effect:
             event = ReplayEvent.RESTORED
             log_event(connection, growth.agent_id, event, growth.job_id, seqs, self.payload)
         self._note(connection, made)
-        return {"node": max(made, default=None), **numbers_of(creation)}
+        return {"node": max(made, default=living), **numbers_of(creation)}
+
+    @property
+    def _span(self) -> Sequence[int] | None:
+        return self.payload.get("span")
 
     def _stay_superseded(self, connection: Connection, made: Sequence[int]) -> None:
         """What was no longer believed when it was forgotten is not believed again (R6).
@@ -99,26 +106,34 @@ class _Effect:
         That goes for what is known to be older: the one that superseded it may be forgotten too,
         and claims nothing any more.
         """
-        span = self.payload.get("span")
-        was = superseded_telling(connection, self.growth.agent_id, self.payload["seqs"], span)
+        agent_id, seqs = self.growth.agent_id, self.payload["seqs"]
+        was = superseded_telling(connection, agent_id, seqs, self._span)
         if was is not None:
-            _, pass_number = position(connection, self.growth.agent_id)
+            _, pass_number = position(connection, agent_id)
             supersede(
                 connection,
-                self.growth.agent_id,
-                unsuperseded(connection, self.growth.agent_id, made),
+                agent_id,
+                unsuperseded(connection, agent_id, made),
                 by=was.by,
                 until=was.until,
                 pass_number=pass_number,
             )
 
     def _note(self, connection: Connection, made: Sequence[int]) -> None:
-        """Note on both nodes, the forgotten one and the new one, which is which."""
-        job, old = str(self.growth.job_id), self.payload["node"]
-        _, pass_number = position(connection, self.growth.agent_id)
+        """Note on both nodes, the forgotten one and the new one, which is which.
+
+        In a rebuilt network the forgotten one has another id, of which its links tell.
+        """
+        agent_id, job, old = self.growth.agent_id, str(self.growth.job_id), self.payload["node"]
+        _, pass_number = position(connection, agent_id)
         for new in made:
-            told = {old: {"as": new, "job": job}, new: {"of": old, "job": job}}
-            append_trail(connection, self.growth.agent_id, TrailEvent.RESTORED, pass_number, told)
+            gone = {old}
+            if self.again:
+                seqs = self.payload["seqs"]
+                gone.update(forgotten_telling(connection, agent_id, seqs, self._span))
+            told = {each: {"as": new, "job": job} for each in gone}
+            told[new] = {"of": old, "job": job}
+            append_trail(connection, agent_id, TrailEvent.RESTORED, pass_number, told)
 
 
 class _Whole:

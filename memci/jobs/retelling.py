@@ -51,10 +51,13 @@ def _retold(said: Mapping[int, Message], passage: Passage) -> Retelling:
 
 
 def _distinct(told: Sequence[Retelling]) -> Iterator[Retelling]:
-    """Leave out what another says as well or at greater length; of equals the first stays."""
+    """Leave out what another says as well or with more stress; of equals the first stays.
+
+    What was merged by a rule that took more for the same is told all.
+    """
     readings = [read(each.text) for each in told]
     kept: list[int] = []
-    for place in sorted(range(len(told)), key=lambda at: -len(readings[at].tokens)):
+    for place in sorted(range(len(told)), key=lambda at: -readings[at].says):
         if not any(tells_the_same(readings[place], readings[other]) for other in kept):
             kept.append(place)
     return (told[place] for place in sorted(kept))

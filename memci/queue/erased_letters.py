@@ -19,7 +19,11 @@ from memci.queue import dead_letter, submit
 from memci.queue.intake import message_id_at
 from memci.storage import letters
 
-_PACKED = re.compile(rb"[A-Za-z0-9+/]{24,}={0,2}")
+_PACKED = re.compile("[A-Za-z0-9+/]{24,}={0,2}")
+_ESCAPED = re.compile(r'\\(?:u([0-9A-Fa-f]{4})|(["\\/bfnrt]))')
+_LETTERS = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+# A letter in a letter, of a call whose arguments are JSON, and one more.
+_NESTED = 5
 # Characters: of a letter that was cut only a part of a text may be left.
 BEGINNING = 60
 
@@ -95,15 +99,41 @@ def _ids(messages: Iterable[object], agent_id: str, job_id: UUID) -> set[str]:
 
 def _mentions(raw: bytes, erased: Erased) -> bool:
     """Tell whether an id, or the beginning of a text, stands in what can be made out of it."""
-    readable = b"\n".join((raw, *_unpacked(raw)))
-    wanted = chain(erased.ids, erased.beginnings())
-    written = chain.from_iterable((each, json.dumps(each)[1:-1]) for each in wanted)
-    return any(each and each.encode() in readable for each in written)
+    readable = "\n".join(_readings(raw))
+    return any(each and each in readable for each in chain(erased.ids, erased.beginnings()))
 
 
-def _unpacked(raw: bytes) -> Iterator[bytes]:
-    """Return what is packed as Base64; what was cut may begin anywhere."""
-    for packed in _PACKED.findall(raw):
+def _readings(raw: bytes) -> Iterator[str]:
+    """Yield what a letter may say: as it is, unpacked, and as JSON once or more often means it.
+
+    Whoever made it decided which characters to escape, and how: none is asked for as it was
+    written, but all as they were meant.
+    """
+    for said in _meant(raw.decode(errors="replace")):
+        yield said
+        for packed in _unpacked(said):
+            yield from _meant(packed)
+
+
+def _meant(written: str) -> Iterator[str]:
+    """Yield a text as it stands, then without its escapes, and so on: JSON may be within JSON."""
+    for _ in range(_NESTED):
+        yield written
+        plain = _ESCAPED.sub(_character, written)
+        if plain == written:
+            return
+        # Characters beyond U+FFFF are written as two.
+        written = plain.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _character(escaped: re.Match[str]) -> str:
+    digits, letter = escaped.groups()
+    return chr(int(digits, 16)) if digits else _LETTERS.get(letter, letter)
+
+
+def _unpacked(said: str) -> Iterator[str]:
+    """Yield what is packed as Base64; what was cut may begin anywhere."""
+    for packed in _PACKED.findall(said):
         for start in range(4):
             part = packed[start:]
-            yield base64.b64decode(part[: len(part) // 4 * 4])
+            yield base64.b64decode(part[: len(part) // 4 * 4]).decode(errors="replace")

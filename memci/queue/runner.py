@@ -94,7 +94,12 @@ class JobRunner:
         ):
             try:
                 return self._run(job, lease, after, began)
+            except FencedOffError:
+                # An erasure may have taken the lane: what models said of it does not stay here.
+                self._accounts.settled(job)
+                raise
             except _CancelledError:
+                self._accounts.settled(job)
                 _log.info("job was cancelled while it ran", kind=job.kind)
                 with lease.effect() as connection:
                     return _next(connection, lease, after)

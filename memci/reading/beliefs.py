@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
+from memci.domain.memory.fate import Fate
 from memci.domain.memory.parameters import MemoryParameters
 from memci.errors import NotFoundError
 from memci.reading.page import named_after, named_cursor
 from memci.shapes.belief import HistoryAnswer, SessionAnswer, SessionList, VersionAnswer
 from memci.storage.erasure.gone import snapshot_of
+from memci.storage.heirs import fates_of
 from memci.storage.parameters import parameters_of
 from memci.storage.reading.history import ever_was, versions_of
 from memci.storage.session import Database
@@ -52,7 +54,11 @@ class BeliefListings:
             if not ever_was(connection, agent_id, node_id):
                 raise NotFoundError("there never was such a node")
             rows = versions_of(connection, agent_id, node_id, as_of)
-        return HistoryAnswer(versions=[_version(row, as_of) for row in rows])
+            gone = [row["node_id"] for row in rows if not row["living"]]
+            fates = fates_of(connection, agent_id, gone)
+        return HistoryAnswer(
+            versions=[_version(row, as_of, fates.get(row["node_id"])) for row in rows]
+        )
 
 
 def _session(found: Session, now: datetime, silence: timedelta) -> SessionAnswer:
@@ -73,21 +79,20 @@ def _session(found: Session, now: datetime, silence: timedelta) -> SessionAnswer
     )
 
 
-def _version(row: Mapping[str, Any], as_of: datetime | None) -> VersionAnswer:
+def _version(row: Mapping[str, Any], as_of: datetime | None, fate: Fate | None) -> VersionAnswer:
     fields: dict[str, Any] = {name: row[name] for name in row if name not in {"reason", "living"}}
     until: datetime | None = row["until"]
     held = row["reason"] is None or (
         row["reason"] == "superseded" and as_of is not None and until is not None and until > as_of
     )
-    return VersionAnswer(**fields, state=_state(row), holds=held and row["content"] is not None)
+    return VersionAnswer(
+        **fields, state=_state(row, fate), holds=held and row["content"] is not None
+    )
 
 
-def _state(row: Mapping[str, Any]) -> Literal["current", "superseded", "merged", "forgotten"]:
-    match row["reason"], row["living"]:
-        case "merged", _:
-            return "merged"
-        case "superseded", _:
-            return "superseded"
-        case _, True:
-            return "current"
-    return "forgotten"
+def _state(row: Mapping[str, Any], fate: Fate | None) -> Literal["current", "superseded"] | Fate:
+    if row["reason"] == "merged":
+        return Fate.MERGED
+    if row["reason"] == "superseded":
+        return "superseded"
+    return fate or "current"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
+from memci.domain.memory.fate import Fate
 from memci.shapes.network import FadingMemory, FadingPass, Strengths
 
 
@@ -50,7 +51,7 @@ class Fading:
         places = {place for place, each in enumerate(self.passes) if each.number > number}
         return sorted(node for node, seen in self.memories.items() if places & seen.keys())
 
-    def memory(self, node_id: int, phrase: str | None, *, forgotten: bool) -> FadingMemory:
+    def memory(self, node_id: int, phrase: str | None, gone: Fate | None) -> FadingMemory:
         """Return one memory over all passes."""
         sights = self.memories[node_id]
         seen = [sights.get(place) for place in range(len(self.passes))]
@@ -58,7 +59,8 @@ class Fading:
             id=node_id,
             phrase=phrase,
             original_length=self._original_lengths[node_id],
-            forgotten=forgotten,
+            forgotten=gone is Fate.FORGOTTEN,
+            gone=gone,
             importances=[each and each.importance for each in seen],
             lengths=[each and each.length for each in seen],
         )

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import functools
+from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from hashlib import sha256
+from threading import Lock
 from typing import Self
 
 from memci.config import Settings
@@ -30,10 +33,24 @@ class Tokenizers:
 
 
 def _remembering(counter: TokenCounter) -> Count:
-    remembered = functools.lru_cache(maxsize=_REMEMBERED)(counter.count)
+    """Remember counts by the digests of their texts: no text outlives its erasure here (M25)."""
+    counts: OrderedDict[bytes, int] = OrderedDict()
+    lock = Lock()
 
     def count(text: str) -> int:
-        return remembered(text) if len(text) <= _LONGEST_REMEMBERED else counter.count(text)
+        if len(text) > _LONGEST_REMEMBERED:
+            return counter.count(text)
+        digest = sha256(text.encode(errors="surrogatepass")).digest()
+        with lock:
+            if digest in counts:
+                counts.move_to_end(digest)
+                return counts[digest]
+        counted = counter.count(text)
+        with lock:
+            counts[digest] = counted
+            while len(counts) > _REMEMBERED:
+                counts.popitem(last=False)
+        return counted
 
     return count
 

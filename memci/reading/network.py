@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeVar
 
+from memci.domain.memory.fate import Fate
 from memci.errors import NotFoundError
 from memci.reading.fading import fading_of
 from memci.reading.page import page_of, place_after
@@ -19,10 +20,12 @@ from memci.shapes.network import (
     PassList,
 )
 from memci.storage.erasure.gone import snapshot_of
+from memci.storage.heirs import fates_of
 from memci.storage.nodes import phrases_of
 from memci.storage.reading.snapshots import (
     Snapshot,
     fading_rows,
+    fate_in,
     last_events,
     last_pass,
     list_passes,
@@ -30,7 +33,6 @@ from memci.storage.reading.snapshots import (
     network_now,
     snapshot_numbers,
     switches,
-    was_switched,
     words_of_links,
 )
 from memci.storage.session import Connection, Database
@@ -86,16 +88,12 @@ class NetworkListings:
             shown = evenly(memories, limit)
             phrases = phrases_of(connection, agent_id, shown)
             gone = [each for each in shown if each not in phrases]
-            events = last_events(connection, agent_id, gone)
-        forgotten = {each for each in gone if not was_switched(events.get(each))}
+            fates = fates_of(connection, agent_id, gone)
         return FadingAnswer(
             agent_id=agent_id,
             passes=series.passes,
             switched_after=switched_after,
-            memories=[
-                series.memory(each, phrases.get(each), forgotten=each in forgotten)
-                for each in shown
-            ],
+            memories=[series.memory(each, phrases.get(each), fates.get(each)) for each in shown],
             left_out=len(memories) - len(shown),
         )
 
@@ -199,6 +197,7 @@ def _nodes(
     for at in places:
         node_id = found.node_ids[at]
         event = events.get(node_id)
+        fate = None if node_id in phrases else fate_in(event)
         nodes.append(
             NetworkNode(
                 id=node_id,
@@ -208,7 +207,8 @@ def _nodes(
                 length=found.lengths[at],
                 original_length=found.original_lengths[at],
                 focus=node_id in focus,
-                forgotten=node_id not in phrases and not was_switched(event),
+                forgotten=fate is Fate.FORGOTTEN,
+                gone=fate,
                 last_event=TrailEvent(**event) if event else None,
             )
         )

@@ -18,12 +18,13 @@ from memci.domain.memory.recall import (
 )
 from memci.reading.freshness import wait_until_fresh
 from memci.reading.keywords import Keywords
-from memci.reading.once_known import was_known
+from memci.reading.once_known import was_known, who_knew
 from memci.reading.reader import Reader
 from memci.reading.recalled import Found, Recalled, as_structure, as_text
 from memci.reading.uses import use_of
 from memci.shapes.read import RecallAnswer, RecallRequest, RecallText
 from memci.smallmodel.ports import Vectors
+from memci.storage.heirs import Heir, heirs_of
 from memci.storage.parameters import parameters_of
 from memci.storage.reading import recall as network
 from memci.storage.reading.messages import message_ids, pending_messages
@@ -32,6 +33,8 @@ from memci.storage.reading.sight import Sight, has_memories, seen
 from memci.storage.reading.state import progress
 from memci.storage.session import Connection
 
+# Forgotten memories that are named where no link tells of them.
+_MOST_THAT_KNEW = 3
 # Messages on their way to memory that are looked into when nothing was found, and how far.
 _PENDING_MESSAGES = 200
 _PENDING_CHARACTERS = 20_000
@@ -75,20 +78,23 @@ class Recall(Reader):
         reached = walk.memories(matches)[: request.limit]
         memories = network.memories(connection, agent_id, [each.node_id for each in reached])
         reached, memories = _newer_first(connection, agent_id, request, walk, reached, memories)
-        forgotten = self._named(walk.forgotten.values(), keywords)
-        miss = None
+        forgotten, heirs = self._named(connection, agent_id, walk.forgotten.values(), keywords)
+        miss, knew = None, list[int]()
         if not reached:
             # What is out of reach may still be known to have been forgotten.
             everywhere = network.dangling_links(connection, agent_id, request.relations, sight)
-            forgotten = forgotten or self._named(everywhere, keywords)
+            if not forgotten:
+                forgotten, heirs = self._named(connection, agent_id, everywhere, keywords)
             known = matches if matches is not None else has_memories(connection, agent_id, sight)
             told = bool(forgotten)
             waits = self._is_pending(connection, agent_id, request, keywords)
             miss = why_nothing(pending=waits, out_of_reach=bool(known), forgotten=told)
             if miss is Miss.NEVER_KNOWN and was_known(connection, agent_id, keywords, sight):
                 miss = Miss.FORGOTTEN
+                knew = who_knew(connection, agent_id, keywords, sight, _MOST_THAT_KNEW)
         forgotten = forgotten[: request.limit]
-        gone = [each.node_id for each in forgotten]
+        last = {each.node_id: heirs[each.node_id].last for each in forgotten}
+        gone = list(last.values())
         seqs = {seq for memory in memories.values() for seq in memory.seqs}
         match = dict.fromkeys(memories, 1.0) if matches is None else matches
         return Recalled(
@@ -97,10 +103,12 @@ class Recall(Reader):
                 for each in reached
             ],
             forgotten=forgotten,
+            last=last,
             restorable=frozenset(network.restorable(connection, agent_id, gone)),
             forgotten_at=forgotten_at(connection, agent_id, gone),
             ids=message_ids(connection, agent_id, seqs),
             miss=miss,
+            knew=knew,
             now=progress(connection, agent_id),
             drops=bool(gone) and self._parameters(connection, agent_id).drops_on_visit,
         )
@@ -133,13 +141,25 @@ class Recall(Reader):
     def _parameters(self, connection: Connection, agent_id: str) -> MemoryParameters:
         return parameters_of(connection, agent_id, self._defaults.memory)
 
-    def _named(self, forgotten: Iterable[Forgotten], keywords: Keywords) -> list[Forgotten]:
-        """Return those whose relation or hint holds a keyword, in order."""
-        return in_order(
+    def _named(
+        self,
+        connection: Connection,
+        agent_id: str,
+        forgotten: Iterable[Forgotten],
+        keywords: Keywords,
+    ) -> tuple[list[Forgotten], Mapping[int, Heir]]:
+        """Return those whose relation or hint holds a keyword, in order, and their heirs.
+
+        What was restored or merged into a living memory is none of them: links to it dangle
+        still (M14), but it is not forgotten.
+        """
+        named = in_order(
             each
             for each in forgotten
             if keywords.are_in(f"{each.relation} {each.hint}", self._models)
         )
+        heirs = heirs_of(connection, agent_id, [each.node_id for each in named])
+        return [each for each in named if heirs[each.node_id].living is None], heirs
 
     def _is_pending(
         self, connection: Connection, agent_id: str, request: RecallRequest, keywords: Keywords

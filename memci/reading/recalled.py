@@ -29,15 +29,19 @@ class Found:
 class Recalled:
     """Memories and forgotten ones, in order; ``ids`` of the messages they came from, by seq.
 
-    ``forgotten_at`` is by node. ``drops``: links to forgotten ones go once they are reported (M15).
+    ``last``: the last one that stood for a forgotten one, itself if none did; ``restorable`` and
+    ``forgotten_at`` are of those. ``knew``: forgotten memories that told of what was asked for, and
+    of which no link tells. ``drops``: links to what is reported as forgotten go then (M15).
     """
 
     memories: Sequence[Found]
     forgotten: Sequence[Forgotten]
+    last: Mapping[int, int]
     restorable: frozenset[int]
     forgotten_at: Mapping[int, datetime]
     ids: Mapping[int, str]
     miss: Miss | None
+    knew: Sequence[int]
     now: Progress
     drops: bool
 
@@ -64,14 +68,16 @@ def as_structure(recalled: Recalled, budget: int | None, count: Count) -> Told:
         ],
         forgotten=[
             ForgottenMemory(
+                node_id=recalled.last[gone.node_id],
                 relation=gone.relation,
                 hint=gone.hint,
-                restorable=gone.node_id in recalled.restorable,
-                forgotten_at=recalled.forgotten_at.get(gone.node_id),
+                restorable=recalled.last[gone.node_id] in recalled.restorable,
+                forgotten_at=recalled.forgotten_at.get(recalled.last[gone.node_id]),
             )
             for gone in forgotten
         ],
         miss=recalled.miss,
+        knew=list(recalled.knew),
         seq=recalled.now.seq,
         pending=recalled.now.pending,
         new_agent=recalled.now.new_agent,
@@ -98,6 +104,7 @@ def as_text(recalled: Recalled, budget: int | None, count: Count, language: Lang
     answer = RecallText(
         text=recall_text.SEPARATOR.join(entries[place] for place in fit),
         miss=recalled.miss,
+        knew=list(recalled.knew),
         seq=recalled.now.seq,
         pending=recalled.now.pending,
         new_agent=recalled.now.new_agent,

@@ -8,7 +8,11 @@ from uuid import UUID
 
 from pydantic import Field
 
+from memci.domain.memory.fate import Fate
 from memci.shapes.base import Answer
+
+# A closed set that rules of the domain use too belongs to the surface as well.
+__all__ = ["Fate"]
 
 
 class ConsolidateAnswer(Answer):
@@ -53,10 +57,12 @@ class VersionAnswer(Answer):
     """One of the memories that were, or are, in each other's place."""
 
     node_id: int
-    content: str | None = Field(description="As it was when replaced; null: forgotten")
+    content: str | None = Field(description="As it was when replaced; null: gone")
     phrase: str | None
     said_at: datetime | None
-    state: Literal["current", "superseded", "merged", "forgotten"]
+    state: Literal["current", "superseded"] | Fate = Field(
+        description="current: it lives; superseded: another says otherwise, and it may live or not"
+    )
     holds: bool = Field(description="Whether it was believed then (as_of), or is now")
     replaced_by: int | None
     until: datetime | None = Field(description="Since when another says otherwise")

@@ -7,8 +7,12 @@ from typing import Literal
 
 from pydantic import Field
 
+from memci.domain.memory.fate import Fate
 from memci.shapes.agent import TrailEvent
 from memci.shapes.base import Answer
+
+# A closed set that rules of the domain use too belongs to the surface as well.
+__all__ = ["Fate"]
 
 
 class PassAnswer(Answer):
@@ -46,7 +50,8 @@ class NetworkNode(Answer):
     length: int
     original_length: int
     focus: bool
-    forgotten: bool = Field(description="It was there then, and is gone now")
+    forgotten: bool = Field(description="It was there then, and was forgotten since")
+    gone: Fate | None = Field(None, description="What became of it; null: it is there")
     last_event: TrailEvent | None = Field(description="What is known of a node that is gone")
 
 
@@ -103,7 +108,8 @@ class FadingMemory(Answer):
     id: int
     phrase: str | None
     original_length: int
-    forgotten: bool
+    forgotten: bool = Field(description="Not so what was merged, erased or restored")
+    gone: Fate | None = Field(None, description="What became of it; null: it is there")
     importances: list[float | None]
     lengths: list[int | None]
 

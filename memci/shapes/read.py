@@ -106,10 +106,17 @@ class RecalledMemory(Answer):
 class ForgottenMemory(Answer):  # M15
     """A memory that is gone, but that a link still speaks of."""
 
+    node_id: int = Field(description="What `restore` takes")
     relation: str
     hint: str
     restorable: bool = Field(description="Whether its raw messages are still stored")
     forgotten_at: datetime | None = Field(None, description="Null where its trail does not tell")
+
+
+KNEW: Any = Field(
+    default_factory=list,
+    description="Forgotten memories that told of it, and of which no link does; for `restore`",
+)
 
 
 class RecallText(Freshness):
@@ -117,6 +124,7 @@ class RecallText(Freshness):
 
     text: str
     miss: Miss | None = Field(None, description="Why nothing was found; null when something was")
+    knew: list[int] = KNEW
 
 
 class RecallAnswer(Freshness):
@@ -125,6 +133,7 @@ class RecallAnswer(Freshness):
     memories: list[RecalledMemory]
     forgotten: list[ForgottenMemory]
     miss: Miss | None = Field(description="Why nothing was found; null when something was")
+    knew: list[int] = KNEW
 
 
 class Filters(Request):

@@ -38,8 +38,8 @@ def mention_entity(
     keys = {entity.key, *(each.key for each in focus)}
     entities = entity_nodes(connection, agent_id, keys)
     wanted = int(entity.key not in entities and parameters.focus_limit > 0)
-    need = SlotNeed(wanted, parameters.node_capacity, set(entities.values()))
-    slots = take_slots(connection, agent_id, need, pass_number, Random(mention_id.int))
+    need = SlotNeed(wanted, parameters.node_capacity)
+    slots = take_slots(connection, agent_id, need, pass_number, Random(mention_id.int)).slots
     ground = Ground(focus, entities, {}, {}, last_node_id, room=len(slots))
     creation = plan_mention(entity, ground, language_of(entity.name), parameters)
     lock_links(connection, agent_id, creation.entered)

@@ -43,6 +43,25 @@ SELECT NULL, last.id
   FROM (SELECT WHERE %(without)s) AS asked
  CROSS JOIN LATERAL ({_LAST_OF_SESSION.format(session="IS NULL")}) AS last
 """  # noqa: S608 - a constant of this module
+# As the order of a memory: the last of its messages, the first that it does not only quote, and
+# where in that one it begins.
+_BEFORE = """
+SELECT n.id FROM node n
+ CROSS JOIN LATERAL (
+     SELECT min(t.first) AS first, min(t.start) AS start FROM (
+         SELECT coalesce((o.details->'span'->>0)::bigint, 0) AS start,
+                (SELECT min(seq) FROM unnest(n.message_seqs) AS each(seq)
+                  WHERE NOT coalesce(o.details->'quoted' @> to_jsonb(seq), false)) AS first
+           FROM trail o
+          WHERE o.agent_id = n.agent_id AND o.node_id = n.id AND o.event = 'created') t
+     OFFSET 0) made
+ WHERE n.agent_id = %(agent)s AND n.session_id {session} AND n.kind = 'memory'
+   AND n.message_seqs[cardinality(n.message_seqs)] <= %(seq)s
+   AND (n.message_seqs[cardinality(n.message_seqs)] < %(seq)s
+        OR (made.first, made.start) < (%(seq)s, %(start)s))
+ ORDER BY n.message_seqs[cardinality(n.message_seqs)] DESC, made.first DESC, made.start DESC,
+          n.id DESC LIMIT 1
+"""
 _HIGHEST_SLOT = "SELECT coalesce(max(slot), 0) FROM node WHERE agent_id = %s"
 _FREE_SLOTS = """
 SELECT free FROM generate_series(1, %(capacity)s) AS free
@@ -52,7 +71,7 @@ LIMIT greatest(least(%(wanted)s, %(capacity)s
                      - (SELECT count(*) FROM node WHERE agent_id = %(agent)s)), 0)
 """
 _CANDIDATES = """
-SELECT id FROM node WHERE agent_id = %(agent)s AND id <> ALL(%(spared)s)
+SELECT id FROM node WHERE agent_id = %(agent)s AND id <> ALL(%(kept)s)
 AND NOT EXISTS (SELECT 1 FROM focus WHERE agent_id = %(agent)s AND node_id = node.id)
 ORDER BY id
 """
@@ -111,6 +130,18 @@ def last_memories(
     return {session: node for session, node in rows}  # noqa: C416 - dict() refuses rows
 
 
+def memory_before(
+    connection: Connection, agent_id: str, session_id: str | None, seq: int, start: int
+) -> int | None:
+    """Return the living memory of a session that comes right before a place in it (M7).
+
+    The place is a message, and how many characters of it lie before, blanks not counted.
+    """
+    statement = _BEFORE.format(session="IS NULL" if session_id is None else "= %(session)s")
+    values = {"agent": agent_id, "session": session_id, "seq": seq, "start": start}
+    return connection.exec_driver_sql(statement, values).scalar()
+
+
 def free_slots(connection: Connection, agent_id: str, wanted: int, capacity: int) -> list[int]:
     """Return at most ``wanted`` free slots; ``capacity`` 0 is unbounded (M19).
 
@@ -123,14 +154,12 @@ def free_slots(connection: Connection, agent_id: str, wanted: int, capacity: int
     return list(connection.exec_driver_sql(_FREE_SLOTS, values).scalars())
 
 
-def eviction_candidates(
-    connection: Connection, agent_id: str, spared: Collection[int]
-) -> list[int]:
-    """Return the nodes that may give up their slot: no focus points, none of ``spared`` (M19).
+def eviction_candidates(connection: Connection, agent_id: str, kept: Collection[int]) -> list[int]:
+    """Return the nodes that may give up their slot: no focus points, none of ``kept`` (M19).
 
     In the order of their ids: the same lots draw the same victims when a network is rebuilt.
     """
-    values = {"agent": agent_id, "spared": list(spared)}
+    values = {"agent": agent_id, "kept": list(kept)}
     return list(connection.exec_driver_sql(_CANDIDATES, values).scalars())
 
 

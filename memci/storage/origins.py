@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 from uuid import UUID
@@ -11,6 +11,7 @@ from sqlalchemy import Connection
 
 from memci.domain.memory.node import NodeKind
 from memci.domain.memory.passage import Passage, details_of, passages
+from memci.storage.heirs import FOLLOWED
 
 _ORIGIN = """
 SELECT t.details->'messages', t.details, t.details->>'kind',
@@ -19,13 +20,32 @@ SELECT t.details->'messages', t.details, t.details->>'kind',
             SELECT taken::bigint FROM jsonb_array_elements_text(t.details->'messages') AS o(taken)))
   FROM trail t WHERE t.agent_id = %s AND t.node_id = %s AND t.event = 'created'
 """
-# What was made before spans were kept has none, and is held for the whole of its messages.
-_TELLS = """
-SELECT n.id FROM node n JOIN trail t ON t.agent_id = n.agent_id AND t.node_id = n.id
- WHERE n.agent_id = %(agent)s AND n.kind = 'memory' AND n.message_seqs = %(seqs)s::bigint[]
-   AND t.event = 'created'
+# What was made before spans were kept has none, and is held for the whole of its messages. Merged
+# ones are told by what stands for them now.
+_TELLS = f"""
+WITH RECURSIVE same AS (
+    SELECT id FROM node WHERE agent_id = %(agent)s AND kind = 'memory'
+       AND message_seqs = %(seqs)s::bigint[]
+     UNION ALL
+    SELECT node_id FROM node_version WHERE agent_id = %(agent)s AND reason = 'merged'
+       AND message_seqs = %(seqs)s::bigint[]),
+line AS (
+    SELECT same.id AS of, same.id FROM same
+      JOIN trail t ON t.agent_id = %(agent)s AND t.node_id = same.id AND t.event = 'created'
+     WHERE t.details->'span' IS NOT DISTINCT FROM to_jsonb(%(span)s::bigint[])
+     UNION {FOLLOWED})
+SELECT max(n.id) FROM line JOIN node n ON n.agent_id = %(agent)s AND n.id = line.id
+"""  # noqa: S608 - a constant of ours
+_FORGOTTEN_TELLING = """
+SELECT t.node_id FROM trail t
+ WHERE t.agent_id = %(agent)s AND t.event = 'created'
+   AND t.details->'messages' = to_jsonb(%(seqs)s::bigint[])
    AND t.details->'span' IS NOT DISTINCT FROM to_jsonb(%(span)s::bigint[])
- ORDER BY n.id DESC LIMIT 1
+   AND t.details->>'kind' IS DISTINCT FROM 'entity'
+   AND 'forgotten' = (SELECT o.event FROM trail o
+                       WHERE o.agent_id = t.agent_id AND o.node_id = t.node_id AND o.event <> 'used'
+                       ORDER BY o.id DESC LIMIT 1)
+ ORDER BY t.node_id
 """
 _MADE_OF = """
 SELECT node_id, details FROM trail WHERE agent_id = %s AND node_id = ANY(%s) AND event = 'created'
@@ -49,6 +69,11 @@ class Origin:
     passages: tuple[Passage, ...]
     lives: bool
     complete: bool
+
+    @property
+    def span(self) -> Sequence[int] | None:
+        """Return what tells it from others of the same messages, if anything does."""
+        return details_of(self.passages).get("span")
 
 
 def origin_of(connection: Connection, agent_id: str, node_id: int) -> Origin | None:
@@ -74,11 +99,23 @@ def passages_of(
     return {row.node_id: passages(row.details["messages"], row.details) for row in rows}
 
 
-def memory_telling(connection: Connection, agent_id: str, origin: Origin) -> int | None:
-    """Return a living memory that was made of the same."""
-    span = details_of(origin.passages).get("span")
-    values = {"agent": agent_id, "seqs": list(origin.seqs), "span": span}
-    return connection.exec_driver_sql(_TELLS, values).scalar()
+def memory_telling(
+    connection: Connection, agent_id: str, seqs: Sequence[int], span: Sequence[int] | None
+) -> int | None:
+    """Return a living memory that was made of the same, or stands for one that was."""
+    return connection.exec_driver_sql(_TELLS, _same(agent_id, seqs, span)).scalar()
+
+
+def forgotten_telling(
+    connection: Connection, agent_id: str, seqs: Sequence[int], span: Sequence[int] | None
+) -> list[int]:
+    """Return the memories that were made of the same, are forgotten and were not restored."""
+    rows = connection.exec_driver_sql(_FORGOTTEN_TELLING, _same(agent_id, seqs, span))
+    return list(rows.scalars())
+
+
+def _same(agent_id: str, seqs: Sequence[int], span: Sequence[int] | None) -> dict[str, object]:
+    return {"agent": agent_id, "seqs": list(seqs), "span": None if span is None else list(span)}
 
 
 class Restored(NamedTuple):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import re
@@ -9,7 +10,9 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
+from textwrap import indent
 from types import SimpleNamespace
+from typing import Any
 
 import httpx
 import pytest
@@ -93,9 +96,24 @@ def test_the_command_line_works_as_shown(served, tmp_path: Path):
         assert expected in done.stdout
 
 
+def python_with(word: str) -> str:
+    """The one example in Python in which a word stands."""
+    (body,) = [body for language, body in BLOCKS if language == "python" and word in body]
+    return body
+
+
+@pytest.mark.timeout(240)
+def test_asyncio_works_as_shown(served):
+    example = python_with("AsyncMemci").replace(_ANYWHERE, served.url)
+    names: dict[str, Any] = {}
+    work = f"async def main():\n{indent(example, '    ')}\n    return context"
+    exec(work, names)  # noqa: S102 - it is our own
+    assert "The hotel is paid." in str(asyncio.run(names["main"]()).messages)
+
+
 @pytest.mark.timeout(240)
 def test_python_and_curl_work_as_shown(served):
-    (python,) = [body for language, body in BLOCKS if language == "python" and "your_model" in body]
+    python = python_with("your_model")
     seen: list[object] = []
     names = {"your_model": seen.append}
     exec(python.replace(_ANYWHERE, served.url), names)  # noqa: S102 - it is our own

@@ -60,8 +60,8 @@ def told(frame: str, values: dict[str, str]) -> str:
 def retold(draw: st.DrawFn, text: str, language: Language) -> str:
     """The same text with other case, blanks, marks and fillers."""
     if language is Language.CHINESE:
-        text = draw(st.sampled_from(["", "嗯，", "请", "哦"])) + text
-        return text + draw(st.sampled_from(["", "。", "了", "啊！", "吧", "的"]))
+        text = draw(st.sampled_from(["", "嗯，", "其实", "哦"])) + text
+        return text + draw(st.sampled_from(["", "。", "啊！", "嘛", "呢", "的"]))
     text = text.replace("can't", draw(st.sampled_from(["can't", "can’t", "cannot", "can not"])))
     lead = draw(st.sampled_from(["", "Well, ", "Oh, ", "please ", "Hey, actually ", "So "]))
     end = draw(st.sampled_from(["", ".", "!", "...", ", please.", " , ok"]))
@@ -106,9 +106,9 @@ def test_any_text_can_be_compared_and_it_is_symmetrical(one, other):
 
 
 TEXTS = [
-    "the pump is broken", "The pump is broken!", "well, the old pump is broken",
-    "the fan is broken",
-    "the pump is not broken", "Anna has 2 cats", "Anna has 3 cats", "anna has 2 cats.",
+    "the pump is broken", "The pump is broken!", "well, the pump is really broken",
+    "the old pump is broken", "the fan is broken", "the pump is not broken",
+    "Anna has 2 cats", "Anna has 3 cats", "anna has 2 cats.",
     "我不抽烟", "我抽烟", "我不抽烟啊",
 ]  # fmt: skip
 

@@ -32,7 +32,7 @@ NAMES = st.sampled_from(["Grace", "Luigi", "Oslo", "小明"])
 
 # What the filter refuses, what says the same, and what contradicts one another.
 PHRASES = st.sampled_from([
-    "ok", "thanks!", "the pump is broken", "The old pump is broken!", "the fan is loud",
+    "ok", "thanks!", "the pump is broken", "The pump is really broken!", "the fan is loud",
     "I live in Paris", "I moved to Rome", "I moved to Oslo", "Actually, it's Bonn, not Paris.",
 ])  # fmt: skip
 sayings = st.tuples(

@@ -13,11 +13,16 @@ from zipfile import ZIP_DEFLATED, ZipFile
 from memci.commands import transfer
 from memci.embedded import Postgres
 from memci.shapes.archive import MANIFEST, ImportAnswer
+from memci.storage.archive.consistency import check_consistency
+from memci.storage.archive.registry import CARRIED
+from memci.storage.archive.rows import lines_of
+from memci.storage.archive.values import checked_row
 from memci.storage.session import Database
 from memci.testing import database_copy
 from tests.support.network import AgentUnderTest
 
 MIB = 1024 * 1024
+TELLING = frozenset({"lane", "trail", "replay_log"})
 
 
 class Told:
@@ -57,6 +62,16 @@ def imported(
 ) -> ImportAnswer:
     waking: Any = tokens or Told()
     return transfer.run(database, waking, agent_id, io.BytesIO(archive), max_bytes=max_bytes)
+
+
+def check_movable(database: Database, agent_id: str) -> None:
+    """Raise what an import would: of the rows together, and of those that tell the most."""
+    with database.agent_snapshot(agent_id) as connection:
+        check_consistency(connection, agent_id)
+        for entry in CARRIED:
+            told = lines_of(connection, agent_id, entry) if entry.name in TELLING else ()
+            for line in told:
+                checked_row(entry, line)
 
 
 def files_of(archive: bytes) -> dict[str, bytes]:

@@ -16,6 +16,7 @@ from memci.domain.language import language_of
 from memci.shapes.agent import ReceiptAnswer
 from memci.shapes.erasure import ErasurePreview
 from memci.smallmodel.ports import TopicSegment
+from memci.storage.erasure.tombstones import digest_of
 from memci.storage.rows import EDITION_SCHEMA
 from memci.storage.session import Database
 
@@ -53,6 +54,15 @@ class SegmentsOf:
             TopicSegment(text, tuple(each.seq for each in group), language_of(text))
             for text, group in zip(texts, groups, strict=True)
         ]
+
+
+def bury(database: Database, agent_id: str, *ids: str) -> None:
+    """Let messages be refused that never were, as after an import."""
+    with database.agent_transaction(agent_id) as connection:
+        connection.exec_driver_sql(
+            "INSERT INTO erased_message (agent_id, digest) SELECT %s, unnest(%s::bytea[])",
+            (agent_id, [digest_of(each) for each in ids]),
+        )
 
 
 def found_in_database(superuser: psycopg.Connection, *marks: str) -> list[str]:

@@ -25,21 +25,23 @@ class SimpleErasure(NamedTuple):
 class SimpleHistory(SimpleNetwork):
     restored: set[int] = field(default_factory=set)
     merged: set[int] = field(default_factory=set)
+    erased: set[int] = field(default_factory=set)
 
     # Restoring
 
     def restorable(self) -> list[int]:
         """Return the forgotten memories that were not restored, with all their messages."""
-        return [i for i in self.ever if i not in self.merged and self._may_be_restored(i)]
+        return [i for i in self.ever if self._may_be_restored(i)]
 
     def not_restorable(self) -> list[int]:
-        return [i for i in self.ever if i not in self.merged and not self._may_be_restored(i)]
+        return [i for i in self.ever if not self._may_be_restored(i)]
 
     def _may_be_restored(self, i: int) -> bool:
         was = self.ever[i]
         told = any(n.seqs == was.seqs and not n.entity for n in self.nodes.values())
         stored = all(seq in self.messages for seq in was.seqs)
-        return stored and not (i in self.nodes or was.entity or i in self.restored or told)
+        succeeded = i in self.restored | self.merged | self.erased
+        return stored and not (i in self.nodes or was.entity or succeeded or told)
 
     def restore(self, i: int) -> None:
         self.make([self.ever[i].parts], restored=True)
@@ -109,9 +111,11 @@ class SimpleHistory(SimpleNetwork):
             for i, n in self.ever.items()
             if i not in self.nodes and not set(n.seqs).isdisjoint(seqs)
         ]
+        self._name_by_others(seqs, memories, entities)
         for i in [*memories, *entities]:
             del self.nodes[i]
         going = {*memories, *entities}
+        self.erased.update(going)
         self.links = {
             (source, target): strength
             for (source, target), strength in self.links.items()
@@ -145,10 +149,24 @@ class SimpleHistory(SimpleNetwork):
             and not any(self._is_named(node.entity, by) for by in self._beside(i) - set(memories))
         ]
 
+    def _name_by_others(
+        self, seqs: Collection[int], memories: Collection[int], entities: Collection[int]
+    ) -> None:
+        """Let entities of these messages that stay be of the newest that names them."""
+        for i, node in self.nodes.items():
+            if node.entity and i not in entities and not set(seqs).isdisjoint(node.seqs):
+                beside = [self.nodes[by] for by in self._beside(i) - set(memories)]
+                telling = {seq for by in beside if not by.entity for seq in by.seqs}
+                newest = max(seq for seq in telling if self._says((seq,), node.entity))
+                node.seqs = tuple(sorted({*node.seqs, newest} - set(seqs)))
+
     def _beside(self, i: int) -> set[int]:
         """Return the living nodes that are joined with one, either way."""
         return {each for link in self.links if i in link for each in link} & self.nodes.keys() - {i}
 
     def _is_named(self, entity: str, by: int) -> bool:
-        text = self.told(self.nodes[by].seqs) if not self.nodes[by].entity else ""
+        return not self.nodes[by].entity and self._says(self.nodes[by].seqs, entity)
+
+    def _says(self, seqs: Sequence[int], entity: str) -> bool:
+        text = self.told(seqs)
         return entity in " ".join(text.casefold().split())

@@ -68,14 +68,12 @@ class SimpleNetwork:
     def make(self, origins: Sequence[tuple[int, ...]], *, restored: bool = False) -> None:
         """Make a memory of each of these sets of messages, in order, and wish for a pass (M16)."""
         self.wished += 1
-        spared = [self._last_of(self._session(parts)) for parts in origins]
-        for parts in origins:
-            keys = {self.key(name) for name in [*self._names(parts), self._stand_in(parts)]}
-            spared += [i for i, node in self.nodes.items() if node.entity in keys]
         if self.capacity:
             unbounded = copy.deepcopy(self)
             unbounded._make(origins, restored)
-            self.room = self._make_room(unbounded.last_id - self.last_id, spared)
+            joined = {i for link in unbounded.links.keys() - self.links.keys() for i in link}
+            joined.update(unbounded.focus)
+            self.room = self._make_room(unbounded.last_id - self.last_id, joined)
         self._make(origins, restored)
         self.room = math.inf
 
@@ -83,7 +81,7 @@ class SimpleNetwork:
         before: dict[str | None, int | None] = {}
         for parts in origins:
             session = self._session(parts)
-            before.setdefault(session, self._last_of(session))
+            before.setdefault(session, self._previous(parts, restored))
             names = self._names(parts)
             mentioned = names if names or self.focus else [self._stand_in(parts)]
             (self._turn_aside if restored else self._turn_to)(mentioned, parts)
@@ -119,13 +117,25 @@ class SimpleNetwork:
             1
         ]
 
+    def _previous(self, parts: tuple[int, ...], restored: bool) -> int | None:
+        """Return what comes before: of what is restored, what was said before it, not last."""
+        session, first = self._session(parts), min(parts)
+        if not restored:
+            return self._last_of(session)
+        of = [(n.seqs, i) for i, n in self.nodes.items() if not n.entity and n.session == session]
+        earlier = [
+            (seqs[-1], seqs[0], i)
+            for seqs, i in of
+            if seqs[-1] < first or (seqs[-1] == first and seqs[0] < first)
+        ]
+        return max(earlier)[2] if earlier else None
+
     def mention(self, name: str) -> bool:
         """Bring an entity into the focus; False: nothing can enter it."""
         if not self.focus_limit:
             return False
         new = self.key(name) not in {node.entity for node in self.nodes.values()}
-        spared = [i for i, node in self.nodes.items() if node.entity == self.key(name)]
-        self.room = self._make_room(int(new), spared)
+        self.room = self._make_room(int(new), ())
         entered = not new or self.room >= 1
         if entered:
             self._turn_to([name], ())
@@ -200,13 +210,21 @@ class SimpleNetwork:
         self.room -= there_is
         return there_is
 
-    def _make_room(self, wanted: int, spared: Collection[int | None]) -> float:
-        """Let the least important give up their slots, as many as are missing; return the room."""
+    def _make_room(self, wanted: int, joined: Collection[int]) -> float:
+        """Let the least important give up their slots, as many as are missing; return the room.
+
+        Never a focus point nor an entity that is talked about now. What the new ones are to be
+        joined with goes last.
+        """
         if not self.capacity:
             return math.inf
         free = self.capacity - len(self.nodes)
-        may_go = [i for i in self.nodes if i not in spared and i not in self.focus]
-        may_go.sort(key=lambda i: (self.importance(i), i))
+        may_go = [
+            i
+            for i, node in self.nodes.items()
+            if i not in self.focus and not (i in joined and node.entity)
+        ]
+        may_go.sort(key=lambda i: (i in joined, self.importance(i), i))
         victims = may_go[: max(0, wanted - free)]
         for i in victims:
             self._forget(i)

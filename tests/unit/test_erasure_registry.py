@@ -30,7 +30,8 @@ def test_every_statement_is_bound_to_the_agent():
             assert "agent_id = %(agent)s" in statement
             values = set(re.findall(r"%\((\w+)\)s", statement))
             assert values <= {
-                "agent", "seqs", "nodes", "gone", "again", "names", "session", "said",
+                "agent", "seqs", "nodes", "gone", "again", "names", "named", "named_by", "session",
+                "said",
             }  # fmt: skip
 
 

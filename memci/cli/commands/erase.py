@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from memci.cli.options import AgentOption, JsonOption
-from memci.errors import InvalidInputError, MemciError
+from memci.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from memci.client import Agent
@@ -32,7 +31,7 @@ def erase(
         typer.Option(metavar="WORDS", help="Messages in which all of these words stand."),
     ] = None,
     most: Annotated[
-        int, typer.Option("-k", min=1, max=200, help="Of a query, the newest so many.")
+        int, typer.Option("--k", "-k", min=1, max=200, help="Of a query, the newest so many.")
     ] = 20,
     everything: Annotated[
         bool, typer.Option("--all", help="The agent with all that it holds.")
@@ -102,12 +101,9 @@ def _erase_agent(memory: Agent, agent: str, *, preview: bool, yes: bool, as_json
 
 
 def _confirm(question: str, *, yes: bool) -> None:
-    if yes:
-        return
-    if not sys.stdin.isatty():
-        raise InvalidInputError("nobody is here to be asked: say --yes to erase it")
-    if not typer.confirm(question, err=True):
-        raise MemciError("nothing was erased")
+    from memci.cli.asking import confirm
+
+    confirm(question, yes=yes, to="erase it", refused="nothing was erased")
 
 
 def _print_preview(found: ErasurePreview) -> None:

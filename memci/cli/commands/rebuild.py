@@ -11,12 +11,14 @@ from memci.errors import InvalidInputError, MemciError, NotFoundError
 
 if TYPE_CHECKING:
     from memci.client import Agent
-    from memci.shapes.edition import EditionAnswer
+    from memci.shapes.edition import ComparisonAnswer, EditionAnswer
 
+# Memories that a switch leaves out are listed, as many as a comparison tells of at most.
+_LISTED = 100
 _OPEN = frozenset({"building", "ready", "switching"})
 
 
-def rebuild(
+def rebuild(  # noqa: PLR0913 - each is an argument or option of the command
     *,
     agent: Annotated[str, typer.Argument(metavar="AGENT", help="Whose memory.")],
     up_to: Annotated[
@@ -38,6 +40,7 @@ def rebuild(
         typer.Option("--switch", help="Let it, made and looked at, take the current one's place."),
     ] = False,
     drop: Annotated[bool, typer.Option("--drop", help="Delete it.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     wait: WaitOption = False,
     timeout: TimeoutOption = 3_600.0,
     as_json: JsonOption = False,
@@ -47,6 +50,7 @@ def rebuild(
     It is made of the agent's messages, by the creations and passes that have made the current one.
     Begins it, or says how far the one is that is there. --compare waits until it is made. --switch
     and --drop begin none: they are for one that is there, and --switch for one that is ready.
+    Of one that was made --up-to a message, --switch says what is not in it, and asks.
     """
     from memci.cli.connection import agent_of
     from memci.cli.output import print_json
@@ -64,8 +68,7 @@ def rebuild(
         if drop:
             rebuilt = memory.drop_rebuilt()
         elif switch:
-            memory.switch_rebuilt()
-            rebuilt = _waited(memory, timeout)
+            rebuilt = _switched(memory, agent, timeout, yes=yes, as_json=as_json)
         else:
             rebuilt = _there(memory, up_to)
             if wait:
@@ -87,6 +90,49 @@ def _there(memory: Agent, up_to: int | None) -> EditionAnswer:
     if up_to is not None and up_to != rebuilt.up_to_seq:
         raise InvalidInputError("there is a rebuilt network already: --drop it first")
     return rebuilt
+
+
+def _switched(
+    memory: Agent, agent: str, timeout_s: float, *, yes: bool, as_json: bool
+) -> EditionAnswer:
+    """Switch; what a network up to a message leaves out does not come back by itself."""
+    from memci.cli.asking import confirm
+    from memci.cli.comparison import print_left_out
+    from memci.cli.output import hint
+
+    lost = _left_out(memory)
+    if lost is not None:
+        if not as_json:
+            print_left_out(lost, memory.about().messages)
+        if not yes:
+            hint(f"`memci export {agent}` keeps a copy of all that is there")
+        confirm(
+            "Switch to it, and let them go?", yes=yes, to="switch to it",
+            refused="nothing was switched",
+        )  # fmt: skip
+    memory.switch_rebuilt()
+    switched = _waited(memory, timeout_s)
+    if lost is not None:
+        hint(
+            f"`memci restore ID --agent {agent}` makes one of them anew, by the number of its node "
+            "above: its messages are there still. A rebuild does not bring them back"
+        )
+    return switched
+
+
+def _left_out(memory: Agent) -> ComparisonAnswer | None:
+    """Return what a switch would let go of: None where it is nothing, or not to be asked about.
+
+    One that is not ready will be refused, and one that is being switched to was asked about.
+    """
+    try:
+        rebuilt = memory.rebuilt()
+    except NotFoundError:  # the switch says so in its own words
+        return None
+    if rebuilt.up_to_seq is None or rebuilt.state.value != "ready":
+        return None
+    found = memory.compare_rebuilt(limit=_LISTED)
+    return found if found.only_current else None
 
 
 def _waited(memory: Agent, timeout_s: float) -> EditionAnswer:

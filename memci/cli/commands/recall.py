@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from memci.cli.options import AgentOption, AsOfOption, JsonOption
+from memci.cli.options import AgentOption, AsOfOption, JsonOption, UserOption
 from memci.domain.language import Language, language_of
 from memci.domain.memory.recall import Miss
 from memci.domain.memory.recall_text import forgotten_entry
@@ -18,16 +18,24 @@ if TYPE_CHECKING:
     from memci.shapes.read import RecallAnswer
 
 
-def recall(
+_DEEPEST = 10
+
+
+def recall(  # noqa: PLR0913 - each is an argument or option of the command
     *,
     keywords: Annotated[list[str], typer.Argument(help="Words or phrases to look for.")],
     agent: AgentOption,
     relation: Annotated[
         list[str] | None, typer.Option(help="Follow only links of this name (may be repeated).")
     ] = None,
-    depth: Annotated[int | None, typer.Option(min=0, max=10, help="Layers out.")] = None,
+    depth: Annotated[int | None, typer.Option(min=0, max=_DEEPEST, help="Layers out.")] = None,
     limit: Annotated[int, typer.Option(min=1, max=1000, help="Memories at most.")] = 20,
     budget: Annotated[int | None, typer.Option(min=1, help="Tokens at most.")] = None,
+    session: Annotated[
+        str | None,
+        typer.Option(metavar="ID", help="Also its short-term memories, and of no other session."),
+    ] = None,
+    user: UserOption = None,
     as_of: AsOfOption = None,
     text: Annotated[bool, typer.Option("--text", help="Print what a model would see.")] = False,
     as_json: JsonOption = False,
@@ -37,7 +45,7 @@ def recall(
     from memci.cli.output import counted, hint, print_json, say
 
     options: dict[str, Any] = {"relations": relation or [], "depth": depth, "limit": limit}
-    options["as_of"] = as_of
+    options |= {"session_id": session, "user_id": user, "as_of": as_of}
     shown = {**options, "budget_tokens": budget}
     with agent_of(agent) as memory:
         if text:
@@ -53,16 +61,33 @@ def recall(
             print_json(found)
             return
         language = language_of(" ".join(keywords))
-        if found.memories or found.forgotten:
-            print_recall(found, language=language)
-        elif found.miss is None and budget is not None:
-            whole = memory.recall(keywords, **options)
-            print_recall(found, cut_away(whole, budget))
-        elif found.miss is Miss.OUT_OF_REACH:
+        if found.miss is Miss.OUT_OF_REACH:  # also where forgotten ones are told of beside it
             within = _default_depth(memory) if depth is None else depth
             print_recall(found, out_of_reach(within, relation or [], language))
+            hint(next_steps(agent, within, keywords, relation or []))
+        elif found.miss is None and budget is not None and not (found.memories or found.forgotten):
+            whole = memory.recall(keywords, **options)
+            print_recall(found, cut_away(whole, budget))
         else:
             print_recall(found, language=language)
+            lost = [each.node_id for each in found.forgotten if each.restorable] + found.knew
+            if lost:
+                hint(f"`memci restore {lost[0]} --agent {agent}` brings it back{_others(lost[1:])}")
+
+
+def _others(nodes: Sequence[int]) -> str:
+    return f"; so it does {', '.join(map(str, nodes))}" if nodes else ""
+
+
+def next_steps(agent: str, depth: int, keywords: Sequence[str], relations: Sequence[str]) -> str:
+    """Say how to get at what is out of reach; ways that always lead somewhere come last."""
+    ways = ["without --relation"] if relations else []
+    ways += [f"--depth {min(depth + 2, _DEEPEST)}"] if depth < _DEEPEST else []
+    ways += [
+        f"`memci focus NAME --agent {agent}`, which brings what it is about near",
+        f'`memci search "{" ".join(keywords)}" --agent {agent}`, which looks everywhere',
+    ]
+    return f"try {', or '.join(ways)}"
 
 
 def _default_depth(memory: Agent) -> int:
@@ -78,13 +103,17 @@ def print_recall(
     """
     from memci.cli.output import cell, hint_pending, say
 
-    for each in found.memories:
+    for place, each in enumerate(found.memories):
+        if place:
+            say()
         say(each.content)
         said = f"said {cell(each.said_at)} · " if each.said_at else ""
         if each.superseded_by is not None:
             said += f"until {cell(each.superseded_at)}, now {each.superseded_by} · "
         say(f"    {said}layer {each.layer} · importance {each.importance:.2f}", style="dim")
-    for gone in found.forgotten:
+    for place, gone in enumerate(found.forgotten, start=len(found.memories)):
+        if place:
+            say()
         say(forgotten_entry(gone.relation, gone.hint), style="yellow")
         if gone.forgotten_at is not None:
             say(f"    forgotten {cell(gone.forgotten_at)}", style="dim")

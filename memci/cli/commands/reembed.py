@@ -17,29 +17,39 @@ def reembed(
     status: Annotated[
         bool, typer.Option("--status", help="Only tell how far it is; changes nothing.")
     ] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Ask every agent, also when it is in use already.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Have all vectors made anew, by the embedder that is set.
+
+    Where it is the one in use, nothing is begun.
 
     Works on the database itself, since workers with another embedder than the database's do not
     start. The workers do the rest, agent by agent; reads go on meanwhile.
     """
     from memci.cli.database import opened_database
-    from memci.cli.output import print_json, say
+    from memci.cli.output import hint, print_json, say
     from memci.cli.settings import read_settings
     from memci.commands import reembed as command
     from memci.smallmodel.registry import build_small_models
 
     settings = read_settings()
-    asked = None
+    asked, unchanged = None, False
     with opened_database(settings) as database:
         if not status:
-            asked = command.run(database, build_small_models(settings).embedder)
+            embedder = build_small_models(settings).embedder
+            unchanged = command.is_in_use(database, embedder)
+            asked = 0 if unchanged and not force else command.run(database, embedder)
         progress = command.progress(database)
     if as_json:
         print_json(_as_json(progress, asked))
         return
     say(_in_words(progress))
+    if unchanged and not force:
+        say("nothing was begun: the embedder that is set (MEMCI_EMBEDDER) is the one in use")
+        hint("--force asks every agent all the same, such as after a reembed that was cut short")
     if asked:
         say("start the workers, if they are not running: they do the work")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections import Counter
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 _STDIN = "-"
 _MOST_TOLD = 5
+# What others call the time at which something was said.
+_TIMES = frozenset({"said_at", "sent_at", "time", "date", "datetime", "ts", "timestamp_ms"})
 
 
 def remember(
@@ -76,11 +78,12 @@ def remember(
 
 def _read(file: str, file_format: FileFormat | None) -> Parsed:
     from memci.cli.formats.read import decode, parse
+    from memci.client.files import unreadable
 
     try:
         content = sys.stdin.buffer.read() if file == _STDIN else Path(file).read_bytes()
     except OSError as error:
-        raise InvalidInputError(f"{file}: {error.strerror}") from None
+        raise InvalidInputError(unreadable(file, error)) from None
     name = "standard input" if file == _STDIN else file
     try:
         return parse(decode(content), file_format)
@@ -139,7 +142,9 @@ def _print(
         say("memories are made")
     for job_id in () if waited else sent.job_ids:
         say(f"job {job_id}", style="dim")
-    _print_ignored(parsed.ignored, hint)
+    _print_ignored(parsed, hint)
+    if told := told_future(parsed, datetime.now(UTC)):
+        hint(told)
     erased = set(sent.erased)
     places = [
         place
@@ -160,7 +165,36 @@ def _known(duplicates: int) -> str:
     return f", {duplicates} {were} there already" if duplicates else ""
 
 
-def _print_ignored(ignored: Counter[str], hint: Any) -> None:
-    if ignored:
-        named = ", ".join(f"{name} ({count})" for name, count in ignored.most_common(5))
+def _print_ignored(parsed: Parsed, hint: Any) -> None:
+    if parsed.ignored:
+        named = ", ".join(f"{name} ({count})" for name, count in parsed.ignored.most_common(5))
         hint(f"left out, memci has no use for it: {named}")
+    if told := told_times(parsed):
+        hint(told)
+
+
+def told_times(parsed: Parsed) -> str | None:
+    """Say where a time belongs, if there was one under another name and none in its place."""
+    others = sorted(parsed.ignored.keys() & _TIMES)
+    if not others or all("timestamp" in message for message in parsed.messages):
+        return None
+    return (
+        f"when something was said is read from `timestamp` (ISO 8601 or an epoch number), not from "
+        f"{', '.join(others)}: without it, it was said when it is stored"
+    )
+
+
+def told_future(parsed: Parsed, now: datetime) -> str | None:
+    """Say which messages were said more than a day after ``now``, if any."""
+    from memci.cli.output import counted
+
+    late = [
+        f"{place} ({message['timestamp']})"
+        for message, place in zip(parsed.messages, parsed.places, strict=True)
+        if "timestamp" in message
+        and datetime.fromisoformat(message["timestamp"]) > now + timedelta(days=1)
+    ]
+    if not late:
+        return None
+    are = "is" if len(late) == 1 else "are"
+    return f"{counted(len(late), 'message')} {are} of the future: {_told(late)}"

@@ -28,6 +28,10 @@ def restore(
 
     with agent_of(agent) as memory:
         answer = memory.restore(node)
+        if answer.restored_as is not None:
+            before = f"restored before, as node {answer.restored_as}; nothing was done"
+            print_json(answer) if as_json else say(before)
+            return
         if wait and (still := why_still(memory)):
             raise MemciError(f"asked for, but not waiting: {still}")
         job = memory.wait(answer.job_id, timeout_s=timeout) if wait else None

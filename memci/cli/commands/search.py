@@ -17,7 +17,9 @@ def search(
     *,
     query: Annotated[str, typer.Argument(help="What to look for, in any words.")],
     agent: AgentOption,
-    k: Annotated[int | None, typer.Option(min=1, max=200, help="Hits at most.")] = None,
+    k: Annotated[
+        int | None, typer.Option("--k", "-k", min=1, max=200, help="Hits at most.")
+    ] = None,
     source: Annotated[
         list[Source] | None, typer.Option(help="Where (may be repeated; default: everywhere).")
     ] = None,

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isfinite
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from memci.cli.options import AgentOption, JsonOption
+from memci.domain.memory.parameters import RANGES, range_of
 from memci.errors import InvalidInputError, NotFoundError
 
 if TYPE_CHECKING:
@@ -71,9 +73,13 @@ def _parsed(text: str) -> tuple[str, bool | float | str]:
         return name, _BOOLEANS[value]
     for kind in (int, float):
         try:
-            return name, kind(value)
+            number = kind(value)
         except ValueError:
             continue
+        if not isfinite(number):  # no JSON holds one
+            known = range_of(name) if name in RANGES else "expected a number"
+            raise InvalidInputError(f"{known}, not {value}", field=name)
+        return name, number
     return name, value
 
 

@@ -81,7 +81,10 @@ def _deeds(latest: PassAnswer) -> str:
 def _table(sight: Sight, memories: list[NetworkNode]) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold", expand=False)
     table.add_column("memory", justify="right", no_wrap=True)
-    table.add_column("importance", no_wrap=True)
+    # A full bar is the most important one that is shown; below 1 content fades, so no less than 1.
+    most = max((node.importance for node in memories), default=1.0)
+    full = max(1.0, most)
+    table.add_column(f"importance of {full:.2f}", no_wrap=True)
     table.add_column("length", no_wrap=True)
     table.add_column("", no_wrap=True)
     # Only the words give way when the terminal is narrow.
@@ -92,7 +95,7 @@ def _table(sight: Sight, memories: list[NetworkNode]) -> Table:
             Text(f"#{node.id}", style="dim"),
             Text.assemble(
                 (
-                    bar(node.importance, _IMPORTANCE_CELLS),
+                    bar(node.importance / full, _IMPORTANCE_CELLS),
                     "green" if node.importance >= 1 else "yellow",
                 ),
                 f" {node.importance:.2f}",
@@ -113,7 +116,7 @@ def _told(gone: Gone) -> Text:
     about = printable(shortened(gone.about or "", _WORDS))
     return _line(
         Text.assemble(
-            (f"[forgotten] #{gone.id} {when}{why}", "yellow"), (f": {about}" if about else "", "")
+            (f"[{gone.fate}] #{gone.id} {when}{why}", "yellow"), (f": {about}" if about else "", "")
         )
     )
 

@@ -9,15 +9,26 @@ from collections.abc import Sequence
 from io import BytesIO
 from typing import Any
 
+import numpy as np
 from matplotlib import colormaps, rc_context
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import MaxNLocator, NullLocator
+from numpy.typing import NDArray
 
 from memci.cli.network.fonts import Fonts
-from memci.cli.network.series import last_seen, medians, shares_of, sights_in, switches_in
+from memci.cli.network.series import (
+    end_of,
+    gone_in,
+    last_seen,
+    medians,
+    shares_of,
+    sights_in,
+    switches_in,
+    ticks_up_to,
+)
 from memci.cli.output import shortened
 from memci.shapes.network import FadingAnswer, FadingMemory
 
@@ -27,11 +38,12 @@ _DPI = 140
 _NAMED = 12
 _NAME = 28
 _MEDIAN = "median, forgotten ones as 0"
-_COLORS = colormaps["viridis"]
+_COLORS = colormaps["turbo"]
+# Steps of the golden ratio never come near where one of the last few went.
+_HUE_STEP = (5**0.5 - 1) / 2
 _BAND, _BOLD, _GONE, _COUNT = "tab:blue", "black", "tab:red", "tab:orange"
 _SWITCH = "tab:purple"
-# Of importance: below 1 it is told by quarters.
-_TICKS = (0, 0.25, 0.5, 0.75, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 10_000)
+_SWITCHED = "switched to a rebuilt network: only its memories are drawn"
 
 
 def plot(fading: FadingAnswer, suffix: str) -> bytes:
@@ -60,11 +72,11 @@ def plot(fading: FadingAnswer, suffix: str) -> bytes:
 
 
 def _title(fading: FadingAnswer) -> str:
-    gone = sum(each.forgotten for each in fading.memories)
     count = len(fading.memories)
     drawn = f"{count} of {count + fading.left_out}" if fading.left_out else f"{count}"
     first, last = fading.passes[0].number, fading.passes[-1].number
-    title = f"{fading.agent_id}: {drawn} memories, {gone} forgotten, passes {first} to {last}"
+    gone = "".join(f", {count} {fate}" for fate, count in gone_in(fading).items())
+    title = f"{fading.agent_id}: {drawn} memories{gone}, passes {first} to {last}"
     rebuilt = switches_in(fading)
     return f"{title}, rebuilt after pass {rebuilt[-1]}" if rebuilt else title
 
@@ -110,20 +122,19 @@ def _draw_strengths(axes: Axes, fading: FadingAnswer) -> None:
 def _draw_importances(axes: Axes, fading: FadingAnswer) -> None:
     _draw_lines(axes, fading, [each.importances for each in fading.memories])
     axes.axhline(1, color=_GONE, linestyle="--", linewidth=1)
-    # What lies below 1 fades: that is where to look closely.
-    axes.set_yscale("symlog", linthresh=1, linscale=1.5)
-    highest = max(axes.get_ylim()[1], 1.5)
-    axes.set_yticks([each for each in _TICKS if each <= highest])
-    axes.set_ylim(0, highest)
+    # What lies below 1 fades: that is where to look closely. Roots make room there without a kink.
+    axes.set_yscale("function", functions=(_root, np.square))
+    drawn = (each or 0.0 for memory in fading.memories for each in memory.importances)
+    ticks = ticks_up_to(max([1.0, *drawn]))
+    axes.set_yticks(ticks)
+    axes.yaxis.set_minor_locator(NullLocator())
+    axes.set_ylim(0, ticks[-1])
     axes.yaxis.set_major_formatter("{x:g}")
-    axes.set_ylabel("importance")
-    _explain(
-        axes,
-        [
-            Line2D([], [], color=_BOLD, linewidth=2, label=_MEDIAN),
-            Line2D([], [], color=_GONE, linestyle="--", label="below it content fades"),
-        ],
-    )
+    axes.set_ylabel("importance (square-root scale)")
+    fades = Line2D([], [], color=_GONE, linestyle="--", label="below it content fades")
+    switched = Line2D([], [], color=_SWITCH, linestyle="-.", label=_SWITCHED)
+    median = Line2D([], [], color=_BOLD, linewidth=2, label=_MEDIAN)
+    _explain(axes, [median, fades, *([switched] if switches_in(fading) else [])])
 
 
 def _draw_lengths(axes: Axes, fading: FadingAnswer, fonts: Fonts) -> None:
@@ -131,18 +142,18 @@ def _draw_lengths(axes: Axes, fading: FadingAnswer, fonts: Fonts) -> None:
     _draw_lines(axes, fading, shares)
     numbers = [each.number for each in fading.passes]
     ends = [
-        (numbers[last_seen(seen)], seen[last_seen(seen)] or 0.0)
+        (end_of(numbers, seen), seen[last_seen(seen)] or 0.0)
         for memory, seen in zip(fading.memories, shares, strict=True)
         if memory.forgotten
     ]
     axes.plot([x for x, _ in ends], [y for _, y in ends], "x", color=_GONE, markersize=5)
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     axes.set(xlabel="pass", ylabel="length, share of the original", ylim=(0, 1.05))
     axes.yaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
     forgotten = Line2D([], [], color=_GONE, marker="x", linestyle="", label="forgotten")
     _explain(axes, [Line2D([], [], color=_BOLD, linewidth=2, label=_MEDIAN), forgotten])
     if len(fading.memories) <= _NAMED:
-        _name_lines(axes, fading, shares, fonts)
+        _name_lines(axes, fading, fonts)
 
 
 def _explain(axes: Axes, handles: Sequence[Artist]) -> None:
@@ -154,14 +165,21 @@ def _explain(axes: Axes, handles: Sequence[Artist]) -> None:
 
 
 def _draw_lines(axes: Axes, fading: FadingAnswer, lines: Sequence[Sequence[float | None]]) -> None:
-    """Draw a faint line for each memory, early ones dark, and their median."""
+    """Draw a faint line for each memory, and their median.
+
+    One that was forgotten is drawn up to the pass that forgot it, as long as it was before.
+    """
     numbers = [each.number for each in fading.passes]
     many = len(lines) > _NAMED
     for place, line in enumerate(lines):
+        seen = [float("nan") if each is None else each for each in line]
+        last = last_seen(line)
+        if fading.memories[place].forgotten and last + 1 < len(seen):
+            seen[last + 1] = seen[last]
         axes.plot(
             numbers,
-            [float("nan") if each is None else each for each in line],
-            color=_color(place, len(lines)),
+            seen,
+            color=_color(place),
             alpha=max(0.2, min(0.9, 25 / len(lines))),
             linewidth=0.8 if many else 1.4,
             # A memory that was seen once only is a point.
@@ -172,11 +190,9 @@ def _draw_lines(axes: Axes, fading: FadingAnswer, lines: Sequence[Sequence[float
         axes.plot(numbers, medians(lines), color=_BOLD, linewidth=2)
 
 
-def _name_lines(
-    axes: Axes, fading: FadingAnswer, shares: Sequence[Sequence[float | None]], fonts: Fonts
-) -> None:
+def _name_lines(axes: Axes, fading: FadingAnswer, fonts: Fonts) -> None:
     handles = [
-        Line2D([], [], color=_color(place, len(shares)), label=_name(memory, fonts))
+        Line2D([], [], color=_color(place), label=_name(memory, fonts))
         for place, memory in enumerate(fading.memories)
     ]
     axes.figure.legend(handles=handles, loc="outside lower center", fontsize="small", ncols=3)
@@ -185,10 +201,14 @@ def _name_lines(
 def _name(memory: FadingMemory, fonts: Fonts) -> str:
     """Return id and phrase; the id alone where the phrase would become boxes."""
     if memory.phrase is None:
-        return f"#{memory.id} (forgotten)"
+        return f"#{memory.id} ({memory.gone or 'gone'})"
     phrase = shortened(memory.phrase, _NAME)
     return f"#{memory.id} {phrase}" if fonts.can_draw(phrase) else f"#{memory.id}"
 
 
-def _color(place: int, count: int) -> tuple[float, float, float, float]:
-    return _COLORS(0.92 * place / max(1, count - 1))
+def _color(place: int) -> tuple[float, float, float, float]:
+    return _COLORS(0.05 + 0.9 * (place * _HUE_STEP % 1))
+
+
+def _root(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.sqrt(np.maximum(values, 0))

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 
 from memci.client import Agent
 from memci.errors import NotFoundError
-from memci.shapes.agent import AgentAnswer
-from memci.shapes.network import NetworkAnswer, NetworkNode, PassAnswer
+from memci.shapes.agent import AgentAnswer, TrailEvent
+from memci.shapes.network import Fate, NetworkAnswer, NetworkNode, PassAnswer
 
-# How many passes ago something may have been forgotten and still be news.
+# How many passes ago something may have gone and still be news.
 NEWS = 10
 # Nodes of a network that are looked at: more than any terminal has lines.
 _NODES = 500
@@ -17,12 +17,13 @@ _NODES = 500
 
 @dataclass(frozen=True)
 class Gone:
-    """A memory that was forgotten lately, and what is still known of it."""
+    """A memory that was forgotten, merged or erased lately, and what is still known of it."""
 
     id: int
     about: str | None
     pass_number: int | None
     reason: str
+    fate: Fate = Fate.FORGOTTEN
 
 
 @dataclass(frozen=True)
@@ -78,18 +79,34 @@ class Watcher:
 
     def _gone(self, network: NetworkAnswer, past: list[NetworkAnswer]) -> list[Gone]:
         hints = {link.target: link.hint for link in network.links if link.dangling}
-        nodes = {node.id: node for each in past for node in each.nodes if node.forgotten}
+        nodes = {node.id: node for each in past for node in each.nodes if _is_news(node)}
         gone = [self._tell(node, hints.get(node.id)) for node in nodes.values()]
         return sorted(gone, key=lambda each: (each.pass_number or 0, each.id), reverse=True)
 
     def _tell(self, node: NetworkNode, hint: str | None) -> Gone:
         event = node.last_event
+        if node.gone is Fate.ERASED:  # what was seen of it before is not shown again (M25)
+            self._phrases.pop(node.id, None)
         return Gone(
             id=node.id,
             about=self._phrases.get(node.id) or hint,
             pass_number=event.pass_number if event else None,
-            reason=str(event.details.get("reason", event.event)) if event else "",
+            reason=_why(event) if event else "",
+            fate=node.gone or Fate.FORGOTTEN,
         )
+
+
+def _is_news(node: NetworkNode) -> bool:
+    """Tell whether a node is gone, and not only with the network that it was in."""
+    return node.gone is not None and node.gone is not Fate.SWITCHED
+
+
+def _why(event: TrailEvent) -> str:
+    """Return why a node was forgotten, or which one stands for it."""
+    for name in ("into", "as"):
+        if name in event.details:
+            return f"{name} #{event.details[name]}"
+    return str(event.details.get("reason", ""))
 
 
 def _news(about: AgentAnswer) -> AgentAnswer:

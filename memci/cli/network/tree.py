@@ -9,6 +9,7 @@ from rich.text import Text
 
 from memci.cli.network.forest import Branch, forest_of
 from memci.cli.output import bar, cell, console, counted, hint, printable, shortened
+from memci.domain.memory.scan import Forgetting
 from memci.shapes.network import NetworkAnswer, NetworkLink, NetworkNode
 
 _BAR_CELLS = 6
@@ -56,7 +57,19 @@ def name_of(node: NetworkNode) -> str:
     if node.phrase is not None:
         return printable(shortened(node.phrase, _PHRASE))
     event = node.last_event
-    return f"({printable(event.event)} in pass {event.pass_number})" if event else "(gone)"
+    if event is None:
+        return "(gone)"
+    what = what_ended(node)
+    return f"({printable(what)} in pass {event.pass_number})"
+
+
+def what_ended(node: NetworkNode) -> str:
+    """Return what became of a node that is gone; a network that was switched forgot nothing."""
+    event = node.last_event
+    if event is None:
+        return "gone"
+    switched = event.details.get("reason") == Forgetting.SWITCHED
+    return str(Forgetting.SWITCHED) if switched else event.event
 
 
 def _print_branch(screen: Console, root: Branch) -> None:
@@ -110,7 +123,7 @@ def _strength(strength: float, arrow: str, relation: str) -> Sequence[tuple[str,
 
 
 def _told(node: NetworkNode) -> Sequence[tuple[str, str]]:
-    style = _FOCUS if node.focus else _GONE if node.forgotten else _PLAIN
+    style = _FOCUS if node.focus else _GONE if node.gone else _PLAIN
     share = node.length / max(1, node.original_length)
     length = f", {share:.0%} of {node.original_length}" if node.kind == "memory" else ""
     # Words come last: they are what a narrow terminal cuts.

@@ -14,7 +14,7 @@ from memci.domain.memory.node import NodeType
 from memci.domain.memory.passage import Passage, details_of
 from memci.domain.memory.sameness import Reading, read, says, tells_the_same
 
-# Below it nobody looks at the texts. A longer telling of the same thing lies above it.
+# Below it nobody looks at the texts. The same thing said with more stress lies above it.
 ALIKE_COSINE = 0.8
 _MOST_KEYWORDS = 12
 
@@ -101,7 +101,7 @@ class Merge:
 def merged(group: Sequence[ShortMemory], new_id: int) -> tuple[ShortMemory, int]:
     """Return the one memory that stands for a group, and whose text it has.
 
-    The one that says most says all that the others say (``same``); of equals it is the earliest.
+    All say the same (``same``): the text is that with most stress; of equals it is the earliest.
     """
     teller = min(group, key=lambda each: (-says(each.content), each.id))
     keywords = [*teller.keywords, *(word for each in group for word in each.keywords)]

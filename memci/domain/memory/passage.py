@@ -46,6 +46,11 @@ def passages(messages: Iterable[int], details: Mapping[str, Any]) -> tuple[Passa
     return (Passage.of(messages, details),)
 
 
+def place_of(made_of: Iterable[Passage]) -> tuple[int, int]:
+    """Return where a memory begins: in which message, and how far in it (``Span.start``)."""
+    return min((each.seqs[0], each.span.start if each.span else 0) for each in made_of)
+
+
 def details_of(made_of: Iterable[Passage]) -> dict[str, Any]:
     """Return what ``passages`` reads beside the messages, without what is empty.
 

@@ -10,6 +10,7 @@ import unicodedata
 from collections.abc import Collection
 
 from memci.domain.memory import everyday
+from memci.domain.memory.service_talk import without_service
 
 _POLITE_CHINESE = re.compile(
     "[嗨喂谢嗯哦喔噢哎唉诶欸哈呵嘿嘻哇赞行]|[你您]好|好[的呀啊吧嘞哒哦滴]|[早午晚]安|[早上中午下晚]好|再见|拜拜|"
@@ -91,8 +92,10 @@ def is_trivial(text: str, min_length: int, speakers: Collection[str] = ()) -> bo
     ``speakers``: names of those who talk with each other, whom courtesy may call by name.
     """
     bare = _CALLED.sub(lambda match: match[0].rpartition(" ")[0], text)
-    told = telling_words(_GREETING.sub("", bare))
-    if _is_polite(bare):
+    straight = bare.replace("’", "'")
+    left = without_service(straight)
+    told = telling_words(_GREETING.sub("", left))
+    if _is_polite(bare) or left != straight:
         called = {word for name in speakers for word in words_of(name)}
         return called.issuperset(set(told) - everyday.COURTEOUS)
     return not told and len(text.strip()) < min_length
@@ -118,6 +121,9 @@ def _is_question(clause: str) -> bool:
     if not _ASKS.search(clause):
         return False
     bare = " ".join(_CALLED.sub("", clause).replace("’", "'").strip(" \t?!.,。？！，…").split())
+    left = without_service(bare)
+    if left != bare and not telling_words(left):
+        return False
     polite = (_GREETING, _ECHO, _POLITE_QUESTION_CHINESE)
     return bool(bare) and not any(pattern.fullmatch(bare) for pattern in polite)
 

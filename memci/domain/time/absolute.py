@@ -7,8 +7,10 @@ from dataclasses import replace
 from datetime import date
 
 from memci.domain.time import spans
+from memci.domain.time.doubts import told_otherwise
 from memci.domain.time.mention import Granularity, Reading
 from memci.domain.time.rule import Rule
+from memci.domain.time.surroundings import sentence_around
 
 MONTHS = (
     "january", "february", "march", "april", "may", "june",
@@ -19,8 +21,10 @@ MONTH = (
     r"|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\b(?:\.(?=,?\s*\d))?"
 )
 MONTH_WORDS = tuple(month[:3] for month in MONTHS)
-# A date without its year is certain only this near: "on July 20", said on 9 July.
+# A date without its year is certain only this near: "on July 20", said on 9 July; and within a
+# quarter where nothing told beside it speaks for another year, which is three times as far.
 _NEAR_DAYS = 31
+_QUARTER = 92
 
 _DAY = r"(?<![\w.,/:$€£–—-])\d{1,2}(?:st|nd|rd|th)?"
 _YEAR = r"(?:,?\s+(?:of\s+)?|,)(?P<year>\d{4})(?!\d)"
@@ -47,11 +51,14 @@ def _date(match: re.Match[str], said: date) -> Reading | None:
     month = int(number) if number.isdecimal() else month_number(number)
     if year is not None:
         return _whole(spans.day(date(int(year), month, _number(match["d"])), 0))
-    return nearest(said, month, _number(match["d"]))
+    return nearest(said, month, _number(match["d"]), sentence_around(match.string, *match.span()))
 
 
-def nearest(said: date, month: int, day: int) -> Reading | None:
-    """Return the day of that month and day that is nearest; certain only when it is near."""
+def nearest(said: date, month: int, day: int, sentence: str) -> Reading | None:
+    """Return the day of that month and day that is nearest; certain only when it is near.
+
+    ``sentence``: what it is told in, in lower case.
+    """
     dates = [
         date(year, month, day)
         for year in range(max(1, said.year - 4), min(9999, said.year + 4) + 1)
@@ -60,7 +67,11 @@ def nearest(said: date, month: int, day: int) -> Reading | None:
     if not dates:
         return None
     found = min(dates, key=lambda each: abs(each - said))
-    return replace(spans.day(found, 0), certain=abs((found - said).days) <= _NEAR_DAYS)
+    far = abs((found - said).days)
+    sure = far <= _NEAR_DAYS or (
+        far <= _QUARTER and not told_otherwise(sentence, ahead=found > said)
+    )
+    return replace(spans.day(found, 0), certain=sure, yearless=True)
 
 
 def _exists(year: int, month: int, day: int) -> bool:

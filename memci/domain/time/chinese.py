@@ -14,6 +14,7 @@ from memci.domain.time.absolute import nearest
 from memci.domain.time.chinese_numbers import NUMBER, YEAR, number
 from memci.domain.time.mention import Reading, unsure
 from memci.domain.time.rule import Rule
+from memci.domain.time.surroundings import sentence_around
 
 _HAN = "\u3400-\u9fff"
 # 前天, 后天, 前年 and 后年 also come about by accident (目前天气, 先天后天, 三年前年轻).
@@ -128,7 +129,8 @@ def _days(match: re.Match[str], _said: date) -> Reading | None:
 
 def _without_year(match: re.Match[str], said: date) -> Reading | None:
     if match["d"] is not None:
-        return nearest(said, number(match["m"]), number(match["d"]))
+        told = sentence_around(match.string, *match.span())
+        return nearest(said, number(match["m"]), number(match["d"]), told)
     month = number(match["m"])
     return unsure(spans.month_of(said.year - (month > said.month), month))
 

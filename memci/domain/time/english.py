@@ -146,10 +146,13 @@ def _weekends_ago(match: re.Match[str], said: date) -> Reading:
     return unsure(spans.weekend(said, -number(match["n"])), sure=said.weekday() < _SATURDAY)
 
 
+def _coming(match: re.Match[str], said: date) -> Reading:
+    """Read "in three weeks", which is also how long something took: ``english_doubts`` tells."""
+    return spans.distant(said, match["unit"].lower(), number(match["n"]))
+
+
 def _vague(match: re.Match[str], said: date) -> Reading:
-    """Read "a few days ago" and "in three weeks", which may also be how long something took."""
-    if "n" in match.re.groupindex:
-        return unsure(spans.distant(said, match["unit"].lower(), number(match["n"])))
+    """Read "a few days ago"."""
     unit = match["unit"].lower()
     near, far = (spans.rolling(said, unit, -count).first for count in (2, 7))
     return unsure(spans.period(far, near))
@@ -196,7 +199,7 @@ RULES = (
     Rule.of(rf"{NUMBER}\s+{_UNIT}s?\s+(?P<side>from\s+(?:now|today))\b", _distant, "from"),
     Rule.of(rf"\bin\s+{NUMBER}\s+{_UNIT}s?['’]?\s+(?P<side>time)\b", _distant, "time"),
     Rule.of(rf"{NUMBER}\s+weekends?\s+ago\b", _weekends_ago, "weekend"),
-    Rule.of(rf"\bin\s+{NUMBER}\s+{_UNIT}s?\b(?!['’]?\s+time)", _vague, *_UNITS),
+    Rule.of(rf"\bin\s+{NUMBER}\s+{_UNIT}s?\b(?!['’]?\s+time)", _coming, *_UNITS),
     Rule.of(rf"\b{_VAGUE}\s+{_UNIT}s?\s+(?:ago|back)\b", _vague, "ago", "back"),
     Rule.of(
         rf"\b(?:in|over|during|for|within)\s+(?P<mention>the\s+(?:last|past)\s+"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from memci.domain.time.mention import Reading
-from memci.domain.time.surroundings import inside_sentence, word_after, word_before
+from memci.domain.time.surroundings import inside_sentence, sentence_around, word_after, word_before
 
 # "The last week" and "my last year" are not counted from today.
 _OWN_WORDS = """
@@ -43,6 +43,18 @@ _OF = re.compile(
 _NAMED_DAY = re.compile(r"(yesterday|today|tomorrow)\b", re.IGNORECASE)
 _POSSESSIVE = re.compile(r"['’]s(?=\s)")
 _COUNTED = re.compile(r"\b(?:ago|back|from)\b", re.IGNORECASE)
+_IN = re.compile(r"in\b(?!.*\btime\b)", re.IGNORECASE)
+_TO_COME = re.compile(
+    r"\b(?:will|won't|shall|going to|gonna|is|are|am|starts?|begins?|leaves?|ends?|opens?|due|"
+    r"have|has|"
+    r"starting|moving|leaving|coming|flying|meeting|see you|next|back)\b|['’](?:ll|m|re)\b"
+)
+# Told of the past, of what can be done so fast, or of another's story.
+_TAKES = re.compile(
+    r"\b(?:was|were|did|had|been|\w{2,}ed|went|got|made|took|learnt|lost|wrote|read|built|ran|"
+    r"can|could|would|might|should|may|if|once|twice|times?|first|only|within|every|per|done|gone|"
+    r"enough|how|possible|lose|learn|finish|seen|eaten|slept)\b|['’]ve\b"
+)
 _I = re.compile(r"I(?:['’]\w+)?\Z")
 
 
@@ -53,6 +65,7 @@ def doubtful(text: str, start: int, end: int, reading: Reading) -> bool:
         or _perhaps_title(text, start, end)
         or _idiom(text, start, end)
         or _loose(text, start, end, reading)
+        or _lasting(text, start, end)
     )
 
 
@@ -81,6 +94,14 @@ def _idiom(text: str, start: int, end: int) -> bool:
     if possessive:
         return word_after(text, possessive.end()).lower() in _GENERIC
     return word_before(text, start) in _IDIOM_BEFORE[day[1].lower()]
+
+
+def _lasting(text: str, start: int, end: int) -> bool:
+    """Tell whether "in two weeks" may be how long something takes, and not when it is to be."""
+    if not _IN.match(text, start, end):
+        return False
+    sentence = sentence_around(text, start, end)
+    return not _TO_COME.search(sentence) or bool(_TAKES.search(sentence))
 
 
 def _loose(text: str, start: int, end: int, reading: Reading) -> bool:

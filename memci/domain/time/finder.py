@@ -51,7 +51,25 @@ def find_times(text: str, said_at: datetime) -> list[TimeMention]:
             continue
         sure = mention.certain and (mention.reading.whole or not quoted.touches(*place))
         found.append(replace(mention, reading=replace(mention.reading, certain=sure)))
-    return found
+    return _alike(text, found)
+
+
+def _alike(text: str, found: list[TimeMention]) -> list[TimeMention]:
+    """Let days without a year be certain together or not at all: "moved from May 8 to May 20"."""
+    doubted: set[int] = set()
+    group: list[int] = []
+    for at, mention in enumerate(found):
+        if not mention.reading.yearless:
+            continue
+        if group and surroundings.ends_sentence(text, found[group[-1]].end, mention.start):
+            group = []
+        group.append(at)
+        if not all(found[each].certain for each in group):
+            doubted.update(group)
+    return [
+        replace(each, reading=replace(each.reading, certain=False)) if at in doubted else each
+        for at, each in enumerate(found)
+    ]
 
 
 def _candidates(text: str, said_at: datetime) -> Iterator[TimeMention]:

@@ -27,6 +27,7 @@ class Reading:
 
     ``certain`` only where the usual conventions agree; else the range is the best guess.
     ``approximate``: the speaker rounded ("three weeks ago"), and the range is about right.
+    ``yearless``: a day and month, whose year was found.
     ``whole``: the words are a full date by themselves, so nobody has to know when they were said.
     """
 
@@ -36,6 +37,7 @@ class Reading:
     certain: bool = True
     approximate: bool = False
     whole: bool = False
+    yearless: bool = False
 
     @property
     def middle(self) -> date:

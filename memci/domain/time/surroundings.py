@@ -62,6 +62,11 @@ def inside_sentence(text: str, start: int) -> bool:
     return bool(_IN_A_SENTENCE.search(text[max(0, start - _NEAR) : start]))
 
 
+def ends_sentence(text: str, start: int, end: int) -> bool:
+    """Tell whether a sentence ends between two places."""
+    return bool(_SENTENCE_END.search(text, start, end))
+
+
 def sentence_around(text: str, start: int, end: int) -> str:
     """Return the sentence, within 200 characters each way, in lower case."""
     low = max(0, start - 200)

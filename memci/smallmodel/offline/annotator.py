@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 
@@ -22,6 +23,14 @@ LONGEST_PHRASE = 80
 _READ = 8_000
 
 
+# Who speaks, before what is said; and what makes a sentence one of the other language.
+_SPEAKER = re.compile(
+    r"^(?:user|assistant|system|用户|助手|系统)\s*[:：]", re.IGNORECASE | re.MULTILINE
+)
+_HAN = re.compile(r"[\u3400-\u9fff]{2}")
+_LATIN_WORDS = re.compile(r"[A-Za-z]{2,}[ ,]+[A-Za-z]{2,}[ ,]+[A-Za-z]{2,}")
+
+
 class OfflineAnnotator:
     """Statistics and cues, for English and Chinese; other languages by English's rules."""
 
@@ -34,11 +43,12 @@ class OfflineAnnotator:
 
     def _annotate(self, text: str) -> Annotation:
         language = language_of(text)
-        tagged = chinese.tagged_words(text) if language is Language.CHINESE else []
-        names = entities(text, language, tagged)
+        han, english = _by_language(text, language)
+        tagged = chinese.tagged_words(han) if han else []
+        names = entities(text, tagged)
         return Annotation(
             phrase=self._phrase(text),
-            keywords=tuple(keywords(text, language, tagged, names)),
+            keywords=tuple(keywords(text, language, tagged, names, english)),
             entities=tuple(names),
             type=_type(text),
         )
@@ -52,6 +62,16 @@ class OfflineAnnotator:
             if telling and len(clause) <= LONGEST_PHRASE and value > best_value:
                 best, best_value = clause, value
         return best or " ".join(self._compressor.compress(text, LONGEST_PHRASE).split())
+
+
+def _by_language(text: str, language: Language) -> tuple[str, str]:
+    """Return what is Chinese in a text, and what is not; a word or two are of its language."""
+    bare = _SPEAKER.sub("", text)
+    parts: dict[Language, list[str]] = {each: [] for each in Language}
+    for sentence in sentences(bare):
+        foreign = _HAN if language is Language.ENGLISH else _LATIN_WORDS
+        parts[language_of(sentence) if foreign.search(sentence) else language].append(sentence)
+    return "\n".join(parts[Language.CHINESE]), "\n".join(parts[Language.ENGLISH])
 
 
 def _statements(text: str) -> list[str]:

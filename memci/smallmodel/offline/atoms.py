@@ -71,12 +71,12 @@ _MARKS = re.compile("[" + re.escape("".join(_PAIRS)) + '"]')
 
 def atoms(text: str) -> list[Span]:
     """Return (start, end) of each atom of ``text``, in order; none overlap."""
-    return _joined([match.span() for each in (*_PLAIN, _NOTES) for match in each.finditer(text)])
+    return joined([match.span() for each in (*_PLAIN, _NOTES) for match in each.finditer(text)])
 
 
 def notes(text: str) -> list[Span]:
     """Return (start, end) of what seams could cut: brackets, quotations, dates with a comma."""
-    return _joined([match.span() for each in (_NOTES, _PLAIN[3]) for match in each.finditer(text)])
+    return joined([match.span() for each in (_NOTES, _PLAIN[3]) for match in each.finditer(text)])
 
 
 def is_inside(at: int, spans: Iterable[Span]) -> bool:
@@ -111,11 +111,12 @@ def _unpaired(text: str) -> set[int]:
     return alone if quote is None else alone | {quote}
 
 
-def _joined(spans: list[Span]) -> list[Span]:
-    joined: list[Span] = []
+def joined(spans: list[Span]) -> list[Span]:
+    """Return the spans in order, those that overlap as one."""
+    found: list[Span] = []
     for start, end in sorted(spans):
-        if joined and start < joined[-1][1]:
-            joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
+        if found and start < found[-1][1]:
+            found[-1] = (found[-1][0], max(end, found[-1][1]))
         else:
-            joined.append((start, end))
-    return joined
+            found.append((start, end))
+    return found

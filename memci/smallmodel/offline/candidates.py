@@ -12,13 +12,14 @@ from memci.smallmodel.offline.clauses import Clause, clauses, without_conjunctio
 from memci.smallmodel.offline.cues import Cue, is_social
 from memci.smallmodel.offline.fillers import without_fillers
 from memci.smallmodel.offline.rarity import UNKNOWN, rarity
+from memci.smallmodel.offline.stakes import stake
 from memci.smallmodel.offline.weights import Word, weigh
 
 OPEN_MARKS = ",;:，；：、—–-( "
 _CLOSERS = ('"', "”", "’", "」", "』", "》", ")", "）")
 
 # A word's worth when it was said once already, twice, …
-_AGAIN = 0.3
+AGAIN = 0.3
 # A question tells less than an answer.
 _QUESTION = 0.5
 # A greeting, thanks or praise tells next to nothing; a decision, a rule or a date's plan more.
@@ -49,7 +50,8 @@ _OVERHEAD = 6
 class Candidate:
     """A clause without its fillers.
 
-    ``social``: it is said only to be kind; ``bare``: it only calls somebody, or exclaims.
+    ``social``: it is said only to be kind; ``bare``: it only calls somebody, or exclaims;
+    ``vital``: health or safety is at stake.
     """
 
     clause: Clause
@@ -57,6 +59,7 @@ class Candidate:
     factor: float
     social: bool
     bare: bool = False
+    vital: bool = False
 
     @property
     def cost(self) -> int:
@@ -70,8 +73,11 @@ class Candidate:
         total = 0.0
         here: Counter[str] = Counter()
         for word in self.words:
-            total += word.weight * _AGAIN ** (said[word.key] + here[word.key])
-            here[word.key] += 1
+            if word.weight <= 0:
+                continue
+            key = word.key
+            total += word.weight * AGAIN ** (said[key] + here[key])
+            here[key] += 1
         return total * self.factor
 
     def density(self, said: Counter[str]) -> float:
@@ -93,9 +99,10 @@ def candidates(text: str, language: Language) -> list[Candidate]:
         alone = sum(word.weight > 0 for word in words) < _FEWEST_TELLING_WORDS
         kind = is_social(clause.text) or is_social(shorter.text)
         values = language is Language.CHINESE and _only_values(clause.text)
-        factor = _factor(clause, language, opens=opens) * (_SOCIAL if alone or kind else 1.0)
+        staked, vital = stake(clause.text, clause.label)
+        factor = _factor(clause, language, opens=opens) * (_SOCIAL if alone or kind else staked)
         bare = alone and (kind or _EXCLAIMS.fullmatch(shorter.text) is not None)
-        found.append(Candidate(shorter, words, factor, alone or kind or values, bare))
+        found.append(Candidate(shorter, words, factor, alone or kind or values, bare, vital))
     return found
 
 

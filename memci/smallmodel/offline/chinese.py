@@ -17,6 +17,12 @@ from memci.smallmodel.offline.words import CHINESE_NICKNAMES, CHINESE_SURNAMES
 _MARKS = r"\s，。！？；：,!?;"
 _RUN = re.compile(rf"[^{_MARKS}]{{0,200}}[{_MARKS}]+|[^{_MARKS}]{{1,200}}")
 _LATIN = re.compile(r"[0-9A-Za-z]")
+# The names of children and adults today, without those that are words beside a noun: 超, 明, 文.
+_GIVEN = frozenset(
+    "子涵轩梓萱宇浩晨泽睿博豪嘉琪瑶琳婷佳颖敏磊洋艳杰娟涛欣怡诺依悦妍彤琦萌俊熙辰铭皓航昊琛玥淇菲雯倩"
+    "璐莹薇蕾芸芳丽娜燕霞慧鑫鹏峰伟斌凯翔毅恒旭晓馨瑾瑜煜烨桐沐妮娅茜"
+)
+_OF_A_PERSON = frozenset("很挺不真太特非好在也都就还又对")
 _HAN = re.compile(r"[\u3400-\u9fff]+")
 _LONGEST_PERSON = 3
 _PLACE_ENDINGS = frozenset("路街区镇村乡站桥港")
@@ -24,7 +30,7 @@ _PLACE_TAGS = frozenset(("ns", "nz", "nr"))
 _NICKNAME = 2  # characters
 _BEFORE_SURNAMES = frozenset("小老阿")
 # Pronouns, particles and the most usual verbs are part of no word that a dictionary does not have.
-_NO_PART_BEFORE = re.compile("[我你您他她它这那叫是在了的和与跟也很就都又再去被把从对给让]")
+_NO_PART_BEFORE = re.compile("[我你您他她它这那叫是在了的和与跟也很就都又再去被把从对给让改换]")
 _NO_PART_AFTER = re.compile("[我你您他她它了的吗呢吧啊是在去说们过着]$")
 
 
@@ -55,14 +61,33 @@ def words(text: str) -> list[str]:
 
 def is_nickname(word: str) -> bool:
     """Say whether a word is such as 小李, 老张, 阿陈."""
-    return len(word) == _NICKNAME and word[0] in _BEFORE_SURNAMES and word[1] in CHINESE_NICKNAMES
+    if len(word) != _NICKNAME or word[0] not in _BEFORE_SURNAMES:
+        return False
+    return word[1] in CHINESE_NICKNAMES or (word[1] in _GIVEN and not _is_known(word))
+
+
+def is_given_name(word: str) -> bool:
+    """Say whether a word is such as 子涵: two characters of names, and no word."""
+    return len(word) == _NICKNAME and _GIVEN.issuperset(word) and not _is_known(word)
+
+
+def _is_known(word: str) -> bool:
+    return bool(_dictionary.get().cutter.FREQ.get(word))
 
 
 def _mended(cut: Iterable[str], known: Mapping[str, int]) -> list[str]:
-    """Cut anew what jieba's guess at unknown words got wrong: 小|李去 as 小李|去, 我养 as 我|养."""
+    """Cut anew what jieba's guess at unknown words got wrong.
+
+    小|李去 is 小李|去, 我养 is 我|养, 王子|涵 is 王子涵, and 赵敏人|很 is 赵敏|人|很.
+    """
     found: list[str] = []
     for each in cut:
         word = each
+        if found and _is_whole_name(found[-1], word):
+            found[-1] += word
+            continue
+        if found and word[:1] in _OF_A_PERSON and _is_called_person(found[-1], known):
+            found[-1:] = [found[-1][:-1], found[-1][-1]]
         if found and word in _PLACE_ENDINGS and tag(found[-1]) in _PLACE_TAGS:
             found[-1] += word
             continue
@@ -79,6 +104,18 @@ def _mended(cut: Iterable[str], known: Mapping[str, int]) -> list[str]:
         if word:
             found.append(word)
     return found
+
+
+def _is_whole_name(word: str, after: str) -> bool:
+    """Say whether what a dictionary has as a word is a surname and half of a given name."""
+    half = len(word) == _LONGEST_PERSON - 1 and word[0] in CHINESE_SURNAMES and word[1] in _GIVEN
+    return half and len(after) == 1 and after in _GIVEN
+
+
+def _is_called_person(word: str, known: Mapping[str, int]) -> bool:
+    """Say whether a guess is a name with 人 behind it: 赵敏人 of 赵敏人很好."""
+    whole = len(word) == _LONGEST_PERSON and word[0] in CHINESE_SURNAMES and word[-1] == "人"
+    return whole and not known.get(word)
 
 
 def tagged_words(text: str) -> list[TaggedWord]:
@@ -103,7 +140,7 @@ def rarity(word: str) -> float:
 def _tag_of_unknown(word: str) -> str:
     if _LATIN.match(word):
         return "eng"
-    if is_nickname(word):
+    if is_nickname(word) or is_given_name(word):
         return "nr"
     if word[-1] in _PLACE_ENDINGS and len(word) > _NICKNAME and _HAN.fullmatch(word):
         return "ns"

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from memci.domain.language import Language
 from memci.smallmodel.offline.atoms import Span, is_inside, notes
+from memci.smallmodel.offline.doers import begins_with_verb, last_verb, tells_who_does_it
 from memci.smallmodel.offline.sentences import sentence_spans
 from memci.smallmodel.offline.words import CHINESE_NEGATIONS, ENGLISH_NEGATIONS
 
 _SUBORDINATORS = (
     "because|although|though|whereas|which|who|whom|whose|when|where|while|since|after|before|"
-    "until|so that|in order to|such as|including|especially|as well as"
+    "until|whenever|wherever|so that|in order to|such as|including|especially|as well as"
 )
 _SUBJECTS = (
     "i|we|he|she|it|they|you|there|this|that|these|those|the|my|our|his|her|their|your|its|a|an|"
@@ -24,7 +26,8 @@ _CONDITION = re.compile(
 )
 _ENGLISH_SEAM = re.compile(
     rf"(?<=[,;])\s+|(?<=\s[-–—])\s+|(?<=\w—)(?=\w)"
-    rf"|\s+(?=(?:{_SUBORDINATORS})\s)|\s+(?=(?:and|but|so)\s+(?:{_SUBJECTS})\s)",
+    rf"|\s+(?=(?:{_SUBORDINATORS})\s)|\s+(?=(?:and|but|so)\s+(?:{_SUBJECTS})\s)"
+    r"|\s+(?=(?:and|but|so)\s+(?-i:[A-ZÀ-Þ])[\w'’-]+\s+(?-i:(?:[A-ZÀ-Þ][\w'’-]*\s+)?[a-z]))",
     re.IGNORECASE,
 )
 _CHINESE_SEAM = re.compile(r"(?<=[，；])\s*|(?<=[,;])\s*(?=[\u3400-\u9fff])|(?<=——)")
@@ -35,7 +38,7 @@ _ENGLISH_DEPENDENT = re.compile(
     re.IGNORECASE,
 )
 _CHINESE_DEPENDENT = re.compile(
-    "因为|由于|虽然|尽管|为了|以便|尤其|特别是|例如|比如|包括|以及|或者|（|和|或|——|像|甚至|的|"
+    "对(?![了面方联])|绝?对?不[能可得]|绝对|千万|患|严重|吃了|只能|禁止|确诊|因为|由于|虽然|尽管|为了|以便|尤其|特别是|例如|比如|包括|以及|或者|（|和|或|——|像|甚至|的|"
     "让|使|使得|叫上|顺便|并|并且|就|便|又|再|还|还有|可能|也许|作为|对于|关于|随着|否则|不然|把|将|除非|而不是|.{1,12}(?:的时候|时|之后|以后|后|之前|以前)，$"
 )
 _CHINESE_CONDITION = re.compile(
@@ -49,9 +52,17 @@ _LABEL = re.compile(
     r"(?:[^\W\d_][\w.'’-]*(?: [\w.'’-]+){0,2}:[ \t]+|"
     r"[^\W\d_a-zA-Z]{1,8}[:：][ \t]*)(?=\S)"
 )
+_PRONOUN = re.compile(r"(?:he|she|they)\b", re.IGNORECASE)
 _JOINED = re.compile(r"(?:and|or)\s", re.IGNORECASE)
-_NAMES = re.compile(r"(?:[^\W\d_a-z]\w*,?\s*){1,3}")
+_NAMES = re.compile(r"(?:(?:Dr|Mr|Mrs|Ms|Prof)\.\s)?(?:[^\W\d_a-z]\w*,?\s*){1,3}")
 _NAMED_TOGETHER = re.compile(r"(?:[A-ZÀ-ÖØ-Þ]\w*,\s)*(?:[A-ZÀ-ÖØ-Þ]\w*\s)?and\s")
+_BRINGS_IN = frozenset(("that", "if", "because", "when", "while", "where"))
+# What follows these verbs is done by those who are named behind them.
+_REPORTING = frozenset((
+    "think", "thinks", "thought", "say", "says", "said", "told", "know", "knows", "knew",
+    "hope", "hoped", "believe", "guess", "wish", "heard", "hear", "saw", "see", "felt", "feel",
+    "mean",
+))  # fmt: skip
 # Speakers for certain: what follows in further lines is theirs, too.
 _ROLE = re.compile("(?:User|Assistant|Tool|用户|助手|工具)[:：]")
 _LONGEST_LABEL = 32
@@ -150,7 +161,9 @@ def _parts(sentence: str, language: Language) -> list[str]:
         if parts and _must_stay(parts[-1], part, language):
             parts[-1] = f"{parts[-1]}{'' if language is Language.CHINESE else ' '}{part}"
             # "Emil, | Dana | and I met": only now does it show that Emil was there too.
-            while len(parts) > 1 and _shares_subject(parts[-2], parts[-1]):
+            while len(parts) > 1 and (
+                _shares_subject(parts[-2], parts[-1]) or _goes_around(parts[-2], parts[-1])
+            ):
                 parts[-2:] = [f"{parts[-2]} {parts[-1]}"]
         else:
             parts.append(part)
@@ -165,7 +178,7 @@ def _must_stay(before: str, part: str, language: Language) -> bool:
     if language is Language.CHINESE:
         short = len(part) < _FEWEST_CHARACTERS
         return short or bool(_CHINESE_CONDITION.match(before) or _CHINESE_EXCEPTION.match(part))
-    if _shares_subject(before, part):
+    if _shares_subject(before, part) or _is_done_by(before, part):
         return True
     if _CONDITION.match(before) or (_CONDITION.match(part) and not before.endswith((";", "-"))):
         return True
@@ -181,13 +194,40 @@ def _shares_subject(before: str, part: str) -> bool:
     if before.endswith((";", "-")) or not _JOINED.match(part):
         return False
     words = before.split()
-    return len(words) <= _FEWEST_WORDS or (words[-1][0].isupper())
+    return len(words) <= _FEWEST_WORDS or not tells_who_does_it(part) or _leads_to_doer(words)
+
+
+def _is_done_by(before: str, part: str) -> bool:
+    """Say whether the seam lies between who does it and the verb: "Mia's allergist, | said"."""
+    return before.endswith(",") and begins_with_verb(part) and last_verb(before.split()) is None
+
+
+def _goes_around(before: str, part: str) -> bool:
+    """Say whether "Mia's allergist, said …" tells what the name before it does: "Dr. Patel,"."""
+    _, _, rest = part.partition(", ")
+    return bool(_NAMES.fullmatch(before)) and begins_with_verb(rest)
+
+
+def _leads_to_doer(words: Sequence[str]) -> bool:
+    """Say whether what stands before "and" is one of those who do what follows it.
+
+    So in "I think Emil | and I decided"; but not in "my name is Helen | and I live in Bristol".
+    """
+    verb = last_verb(words)
+    if verb is None:
+        return True
+    between = (word.lower() for word in words[verb + 1 :])
+    if any(word in _BRINGS_IN for word in between):
+        return True
+    return words[-1][0].isupper() and words[verb].lower() in _REPORTING
 
 
 def _alone(part: str, language: Language) -> bool:
     if language is Language.CHINESE:
         return len(part) >= _FEWEST_CHARACTERS and not _CHINESE_DEPENDENT.match(part)
     body = _CONJUNCTION.sub("", part, count=1)
+    if body != part and _PRONOUN.match(body):
+        return False  # "and she must not eat sesame" is told of whoever stands before it
     if _ENGLISH_DEPENDENT.match(body) or not _STANDS_ALONE.match(body):
         return False
     return len(_ENGLISH_WORD.findall(body)) >= _FEWEST_WORDS
@@ -202,6 +242,9 @@ def _heads(parts: list[str], language: Language) -> list[int | None]:
     for index in range(len(parts)):
         if index in alone:
             heads.append(None)
+            continue
+        if index and _SUBORDINATE.match(parts[index]) and language is not Language.CHINESE:
+            heads.append(index - 1)  # "who turns 90", "when we moved"
             continue
         before = [each for each in alone if each < index]
         heads.append(before[-1] if before else alone[0])

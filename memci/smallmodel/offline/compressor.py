@@ -8,16 +8,26 @@ of the next clauses.
 from __future__ import annotations
 
 import heapq
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from memci.domain.language import Language, language_of
 from memci.smallmodel.offline.atoms import balanced
-from memci.smallmodel.offline.candidates import OPEN_MARKS, Candidate, candidates, closed, opened
+from memci.smallmodel.offline.candidates import (
+    AGAIN,
+    OPEN_MARKS,
+    Candidate,
+    candidates,
+    closed,
+    opened,
+)
 from memci.smallmodel.offline.clauses import Clause, without_conjunction
-from memci.smallmodel.offline.excerpts import excerpt
+from memci.smallmodel.offline.excerpts import Part, excerpt
+from memci.smallmodel.offline.moments import tells_only_when
 from memci.smallmodel.offline.shortest import shortest
+from memci.smallmodel.offline.weights import Word, is_specific
 
 # Share of the text from which on there is room for greetings.
 _POLITE = 0.4
@@ -29,6 +39,7 @@ _FEWEST_FILLED = 16
 # Where a label ("Ann: ") would take more than this share of the target, its line is not told:
 # without it, it would read as somebody else's words.
 _LABEL_SHARE = 0.6
+_RELATIVE_CLAUSE = re.compile(r"(?:who|which|whose|where)\b", re.IGNORECASE)
 _SETS_OFF = (",", ";", ":", "，", "；", "：", "—", "–", "-", ".", "!", "?", "。", "！", "？", "…")
 
 
@@ -47,6 +58,8 @@ class OfflineCompressor:
         choice = _Choice(found, target, language)
         choice.choose(politely=target >= _POLITE * len(text))
         choice.fill()
+        if not choice.chosen:
+            choice.fill(strictly=False)
         if not choice.chosen:
             choice.choose(politely=True)
         return balanced(choice.written(), text) or shortest(found, text, target)
@@ -99,8 +112,11 @@ class _Choice:
             for each in waiting.pop(at, ()):
                 heapq.heappush(heap, (-self.candidates[each].density(self.said), each))
 
-    def fill(self) -> None:
-        """Add telling parts of clauses that were not chosen, the most telling clauses first."""
+    def fill(self, *, strictly: bool = True) -> None:
+        """Add telling parts of clauses that were not chosen, the most telling clauses first.
+
+        ``strictly``: none that tells nothing by itself, such as a single common noun.
+        """
         left = [
             at
             for at, candidate in enumerate(self.candidates)
@@ -115,10 +131,40 @@ class _Choice:
             clause = self.candidates[at].clause
             # The first needs no mark before it; what follows is set off from it when it comes.
             room = self.room - (_SET_OFF if self.chosen else _END) - self._label_cost(clause)
-            part = excerpt(clause.text, self.candidates[at].words, room)
-            if part:
-                self._take(at, replace(clause, text=part), len(part) + _SET_OFF)
+            if self._hangs(at):
+                continue
+            part = excerpt(clause.text, self._unsaid(at), room, whose=self.candidates[at].vital)
+            if not part.text or tells_only_when(part.text):
+                continue
+            if not strictly or self._tells(at, part):
+                self._take(at, replace(clause, text=part.text), len(part.text) + _SET_OFF)
                 self.parts.add(at)
+
+    def _hangs(self, at: int) -> bool:
+        """Say whether a clause would be told of somebody else without the whole one it needs."""
+        clause = self.candidates[at].clause
+        whole = clause.needs in self.chosen and clause.needs not in self.parts
+        hangs = self.candidates[at].vital or _RELATIVE_CLAUSE.match(clause.text)
+        return clause.needs is not None and not whole and bool(hangs)
+
+    def _unsaid(self, at: int) -> list[Word]:
+        """Return a clause's words; those that are said already weigh less."""
+        return [
+            replace(word, weight=word.weight * AGAIN ** self.said[word.key])
+            if self.said[word.key]
+            else word
+            for word in self.candidates[at].words
+        ]
+
+    def _tells(self, at: int, part: Part) -> bool:
+        """Say whether a part tells something new: not "job", "yesterday" or what is told."""
+        told = [
+            word
+            for word in self.candidates[at].words
+            if word.weight > 0 and any(unit.start <= word.start < unit.end for unit in part.words)
+        ]
+        new = [word for word in told if not self.said[word.key] and not tells_only_when(word.text)]
+        return bool(new) and (len(told) > 1 or is_specific(new[0]) or "《" in part.text)
 
     def written(self) -> str:
         """Write the clauses in order; a sentence that is cut short still ends with its mark."""

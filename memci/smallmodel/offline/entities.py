@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from memci.domain.language import Language
 from memci.smallmodel.offline import chinese
 from memci.smallmodel.offline.chinese import TaggedWord
 from memci.smallmodel.offline.latin_names import latin_names
@@ -46,10 +45,10 @@ _PLACE_KIND = re.compile(f"(?:[\u3400-\u9fff]?(?:{_KIND}))?")
 _LATIN = re.compile(r"[A-Za-z]")
 
 
-def entities(text: str, language: Language, tagged: Iterable[TaggedWord]) -> list[str]:
-    """Return the names in ``text``, best first; ``tagged`` are its words where it is Chinese."""
+def entities(text: str, tagged: Iterable[TaggedWord]) -> list[str]:
+    """Return the names in ``text``, best first; ``tagged``: the words of its Chinese sentences."""
     found: Counter[str] = Counter()
-    for name, weight in _found(text, language, tagged):
+    for name, weight in _found(text, tagged):
         if 0 < len(name) <= LONGEST_NAME and name.lower() not in ENGLISH_PRONOUNS:
             found[name] += weight
     names: list[str] = []
@@ -60,16 +59,14 @@ def entities(text: str, language: Language, tagged: Iterable[TaggedWord]) -> lis
     return names[:MOST_ENTITIES]
 
 
-def _found(
-    text: str, language: Language, tagged: Iterable[TaggedWord]
-) -> Iterator[tuple[str, int]]:
+def _found(text: str, tagged: Iterable[TaggedWord]) -> Iterator[tuple[str, int]]:
     for match in _TITLE.finditer(text):
         title = next(group for group in match.groups() if group).strip()
         if not match[2]:
             yield title, 3
         elif _is_title(title):
             yield title.removeprefix("The "), 3
-    if language is Language.CHINESE:
+    if tagged:
         for match in _PLACE.finditer(text):
             place = _UNNAMED.sub("", match[0])
             if not _PLACE_KIND.fullmatch(place):
@@ -85,7 +82,7 @@ def _names_something(word: TaggedWord) -> bool:
     text, tag = word.text, word.tag
     if tag.startswith("n") and len(text) >= _WHOLE_NAME and text.endswith(_PLACE_ENDINGS):
         return not text.endswith(_PLACE_KINDS)
-    if chinese.is_nickname(text):
+    if chinese.is_nickname(text) or chinese.is_given_name(text):
         return True
     if not tag.startswith(_CHINESE_NAMES) or len(text) == 1 or text in NOT_CHINESE_NAMES:
         return False

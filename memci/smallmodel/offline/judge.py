@@ -27,4 +27,4 @@ class OfflineJudge:
 def _names(text: str) -> bool:
     language = language_of(text)
     tagged = chinese.tagged_words(text) if language is Language.CHINESE else []
-    return bool(entities(text, language, tagged))
+    return bool(entities(text, tagged))

@@ -15,6 +15,7 @@ from memci.smallmodel.offline.latin_names import is_interjection, is_plural
 from memci.smallmodel.offline.weights import Word, weigh
 from memci.smallmodel.offline.words import (
     ENGLISH_EXCLAMATIONS,
+    ENGLISH_FUNCTION_WORDS,
     ENGLISH_KIN,
     ENGLISH_NOT_NOUNS,
     ENGLISH_OPENING_ADJECTIVES,
@@ -49,6 +50,10 @@ _LONGEST_BEFORE = 12
 _UNLIKELY = 0.4  # what that leaves of the score of a noun
 # "rooms", "dogs": of many, none is meant; what names one comes first.
 _OF_MANY = 0.6
+# Titles, and what stands behind the hour.
+_NO_THING = frozenset(
+    ("mr", "mrs", "ms", "dr", "prof", "sir", "am", "pm", "understood", "noted", "agreed", "done")
+)
 _POSSESSIVE = re.compile(r"['’]s$")
 _COMPOUND = 1.15
 _NOUN_TAGS = ("n", "vn", "an", "eng", "i", "j", "l")
@@ -70,11 +75,17 @@ _LABEL = re.compile(r"[\[【]\s*([^\[\]【】:：\n]{1,20}?)\s*[:：\]】]")
 
 
 def keywords(
-    text: str, language: Language, tagged: Sequence[TaggedWord], names: Sequence[str]
+    text: str,
+    language: Language,
+    tagged: Sequence[TaggedWord],
+    names: Sequence[str],
+    english: str = "",
 ) -> list[str]:
-    """Return keywords, best first; ``names`` are the text's entities, which lead the list."""
-    chinese_text = language is Language.CHINESE
-    scores = _chinese_scores(tagged) if chinese_text else _english_scores(text)
+    """Return keywords, best first; ``names`` are the text's entities, which lead the list.
+
+    ``tagged``: the words of what is Chinese in it; ``english``: its sentences that are not.
+    """
+    scores = _chinese_scores(tagged) | _english_scores(english)
     room = max(_FEWEST, len(text) // _CHARACTERS_PER_KEYWORD[language])
     labels = {label.lower() for label in _LABEL.findall(text)}
     candidates = [word for word in _ranked(scores) if not _has_label(word, labels)]
@@ -146,6 +157,7 @@ def _is_no_noun(key: str) -> bool:
     """Say whether a word is a verb, an adjective, an exclamation, or only says when."""
     return (
         key in ENGLISH_TIMES
+        or key in _NO_THING
         or key in ENGLISH_EXCLAMATIONS
         or key in ENGLISH_NOT_NOUNS
         or key in ENGLISH_OPENING_ADJECTIVES
@@ -155,7 +167,9 @@ def _is_no_noun(key: str) -> bool:
 
 
 def _noun(word: Word) -> float:
-    if word.key.isdigit() or any(character.isdigit() for character in word.key):
+    if word.key.isdigit():  # a number alone names nothing
+        return word.weight * 0.05
+    if any(character.isdigit() for character in word.key):
         return word.weight * 0.3
     return word.weight * (_VERBAL if _NOT_A_NOUN.search(word.key) else 1.0)
 
@@ -172,11 +186,16 @@ def _chinese_scores(tagged: Sequence[TaggedWord]) -> dict[str, float]:
             score *= _LESS_UNKNOWN
         score *= 1 + 0.5 * math.log(counts[word.text])
         scores.setdefault(word.text, score)
-        if before is not None and _is_noun(before):
+        if before is not None and _is_noun(before) and not _names_person(before, word):
             pair = before.text + word.text
             if len(pair) <= _LONGEST_CHINESE_COMPOUND and not pair.isascii():
                 scores.setdefault(pair, max(scores.get(before.text, 0), score) * _COMPOUND)
     return scores
+
+
+def _names_person(*words: TaggedWord) -> bool:
+    """Say whether one of the words is a person: 老板 and 赵敏 are two things, and no compound."""
+    return any(word.tag in {"nr", "nrfg"} for word in words)
 
 
 def _is_noun(word: TaggedWord) -> bool:
@@ -184,6 +203,8 @@ def _is_noun(word: TaggedWord) -> bool:
         len(word.text) > 1
         and word.tag.startswith(_NOUN_TAGS)
         and word.tag != "nrt"
+        and not (word.tag == "eng" and _is_no_noun(word.text.lower()))
+        and word.text.lower() not in ENGLISH_FUNCTION_WORDS
         and not word.text.isdigit()
         and word.text not in NOT_CHINESE_NAMES
         and not _CUT_WRONGLY.search(word.text)

@@ -9,6 +9,7 @@ from memci.smallmodel.offline.clauses import label_of
 from memci.smallmodel.offline.rarity import UNKNOWN, rarity
 from memci.smallmodel.offline.sentences import sentences
 from memci.smallmodel.offline.words import (
+    ENGLISH_FINITE_VERBS,
     ENGLISH_FIRST_NAMES,
     ENGLISH_KIN,
     ENGLISH_NOT_NOUNS,
@@ -20,9 +21,12 @@ from memci.smallmodel.offline.words import (
 _L = r"[0-9A-Za-z_À-ɏ]"
 _PART = rf"[A-ZÀ-ÖØ-Þ]{_L}*(?:[-'’.&+#/][A-Za-z0-9]{_L}*)*[+#]*"
 _LINK = "(?:of the|of|de|van|von|the|and the) "
-_NAME = re.compile(rf"(?<!{_L})(?<!['’-]){_PART}(?: (?:{_LINK})?(?:{_PART}|\d[0-9A-Za-z.]*))*")
+_NAME = re.compile(
+    rf"(?<!{_L})(?<!['’-])(?:St\. )?{_PART}(?: (?:{_LINK})?(?:{_PART}|\d[0-9A-Za-z.]*))*"
+)
 # iPhone, npm2, o200k_base: a capital or a digit inside a word marks a product or an identifier.
 _MADE = re.compile(rf"(?<!{_L})(?<!['’/.-])(?:[a-z]+[A-Z]{_L}*|[A-Za-z]+-?\d+{_L}*)(?!{_L})(?!/)")
+_SAINT = re.compile(r"^St\.? (?=\w)")  # a church or hospital: its name ends in 's
 _POSSESSIVE = re.compile(r"['’]s?$")
 _NOT_NAMES = NOT_NAMES | ENGLISH_NOT_NOUNS
 # A sentence may open with any word: a capital there makes a name only of a first name, of a word
@@ -59,7 +63,7 @@ def latin_names(text: str) -> Iterator[str]:
             name = _trimmed(match[0], opens=opens)
             if not name:
                 continue
-            start = match.start() + match[0].index(name)
+            start = match.start() + max(match[0].find(name), 0)
             opens = _opens(sentence, label, start)
             rest = sentence[start + len(name) :]
             valued = 0 < label <= start and not rest.strip(" .!") and rarity(name.lower()) > _RARE
@@ -80,7 +84,9 @@ def _opens(sentence: str, label: int, start: int) -> bool:
 
 def _trimmed(name: str, *, opens: bool) -> str:
     """Drop words at both ends that are capitalised without being names, and possessives."""
-    words = _POSSESSIVE.sub("", name.rstrip(".")).split(" ")
+    saint = _SAINT.match(name)
+    bare = name.rstrip(".")
+    words = (_SAINT.sub("St ", bare) if saint else _POSSESSIVE.sub("", bare)).split(" ")
     while opens and len(words) > 1 and _only_describes(words[0]):
         words.pop(0)
     while words and _no_name(words[0]) and not _begins_a_name(words, opens=opens):
@@ -155,8 +161,14 @@ def _surely_a_name(name: str, rest: str) -> bool:
         return False
     known = rarity(name.lower())
     if known >= UNKNOWN:
-        return bool(_CALLED_OR_DOING.match(rest))
+        return bool(_CALLED_OR_DOING.match(rest)) or (
+            not name.endswith("s") and _next_word(rest) in ENGLISH_FINITE_VERBS
+        )
     return known >= _RARE and bool(_DOING.match(rest))
+
+
+def _next_word(rest: str) -> str:
+    return rest[1:].partition(" ")[0].rstrip(".,!") if rest.startswith(" ") else ""
 
 
 def is_interjection(word: str) -> bool:

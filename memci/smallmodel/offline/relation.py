@@ -44,25 +44,38 @@ class OfflineRelationNamer:
 
     def names(self, text: str, focus: Sequence[str], language: Language) -> list[str]:
         """Return a relation for each focus point, in their order."""
-        return [self.name(text, each, language) for each in focus]
+        mentions = [_mention(text, each) for each in focus]
+        # Once for all of them, and kept no longer: no text outlives its erasure here (M25).
+        said = _said(text, language) if any(mentions) else []
+        return [
+            _relation(said, each, mention, language) if mention else _CONCERNS[language]
+            for each, mention in zip(focus, mentions, strict=True)
+        ]
 
     def name(self, text: str, focus: str, language: Language) -> str:
         """Return a relation such as "about" or "关于", in ``language``."""
-        if not focus or focus.lower() not in text.lower():
-            return _CONCERNS[language]
-        last = (focus.lower().split() or [""])[-1]
-        mention = re.compile(_whole_word(focus), re.IGNORECASE)
-        if not mention.search(text):
-            return _CONCERNS[language]
-        for said in _said(text, language):
-            marked, found = mention.subn(_FOCUS, said)
-            if found:
-                denied = has_negation(marked, language)
-                for rule in _RULES[language]:
-                    fits = (rule.denied or not denied) and last not in rule.unless
-                    if fits and _compiled(rule.pattern).search(marked):
-                        return rule.relation
-        return _ABOUT[language]
+        return self.names(text, [focus], language)[0]
+
+
+def _mention(text: str, focus: str) -> re.Pattern[str] | None:
+    """Return what finds the focus in the text; None: it is not there."""
+    if not focus or focus.lower() not in text.lower():
+        return None
+    mention = re.compile(_whole_word(focus), re.IGNORECASE)
+    return mention if mention.search(text) else None
+
+
+def _relation(said: Sequence[str], focus: str, mention: re.Pattern[str], language: Language) -> str:
+    last = (focus.lower().split() or [""])[-1]
+    for each in said:
+        marked, found = mention.subn(_FOCUS, each)
+        if found:
+            denied = has_negation(marked, language)
+            for rule in _RULES[language]:
+                fits = (rule.denied or not denied) and last not in rule.unless
+                if fits and _compiled(rule.pattern).search(marked):
+                    return rule.relation
+    return _ABOUT[language]
 
 
 @functools.cache
@@ -72,13 +85,12 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(whole.replace("{}", _FOCUS), re.IGNORECASE)
 
 
-@functools.lru_cache(maxsize=64)  # a segment is asked about for every focus point
-def _said(text: str, language: Language) -> tuple[str, ...]:
+def _said(text: str, language: Language) -> list[str]:
     """Return the clauses, then the sentences, that neither ask nor suppose."""
     found = [(each.text, each.end) for each in clauses(text, language)]
     found += [(each, "") for each in sentences(text)]
     shorter = [(said[:_LONGEST_CLAUSE].replace(_FOCUS, " "), end) for said, end in found]
-    return tuple(said for said, end in shorter if not _OPEN.search(said + end))
+    return [said for said, end in shorter if not _OPEN.search(said + end)]
 
 
 def _whole_word(focus: str) -> str:

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from enum import IntEnum
 
 from memci.smallmodel.offline.candidates import Candidate
-from memci.smallmodel.offline.doers import is_finite
+from memci.smallmodel.offline.doers import lacks_doer
+from memci.smallmodel.offline.moments import tells_only_when
 from memci.smallmodel.offline.units import HAN, JOINS, units_of
 from memci.smallmodel.offline.weights import Word
 
@@ -24,6 +25,7 @@ class _Kind(IntEnum):
     INSIDE = 2  # a part of a name
     VERB = 3
     DENIAL = 4
+    WHEN = 5  # a date, "yesterday" without one, or a number of nothing that is named
 
 
 def shortest(candidates: Sequence[Candidate], text: str, target: int) -> str:
@@ -59,10 +61,10 @@ def _words_of(candidate: Candidate) -> Iterator[tuple[_Kind, Word]]:
     units = units_of(candidate.clause.text, candidate.words)
     first = next((at for at, word in enumerate(units) if word.negation), len(units))
     for at, unit in enumerate(units[:first]):
-        if is_finite(unit):
+        if tells_only_when(unit.text):
+            yield _Kind.WHEN, unit
+        elif lacks_doer(units, at):
             yield _Kind.VERB, unit
-        elif unit.text.isdigit():
-            yield _Kind.INSIDE, unit  # of nothing that is named
         else:
             yield (_Kind.JOINED if _has_company(units, at) else _Kind.NAMED), unit
     for unit in units[first : first + 1]:
@@ -70,7 +72,7 @@ def _words_of(candidate: Candidate) -> Iterator[tuple[_Kind, Word]]:
     named = [unit for unit in units[:first] if not _UNDIVIDED.search(unit.text)]
     for word in candidate.words:
         if any(unit.start <= word.start < unit.end for unit in named):
-            yield _Kind.INSIDE, word
+            yield (_Kind.WHEN if tells_only_when(word.text) else _Kind.INSIDE), word
 
 
 def _has_company(units: Sequence[Word], at: int) -> bool:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from memci.domain.language import Language
 from memci.smallmodel.offline import chinese, rarity
+from memci.smallmodel.offline.moments import dated_moments
 from memci.smallmodel.offline.words import (
     CHINESE_FUNCTION_WORDS,
     CHINESE_NEGATIONS,
@@ -28,6 +29,8 @@ _HAN = re.compile(r"[\u3400-\u9fff]")
 _NUMBER = 8.0
 _NEGATION = 4.0
 _TIME = 5.0
+# What was done tells more than the day, which has a word and a date.
+_DATED = 0.4
 # Of the day on which it was said: a memory knows it without being told.
 _SAME_DAY = 0.25
 _TODAY = re.compile(
@@ -69,9 +72,22 @@ class Word:
         return self.text.lower()
 
 
+def is_specific(word: Word) -> bool:
+    """Say whether a word names or counts something, so that it tells something alone."""
+    if any(character.isdigit() for character in word.text):
+        return True
+    if _HAN.search(word.text):
+        named = chinese.tag(word.text) in _CHINESE_NAME_TAGS and word.text not in NOT_CHINESE_NAMES
+        return len(word.text) > 1 and (named or chinese.is_nickname(word.text))
+    first_name = word.key in ENGLISH_FIRST_NAMES
+    return word.text[0].isupper() and (word.start > 0 or first_name or word.weight >= _RARE)
+
+
 def weigh(text: str, language: Language) -> list[Word]:
     """Return the words of ``text`` with their weights, in order."""
-    return _weigh_chinese(text) if language is Language.CHINESE else _weigh_english(text)
+    words = _weigh_chinese(text) if language is Language.CHINESE else _weigh_english(text)
+    moments = dated_moments(text)
+    return [_within(word, moments, _DATED) for word in words] if moments else words
 
 
 def _weigh_english(text: str) -> list[Word]:
@@ -80,12 +96,12 @@ def _weigh_english(text: str) -> list[Word]:
         for match in _WORD.finditer(text)
     ]
     today = [match.span() for match in _TODAY.finditer(text)]
-    return [_on_the_day(word, today) for word in words] if today else words
+    return [_within(word, today, _SAME_DAY) for word in words] if today else words
 
 
-def _on_the_day(word: Word, today: Sequence[tuple[int, int]]) -> Word:
-    inside = any(start <= word.start < end for start, end in today)
-    return replace(word, weight=word.weight * _SAME_DAY) if inside else word
+def _within(word: Word, spans: Sequence[tuple[int, int]], factor: float) -> Word:
+    inside = any(start <= word.start < end for start, end in spans)
+    return replace(word, weight=word.weight * factor) if inside else word
 
 
 def _weigh_chinese(text: str) -> list[Word]:
@@ -145,19 +161,25 @@ def _chinese_kind(word: str) -> float:
 
 
 def _english(word: str, start: int, *, opens: bool) -> Word:
+    weight, negation = _english_weight(word, opens=opens)
+    return Word(word, start, start + len(word), weight, negation)
+
+
+@functools.lru_cache(maxsize=1 << 15)
+def _english_weight(word: str, *, opens: bool) -> tuple[float, bool]:
+    """Return a word's weight, and whether it denies."""
     lower = word.lower().replace("’", "'")
-    end = start + len(word)
     if lower in ENGLISH_NEGATIONS or lower.endswith("n't"):
-        return Word(word, start, end, _NEGATION, negation=True)
+        return _NEGATION, True
     if any(character.isdigit() for character in word):
-        return Word(word, start, end, _NUMBER)
+        return _NUMBER, False
     if lower in ENGLISH_TIMES and not (lower == "may" and word == "may"):
-        return Word(word, start, end, _TIME)
+        return _TIME, False
     stem = lower.split("'")[0]
     if lower in ENGLISH_FUNCTION_WORDS or stem in ENGLISH_FUNCTION_WORDS:
-        return Word(word, start, end, 0.0)
+        return 0.0, False
     weight = max(0.0, min(rarity.rarity(part) for part in re.split(r"[-.]", stem)) - _ENGLISH_FLOOR)
     # Any word has a capital where a sentence opens: there only first names and rare ones are names.
     known = not opens or lower in ENGLISH_FIRST_NAMES or weight >= _RARE
     named = word[0].isupper() and known
-    return Word(word, start, end, weight * (_NAME_FACTOR if named else 1.0))
+    return weight * (_NAME_FACTOR if named else 1.0), False

@@ -24,7 +24,8 @@ def _says(*patterns: str) -> re.Pattern[str]:
     return re.compile("|".join(patterns), re.IGNORECASE)
 
 
-_VITAL = _says(
+# Read in small letters: a pattern that ignores case takes four times as long.
+_VITAL = re.compile(
     r"\b(?:allerg(?:y|ies|ic)\b|intoleran(?:t|ce)|anaphyla|epipen|insulin|diabet|asthma|epilep|"
     r"seizures?\b|tumou?r|(?:a|her|his|my|the) stroke\b(?! of)|pacemaker|"
     r"heart (?:attack|disease|condition|failure)|blood (?:type|pressure|thinner)|hiv\b|"
@@ -34,10 +35,13 @@ _VITAL = _says(
     r"hospital\b|miscarr|disabled\b|disability|chronic\b|migraines?\b|pregnant|celiac|coeliac|"
     r"emergency contact|restraining order|stalk(?:s|ed|ing)|abus(?:es|ed|ive) (?:me|her|him|us)|"
     r"(?:could|would|will|might) kill (?:me|him|her)|"
-    r"(?:can't|cannot|can not|must not|mustn't|not allowed to) (?:eat|drink|swallow|digest|swim)|"
+    r"(?:can't|cannot|can not|must not|mustn't|must never|not allowed to) "
+    r"(?:eat|drink|swallow|digest|swim)|"
     r"(?:has|have|had|got|with) (?:\w+ )?(?:cancer|leuka?emia)\b"
-    r"(?! (?:research|awareness|charity)))",
-    "过敏|不耐受|糖尿病|胰岛素|哮喘|癫痫|癌症?|肿瘤|[高低]血压|心脏病|心梗|中风|血型|怀孕|流产|确诊|手术|化疗|"
+    r"(?! (?:research|awareness|charity)))"
+)
+_VITAL_CHINESE = re.compile(
+    "过敏|不耐受|糖尿病|胰岛素|哮喘|癫痫|癌症?|肿瘤|[肾肝胃肺]病|休克|肾上腺素|[高低]血压|心脏病|心梗|中风|血型|怀孕|流产|确诊|手术|化疗|"
     "抑郁症|焦虑症|自闭症|自杀|轮椅|失明|失聪|听不见|看不见|残疾|痴呆|起搏器|医生开的|[在要每]天?.{0,4}(?:吃药|"
     "服药|打针)|住院|紧急联系人|家暴|慢性病|偏头痛|不[能可](?:吃|喝|碰|游泳)|忌口",
 )
@@ -82,8 +86,15 @@ class Weight(Enum):
     LIFE = 7.0
 
 
+def is_vital(clause: str) -> bool:
+    """Say whether health or safety is at stake."""
+    if _VITAL.search(clause.lower()):
+        return True
+    return not clause.isascii() and bool(_VITAL_CHINESE.search(clause))
+
+
 def weight_of(sentence: str) -> Weight | None:
     """Say how much is at stake in what a sentence tells, None where no more than usual."""
-    if _VITAL.search(sentence):
+    if is_vital(sentence):
         return Weight.VITAL
     return Weight.LIFE if _LIFE.search(sentence) else None

@@ -25,10 +25,10 @@ def _known(table: str, column: str, of: str, key: str, only: str = "true") -> La
     )
 
 
-def _all_known(table: str) -> Law:
+def _all_known(table: str, only: str = "true", whose: str = "") -> Law:
     return Law(
-        f"every one of {table}.message_seqs is the seq of a message",
-        f"SELECT unnest(message_seqs) FROM {table} WHERE agent_id = %(agent)s"  # noqa: S608 - ours
+        f"every one of {table}.message_seqs{whose} is the seq of a message",
+        f"SELECT unnest(message_seqs) FROM {table} WHERE agent_id = %(agent)s AND {only}"  # noqa: S608 - ours
         " EXCEPT SELECT seq FROM message WHERE agent_id = %(agent)s LIMIT 1",
     )
 
@@ -67,7 +67,13 @@ LAWS: tuple[Law, ...] = (
     _known("node_term", "node_id", "node", "id"),
     _known("letter", "job_id", "job", "id"),
     _known("lane", "halted_by", "job", "id", "halted_by IS NOT NULL"),
-    _all_known("node"),
+    _all_known("node", "kind = 'memory'", " of a memory"),
+    # Earlier releases left entities as they were when messages of theirs were erased.
+    Law(
+        "no one of node.message_seqs is above lane.message_seq",
+        "SELECT seq FROM node JOIN lane USING (agent_id), unnest(message_seqs) AS origin(seq)"
+        " WHERE agent_id = %(agent)s AND seq > message_seq LIMIT 1",
+    ),
     _all_known("node_version"),
     Law(
         "an entity, and nothing else, has an entity_key, and a memory was made of messages",

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import islice
 
 from sqlalchemy import Connection
@@ -89,6 +89,8 @@ class Condemned:
     them ``forgotten``: the others were in a network that was rebuilt (M24). ``again``:
     messages that stay and whose memories go; memory gets them anew. ``names``: entities that
     somebody has mentioned, as the log has them. ``session_id`` is the session when all of it goes.
+    ``named_by``: entities that stay, each with the newest message of a memory beside it that
+    names it.
     """
 
     seqs: Sequence[int]
@@ -99,6 +101,7 @@ class Condemned:
     again: Sequence[int]
     names: Sequence[str] = ()
     session_id: str | None = None
+    named_by: Mapping[int, int] = field(default_factory=dict)
 
     @property
     def nodes(self) -> list[int]:
@@ -145,9 +148,9 @@ def condemned_with(
     nodes = sorted(memories)
     values = {"agent": agent_id, "seqs": list(seqs), "nodes": nodes}
     candidates = {row.id: row.entity_key for row in connection.exec_driver_sql(_ENTITIES, values)}
-    named = _still_named(connection, agent_id, candidates, (seqs, nodes))
+    named_by = _still_named(connection, agent_id, candidates, (seqs, nodes))
     gone = connection.exec_driver_sql(_GONE, values).all()
-    entities = sorted(set(candidates) - named)
+    entities = sorted(candidates.keys() - named_by.keys())
     return Condemned(
         seqs=sorted(seqs),
         memories=nodes,
@@ -157,6 +160,7 @@ def condemned_with(
         again=again,
         names=_mentioned(connection, agent_id, seqs, entities),
         session_id=session_id,
+        named_by=named_by,
     )
 
 
@@ -185,10 +189,13 @@ def _still_named(
     agent_id: str,
     entities: dict[int, str],
     condemned: tuple[Sequence[int], Sequence[int]],
-) -> set[int]:
-    """Return the entities that a memory which stays names: one linked to them, in its messages."""
+) -> dict[int, int]:
+    """Return the entities that a memory which stays names: one linked to them, in its messages.
+
+    Each with the newest of those messages.
+    """
     if not entities:
-        return set()
+        return {}
     seqs, nodes = condemned
     values = {
         "agent": agent_id, "entities": list(entities), "seqs": list(seqs), "nodes": list(nodes),
@@ -196,13 +203,14 @@ def _still_named(
     around: dict[int, set[int]] = {}
     for entity, seq in connection.exec_driver_sql(_AROUND, values):
         around.setdefault(seq, set()).add(entity)
-    named: set[int] = set()
+    named_by: dict[int, int] = {}
     for some in _bites(around):
-        wanted = [seq for seq in some if not around[seq] <= named]
-        for said in messages_of(connection, agent_id, wanted):
-            open_ones = around[said.seq] - named
-            named |= {each for each in open_ones if names(said.searched, entities[each])}
-    return named
+        wanted = [seq for seq in some if not around[seq] <= named_by.keys()]
+        for said in reversed(messages_of(connection, agent_id, wanted)):
+            for each in around[said.seq] - named_by.keys():
+                if names(said.searched, entities[each]):
+                    named_by[each] = said.seq
+    return named_by
 
 
 def _mentioned(

@@ -73,6 +73,8 @@ def erase_messages(connection: Connection, agent_id: str, condemned: Condemned) 
         "gone": list(condemned.gone),
         "again": list(condemned.again),
         "names": list(condemned.names),
+        "named": list(condemned.named_by),
+        "named_by": list(condemned.named_by.values()),
         "session": condemned.session_id,
     }
     going = [*condemned.nodes, *condemned.gone]

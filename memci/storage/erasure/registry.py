@@ -10,6 +10,8 @@ Statements on erased messages take these values:
 ``%(again)s``    messages that stay, and of which memories are made anew
 ``%(gone)s``     nodes made of them that were forgotten before: links may still tell of them
 ``%(names)s``    entities that somebody has mentioned, and that go or are named by them alone
+``%(named)s``    entities that stay because somebody still names them, and in the same order
+``%(named_by)s`` the messages that do so, one for each
 ``%(session)s``  the session, when all of it goes; else null
 ``%(said)s``     SHA-256 of what the messages said, as hexadecimal digits
 
@@ -96,6 +98,22 @@ UPDATE node SET (superseded_by, superseded_at) = (
 WHERE agent_id = %(agent)s AND (superseded_by = ANY(%(nodes)s::bigint[])
                                 OR superseded_by = ANY(%(gone)s::bigint[]))
 """
+# An entity that stays is one of the message that still names it, not of one that is no more: it is
+# never left without any, or it would be its agent's own. Its trail tells the same, should it be
+# forgotten before that message is erased, too.
+_NAMED_BY = """
+WITH kept AS (
+    UPDATE node SET message_seqs = ARRAY(
+        SELECT seq FROM unnest(node.message_seqs || named.by) AS origin(seq)
+         WHERE NOT seq = ANY(%(seqs)s::bigint[]) GROUP BY seq ORDER BY seq)
+      FROM unnest(%(named)s::bigint[], %(named_by)s::bigint[]) AS named(id, by)
+     WHERE node.agent_id = %(agent)s AND node.id = named.id
+       AND EXISTS (SELECT FROM unnest(node.message_seqs) AS origin(seq)
+                    WHERE seq = ANY(%(seqs)s::bigint[]))
+    RETURNING node.id, node.message_seqs)
+UPDATE trail SET details = jsonb_set(details, '{messages}', to_jsonb(kept.message_seqs))
+  FROM kept WHERE trail.agent_id = %(agent)s AND trail.node_id = kept.id AND event = 'created'
+"""
 # What is remembered anew is so by a job of its own, which the log will name.
 _NOT_REPLAYED = """
 UPDATE replay_log SET seqs = ARRAY(
@@ -177,7 +195,7 @@ REGISTRY: tuple[Entry, ...] = (
     Entry("claim", (_by("claim", "node_id", "nodes"), _by("claim", "seq", "seqs"))),
     Entry("replay_log", (_NOT_REPLAYED, _NOT_RESTORED, _NOT_MENTIONED)),
     Entry("node_version", (_REPLACED, _VERSIONS)),
-    Entry("node", (_HOLDS_AGAIN, _by("node", "id", "nodes"))),
+    Entry("node", (_HOLDS_AGAIN, _NAMED_BY, _by("node", "id", "nodes"))),
     Entry("session_end", (_ENDED,)),
     Entry("trail", why=_NUMBERS),
     Entry("pass_log", why=_NUMBERS),

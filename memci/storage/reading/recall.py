@@ -72,12 +72,14 @@ SELECT n.id, n.content, n.phrase, n.type, n.language, n.message_seqs, n.said_at,
        n.superseded_by, n.superseded_at
   FROM node n WHERE n.agent_id = %s AND n.id = ANY(%s)
 """
-# Restorable: a memory, and the messages that it was created from are all stored.
+# Restorable: a memory that was not erased, and the messages that it was created from are stored.
 _RESTORABLE = """
 SELECT t.node_id FROM trail t
  WHERE t.agent_id = %(agent)s AND t.node_id = ANY(%(nodes)s) AND t.event = 'created'
    AND jsonb_array_length(t.details->'messages') > 0
    AND t.details->>'kind' IS DISTINCT FROM 'entity'
+   AND NOT EXISTS (SELECT 1 FROM trail e WHERE e.agent_id = t.agent_id AND e.node_id = t.node_id
+                                           AND e.event IN ('erased', 'merged'))
    AND NOT EXISTS (
        SELECT 1 FROM jsonb_array_elements_text(t.details->'messages') AS origin(message)
         WHERE NOT EXISTS (SELECT 1 FROM message m

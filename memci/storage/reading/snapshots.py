@@ -10,9 +10,9 @@ from typing import Any
 from sqlalchemy import Connection
 from sqlalchemy.engine import RowMapping
 
-from memci.domain.memory.scan import Forgetting
+from memci.domain.memory.fate import Fate
+from memci.storage.heirs import FATAL, fate_by
 from memci.storage.snapshots import COLUMNS, NETWORK
-from memci.storage.trail import TrailEvent
 
 QUANTILES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 
@@ -40,7 +40,8 @@ SELECT l.source, l.target, l.relation, l.hint
 """
 _LAST_EVENTS = """
 SELECT DISTINCT ON (t.node_id) t.node_id, t.event, t.pass_number, t.details, t.at FROM trail t
- WHERE t.agent_id = %s AND t.node_id = ANY(%s) ORDER BY t.node_id, t.id DESC
+ WHERE t.agent_id = %s AND t.node_id = ANY(%s) AND t.event = ANY(%s)
+ ORDER BY t.node_id, t.id DESC
 """
 # The trail is the only thing that tells of it and goes along with an exported agent.
 _SWITCHES = """
@@ -122,10 +123,11 @@ def words_of_links(
 
 
 def last_events(
-    connection: Connection, agent_id: str, nodes: Collection[int]
+    connection: Connection, agent_id: str, gone: Collection[int]
 ) -> dict[int, RowMapping]:
-    """Return the last thing that happened to each of these nodes."""
-    rows = connection.exec_driver_sql(_LAST_EVENTS, (agent_id, list(nodes))).mappings()
+    """Return what happened last to each of these nodes that are gone, uses left out."""
+    values = (agent_id, list(gone), list(FATAL))
+    rows = connection.exec_driver_sql(_LAST_EVENTS, values).mappings()
     return {row["node_id"]: row for row in rows}
 
 
@@ -134,13 +136,9 @@ def switches(connection: Connection, agent_id: str) -> list[int]:
     return list(connection.exec_driver_sql(_SWITCHES, (agent_id,)).scalars())
 
 
-def was_switched(event: RowMapping | None) -> bool:
-    """Tell whether a node went with a network that a rebuilt one took the place of."""
-    return (
-        event is not None
-        and event["event"] == TrailEvent.FORGOTTEN
-        and event["details"].get("reason") == Forgetting.SWITCHED
-    )
+def fate_in(event: RowMapping | None) -> Fate:
+    """Return what became of a node that is gone, of which this is the last event."""
+    return Fate.FORGOTTEN if event is None else fate_by(event["event"], event["details"])
 
 
 def list_passes(

@@ -40,10 +40,15 @@ def test_it_takes_the_embedder_of_the_settings_and_tells_how_far_it_is(memci, da
     assert "made by all-MiniLM-L6-v2 (384 numbers)" in said
     assert "1 agent still to be embedded anew" in said
     assert "start the workers" in said
+    code, said = memci("reembed")
+    assert "nothing was begun: the embedder that is set (MEMCI_EMBEDDER) is the one in use" in said
+    assert "start the workers" not in said
+    AgentUnderTest(database, "ben").say("[Ben] keeps cats")
+    assert "start the workers" in memci("reembed", "--force")[1]
     code, said = memci("reembed", "--json")
     answer = json.loads(said)
     assert (answer["model"], answer["dimension"]) == ("all-MiniLM-L6-v2", 384)
-    assert (answer["asked"], answer["agents_left"], answer["agents_dead"]) == (0, 1, 0)
+    assert (answer["asked"], answer["agents_left"], answer["agents_dead"]) == (0, 2, 0)
 
 
 def test_up_says_so_before_any_worker_starts(database, database_url):

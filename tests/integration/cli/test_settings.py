@@ -76,3 +76,18 @@ def test_an_agent_is_set_up_before_its_first_message(settings: dict[str, str]):
     assert ["focus_limit", "3", "its", "own"] in [
         each.split() for each in shown.stdout.splitlines()
     ]
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ("decay_rate=nan", "decay_rate: expected a number above 0 and below 1, not nan"),
+        ("llm_cost_per_day=inf", "llm_cost_per_day: expected a number of 0 or more, not inf"),
+        ("unheard_of=nan", "unheard_of: expected a number, not nan"),
+    ],
+)
+def test_what_no_json_holds_is_refused_in_the_words_of_the_parameter(given: str, told: str):
+    done = run(
+        "settings", given, "--agent", "ann", settings={"MEMCI_API_URL": "http://127.0.0.1:9"}
+    )
+    assert (done.returncode, done.stderr) == (2, f"memci: {told}\n")

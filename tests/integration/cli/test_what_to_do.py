@@ -84,3 +84,20 @@ def test_a_job_that_succeeded_at_once_was_tried_once():
     assert tries(job) == 1
     assert tries(job.model_copy(update={"state": JobState.QUEUED})) == 0
     assert tries(job.model_copy(update={"state": JobState.DEAD, "attempts": 15})) == 15
+
+
+def test_an_agent_that_is_not_there_is_said_in_the_words_of_the_command_line(server: Served):
+    settings = {"MEMCI_API_URL": server.url}
+    for words in (("nodes", "--agent", "nobody"), ("watch", "nobody"), ("jobs", "-a", "nobody")):
+        done = run(*words, settings=settings)
+        assert done.returncode == 1
+        assert "there is no agent nobody" in done.stderr
+        assert "`memci agents` lists those there are" in done.stderr
+        assert "/v1/" not in done.stderr
+
+
+def test_a_file_that_is_not_there_is_said_alike_by_all(server: Served):
+    settings = {"MEMCI_API_URL": server.url}
+    for words in (("remember", "none.zip", "--agent", "ann"), ("import", "none.zip")):
+        done = run(*words, settings=settings)
+        assert (done.returncode, done.stderr) == (2, "memci: none.zip: there is no such file\n")

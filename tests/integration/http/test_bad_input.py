@@ -274,3 +274,27 @@ def test_reads_and_settings_are_checked_before_anybody_is_asked(
     answer = http.request(method, f"/v1/agents/alice{path}", json=body)
     assert answer.status_code == 422
     assert problem_of(answer)["field"] == field
+
+
+@pytest.mark.parametrize(
+    ("path", "field", "told"),
+    [
+        ("/v1/agents?limits=3", "limits", "did you mean limit?"),
+        ("/v1/agents/alice/network?depth=abc", "depth", "this path takes limit, pass"),
+        ("/v1/agents/alice/nodes?kind=memory&typ=x", "typ", "did you mean type?"),
+        ("/v1/agents/alice/focus?limit=3", "limit", "this path takes none"),
+        ("/v1/agents/alice/rebuild?limit=3", "limit", "this path takes none"),
+    ],
+)
+def test_a_query_parameter_that_is_none_is_refused(
+    server: Served, path: str, field: str, told: str
+) -> None:
+    with httpx.Client(base_url=server.url) as http:
+        problem = problem_of(http.get(path))
+    assert (problem["status"], problem["field"]) == (422, field)
+    assert told in problem["detail"]
+
+
+def test_probes_may_add_what_they_like_to_the_health_checks(server: Served) -> None:
+    with httpx.Client(base_url=server.url) as http:
+        assert http.get("/healthz?from=balancer").status_code == 200

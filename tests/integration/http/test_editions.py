@@ -110,13 +110,16 @@ def test_a_rebuilt_network_is_dropped(memory: Agent) -> None:
 def test_a_forgotten_memory_is_restored(server: Served, memory: Agent) -> None:
     node = forget(server, memory, SAID[1])
     assert contents(memory) == sorted([SAID[0], SAID[2]])
-    job_id = memory.restore(node).job_id
+    told = memory.recall([]).forgotten
+    assert {(each.node_id, each.restorable) for each in told} == {(node, True)}
+    job_id = memory.restore(told[0].node_id).job_id
     assert memory.restore(node).job_id == job_id
     memory.wait(job_id)
     again = memory.restore(node)
     assert again.job_id == job_id
     assert again.restored_as
     assert memory.node(again.restored_as).content == SAID[1]
+    assert memory.recall([]).forgotten == []
     with pytest.raises(ConflictError):
         memory.restore(again.restored_as)
 
@@ -145,6 +148,15 @@ def test_all_of_it_on_the_command_line(server: Served, memory: Agent) -> None:
     assert run("rebuild", agent, "--up-to", "1", "--switch", settings=settings).returncode == 2
     with pytest.raises(NotFoundError):
         memory.rebuilt()
+    far = run("recall", "ferry", "--depth", "0", "--agent", agent, settings=settings)
+    assert "farther than --depth 0" in far.stdout
+    assert "try --depth 2, or `memci focus NAME" in far.stderr
+    others = run("recall", "ferry", "--user", "x", "--session", "y", "-a", agent, settings=settings)
+    assert others.returncode == 0, others.stderr
+    assert SAID[1] not in others.stdout
+    found = run("search", "ferry", "-k", "1", "--agent", agent, settings=settings)
+    assert " 1. " in found.stdout, found.stderr
+    assert " 2. " not in found.stdout
     compared = run("rebuild", agent, "--compare", "--probe", "ferry", settings=settings)
     assert compared.returncode == 0, compared.stderr
     assert "3 memories in both, 3 with the same text; 0 only current" in compared.stdout
@@ -159,7 +171,39 @@ def test_all_of_it_on_the_command_line(server: Served, memory: Agent) -> None:
     lost = run("rebuild", agent, "--compare", settings=settings)
     assert "only current:" in lost.stdout
     assert run("rebuild", agent, "--drop", settings=settings).stdout == "edition 2 was dropped\n"
+    beyond = run("rebuild", agent, "--up-to", "99", settings=settings)
+    assert beyond.returncode == 2
+    assert "there is no message 99: the last one is 3" in beyond.stderr
     assert run("rebuild", agent, "--drop", "--switch", settings=settings).returncode == 2
+
+
+@pytest.mark.timeout(180)
+def test_a_switch_that_leaves_memories_out_is_asked_about(server: Served, memory: Agent) -> None:
+    agent, settings = name_of(memory), {"MEMCI_API_URL": server.url}
+    node = next(each.id for each in memory.nodes(kind="memory").nodes if each.content == SAID[1])
+    memory.compress()
+    memory.wait_idle()
+    memory.rebuild(up_to_seq=1)
+    memory.wait_rebuilt()
+    asked = run("rebuild", agent, "--switch", settings=settings)
+    assert asked.returncode == 2
+    told = "up to message 1 of 3: 2 memories of the current network are not in it"
+    assert told in asked.stdout
+    assert f"  node {node}, importance" in asked.stdout
+    assert "say --yes to switch to it" in asked.stderr
+    assert len(contents(memory)) == 3
+    switched = run("rebuild", agent, "--switch", "--yes", settings=settings)
+    assert switched.stdout.endswith("edition 1 was switched to\n"), switched.stderr
+    assert f"`memci restore ID --agent {agent}`" in switched.stderr
+    shown = run("nodes", "--agent", agent, "--graph", "--pass", "1", settings=settings)
+    assert "(switched in pass " in shown.stdout
+    assert "(forgotten in pass " not in shown.stdout
+    assert memory.recall(["ferry"]).miss == "forgotten"
+    again = run("restore", str(node), "--agent", agent, "--wait", settings=settings)
+    assert again.stdout.startswith("restored as node "), again.stderr
+    told_before = run("restore", str(node), "--agent", agent, "--wait", settings=settings)
+    assert told_before.stdout.startswith("restored before, as node ")
+    assert SAID[1] in contents(memory)
 
 
 @pytest.mark.timeout(120)

@@ -14,7 +14,7 @@ from memci.storage.sessions import end_session
 from tests.support.network import AgentUnderTest
 from tests.support.short_term import SAID, consolidate, remember
 
-ONE, LONGER, OTHER = "the pump is broken", "The old pump is broken!", "the fan is loud"
+ONE, LONGER, OTHER = "the pump is broken", "The pump is really broken!", "the fan is loud"
 
 
 def contents(ada: AgentUnderTest) -> list[str]:
@@ -69,7 +69,7 @@ def test_a_new_one_is_merged_with_one_that_was_compared_before(ada: AgentUnderTe
     assert consolidate(ada)["merged"] == 0
     remember(ada, LONGER)
     assert consolidate(ada)["merged"] == 2
-    remember(ada, "THE OLD PUMP IS BROKEN")
+    remember(ada, "THE PUMP IS REALLY BROKEN")
     assert consolidate(ada)["merged"] == 2
     assert contents(ada) == sorted([LONGER, OTHER])
     assert len(versions(ada)) == 4
@@ -107,6 +107,8 @@ def test_long_term_memories_and_entities_are_never_merged(ada: AgentUnderTest):
         "the pump is not broken",
         "the pump was broken",
         "Is the pump broken?",
+        "the old pump is broken",
+        "the pump is broken off",
         f"{OTHER}, {ONE}",  # another memory that says it as well: its words and links are its own
     ],
 )

@@ -22,18 +22,13 @@ from memci.reading.listings import Listings
 from memci.shapes.agent import FocusList
 from memci.storage.erasure.barrier import stand_alone
 from memci.storage.erasure.erase import erase_agent
-from memci.storage.erasure.tombstones import (
-    add_tombstones,
-    digest_of,
-    erased_among,
-    tombstones_of,
-)
+from memci.storage.erasure.tombstones import erased_among
 from memci.storage.rows import lane
 from memci.storage.session import Database
 from memci.testing import open_database, wait_until
 from memci.upkeep.compress import request_due_passes
 from memci.upkeep.consolidate import request_due_consolidations
-from tests.support.erasing import Eraser, SegmentsOf
+from tests.support.erasing import Eraser, SegmentsOf, bury
 from tests.support.locks import waiting_for_locks
 from tests.support.mailbox import Mailbox
 from tests.support.models import BagOfWords
@@ -226,17 +221,6 @@ def test_the_database_itself_refuses_whatever_brings_it_back(told: Mailbox, eras
     with pytest.raises(Exception, match="erased for good"):
         told.ada.execute(statement, "m1")
     told.ada.execute(statement, "m8")
-
-
-def test_tombstones_move_to_another_server(told: Mailbox, eraser: Eraser) -> None:
-    eraser.erase("m1", "m3")
-    with told.ada.database.agent_transaction("ada") as connection:
-        digests = tombstones_of(connection, "ada")
-        assert digests == sorted([digest_of("m1"), digest_of("m3")])
-    with told.ada.database.agent_transaction("bob") as connection:
-        assert add_tombstones(connection, "bob", digests) == 2
-        assert add_tombstones(connection, "bob", digests) == 0
-        assert erased_among(connection, "bob", ["m1", "m2"]) == {"m1"}
 
 
 def test_a_job_that_waits_does_nothing_with_what_was_erased(
@@ -436,9 +420,8 @@ def test_an_agent_larger_than_a_bite_goes_whole(
     told: Mailbox, eraser: Eraser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("memci.storage.erasure.erase._BITE", 2)
-    with told.ada.database.agent_transaction("ada") as connection:
-        # Known to be refused before it is erased, as after an import.
-        add_tombstones(connection, "ada", [digest_of("m1"), digest_of("m2")])
+    # Known to be refused before it is erased, as after an import.
+    bury(told.ada.database, "ada", "m1", "m2")
     assert eraser.erase_agent().body["rows"]["message"] == 3
     assert told.ada.nodes() == []
     assert erased(told.ada, "m1", "m2", "m3") == {"m1", "m2", "m3"}

@@ -100,7 +100,7 @@ def test_a_restored_memory_that_is_remembered_anew_is_not_restored_as_well(
 def test_what_was_merged_is_told_by_itself_again(
     ada: AgentUnderTest, rebuilding: Rebuilding, eraser: Eraser
 ) -> None:
-    ada.remember("the pump is broken [Grace]", "The old pump is broken! [Grace]")
+    ada.remember("the pump is broken [Grace]", "The pump is really broken! [Grace]")
     assert consolidate(ada)["merged"] == 2
     eraser.erase("m2")
     rebuilding.run()
@@ -209,7 +209,7 @@ def test_what_one_of_its_merged_messages_superseded_stays_so_without_the_other(
     assert (paris.superseded_by, paris.superseded_at) == (rome.id, rome.said_at)
     versions = Listings(ada.database).history("ada", paris.id, None).versions
     assert {each.node_id: each.state for each in versions} == {
-        paris.id: "superseded", rome.id: "forgotten",
+        paris.id: "superseded", rome.id: "merged",
     }  # fmt: skip
     eraser.erase("m2")
     assert beliefs(ada) == {"I live in Paris": None}
@@ -269,7 +269,7 @@ def marked(ada: AgentUnderTest, rebuilding: Rebuilding) -> AgentUnderTest:
     about = f"[{MARK}]"
     ada.remember("the sea is near [Oslo]", session="plain")
     ada.remember(f"I live in {MARK}1 {about}", f"the {MARK}2 pump is broken {about}", session=MARK)
-    ada.remember(f"The old {MARK}2 pump is broken! {about}", session=MARK)
+    ada.remember(f"The {MARK}2 pump is really broken! {about}", session=MARK)
     ada.remember(f"I moved to {MARK}3 {about}", session=MARK)
     rebuilding.mention(MARK.upper())
     rebuilding.mention(f"{MARK}2")

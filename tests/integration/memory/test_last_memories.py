@@ -32,7 +32,7 @@ def test_each_session_has_its_own_and_none_is_one(ada: AgentUnderTest) -> None:
 
 
 def test_a_merged_memory_of_earlier_words_is_not_the_last(ada: AgentUnderTest) -> None:
-    remember(ada, "the pump is broken", "The old pump is broken!", "the fan is loud")
+    remember(ada, "the pump is broken", "The pump is really broken!", "the fan is loud")
     (merged,) = consolidate(ada)["nodes"]
     (found,) = last(ada, "s1").values()
     assert found < merged
@@ -43,7 +43,7 @@ def test_a_merged_memory_of_earlier_words_is_not_the_last(ada: AgentUnderTest) -
 
 
 def test_a_merged_memory_of_the_last_words_is_the_last(ada: AgentUnderTest) -> None:
-    remember(ada, "the pump is broken", "the fan is loud", "The old pump is broken!")
+    remember(ada, "the pump is broken", "the fan is loud", "The pump is really broken!")
     (merged,) = consolidate(ada)["nodes"]
     assert last(ada, "s1") == {"s1": merged}
 

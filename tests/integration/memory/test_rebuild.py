@@ -12,9 +12,16 @@ from memci.domain.lane.job import JobState
 from memci.domain.memory import slots
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.message import Message
-from memci.errors import ConflictError, NotFoundError, SmallModelUnavailableError
+from memci.errors import (
+    ConflictError,
+    InvalidInputError,
+    NotFoundError,
+    SmallModelUnavailableError,
+)
 from memci.reading.listings import Listings
 from memci.smallmodel.ports import TopicSegment, Vectors
+from memci.storage.reading.once_known import was_known
+from memci.storage.reading.sight import EVERYTHING, Sight
 from memci.storage.rows import EDITION_SCHEMA, TWINNED
 from memci.storage.vector_model import VectorModel, change_model
 from tests.support.fading import forget_focus
@@ -223,6 +230,43 @@ def test_up_to_a_seq_the_network_is_as_it_was(ada: AgentUnderTest, rebuilding: R
         ("made", "now"), ("none", "never"), ("none", "never"), ("made", "now"),
     ]  # fmt: skip
     assert is_same(rebuilding.rebuilt())
+
+
+def test_what_a_switch_has_left_out_was_known_once_and_is_restored(
+    ada: AgentUnderTest, rebuilding: Rebuilding
+) -> None:
+    ada.remember("heron [Grace]")
+    ada.remember("kestrel [Luigi]")
+    ada.say("osprey", remember="never")
+    lost = ada.memories()["kestrel"].id
+    rebuilding.begin(up_to_seq=1)
+    rebuilding.run()
+    rebuilding.switch()
+    rebuilding.run()
+    assert set(ada.memories()) == {"heron"}
+
+    def known(word: str, sight: Sight = EVERYTHING) -> bool:
+        with ada.database.agent_snapshot(ada.agent_id) as connection:
+            return was_known(connection, ada.agent_id, [], [word], sight)
+
+    assert known("kestrel")
+    assert not known("osprey")  # of this no memory was ever made
+    assert not known("kestrel", Sight(user_id="somebody else"))
+    # Made anew, it is of the network that another rebuild makes too.
+    rebuilding.restore(lost)
+    rebuilding.run()
+    assert set(ada.memories()) == {"heron", "kestrel"}
+    assert is_same(rebuilding.rebuilt())
+
+
+def test_a_network_is_not_made_up_to_a_message_that_is_not_there(
+    ada: AgentUnderTest, rebuilding: Rebuilding
+) -> None:
+    ada.remember("A [Grace]", "B [Luigi]")
+    with pytest.raises(InvalidInputError, match="no message 3: the last one is 2") as refused:
+        rebuilding.begin(up_to_seq=3)
+    assert refused.value.field == "up_to_seq"
+    assert rebuilding.begin(up_to_seq=2).up_to_seq == 2
 
 
 def test_of_messages_that_came_together_those_up_to_the_seq_are_taken(

@@ -13,7 +13,7 @@ from tests.support.network import AgentUnderTest
 from tests.support.rebuilding import Rebuilding, is_same
 from tests.support.short_term import consolidate
 
-ONE, LONGER = "the pump is broken [Grace]", "The old pump is broken! [Grace]"
+ONE, LONGER = "the pump is broken [Grace]", "The pump is really broken! [Grace]"
 
 
 @pytest.fixture

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from memci.domain.memory.parameters import MemoryParameters
 from tests.support.network import AgentUnderTest
 
@@ -59,3 +61,60 @@ def test_an_unbounded_network_grows(ada: AgentUnderTest) -> None:
     ada.parameters = MemoryParameters(node_capacity=0)
     ada.remember(*(f"{n} [P{n}]" for n in range(20)))
     assert len(ada.nodes()) == 40
+
+
+def filtered(ada: AgentUnderTest) -> list[str]:
+    rows = ada.rows("SELECT memory_reason FROM message WHERE agent_id = %s ORDER BY seq")
+    return [row.memory_reason for row in rows if row.memory_reason]
+
+
+@pytest.mark.parametrize(
+    ("capacity", "focus_limit", "at_once"),
+    [(3, 1, 1), (4, 1, 1), (4, 2, 1), (10, 2, 4), (60, 5, 30)],
+)
+def test_a_full_network_has_room_for_every_new_memory(
+    ada: AgentUnderTest, capacity: int, focus_limit: int, at_once: int
+) -> None:
+    """Also when all that could give way is its previous memory and its relatives."""
+    ada.parameters = MemoryParameters(node_capacity=capacity, focus_limit=focus_limit)
+    for day in range(5):
+        said = range(day * at_once, (day + 1) * at_once)
+        result = ada.remember(*(f"talk {n} about it [P{n % 7}]" for n in said))
+        assert result["memories"] == at_once
+        assert len(ada.nodes()) <= capacity
+        living = {node.id for node in ada.nodes()}
+        made = set(result["nodes"])
+        assert made <= living
+        assert {target for source, target in ada.links() if source in made} <= living
+    assert filtered(ada) == []
+
+
+def test_what_a_new_memory_is_linked_with_gives_way_last(ada: AgentUnderTest) -> None:
+    ada.parameters = MemoryParameters(node_capacity=3, focus_limit=1, related_links=0)
+    ada.remember("A [Grace]", session="one")
+    ada.remember("B [Grace]", session="two")
+    b = ada.memories()["B"].id
+    ada.execute("UPDATE link SET strength = 0.1 WHERE agent_id = %s AND source = %s", b)
+    ada.remember("C [Grace]", session="two")
+    assert set(ada.memories()) == {"B", "C"}  # the less important, but that from before it
+    c = ada.memories()["C"].id
+    assert ada.links()[c, b].strength == ada.parameters.link_initial_strength
+
+
+def test_what_gave_way_is_not_linked_with(ada: AgentUnderTest) -> None:
+    ada.parameters = MemoryParameters(node_capacity=2, focus_limit=1)
+    (grace, a) = ada.remember("A [Grace]")["nodes"]
+    (b,) = ada.remember("B [Grace]")["nodes"]
+    assert ada.trail(a) == ["created", "forgotten"]
+    new = {ends for ends in ada.links() if b in ends}
+    assert new == {(grace, b), (b, grace)}
+
+
+def test_what_is_talked_about_does_not_give_way(ada: AgentUnderTest) -> None:
+    ada.parameters = MemoryParameters(node_capacity=5, focus_limit=1, related_links=0)
+    luigi, _ = ada.remember("A [Luigi]", session="one")["nodes"]
+    ada.remember("B [Grace]", session="two")
+    ada.execute("DELETE FROM link WHERE agent_id = %s AND source = %s", luigi)
+    ada.remember("C [Oslo]", "D [Luigi]", session="three")
+    assert ada.trail(luigi) == ["created"]
+    assert set(ada.memories()) == {"C", "D"}

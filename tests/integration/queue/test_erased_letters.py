@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import tracemalloc
-from base64 import b64decode
+from base64 import b64decode, b64encode
 from threading import Thread
 from uuid import UUID, uuid4
 
@@ -143,6 +144,39 @@ def test_a_letter_with_quotes_in_it_goes_too(producer, eraser):
     dead = deliver(producer, json.dumps({"x": 'she said "é"\nand left'}).encode())
     eraser.erase("m1")
     assert kept(producer, dead) is None
+
+
+HARD = '他说："你好"，\n路径 C:\\new/été 🌧 \u2028 <b>'
+
+
+def as_json_stringify(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def as_php(value: object) -> str:
+    return json.dumps(value).replace("/", r"\/")
+
+
+def with_capitals(value: object) -> str:
+    return re.sub(r"\\u[0-9a-f]{4}", lambda each: r"\u" + each[0][2:].upper(), json.dumps(value))
+
+
+def as_go(value: object) -> str:
+    return as_json_stringify(value).replace("<", r"\u003c").replace("\u2028", r"\u2028")
+
+
+@pytest.mark.parametrize("write", [json.dumps, as_json_stringify, as_php, with_capitals, as_go])
+def test_a_letter_goes_however_its_producer_writes_text(producer, eraser, write):
+    said = [NewMessage(Role.USER, HARD, id="m1"), NewMessage(Role.USER, "你好", id="m2")]
+    producer.intake.append(Append("a", said))
+    plain = write({"agent": "a", "said": [HARD]})
+    nested = write({"event": plain})
+    packed = [write({"body": b64encode(each.encode()).decode()}) for each in (plain, nested)]
+    dead = [deliver(producer, each.encode()) for each in (plain, nested, *packed)]
+    other = deliver(producer, nested.replace("new", "old").encode())
+    eraser.erase("m1")
+    assert [kept(producer, each) for each in dead] == [None] * 4
+    assert kept(producer, other) is not None
 
 
 def test_a_letter_may_leave_out_what_was_erased(producer, eraser):

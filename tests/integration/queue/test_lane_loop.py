@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from contextlib import closing
 
 import pytest
@@ -9,11 +11,15 @@ from sqlalchemy.exc import ProgrammingError
 
 from memci.broker.letters import encode
 from memci.broker.names import COMPRESS_TASK, agent_queue_name
+from memci.commands import dead_jobs
 from memci.config import Settings
 from memci.errors import DatabaseUnavailableError
 from memci.queue.intake import CREATE_KIND
 from memci.runtime import Runtime
+from memci.smallmodel.account import current_account
 from memci.testing import open_database
+from tests.support.erasing import Eraser
+from tests.support.lanes import messages_of
 
 
 @pytest.fixture
@@ -48,6 +54,49 @@ class Fails:
     def prepare(self, job):
         self.then()
         raise DatabaseUnavailableError
+
+
+class Answer:
+    """What a model may have said."""
+
+
+class Interrupted:
+    """A job that has had an answer when ``then`` happens."""
+
+    kind = CREATE_KIND
+    triggers_compression = False
+
+    def __init__(self, then):
+        self.then = then
+        self.answer = None
+
+    def prepare(self, job):
+        answer = Answer()
+        self.answer = weakref.ref(answer)
+        current_account().answers["asked"] = answer
+        self.then(job)
+        return lambda _: {}
+
+
+def test_nothing_that_a_model_said_outlives_its_job(runtime, producer, client):
+    def cancel(job):
+        dead_jobs.cancel(producer.database, producer.tokens, "a", job.id)
+
+    def erase(job):
+        messages = [each.id for each in messages_of(producer.database, "a")]
+        Eraser(producer.database, producer.tokens, client, "a").erase(*messages)
+
+    runtime.handlers = {}
+    loop = runtime.lane_loop("here")
+    for then in (lambda _: None, cancel, erase):
+        job = Interrupted(then)
+        runtime.handlers[CREATE_KIND] = job
+        producer.append("a")
+        loop.run("a")
+        gc.collect()
+        assert job.answer is not None
+        assert job.answer() is None
+    assert messages_of(producer.database, "a") == []
 
 
 def test_a_worker_that_stops_keeps_no_lane(runtime, due, client):

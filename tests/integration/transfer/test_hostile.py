@@ -20,7 +20,6 @@ from memci.errors import ConflictError, ErasedError, InvalidInputError, TooLarge
 from memci.shapes.archive import MANIFEST
 from memci.storage.archive.consistency import LAWS
 from memci.storage.archive.registry import CARRIED
-from memci.storage.erasure.tombstones import add_tombstones, digest_of
 from memci.storage.rows import metadata
 from memci.storage.session import Database
 from tests.support.archives import (
@@ -32,6 +31,7 @@ from tests.support.archives import (
     imported,
     zipped,
 )
+from tests.support.erasing import bury
 from tests.support.lives import a_whole_life
 from tests.support.network import AgentUnderTest
 
@@ -79,6 +79,18 @@ def each(**changed: Any) -> Change:
     return lambda rows: [row.update(changed) for row in rows]
 
 
+def happened(event: str, *, seeded: bool = True, **details: Any) -> Change:
+    """Another event, as no release has told it."""
+    job_id = {"job_id": str(uuid4()) if seeded else None}
+
+    def change(rows: list[Any]) -> None:
+        more = job_id if "job_id" in rows[0] else {}
+        rows.append({**rows[0], **more, "event": event, "details": details})
+
+    return change
+
+
+AT, JOB = "2026-01-01T00:00:00+00:00", str(uuid4())
 VALUES: dict[str, tuple[str, Change]] = {
     "a line that is not JSON": ("message", lambda rows: rows.append("{")),
     "a line that is not an object": ("message", lambda rows: rows.append("[]")),
@@ -113,11 +125,48 @@ VALUES: dict[str, tuple[str, Change]] = {
     "a parameter that nobody knows": ("agent_setting", first(parameters={"speed": 7})),
     "a trail whose messages are text": ("trail", first(details={"messages": ["1"]})),
     "a trail of half a span": ("trail", first(details={"messages": [1], "span": [1]})),
+    "a trail of something made of what": ("trail", happened("created", job=JOB)),
+    "a trail of something made of nothing": ("trail", happened("created", messages=None)),
+    "a trail of a kind that is none": ("trail", happened("created", messages=[1], kind="x")),
+    "a trail of a merger of text": ("trail", happened("created", messages=[1], **{"from": ["1"]})),
+    "a trail of a job that is none": ("trail", happened("created", messages=[1], job="x")),
+    "a trail of a shortening to text": (
+        "trail", happened("compressed", to="x", **{"from": 9})),
+    "a trail of forgetting for a whim": ("trail", happened("forgotten", reason="whim")),
+    "a trail of a tier that is none": (
+        "trail", happened("forgotten", reason="slot", tier="high")),
+    "a trail of restoring as text": ("trail", happened("restored", job=JOB, **{"as": "1"})),
+    "a trail of restoring by nobody": ("trail", happened("restored", **{"as": 1})),
+    "a trail of a merger into text": ("trail", happened("merged", into="1")),
+    "a trail of a promotion for nothing": ("trail", happened("promoted", reason=None)),
+    "a trail of being superseded by text": ("trail", happened("superseded", by="1")),
+    "a trail of a use by no receipt": ("trail", happened("used", receipts=["x"], times=1)),
+    "a log of a mention of nobody": ("replay_log", happened("mentioned")),
+    "a log of a mention of a blank": ("replay_log", happened("mentioned", entity=" ")),
+    "a log of a mention without end": ("replay_log", happened("mentioned", entity="x" * 9_999)),
+    "a log of a mention by no job": ("replay_log", happened("mentioned", seeded=False, entity="x")),
+    "a log of a creation by no job": ("replay_log", happened("created", seeded=False)),
+    "a log of a refusal for a whim": ("replay_log", happened("created", refused={"1": "whim"})),
+    "a log of a refusal of text": ("replay_log", happened("created", refused={"x": "trivial"})),
+    "a log of restoring nothing": ("replay_log", happened("restored", node=1)),
+    "a log of restoring no node": ("replay_log", happened("restored", seqs=[1])),
+    "a log of consolidating at no time": ("replay_log", happened("consolidated", settled=[])),
+    "a log of consolidating any day": (
+        "replay_log", happened("consolidated", at="2026-01-01", settled=[])),
+    "a log of consolidating what": ("replay_log", happened("consolidated", at=AT)),
+    "a log of settling two thirds": (
+        "replay_log", happened("consolidated", at=AT, settled=[[[1], []]])),
+    "a log of settling for a whim": (
+        "replay_log", happened("consolidated", at=AT, settled=[[[1], [], "whim"]])),
+    "a log of settling no messages": (
+        "replay_log", happened("consolidated", at=AT, settled=[[None, [], None]])),
     "a trail of parts of no message": ("trail", first(details={"messages": [1], "parts": [{}]})),
     "a job of parts that quote text": (
         "job", first(payload={"seqs": [1], "parts": [{"seqs": [1], "quoted": ["1"]}]})),
     "a job whose messages are text": ("job", first(payload={"seqs": ["x"]})),
     "a tombstone of another hash": ("erased_message", first(digest="\\xab")),
+    "a place in a pass of text": (
+        "lane", first(compress_cursor={"pass": 1, "req": 1, "mute": "x"})),
     "a place in a pass that is none": ("lane", first(compress_cursor={"retry_at": "soon"})),
     "a log whose messages are text": ("replay_log", first(details={"wanted": ["1"]})),
     "a receipt of no prefix": ("receipt", first(body={"prefix": [1]})),
@@ -132,6 +181,10 @@ CONTRADICTIONS: dict[str, tuple[str, Change]] = {
     "a node above all ids": ("node", lambda rows: rows[-1].update(id=9999)),
     "a node made of no message": ("node", each(message_seqs=[])),
     "a node of a message that is missing": ("node", each(message_seqs=[1, 999])),
+    "an entity of messages to come": (
+        "node",
+        lambda rows: [row.update(message_seqs=[999]) for row in rows if row["kind"] == "entity"],
+    ),
     "a node scanned in a pass to come": ("node", first(last_pass=999)),
     "a memory with the key of an entity": ("node", each(entity_key="x", kind="memory")),
     "two nodes in one slot": ("node", each(slot=1)),
@@ -299,8 +352,7 @@ def test_an_agent_that_holds_something_is_left_as_it_is(ada: AgentUnderTest) -> 
 
 
 def test_what_was_erased_here_does_not_come_back(archive: bytes, elsewhere: Database) -> None:
-    with elsewhere.agent_transaction("bob") as connection:
-        add_tombstones(connection, "bob", [digest_of("last"), digest_of("x2"), digest_of("?")])
+    bury(elsewhere, "bob", "last", "x2", "?")
     with pytest.raises(ErasedError, match="2 of the archive's messages were erased for good"):
         imported(elsewhere, archive, "bob")
     assert rows_left(elsewhere, "bob") == {"erased_message": 3}

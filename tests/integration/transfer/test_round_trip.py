@@ -7,10 +7,13 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from typing import Any
 
+import pytest
 from pydantic import SecretStr
 
+from memci.commands import erase
 from memci.config import Settings
 from memci.errors import ConflictError
+from memci.jobs import compress
 from memci.reading.models import ReadingModels, Tokenizers
 from memci.reading.readings import Readings
 from memci.shapes.archive import MANIFEST, ArchiveManifest
@@ -146,6 +149,66 @@ def test_what_was_erased_is_refused_there(ada: AgentUnderTest, elsewhere: Databa
     )
     assert len(rows) == 1
     assert b"secret one" not in b"".join(files_of(exported(ada.database)).values())
+
+
+def told_of_twice(database: Database) -> AgentUnderTest:
+    """An agent whose second message names the entity that its first one brought."""
+    ada = AgentUnderTest(database)
+    ada.remember("A story [Grace]")
+    ada.remember("B thing with [Grace]")
+    return ada
+
+
+def seqs_of_grace(ada: AgentUnderTest) -> list[int]:
+    (grace,) = [node for node in ada.nodes("entity") if node.content == "Grace"]
+    return list(grace.message_seqs)
+
+
+def test_an_agent_goes_elsewhere_of_which_something_was_erased(
+    database: Database, elsewhere: Database
+) -> None:
+    """An entity that stays had been made of the message that goes."""
+    ada = told_of_twice(database)
+    use_model(elsewhere, ada)
+    assert seqs_of_grace(ada) == [1]
+    tokens: Any = Told()
+    erase.run(database, tokens, "ada", erase.Which(("m1",)))
+    imported(elsewhere, exported(database))
+    there = arrived(ada, elsewhere)
+    assert seqs_of_grace(there) == [2]
+    erase.run(elsewhere, tokens, "ada", erase.Which(("m2",)))
+    assert there.nodes() == [], "it goes with the last message that names it"
+
+
+def test_an_agent_goes_elsewhere_in_the_middle_of_a_pass(
+    database: Database, elsewhere: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compress, "BATCH", 1)
+    ada = told_of_twice(database)
+    use_model(elsewhere, ada)
+    ada.ask_for_pass()
+    assert ada.compression().step(ada.lease(), budget_ms=0)
+    assert ada.lane().compress_cursor is not None
+    imported(elsewhere, exported(database))
+    there = arrived(ada, elsewhere)
+    for each in (ada, there):
+        while each.compression().step(each.lease(), budget_ms=0):
+            pass
+    assert network_of(there) == network_of(ada)
+    assert there.lane().compress_cursor is None
+
+
+def test_an_archive_of_an_earlier_release_has_entities_of_messages_that_are_no_more(
+    database: Database, elsewhere: Database
+) -> None:
+    ada = told_of_twice(database)
+    use_model(elsewhere, ada)
+    tokens: Any = Told()
+    erase.run(database, tokens, "ada", erase.Which(("m1",)))
+    ada.execute("UPDATE node SET message_seqs = '{1}' WHERE agent_id = %s AND kind = 'entity'")
+    imported(elsewhere, exported(database))
+    erase.run(elsewhere, tokens, "ada", erase.Which(("m2",)))
+    assert arrived(ada, elsewhere).nodes() == []
 
 
 def test_vectors_of_another_embedder_are_made_anew(

@@ -13,7 +13,7 @@ from rich.console import Console
 from memci.cli.network.frame import frame
 from memci.cli.network.sight import Gone, Sight
 from memci.shapes.agent import AgentAnswer, PassProgress
-from memci.shapes.network import NetworkNode, PassAnswer
+from memci.shapes.network import Fate, NetworkNode, PassAnswer
 from tests.support.networks import THEN, entity, network, node
 
 
@@ -60,10 +60,10 @@ def test_it_says_what_there_is_and_shows_the_most_faded_first():
         "pass 3 finished: 3 scanned, 1 shortened, 1 forgotten, 1 link broken · idle",
         "in focus: Lisbon",
         "",
-        "memory  importance     length                       about",
-        "    #4  ········ 0.05  █···········   5% of 100     nearly gone",
-        "    #3  ████···· 0.50  ██████······  50% of 100  ↓  half",
-        "    #2  ████████ 2.00  ████████████ 100% of 100     whole",
+        "memory  importance of 2.00  length                       about",
+        "    #4  ········ 0.05       █···········   5% of 100     nearly gone",
+        "    #3  ██······ 0.50       ██████······  50% of 100  ↓  half",
+        "    #2  ████████ 2.00       ████████████ 100% of 100     whole",
     ]
 
 
@@ -91,6 +91,14 @@ def test_what_is_forgotten_says_when_and_why():
     assert drawn(seen)[-2:] == [
         "[forgotten] #9 in pass 3 (threshold): an umbrella",
         "[forgotten] #8 lately",
+    ]
+
+
+def test_what_was_merged_or_erased_is_not_called_forgotten():
+    gone = [Gone(9, "a lamp", 3, "into #12", Fate.MERGED), Gone(8, None, 3, "", Fate.ERASED)]
+    assert drawn(sight([], gone=gone))[-2:] == [
+        "[merged] #9 in pass 3 (into #12): a lamp",
+        "[erased] #8 in pass 3",
     ]
 
 

@@ -13,9 +13,17 @@ import pytest
 from matplotlib.image import imread
 
 from memci.cli.network.fonts import Fonts
-from memci.cli.network.plot import plot
-from memci.cli.network.series import last_seen, medians, shares_of, sights_in, switches_in
-from memci.shapes.network import FadingAnswer
+from memci.cli.network.plot import _color, plot
+from memci.cli.network.series import (
+    end_of,
+    last_seen,
+    medians,
+    shares_of,
+    sights_in,
+    switches_in,
+    ticks_up_to,
+)
+from memci.shapes.network import FadingAnswer, Fate
 from tests.support.command_line import environment
 from tests.support.networks import fading
 
@@ -62,8 +70,31 @@ def test_a_plot_says_where_a_rebuilt_network_took_the_place_of_another():
     assert switches_in(switched) == [first + 4]
     assert f"rebuilt after pass {first + 4}" in svg(switched)
     assert "rebuilt" not in svg(whole)
-    # One line in each of the three panels.
-    assert svg(switched).count("#9467bd") - svg(whole).count("#9467bd") == 3
+    # One line in each of the three panels, and one that says what they are.
+    assert svg(switched).count("#9467bd") - svg(whole).count("#9467bd") == 4
+    assert "switched to a rebuilt network: only its memories are drawn" in svg(switched)
+
+
+def test_what_was_merged_is_neither_counted_nor_crossed_as_forgotten():
+    whole = fading(3, 10)
+    merged = whole.model_copy(
+        update={
+            "memories": [
+                each.model_copy(update={"forgotten": False, "gone": each.gone and Fate.MERGED})
+                for each in whole.memories
+            ]
+        }
+    )
+    assert "3 memories, 1 forgotten, passes" in svg(whole)
+    assert "3 memories, 0 forgotten, 1 merged, passes" in svg(merged)
+    assert "#3 (forgotten)" in svg(whole)
+    assert "#3 (merged)" in svg(merged)
+    assert crosses(whole) == crosses(merged) + 1
+
+
+def crosses(answer: FadingAnswer) -> int:
+    """Return how many marks are drawn at the ends of lines, in the legend too."""
+    return svg(answer).count('style="fill: #d62728; stroke: #d62728"')
 
 
 @pytest.mark.parametrize(
@@ -105,6 +136,28 @@ def test_what_is_forgotten_counts_as_nothing_and_what_is_unborn_not_at_all():
     assert [last_seen(line) for line in lines] == [2, 4, 1]
     assert [sights_in(line) for line in lines] == [2, 3, 1]
     assert medians([]) == []
+
+
+def test_a_memory_ends_in_the_pass_that_forgot_it():
+    passes = [21, 22, 23, 24]
+    assert end_of(passes, [1.0, 0.5, 0.2, None]) == 24
+    assert end_of(passes, [None, 0.5, None, None]) == 23
+    assert end_of(passes, [1.0, 0.5, 0.2, 0.1]) == 24  # since the last pass that was drawn
+
+
+@pytest.mark.parametrize("highest", [0.0, 0.3, 1.0, 4.2, 9.4, 31.0, 260.0, 12_345.0])
+def test_every_importance_has_ticks_on_both_sides(highest: float):
+    ticks = ticks_up_to(highest)
+    assert ticks == sorted(set(ticks))
+    assert ticks[0] == 0
+    assert highest <= ticks[-1] <= max(1, 2 * highest)
+    assert 2 <= len(ticks) <= 15
+
+
+def test_the_colours_of_neighbours_are_far_apart():
+    colours = np.array([_color(place) for place in range(40)])[:, :3]
+    for near in (1, 2):
+        assert np.abs(colours[near:] - colours[:-near]).sum(axis=1).min() > 0.4
 
 
 def test_lengths_are_shares_of_the_original():

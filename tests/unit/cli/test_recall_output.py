@@ -6,10 +6,16 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memci.cli.commands.recall import REASONS, cut_away, out_of_reach, print_recall
+from memci.cli.commands.recall import (
+    REASONS,
+    cut_away,
+    next_steps,
+    out_of_reach,
+    print_recall,
+)
 from memci.domain.language import Language
 from memci.domain.memory.recall import Miss
-from memci.shapes.read import ForgottenMemory, RecallAnswer
+from memci.shapes.read import ForgottenMemory, RecallAnswer, RecalledMemory
 
 
 @pytest.mark.parametrize("language", Language)
@@ -33,14 +39,37 @@ def test_what_is_forgotten_says_when(
     hint: str, told: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     at = datetime(2026, 5, 1, 9, tzinfo=UTC)
-    gone = ForgottenMemory(relation="about", hint=hint, restorable=True, forgotten_at=at)
+    gone = ForgottenMemory(node_id=7, relation="about", hint=hint, restorable=True, forgotten_at=at)
     print_recall(RecallAnswer(memories=[], forgotten=[gone], miss=None, seq=1, pending=0))
-    assert capsys.readouterr().out == f"{told}{hint}\n    forgotten 2026-05-01 09:00:00\n"
+    assert capsys.readouterr().out == f"{told}{hint}\n    forgotten 2026-05-01 09:00:00Z\n"
+
+
+def test_what_is_found_is_told_apart_by_empty_lines(capsys: pytest.CaptureFixture[str]) -> None:
+    memory = RecalledMemory(
+        node_id=1, content="one", phrase="one", type="episodic", layer=1, strength=1, match=1,
+        importance=1, message_ids=[], said_at=None,
+    )  # fmt: skip
+    gone = ForgottenMemory(node_id=2, relation="about", hint="Lisbon", restorable=True)
+    found = RecallAnswer(memories=[memory] * 2, forgotten=[gone], miss=None, seq=1, pending=0)
+    print_recall(found)
+    told = "one\n    layer 1 · importance 1.00\n"
+    assert capsys.readouterr().out == f"{told}\n{told}\n[forgotten] about: Lisbon\n"
+
+
+def test_what_is_out_of_reach_is_followed_by_what_to_do() -> None:
+    told = next_steps("ann", 2, ["sea", "lion"], [])
+    assert told == (
+        "try --depth 4, or `memci focus NAME --agent ann`, which brings what it is about near, "
+        'or `memci search "sea lion" --agent ann`, which looks everywhere'
+    )
+    assert "--depth 10," in next_steps("ann", 9, ["sea"], [])
+    assert "--depth" not in next_steps("ann", 10, ["sea"], [])
+    assert next_steps("ann", 2, ["sea"], ["is"]).startswith("try without --relation, or --depth 4")
 
 
 def test_the_reason_that_is_given_stands_for_the_general_one(capsys: pytest.CaptureFixture[str]):
     empty = RecallAnswer(memories=[], forgotten=[], miss=None, seq=1, pending=0)
-    gone = ForgottenMemory(relation="moves", hint="to Lisbon", restorable=False)
+    gone = ForgottenMemory(node_id=7, relation="moves", hint="to Lisbon", restorable=False)
     print_recall(empty, cut_away(empty.model_copy(update={"forgotten": [gone]}), 5))
     assert capsys.readouterr().out == "1 found, none fits into 5 tokens (--budget)\n"
 

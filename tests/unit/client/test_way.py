@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from inspect import signature
+
 import pytest
 
-from memci import Memci
+from memci import AsyncMemci, Memci
+from memci.client import Retries
 from memci.client.way import headers_for
 from memci.errors import InvalidInputError
 
@@ -29,3 +32,18 @@ def test_a_key_that_no_header_takes_is_refused_and_not_shown(key: str) -> None:
         Memci(api_key=key)
     assert refused.value.field == "api_key"
     assert key not in str(refused.value)
+
+
+def test_the_client_for_asyncio_is_made_as_the_other_one_is() -> None:
+    made = AsyncMemci("http://127.0.0.1:8000", api_key="mk_x", wait_ms=5, retries=Retries())
+    assert repr(made) == "AsyncMemci('http://127.0.0.1:8000')"
+    assert repr(made.agent("ann")) == "AsyncAgent('ann')"
+    assert signature(AsyncMemci) == signature(Memci)
+    with pytest.raises(InvalidInputError):
+        AsyncMemci("no address")
+
+
+def test_both_clients_of_one_server_share_what_was_written() -> None:
+    memci = Memci()
+    assert memci.aio is memci.aio
+    assert memci.aio._habits is memci._habits

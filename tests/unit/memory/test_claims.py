@@ -35,6 +35,28 @@ def test_a_speaker_is_known_by_name():
 
 
 @pytest.mark.parametrize(
+    ("text", "claims"),
+    [
+        (
+            "我叫李晓燕，住在杭州，在一家叫云溪科技的公司做产品经理。",
+            [("name", "李晓燕"), ("lives in/town", "杭州"), ("works at", "云溪科技")],
+        ),
+        ("我叫王芳，今年30岁，现在住在上海市徐汇区",
+            [("name", "王芳"), ("age", "30"), ("lives in/town", "上海徐汇区")]),
+        ("我是护士，在人民医院上班", [("works at", "人民医院")]),
+        ("我叫王芳，儿子八岁了，在人民医院上班", [("name", "王芳")]),
+        ("我是说小王，住在重庆", []),
+        ("I've started at St. Mary's on Monday. We moved to Leeds",
+            [("works at", "St. Mary's"), ("lives in/town", "Leeds")]),
+    ],
+)  # fmt: skip
+def test_a_clause_goes_on_about_who_told_of_himself_before(
+    text: str, claims: list[tuple[str, str]]
+):
+    assert [(claim.attribute, claim.value) for claim in claims_in(text, "user:")] == claims
+
+
+@pytest.mark.parametrize(
     "words",
     ["刚", "刚刚又", "上周", "最近", "今天", "now ", "just last week ", "and now ", "back "],
 )

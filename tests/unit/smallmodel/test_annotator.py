@@ -149,6 +149,51 @@ def test_what_describes_or_counts_is_no_part_of_a_name(annotator, text, entities
 
 
 @pytest.mark.parametrize(
+    ("text", "entities"),
+    [
+        ("赵敏人很好。", ["赵敏"]),
+        ("我老板赵敏人很好。", ["赵敏"]),
+        ("我儿子王子涵今年六岁了。", ["王子涵"]),
+        ("王子涵喜欢踢足球。", ["王子涵"]),
+        ("子涵喜欢恐龙。", ["子涵"]),
+        ("小杰今天去上学了。", ["小杰"]),
+        ("王子娶了公主。", []),
+        ("今天下小雨。", []),
+        ("Monzo sent me a card.", ["Monzo"]),
+        ("我用Monzo付款。", ["Monzo"]),
+        ("Duolingo is fun.", ["Duolingo"]),
+        ("Beatriz came by.", ["Beatriz"]),
+        ("Veggies are the best.", []),
+        ("I saw Dr. Patel.", ["Patel"]),
+        ("I got the job at St Mary's.", ["St Mary's"]),
+        ("I got the job at St. Mary's", ["St Mary's"]),
+        ("We met at Anna's.", ["Anna"]),
+    ],
+)
+def test_names_are_found_whole_and_without_what_stands_beside_them(annotator, text, entities):
+    assert list(one(annotator, text).entities) == entities
+
+
+@pytest.mark.parametrize(
+    ("text", "good", "bad"),
+    [
+        ("I love green tea. 我喜欢绿茶。", {"green tea", "绿茶"}, {"love", "green", "tea"}),
+        ("We meet tomorrow at the office.\n用户：我们明天见面", {"office"}, {"tomorrow", "用户"}),
+        ("See you at 3 pm. The meeting is at 3 pm.", {"meeting"}, {"3 pm", "pm"}),
+        ("Understood. Dr. Patel and Mr Jones agreed.", {"Patel"}, {"understood", "dr", "mr jones"}),
+        ("我儿子王子涵六岁了", {"王子涵", "儿子"}, {"儿子王子", "儿子王子涵"}),
+        ("我老板赵敏人很好", {"赵敏", "老板"}, {"老板赵敏人", "老板赵敏"}),
+        ("我们打算改坐高铁去杭州", {"高铁"}, {"改坐高铁"}),
+    ],
+)
+def test_keywords_are_read_in_the_language_of_their_sentence(annotator, text, good, bad):
+    found = one(annotator, text).keywords
+    assert good <= set(found)
+    assert not bad & set(found)
+    assert found[0] not in {"3", "pm"}
+
+
+@pytest.mark.parametrize(
     ("text", "best"),
     [
         ("I lost my bicycle yesterday.", "bicycle"),

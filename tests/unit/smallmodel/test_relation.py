@@ -1,3 +1,5 @@
+import sys
+
 import pytest
 
 from memci.domain.language import Language
@@ -75,3 +77,10 @@ def test_the_sentence_that_names_the_focus_names_the_relation(text, focus, langu
 @pytest.mark.parametrize("focus", ["C++", "a(b", "[x]", "", "\\d"])
 def test_a_focus_is_text_and_no_pattern(focus):
     assert OfflineRelationNamer().name("We use C++ and a(b here [x].", focus, EN)
+
+
+def test_a_text_that_was_named_is_not_kept():
+    text = "".join(["We decided to use Postgres for the queue.", " So be it."])
+    known = sys.getrefcount(text)
+    assert OfflineRelationNamer().names(text, ["Postgres", "Oslo"], EN) == ["decided", "concerns"]
+    assert sys.getrefcount(text) == known

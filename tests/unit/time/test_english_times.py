@@ -67,6 +67,11 @@ def days(text: str, said_at: datetime = TUESDAY) -> tuple[str, str]:
         ("last year", "2022-01-01", "2022-12-31", Granularity.YEAR),
         ("the year after next", "2025-01-01", "2025-12-31", Granularity.YEAR),
         ("five years ago", "2018-01-01", "2018-12-31", Granularity.YEAR),
+        ("the wedding is on July 21", "2023-07-21", "2023-07-21", Granularity.DAY),
+        ("the deadline was moved to August 1", "2023-08-01", "2023-08-01", Granularity.DAY),
+        ("I saw her on March 1", "2023-03-01", "2023-03-01", Granularity.DAY),
+        ("My exam is in two weeks", "2023-05-20", "2023-05-26", Granularity.WEEK),
+        ("We'll move in three days.", "2023-05-12", "2023-05-12", Granularity.DAY),
         ("it is on May 21", "2023-05-21", "2023-05-21", Granularity.DAY),
         ("since the 5th of May", "2023-05-05", "2023-05-05", Granularity.DAY),
     ],
@@ -127,6 +132,11 @@ def test_whole_dates_need_no_day_of_speech(text: str, first: str, last: str) -> 
         ("two or three weeks ago", TUESDAY),
         ("about two days ago", TUESDAY),
         ("in three weeks", TUESDAY),  # or how long it took
+        ("I learned it in two weeks", TUESDAY),
+        ("She can read it in two days", TUESDAY),
+        ("I have been there twice in two weeks", TUESDAY),
+        ("We got married on July 24", TUESDAY),  # of last year
+        ("I will see her on March 1", TUESDAY),
         ("over the last month", TUESDAY),
         ("in the past three weeks", TUESDAY),
         ("this past week", TUESDAY),

@@ -23,6 +23,11 @@ TUESDAY = datetime(2023, 5, 9, 15, tzinfo=UTC)
         ("a year ago", "a year ago (around May 2022)"),
         ("five years ago", "five years ago (around 2018)"),
         ("on May 21", "on May 21 (2023-05-21)"),
+        ("The exam is in two weeks.", "The exam is in two weeks (around 2023-05-23)."),
+        (
+            "改到了7月20日，原来是5月28日",
+            "改到了7月20日（2023-07-20），原来是5月28日（2023-05-28）",
+        ),
         ("我上周五到的", "我上周五（2023-05-05）到的"),
         ("上周很忙", "上周（2023年5月1日–7日）很忙"),
         ("上个月搬家", "上个月（2023年4月）搬家"),
@@ -56,6 +61,14 @@ def test_a_repeated_expression_gets_its_date_once() -> None:
 
     assert with_absolute(text, TUESDAY) == annotated
     assert with_absolute(annotated, TUESDAY) == annotated
+
+
+def test_days_without_a_year_are_dated_together_or_not_at_all() -> None:
+    text = "改到了9月20日，原来是5月28日"
+    apart = "改到了9月20日。原来是5月28日"
+
+    assert with_absolute(text, TUESDAY) == text
+    assert with_absolute(apart, TUESDAY) == f"{apart}（2023-05-28）"
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 _CITIES = (
     "北京|上海|天津|重庆|广州|深圳|杭州|南京|苏州|成都|武汉|西安|长沙|郑州|青岛|大连|厦门|宁波|无锡|佛山|"
     "东莞|合肥|福州|济南|沈阳|哈尔滨|长春|昆明|贵阳|南宁|南昌|太原|石家庄|兰州|海口|三亚|珠海|温州|常州|"
@@ -18,15 +20,90 @@ _COUNTRIES = (
     "美国|英国|法国|德国|日本|韩国|俄罗斯|加拿大|澳大利亚|澳洲|新西兰|印度|意大利|西班牙|荷兰|瑞士|瑞典|泰国|"
     "越南|马来西亚"
 )
-PLACE = rf"(?:{_CITIES}|{_COUNTRIES}|[\u4e00-\u9fff]{{1,5}}?(?:市|省|县|镇|村))"
+_PROVINCES = (
+    "河北|山西|辽宁|吉林|黑龙江|江苏|浙江|安徽|福建|江西|山东|河南|湖北|湖南|广东|海南|四川|贵州|云南|陕西|"
+    "甘肃|青海|台湾|内蒙古|广西|西藏|宁夏|新疆"
+)
+# 市区 and 郊区 name no district.
+_NO_DISTRICT = "[市城郊小社山景校园学老片辖地](?:区)"
+_DISTRICT = (
+    rf"(?!{_NO_DISTRICT})[\u4e00-\u9fff]{{1,4}}?(?<![市城郊小社山景校园学老片辖地])(?:区|县)"
+)
+PLACE = (
+    rf"(?:(?:(?:{_PROVINCES})省?)?(?:{_CITIES})市?(?:{_DISTRICT})?|{_COUNTRIES}"
+    r"|[\u4e00-\u9fff]{1,5}?(?:市|省|县|镇|村)|[\u4e00-\u9fff]{2,3}?(?<![市城郊小社山景校园学老片辖地])区)"
+)
+_NO_PLACE = re.compile(
+    r".*(?:城市|城镇|农村|乡村|山村|渔村|小村|全村|小镇|古镇|乡镇|超市|夜市|股市|菜市|灾区|郊县)"
+    r"|[这那哪某一同全别外本邻隔][\u4e00-\u9fff]*"
+    r"|(?:宿舍|生活|住宅|别墅|工业|开发|家属|商业|教学|办公|男生|女生|公共|休息|等候|治安|战|疫|热|新)区"
+)
+_CITY_MARK = re.compile(rf"({_CITIES})市")
+_IN_A_CITY = re.compile(rf"(?:{_PROVINCES})?({_CITIES}){_DISTRICT}$")
+_PROVINCE_MARK = re.compile(rf"({_PROVINCES})省(?=.)")
+
+
+def is_no_place(name: str) -> bool:
+    """Tell whether a name is a kind of place: 大城市, 宿舍区, 这个镇."""
+    return bool(_NO_PLACE.fullmatch(name))
+
+
+def place_name(name: str) -> str:
+    """Return a place as it is called for short, so that 杭州市西湖区 is 杭州西湖区."""
+    return _PROVINCE_MARK.sub(r"\1", _CITY_MARK.sub(r"\1", name))
+
+
+def town_of(name: str) -> str:
+    """Return the town that a district is named with, 上海 of 上海徐汇区, or else the name."""
+    within = _IN_A_CITY.fullmatch(name)
+    return within[1] if within else name
+
+
 _FIRMS = (
     "腾讯|阿里巴巴|阿里|华为|百度|字节跳动|字节|京东|美团|小米|网易|滴滴|拼多多|快手|微软|谷歌|苹果|亚马逊|"
-    "特斯拉|比亚迪|联想|中兴|快手|哔哩哔哩|携程"
+    "特斯拉|比亚迪|联想|中兴|哔哩哔哩|携程|小红书|蚂蚁集团|蚂蚁金服|大疆|格力|海尔|美的|蔚来|理想汽车|小鹏"
 )
+# What the name of an employer ends in.
+_KINDS = (
+    "公司|银行|医院|大学|中学|小学|集团|研究所|研究院|事务所|工厂|出版社|报社|电视台|幼儿园|学校|酒店|诊所|"
+    "律所|工作室|支行|分行|实业|股份|药业|制药|影业|重工|半导体|证券|基金|航空|传媒|科技"
+)
+# These are lines of business as well: 云溪设计 is somebody's, 平面设计 is nobody's.
+_LINES = (
+    "医疗|网络|软件|教育|生物|电子|汽车|保险|物流|地产|智能|数据|信息|通信|能源|电力|食品|服饰|文化|咨询|设计|资本|"
+    "投资|游戏|电器|化工|建筑|装饰|机器人|健康|医药|旅游|餐饮|互动|互娱"
+)
+_HAN = "[^\\W\\da-zA-Z_的了是和在去到从我你他她它们这那]"
 FIRM = (
-    rf"(?:{_FIRMS}|[A-Z][\w.&-]*(?: [A-Z][\w.&-]*)*|[\u4e00-\u9fff]{{2,10}}?(?:公司|银行|医院|大学|"
-    r"中学|小学|集团|研究所|研究院|事务所|工厂|出版社|报社|电视台))"
+    rf"(?:{_FIRMS}|[A-Z][\w.&-]*(?: [A-Z][\w.&-]*)*"
+    rf"|(?:{_HAN}{{2,10}}?|[A-Za-z\d]{{1,12}})(?:{_KINDS})|"
+    rf"(?:{_HAN}{{2,4}}|[A-Za-z\d]{{1,12}})(?:{_LINES}))"
 )
+CALLED = (
+    r"(?:一?[家所个间](?:叫做?|名叫|名为)(?P<called>[A-Za-z\d\u4e00-\u9fff]{2,12}?)的"
+    r"(?:[\u4e00-\u9fff]{0,4}(?:公司|企业|医院|学校|工厂|机构|单位|店|银行|工作室|事务所)))"
+)
+# Which one, whose, or what people are busy with: nothing behind these is a name.
+_UNNAMED = (
+    "[一两几某同另每各这那](?:[家个所间种]|工厂|公司)|附近|当地|本地|国[内外]的?|外[地企国]|自己|自家|别的|其他|朋友|"
+    "同学|亲戚|老家|家里|私人|私立|公立|民[营办]|国[有营]|外资|合资|跨国|知名|著名|上市|初创|创业|普通|从事|进行|"
+    "负责|参与|努力|认真|学习|准备|完成|处理|研究|忙|做|搞|干|兼职|远程|居家"
+)
+_BRANCHES = (
+    f"{_LINES}|{_KINDS}|互联网|人工|平面|室内|工业|产品|幼儿|学前|早期|职业|临床|基层|城市|农村|社区|心理|法律|财务|"
+    "管理|企业|数字|在线|线上|家庭|公共|环境|景观|服装|广告|创意|特殊|高等|成人|儿童|艺术|体育|音乐|英语|语言|"
+    "思想|安全|移动|传统|现代|智慧|基础|义务|医学|新|绿色|清洁|快递|外贸|贸易|房|金融|电商|影视|培训|中介|会计|"
+    "律师|家族|高|深度|国际|重点|[大小新老]"
+)
+_NO_FIRM = re.compile(rf"(?:{_BRANCHES})+|(?:{_UNNAMED})[\w ]*|(?:{_CITIES})公司")
+
+
+def is_no_firm(name: str) -> bool:
+    """Tell whether a name is a kind of employer, or a line of business: 一家公司, 平面设计."""
+    return name not in _KNOWN_FIRMS and bool(_NO_FIRM.fullmatch(name))
+
+
+_KNOWN_FIRMS = frozenset(_FIRMS.split("|"))
 # A time that is over, and one that may be still to come.
 PAST = (
     "上个?(?:星期|礼拜|周)[一二三四五六日天末]?|上个?月|上半年|昨天|前天|前(?:几|两|些)天|前(?:几|两)个?(?:星期|周|月)|"

@@ -10,7 +10,8 @@ WHEN = (
     f"|yesterday|in (?:{_MONTHS}))"
 )
 _BUILDINGS = "flat|apartment|house|home|place|studio|condo|room"
-HOME = f"(?:(?:an?|the|my|our) (?:[a-z]+ ){{0,2}}(?:{_BUILDINGS}) in )?"
+SOME_HOME = f"(?:(?:an?|the|my|our) (?:[a-z]+ ){{0,2}}(?:{_BUILDINGS}) in )"
+HOME = f"{SOME_HOME}?"
 _NO_PLACE_WORDS = """
     monday tuesday wednesday thursday friday saturday sunday january february march april may june
     july august september october november december

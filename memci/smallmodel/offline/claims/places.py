@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from memci.smallmodel.offline.claims.towns import TOWNS
+
 
 def _listed(names: str) -> frozenset[str]:
     return frozenset(" ".join(name.split()) for name in names.split("|") if name.strip())
@@ -40,6 +42,12 @@ _STATES = _listed("""
     甘肃|青海|台湾|内蒙古|广西|西藏|宁夏|新疆|加州|
 """)
 _PARTS = ("区", "镇", "村", "路", "街", "street", "road", "avenue", "district")
+
+
+def is_known(place: str) -> bool:
+    """Tell whether a place is a country, a state or a well-known town: "Leeds", "Austin, Texas"."""
+    folded = " ".join(place.casefold().split())
+    return folded in TOWNS or folded in _COUNTRIES or folded in _STATES
 
 
 def level(place: str) -> str:

@@ -1,0 +1,51 @@
+"""Counts of texts are remembered, the texts are not."""
+
+from __future__ import annotations
+
+import sys
+
+from memci.reading import models
+from memci.reading.models import Tokenizers
+from memci.smallmodel.offline.tokens import OfflineTokenCounter
+
+
+class Counting:
+    """Counts characters, and how often it did."""
+
+    tokenizer = "characters"
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def count(self, text: str) -> int:
+        self.asked += 1
+        return len(text)
+
+
+def test_a_text_that_was_counted_is_not_kept():
+    text = "".join(["Ada moved to Oslo", " 在奥斯陆"])
+    known = sys.getrefcount(text)
+    count = Tokenizers(OfflineTokenCounter).count("o200k_base")
+    assert count(text) == OfflineTokenCounter("o200k_base").count(text)
+    assert sys.getrefcount(text) == known
+
+
+def test_a_text_is_counted_once_while_it_is_among_the_last(monkeypatch):
+    monkeypatch.setattr(models, "_REMEMBERED", 2)
+    counter = Counting()
+    count = Tokenizers(lambda _: counter).count("characters")
+    assert [count(each) for each in ("a", "bb", "a", "bb")] == [1, 2, 1, 2]
+    assert counter.asked == 2
+    assert [count(each) for each in ("ccc", "bb", "a")] == [3, 2, 1]
+    assert counter.asked == 4, "the one that was not asked for the longest went"
+
+
+def test_a_long_text_is_counted_anew():
+    counter = Counting()
+    count = Tokenizers(lambda _: counter).count("characters")
+    assert [count("x" * 2_001), count("x" * 2_001)] == [2_001, 2_001]
+    assert counter.asked == 2
+
+
+def test_half_a_surrogate_pair_is_counted():
+    assert Tokenizers(lambda _: Counting()).count("characters")("\ud800") == 1
