@@ -34,6 +34,7 @@ from pydantic_settings import (
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.sparse import SNAPSHOT_BYTES
 from memci.domain.message import AppendLimits
+from memci.domain.pages.rules import PageRules
 from memci.errors import ConfigurationError, InvalidInputError
 from memci.expectation import expectation, own_faults
 from memci.model_settings import LlmSettings
@@ -144,6 +145,7 @@ class Settings(BaseSettings):
 
     llm: LlmSettings = LlmSettings()
     memory: MemoryParameters = MemoryParameters()
+    pages: PageRules = PageRules()
 
     @field_validator("data_dir")
     @classmethod

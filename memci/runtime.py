@@ -26,6 +26,7 @@ from memci.broker.outbox import TokenOutbox
 from memci.broker.redis_queues import RedisAgentQueues
 from memci.broker.rpc import RpcReads
 from memci.broker.token import RedisTokens, Tokens
+from memci.commands.pages.perform import PageCommands
 from memci.config import Settings
 from memci.errors import ConfigurationError
 from memci.jobs import all_jobs, compression
@@ -41,9 +42,13 @@ from memci.queue.runner import JobRunner, Limits
 from memci.reading.listings import Listings
 from memci.reading.models import ReadingModels, Tokenizers
 from memci.reading.readings import Readings
+from memci.reading.window import Windows
 from memci.smallmodel.offline.tokens import OfflineTokenCounter
+from memci.smallmodel.ports import TokenCounter
 from memci.smallmodel.registry import SmallModels, build_small_models
 from memci.storage.flight import Flights
+from memci.storage.page_store.port import PageStore
+from memci.storage.page_store.postgres import PostgresPageStore
 from memci.storage.session import Database
 from memci.telemetry.traces import Traces, open_traces
 
@@ -193,6 +198,26 @@ class Runtime:
     def listings(self) -> Listings:
         """What the API lists by itself."""
         return Listings(self.database)
+
+    @_Part
+    def page_store(self) -> PageStore:
+        """Where the texts of notes are."""
+        return PostgresPageStore(self.database)
+
+    @_Part
+    def counter(self) -> TokenCounter:
+        """What counts the tokens of windows."""
+        return OfflineTokenCounter(self.settings.tokenizer)
+
+    @_Part
+    def page_commands(self) -> PageCommands:
+        """What changes pages."""
+        return PageCommands(self.database, self.page_store, self.counter, self.settings.pages)
+
+    @_Part
+    def windows(self) -> Windows:
+        """What shows windows."""
+        return Windows(self.database, self.page_store, self.counter, self.settings.pages)
 
     @_Part
     def traces(self) -> Traces:

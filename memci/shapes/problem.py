@@ -21,6 +21,7 @@ from memci.errors import (
     NotFoundError,
     RateLimitedError,
     ReadTimeoutError,
+    RefusedError,
     SmallModelError,
     TooLargeError,
     UnauthorizedError,
@@ -44,6 +45,7 @@ class ProblemType(StrEnum):
     ERASED = "erased"
     UNAUTHORIZED = "unauthorized"
     FORBIDDEN = "forbidden"
+    REFUSED = "refused"
     METHOD = "method-not-allowed"
     RATE_LIMITED = "rate-limited"
     UNAVAILABLE = "unavailable"
@@ -92,6 +94,7 @@ KINDS: tuple[Kind, ...] = (
     Kind(ConflictError, ProblemType.CONFLICT, 409, "Conflict"),
     Kind(UnauthorizedError, ProblemType.UNAUTHORIZED, 401, "Unauthorized"),
     Kind(ForbiddenError, ProblemType.FORBIDDEN, 403, "Forbidden"),
+    Kind(RefusedError, ProblemType.REFUSED, 403, "Refused"),
     Kind(RateLimitedError, ProblemType.RATE_LIMITED, 429, "Rate limited"),
     Kind(ReadTimeoutError, ProblemType.READ_TIMEOUT, 503, "No answer in time"),
     Kind(UnavailableError, ProblemType.UNAVAILABLE, 503, "Unavailable"),

@@ -166,7 +166,7 @@ DELETE FROM page WHERE agent_id = %(agent)s
     AND id IN (SELECT id FROM ({_PAGES_OF}) AS of WHERE NOT stays)
 """  # noqa: S608 - as above
 # Those that keep some stand in for themselves again, as when they were new (P6).
-_PAGE_TEXTS = f"""
+_PAGE_TEXTS = rf"""
 UPDATE page SET description = '', named = false, entries = said.entries,
     name = coalesce(nullif(said.entries[1], ''), 'page')
 FROM ({_PAGES_OF}) AS of CROSS JOIN LATERAL (
