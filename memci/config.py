@@ -106,7 +106,7 @@ class Settings(BaseSettings):
     max_attempts: int = Field(15, ge=1)  # tries of one job while small models do not answer
     on_dead: Literal["skip", "halt"] = "skip"
     bridge_batch: int = Field(100, ge=1, le=1000)
-    compress_nice: int = Field(10, ge=0, le=19)  # of workers that do nothing but compress
+    compress_yields: bool = True  # workers that do nothing but compress take idle processors only
     token_stale_s: float = Field(10.0, gt=0)  # due for longer and unclaimed: told to operators
 
     # Periods of beat

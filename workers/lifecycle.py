@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import os
 import sys
 from functools import cache
 from typing import Any
@@ -19,6 +18,7 @@ from memci.queue.lane import LaneLoop
 from memci.runtime import Runtime
 from memci.telemetry.logs import configure_logs, warn_of_misspelt_settings
 from workers.app import settings
+from workers.priority import yield_processor
 
 _log = structlog.get_logger(__name__)
 _bells: list[Bell] = []
@@ -53,9 +53,8 @@ def _warm_up(sender: str, instance: Any, **_: Any) -> None:
     lanes = queues & {LANE_QUEUE, COMPRESS_QUEUE} or {
         name for name in queues if name.startswith(AGENT_PREFIX)
     }
-    if queues == {COMPRESS_QUEUE}:
-        # Forgetting hurries nobody: what is said and asked meanwhile goes first on this machine.
-        os.nice(settings.compress_nice)
+    if queues == {COMPRESS_QUEUE} and settings.compress_yields:
+        yield_processor()
     try:
         if lanes:
             lane_loop(sender)

@@ -110,6 +110,8 @@ def fleet(database_url: str, broker_url: str, folder: Path, **environment: str) 
             "MEMCI_LEASE_MS": "1500",
             "MEMCI_LEASE_RENEW_MS": "300",
             "MEMCI_SWEEP_PERIOD_S": "0.5",
+            # Where tests keep every processor busy, a worker that yields would lose short leases.
+            "MEMCI_COMPRESS_YIELDS": "false",
             **environment,
         },
         folder,

@@ -1,0 +1,35 @@
+"""Which worker processes stand back for others on one machine."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.fleet import Fleet, Worker
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="policies are those of Linux")
+
+
+def policies(worker: Worker) -> set[int]:
+    """Of every thread of the process."""
+    threads = Path(f"/proc/{worker.process.pid}/task").iterdir()
+    return {os.sched_getscheduler(int(thread.name)) for thread in threads}
+
+
+@pytest.mark.parametrize(
+    ("queue", "yields", "policy"),
+    [
+        ("memci.compress", "true", "SCHED_IDLE"),
+        ("memci.compress", "false", "SCHED_OTHER"),
+        ("memci.compress,memci.lane", "true", "SCHED_OTHER"),
+    ],
+)
+def test_only_workers_that_do_nothing_but_compress_stand_back(
+    fleet: Fleet, queue: str, yields: str, policy: str
+):
+    fleet.app = "workers"
+    worker = fleet.start(queue, MEMCI_COMPRESS_YIELDS=yields)
+    assert policies(worker) == {getattr(os, policy)}
