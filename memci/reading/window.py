@@ -8,7 +8,8 @@ from memci.domain.pages.block import Format
 from memci.domain.pages.collapse import Collapse, collapse_to
 from memci.domain.pages.desk import Desk
 from memci.domain.pages.rules import PageRules
-from memci.shapes.pages import WindowAnswer
+from memci.shapes.page_out import page_out, segment_out
+from memci.shapes.pages import PageTree, WindowAnswer
 from memci.shapes.read import ContextMessage
 from memci.smallmodel.ports import TokenCounter
 from memci.storage.desks import View, open_desk
@@ -55,6 +56,26 @@ class Windows:
             over=done.over if done is not None else 0,
             session_id=session,
             tokenizer=self.counter.tokenizer,
+        )
+
+    def tree(self, agent_id: str, *, session_id: str | None = None) -> PageTree:
+        """Return the tree of a session (None: that of the last message), without its texts.
+
+        Raises ``NotFoundError`` for no agent.
+        """
+        with snapshot_of(self.database, agent_id) as connection:
+            session = session_id or latest_session(connection, agent_id)
+            view = View(session, self.counter.count, self.rules)
+            rendering = open_desk(connection, agent_id, self.store, view).desk.rendering
+        tree = rendering.tree
+        return PageTree(
+            segments=[segment_out(each) for each in tree.segments.values()],
+            pages=[
+                page_out(tree, page.index)
+                for segment in tree.segments.values()
+                for page in rendering.within(segment)
+            ],
+            session_id=session,
         )
 
 
