@@ -81,6 +81,7 @@ class Windows:
 
 def _held_to(desk: Desk, budget_tokens: int | None) -> Collapse | None:
     if budget_tokens is None:
-        desk.look_after()
+        if desk.rendering.tokens() > desk.rules.window_max_tokens:
+            desk.look_after()
         return desk.collapsed
     return collapse_to(desk.rendering, budget_tokens, desk.kept)
