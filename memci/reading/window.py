@@ -7,16 +7,21 @@ from dataclasses import dataclass
 from memci.domain.pages.block import Format
 from memci.domain.pages.collapse import Collapse, collapse_to
 from memci.domain.pages.desk import Desk
+from memci.domain.pages.page import Lifecycle
+from memci.domain.pages.render import Rendering
 from memci.domain.pages.rules import PageRules
-from memci.shapes.page_out import page_out, segment_out
-from memci.shapes.pages import PageTree, WindowAnswer
+from memci.reading.page import page_of, place_after
+from memci.shapes.page_out import page_out, segment_out, told
+from memci.shapes.pages import PageOut, PageTree, WindowAnswer
 from memci.shapes.read import ContextMessage
 from memci.smallmodel.ports import TokenCounter
 from memci.storage.desks import View, open_desk
 from memci.storage.erasure.gone import snapshot_of
 from memci.storage.page_store.port import PageStore
-from memci.storage.pages import latest_session
-from memci.storage.session import Database
+from memci.storage.pages import latest_session, removed_pages
+from memci.storage.session import Connection, Database
+
+_LAST = 2**62  # behind every place
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,25 +63,81 @@ class Windows:
             tokenizer=self.counter.tokenizer,
         )
 
-    def tree(self, agent_id: str, *, session_id: str | None = None) -> PageTree:
+    def tree(
+        self,
+        agent_id: str,
+        *,
+        session_id: str | None = None,
+        lifecycle: Lifecycle | None = None,
+    ) -> PageTree:
         """Return the tree of a session (None: that of the last message), without its texts.
 
+        ``lifecycle``: only pages of this one, which ``removed`` lists if it is ``COLD_ARCHIVED``.
         Raises ``NotFoundError`` for no agent.
         """
         with snapshot_of(self.database, agent_id) as connection:
             session = session_id or latest_session(connection, agent_id)
-            view = View(session, self.counter.count, self.rules)
-            rendering = open_desk(connection, agent_id, self.store, view).desk.rendering
-        tree = rendering.tree
-        return PageTree(
-            segments=[segment_out(each) for each in tree.segments.values()],
-            pages=[
-                page_out(tree, page.index)
-                for segment in tree.segments.values()
+            desk = self._opened(connection, agent_id, session)
+            _held_to(desk, None)
+            rendering = desk.rendering
+            pages = [
+                page_out(desk.tree, page.index)
+                for segment in desk.tree.segments.values()
                 for page in rendering.within(segment)
-            ],
-            session_id=session,
-        )
+            ]
+            kept = [each for each in pages if lifecycle in {None, each.lifecycle}]
+            return _tree(rendering, kept)
+
+    def removed(
+        self,
+        agent_id: str,
+        *,
+        session_id: str | None = None,
+        cursor: str | None = None,
+        limit: int = 100,
+    ) -> PageTree:
+        """List what was removed, the latest first; each stands for all that went with it.
+
+        Raises ``NotFoundError`` for no agent.
+        """
+        (before,) = (_LAST,) if cursor is None else place_after(cursor)
+        with snapshot_of(self.database, agent_id) as connection:
+            session = session_id or latest_session(connection, agent_id)
+            desk = self._opened(connection, agent_id, session)
+            _held_to(desk, None)
+            found = {
+                page.place: told(page, Lifecycle.COLD_ARCHIVED, inside)
+                for page, inside in removed_pages(connection, agent_id, before, limit + 1)
+            }
+            # What leaves the archive by messages that are on no stored page yet.
+            for page in desk.tree.pages.values():
+                if page.cold and page.parent is None and page.place < before:
+                    found[page.place] = page_out(desk.tree, page.index)
+            places, following = page_of(sorted(found, reverse=True), limit, str)
+            return _tree(desk.rendering, [found[each] for each in places], following)
+
+    def _opened(self, connection: Connection, agent_id: str, session: str | None) -> Desk:
+        view = View(session, self.counter.count, self.rules)
+        return open_desk(connection, agent_id, self.store, view).desk
+
+
+def _tree(rendering: Rendering, pages: list[PageOut], following: str | None = None) -> PageTree:
+    tree = rendering.tree
+    seen = (
+        page
+        for segment in tree.segments.values()
+        if tree.count(segment.root)
+        for page in rendering.seen(segment)
+    )
+    return PageTree(
+        segments=[segment_out(each) for each in tree.segments.values()],
+        pages=pages,
+        session_id=rendering.session_id,
+        archive=tree.clock.archive,
+        tokens=rendering.tokens(),
+        tokens_of={page.index: rendering.own_tokens(page) for page in seen},
+        next_cursor=following,
+    )
 
 
 def _held_to(desk: Desk, budget_tokens: int | None) -> Collapse | None:

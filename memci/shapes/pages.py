@@ -243,11 +243,20 @@ class SegmentOut(Answer):
 
 
 class PageTree(Answer):
-    """The tree of a session: its segments, and its pages in order, each behind its folder."""
+    """The tree of a session: its segments, and its pages in order, each behind its folder.
+
+    Of what was removed, the latest first.
+    """
 
     segments: list[SegmentOut]
     pages: list[PageOut]
     session_id: str | None
+    archive: str | None = Field(description="The Contents Page, once there is one")
+    tokens: int = Field(description="What the whole window takes")
+    tokens_of: dict[str, int] = Field(
+        description="What each page takes by itself; none of those that cannot be seen"
+    )
+    next_cursor: str | None = Field(description="Only of what was removed")
 
 
 class WindowAnswer(Answer):
