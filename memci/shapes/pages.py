@@ -14,9 +14,10 @@ from memci.domain.pages.tree import Permission, SegmentKind
 from memci.shapes.base import Answer, BudgetTokens, Query, Request, Text
 from memci.shapes.read import ContextMessage
 
+INDEX_PATTERN = r"^[a-z][a-z0-9_]{0,31}-\d{1,15}$"
 Index = Annotated[
     Text,
-    StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,31}-\d{1,15}$"),
+    StringConstraints(pattern=INDEX_PATTERN),
     Field(description="Index of a page, as the window shows it in brackets: usr-12"),
 ]
 Folder = Annotated[Index, Field(description="Index of the folder to put it in: usr-0")]
