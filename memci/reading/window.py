@@ -16,6 +16,7 @@ from memci.storage.desks import View, open_desk
 from memci.storage.erasure.gone import snapshot_of
 from memci.storage.page_store.port import PageStore
 from memci.storage.pages import latest_session
+from memci.storage.parameters import page_rules_of
 from memci.storage.session import Database
 
 
@@ -41,9 +42,9 @@ class Windows:
         ``budget_tokens`` holds it to so many, where what must stay allows that (P13); None: to the
         agent's own limit. Raises ``NotFoundError`` for no agent.
         """
-        rules = self.rules
         with snapshot_of(self.database, agent_id) as connection:
             session = session_id or latest_session(connection, agent_id)
+            rules = page_rules_of(connection, agent_id, self.rules)
             view = View(session, self.counter.count, rules, form)
             desk = open_desk(connection, agent_id, self.store, view).desk
             done = _held_to(desk, budget_tokens)
