@@ -66,7 +66,8 @@ class Windows:
         """
         with snapshot_of(self.database, agent_id) as connection:
             session = session_id or latest_session(connection, agent_id)
-            view = View(session, self.counter.count, self.rules)
+            rules = page_rules_of(connection, agent_id, self.rules)
+            view = View(session, self.counter.count, rules)
             rendering = open_desk(connection, agent_id, self.store, view).desk.rendering
         tree = rendering.tree
         return PageTree(

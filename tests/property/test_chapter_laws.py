@@ -143,7 +143,7 @@ def test_tokens_are_what_a_recount_says(said, rules, session, form):
     assert sum(window.by_segment.values()) + (3 if window.messages else 0) == whole
 
 
-@settings(max_examples=1_000, deadline=None)
+@settings(max_examples=5_000, deadline=None)
 @given(SAID, RULES, st.integers(20, 1_500), st.data())
 def test_a_collapse_keeps_to_the_budget_or_says_that_it_cannot(said, rules, budget, data):
     tree, messages = told(said, rules)
