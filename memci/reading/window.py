@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from memci.domain.pages.block import Format
@@ -19,6 +21,7 @@ from memci.storage.desks import View, open_desk
 from memci.storage.erasure.gone import snapshot_of
 from memci.storage.page_store.port import PageStore
 from memci.storage.pages import latest_session, removed_pages
+from memci.storage.parameters import page_rules_of
 from memci.storage.session import Connection, Database
 
 _LAST = 2**62  # behind every place
@@ -46,11 +49,7 @@ class Windows:
         ``budget_tokens`` holds it to so many, where what must stay allows that (P13); None: to the
         agent's own limit. Raises ``NotFoundError`` for no agent.
         """
-        rules = self.rules
-        with snapshot_of(self.database, agent_id) as connection:
-            session = session_id or latest_session(connection, agent_id)
-            view = View(session, self.counter.count, rules, form)
-            desk = open_desk(connection, agent_id, self.store, view).desk
+        with self._looking(agent_id, session_id, form) as (desk, _):
             done = _held_to(desk, budget_tokens)
             window = desk.rendering.window()
         return WindowAnswer(
@@ -59,7 +58,7 @@ class Windows:
             by_segment=window.by_segment,
             collapsed=list(window.collapsed),
             over=done.over if done is not None else 0,
-            session_id=session,
+            session_id=desk.rendering.session_id,
             tokenizer=self.counter.tokenizer,
         )
 
@@ -72,21 +71,19 @@ class Windows:
     ) -> PageTree:
         """Return the tree of a session (None: that of the last message), without its texts.
 
-        ``lifecycle``: only pages of this one, which ``removed`` lists if it is ``COLD_ARCHIVED``.
+        ``lifecycle``: only pages of this one; of those that are out of the tree see ``removed``.
         Raises ``NotFoundError`` for no agent.
         """
-        with snapshot_of(self.database, agent_id) as connection:
-            session = session_id or latest_session(connection, agent_id)
-            desk = self._opened(connection, agent_id, session)
+        with self._looking(agent_id, session_id) as (desk, _):
             _held_to(desk, None)
-            rendering = desk.rendering
             pages = [
                 page_out(desk.tree, page.index)
                 for segment in desk.tree.segments.values()
-                for page in rendering.within(segment)
+                for page in desk.rendering.within(segment)
             ]
-            kept = [each for each in pages if lifecycle in {None, each.lifecycle}]
-            return _tree(rendering, kept)
+            return _told(
+                desk.rendering, [each for each in pages if lifecycle in {None, each.lifecycle}]
+            )
 
     def removed(
         self,
@@ -98,12 +95,10 @@ class Windows:
     ) -> PageTree:
         """List what was removed, the latest first; each stands for all that went with it.
 
-        Raises ``NotFoundError`` for no agent.
+        Raises ``NotFoundError`` for no agent, ``InvalidInputError`` for a cursor of another list.
         """
-        (before,) = (_LAST,) if cursor is None else place_after(cursor)
-        with snapshot_of(self.database, agent_id) as connection:
-            session = session_id or latest_session(connection, agent_id)
-            desk = self._opened(connection, agent_id, session)
+        before = _LAST if cursor is None else place_after(cursor)[0]
+        with self._looking(agent_id, session_id) as (desk, connection):
             _held_to(desk, None)
             found = {
                 page.place: told(page, Lifecycle.COLD_ARCHIVED, inside)
@@ -114,14 +109,21 @@ class Windows:
                 if page.cold and page.parent is None and page.place < before:
                     found[page.place] = page_out(desk.tree, page.index)
             places, following = page_of(sorted(found, reverse=True), limit, str)
-            return _tree(desk.rendering, [found[each] for each in places], following)
+            return _told(desk.rendering, [found[each] for each in places], following)
 
-    def _opened(self, connection: Connection, agent_id: str, session: str | None) -> Desk:
-        view = View(session, self.counter.count, self.rules)
-        return open_desk(connection, agent_id, self.store, view).desk
+    @contextmanager
+    def _looking(
+        self, agent_id: str, session_id: str | None, form: Format = Format.MARKDOWN
+    ) -> Iterator[tuple[Desk, Connection]]:
+        """Lend a session's window, as it is at one moment, and what it is read through."""
+        with snapshot_of(self.database, agent_id) as connection:
+            session = session_id or latest_session(connection, agent_id)
+            rules = page_rules_of(connection, agent_id, self.rules)
+            view = View(session, self.counter.count, rules, form)
+            yield open_desk(connection, agent_id, self.store, view).desk, connection
 
 
-def _tree(rendering: Rendering, pages: list[PageOut], following: str | None = None) -> PageTree:
+def _told(rendering: Rendering, pages: list[PageOut], following: str | None = None) -> PageTree:
     tree = rendering.tree
     seen = (
         page
