@@ -1,0 +1,1 @@
+"""What ``memci pages`` does: operations on pages, and how they are shown."""
