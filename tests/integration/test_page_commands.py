@@ -11,6 +11,7 @@ from memci.domain.pages.permission import Actor
 from memci.domain.pages.rules import PageRules
 from memci.errors import NotFoundError, PageStoreError, RefusedError
 from memci.reading.window import Windows
+from memci.shapes.pages import WindowRequest
 from memci.shapes.tools import BY_NAME
 from memci.smallmodel.offline.tokens import OfflineTokenCounter
 from memci.storage.page_store.memory import MemoryPageStore
@@ -40,7 +41,9 @@ def do(commands, verb, actor=Actor.AGENT, /, **values):
 
 
 def window(commands, **how):
-    return Windows(commands.database, commands.store, COUNTER, commands.rules).show("ada", **how)
+    return Windows(commands.database, commands.store, COUNTER, commands.rules).show(
+        "ada", WindowRequest(**how)
+    )
 
 
 def told(ada, number, session="s1"):
