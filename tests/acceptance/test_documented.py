@@ -16,8 +16,8 @@ from memci.broker.names import COMPRESS_TASK, CREATE_TASK, read_task
 from memci.cli.app import app
 from memci.config import Settings, load_settings
 from memci.domain.memory.parameters import MemoryParameters
-from memci.domain.pages.rules import PageRules
 from memci.domain.memory.state import FilterReason
+from memci.domain.pages.rules import PageRules
 from memci.model_settings import LlmSettings, TaskSettings
 from memci.queue.bridge import UNREADABLE_KIND
 from memci.runtime import Runtime
