@@ -14,7 +14,7 @@ from memci.domain.pages.render import Rendering
 from memci.domain.pages.rules import PageRules
 from memci.reading.page import page_of, place_after
 from memci.shapes.page_out import page_out, segment_out, told
-from memci.shapes.pages import PageOut, PageTree, WindowAnswer
+from memci.shapes.pages import PageOut, PageTree, WindowAnswer, WindowRequest
 from memci.shapes.read import ContextMessage
 from memci.smallmodel.ports import TokenCounter
 from memci.storage.desks import View, open_desk
@@ -24,6 +24,7 @@ from memci.storage.pages import latest_session, removed_pages
 from memci.storage.parameters import page_rules_of
 from memci.storage.session import Connection, Database
 
+LATEST = WindowRequest()
 _LAST = 2**62  # behind every place
 
 
@@ -36,21 +37,14 @@ class Windows:
     counter: TokenCounter
     rules: PageRules
 
-    def show(
-        self,
-        agent_id: str,
-        *,
-        session_id: str | None = None,
-        budget_tokens: int | None = None,
-        form: Format = Format.MARKDOWN,
-    ) -> WindowAnswer:
+    def show(self, agent_id: str, asked: WindowRequest = LATEST) -> WindowAnswer:
         """Return the window of a session (None: that of the last message).
 
         ``budget_tokens`` holds it to so many, where what must stay allows that (P13); None: to the
         agent's own limit. Raises ``NotFoundError`` for no agent.
         """
-        with self._looking(agent_id, session_id, form) as (desk, _):
-            done = _held_to(desk, budget_tokens)
+        with self._looking(agent_id, asked.session_id, asked.format) as (desk, _):
+            done = _held_to(desk, asked.budget_tokens)
             window = desk.rendering.window()
         return WindowAnswer(
             messages=[ContextMessage.of(each) for each in window.messages],

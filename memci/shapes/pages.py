@@ -9,9 +9,10 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
+from memci.domain.pages.block import Format
 from memci.domain.pages.page import LONGEST_DESCRIPTION, LONGEST_NAME, Lifecycle, PageKind
 from memci.domain.pages.tree import Permission, SegmentKind
-from memci.shapes.base import Answer, BudgetTokens, Query, Request, Text
+from memci.shapes.base import Answer, BudgetTokens, ForeignId, Query, Request, Text
 from memci.shapes.read import ContextMessage
 
 INDEX_PATTERN = r"^[a-z][a-z0-9_]{0,31}-\d{1,15}$"
@@ -258,6 +259,14 @@ class PageTree(Answer):
         description="What each page takes by itself; none of those that cannot be seen"
     )
     next_cursor: str | None = Field(description="Only of what was removed")
+
+
+class WindowRequest(Request):
+    """Which window is meant, and how it is written."""
+
+    session_id: ForeignId | None = None
+    budget_tokens: BudgetTokens | None = None
+    format: Format = Format.MARKDOWN
 
 
 class WindowAnswer(Answer):
