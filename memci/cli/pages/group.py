@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import MutableMapping
 from typing import Any
 
 import typer
@@ -9,31 +10,32 @@ from typer.core import TyperGroup
 
 
 class ToolGroup(TyperGroup):
-    """A group that has a command for every tool beside its own."""
+    """A group that has a command for every tool about pages, behind its own commands."""
 
-    def list_commands(self, ctx: Any) -> list[str]:
-        """Name all commands."""
-        self._fill()
-        return super().list_commands(ctx)
+    _own: MutableMapping[str, Any]
+    _filled = False
 
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Find a command."""
-        self._fill()
-        return super().resolve_command(ctx, args)
+    @property
+    def commands(self) -> MutableMapping[str, Any]:
+        """All commands by name."""
+        if not self._filled:
+            self._filled = True
+            self._own.update(_commands_of_tools())
+        return self._own
 
-    def _fill(self) -> None:
-        from memci.cli.pages.tools import command_of
-        from memci.shapes.tools import TOOLS, About
-
-        tools = [each for each in TOOLS if each.about is About.PAGES]
-        if any(name not in self.commands for name in map(_named, tools)):
-            made = typer.Typer(rich_markup_mode=None, add_completion=False)
-            for tool in tools:
-                made.command(_named(tool))(command_of(tool))
-            ready: Any = typer.main.get_command(made)
-            self.commands.update(ready.commands)
+    @commands.setter
+    def commands(self, own: MutableMapping[str, Any]) -> None:
+        self._own = own
 
 
-def _named(tool: Any) -> str:
-    name: str = tool.name
-    return name.replace("_", "-")
+def _commands_of_tools() -> MutableMapping[str, Any]:
+    from memci.cli.pages.tools import command_of
+    from memci.shapes.tools import TOOLS, About
+
+    made = typer.Typer(rich_markup_mode=None, add_completion=False)
+    for tool in TOOLS:
+        if tool.about is About.PAGES:
+            made.command(tool.name.replace("_", "-"))(command_of(tool))
+    group: Any = typer.main.get_command(made)
+    commands: MutableMapping[str, Any] = group.commands
+    return commands
