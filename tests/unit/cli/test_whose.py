@@ -40,7 +40,8 @@ def test_what_was_meant_is_told(monkeypatch, capsys, line: str, meant: str):
 @pytest.mark.parametrize(
     "line",
     ["jobs", "recall tea", "settings nora", "jobs nora --agent nora", "jobs ../x", "usage",
-     "usage --agent", "watch nora --every x", "doctor nora", "pages", "pages undo", "pages show nora",
+     "usage --agent", "watch nora --every x", "doctor nora", "pages",
+     "pages undo", "pages show nora",
      "pages --json undo nora", "pages move-page usr-1 usr-2"],
 )  # fmt: skip
 def test_nothing_is_guessed(monkeypatch, capsys, line: str):
