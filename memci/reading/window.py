@@ -14,6 +14,7 @@ from memci.smallmodel.ports import TokenCounter
 from memci.storage.desks import View, open_desk
 from memci.storage.erasure.gone import snapshot_of
 from memci.storage.page_store.port import PageStore
+from memci.storage.page_texts import warm
 from memci.storage.pages import latest_session
 from memci.storage.session import Database
 
@@ -41,6 +42,7 @@ class Windows:
         agent's own limit. Raises ``NotFoundError`` for no agent.
         """
         rules = self.rules
+        warm(self.database, self.store, agent_id)
         with snapshot_of(self.database, agent_id) as connection:
             session = session_id or latest_session(connection, agent_id)
             view = View(session, self.counter.count, rules, form)

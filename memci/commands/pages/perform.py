@@ -9,6 +9,8 @@ from typing import Any
 
 from memci.commands.pages.table import Operation
 from memci.domain.pages.desk import Desk
+from memci.domain.pages.operations import give_text
+from memci.domain.pages.page import Page
 from memci.domain.pages.permission import Actor
 from memci.domain.pages.rules import PageRules
 from memci.domain.pages.tree import Tree
@@ -28,6 +30,7 @@ from memci.storage.page_steps import (
     step_to_undo,
 )
 from memci.storage.page_store.port import PageStore
+from memci.storage.page_texts import warm
 from memci.storage.pages import latest_session, lock_tree, save_tree
 from memci.storage.session import Connection, Database
 
@@ -63,6 +66,7 @@ class PageCommands:
         done, and ``PageStoreError`` when a note's text cannot be kept.
         """
         named = frozenset(index for each in asked for index in each.operation.names(each.request))
+        warm(self.database, self.store, agent_id, named)
         with self._locked(agent_id) as connection:
             opened = self._open(connection, agent_id, named, session_id)
             done = [self._do(opened, actor, each) for each in asked]
@@ -77,6 +81,7 @@ class PageCommands:
 
         Raises ``RefusedError`` when there is nothing to undo, or its pages have changed since.
         """
+        warm(self.database, self.store, agent_id)
         with self._locked(agent_id) as connection:
             step = step_to_undo(connection, agent_id)
             if step is None:
@@ -90,6 +95,7 @@ class PageCommands:
 
         Raises ``RefusedError`` when there is nothing to redo, or its pages have changed since.
         """
+        warm(self.database, self.store, agent_id)
         with self._locked(agent_id) as connection:
             step = step_to_redo(connection, agent_id)
             if step is None:
@@ -101,8 +107,9 @@ class PageCommands:
     @contextmanager
     def _locked(self, agent_id: str) -> Iterator[Connection]:
         with self.database.agent_transaction(agent_id) as connection:
-            check_there(connection, agent_id)
             lock_tree(connection, agent_id)
+            # Afterwards: an erasure that held the lock has ended by now.
+            check_there(connection, agent_id)
             yield connection
 
     def _turn(
@@ -135,13 +142,22 @@ class PageCommands:
         view = View(session, self.counter.count, self.rules, named=named)
         return open_desk(connection, agent_id, self.store, view)
 
+    @staticmethod
+    def _done(opened: OpenDesk, actor: Actor, asked: Asked) -> Page:
+        tree, operation = opened.desk.tree, asked.operation
+        page = operation.run(tree, actor, asked.request)
+        if operation.text is None:
+            return page
+        # The one thing that a far store is asked while the tree is locked: the text's key has the
+        # page's index in it. It answers or fails within half a minute.
+        version = opened.texts.write(page, operation.text(asked.request))
+        return give_text(tree, page.index, version)
+
     def _do(self, opened: OpenDesk, actor: Actor, asked: Asked) -> PageChange:
-        desk, operation = opened.desk, asked.operation
+        desk = opened.desk
         before = desk.rendering.tokens()
         known = len(desk.steps)
-        page = desk.do(lambda: operation.run(desk.tree, actor, asked.request))
-        if operation.text is not None:
-            opened.texts.write(page, operation.text(asked.request))
+        page = desk.do(lambda: self._done(opened, actor, asked))
         desk.finish()
         changed = [each.index for each in desk.steps[known:]]
         return _change(desk, page.index, changed, before)

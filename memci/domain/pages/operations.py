@@ -25,7 +25,7 @@ from memci.errors import InvalidInputError, RefusedError
 def create_detail_page(
     tree: Tree, actor: Actor, *, name: str, description: str, parent: str
 ) -> Page:
-    """Add a note; its text is stored as version 1 of its body (P14). It starts hidden (P3)."""
+    """Add a note, whose text ``give_text`` names (P14). It starts hidden (P3)."""
     folder = tree[parent]
     _check_place(tree, folder, Act.ADD, actor)
     return tree.add_page(
@@ -37,10 +37,14 @@ def create_detail_page(
             place=0,
             name=_name(name),
             description=_description(description),
-            body=1,
             named=True,
         )
     )
+
+
+def give_text(tree: Tree, index: str, version: int) -> Page:
+    """Let a note show a text that the page store keeps as this version (P14), unasked."""
+    return _put(tree, replace(tree[index], body=version))
 
 
 def create_contents_page(
