@@ -113,8 +113,8 @@ def _say(moved: Moved, former: str, to: str, *, clear: bool) -> None:
         say(f"{counted(moved.cleared, 'text')} removed from {former}")
     if moved.copied:
         hint(
-            f"run it once more: when it copies nothing, and every process has MEMCI_PAGE_STORE={to},"
-            " all is there"
+            "run it once more: all is there when it copies nothing, and every process has"
+            f" MEMCI_PAGE_STORE={to}"
         )
     elif moved.there and not clear:
         hint(f"--clear removes them from {former}, where no erasure would reach them later on")
