@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from memci.errors import NotFoundError
-from memci.storage.page_store.port import BodyKey, PageStore, joined
+from memci.storage.page_store.port import BodyKey, PageStore, joined, no_text
 from memci.storage.session import Connection
 
 
@@ -16,16 +16,18 @@ class MovingPageStore:
     who has been told already which of the two is the new one.
     """
 
-    def __init__(self, now: PageStore, also: PageStore, *, anew: PageStore | None = None) -> None:
-        """Take both; ``anew`` is ``now`` as it can be asked once more, outside a transaction."""
+    def __init__(
+        self, now: PageStore, also: PageStore, *, whole: tuple[PageStore, PageStore] | None = None
+    ) -> None:
+        """Take both; ``whole`` are the same outside of any transaction."""
         self._now = now
         self._also = also
-        self._anew = anew or now
+        self._whole = whole or (now, also)
 
     def joined(self, connection: Connection) -> MovingPageStore:
         """Do as ``JoinsTransactions.joined``."""
         return MovingPageStore(
-            joined(self._now, connection), joined(self._also, connection), anew=self._anew
+            joined(self._now, connection), joined(self._also, connection), whole=self._whole
         )
 
     def save(self, key: BodyKey, text: str) -> None:
@@ -34,29 +36,37 @@ class MovingPageStore:
 
     def load(self, key: BodyKey) -> str:
         """Do as ``PageStore.load``."""
-        for store in (self._now, self._also):
+        for store in self._looks():
             try:
                 return store.load(key)
             except NotFoundError:
                 continue
-        # It was moved between the two looks. A snapshot of the database is older than that.
-        return self._anew.load(key)
+        raise no_text(key)
 
     def delete(self, key: BodyKey) -> None:
         """Do as ``PageStore.delete``.
 
         In this order: what copies a text looks, once the copy is there, whether it is still
-        wanted (``migrate``), and so sees that it is not, or has its copy removed here.
+        wanted (``Migration``), and so sees that it is not, or has its copy removed here.
         """
         self._also.delete(key)
         self._now.delete(key)
 
     def exists(self, key: BodyKey) -> bool:
         """Do as ``PageStore.exists``."""
-        return self._now.exists(key) or self._also.exists(key) or self._anew.exists(key)
+        return any(store.exists(key) for store in self._looks())
 
     def list(self, agent_id: str, *, older_s: float = 0.0) -> Iterator[BodyKey]:
         """Do as ``PageStore.list``. The age of what is in both is that of either."""
         listed = dict.fromkeys(self._also.list(agent_id, older_s=older_s))
         listed.update(dict.fromkeys(self._now.list(agent_id, older_s=older_s)))
         return iter(listed)
+
+    def _looks(self) -> Iterator[PageStore]:
+        """Yield where to look, one after the other, until a text that is anywhere is found.
+
+        It may have been moved since the first look: into ``now`` after that was looked at, or out
+        of what a snapshot of the database does not show the copy of yet.
+        """
+        now, also = self._whole
+        yield from (self._now, self._also, now, also, now)

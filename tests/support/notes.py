@@ -1,0 +1,44 @@
+"""An agent that writes notes, on a store of choice."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from memci.commands.pages.perform import Asked, PageCommands
+from memci.commands.pages.table import BY_NAME
+from memci.domain.pages.permission import Actor
+from memci.domain.pages.rules import PageRules
+from memci.reading.window import Windows
+from memci.shapes.pages import PageChange
+from memci.smallmodel.offline.tokens import OfflineTokenCounter
+from memci.storage.page_store.port import PageStore
+from memci.storage.session import Database
+
+COUNTER = OfflineTokenCounter()
+
+
+def asked(verb: str, /, **values: Any) -> Asked:
+    operation = BY_NAME[verb]
+    return Asked(operation, operation.shape(**values))
+
+
+class NoteTaker:
+    """Does operations on an agent's pages, and looks at its window."""
+
+    def __init__(self, database: Database, store: PageStore, agent_id: str = "ada") -> None:
+        self.store = store
+        self.agent_id = agent_id
+        self.commands = PageCommands(database, store, COUNTER, PageRules())
+        self.windows = Windows(database, store, COUNTER, PageRules())
+
+    def do(self, *operations: Asked) -> list[PageChange]:
+        return self.commands.run(self.agent_id, Actor.AGENT, list(operations))
+
+    def note(self, text: str, *, expanded: bool = True) -> str:
+        (made,) = self.do(asked("create_detail_page", name="Note", detail=text, parent="usr-0"))
+        if expanded:
+            self.do(asked("expand_details", index=made.page.index))
+        return made.page.index
+
+    def window(self) -> str:
+        return "".join(each.content or "" for each in self.windows.show(self.agent_id).messages)
