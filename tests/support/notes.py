@@ -15,6 +15,7 @@ from memci.storage.page_store.port import PageStore
 from memci.storage.session import Database
 
 COUNTER = OfflineTokenCounter()
+ROOMY = PageRules(window_max_tokens=10_000_000)
 
 
 def asked(verb: str, /, **values: Any) -> Asked:
@@ -28,8 +29,8 @@ class NoteTaker:
     def __init__(self, database: Database, store: PageStore, agent_id: str = "ada") -> None:
         self.store = store
         self.agent_id = agent_id
-        self.commands = PageCommands(database, store, COUNTER, PageRules())
-        self.windows = Windows(database, store, COUNTER, PageRules())
+        self.commands = PageCommands(database, store, COUNTER, ROOMY)
+        self.windows = Windows(database, store, COUNTER, ROOMY)
 
     def do(self, *operations: Asked) -> list[PageChange]:
         return self.commands.run(self.agent_id, Actor.AGENT, list(operations))
