@@ -26,16 +26,23 @@ class NoteTexts:
         self._agent_id = agent_id
         self._store = store
         self._known: dict[BodyKey, str] = {}
+        self._unsaved: list[BodyKey] = []
 
     def write(self, page: Page, text: str) -> int:
-        """Store a text for a page, before the tree names it (P14); return its version.
-
-        Raises ``PageStoreError``, and then nothing was changed.
-        """
+        """Give a page a text, which ``save`` keeps; return its version."""
         key = BodyKey(self._agent_id, page.index, new_version())
-        self._store.save(key, text)
         self._known[key] = text
+        self._unsaved.append(key)
         return key.version
+
+    def save(self) -> None:
+        """Keep what was written: it is in the store before the tree says so (P14).
+
+        Raises ``PageStoreError``, and then the tree must not be written.
+        """
+        for key in self._unsaved:
+            self._store.save(key, self._known[key])
+        self._unsaved.clear()
 
     def read(self, page: Page) -> str:
         """Return what a page says of its own; nothing, if it has no text."""
@@ -70,6 +77,10 @@ class PageTexts:
     def write(self, page: Page, text: str) -> int:
         """Do as ``NoteTexts.write``."""
         return self._notes.write(page, text)
+
+    def save(self) -> None:
+        """Do as ``NoteTexts.save``."""
+        self._notes.save()
 
     def __call__(self, page: Page) -> Held:
         """Return what a page holds."""

@@ -89,6 +89,7 @@ class Notes(RuleBasedStateMachine):
 
     def write(self, tree: Tree, notes: NoteTexts, index: str, text: str) -> None:
         version = notes.write(tree[index], text)
+        notes.save()
         self.kept.add(BodyKey(self.agent_id, index, version))
         pages.give_text(tree, index, version)
 

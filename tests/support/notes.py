@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from memci.commands.pages.perform import Asked, PageCommands
-from memci.commands.pages.table import BY_NAME
 from memci.domain.pages.permission import Actor
 from memci.domain.pages.rules import PageRules
 from memci.reading.window import Windows
-from memci.shapes.pages import PageChange
+from memci.shapes.tools import BY_NAME
 from memci.smallmodel.offline.tokens import OfflineTokenCounter
 from memci.storage.page_store.port import PageStore
 from memci.storage.session import Database
@@ -19,8 +18,8 @@ ROOMY = PageRules(window_max_tokens=10_000_000)
 
 
 def asked(verb: str, /, **values: Any) -> Asked:
-    operation = BY_NAME[verb]
-    return Asked(operation, operation.shape(**values))
+    tool = BY_NAME[verb]
+    return Asked(tool, tool.request(**values))
 
 
 class NoteTaker:
@@ -32,7 +31,7 @@ class NoteTaker:
         self.commands = PageCommands(database, store, COUNTER, ROOMY)
         self.windows = Windows(database, store, COUNTER, ROOMY)
 
-    def do(self, *operations: Asked) -> list[PageChange]:
+    def do(self, *operations: Asked) -> list[Any]:
         return self.commands.run(self.agent_id, Actor.AGENT, list(operations))
 
     def note(self, text: str, *, expanded: bool = True) -> str:

@@ -7,7 +7,6 @@ import pytest
 from memci.broker.redis_queues import RedisAgentQueues
 from memci.commands import erase
 from memci.domain.pages.page import PageKind
-from memci.domain.pages.permission import Actor
 from memci.errors import NotFoundError, PageStoreError
 from memci.storage.page_store.cached import CachedPageStore, TextCache
 from memci.storage.page_store.files import FilePageStore
@@ -159,7 +158,7 @@ def test_no_store_is_read_while_a_tree_is_locked(ada, tmp_path):
     other = NoteTaker(ada.database, cached(store))
     other.do(asked("update_page", index=shown, name="Better"))
     other.do(asked("expand_details", index=hidden))
-    other.commands.undo("ada")
+    other.do(asked("undo"))
     assert looked == [shown, hidden]
 
 
@@ -176,10 +175,10 @@ def test_one_connection_is_enough_for_a_note_in_the_database(ada, database_url):
 def test_a_step_that_can_be_undone_keeps_its_pages_text(ada, page_store):
     taker = NoteTaker(ada.database, page_store)
     index = taker.note("Undone and redone", expanded=False)
-    taker.commands.undo("ada")
+    taker.do(asked("undo"))
     remove_orphans(ada.database, page_store, grace_s=1e-9)
-    taker.commands.redo("ada")
-    taker.commands.run("ada", Actor.AGENT, [asked("expand_details", index=index)])
+    taker.do(asked("redo"))
+    taker.do(asked("expand_details", index=index))
     assert "Undone and redone" in taker.window()
     with ada.database.agent_snapshot("ada") as connection:
         page = read_tree(connection, "ada", Part(frozenset(["s1"]))).tree[index]
