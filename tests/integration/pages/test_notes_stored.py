@@ -9,7 +9,7 @@ from memci.commands import erase
 from memci.errors import NotFoundError, PageStoreError
 from memci.storage.page_store.cached import CachedPageStore, TextCache
 from memci.storage.page_store.files import FilePageStore
-from memci.storage.page_store.port import BodyKey
+from memci.storage.page_store.port import BodyKey, joined
 from memci.storage.page_store.postgres import PostgresPageStore
 from memci.storage.session import Database
 from memci.upkeep.orphans import remove_orphans
@@ -38,16 +38,30 @@ def test_a_note_is_kept_and_shown_by_any_process(ada, page_store):
     assert here.window() == there.window()
 
 
+class Dying:
+    """A store whose writer dies when the text is kept, and nothing is committed yet."""
+
+    def __init__(self, store):
+        self._store = store
+
+    def __getattr__(self, name):
+        return getattr(self._store, name)
+
+    def joined(self, connection):
+        return Dying(joined(self._store, connection))
+
+    def save(self, key, text):
+        self._store.save(key, text)
+        raise ConnectionAbortedError
+
+
 def test_what_is_rolled_back_is_never_shown(ada, page_store):
-    taker = NoteTaker(ada.database, cached(page_store))
-    with pytest.raises(NotFoundError):
-        taker.do(
-            asked("create_detail_page", name="Never", detail="It never was.", parent="usr-0"),
-            asked("hide_details", index="usr-99"),
-        )
+    with pytest.raises(ConnectionAbortedError):
+        NoteTaker(ada.database, cached(Dying(page_store))).note("It never was.")
     left = list(page_store.list("ada"))
     joins = isinstance(page_store, PostgresPageStore)
     assert len(left) == (0 if joins else 1), "in the database nothing is left over"
+    taker = NoteTaker(ada.database, cached(page_store))
     index = taker.note("It is.")
     assert all(key.page == index for key in left), "the index came again"
     assert "It is." in taker.window()
@@ -87,6 +101,16 @@ def erase_agent(ada, client, store):
         def wake_compress(self, agent_id): ...
 
     erase.run_agent(ada.database, Nobody(), RedisAgentQueues(client), "ada", store)
+
+
+def test_an_operation_that_fails_stores_nothing(ada, page_store):
+    taker = NoteTaker(ada.database, page_store)
+    with pytest.raises(NotFoundError):
+        taker.do(
+            asked("create_detail_page", name="Never", detail="It never was.", parent="usr-0"),
+            asked("hide_details", index="usr-99"),
+        )
+    assert list(page_store.list("ada")) == []
 
 
 def test_an_erased_agents_texts_are_gone_at_once_and_never_come_back(ada, client, page_store):
