@@ -29,7 +29,7 @@ from tests.support.page_stores import STORES, store_of
 
 SEQUENCES = 2_000
 # Every request to S3 is one of HTTP: there the sequences are shorter, and not fewer.
-STEPS = {"memory": 9, "files": 8, "postgres": 8, "s3": 5}
+STEPS = {"memory": 7, "files": 6, "postgres": 6, "s3": 4}
 anyone = st.integers(0, 30)  # a page, by its place among all that there are or were
 texts = st.text("ab \n页🎻", max_size=8)
 agents = count()
