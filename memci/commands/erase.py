@@ -9,6 +9,8 @@ from functools import partial
 from typing import Any, Self
 from uuid import uuid4
 
+import structlog
+
 from memci.broker.agent_queues import AgentQueues
 from memci.broker.errors import broker_errors
 from memci.broker.token import Tokens
@@ -29,9 +31,12 @@ from memci.storage.erasure.condemned import Condemned
 from memci.storage.erasure.erase import erase_agent, erase_messages
 from memci.storage.erasure.gone import snapshot_of
 from memci.storage.erasure.tombstones import erased_among
+from memci.storage.page_store.port import BodyKey, PageStore, joined
+from memci.storage.pages import lock_tree
 from memci.storage.reading.receipts import NewReceipt, write_receipt
 from memci.storage.session import Connection, Database
 
+_log = structlog.get_logger(__name__)
 KIND = "erasure"
 _SHOWN = 200
 NOTHING = ErasurePreview(message_ids=[], messages=[], memories=0, entities=0, forgotten=0, again=0)
@@ -97,20 +102,29 @@ def run(database: Database, tokens: Tokens, agent_id: str, which: Which) -> Rece
 
 
 def run_agent(
-    database: Database, tokens: Tokens, queues: AgentQueues, agent_id: str
+    database: Database,
+    tokens: Tokens,
+    queues: AgentQueues,
+    agent_id: str,
+    notes: PageStore | None = None,
 ) -> ReceiptAnswer:
     """Erase all that an agent holds, here and in the broker; return the receipt, which is kept.
 
-    Raises ``NotFoundError`` when there is no such agent, and ``BrokerUnavailableError``, with
-    nothing erased, when nobody can say what waits for it there.
+    ``notes`` is where the texts of its pages are; None: in the database. Raises ``NotFoundError``
+    when there is no such agent, and with nothing erased ``BrokerUnavailableError`` when nobody can
+    say what waits for it there, and ``PageStoreError`` when nobody can say which texts there are.
     """
     with _seized(database, tokens, agent_id) as connection:
+        # Of this life, and all of them: who writes a text holds the tree's lock, as we do.
+        texts = list(joined(notes, connection).list(agent_id)) if notes is not None else []
         rows = erase_agent(connection, agent_id)
         receipt = _receipt(connection, agent_id, {"erased": "agent", "rows": rows})
         # Last, so that no failure but that of the commit follows. Nobody else moves messages in.
         with broker_errors():
             queues.empty(agent_id)
-        return receipt
+    if notes is not None:
+        _delete(notes, texts)
+    return receipt
 
 
 @contextmanager
@@ -119,6 +133,7 @@ def _seized(database: Database, tokens: Tokens, agent_id: str) -> Iterator[Conne
     lease = seize(database, agent_id)
     try:
         with lease.effect() as connection:
+            lock_tree(connection, agent_id)
             yield connection
     except FencedOffError:
         raise DatabaseBusyError(
@@ -126,6 +141,15 @@ def _seized(database: Database, tokens: Tokens, agent_id: str) -> Iterator[Conne
         ) from None
     finally:
         _let_go(lease, tokens)
+
+
+def _delete(notes: PageStore, texts: Sequence[BodyKey]) -> None:
+    """Delete texts whose pages are gone; those that cannot be are orphans for upkeep to remove."""
+    try:
+        for each in texts:
+            notes.delete(each)
+    except UnavailableError:
+        _log.warning("the page store does not answer: upkeep will remove what an erasure left")
 
 
 def _let_go(lease: Lease, tokens: Tokens) -> None:

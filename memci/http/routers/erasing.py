@@ -49,4 +49,6 @@ def erase_agent(agent: AgentId, call: Call) -> ReceiptAnswer:
     The next message under its id begins a new life. Ids of erased messages are refused for good.
     """
     runtime = call.runtime
-    return erase.run_agent(runtime.database, runtime.tokens, runtime.agent_queues, agent)
+    return erase.run_agent(
+        runtime.database, runtime.tokens, runtime.agent_queues, agent, runtime.page_store
+    )
