@@ -14,7 +14,9 @@ from memci.domain.pages.page import Page, PageKind, Recalls, Span
 from memci.domain.pages.tree import USER, Clock, Permission, Segment, SegmentKind, Tree
 from memci.storage.messages import COLUMNS, to_message
 
-_BEGIN = "INSERT INTO lane (agent_id) VALUES (%s) ON CONFLICT (agent_id) DO NOTHING"
+_BEGIN = """
+INSERT INTO lane (agent_id, written_at) VALUES (%s, now()) ON CONFLICT (agent_id) DO NOTHING
+"""
 _PLANT = "INSERT INTO page_tree (agent_id) VALUES (%s) ON CONFLICT (agent_id) DO NOTHING"
 _LOCK = "SELECT FROM page_tree WHERE agent_id = %s FOR UPDATE"
 _SETTLED = "SELECT settled_seq FROM page_tree WHERE agent_id = %s"
