@@ -18,9 +18,11 @@ _PLANT = "INSERT INTO page_tree (agent_id) VALUES (%s) ON CONFLICT (agent_id) DO
 _LOCK = "SELECT FROM page_tree WHERE agent_id = %s FOR UPDATE"
 _SETTLED = "SELECT settled_seq FROM page_tree WHERE agent_id = %s"
 _LATEST_SESSION = "SELECT session_id FROM message WHERE agent_id = %s ORDER BY seq DESC LIMIT 1"
+_FIRST_BODY = "SELECT first_body FROM page_tree WHERE agent_id = %s"
+_COUNT = "SELECT count(*) FROM page WHERE agent_id = %s AND (parent IS NOT NULL OR cold)"
 _TREE = """
 SELECT version, segments, settled_seq, interactions, next_place, archive, notice, last_step,
-       done_step
+       done_step, first_body
 FROM page_tree WHERE agent_id = %s
 """
 # What lies in the tree, without the active chapters of other sessions; what is named, with all
@@ -74,8 +76,9 @@ ON CONFLICT (agent_id, id) DO UPDATE SET
     parent = excluded.parent, place = excluded.place, name = excluded.name,
     description = excluded.description, expanded = excluded.expanded, cold = excluded.cold,
     managed = excluded.managed, named = excluded.named, pinned = excluded.pinned,
-    last_seq = excluded.last_seq, answered = excluded.answered, entries = excluded.entries,
-    body = excluded.body, recalls = excluded.recalls, recalled_at = excluded.recalled_at,
+    first_seq = excluded.first_seq, last_seq = excluded.last_seq, answered = excluded.answered,
+    entries = excluded.entries, body = excluded.body, recalls = excluded.recalls,
+    recalled_at = excluded.recalled_at,
     entered_at = excluded.entered_at, archived_at = excluded.archived_at,
     opened_at = excluded.opened_at
 """
@@ -131,6 +134,16 @@ def latest_session(connection: Connection, agent_id: str) -> str | None:
     return connection.exec_driver_sql(_LATEST_SESSION, (agent_id,)).scalar()
 
 
+def first_body(connection: Connection, agent_id: str) -> int:
+    """Return the version that texts of notes begin at: those of erased lives lie below it."""
+    return connection.exec_driver_sql(_FIRST_BODY, (agent_id,)).scalar() or 1
+
+
+def count_pages(connection: Connection, agent_id: str) -> int:
+    """Count an agent's stored pages, removed ones too, without the roots of segments."""
+    return int(connection.exec_driver_sql(_COUNT, (agent_id,)).scalar_one())
+
+
 def save_tree(connection: Connection, agent_id: str, tree: Tree, version: int) -> None:
     """Write what has changed, as this version. The tree must be locked."""
     clock = tree.clock
@@ -145,9 +158,13 @@ def save_tree(connection: Connection, agent_id: str, tree: Tree, version: int) -
         "notice": list(clock.notice),
     }
     connection.exec_driver_sql(_SAVE_TREE, row)
-    pages = [tree.pages[index] for index in tree.changed]
-    if pages:
-        rows = [{"agent": agent_id, **_row_of(page)} for page in pages]
+    save_pages(connection, agent_id, [tree.pages[index] for index in tree.changed])
+
+
+def save_pages(connection: Connection, agent_id: str, pages: Iterable[Page]) -> None:
+    """Write pages as they are now. The tree must be locked."""
+    rows = [{"agent": agent_id, **_row_of(page)} for page in pages]
+    if rows:
         connection.exec_driver_sql(_SAVE_PAGE, rows)
 
 
@@ -180,7 +197,7 @@ def read_tree(connection: Connection, agent_id: str, part: Part) -> Stored:
     """Return a part of an agent's tree; of a new agent a planted one."""
     row = connection.exec_driver_sql(_TREE, (agent_id,)).first()
     if row is None or not row.version:
-        return Stored(Tree.planted(), 0, 0, 0)
+        return Stored(Tree.planted(row.first_body if row else 1), 0, 0, 0)
     segments = [_segment(each) for each in row.segments]
     values = {
         "agent": agent_id,
@@ -188,13 +205,14 @@ def read_tree(connection: Connection, agent_id: str, part: Part) -> Stored:
         "named": list(part.named),
         "sessions": ["-" if each is None else f"+{each}" for each in part.sessions],
     }
-    pages = (_page(each) for each in connection.exec_driver_sql(_PAGES, values))
+    pages = (page_of(each) for each in connection.exec_driver_sql(_PAGES, values))
     clock = Clock(
         settled_seq=row.settled_seq,
         interactions=row.interactions,
         next_place=row.next_place,
         archive=row.archive,
         notice=tuple(row.notice),
+        first_body=row.first_body,
     )
     tree = Tree.of(
         {each.id: each for each in segments}, {each.index: each for each in pages}, clock
@@ -224,7 +242,8 @@ def _written(segment: Segment) -> dict[str, Any]:
     }
 
 
-def _page(row: Row[Any]) -> Page:
+def page_of(row: Row[Any]) -> Page:
+    """Return the page that a row of all its columns is."""
     span = None
     if row.first_seq is not None:
         span = Span(row.first_seq, row.last_seq, row.session_id, row.number, row.answered)

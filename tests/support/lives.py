@@ -8,6 +8,7 @@ from uuid import uuid4
 from memci.commands import erase
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.message import Remember
+from memci.storage.page_store.postgres import PostgresPageStore
 from memci.storage.session import Database
 from tests.support.archives import Told
 from tests.support.mailbox import Mailbox
@@ -59,7 +60,9 @@ def _forgotten_and_restored(ada: AgentUnderTest, bringing: Rebuilding) -> None:
 
 def _erased(ada: AgentUnderTest) -> None:
     tokens: Any = Told()
-    erase.run(ada.database, tokens, ada.agent_id, erase.Which(("x1",)))
+    erase.run(
+        ada.database, PostgresPageStore(ada.database), tokens, ada.agent_id, erase.Which(("x1",))
+    )
 
 
 def _believed(ada: AgentUnderTest) -> None:

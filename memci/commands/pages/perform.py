@@ -101,8 +101,9 @@ class PageCommands:
     @contextmanager
     def _locked(self, agent_id: str) -> Iterator[Connection]:
         with self.database.agent_transaction(agent_id) as connection:
-            check_there(connection, agent_id)
             lock_tree(connection, agent_id)
+            # Then: an erasure may have held the lock until now.
+            check_there(connection, agent_id)
             yield connection
 
     def _turn(

@@ -25,7 +25,7 @@ from memci.errors import InvalidInputError, RefusedError
 def create_detail_page(
     tree: Tree, actor: Actor, *, name: str, description: str, parent: str
 ) -> Page:
-    """Add a note; its text is stored as version 1 of its body (P14). It starts hidden (P3)."""
+    """Add a note; its text is stored as the first version of a body (P14). It is hidden (P3)."""
     folder = tree[parent]
     _check_place(tree, folder, Act.ADD, actor)
     return tree.add_page(
@@ -37,7 +37,7 @@ def create_detail_page(
             place=0,
             name=_name(name),
             description=_description(description),
-            body=1,
+            body=tree.clock.first_body,
             named=True,
         )
     )

@@ -61,7 +61,8 @@ class Clock:
 
     ``settled_seq``: pages hold all messages up to it. ``interactions`` were begun by then.
     ``next_place`` is behind all siblings. ``archive`` is the index of the Contents Page, once
-    there is one (P7). ``notice``: what the last change collapsed (P13).
+    there is one (P7). ``notice``: what the last change collapsed (P13). ``first_body`` is the
+    version that texts of notes begin at: those below are of notes that were erased (M25).
     """
 
     settled_seq: int = 0
@@ -69,6 +70,7 @@ class Clock:
     next_place: int = 1
     archive: str | None = None
     notice: tuple[str, ...] = ()
+    first_body: int = 1
 
 
 @dataclass
@@ -86,9 +88,9 @@ class Tree:
     _latest: dict[str | None, Page] = field(default_factory=dict)
 
     @classmethod
-    def planted(cls) -> Tree:
+    def planted(cls, first_body: int = 1) -> Tree:
         """Return a new agent's tree: a root for each default segment."""
-        tree = cls()
+        tree = cls(clock=Clock(first_body=first_body))
         for segment in DEFAULT_SEGMENTS:
             tree.add_segment(segment)
         return tree

@@ -10,6 +10,7 @@ from memci.storage.beliefs import believe_anew, superseded_by_any
 from memci.storage.editions import clear_edition, drop_edition, open_edition
 from memci.storage.erasure.barrier import stand_alone
 from memci.storage.erasure.condemned import Condemned
+from memci.storage.erasure.pages import reword
 from memci.storage.erasure.registry import REGISTRY, Entry
 from memci.storage.passes import position
 from memci.storage.trail import TrailEvent, append_trail
@@ -46,6 +47,13 @@ buried AS (
     SELECT %(agent)s, sha256(convert_to(id, 'UTF8')) FROM gone ON CONFLICT DO NOTHING)
 SELECT FROM gone
 """
+# Texts of notes, also those that no page names, are below it, and those of another life are not.
+_FIRST_BODY = """
+SELECT 1 + greatest(first_body, (SELECT max(body) FROM page WHERE agent_id = %(agent)s))
+  FROM page_tree WHERE agent_id = %(agent)s
+"""
+_FELL_TREE = "DELETE FROM page_tree WHERE agent_id = %s"
+_PLANT_ANEW = "INSERT INTO page_tree (agent_id, first_body) VALUES (%s, %s)"
 # Ids go on where they were: none comes back. What producers wish from now on is another life.
 _BEGIN_ANEW = """
 UPDATE lane SET epoch = epoch + 1, erased_messages = message_seq, compress_done = compress_req,
@@ -60,7 +68,8 @@ WHERE agent_id = %s
 def erase_messages(connection: Connection, agent_id: str, condemned: Condemned) -> dict[str, int]:
     """Remove messages and all that was made of them; return how many rows went, by table.
 
-    The messages to be remembered ``again`` are only marked so: a job for them is the caller's.
+    The tree of pages must be locked. The messages to be remembered ``again`` are only marked so:
+    a job for them is the caller's, and so are texts in another page store than Postgres.
     """
     stand_alone(connection, agent_id)
     edition = open_edition(connection, agent_id)
@@ -76,11 +85,14 @@ def erase_messages(connection: Connection, agent_id: str, condemned: Condemned) 
         "named": list(condemned.named_by),
         "named_by": list(condemned.named_by.values()),
         "session": condemned.session_id,
+        "pages": list(condemned.pages.going),
+        "reworded": list(condemned.pages.reworded),
     }
     going = [*condemned.nodes, *condemned.gone]
     doubted = superseded_by_any(connection, agent_id, going)
     said = list(connection.exec_driver_sql(_SAID, values).scalars())
     connection.exec_driver_sql(_BURY, values)
+    reword(connection, agent_id, condemned.pages.reworded, condemned.seqs)
     removed = {
         entry.table: _run(connection, entry.of_messages, {**values, "said": said})
         for entry in REGISTRY
@@ -98,12 +110,16 @@ def erase_messages(connection: Connection, agent_id: str, condemned: Condemned) 
 def erase_agent(connection: Connection, agent_id: str) -> dict[str, int]:
     """Remove all that an agent holds; return how many rows went, by table.
 
-    What is left says that there was something, and refuses it should it come again.
+    What is left says that there was something, and refuses it should it come again. The tree of
+    pages must be locked.
     """
     stand_alone(connection, agent_id)
     clear_edition(connection, agent_id)
+    first_body = connection.exec_driver_sql(_FIRST_BODY, {"agent": agent_id}).scalar_one()
     removed = {each.table: _clear(connection, agent_id, each) for each in REGISTRY if each.of_agent}
     connection.exec_driver_sql(_BEGIN_ANEW, (agent_id,))
+    connection.exec_driver_sql(_FELL_TREE, (agent_id,))
+    connection.exec_driver_sql(_PLANT_ANEW, (agent_id, first_body))
     return {table: count for table, count in removed.items() if count}
 
 

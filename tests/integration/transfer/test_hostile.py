@@ -20,6 +20,7 @@ from memci.errors import ConflictError, ErasedError, InvalidInputError, TooLarge
 from memci.shapes.archive import MANIFEST
 from memci.storage.archive.consistency import LAWS
 from memci.storage.archive.registry import CARRIED
+from memci.storage.page_store.postgres import PostgresPageStore
 from memci.storage.rows import metadata
 from memci.storage.session import Database
 from tests.support.archives import (
@@ -362,7 +363,9 @@ def test_an_erased_agent_does_not_come_back(ada: AgentUnderTest, client: redis.R
     archive = exported(ada.database)
     seq, node = ada.lane().message_seq, ada.lane().last_node_id
     waking: Any = Told()
-    erase.run_agent(ada.database, waking, RedisAgentQueues(client), "ada")
+    erase.run_agent(
+        ada.database, PostgresPageStore(ada.database), waking, RedisAgentQueues(client), "ada"
+    )
     with pytest.raises(ErasedError, match="erase them where the archive comes from"):
         imported(ada.database, archive)
     assert ada.nodes() == []

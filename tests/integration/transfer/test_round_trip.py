@@ -19,6 +19,7 @@ from memci.reading.readings import Readings
 from memci.shapes.archive import MANIFEST, ArchiveManifest
 from memci.smallmodel.offline.tokens import OfflineTokenCounter
 from memci.storage.archive.registry import CARRIED
+from memci.storage.page_store.postgres import PostgresPageStore
 from memci.storage.session import Database
 from memci.storage.vector_model import VectorModel, claim_model
 from tests.support.archives import (
@@ -172,11 +173,11 @@ def test_an_agent_goes_elsewhere_of_which_something_was_erased(
     use_model(elsewhere, ada)
     assert seqs_of_grace(ada) == [1]
     tokens: Any = Told()
-    erase.run(database, tokens, "ada", erase.Which(("m1",)))
+    erase.run(database, PostgresPageStore(database), tokens, "ada", erase.Which(("m1",)))
     imported(elsewhere, exported(database))
     there = arrived(ada, elsewhere)
     assert seqs_of_grace(there) == [2]
-    erase.run(elsewhere, tokens, "ada", erase.Which(("m2",)))
+    erase.run(elsewhere, PostgresPageStore(elsewhere), tokens, "ada", erase.Which(("m2",)))
     assert there.nodes() == [], "it goes with the last message that names it"
 
 
@@ -204,10 +205,10 @@ def test_an_archive_of_an_earlier_release_has_entities_of_messages_that_are_no_m
     ada = told_of_twice(database)
     use_model(elsewhere, ada)
     tokens: Any = Told()
-    erase.run(database, tokens, "ada", erase.Which(("m1",)))
+    erase.run(database, PostgresPageStore(database), tokens, "ada", erase.Which(("m1",)))
     ada.execute("UPDATE node SET message_seqs = '{1}' WHERE agent_id = %s AND kind = 'entity'")
     imported(elsewhere, exported(database))
-    erase.run(elsewhere, tokens, "ada", erase.Which(("m2",)))
+    erase.run(elsewhere, PostgresPageStore(elsewhere), tokens, "ada", erase.Which(("m2",)))
     assert arrived(ada, elsewhere).nodes() == []
 
 
