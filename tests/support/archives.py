@@ -17,12 +17,14 @@ from memci.storage.archive.consistency import check_consistency
 from memci.storage.archive.registry import CARRIED
 from memci.storage.archive.rows import lines_of
 from memci.storage.archive.values import checked_row
+from memci.storage.page_store.port import PageStore
+from memci.storage.page_store.postgres import PostgresPageStore
 from memci.storage.session import Database
 from memci.testing import database_copy
 from tests.support.network import AgentUnderTest
 
 MIB = 1024 * 1024
-TELLING = frozenset({"lane", "trail", "replay_log"})
+TELLING = frozenset({"lane", "trail", "replay_log", "page", "page_tree", "page_step"})
 
 
 class Told:
@@ -46,9 +48,9 @@ def another_database(postgres: Postgres) -> Iterator[Database]:
         yield opened
 
 
-def exported(database: Database, agent_id: str = "ada") -> bytes:
+def exported(database: Database, agent_id: str = "ada", *, store: PageStore | None = None) -> bytes:
     file = io.BytesIO()
-    transfer.export(database, agent_id, file)
+    transfer.export(database, store or PostgresPageStore(database), agent_id, file)
     return file.getvalue()
 
 
@@ -59,9 +61,11 @@ def imported(
     *,
     tokens: Told | None = None,
     max_bytes: int = 64 * MIB,
+    store: PageStore | None = None,
 ) -> ImportAnswer:
     waking: Any = tokens or Told()
-    return transfer.run(database, waking, agent_id, io.BytesIO(archive), max_bytes=max_bytes)
+    texts = store or PostgresPageStore(database)
+    return transfer.run(database, texts, waking, agent_id, io.BytesIO(archive), max_bytes=max_bytes)
 
 
 def check_movable(database: Database, agent_id: str) -> None:

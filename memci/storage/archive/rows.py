@@ -32,6 +32,11 @@ _OVER_LIMITS = "54"
 _BOTH = {"erased_message": "ON CONFLICT DO NOTHING", "agent_setting": """
 ON CONFLICT (agent_id) DO UPDATE
 SET parameters = excluded.parameters, changed_at = excluded.changed_at
+""", "page_tree": """
+ON CONFLICT (agent_id) DO UPDATE SET version = excluded.version, segments = excluded.segments,
+    settled_seq = excluded.settled_seq, interactions = excluded.interactions,
+    next_place = excluded.next_place, archive = excluded.archive, notice = excluded.notice,
+    last_step = excluded.last_step, done_step = excluded.done_step
 """}  # fmt: skip
 # Its fence is of this server's leases.
 _PACKED = {

@@ -17,14 +17,8 @@ from memci.broker.app import make_app
 from memci.broker.token import Tokens
 from memci.commands.erase_pages import find_pages
 from memci.commands.erase_words import Words
-from memci.commands.pages.perform import Asked, PageCommands
-from memci.commands.pages.table import BY_NAME
-from memci.domain.pages.permission import Actor
-from memci.domain.pages.rules import PageRules
 from memci.errors import NotFoundError, PageStoreError, RefusedError
-from memci.reading.window import Windows
 from memci.smallmodel.offline.lexicon import OfflineLexicon
-from memci.smallmodel.offline.tokens import OfflineTokenCounter
 from memci.storage.page_store.files import FilePageStore
 from memci.storage.page_store.memory import MemoryPageStore
 from memci.storage.page_store.port import BodyKey, PageStore
@@ -35,30 +29,9 @@ from memci.testing import open_database, wait_until
 from tests.support.erasing import Eraser, found_in_database
 from tests.support.locks import waiting_for_locks
 from tests.support.network import AgentUnderTest
+from tests.support.page_folders import Folders
 
-COUNTER, RULES = OfflineTokenCounter(), PageRules()
 MARK = "Zyzzyva"
-
-
-class Folders:
-    """What an agent does to its pages, wherever its notes' texts are."""
-
-    def __init__(self, database: Database, store: PageStore) -> None:
-        self.commands = PageCommands(database, store, COUNTER, RULES)
-        self.windows = Windows(database, store, COUNTER, RULES)
-
-    def do(self, verb: str, /, **values: Any) -> str:
-        """Do it as the agent, and return the index that it was about."""
-        operation = BY_NAME[verb]
-        asked = Asked(operation, operation.shape(**values))
-        return self.commands.run("ada", Actor.AGENT, [asked])[0].page.index
-
-    def note(self, name: str, detail: str, parent: str = "usr-0") -> str:
-        return self.do("create_detail_page", name=name, detail=detail, parent=parent)
-
-    def window(self, session: str | None = None) -> str:
-        shown = self.windows.show("ada", session_id=session)
-        return "\n".join(str(each.content) for each in shown.messages)
 
 
 @pytest.fixture(params=["postgres", "files"])
