@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from hashlib import sha256
-from typing import Any
+from typing import Any, TypeAlias
 from zipfile import ZIP_DEFLATED, ZipFile
 
 from memci.commands import transfer
@@ -24,6 +24,7 @@ from memci.testing import database_copy
 from tests.support.network import AgentUnderTest
 
 MIB = 1024 * 1024
+Change: TypeAlias = Callable[[list[Any]], Any]
 TELLING = frozenset({"lane", "trail", "replay_log", "page", "page_tree", "page_step"})
 
 
@@ -95,7 +96,7 @@ def zipped(files: Mapping[str, bytes], compression: int = ZIP_DEFLATED) -> bytes
     return file.getvalue()
 
 
-def forged(archive: bytes, table: str, change: Callable[[list[Any]], Any]) -> bytes:
+def forged(archive: bytes, table: str, change: Change) -> bytes:
     """The archive with the rows of a table changed, and a manifest that says so."""
     files = files_of(archive)
     name = f"tables/{table}.jsonl"
@@ -112,6 +113,16 @@ def forged(archive: bytes, table: str, change: Callable[[list[Any]], Any]) -> by
         "sha256": sha256(text).hexdigest(),
     }
     return zipped({**files, name: text, MANIFEST: json.dumps(manifest).encode()})
+
+
+def first(**changed: Any) -> Change:
+    """Change the first row."""
+    return lambda rows: rows[0].update(changed)
+
+
+def each(**changed: Any) -> Change:
+    """Change all rows."""
+    return lambda rows: [row.update(changed) for row in rows]
 
 
 def arrived(ada: AgentUnderTest, database: Database, agent_id: str = "ada") -> AgentUnderTest:

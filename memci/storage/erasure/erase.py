@@ -12,6 +12,7 @@ from memci.storage.erasure.barrier import stand_alone
 from memci.storage.erasure.condemned import Condemned
 from memci.storage.erasure.pages import reword
 from memci.storage.erasure.registry import REGISTRY, Entry
+from memci.storage.pages import lock_tree
 from memci.storage.passes import position
 from memci.storage.trail import TrailEvent, append_trail
 
@@ -110,9 +111,9 @@ def erase_messages(connection: Connection, agent_id: str, condemned: Condemned) 
 def erase_agent(connection: Connection, agent_id: str) -> dict[str, int]:
     """Remove all that an agent holds; return how many rows went, by table.
 
-    What is left says that there was something, and refuses it should it come again. The tree of
-    pages must be locked.
+    What is left says that there was something, and refuses it should it come again.
     """
+    lock_tree(connection, agent_id)
     stand_alone(connection, agent_id)
     clear_edition(connection, agent_id)
     first_body = connection.exec_driver_sql(_FIRST_BODY, {"agent": agent_id}).scalar_one()
