@@ -50,8 +50,9 @@ class AgentAnswer(Answer):
     dangling: int
     focus: list[str]
     pages: int = Field(
+        0,
         description="Stored pages, removed ones too, without the roots of segments; what was said "
-        "since a page was last changed is on none yet"
+        "since a page was last changed is on none yet",
     )
     queued: int
     dead: int

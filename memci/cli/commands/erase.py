@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _EXCERPT = 80
 
 
-def erase(
+def erase(  # noqa: PLR0913 - each is an argument or option of the command
     *,
     message: Annotated[
         list[str] | None, typer.Argument(metavar="ID", help="Messages to erase.")
@@ -53,7 +53,8 @@ def erase(
     """
     from memci.cli.connection import agent_of
 
-    if [bool(message or page), session is not None, query is not None, everything].count(True) != 1:
+    listed = bool(message or page)
+    if [listed, session is not None, query is not None, everything].count(True) != 1:
         raise InvalidInputError(
             "name messages or pages, or say one of --session, --query and --all"
         )

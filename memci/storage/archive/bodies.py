@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from contextlib import suppress
-from typing import Any
+from collections.abc import Iterator
+from contextlib import closing, suppress
 
 from sqlalchemy import Connection
 
@@ -17,7 +16,17 @@ from memci.storage.pages import first_body
 from memci.storage.rows import page_body
 
 _NOTES = "SELECT id, body FROM page WHERE agent_id = %s AND body IS NOT NULL ORDER BY id"
-_LATER = "UPDATE page SET body = body + %s WHERE agent_id = %s AND body IS NOT NULL"
+# Its texts come one by one, from far away maybe: between two of them the database hears of us.
+_AT_ONCE = 20
+_KEPT = """
+UPDATE page SET body = body + %s WHERE agent_id = %s AND id = %s AND body = %s RETURNING id
+"""
+_WITHOUT = """
+SELECT id FROM page WHERE agent_id = %s AND body IS NOT NULL AND NOT id = ANY(%s::text[])
+ORDER BY id LIMIT 1
+"""
+_ONE_NOTE = "every text is of one note, in its version"
+_ONE_TEXT = "every note has its text"
 
 
 def body_lines(connection: Connection, store: PageStore, agent_id: str) -> Iterator[bytes]:
@@ -25,16 +34,23 @@ def body_lines(connection: Connection, store: PageStore, agent_id: str) -> Itera
 
     Raises ``ConflictError`` when the store has none for a note.
     """
-    for note in connection.exec_driver_sql(_NOTES, (agent_id,)).all():
-        try:
-            text = store.load(BodyKey(agent_id, note.id, note.body))
-        except NotFoundError:
-            raise ConflictError(
-                f"the page store has no text of page {note.id}: if it was erased just now, export "
-                "again; if the store has lost it, erase that page first"
-            ) from None
-        row = {"page_id": note.id, "version": note.body, "text": text}
-        yield json.dumps(row, ensure_ascii=False).encode() + b"\n"
+    with closing(
+        connection.exec_driver_sql(_NOTES, (agent_id,), execution_options={"yield_per": _AT_ONCE})
+    ) as notes:
+        for note in notes:
+            text = _load(store, BodyKey(agent_id, note.id, note.body))
+            row = {"page_id": note.id, "version": note.body, "text": text}
+            yield json.dumps(row, ensure_ascii=False).encode() + b"\n"
+
+
+def _load(store: PageStore, key: BodyKey) -> str:
+    try:
+        return store.load(key)
+    except NotFoundError:
+        raise ConflictError(
+            f"the page store has no text of page {key.page}: if it was erased just now, export "
+            "again; if the store has lost it, erase that page first"
+        ) from None
 
 
 def keep_bodies(
@@ -46,37 +62,28 @@ def keep_bodies(
     is left with texts that no page refers to. Raises ``InvalidInputError`` for a note without its
     text or a text without its note, and ``PageStoreError``; no text is left then.
     """
-    notes = {row.id: row.body for row in connection.exec_driver_sql(_NOTES, (agent_id,))}
     # Versions of an erased life that was here before do not come back.
     shift = first_body(connection, agent_id) - 1
-    kept: list[BodyKey] = []
+    kept: dict[str, BodyKey] = {}
     (entry,) = (each for each in CARRIED if each.table is page_body)
     try:
         for _, row in archive.rows(entry):
-            _check_asked_for(notes, row)
-            key = BodyKey(agent_id, row["page_id"], row["version"] + shift)
-            kept.append(key)
-            store.save(key, row["text"])
-        _check_all_given(notes)
-        connection.exec_driver_sql(_LATER, (shift, agent_id))
+            index, version = row["page_id"], row["version"]
+            given = (shift, agent_id, index, version)
+            found = connection.exec_driver_sql(_KEPT, given).first()
+            _check(found is not None and index not in kept, _ONE_NOTE, index)
+            kept[index] = BodyKey(agent_id, index, version + shift)
+            store.save(kept[index], row["text"])
+        without = connection.exec_driver_sql(_WITHOUT, (agent_id, list(kept))).scalar()
+        _check(without is None, _ONE_TEXT, without)
     except BaseException:
-        for key in kept:
+        for key in kept.values():
             # What cannot be deleted is swept: no page refers to it.
             with suppress(PageStoreError):
                 store.delete(key)
         raise
 
 
-def _check_asked_for(notes: dict[str, int], row: Mapping[str, Any]) -> None:
-    if notes.pop(row["page_id"], None) != row["version"]:
-        raise InvalidInputError(
-            "the archive contradicts itself: every text is of one note, in its version; not so "
-            f"{row['page_id']}"
-        )
-
-
-def _check_all_given(left: Mapping[str, int]) -> None:
-    if left:
-        raise InvalidInputError(
-            f"the archive contradicts itself: every note has its text; not so {min(left)}"
-        )
+def _check(holds: bool, law: str, index: str | None) -> None:  # noqa: FBT001 - what is checked
+    if not holds:
+        raise InvalidInputError(f"the archive contradicts itself: {law}; not so {index}")

@@ -89,9 +89,6 @@ def test_a_preview_says_what_would_go(told: httpx.Client) -> None:
     assert len(told.get("/v1/agents/ada/messages").json()["messages"]) == 3
 
 
-ONE_OF = ONE_OF
-
-
 ONE_OF = "one of message_ids or page_indexes, session_id and query"
 
 
