@@ -20,6 +20,7 @@ from pydantic import (
     Field,
     SecretStr,
     ValidationError,
+    ValidationInfo,
     field_validator,
     model_validator,
 )
@@ -38,6 +39,7 @@ from memci.domain.pages.rules import PageRules
 from memci.errors import ConfigurationError, InvalidInputError
 from memci.expectation import expectation, own_faults
 from memci.model_settings import LlmSettings
+from memci.page_store_settings import PageStoreSettings
 from memci.tables import as_settings, place_of
 
 LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
@@ -67,7 +69,7 @@ class ApiKey(BaseModel):
     scope: Literal["read", "write", "admin"] = "read"
 
 
-class Settings(BaseSettings):
+class Settings(PageStoreSettings, BaseSettings):
     """All settings, with their defaults. Periods are seconds, time-outs carry their unit."""
 
     model_config = SettingsConfigDict(
@@ -147,10 +149,10 @@ class Settings(BaseSettings):
     memory: MemoryParameters = MemoryParameters()
     pages: PageRules = PageRules()
 
-    @field_validator("data_dir")
+    @field_validator("data_dir", "page_folder")
     @classmethod
-    def _expand_home(cls, value: Path) -> Path:
-        return value.expanduser().absolute()
+    def _expand_home(cls, value: Path | None) -> Path | None:
+        return None if value is None else value.expanduser().absolute()
 
     @field_validator("database_url")
     @classmethod
@@ -162,16 +164,17 @@ class Settings(BaseSettings):
     def _is_a_broker(cls, value: SecretStr | None) -> SecretStr | None:
         return _with_scheme(value, _BROKER_SCHEMES, "redis://…, rediss://… or amqp://…")
 
-    @field_validator("memory", mode="before")
+    @field_validator("memory", "pages", mode="before")
     @classmethod
-    def _check_parameters(cls, value: object) -> object:
+    def _check_parameters(cls, value: object, info: ValidationInfo) -> object:
         """Environment variables are text: give each parameter its own type first."""
         if not isinstance(value, dict):
             return value
+        defaults = MemoryParameters() if info.field_name == "memory" else PageRules()
         try:
-            return MemoryParameters().with_values({k: _number(v) for k, v in value.items()})
+            return defaults.with_values({k: _number(v) for k, v in value.items()})
         except InvalidInputError as error:
-            raise ValueError(f"memory.{error.field}: {error}") from error
+            raise ValueError(f"{info.field_name}.{error.field}: {error}") from error
 
     @model_validator(mode="after")
     def _never_open_without_keys(self) -> Self:

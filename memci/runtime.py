@@ -26,6 +26,7 @@ from memci.broker.outbox import TokenOutbox
 from memci.broker.redis_queues import RedisAgentQueues
 from memci.broker.rpc import RpcReads
 from memci.broker.token import RedisTokens, Tokens
+from memci.commands.configure import Defaults
 from memci.commands.pages.perform import PageCommands
 from memci.config import Settings
 from memci.errors import ConfigurationError
@@ -47,8 +48,8 @@ from memci.smallmodel.offline.tokens import OfflineTokenCounter
 from memci.smallmodel.ports import TokenCounter
 from memci.smallmodel.registry import SmallModels, build_small_models
 from memci.storage.flight import Flights
+from memci.storage.page_store.choose import choose_page_store
 from memci.storage.page_store.port import PageStore
-from memci.storage.page_store.postgres import PostgresPageStore
 from memci.storage.session import Database
 from memci.telemetry.traces import Traces, open_traces
 
@@ -200,9 +201,14 @@ class Runtime:
         return Listings(self.database)
 
     @_Part
+    def defaults(self) -> Defaults:
+        """What holds for agents that have nothing of their own."""
+        return Defaults(self.settings.memory, self.settings.pages)
+
+    @_Part
     def page_store(self) -> PageStore:
         """Where the texts of notes are."""
-        return PostgresPageStore(self.database)
+        return choose_page_store(self.settings, self.database)
 
     @_Part
     def counter(self) -> TokenCounter:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -39,7 +39,7 @@ from memci.storage.erasure.pages import unknown_pages
 from memci.storage.erasure.tombstones import erased_among
 from memci.storage.page_store.port import PageStore
 from memci.storage.page_store.removal import remove_texts
-from memci.storage.pages import count_pages, first_body, lock_tree
+from memci.storage.pages import count_pages, lock_tree, note_keys
 from memci.storage.reading.receipts import NewReceipt, write_receipt
 from memci.storage.session import Connection, Database
 
@@ -98,7 +98,10 @@ def run(
     never was, or when the session has none; and ``PageStoreError`` when all is erased but texts of
     notes, which go when the same is erased again, or by upkeep.
     """
+    named = frozenset(which.page_indexes)
+    texts = {key for key in store.list(agent_id) if key.page in named} if named else set()
     with _seized(database, tokens, agent_id) as connection:
+        texts |= {key for key in note_keys(connection, agent_id) if key.page in named}
         condemned = _condemned(connection, agent_id, which)
         ids = condemning.ids_of(connection, agent_id, condemned.seqs)
         beginnings = partial(
@@ -115,10 +118,8 @@ def run(
             "job_id": _again(connection, agent_id, condemned.again),
         }
         receipt = _receipt(connection, agent_id, body)
-    gone = frozenset(which.page_indexes) - frozenset(condemned.pages.reworded)
-    if gone:
-        with _told("the messages and pages are erased"):
-            _remove_old_texts(database, store, agent_id, gone)
+    with _told("the messages and pages are erased"):
+        remove_texts(store, agent_id, texts)
     return receipt
 
 
@@ -131,49 +132,33 @@ def run_agent(
     erased, when nobody can say what waits for it there, and ``PageStoreError`` when all is erased
     but texts of notes: they go when it is erased again.
     """
+    # First, and again with the lane locked: what is there when nobody is, is of no life to come.
+    texts = set(store.list(agent_id))
     try:
-        receipt = _run_agent(database, tokens, queues, agent_id)
+        with _seized(database, tokens, agent_id) as connection:
+            texts |= note_keys(connection, agent_id)
+            pages = count_pages(connection, agent_id)
+            rows = erase_agent(connection, agent_id)
+            body = {"erased": "agent", "pages": pages, "rows": rows}
+            receipt = _receipt(connection, agent_id, body)
+            # Last, so that no failure but that of the commit follows. Nobody else moves messages
+            # in.
+            with broker_errors():
+                queues.empty(agent_id)
     except NotFoundError:
-        # An erasure before may have left texts behind.
-        with _told("the agent is erased"):
-            texts = _remove_old_texts(database, store, agent_id)
         if not texts:
             raise
-        with database.agent_transaction(agent_id) as connection:
-            body = {"erased": "agent", "rows": {}, "texts": texts}
-            return _receipt(connection, agent_id, body)
+        # An erasure before has left them behind.
+        receipt = _receipt_of_texts(database, agent_id, len(texts))
     with _told("the agent is erased"):
-        _remove_old_texts(database, store, agent_id)
+        remove_texts(store, agent_id, texts)
     return receipt
 
 
-def _run_agent(
-    database: Database, tokens: Tokens, queues: AgentQueues, agent_id: str
-) -> ReceiptAnswer:
-    with _seized(database, tokens, agent_id) as connection:
-        pages = count_pages(connection, agent_id)
-        rows = erase_agent(connection, agent_id)
-        receipt = _receipt(connection, agent_id, {"erased": "agent", "pages": pages, "rows": rows})
-        # Last, so that no failure but that of the commit follows. Nobody else moves messages in.
-        with broker_errors():
-            queues.empty(agent_id)
-        return receipt
-
-
-def _remove_old_texts(
-    database: Database, store: PageStore, agent_id: str, pages: Collection[str] | None = None
-) -> int:
-    """Remove erased texts from the page store: of these pages, or of all of erased lives.
-
-    By now another life may have begun, with texts of its own.
-    """
-    with database.agent_snapshot(agent_id) as connection:
-        first = first_body(connection, agent_id)
-    return remove_texts(
-        store,
-        agent_id,
-        lambda key: key.version < first and (pages is None or key.page in pages),
-    )
+def _receipt_of_texts(database: Database, agent_id: str, texts: int) -> ReceiptAnswer:
+    with database.agent_transaction(agent_id) as connection:
+        body = {"erased": "agent", "rows": {}, "texts": texts}
+        return _receipt(connection, agent_id, body)
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from memci.domain.pages.rules import PageRules
 from memci.domain.pages.tree import Tree
 from memci.storage.page_store.port import PageStore
 from memci.storage.page_texts import PageTexts
-from memci.storage.pages import Part, read_tree, settled_seq, unsettled
+from memci.storage.pages import know_sessions, read_tree, settled_seq, unsettled
 from memci.storage.session import Connection
 
 # Messages that are put onto pages at once; more of them wait only where an agent has many already
@@ -24,16 +24,12 @@ _BATCH = 1_000
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """Which window is meant: of which session, how it is written and counted, by which rules.
-
-    ``named`` are pages that are spoken of, in the window or not.
-    """
+    """Which window is meant: of which session, how it is written and counted, by which rules."""
 
     session_id: str | None
     count: Count
     rules: PageRules
     format: Format = Format.MARKDOWN
-    named: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +49,7 @@ def open_desk(connection: Connection, agent_id: str, store: PageStore, view: Vie
     seq = settled_seq(connection, agent_id)
     said = unsettled(connection, agent_id, seq, _BATCH)
     sessions = frozenset({view.session_id, *(each.session_id for each in said)})
-    stored = read_tree(connection, agent_id, Part(sessions, view.named))
+    stored = read_tree(connection, agent_id, sessions)
     texts = PageTexts(connection, agent_id, store)
     texts.fetch(page for page in stored.tree.pages.values() if page.expanded and not page.cold)
     writer = Writer(view.format, labels_of(_language(stored.tree)))
@@ -62,6 +58,7 @@ def open_desk(connection: Connection, agent_id: str, store: PageStore, view: Vie
     while said:
         desk.settle(said)
         said = unsettled(connection, agent_id, said[-1].seq, _BATCH) if len(said) == _BATCH else []
+        know_sessions(connection, agent_id, stored.tree, {each.session_id for each in said})
     return OpenDesk(desk, texts, stored.version)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
@@ -61,8 +61,7 @@ class Clock:
 
     ``settled_seq``: pages hold all messages up to it. ``interactions`` were begun by then.
     ``next_place`` is behind all siblings. ``archive`` is the index of the Contents Page, once
-    there is one (P7). ``notice``: what the last change collapsed (P13). ``first_body`` is the
-    version that texts of notes begin at: those below are of notes that were erased (M25).
+    there is one (P7). ``notice``: what the last change collapsed (P13).
     """
 
     settled_seq: int = 0
@@ -70,7 +69,6 @@ class Clock:
     next_place: int = 1
     archive: str | None = None
     notice: tuple[str, ...] = ()
-    first_body: int = 1
 
 
 @dataclass
@@ -88,9 +86,9 @@ class Tree:
     _latest: dict[str | None, Page] = field(default_factory=dict)
 
     @classmethod
-    def planted(cls, first_body: int = 1) -> Tree:
+    def planted(cls) -> Tree:
         """Return a new agent's tree: a root for each default segment."""
-        tree = cls(clock=Clock(first_body=first_body))
+        tree = cls()
         for segment in DEFAULT_SEGMENTS:
             tree.add_segment(segment)
         return tree
@@ -171,6 +169,12 @@ class Tree:
         if before is not None:
             self._take_down(before)
         self._hang(page)
+
+    def know(self, pages: Iterable[Page]) -> None:
+        """Take in pages that it was not read with; nothing changes by that."""
+        for page in pages:
+            if page.index not in self.pages:
+                self._hang(page)
 
     def add_page(self, page: Page) -> Page:
         """Give a new page its index and its place behind its siblings, and put it in."""

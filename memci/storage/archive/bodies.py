@@ -12,15 +12,12 @@ from memci.errors import ConflictError, InvalidInputError, NotFoundError, PageSt
 from memci.storage.archive.registry import CARRIED
 from memci.storage.archive.unpacking import Unpacking
 from memci.storage.page_store.port import BodyKey, PageStore
-from memci.storage.pages import first_body
 from memci.storage.rows import page_body
 
 _NOTES = "SELECT id, body FROM page WHERE agent_id = %s AND body IS NOT NULL ORDER BY id"
 # Its texts come one by one, from far away maybe: between two of them the database hears of us.
 _AT_ONCE = 20
-_KEPT = """
-UPDATE page SET body = body + %s WHERE agent_id = %s AND id = %s AND body = %s RETURNING id
-"""
+_FIND = "SELECT FROM page WHERE agent_id = %s AND id = %s AND body = %s"
 _WITHOUT = """
 SELECT id FROM page WHERE agent_id = %s AND body IS NOT NULL AND NOT id = ANY(%s::text[])
 ORDER BY id LIMIT 1
@@ -62,17 +59,15 @@ def keep_bodies(
     is left with texts that no page refers to. Raises ``InvalidInputError`` for a note without its
     text or a text without its note, and ``PageStoreError``; no text is left then.
     """
-    # Versions of an erased life that was here before do not come back.
-    shift = first_body(connection, agent_id) - 1
     kept: dict[str, BodyKey] = {}
     (entry,) = (each for each in CARRIED if each.table is page_body)
     try:
         for _, row in archive.rows(entry):
             index, version = row["page_id"], row["version"]
-            given = (shift, agent_id, index, version)
-            found = connection.exec_driver_sql(_KEPT, given).first()
+            given = (agent_id, index, version)
+            found = connection.exec_driver_sql(_FIND, given).first()
             _check(found is not None and index not in kept, _ONE_NOTE, index)
-            kept[index] = BodyKey(agent_id, index, version + shift)
+            kept[index] = BodyKey(agent_id, index, version)
             store.save(kept[index], row["text"])
         without = connection.exec_driver_sql(_WITHOUT, (agent_id, list(kept))).scalar()
         _check(without is None, _ONE_TEXT, without)

@@ -49,7 +49,8 @@ are_operations: Check = each(_matches(_OPERATION))
 
 
 def _is_version(value: Any) -> bool:
-    return is_seq(value) and value > 0
+    """Check for what ``page_store.port.new_version`` may draw."""
+    return type(value) is int and 0 < value < 10**18
 
 
 def _is_stored(value: Any) -> bool:
@@ -150,7 +151,7 @@ def _is_page(row: Mapping[str, Any]) -> bool:
     if folder:
         return row["body"] is None and _no_span(row)
     if row["body"] is not None:
-        return row["body"] > 0 and _no_span(row)
+        return _no_span(row)
     # A page that the system writes anew each time has nothing of its own.
     return _is_span(row) or (row["managed"] and _no_span(row))
 
@@ -181,6 +182,7 @@ OWN: Mapping[str, Check] = {
     "page.id": is_index,
     "page.segment": is_segment_id,
     "page.parent": is_index,
+    "page.body": _is_version,
     "page.name": _is_name,
     "page.description": _is_description,
     "page.entries": are_entries,

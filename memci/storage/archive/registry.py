@@ -106,8 +106,7 @@ CARRIED: tuple[Carried, ...] = (
         rows.job, ("ordinal",), only=_NO_STEPS, closed={"state": JobState, "source": JobSource}
     ),
     Carried(rows.letter, _by_key(rows.letter)),
-    # Trees are of a life here: which versions of texts were given before is known here alone.
-    Carried(rows.page_tree, (), only="version > 0", not_carried=frozenset({"first_body"})),
+    Carried(rows.page_tree, (), only="version > 0"),
     Carried(rows.page, _by_key(rows.page), closed={"kind": PageKind}),
     Carried(rows.page_step, _by_key(rows.page_step)),
     # Of whichever page store there is, and into that which there is.

@@ -48,13 +48,6 @@ buried AS (
     SELECT %(agent)s, sha256(convert_to(id, 'UTF8')) FROM gone ON CONFLICT DO NOTHING)
 SELECT FROM gone
 """
-# Texts of notes, also those that no page names, are below it, and those of another life are not.
-_FIRST_BODY = """
-SELECT 1 + greatest(first_body, (SELECT max(body) FROM page WHERE agent_id = %(agent)s))
-  FROM page_tree WHERE agent_id = %(agent)s
-"""
-_FELL_TREE = "DELETE FROM page_tree WHERE agent_id = %s"
-_PLANT_ANEW = "INSERT INTO page_tree (agent_id, first_body) VALUES (%s, %s)"
 # Ids go on where they were: none comes back. What producers wish from now on is another life.
 _BEGIN_ANEW = """
 UPDATE lane SET epoch = epoch + 1, erased_messages = message_seq, compress_done = compress_req,
@@ -116,11 +109,8 @@ def erase_agent(connection: Connection, agent_id: str) -> dict[str, int]:
     lock_tree(connection, agent_id)
     stand_alone(connection, agent_id)
     clear_edition(connection, agent_id)
-    first_body = connection.exec_driver_sql(_FIRST_BODY, {"agent": agent_id}).scalar_one()
     removed = {each.table: _clear(connection, agent_id, each) for each in REGISTRY if each.of_agent}
     connection.exec_driver_sql(_BEGIN_ANEW, (agent_id,))
-    connection.exec_driver_sql(_FELL_TREE, (agent_id,))
-    connection.exec_driver_sql(_PLANT_ANEW, (agent_id, first_body))
     return {table: count for table, count in removed.items() if count}
 
 

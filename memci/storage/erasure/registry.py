@@ -153,8 +153,7 @@ DELETE FROM page_step WHERE agent_id = %(agent)s AND EXISTS (
      WHERE change->>'index' = ANY(%(pages)s::text[])
         OR change->>'index' = ANY(%(reworded)s::text[]))
 """
-# What it says of them, and what segments are called after their roots. Versions of texts go on:
-# whoever still holds one that is gone never takes it for another.
+# What it says of them, and what segments are called after their roots.
 _TREE = """
 UPDATE page_tree SET version = version + 1, notice = array(
         SELECT index FROM unnest(notice) WITH ORDINALITY AS told(index, place)
@@ -162,9 +161,7 @@ UPDATE page_tree SET version = version + 1, notice = array(
     segments = coalesce((SELECT jsonb_agg(
         CASE WHEN segment->>'id' || '-0' = ANY(%(reworded)s::text[])
              THEN jsonb_set(segment, '{name}', '""') ELSE segment END ORDER BY place)
-        FROM jsonb_array_elements(segments) WITH ORDINALITY AS each(segment, place)), '[]'),
-    first_body = greatest(first_body, (SELECT max(body) + 1 FROM page
-        WHERE page.agent_id = %(agent)s AND page.id = ANY(%(pages)s::text[])))
+        FROM jsonb_array_elements(segments) WITH ORDINALITY AS each(segment, place)), '[]')
 WHERE agent_id = %(agent)s AND version > 0
     AND cardinality(%(pages)s::text[] || %(reworded)s::text[]) > 0
 """
@@ -203,7 +200,7 @@ REGISTRY: tuple[Entry, ...] = (
         (_NOT_TO_RESTORE, *(_FORGET_SEQS.format(name=name) for name in ("seqs", "wanted"))),
     ),
     Entry("page_step", (_STEPS,)),
-    Entry("page_tree", (_TREE,), of_agent=None, why="planted anew: versions of texts go on"),
+    Entry("page_tree", (_TREE,), of_agent="version > 0", why="else it is only locked"),
     Entry("page_body", (_BODIES,)),
     Entry("page", (_PAGES,)),
     Entry("message", (_by("message", "seq", "seqs"),)),

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Collection
 
 from memci.errors import PageStoreError
 from memci.storage.page_store.port import BodyKey, PageStore
 
 
-def remove_texts(store: PageStore, agent_id: str, goes: Callable[[BodyKey], bool]) -> int:
-    """Delete an agent's texts of which this is so, and look whether they are gone; count them.
+def remove_texts(store: PageStore, agent_id: str, keys: Collection[BodyKey]) -> None:
+    """Delete an agent's texts, and look whether they are gone.
 
     Raises ``PageStoreError`` when the store does not answer, or still has one; some may be gone
     then, and asking again goes on.
     """
-    found = [key for key in store.list(agent_id) if goes(key)]
-    for key in found:
+    for key in keys:
         store.delete(key)
-    if found and any(goes(key) for key in store.list(agent_id)):
+    if keys and not set(keys).isdisjoint(store.list(agent_id)):
         raise PageStoreError
-    return len(found)

@@ -26,8 +26,6 @@ page_tree = Table(
     # The newest step of an agent, and the newest that is not undone.
     Column("last_step", BigInteger, nullable=False, server_default=_ZERO),
     Column("done_step", BigInteger, nullable=False, server_default=_ZERO),
-    # Versions of notes' texts below it are of erased ones: no key of a page store comes back.
-    Column("first_body", BigInteger, nullable=False, server_default=text("1")),
     postgresql_with={"fillfactor": 50},
 )
 

@@ -21,7 +21,6 @@ CREATE TABLE page_tree (
     notice TEXT[] DEFAULT '{}' NOT NULL,
     last_step BIGINT DEFAULT 0 NOT NULL,
     done_step BIGINT DEFAULT 0 NOT NULL,
-    first_body BIGINT DEFAULT 1 NOT NULL,
     PRIMARY KEY (agent_id)
 ) WITH (fillfactor = 50);
 
