@@ -110,7 +110,7 @@ def _sorted(ada: AgentUnderTest) -> None:
     pages.do("remove_page", index=removed)
     pages.do("pin_page", index=note)
     pages.do("update_page", index=folder, name="Great plans")
-    pages.commands.undo(ada.agent_id)
+    pages.undo()
 
 
 def _undeliverable(ada: AgentUnderTest) -> None:

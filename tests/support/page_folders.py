@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from memci.commands.pages.perform import Asked, PageCommands
-from memci.commands.pages.table import BY_NAME
 from memci.domain.pages.permission import Actor
 from memci.domain.pages.rules import PageRules
 from memci.reading.window import Windows
-from memci.shapes.pages import WindowAnswer
+from memci.shapes.base import Answer
+from memci.shapes.pages import StepAnswer, WindowAnswer, WindowRequest
+from memci.shapes.tools import BY_NAME
 from memci.smallmodel.offline.tokens import OfflineTokenCounter
 from memci.storage.page_store.port import PageStore
 from memci.storage.session import Database
@@ -34,15 +35,29 @@ class Folders:
 
     def do(self, verb: str, /, **values: Any) -> str:
         """Do it as the agent, and return the index that it was about."""
-        operation = BY_NAME[verb]
-        asked = Asked(operation, operation.shape(**values))
-        return self.commands.run(self.agent_id, Actor.AGENT, [asked])[0].page.index
+        answer: Any = self._ask(verb, **values)
+        return str(answer.page.index)
+
+    def undo(self) -> StepAnswer:
+        """Take back what the agent did last."""
+        answer: Any = self._ask("undo")
+        return answer
+
+    def redo(self) -> StepAnswer:
+        """Do again what was undone last."""
+        answer: Any = self._ask("redo")
+        return answer
+
+    def _ask(self, verb: str, **values: Any) -> Answer:
+        tool = BY_NAME[verb]
+        asked = Asked(tool, tool.request(**values))
+        return self.commands.run(self.agent_id, Actor.AGENT, [asked])[0]
 
     def note(self, name: str, detail: str, parent: str = "usr-0") -> str:
         return self.do("create_detail_page", name=name, detail=detail, parent=parent)
 
     def shown(self, session: str | None = None) -> WindowAnswer:
-        return self.windows.show(self.agent_id, session_id=session)
+        return self.windows.show(self.agent_id, WindowRequest(session_id=session))
 
     def window(self, session: str | None = None) -> str:
         return "\n".join(str(each.content) for each in self.shown(session).messages)

@@ -134,14 +134,14 @@ def test_steps_that_would_bring_it_back_go_and_others_stay(
     pages.do("update_page", index="usr-1", name="Secret")
     eraser.erase("m2")
     assert ada.rows("SELECT number FROM page_step WHERE agent_id = %s")[0].number == 1
-    undone = pages.commands.undo("ada")
+    undone = pages.undo()
     assert undone.operations == ["hide_details"]
     assert "Answer 2." in pages.window()
     assert "Secret" not in pages.window()
     assert before != pages.window()
     with pytest.raises(RefusedError, match="nothing to undo"):
-        pages.commands.undo("ada")
-    assert pages.commands.redo("ada").operations == ["hide_details"]
+        pages.undo()
+    assert pages.redo().operations == ["hide_details"]
 
 
 def test_what_is_on_no_page_yet_is_simply_gone(
@@ -280,7 +280,7 @@ def test_an_erased_agent_begins_anew_and_no_text_takes_the_place_of_another(
     ada.say("Who is there?")
     assert "[usr-1] Who is there?" in pages.window()
     with pytest.raises(RefusedError, match="nothing to undo"):
-        pages.commands.undo("ada")
+        pages.undo()
     for _ in range(3):
         pages.note("Mine", "of the second life")
     assert page(ada, first).body != old.version, "what is cached of it is not taken for the new"

@@ -15,10 +15,12 @@ from pydantic import SecretStr
 from memci.broker.redis_queues import RedisAgentQueues
 from memci.commands import erase
 from memci.config import Settings
+from memci.domain.pages.rules import PageRules
 from memci.errors import ConflictError, InvalidInputError, PageStoreError
 from memci.jobs import compress
 from memci.reading.models import ReadingModels, Tokenizers
 from memci.reading.readings import Readings
+from memci.reading.window import Windows
 from memci.shapes.archive import MANIFEST, ArchiveManifest
 from memci.smallmodel.offline.tokens import OfflineTokenCounter
 from memci.storage.archive.registry import CARRIED
@@ -117,7 +119,13 @@ READS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("search", {"query": "a violin for guineas", "explain": True}),
     ("search", {"query": "灯塔 Grace", "k": 3}),
     ("assemble", {"query": "who counts ships?", "budget_tokens": 400}),
+    ("window", {"format": "native"}),
 )
+
+
+def windows(database: Database) -> Windows:
+    counter = OfflineTokenCounter()
+    return Windows(database, PostgresPageStore(database), counter, PageRules())
 
 
 def test_reads_answer_the_same(ada: AgentUnderTest, elsewhere: Database) -> None:
@@ -128,8 +136,8 @@ def test_reads_answer_the_same(ada: AgentUnderTest, elsewhere: Database) -> None
         database_url=SecretStr("postgresql://x/x"), broker_url=SecretStr("redis://x")
     )
     with (
-        closing(Readings(ada.database, models, settings)) as here,
-        closing(Readings(elsewhere, models, settings)) as there,
+        closing(Readings(ada.database, models, settings, windows(ada.database))) as here,
+        closing(Readings(elsewhere, models, settings, windows(elsewhere))) as there,
     ):
         for use, fields in READS:
             answers = [each.answer(use, "ada", fields) for each in (here, there)]
@@ -281,7 +289,7 @@ def test_what_was_done_to_its_pages_is_undone_and_redone_there(
     imported(elsewhere, exported(ada.database))
     here, there = folders_of(ada.database), folders_of(elsewhere)
     for turn in ("redo", "undo", "undo", "undo", "undo"):
-        done = [getattr(each.commands, turn)("ada") for each in (here, there)]
+        done = [getattr(each, turn)() for each in (here, there)]
         assert done[0] == done[1]
         assert there.shown("sorted") == here.shown("sorted")
 
