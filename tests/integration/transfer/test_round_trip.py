@@ -330,15 +330,15 @@ def test_a_refused_archive_leaves_no_text(
 
     class Full(MemoryPageStore):
         def save(self, key: BodyKey, text: str) -> None:
-            if self.exists(BodyKey("ada", "any", 1)):
+            if self.exists(BodyKey("ada", "usr-900", 1)):
                 raise PageStoreError
             super().save(key, text)
-            super().save(BodyKey("ada", "any", 1), "full")
+            super().save(BodyKey("ada", "usr-900", 1), "full")
 
     full = Full()
     with pytest.raises(PageStoreError):
         imported(elsewhere, archive, store=full)
-    assert [key.page for key in full.list("ada")] == ["any"]
+    assert [key.page for key in full.list("ada")] == ["usr-900"]
     imported(elsewhere, archive, store=files)
 
 
