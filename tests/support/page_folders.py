@@ -38,6 +38,15 @@ class Folders:
         answer: Any = self._ask(verb, **values)
         return str(answer.page.index)
 
+    def prompt(self, text: str) -> None:
+        """Write into ``sys``, as its developer."""
+        tool = BY_NAME["create_detail_page"]
+        request = tool.request(name="Prompt", detail=text, parent="sys-0")
+        self.commands.run(self.agent_id, Actor.DEVELOPER, [Asked(tool, request)])
+        shown = BY_NAME["expand_details"]
+        asked = Asked(shown, shown.request(index="sys-1"))
+        self.commands.run(self.agent_id, Actor.DEVELOPER, [asked])
+
     def undo(self) -> StepAnswer:
         """Take back what the agent did last."""
         answer: Any = self._ask("undo")

@@ -18,12 +18,16 @@ from memci.storage.archive.bodies import body_lines
 from memci.storage.archive.packing import Packing
 from memci.storage.archive.registry import CARRIED, LEFT_OUT
 from memci.storage.archive.rows import lines_of
-from memci.storage.erasure.gone import IS_AGENT
+from memci.storage.erasure.gone import IS_AGENT, IS_THERE
 from memci.storage.page_store.port import PageStore
 from memci.storage.rows import page_body
 from memci.storage.vector_model import held_model
 
-_THERE = f"SELECT FROM lane WHERE agent_id = %s AND {IS_AGENT}"
+# A developer's first page makes an agent before its first message.
+_THERE = f"""
+SELECT FROM lane WHERE agent_id = %s AND ({IS_AGENT} OR {IS_THERE} AND EXISTS (
+    SELECT FROM page_tree WHERE page_tree.agent_id = lane.agent_id AND version > 0))
+"""  # noqa: S608 - constants of another module
 # Asked for here, since Alembic takes longer to import than all of the rest.
 _REVISION = "SELECT version_num FROM alembic_version"
 

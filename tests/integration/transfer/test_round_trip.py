@@ -386,3 +386,13 @@ def test_an_agent_whose_pages_were_erased_in_part_can_be_moved(
     erase.run(ada.database, PostgresPageStore(ada.database), tokens, "ada", which)
     imported(elsewhere, exported(ada.database))
     assert folders_of(elsewhere).shown("sorted") == here.shown("sorted")
+
+
+def test_an_agent_that_has_pages_and_no_message_yet_can_be_moved(
+    database: Database, elsewhere: Database
+) -> None:
+    here = folders_of(database)
+    here.prompt("You are kind.")
+    imported(elsewhere, exported(database))
+    assert "You are kind." in folders_of(elsewhere).window()
+    assert folders_of(elsewhere).shown() == here.shown()
