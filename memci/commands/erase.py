@@ -129,8 +129,9 @@ def run_agent(
     """Erase all that an agent holds, here and in the broker; return the receipt, which is kept.
 
     Raises ``NotFoundError`` when there is no such agent, ``BrokerUnavailableError``, with nothing
-    erased, when nobody can say what waits for it there, and ``PageStoreError`` when all is erased
-    but texts of notes: they go when it is erased again.
+    erased, when nobody can say what waits for it there, and ``PageStoreError``: with nothing
+    erased when nobody can say which texts there are, or, as it says, when all is erased but some
+    of them. They go when the agent is erased again, or by upkeep.
     """
     # First, and again with the lane locked: what is there when nobody is, is of no life to come.
     texts = set(store.list(agent_id))
