@@ -100,7 +100,7 @@ def erase_agent(ada, client, store):
 
         def wake_compress(self, agent_id): ...
 
-    erase.run_agent(ada.database, Nobody(), RedisAgentQueues(client), "ada", store)
+    erase.run_agent(ada.database, store, Nobody(), RedisAgentQueues(client), "ada")
 
 
 def test_an_operation_that_fails_stores_nothing(ada, page_store):
@@ -142,7 +142,8 @@ def test_what_an_erasure_cannot_delete_upkeep_removes(ada, client, tmp_path):
 
     store = Away(tmp_path / "notes")
     NoteTaker(ada.database, store).note("To be gone")
-    erase_agent(ada, client, store)
+    with pytest.raises(PageStoreError, match="the agent is erased"):
+        erase_agent(ada, client, store)
     assert len(list(store.list("ada"))) == 1
     store.away = False
     assert remove_orphans(ada.database, store, grace_s=1e-9).removed == 1
