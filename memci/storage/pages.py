@@ -13,6 +13,7 @@ from memci.domain.message import Message
 from memci.domain.pages.page import Page, PageKind, Recalls, Span
 from memci.domain.pages.tree import USER, Clock, Permission, Segment, SegmentKind, Tree
 from memci.storage.messages import COLUMNS, to_message
+from memci.storage.page_sight import SHOWN_PAGES
 
 _PLANT = "INSERT INTO page_tree (agent_id) VALUES (%s) ON CONFLICT (agent_id) DO NOTHING"
 _LOCK = "SELECT FROM page_tree WHERE agent_id = %s FOR UPDATE"
@@ -63,17 +64,17 @@ WHERE agent_id = %(agent)s
 """
 _SAVE_PAGE = """
 INSERT INTO page (agent_id, id, kind, segment, parent, place, name, description, expanded, cold,
-    managed, named, pinned, first_seq, last_seq, session_id, number, answered, entries, body,
-    recalls, recalled_at, entered_at, archived_at, opened_at)
+    managed, named, summed, pinned, first_seq, last_seq, session_id, number, answered, entries,
+    body, recalls, recalled_at, entered_at, archived_at, opened_at)
 VALUES (%(agent)s, %(id)s, %(kind)s, %(segment)s, %(parent)s, %(place)s, %(name)s,
-    %(description)s, %(expanded)s, %(cold)s, %(managed)s, %(named)s, %(pinned)s, %(first_seq)s,
-    %(last_seq)s, %(session_id)s, %(number)s, %(answered)s, %(entries)s::text[], %(body)s,
-    %(recalls)s, %(recalled_at)s, %(entered_at)s, %(archived_at)s,
-    %(opened_at)s)
+    %(description)s, %(expanded)s, %(cold)s, %(managed)s, %(named)s, %(summed)s, %(pinned)s,
+    %(first_seq)s, %(last_seq)s, %(session_id)s, %(number)s, %(answered)s, %(entries)s::text[],
+    %(body)s, %(recalls)s, %(recalled_at)s, %(entered_at)s, %(archived_at)s, %(opened_at)s)
 ON CONFLICT (agent_id, id) DO UPDATE SET
     parent = excluded.parent, place = excluded.place, name = excluded.name,
     description = excluded.description, expanded = excluded.expanded, cold = excluded.cold,
-    managed = excluded.managed, named = excluded.named, pinned = excluded.pinned,
+    managed = excluded.managed, named = excluded.named,
+    summed = excluded.summed, pinned = excluded.pinned,
     last_seq = excluded.last_seq, answered = excluded.answered, entries = excluded.entries,
     body = excluded.body, recalls = excluded.recalls, recalled_at = excluded.recalled_at,
     entered_at = excluded.entered_at, archived_at = excluded.archived_at,
@@ -109,10 +110,13 @@ class Part:
 
     What lies in it, but of active chapters only those of ``sessions``; and of what was removed what
     is ``named``, each with all that was removed with it.
+
+    ``shown``: of this, only what windows of the sessions show, the archive, and what is ``named``.
     """
 
     sessions: frozenset[str | None]
     named: frozenset[str] = frozenset()
+    shown: bool = False
 
 
 def lock_tree(connection: Connection, agent_id: str) -> None:
@@ -185,10 +189,11 @@ def read_tree(connection: Connection, agent_id: str, part: Part) -> Stored:
     values = {
         "agent": agent_id,
         "root": f"{USER}-0",
+        "archive": row.archive,
         "named": list(part.named),
         "sessions": ["-" if each is None else f"+{each}" for each in part.sessions],
     }
-    pages = (_page(each) for each in connection.exec_driver_sql(_PAGES, values))
+    rows = connection.exec_driver_sql(SHOWN_PAGES if part.shown else _PAGES, values).all()
     clock = Clock(
         settled_seq=row.settled_seq,
         interactions=row.interactions,
@@ -197,8 +202,10 @@ def read_tree(connection: Connection, agent_id: str, part: Part) -> Stored:
         notice=tuple(row.notice),
     )
     tree = Tree.of(
-        {each.id: each for each in segments}, {each.index: each for each in pages}, clock
+        {each.id: each for each in segments}, {each.id: _page(each) for each in rows}, clock
     )
+    if part.shown:
+        tree.count_unread({each.id: each.inside for each in rows if each.inside is not None})
     return Stored(tree, row.version, row.last_step, row.done_step)
 
 
@@ -246,6 +253,7 @@ def _page(row: Row[Any]) -> Page:
             row.recalls, row.recalled_at, row.entered_at, row.archived_at, row.opened_at
         ),
         named=row.named,
+        summed=row.summed,
         pinned=row.pinned,
     )
 
@@ -264,6 +272,7 @@ def _row_of(page: Page) -> dict[str, Any]:
         "cold": page.cold,
         "managed": page.managed,
         "named": page.named,
+        "summed": page.summed,
         "pinned": page.pinned,
         "first_seq": span.first_seq if span else None,
         "last_seq": span.last_seq if span else None,

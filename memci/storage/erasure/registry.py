@@ -167,7 +167,7 @@ DELETE FROM page WHERE agent_id = %(agent)s
 """  # noqa: S608 - as above
 # Those that keep some stand in for themselves again, as when they were new (P6).
 _PAGE_TEXTS = rf"""
-UPDATE page SET description = '', named = false, entries = said.entries,
+UPDATE page SET description = '', named = false, summed = false, entries = said.entries,
     name = coalesce(nullif(said.entries[1], ''), 'page')
 FROM ({_PAGES_OF}) AS of CROSS JOIN LATERAL (
     SELECT coalesce(array_agg(m.role || ': ' || left(btrim(regexp_replace(

@@ -1,0 +1,66 @@
+"""What of a tree its windows show: read without what lies hidden, however much that is (P12)."""
+
+from __future__ import annotations
+
+from sqlalchemy import Connection
+
+# From the roots down through folders that are open; the archive is looked into even when it is
+# closed, since pages leave it (P8). Then what is named, the last page of each session that goes on,
+# and the folders above these. ``inside``: how many pages lie in a folder.
+SHOWN_PAGES = """
+WITH RECURSIVE seen AS (
+    SELECT id, kind, expanded FROM page
+    WHERE agent_id = %(agent)s AND parent IS NULL AND NOT cold
+    UNION ALL
+    SELECT below.id, below.kind, below.expanded FROM seen JOIN page AS below
+        ON below.agent_id = %(agent)s AND below.parent = seen.id AND NOT below.cold
+    WHERE seen.kind = 'contents' AND (seen.expanded OR seen.id = %(archive)s)
+      AND (seen.id <> %(root)s OR NOT coalesce(below.number > 0, false)
+           OR coalesce('+' || below.session_id, '-') = ANY(%(sessions)s::text[]))),
+latest AS (
+    SELECT last.id FROM unnest(%(sessions)s::text[]) AS session (key), LATERAL (
+        SELECT id FROM page WHERE agent_id = %(agent)s AND first_seq IS NOT NULL AND number > 0
+            AND session_id = substr(session.key, 2) AND session.key <> '-'
+        ORDER BY last_seq DESC LIMIT 1) AS last
+    UNION
+    (SELECT id FROM page WHERE agent_id = %(agent)s AND first_seq IS NOT NULL AND number > 0
+            AND session_id IS NULL AND '-' = ANY(%(sessions)s::text[])
+        ORDER BY last_seq DESC LIMIT 1)),
+above AS (
+    SELECT id, parent FROM page WHERE agent_id = %(agent)s
+        AND (id = ANY(%(named)s::text[]) OR id IN (SELECT id FROM latest))
+    UNION
+    SELECT page.id, page.parent FROM above JOIN page
+        ON page.agent_id = %(agent)s AND page.id = above.parent)
+SELECT *, CASE WHEN kind = 'contents' AND NOT expanded THEN (
+    SELECT count(*) FROM page AS within
+    WHERE within.agent_id = %(agent)s AND within.parent = page.id AND NOT within.cold) END AS inside
+FROM page WHERE agent_id = %(agent)s
+    AND id IN (SELECT id FROM seen UNION SELECT id FROM above)
+ORDER BY place, id
+"""
+# Interactions that are over, since another of their session has begun or they lie elsewhere.
+_UNNAMED = """
+SELECT id FROM page
+WHERE agent_id = %(agent)s AND number > 0 AND NOT (named AND summed) AND (cold
+    OR EXISTS (SELECT FROM page AS later
+        WHERE later.agent_id = %(agent)s AND later.first_seq IS NOT NULL
+          AND later.session_id = page.session_id AND later.last_seq > page.last_seq)
+    OR page.session_id IS NULL AND EXISTS (SELECT FROM page AS later
+        WHERE later.agent_id = %(agent)s AND later.first_seq IS NOT NULL
+          AND later.session_id IS NULL AND later.number > 0 AND later.last_seq > page.last_seq))
+ORDER BY number DESC LIMIT %(most)s
+"""
+_STORED = "SELECT count(*) FROM message WHERE agent_id = %s AND seq = ANY(%s)"
+
+
+def unnamed_pages(connection: Connection, agent_id: str, most: int) -> list[str]:
+    """Return the indexes of stored pages that the summarizer has to name, the newest first."""
+    values = {"agent": agent_id, "most": most}
+    return list(connection.exec_driver_sql(_UNNAMED, values).scalars())
+
+
+def all_stored(connection: Connection, agent_id: str, seqs: list[int]) -> bool:
+    """Tell whether all of these messages are there: none was erased."""
+    found = connection.exec_driver_sql(_STORED, (agent_id, seqs)).scalar_one()
+    return int(found) == len(set(seqs))
