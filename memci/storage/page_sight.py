@@ -6,17 +6,19 @@ from sqlalchemy import Connection
 
 # From the roots down through folders that are open; the archive is looked into even when it is
 # closed, since pages leave it (P8). Then what is named, the last page of each session that goes on,
-# and the folders above these. ``inside``: how many pages lie in a folder.
+# and the folders above these. ``inside``: how many pages lie in a folder. Row by row, by index: a
+# plan that believes in small trees would read all of a large one.
 SHOWN_PAGES = """
 WITH RECURSIVE seen AS (
     SELECT id, kind, expanded FROM page
     WHERE agent_id = %(agent)s AND parent IS NULL AND NOT cold
     UNION ALL
-    SELECT below.id, below.kind, below.expanded FROM seen JOIN page AS below
-        ON below.agent_id = %(agent)s AND below.parent = seen.id AND NOT below.cold
-    WHERE seen.kind = 'contents' AND (seen.expanded OR seen.id = %(archive)s)
-      AND (seen.id <> %(root)s OR NOT coalesce(below.number > 0, false)
-           OR coalesce('+' || below.session_id, '-') = ANY(%(sessions)s::text[]))),
+    SELECT below.* FROM seen, LATERAL (
+        SELECT id, kind, expanded FROM page
+        WHERE agent_id = %(agent)s AND parent = seen.id AND NOT cold
+          AND (seen.id <> %(root)s OR NOT coalesce(number > 0, false)
+               OR coalesce('+' || session_id, '-') = ANY(%(sessions)s::text[])) OFFSET 0) AS below
+    WHERE seen.kind = 'contents' AND (seen.expanded OR seen.id = %(archive)s)),
 latest AS (
     SELECT last.id FROM unnest(%(sessions)s::text[]) AS session (key), LATERAL (
         SELECT id FROM page WHERE agent_id = %(agent)s AND first_seq IS NOT NULL AND number > 0
@@ -30,14 +32,15 @@ above AS (
     SELECT id, parent FROM page WHERE agent_id = %(agent)s
         AND (id = ANY(%(named)s::text[]) OR id IN (SELECT id FROM latest))
     UNION
-    SELECT page.id, page.parent FROM above JOIN page
-        ON page.agent_id = %(agent)s AND page.id = above.parent)
-SELECT *, CASE WHEN kind = 'contents' AND NOT expanded THEN (
+    SELECT page.* FROM above, LATERAL (
+        SELECT id, parent FROM page
+        WHERE agent_id = %(agent)s AND id = above.parent LIMIT 1) AS page)
+SELECT page.*, CASE WHEN kind = 'contents' AND NOT expanded THEN (
     SELECT count(*) FROM page AS within
     WHERE within.agent_id = %(agent)s AND within.parent = page.id AND NOT within.cold) END AS inside
-FROM page WHERE agent_id = %(agent)s
-    AND id IN (SELECT id FROM seen UNION SELECT id FROM above)
-ORDER BY place, id
+FROM (SELECT id FROM seen UNION SELECT id FROM above) AS wanted, LATERAL (
+    SELECT * FROM page WHERE agent_id = %(agent)s AND page.id = wanted.id LIMIT 1) AS page
+ORDER BY place, page.id
 """
 # Interactions that are over, since another of their session has begun or they lie elsewhere.
 _UNNAMED = """
