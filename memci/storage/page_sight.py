@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from sqlalchemy import Connection
 
-# From the roots down through folders that are open; the archive is looked into even when it is
-# closed, since pages leave it (P8). Then what is named, the last page of each session that goes on,
-# and the folders above these. ``inside``: how many pages lie in a folder. Row by row, by index: a
-# plan that believes in small trees would read all of a large one.
+# From the roots down through folders that are open; into the conversation and the archive even when
+# they are closed, since pages leave them (P7, P8). Then what is named, the last page of
+# each session that goes on, and the folders above these. ``inside``: how many pages lie in a closed
+# folder. Row by row, by index: a plan that believes in small trees would read all of a large one.
 SHOWN_PAGES = """
 WITH RECURSIVE seen AS (
     SELECT id, kind, expanded FROM page
@@ -18,7 +18,8 @@ WITH RECURSIVE seen AS (
         WHERE agent_id = %(agent)s AND parent = seen.id AND NOT cold
           AND (seen.id <> %(root)s OR NOT coalesce(number > 0, false)
                OR coalesce('+' || session_id, '-') = ANY(%(sessions)s::text[])) OFFSET 0) AS below
-    WHERE seen.kind = 'contents' AND (seen.expanded OR seen.id = %(archive)s)),
+    WHERE seen.kind = 'contents'
+      AND (seen.expanded OR seen.id = %(archive)s OR seen.id = %(root)s)),
 latest AS (
     SELECT last.id FROM unnest(%(sessions)s::text[]) AS session (key), LATERAL (
         SELECT id FROM page WHERE agent_id = %(agent)s AND first_seq IS NOT NULL AND number > 0
@@ -29,15 +30,18 @@ latest AS (
             AND session_id IS NULL AND '-' = ANY(%(sessions)s::text[])
         ORDER BY last_seq DESC LIMIT 1)),
 above AS (
-    SELECT id, parent FROM page WHERE agent_id = %(agent)s
-        AND (id = ANY(%(named)s::text[]) OR id IN (SELECT id FROM latest))
+    SELECT page.* FROM (
+        SELECT unnest(%(named)s::text[]) AS id UNION SELECT id FROM latest) AS meant, LATERAL (
+        SELECT id, parent FROM page
+        WHERE agent_id = %(agent)s AND page.id = meant.id LIMIT 1) AS page
     UNION
     SELECT page.* FROM above, LATERAL (
         SELECT id, parent FROM page
         WHERE agent_id = %(agent)s AND id = above.parent LIMIT 1) AS page)
 SELECT page.*, CASE WHEN kind = 'contents' AND NOT expanded THEN (
     SELECT count(*) FROM page AS within
-    WHERE within.agent_id = %(agent)s AND within.parent = page.id AND NOT within.cold) END AS inside
+    WHERE within.agent_id = %(agent)s AND within.parent = page.id AND NOT within.cold
+      AND page.id <> %(root)s) END AS inside
 FROM (SELECT id FROM seen UNION SELECT id FROM above) AS wanted, LATERAL (
     SELECT * FROM page WHERE agent_id = %(agent)s AND page.id = wanted.id LIMIT 1) AS page
 ORDER BY place, page.id

@@ -205,7 +205,7 @@ def read_tree(connection: Connection, agent_id: str, part: Part) -> Stored:
         {each.id: each for each in segments}, {each.id: _page(each) for each in rows}, clock
     )
     if part.shown:
-        tree.count_unread({each.id: each.inside for each in rows if each.inside is not None})
+        tree.count_unread({each.id: each.inside for each in rows if each.inside})
     return Stored(tree, row.version, row.last_step, row.done_step)
 
 
