@@ -28,6 +28,7 @@ from memci.storage.desks import View, is_batch, language_of_tree, open_shown
 from memci.storage.page_sight import all_stored, unnamed_pages
 from memci.storage.page_store.port import PageStore
 from memci.storage.pages import latest_session, lock_tree, save_tree, shown_messages
+from memci.storage.parameters import page_rules_of
 from memci.storage.session import Connection, Database
 
 # One job does no more than this, so that others come between: pages, and seconds of thinking.
@@ -37,7 +38,7 @@ _LONGEST_S = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Pages:
-    """What pages are kept in, counted by and kept to."""
+    """What notes are kept in, what counts tokens, and the rules of agents that set none."""
 
     store: PageStore
     counter: TokenCounter
@@ -114,13 +115,13 @@ class PageNaming:
         return _Effect(self, job.agent_id, done, more=more)
 
     def _read(self, agent_id: str) -> _Waiting:
-        store, rules = self._pages.store, self._pages.rules
+        store = self._pages.store
         with self._database.agent_snapshot(agent_id) as connection:
             stored = frozenset(unnamed_pages(connection, agent_id, self._most + 1))
-            view = self._view(connection, agent_id, stored)
-            opened, said = open_shown(connection, agent_id, store, view)
+            view = self._view(connection, agent_id)
+            opened, said = open_shown(connection, agent_id, store, view, stored)
             tree = opened.desk.tree
-            settle(tree, said, rules, opened.desk.rendering.own_tokens)
+            settle(tree, said, view.rules, opened.desk.rendering.own_tokens)
             over = sorted(_over(tree, stored), key=lambda each: each[0], reverse=True)
             pages = [page for _, page in over[: self._most + 1]]
             messages = shown_messages(connection, agent_id, pages)
@@ -136,10 +137,11 @@ class PageNaming:
         """
         pages = self._pages
         lock_tree(connection, agent_id)
-        view = self._view(connection, agent_id, frozenset(each.page.index for each in done))
-        opened, said = open_shown(connection, agent_id, pages.store, view)
+        view = self._view(connection, agent_id)
+        indexes = [each.page.index for each in done]
+        opened, said = open_shown(connection, agent_id, pages.store, view, indexes)
         desk = opened.desk
-        desk.arrange(lambda: settle(desk.tree, said, pages.rules, desk.rendering.own_tokens))
+        desk.arrange(lambda: settle(desk.tree, said, view.rules, desk.rendering.own_tokens))
         hold = [
             each
             for each in done
@@ -152,11 +154,10 @@ class PageNaming:
             save_tree(connection, agent_id, desk.tree, opened.version + 1)
         return len(said), len(hold)
 
-    def _view(
-        self, connection: Connection, agent_id: str, named_too: frozenset[str] = frozenset()
-    ) -> View:
+    def _view(self, connection: Connection, agent_id: str) -> View:
         session = latest_session(connection, agent_id)
-        return View(session, self._pages.counter.count, self._pages.rules, named=named_too)
+        rules = page_rules_of(connection, agent_id, self._pages.rules)
+        return View(session, self._pages.counter.count, rules)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,9 @@
-"""A page of the tree as an answer."""
+"""Pages and segments of a tree as answers."""
 
 from __future__ import annotations
 
-from memci.domain.pages.tree import Tree
-from memci.shapes.pages import PageOut
+from memci.domain.pages.tree import Segment, Tree
+from memci.shapes.pages import PageOut, SegmentOut
 
 
 def page_out(tree: Tree, index: str) -> PageOut:
@@ -25,4 +25,16 @@ def page_out(tree: Tree, index: str) -> PageOut:
         first_seq=span.first_seq if span else None,
         last_seq=span.last_seq if span else None,
         recalls=page.recalls.count,
+    )
+
+
+def segment_out(segment: Segment) -> SegmentOut:
+    """Return a segment as it is now."""
+    return SegmentOut(
+        id=segment.id,
+        name=segment.name,
+        kind=segment.kind,
+        permission=segment.permission,
+        max_tokens=segment.max_tokens,
+        root=segment.root,
     )

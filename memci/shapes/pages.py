@@ -9,9 +9,10 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
+from memci.domain.pages.block import Format
 from memci.domain.pages.page import LONGEST_DESCRIPTION, LONGEST_NAME, Lifecycle, PageKind
 from memci.domain.pages.tree import Permission, SegmentKind
-from memci.shapes.base import Answer, BudgetTokens, Query, Request, Text
+from memci.shapes.base import Answer, BudgetTokens, ForeignId, Query, Request, Text
 from memci.shapes.read import ContextMessage
 
 Index = Annotated[
@@ -120,6 +121,14 @@ class AutoCollapse(Request):
     max_tokens: BudgetTokens
 
 
+class Undo(Request):
+    """Take back what you did to pages last; again for what came before it."""
+
+
+class Redo(Request):
+    """Do again what was undone last."""
+
+
 class GetPage(Request):
     """Read a page without changing the window: its state, and what it holds."""
 
@@ -133,7 +142,7 @@ class GetChildren(Request):
 
 
 class GetParent(Request):
-    """Tell which folder a page lies in."""
+    """Tell which folder a page lies in: none of a root, or of what was removed."""
 
     index: Index
 
@@ -200,6 +209,15 @@ class StepAnswer(Answer):
     collapsed: list[str]
 
 
+class CollapseAnswer(Answer):
+    """What was hidden, in that order, and the tokens of the window."""
+
+    collapsed: list[str]
+    tokens_before: int
+    tokens_after: int
+    over: int = Field(description="Tokens by which what must stay is over what was asked; 0: fits")
+
+
 class PageText(Answer):
     """A page and what it holds, whether it is expanded or not."""
 
@@ -212,6 +230,33 @@ class PageList(Answer):
     """Pages, in order."""
 
     pages: list[PageOut]
+
+
+class SegmentOut(Answer):
+    """A part of the context, and what agents may do in it."""
+
+    id: str
+    name: str
+    kind: SegmentKind
+    permission: Permission
+    max_tokens: int = Field(description="0: only the window's own limit")
+    root: str
+
+
+class PageTree(Answer):
+    """The tree of a session: its segments, and its pages in order, each behind its folder."""
+
+    segments: list[SegmentOut]
+    pages: list[PageOut]
+    session_id: str | None
+
+
+class WindowRequest(Request):
+    """Which window is meant, and how it is written."""
+
+    session_id: ForeignId | None = None
+    budget_tokens: BudgetTokens | None = None
+    format: Format = Format.MARKDOWN
 
 
 class WindowAnswer(Answer):

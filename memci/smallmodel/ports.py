@@ -136,7 +136,7 @@ class Summarizer(Protocol):
 
         ``messages``: at least one, ascending seq, none of the system's. ``language`` is that of
         the roles that lines begin with; the rest is in the messages' own. ``count`` counts tokens:
-        at most 24 for the name, 80 for the description and 40 for a line.
+        at most 24 for the name, 60 for the description and 40 for a line.
         """
         ...
 

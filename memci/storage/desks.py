@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from memci.domain.context.budget import Count
@@ -16,7 +16,14 @@ from memci.domain.pages.rules import PageRules
 from memci.domain.pages.tree import Tree
 from memci.storage.page_store.port import PageStore
 from memci.storage.page_texts import PageTexts
-from memci.storage.pages import Part, read_tree, settled_seq, unsettled
+from memci.storage.pages import (
+    Stored,
+    know_sessions,
+    read_shown,
+    read_tree,
+    settled_seq,
+    unsettled,
+)
 from memci.storage.session import Connection
 
 # Messages that are put onto pages at once; more of them wait only where an agent has many already
@@ -26,16 +33,12 @@ _BATCH = 1_000
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """Which window is meant: of which session, how it is written and counted, by which rules.
-
-    ``named`` are pages that are spoken of, in the window or not.
-    """
+    """Which window is meant: of which session, how it is written and counted, by which rules."""
 
     session_id: str | None
     count: Count
     rules: PageRules
     format: Format = Format.MARKDOWN
-    named: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,22 +67,32 @@ def open_desk(connection: Connection, agent_id: str, store: PageStore, view: Vie
     """
     seq = settled_seq(connection, agent_id)
     said = unsettled(connection, agent_id, seq, _BATCH)
-    opened = _opened(connection, agent_id, store, view, said)
+    sessions = frozenset({view.session_id, *(each.session_id for each in said)})
+    opened = _opened(connection, agent_id, store, view, read_tree(connection, agent_id, sessions))
+    tree = opened.desk.tree
+    opened.texts.fetch(page for page in tree.pages.values() if page.expanded and not page.cold)
     while said:
         opened.desk.settle(said)
         said = unsettled(connection, agent_id, said[-1].seq, _BATCH) if len(said) == _BATCH else []
+        know_sessions(connection, agent_id, tree, {each.session_id for each in said})
     return opened
 
 
 def open_shown(
-    connection: Connection, agent_id: str, store: PageStore, view: View
+    connection: Connection,
+    agent_id: str,
+    store: PageStore,
+    view: View,
+    named: Collection[str] = (),
 ) -> tuple[OpenDesk, list[Message]]:
     """Read of an agent's pages what the window shows and what is named, however many there are.
 
     Nothing is settled: returns the messages that wait for it as well, at most a thousand.
     """
     said = unsettled(connection, agent_id, settled_seq(connection, agent_id), _BATCH)
-    return _opened(connection, agent_id, store, view, said, shown=True), said
+    sessions = frozenset({view.session_id, *(each.session_id for each in said)})
+    stored = read_shown(connection, agent_id, sessions, named)
+    return _opened(connection, agent_id, store, view, stored), said
 
 
 def is_batch(said: Sequence[Message]) -> bool:
@@ -88,19 +101,9 @@ def is_batch(said: Sequence[Message]) -> bool:
 
 
 def _opened(
-    connection: Connection,
-    agent_id: str,
-    store: PageStore,
-    view: View,
-    said: Sequence[Message],
-    *,
-    shown: bool = False,
+    connection: Connection, agent_id: str, store: PageStore, view: View, stored: Stored
 ) -> OpenDesk:
-    sessions = frozenset({view.session_id, *(each.session_id for each in said)})
-    stored = read_tree(connection, agent_id, Part(sessions, view.named, shown=shown))
     texts = PageTexts(connection, agent_id, store)
-    if not shown:
-        texts.fetch(page for page in stored.tree.pages.values() if page.expanded and not page.cold)
     writer = Writer(view.format, labels_of(language_of_tree(stored.tree)))
     rendering = Rendering(stored.tree, writer, view.count, texts, view.session_id)
     return OpenDesk(Desk(rendering, view.rules), texts, stored.version)

@@ -25,6 +25,7 @@ class PageTexts:
         self._store = store
         self._messages: dict[tuple[str, int], list[Message]] = {}
         self._written: dict[tuple[str, int], str] = {}
+        self._unsaved: list[BodyKey] = []
 
     def fetch(self, pages: Iterable[Page]) -> None:
         """Fetch the messages of these pages at once."""
@@ -34,10 +35,16 @@ class PageTexts:
             self._messages[_key(page)] = found[page.index]
 
     def write(self, page: Page, text: str) -> None:
-        """Give a page a text of its own: it is in the store before the tree says so (P14)."""
+        """Give a page a text of its own; ``save`` keeps it."""
         version = page.body or 1
-        self._store.save(BodyKey(self._agent_id, page.index, version), text)
+        self._unsaved.append(BodyKey(self._agent_id, page.index, version))
         self._written[page.index, version] = text
+
+    def save(self) -> None:
+        """Keep what was written: it is in the store before the tree says so (P14)."""
+        for key in self._unsaved:
+            self._store.save(key, self._written[key.page, key.version])
+        self._unsaved.clear()
 
     def __call__(self, page: Page) -> Held:
         """Return what a page holds."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ from memci.domain.pages.tree import USER, Clock, Permission, Segment, SegmentKin
 from memci.storage.messages import COLUMNS, to_message
 from memci.storage.page_sight import SHOWN_PAGES
 
+_BEGIN = "INSERT INTO lane (agent_id) VALUES (%s) ON CONFLICT (agent_id) DO NOTHING"
 _PLANT = "INSERT INTO page_tree (agent_id) VALUES (%s) ON CONFLICT (agent_id) DO NOTHING"
 _LOCK = "SELECT FROM page_tree WHERE agent_id = %s FOR UPDATE"
 _SETTLED = "SELECT settled_seq FROM page_tree WHERE agent_id = %s"
@@ -24,9 +25,25 @@ SELECT version, segments, settled_seq, interactions, next_place, archive, notice
        done_step
 FROM page_tree WHERE agent_id = %s
 """
-# What lies in the tree, without the active chapters of other sessions; what is named, with all
-# that was removed with it; and the last page of each session that goes on.
+# What lies in the tree, without the active chapters of other sessions; and the last page of each
+# session that goes on.
 _PAGES = """
+SELECT * FROM page WHERE agent_id = %(agent)s AND NOT cold
+    AND (parent IS DISTINCT FROM %(root)s OR NOT coalesce(number > 0, false)
+         OR coalesce('+' || session_id, '-') = ANY(%(sessions)s::text[]))
+UNION
+SELECT latest.* FROM unnest(%(sessions)s::text[]) AS session (key), LATERAL (
+    SELECT * FROM page WHERE agent_id = %(agent)s AND first_seq IS NOT NULL AND number > 0
+        AND session_id = substr(session.key, 2) AND session.key <> '-'
+    ORDER BY last_seq DESC LIMIT 1) AS latest
+UNION
+(SELECT * FROM page WHERE agent_id = %(agent)s AND first_seq IS NOT NULL AND number > 0
+        AND session_id IS NULL AND '-' = ANY(%(sessions)s::text[])
+    ORDER BY last_seq DESC LIMIT 1)
+ORDER BY place, id
+"""
+# Pages by their indexes; of those that were removed all that was removed with them.
+_NAMED = """
 WITH RECURSIVE named AS (
     SELECT id, parent, cold FROM page WHERE agent_id = %(agent)s AND id = ANY(%(named)s::text[])),
 above AS (
@@ -39,22 +56,19 @@ below AS (
     UNION
     SELECT page.id FROM below JOIN page
         ON page.agent_id = %(agent)s AND page.cold AND page.parent = below.id)
-SELECT * FROM page WHERE agent_id = %(agent)s AND NOT cold
-    AND (parent IS DISTINCT FROM %(root)s OR NOT coalesce(number > 0, false)
-         OR coalesce('+' || session_id, '-') = ANY(%(sessions)s::text[]))
-UNION
 SELECT * FROM page WHERE agent_id = %(agent)s
     AND id IN (SELECT id FROM named UNION SELECT id FROM below)
-UNION
-SELECT latest.* FROM unnest(%(sessions)s::text[]) AS session (key), LATERAL (
-    SELECT * FROM page WHERE agent_id = %(agent)s AND first_seq IS NOT NULL AND number > 0
-        AND session_id = substr(session.key, 2) AND session.key <> '-'
-    ORDER BY last_seq DESC LIMIT 1) AS latest
-UNION
-(SELECT * FROM page WHERE agent_id = %(agent)s AND first_seq IS NOT NULL AND number > 0
-        AND session_id IS NULL AND '-' = ANY(%(sessions)s::text[])
-    ORDER BY last_seq DESC LIMIT 1)
 ORDER BY place, id
+"""
+# As domain/pages/finding.py scores pages: words in the name count twice.
+_FIND = """
+SELECT id, held FROM page, LATERAL (
+    SELECT sum((strpos(lower(name), word) > 0)::int * 2
+             + (strpos(lower(concat_ws(' ', description, array_to_string(entries, ' '))), word)
+                > 0)::int) AS held
+    FROM unnest(%(words)s::text[]) AS word) AS score
+WHERE agent_id = %(agent)s AND held > 0 AND NOT id = ANY(%(known)s::text[])
+ORDER BY held DESC, place DESC LIMIT %(limit)s
 """
 _SAVE_TREE = """
 UPDATE page_tree SET version = %(version)s, segments = %(segments)s::jsonb,
@@ -83,14 +97,17 @@ ON CONFLICT (agent_id, id) DO UPDATE SET
 _UNSETTLED = f"""
 SELECT {COLUMNS} FROM message WHERE agent_id = %s AND seq > %s ORDER BY seq LIMIT %s
 """  # noqa: S608 - a constant of another module
+# A range of the index for each page: without the fence all messages may be read for a few.
 _SHOWN = f"""
-SELECT {", ".join(f"message.{each}" for each in COLUMNS.split(", "))}, span.page
+SELECT said.*, span.page
 FROM unnest(%(pages)s::text[], %(firsts)s::bigint[], %(lasts)s::bigint[], %(sessions)s::text[],
             %(systems)s::boolean[]) AS span (page, first, last, session, system)
-JOIN message ON message.agent_id = %(agent)s AND message.seq BETWEEN span.first AND span.last
-     AND message.session_id IS NOT DISTINCT FROM span.session
-     AND (message.role = 'system') = span.system
-ORDER BY message.seq
+CROSS JOIN LATERAL (
+    SELECT {COLUMNS} FROM message
+    WHERE agent_id = %(agent)s AND seq BETWEEN span.first AND span.last
+      AND session_id IS NOT DISTINCT FROM span.session AND (role = 'system') = span.system
+    OFFSET 0) AS said
+ORDER BY said.seq
 """  # noqa: S608 - a constant of another module
 
 
@@ -104,19 +121,9 @@ class Stored:
     done_step: int
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
-    """Which part of a tree is read.
-
-    What lies in it, but of active chapters only those of ``sessions``; and of what was removed what
-    is ``named``, each with all that was removed with it.
-
-    ``shown``: of this, only what windows of the sessions show, the archive, and what is ``named``.
-    """
-
-    sessions: frozenset[str | None]
-    named: frozenset[str] = frozenset()
-    shown: bool = False
+def begin_agent(connection: Connection, agent_id: str) -> None:
+    """Have an agent that never was exist before its first message."""
+    connection.exec_driver_sql(_BEGIN, (agent_id,))
 
 
 def lock_tree(connection: Connection, agent_id: str) -> None:
@@ -180,20 +187,45 @@ def shown_messages(
     return found
 
 
-def read_tree(connection: Connection, agent_id: str, part: Part) -> Stored:
-    """Return a part of an agent's tree; of a new agent a planted one."""
+def read_tree(connection: Connection, agent_id: str, sessions: Collection[str | None]) -> Stored:
+    """Return what lies in an agent's tree, of active chapters only those of ``sessions``.
+
+    Of a new agent it is a planted tree.
+    """
     row = connection.exec_driver_sql(_TREE, (agent_id,)).first()
     if row is None or not row.version:
         return Stored(Tree.planted(), 0, 0, 0)
-    segments = [_segment(each) for each in row.segments]
+    return _stored(row, _pages_of(connection, agent_id, sessions))
+
+
+def read_shown(
+    connection: Connection,
+    agent_id: str,
+    sessions: Collection[str | None],
+    named: Collection[str] = (),
+) -> Stored:
+    """Return what windows of ``sessions`` show, the archive, and what is ``named``.
+
+    Of a new agent it is a planted tree.
+    """
+    row = connection.exec_driver_sql(_TREE, (agent_id,)).first()
+    if row is None or not row.version:
+        return Stored(Tree.planted(), 0, 0, 0)
     values = {
         "agent": agent_id,
         "root": f"{USER}-0",
         "archive": row.archive,
-        "named": list(part.named),
-        "sessions": ["-" if each is None else f"+{each}" for each in part.sessions],
+        "named": list(named),
+        "sessions": ["-" if each is None else f"+{each}" for each in sessions],
     }
-    rows = connection.exec_driver_sql(SHOWN_PAGES if part.shown else _PAGES, values).all()
+    rows = connection.exec_driver_sql(SHOWN_PAGES, values).all()
+    stored = _stored(row, map(_page, rows))
+    stored.tree.count_unread({each.id: each.inside for each in rows if each.inside})
+    return stored
+
+
+def _stored(row: Row[Any], pages: Iterable[Page]) -> Stored:
+    segments = [_segment(each) for each in row.segments]
     clock = Clock(
         settled_seq=row.settled_seq,
         interactions=row.interactions,
@@ -202,11 +234,49 @@ def read_tree(connection: Connection, agent_id: str, part: Part) -> Stored:
         notice=tuple(row.notice),
     )
     tree = Tree.of(
-        {each.id: each for each in segments}, {each.id: _page(each) for each in rows}, clock
+        {each.id: each for each in segments}, {each.index: each for each in pages}, clock
     )
-    if part.shown:
-        tree.count_unread({each.id: each.inside for each in rows if each.inside})
     return Stored(tree, row.version, row.last_step, row.done_step)
+
+
+def know_sessions(
+    connection: Connection, agent_id: str, tree: Tree, sessions: Collection[str | None]
+) -> None:
+    """Have a tree know the active chapters of more sessions, and what their messages go on from."""
+    if sessions:
+        tree.know(_pages_of(connection, agent_id, sessions))
+
+
+def _pages_of(
+    connection: Connection, agent_id: str, sessions: Collection[str | None]
+) -> Iterator[Page]:
+    values = {
+        "agent": agent_id,
+        "root": f"{USER}-0",
+        "sessions": ["-" if each is None else f"+{each}" for each in sessions],
+    }
+    return (_page(each) for each in connection.exec_driver_sql(_PAGES, values))
+
+
+def know_pages(connection: Connection, agent_id: str, tree: Tree, indexes: Collection[str]) -> None:
+    """Have a tree know pages that it was not read with, each with all that was removed with it."""
+    values = {"agent": agent_id, "named": list(indexes)}
+    tree.know(_page(row) for row in connection.exec_driver_sql(_NAMED, values))
+
+
+def find_pages(
+    connection: Connection,
+    agent_id: str,
+    words: Sequence[str],
+    known: Collection[str],
+    limit: int,
+) -> list[tuple[int, str]]:
+    """Return scores and indexes of pages that hold some of these words, best and newest first.
+
+    Those that are ``known`` are left out.
+    """
+    values = {"agent": agent_id, "words": list(words), "known": list(known), "limit": limit}
+    return [(row.held, row.id) for row in connection.exec_driver_sql(_FIND, values)]
 
 
 def _segment(stored: Mapping[str, Any]) -> Segment:

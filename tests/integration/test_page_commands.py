@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 
 import pytest
+from pydantic import SecretStr
 
 from memci.commands.pages.perform import Asked, PageCommands
-from memci.commands.pages.table import BY_NAME
+from memci.config import Settings
 from memci.domain.pages.permission import Actor
 from memci.domain.pages.rules import PageRules
 from memci.errors import NotFoundError, PageStoreError, RefusedError
+from memci.reading.activity import ReadActivity
+from memci.reading.models import ReadingDefaults, ReadingModels, Tokenizers
+from memci.reading.search import Search
 from memci.reading.window import Windows
+from memci.shapes.pages import WindowRequest
+from memci.shapes.read import SearchRequest
+from memci.shapes.tools import BY_NAME
 from memci.smallmodel.offline.tokens import OfflineTokenCounter
 from memci.storage.page_store.memory import MemoryPageStore
 from memci.storage.page_store.postgres import PostgresPageStore
@@ -31,8 +39,8 @@ def commands(database):
 
 
 def asked(verb, /, **values):
-    operation = BY_NAME[verb]
-    return Asked(operation, operation.shape(**values))
+    tool = BY_NAME[verb]
+    return Asked(tool, tool.request(**values))
 
 
 def do(commands, verb, actor=Actor.AGENT, /, **values):
@@ -40,7 +48,9 @@ def do(commands, verb, actor=Actor.AGENT, /, **values):
 
 
 def window(commands, **how):
-    return Windows(commands.database, commands.store, COUNTER, commands.rules).show("ada", **how)
+    return Windows(commands.database, commands.store, COUNTER, commands.rules).show(
+        "ada", WindowRequest(**how)
+    )
 
 
 def told(ada, number, session="s1"):
@@ -192,28 +202,28 @@ def test_what_an_agent_did_is_undone_and_redone(ada, commands):
     do(commands, "create_contents_page", name="Old", parent="usr-0", children=["usr-1", "usr-2"])
     second = window(commands)
     do(commands, "hide_details", index="usr-3")
-    undone = commands.undo("ada")
+    undone = do(commands, "undo")
     assert undone.operations == ["hide_details"]
     assert window(commands) == second
-    assert commands.undo("ada").tokens_after == first.tokens
+    assert do(commands, "undo").tokens_after == first.tokens
     assert window(commands) == first
     with pytest.raises(RefusedError, match="nothing to undo"):
-        commands.undo("ada")
-    assert commands.redo("ada").operations == ["create_contents_page"]
+        do(commands, "undo")
+    assert do(commands, "redo").operations == ["create_contents_page"]
     assert window(commands) == second
-    commands.redo("ada")
+    do(commands, "redo")
     with pytest.raises(RefusedError, match="nothing to redo"):
-        commands.redo("ada")
+        do(commands, "redo")
 
 
 def test_what_is_done_after_an_undo_takes_the_place_of_what_was_undone(ada, commands):
     told(ada, 2)
     do(commands, "hide_details", index="usr-1")
-    commands.undo("ada")
+    do(commands, "undo")
     do(commands, "update_page", index="usr-1", name="Another name")
     with pytest.raises(RefusedError, match="nothing to redo"):
-        commands.redo("ada")
-    commands.undo("ada")
+        do(commands, "redo")
+    do(commands, "undo")
     assert "Another name" not in window(commands).messages[0].content
 
 
@@ -222,5 +232,28 @@ def test_what_has_changed_since_is_not_undone(ada, commands):
     do(commands, "update_page", index="usr-1", name="Mine")
     do(commands, "update_page", Actor.DEVELOPER, index="usr-1", name="Ours")
     with pytest.raises(RefusedError, match="changed since"):
-        commands.undo("ada")
+        do(commands, "undo")
     assert "Ours" in window(commands).messages[0].content
+
+
+def search(ada, query):
+    tokenizers = Tokenizers(OfflineTokenCounter)
+    models = ReadingModels(ada.models.embedder, ada.models.lexicon, tokenizers)
+    settings = Settings(
+        database_url=SecretStr("postgresql://x/x"), broker_url=SecretStr("redis://x")
+    )
+    activity = ReadActivity(ada.database)
+    with closing(activity):
+        found = Search(ada.database, models, ReadingDefaults.of(settings), activity)
+        return found.run("ada", SearchRequest(query=query))
+
+
+@pytest.mark.parametrize("session", ["s1", None])
+def test_what_search_finds_says_which_page_it_is_on_though_that_was_removed(ada, commands, session):
+    ada.say("A zebra crossed the road.", session=session)
+    ada.say("How odd.", role="assistant", session=session)
+    ada.say("Another zebra came along.", session="s2")
+    assert {each.page for each in search(ada, "zebra").hits} == {None}, "they are on none yet"
+    do(commands, "remove_page", index="usr-1")
+    pages = {each.text: each.page for each in search(ada, "zebra").hits}
+    assert pages == {"A zebra crossed the road.": "usr-1", "Another zebra came along.": "usr-2"}

@@ -8,7 +8,14 @@ from memci.domain.pages import operations as pages
 from memci.domain.pages.chapters import settle
 from memci.domain.pages.permission import Actor
 from memci.domain.pages.rules import PageRules
-from memci.storage.pages import Part, lock_tree, read_tree, save_tree, shown_messages, unsettled
+from memci.storage.pages import (
+    know_pages,
+    lock_tree,
+    read_tree,
+    save_tree,
+    shown_messages,
+    unsettled,
+)
 from tests.support.network import AgentUnderTest
 
 RULES = PageRules()
@@ -22,7 +29,7 @@ def ada(database):
 def settled(ada, sessions, rules=RULES):
     with ada.database.agent_transaction("ada") as connection:
         lock_tree(connection, "ada")
-        stored = read_tree(connection, "ada", Part(frozenset(sessions)))
+        stored = read_tree(connection, "ada", sessions)
         said = unsettled(connection, "ada", stored.tree.clock.settled_seq, 1_000)
         settle(stored.tree, said, rules, lambda page: 10)
         save_tree(connection, "ada", stored.tree, stored.version + 1)
@@ -31,7 +38,9 @@ def settled(ada, sessions, rules=RULES):
 
 def read(ada, *sessions, named=()):
     with ada.database.agent_snapshot("ada") as connection:
-        return read_tree(connection, "ada", Part(frozenset(sessions), frozenset(named)))
+        stored = read_tree(connection, "ada", sessions)
+        know_pages(connection, "ada", stored.tree, named)
+        return stored
 
 
 def test_what_is_written_is_read(ada):
@@ -60,7 +69,7 @@ def test_other_sessions_are_left_out_and_what_goes_on_is_found(ada):
     assert names == {"In two"}
     assert {page.name for page in read(ada, None).tree.pages.values() if page.span} == {"In none"}
     with ada.database.agent_transaction("ada") as connection:
-        stored = read_tree(connection, "ada", Part(frozenset(["s1"])))
+        stored = read_tree(connection, "ada", ["s1"])
         pages.remove_page(stored.tree, Actor.AGENT, index="usr-1")
         save_tree(connection, "ada", stored.tree, 2)
     assert read(ada, "s1").tree.latest("s1").cold
@@ -71,7 +80,7 @@ def test_what_was_removed_comes_with_all_that_went_with_it(ada):
     ada.say("Something", session="s1")
     settled(ada, ["s1"])
     with ada.database.agent_transaction("ada") as connection:
-        tree = read_tree(connection, "ada", Part(frozenset())).tree
+        tree = read_tree(connection, "ada", []).tree
         top = pages.create_contents_page(
             tree, Actor.AGENT, name="Top", description="", parent="usr-0"
         )

@@ -27,7 +27,7 @@ FROM generate_series(1, 20000) AS n
 
 @pytest.fixture
 def pages(database):
-    rules = PageRules(active_pages=3, never_recalled=6, window_max_tokens=1_500)
+    rules = PageRules(active_pages=3, archive_unused=6, window_max_tokens=1_500)
     return PagesUnderTest(AgentUnderTest(database), rules)
 
 

@@ -9,7 +9,6 @@ from typing import Any
 from sqlalchemy import Row
 
 from memci.commands.pages.perform import Asked, PageCommands
-from memci.commands.pages.table import BY_NAME
 from memci.domain.lane.job import Job
 from memci.domain.pages.permission import Actor
 from memci.domain.pages.rules import PageRules
@@ -17,7 +16,8 @@ from memci.jobs.name_pages import MOST_NAMED, PageNaming, Pages
 from memci.queue.handler import Effect
 from memci.queue.page_naming import NAME_KIND
 from memci.reading.window import Windows
-from memci.shapes.pages import WindowAnswer
+from memci.shapes.pages import WindowAnswer, WindowRequest
+from memci.shapes.tools import BY_NAME
 from memci.smallmodel.offline.summarizer import OfflineSummarizer
 from memci.smallmodel.offline.tokens import OfflineTokenCounter
 from memci.smallmodel.ports import Summarizer
@@ -75,13 +75,13 @@ class PagesUnderTest:
         return PageCommands(self.ada.database, store, COUNTER, self.rules)
 
     def do(self, verb: str, /, **values: object) -> None:
-        operation = BY_NAME[verb]
-        asked = Asked(operation, operation.shape(**values))
+        asked = Asked(BY_NAME[verb], BY_NAME[verb].request(**values))
         self.commands().run(self.ada.agent_id, Actor.AGENT, [asked])
 
     def window(self, **how: Any) -> WindowAnswer:
         store = PostgresPageStore(self.ada.database)
-        return Windows(self.ada.database, store, COUNTER, self.rules).show(self.ada.agent_id, **how)
+        windows = Windows(self.ada.database, store, COUNTER, self.rules)
+        return windows.show(self.ada.agent_id, WindowRequest(**how))
 
     def shown(self, **how: Any) -> str:
         return "\n".join(each.content or "" for each in self.window(**how).messages)

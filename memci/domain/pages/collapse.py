@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from memci.domain.pages.page import Page
 from memci.domain.pages.render import Rendering
 from memci.domain.pages.rules import PageRules
-from memci.domain.pages.tree import SYSTEM
+from memci.domain.pages.tree import SYSTEM, Segment, Tree
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +26,28 @@ class Collapse:
 
 
 def auto_collapse(
-    rendering: Rendering, rules: PageRules, kept: Collection[str] = ()
+    rendering: Rendering,
+    rules: PageRules,
+    kept: Collection[str] = (),
+    opened: Collection[str] = (),
 ) -> Collapse | None:
-    """Collapse to ``low`` of the budget when the window is above ``high`` of it; else None."""
-    if rendering.tokens() <= rules.high * rules.window_max_tokens:
-        return None
-    return collapse_to(rendering, int(rules.low * rules.window_max_tokens), kept)
+    """Hold segments to their own limits, and the window to the agent's (P13).
+
+    Above ``collapse_above`` of it pages are hidden down to ``collapse_to`` of it. What was just
+    ``opened`` is hidden only where the limit itself would be exceeded. None when nothing was above.
+    """
+    done = [
+        _collapse(rendering, Limit(segment.max_tokens, segment.max_tokens, segment), kept, opened)
+        for segment in rendering.tree.segments.values()
+        if segment.max_tokens and rendering.tokens_of(segment) > segment.max_tokens
+    ]
+    told = tuple(index for each in done for index in each.hidden)
+    most = rules.window_max_tokens
+    if rendering.tokens() > rules.collapse_above * most:
+        done.append(
+            _collapse(rendering, Limit(int(rules.collapse_to * most), most), kept, opened, told)
+        )
+    return _joined(done) if done else None
 
 
 def collapse_to(rendering: Rendering, max_tokens: int, kept: Collection[str] = ()) -> Collapse:
@@ -39,23 +56,51 @@ def collapse_to(rendering: Rendering, max_tokens: int, kept: Collection[str] = (
     Never hidden are ``sys``, the session's current interaction, what is pinned or ``kept`` (the
     current step of a plan), and the folders above these. Old, long, never recalled ones go first.
     """
+    return _collapse(rendering, Limit(max_tokens, max_tokens), kept)
+
+
+class Limit(NamedTuple):
+    """Tokens that the window, or one segment of it, is to take, and may take at most."""
+
+    aim: int
+    most: int
+    segment: Segment | None = None
+
+
+def _collapse(
+    rendering: Rendering,
+    limit: Limit,
+    kept: Collection[str],
+    opened: Collection[str] = (),
+    told: tuple[str, ...] = (),
+) -> Collapse:
+    """Hide pages until the limit holds; ``told`` was hidden just before, and is told as well."""
     tree, stay = rendering.tree, _staying(rendering, kept)
-    before, notice = rendering.tokens(), tree.clock.notice
+    notice, before = tree.clock.notice, rendering.tokens()
     hidden: list[str] = []
-    for page in sorted(_open_pages(rendering, stay), key=lambda each: _loss(rendering, each)):
-        if _tokens(rendering, hidden or notice) <= max_tokens:
+
+    def taken() -> int:
+        _tell(tree, [*told, *hidden] or notice)
+        return rendering.tokens_of(limit.segment) if limit.segment else rendering.tokens()
+
+    segments = [limit.segment] if limit.segment else list(tree.segments.values())
+    pages = list(_open_pages(rendering, segments, stay))
+    for page in sorted(pages, key=lambda each: (each.index in opened, _loss(rendering, each))):
+        if taken() <= (limit.most if page.index in opened else limit.aim):
             break
         if _hide(rendering, page):
             hidden.append(page.index)
-    after = _tokens(rendering, hidden or notice)
-    return Collapse(tuple(hidden), before, after, max(0, after - max_tokens))
+    over = max(0, taken() - limit.most)
+    return Collapse(tuple(hidden), before, rendering.tokens(), over)
 
 
-def _tokens(rendering: Rendering, notice: Sequence[str]) -> int:
-    """Return what the window takes with the notice that says what was hidden."""
-    tree = rendering.tree
+def _joined(done: Sequence[Collapse]) -> Collapse:
+    hidden = tuple(index for each in done for index in each.hidden)
+    return Collapse(hidden, done[0].before, done[-1].after, max(each.over for each in done))
+
+
+def _tell(tree: Tree, notice: Sequence[str]) -> None:
     tree.clock = replace(tree.clock, notice=tuple(notice))
-    return rendering.tokens()
 
 
 def _hide(rendering: Rendering, page: Page) -> bool:
@@ -63,9 +108,10 @@ def _hide(rendering: Rendering, page: Page) -> bool:
 
     It is not when the page cannot be seen any more, or holds less than the line that it leaves.
     """
-    before = _tokens(rendering, ())
+    _tell(rendering.tree, ())
+    before = rendering.tokens()
     _put(rendering, replace(page, expanded=False))
-    if _tokens(rendering, ()) < before:
+    if rendering.tokens() < before:
         return True
     _put(rendering, page)
     return False
@@ -85,8 +131,10 @@ def _staying(rendering: Rendering, kept: Collection[str]) -> set[str]:
     return stay | {folder.index for each in stay for folder in tree.ancestors(each)}
 
 
-def _open_pages(rendering: Rendering, stay: Collection[str]) -> Iterator[Page]:
-    for segment in rendering.tree.segments.values():
+def _open_pages(
+    rendering: Rendering, segments: Iterable[Segment], stay: Collection[str]
+) -> Iterator[Page]:
+    for segment in segments:
         if segment.id != SYSTEM:
             for page in rendering.seen(segment):
                 if page.expanded and page.index not in stay and page.parent is not None:

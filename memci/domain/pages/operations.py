@@ -18,14 +18,17 @@ from memci.domain.pages.page import (
     one_line,
 )
 from memci.domain.pages.permission import Act, Actor, check
-from memci.domain.pages.tree import USER, Tree
-from memci.errors import InvalidInputError, RefusedError
+from memci.domain.pages.tree import USER, Permission, Segment, SegmentKind, Tree
+from memci.errors import ConflictError, InvalidInputError, RefusedError
 
 
 def create_detail_page(
     tree: Tree, actor: Actor, *, name: str, description: str, parent: str
 ) -> Page:
-    """Add a note; its text is stored as version 1 of its body (P14). It starts hidden (P3)."""
+    """Add a note; its text is stored as version 1 of its body (P14).
+
+    It starts hidden, but for what is part of a system prompt (P3).
+    """
     folder = tree[parent]
     _check_place(tree, folder, Act.ADD, actor)
     return tree.add_page(
@@ -37,6 +40,7 @@ def create_detail_page(
             place=0,
             name=_name(name),
             description=_description(description),
+            expanded=tree.segment_of(folder).kind is SegmentKind.SYSTEM,
             body=1,
             named=True,
         )
@@ -52,7 +56,7 @@ def create_contents_page(
     parent: str,
     children: Sequence[str] = (),
 ) -> Page:
-    """Add a folder, and move pages into it, in this order. It starts hidden (P3)."""
+    """Add a folder, and move pages into it, in this order. It starts hidden, as a note does."""
     folder = tree[parent]
     _check_place(tree, folder, Act.ADD, actor)
     for child in dict.fromkeys(children):
@@ -66,6 +70,7 @@ def create_contents_page(
             place=0,
             name=_name(name),
             description=_description(description),
+            expanded=tree.segment_of(folder).kind is SegmentKind.SYSTEM,
             named=True,
         )
     )
@@ -187,6 +192,29 @@ def pin_page(tree: Tree, actor: Actor, *, index: str, pinned: bool = True) -> Pa
     page = tree[index]
     check(tree, page, Act.EXPAND, actor)
     return _put(tree, replace(page, pinned=pinned))
+
+
+def create_segment(
+    tree: Tree,
+    actor: Actor,
+    *,
+    id: str,  # noqa: A002 - as callers know it
+    name: str,
+    kind: SegmentKind,
+    permission: Permission,
+    max_tokens: int = 0,
+) -> Page:
+    """Add a part of the context with a permission of its own; return its root (P4).
+
+    Raises ``RefusedError`` for an agent, and ``ConflictError`` when there is one of this id.
+    """
+    if actor is Actor.AGENT:
+        raise RefusedError("segments are made by developers alone")
+    if id in tree.segments:
+        raise ConflictError(f"there is a segment {id!r} already: choose another id")
+    segment = Segment(id, kind, permission, _name(name), max_tokens)
+    tree.add_segment(segment)
+    return tree[segment.root]
 
 
 def _check_place(tree: Tree, folder: Page, act: Act, actor: Actor) -> None:

@@ -16,7 +16,7 @@ from memci.domain.pages.page import Page, one_line
 
 # Tokens.
 MOST_NAME = 24
-MOST_DESCRIPTION = 80
+MOST_DESCRIPTION = 60
 MOST_ENTRY = 40  # P7, its role included
 
 _MORE = "…"

@@ -94,6 +94,10 @@ class Rendering:
         """Yield the pages of a segment that can be seen, in order."""
         return (page for page, _ in self._walk(self.tree[segment.root], 1))
 
+    def within(self, segment: Segment) -> Iterator[Page]:
+        """Yield all pages of a segment in order, hidden ones and what they hold, too."""
+        return (page for page, _ in self._walk(self.tree[segment.root], 1, hidden=True))
+
     # Blocks
 
     def _seen(self, page: Page, level: int) -> _Written:
@@ -184,11 +188,11 @@ class Rendering:
                 text = ""
         return [*written, Utterance(_role(segment), text)] if text else written
 
-    def _walk(self, page: Page, level: int) -> Iterator[tuple[Page, int]]:
+    def _walk(self, page: Page, level: int, *, hidden: bool = False) -> Iterator[tuple[Page, int]]:
         yield page, level
-        if self._opens(page):
+        if self._opens(page) or hidden:
             for each in self._inside(page):
-                yield from self._walk(each, level + 1)
+                yield from self._walk(each, level + 1, hidden=hidden)
 
 
 def _role(segment: Segment) -> Role:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
@@ -177,6 +177,12 @@ class Tree:
         if before is not None:
             self._take_down(before)
         self._hang(page)
+
+    def know(self, pages: Iterable[Page]) -> None:
+        """Take in pages that it was not read with; nothing changes by that."""
+        for page in pages:
+            if page.index not in self.pages:
+                self._hang(page)
 
     def add_page(self, page: Page) -> Page:
         """Give a new page its index and its place behind its siblings, and put it in."""

@@ -5,19 +5,34 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Path, Query
+from starlette.convertors import Convertor, register_url_convertor
 
 from memci.commands.pages.perform import Asked
-from memci.commands.pages.table import ALL, Operation
 from memci.domain.pages.block import Format
 from memci.domain.pages.permission import Actor
 from memci.http.call import Call
 from memci.http.documentation import problems
 from memci.http.parameters import AgentId, SessionId
 from memci.http.route import ReadRoute, WriteRoute
-from memci.shapes.base import BudgetTokens
-from memci.shapes.pages import PageChange, StepAnswer, WindowAnswer
+from memci.shapes.base import Request
+from memci.shapes.pages import GetPage, PageText, PageTree, WindowAnswer, WindowRequest
+from memci.shapes.tools import BY_NAME, TOOLS, About, Tool
 
+
+class _PageIndex(Convertor[str]):
+    """What is an index: names of operations stand in the same place of other paths."""
+
+    regex = r"[a-z][a-z0-9_]{0,31}-[0-9]{1,15}"
+
+    def convert(self, value: str) -> str:
+        return value
+
+    def to_string(self, value: str) -> str:
+        return value
+
+
+register_url_convertor("page_index", _PageIndex())
 reading = APIRouter(prefix="/v1", tags=["pages"], route_class=ReadRoute, responses=problems(404))
 writing = APIRouter(
     prefix="/v1", tags=["pages"], route_class=WriteRoute, responses=problems(404, 403)
@@ -29,45 +44,57 @@ def get_window(
     agent: AgentId,
     call: Call,
     budget_tokens: Annotated[
-        BudgetTokens | None, Query(description="Tokens at most; none: the agent's own limit")
+        int | None,
+        Query(ge=1, le=2_000_000, description="Tokens at most; none: the agent's own limit"),
     ] = None,
     form: Annotated[Format, Query(alias="format")] = Format.MARKDOWN,
     session_id: SessionId = None,
 ) -> WindowAnswer:
     """Return the context window of a session as messages; none: that of the last message."""
-    return call.runtime.windows.show(
-        agent, session_id=session_id, budget_tokens=budget_tokens, form=form
-    )
+    asked = WindowRequest(session_id=session_id, budget_tokens=budget_tokens, format=form)
+    return call.runtime.windows.show(agent, asked)
 
 
-@writing.post("/agents/{agent}/pages/undo")
-def undo(agent: AgentId, call: Call, session_id: SessionId = None) -> StepAnswer:
-    """Take back what the agent did to its pages last."""
-    return call.runtime.page_commands.undo(agent, session_id=session_id)
+@reading.get("/agents/{agent}/pages")
+def list_pages(agent: AgentId, call: Call, session_id: SessionId = None) -> PageTree:
+    """Return the tree as a session's window sees it, in order; none: that of the last message."""
+    return call.runtime.windows.tree(agent, session_id=session_id)
 
 
-@writing.post("/agents/{agent}/pages/redo")
-def redo(agent: AgentId, call: Call, session_id: SessionId = None) -> StepAnswer:
-    """Do again what was undone last."""
-    return call.runtime.page_commands.redo(agent, session_id=session_id)
+@reading.get("/agents/{agent}/pages/{index:page_index}")
+def read_page(agent: AgentId, index: Annotated[str, Path(max_length=64)], call: Call) -> PageText:
+    """Return a page and what it holds, whether it is expanded, archived or removed."""
+    request = GetPage.model_construct(index=index)
+    page: PageText = _done(call, agent, BY_NAME["get_page"], request, None)
+    return page
 
 
-def _endpoint(operation: Operation[Any]) -> Callable[..., PageChange]:
-    def do(agent: AgentId, request: Any, call: Call, session_id: SessionId = None) -> PageChange:
-        asked = [Asked(operation, request)]
-        commands = call.runtime.page_commands
-        return commands.run(agent, Actor.DEVELOPER, asked, session_id=session_id)[0]
+def _endpoint(tool: Tool) -> Callable[..., Any]:
+    def do(agent: AgentId, request: Any, call: Call, session_id: SessionId = None) -> Any:
+        return _done(call, agent, tool, request, session_id)
 
-    do.__name__ = operation.name
-    do.__annotations__["request"] = operation.shape
-    do.__doc__ = operation.description
-    return do
+    def do_plainly(agent: AgentId, call: Call, session_id: SessionId = None) -> Any:
+        return _done(call, agent, tool, tool.request(), session_id)
+
+    endpoint = do if tool.request.model_fields else do_plainly
+    endpoint.__name__ = tool.name
+    endpoint.__doc__ = tool.description
+    endpoint.__annotations__ |= {"return": tool.answer}
+    if endpoint is do:
+        endpoint.__annotations__["request"] = tool.request
+    return endpoint
 
 
-for _operation in ALL:
-    writing.add_api_route(
-        f"/agents/{{agent}}/pages/{_operation.name}",
-        _endpoint(_operation),
-        methods=["POST"],
-        name=_operation.name,
-    )
+def _done(call: Call, agent: str, tool: Tool, request: Request, session: str | None) -> Any:
+    commands = call.runtime.page_commands
+    return commands.run(agent, Actor.DEVELOPER, [Asked(tool, request)], session_id=session)[0]
+
+
+for _tool in TOOLS:
+    if _tool.about is About.PAGES:
+        (writing if _tool.changes else reading).add_api_route(
+            f"/agents/{{agent}}/pages/{_tool.name}",
+            _endpoint(_tool),
+            methods=["POST"],
+            name=_tool.name,
+        )

@@ -178,10 +178,9 @@ def test_naming_is_no_step_and_disturbs_none(pages):
     pages.do("hide_details", index="usr-2")
     pages.do("update_page", index="usr-1", name="Rooms")
     pages.run()
-    commands = pages.commands()
-    assert list(commands.undo("ada").operations) == ["update_page"]
+    pages.do("undo")
     assert not pages.pages()[0].named
-    assert list(commands.undo("ada").operations) == ["hide_details"]
+    pages.do("undo")
     assert pages.pages()[1].expanded
     assert pages.pages()[1].named
     # What was unnamed by that is named by the next.

@@ -1,0 +1,169 @@
+"""An agent's pages, opened for some operations in a row (P4, P16, P17)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple, TypeVar
+
+from memci.domain.pages.collapse import collapse_to
+from memci.domain.pages.finding import score, words_of
+from memci.domain.pages.page import Page
+from memci.domain.pages.permission import Actor
+from memci.domain.pages.tree import Tree
+from memci.domain.pages.undo import Edit, do_again, take_back
+from memci.errors import RefusedError
+from memci.shapes.page_out import page_out
+from memci.shapes.pages import CollapseAnswer, PageChange, PageOut, StepAnswer
+from memci.storage.desks import OpenDesk
+from memci.storage.page_steps import Step, add_step, mark_done, step_to_redo, step_to_undo
+from memci.storage.pages import find_pages, know_pages, save_tree
+from memci.storage.session import Connection
+
+T = TypeVar("T")
+
+
+class Mark(NamedTuple):
+    """What a tree was when it was opened: the same mark, the same tree."""
+
+    version: int
+    settled_seq: int
+
+
+@dataclass
+class Bench:
+    """What operations work on. Nothing is written before ``save``."""
+
+    connection: Connection
+    agent_id: str
+    actor: Actor
+    opened: OpenDesk
+    _edits: list[Edit] = field(default_factory=list)
+    _moved_to: int | None = None
+
+    def __post_init__(self) -> None:
+        self.mark = Mark(self.opened.version, self.tree.clock.settled_seq)
+
+    @property
+    def tree(self) -> Tree:
+        """The tree."""
+        return self.opened.desk.tree
+
+    @property
+    def tokens(self) -> int:
+        """What the window takes."""
+        return self.opened.desk.rendering.tokens()
+
+    def know(self, indexes: Sequence[str]) -> None:
+        """Fetch pages that are spoken of and are not in the window: cold, or of other sessions."""
+        unknown = [each for each in indexes if each not in self.tree.pages]
+        if unknown:
+            know_pages(self.connection, self.agent_id, self.tree, unknown)
+
+    def page(self, index: str) -> Page:
+        """Return a page that the actor may see; agents see nothing of what was removed (P2)."""
+        self.know([index])
+        page = self.tree[index]
+        if page.cold and self.actor is Actor.AGENT:
+            raise RefusedError(f"{index} was removed from the context: restore_page brings it back")
+        return page
+
+    def found(self, query: str, limit: int) -> list[PageOut]:
+        """Return pages that hold the words of a query, best first, removed ones too."""
+        words, known = words_of(query), self.tree.pages
+        here = [(score(page, words), index) for index, page in known.items()]
+        others = find_pages(self.connection, self.agent_id, words, known, limit)
+        scored = sorted([*here, *others], key=lambda hit: (hit[0], _number(hit[1])), reverse=True)
+        indexes = [index for held, index in scored[:limit] if held]
+        self.know(indexes)
+        return [self.out(index) for index in indexes]
+
+    def out(self, index: str) -> PageOut:
+        """Return a page as it is now."""
+        return page_out(self.tree, index)
+
+    # Changing
+
+    def change(
+        self,
+        operation: Callable[[Tree, Actor], Page],
+        *named: str,
+        text: str | None = None,
+    ) -> PageChange:
+        """Do an operation that speaks of these pages, and keep the window to its limits (P13)."""
+        self.know(named)
+        before = self.tokens
+        page, edits = self._do(lambda: operation(self.tree, self.actor))
+        if text is not None:
+            self.opened.texts.write(page, text)
+        self.opened.desk.finish()
+        return PageChange(
+            page=self.out(page.index),
+            changed=[each.index for each in edits],
+            tokens_before=before,
+            tokens_after=self.tokens,
+            collapsed=list(self.tree.clock.notice),
+        )
+
+    def collapse(self, max_tokens: int) -> CollapseAnswer:
+        """Hide pages until the window takes at most so many tokens, where that is possible."""
+        desk = self.opened.desk
+        done, _ = self._do(lambda: collapse_to(desk.rendering, max_tokens, desk.kept))
+        return CollapseAnswer(
+            collapsed=list(done.hidden),
+            tokens_before=done.before,
+            tokens_after=done.after,
+            over=done.over,
+        )
+
+    def undo(self) -> StepAnswer:
+        """Take back what the agent did last; ``RefusedError`` when that cannot be done (P17)."""
+        step = step_to_undo(self.connection, self.agent_id)
+        if step is None:
+            raise RefusedError("there is nothing to undo")
+        return self._turn(step, take_back, step.number - 1)
+
+    def redo(self) -> StepAnswer:
+        """Do again what was undone last; ``RefusedError`` when that cannot be done (P17)."""
+        step = step_to_redo(self.connection, self.agent_id)
+        if step is None:
+            raise RefusedError("there is nothing to redo")
+        return self._turn(step, do_again, step.number)
+
+    def save(self, operations: Sequence[str]) -> None:
+        """Write what was done; what an agent did is one step. The tree must be locked."""
+        self.opened.texts.save()
+        save_tree(self.connection, self.agent_id, self.tree, self.opened.version + 1)
+        if self._moved_to is not None:
+            mark_done(self.connection, self.agent_id, self._moved_to)
+        if self.actor is Actor.AGENT and self._edits:
+            add_step(self.connection, self.agent_id, operations, self._edits)
+
+    def _do(self, act: Callable[[], T]) -> tuple[T, list[Edit]]:
+        desk = self.opened.desk
+        known = len(desk.steps)
+        done = desk.do(act)
+        edits = desk.steps[known:]
+        self._edits += edits
+        return done, edits
+
+    def _turn(
+        self, step: Step, turn: Callable[[Tree, Sequence[Edit]], None], done: int
+    ) -> StepAnswer:
+        self.know([each.index for each in step.edits])
+        desk, before = self.opened.desk, self.tokens
+        desk.do(lambda: turn(self.tree, step.edits))
+        desk.finish()
+        self._moved_to = done
+        return StepAnswer(
+            operations=list(step.operations),
+            changed=[each.index for each in step.edits],
+            tokens_before=before,
+            tokens_after=self.tokens,
+            collapsed=list(self.tree.clock.notice),
+        )
+
+
+def _number(index: str) -> int:
+    """Return the number within an index: newer pages have higher ones."""
+    return int(index.rpartition("-")[2])

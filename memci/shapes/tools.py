@@ -1,0 +1,112 @@
+"""The one table of what can be done to an agent's context and memory (P4, P15, R20).
+
+HTTP, CLI, client, JSON function schemas, MCP and ATTP are all made from it. What a model reads of
+a tool is the text of its request's class and fields.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import Any
+
+from memci.shapes import pages
+from memci.shapes.base import Answer, Request
+
+
+class About(Enum):
+    """What a tool works on."""
+
+    PAGES = auto()
+    MEMORY = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """One tool: what is asked, what is answered, and who may use it where.
+
+    ``changes`` is false of what only looks; ``for_agents`` of what developers alone may do;
+    ``in_code`` of what cannot be part of a call that takes effect as a whole.
+    """
+
+    request: type[Request]
+    answer: type[Answer]
+    about: About = About.PAGES
+    changes: bool = True
+    for_agents: bool = True
+    in_code: bool = True
+
+    @property
+    def name(self) -> str:
+        """Its name, everywhere: ``move_page``."""
+        return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", self.request.__name__).lower()
+
+    @property
+    def description(self) -> str:
+        """What a model reads of it."""
+        return " ".join((self.request.__doc__ or "").split())
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """JSON schema of what is asked, without titles: every word of it costs a model tokens."""
+        schema = _untitled(self.request.model_json_schema())
+        return {name: schema[name] for name in schema if name != "description"}
+
+    @property
+    def function(self) -> dict[str, Any]:
+        """The tool as a function schema in the style of OpenAI."""
+        return {
+            "type": "function",
+            "function": {
+                "name": self.name,
+                "description": self.description,
+                "parameters": self.parameters,
+            },
+        }
+
+
+TOOLS: tuple[Tool, ...] = (
+    Tool(pages.CreateDetailPage, pages.PageChange),
+    Tool(pages.CreateContentsPage, pages.PageChange),
+    Tool(pages.MovePage, pages.PageChange),
+    Tool(pages.UpdatePage, pages.PageChange),
+    Tool(pages.ExpandDetails, pages.PageChange),
+    Tool(pages.HideDetails, pages.PageChange),
+    Tool(pages.RemovePage, pages.PageChange),
+    Tool(pages.RecallPage, pages.PageChange),
+    Tool(pages.RestorePage, pages.PageChange),
+    Tool(pages.PinPage, pages.PageChange),
+    Tool(pages.UnpinPage, pages.PageChange),
+    Tool(pages.AutoCollapse, pages.CollapseAnswer),
+    Tool(pages.Undo, pages.StepAnswer, in_code=False),
+    Tool(pages.Redo, pages.StepAnswer, in_code=False),
+    Tool(pages.GetPage, pages.PageText, changes=False),
+    Tool(pages.GetChildren, pages.PageList, changes=False),
+    Tool(pages.GetParent, pages.PageList, changes=False),
+    Tool(pages.GetAncestors, pages.PageList, changes=False),
+    Tool(pages.FindPages, pages.PageList, changes=False),
+    Tool(pages.CreateSegment, pages.PageChange, for_agents=False),
+)
+BY_NAME: Mapping[str, Tool] = {tool.name: tool for tool in TOOLS}
+
+
+def tools_of_agents() -> tuple[Tool, ...]:
+    """Return the tools that a model may be given."""
+    return tuple(tool for tool in TOOLS if tool.for_agents)
+
+
+def _untitled(schema: Any) -> Any:
+    """Return a schema without the titles that pydantic gives: the names say the same."""
+    if isinstance(schema, list):
+        return [_untitled(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {
+        name: {key: _untitled(each) for key, each in value.items()}
+        if name == "properties"
+        else _untitled(value)
+        for name, value in schema.items()
+        if not (name == "title" and isinstance(value, str))
+    }

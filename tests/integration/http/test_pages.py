@@ -1,0 +1,239 @@
+"""Pages and the context window over HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import httpx
+import pytest
+
+from memci.shapes.tools import TOOLS, About
+from tests.integration.http.serving import Served
+
+
+class Pages:
+    """Pages of one agent."""
+
+    def __init__(self, client: httpx.Client, agent: str) -> None:
+        self._client = client
+        self._agent = agent
+
+    def say(self, *texts: str, session: str = "s1") -> None:
+        roles = ["user", "assistant"]
+        messages = [
+            {"role": roles[number % 2], "content": text} for number, text in enumerate(texts)
+        ]
+        body = {"messages": messages, "session_id": session, "remember": "never"}
+        assert self._client.post(f"/{self._agent}/messages", json=body).status_code == 202
+
+    def post(self, operation: str, **fields: Any) -> httpx.Response:
+        return self._client.post(f"/{self._agent}/pages/{operation}", json=fields)
+
+    def done(self, operation: str, **fields: Any) -> Any:
+        answer = self.post(operation, **fields)
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+    def get(self, path: str, **query: Any) -> Any:
+        answer = self._client.get(f"/{self._agent}{path}", params=query)
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+    def put(self, path: str, **fields: Any) -> None:
+        answer = self._client.put(f"/{self._agent}{path}", json=fields)
+        assert answer.status_code == 200, answer.text
+
+    def status(self, path: str) -> int:
+        return self._client.get(f"/{self._agent}{path}").status_code
+
+    @property
+    def window(self) -> str:
+        return "".join(each["content"] for each in self.get("/window")["messages"])
+
+
+@pytest.fixture
+def pages(server: Served) -> Iterator[Callable[[str], Pages]]:
+    """Give the pages of any agent."""
+    with httpx.Client(base_url=f"{server.url}/v1/agents") as client:
+        yield lambda agent: Pages(client, agent)
+
+
+@pytest.fixture
+def alice(pages: Callable[[str], Pages]) -> Pages:
+    made = pages("alice")
+    made.say("How do I sort a list in Go?", "Use the slices package.")
+    return made
+
+
+def test_what_was_said_is_in_the_window(alice: Pages):
+    window = alice.get("/window")
+    assert [each["role"] for each in window["messages"]] == ["user"]
+    assert "## [usr-1] How do I sort a list in Go? (page, expanded)" in alice.window
+    assert "Use the slices package." in alice.window
+    assert window["by_segment"]["usr"] == window["tokens"] - 3
+    assert (window["session_id"], window["collapsed"], window["over"]) == ("s1", [], 0)
+
+
+def test_every_tool_about_pages_has_a_path(server: Served):
+    paths = httpx.get(f"{server.url}/openapi.json").json()["paths"]
+    for tool in TOOLS:
+        if tool.about is About.PAGES:
+            described = paths[f"/v1/agents/{{agent}}/pages/{tool.name}"]["post"]
+            assert described["operationId"] == tool.name
+
+
+def test_a_note_is_made_read_moved_found_removed_and_restored(alice: Pages):
+    folder = alice.done("create_contents_page", name="Go", parent="usr-0")["page"]
+    assert (folder["index"], folder["kind"], folder["expanded"]) == ("usr-2", "contents", False)
+    note = alice.done("create_detail_page", name="Lesson", detail="Sort is stable.", parent="usr-0")
+    index = note["page"]["index"]
+    assert note["tokens_after"] > note["tokens_before"]
+    moved = alice.done("move_page", source=index, target="usr-2")
+    assert (moved["page"]["parent"], moved["page"]["lifecycle"]) == ("usr-2", "hot_archived")
+    assert alice.get(f"/pages/{index}")["text"] == "Sort is stable."
+    (found,) = alice.done("find_pages", query="lessons learned")["pages"]
+    assert found["index"] == index
+    assert [each["index"] for each in alice.done("get_ancestors", index=index)["pages"]] == [
+        "usr-2", "usr-0",
+    ]  # fmt: skip
+    alice.done("remove_page", index="usr-2")
+    assert "[usr-2]" not in alice.window
+    assert alice.get(f"/pages/{index}")["page"]["lifecycle"] == "cold_archived"
+    (cold,) = alice.done("find_pages", query="lesson")["pages"]
+    assert cold["lifecycle"] == "cold_archived"
+    alice.done("restore_page", index="usr-2", parent="usr-0")
+    alice.done("expand_details", index=index)
+    assert "Sort is stable." in alice.window
+
+
+def test_the_tree_is_listed_in_order(alice: Pages):
+    alice.done("create_contents_page", name="Go", parent="usr-0", children=["usr-1"])
+    alice.done("create_detail_page", name="Rule", detail="Be brief.", parent="sys-0")
+    tree = alice.get("/pages")
+    assert [each["index"] for each in tree["pages"]] == [
+        "sys-0", "sys-1", "usr-0", "usr-2", "usr-1",
+    ]  # fmt: skip
+    assert [(each["id"], each["permission"]) for each in tree["segments"]] == [
+        ("sys", "READ_ONLY"),
+        ("usr", "READ_WRITE"),
+    ]
+
+
+def test_a_developer_writes_the_system_prompt_before_the_first_message(
+    pages: Callable[[str], Pages],
+):
+    bob = pages("bob")
+    assert bob.status("/window") == 404
+    made = bob.done("create_detail_page", name="Prompt", detail="You are kind.", parent="sys-0")
+    assert made["page"]["expanded"], "of sys all is seen"
+    (system,) = bob.get("/window")["messages"]
+    assert system["role"] == "system"
+    assert "You are kind." in system["content"]
+    bob.say("Hello")
+    assert [each["role"] for each in bob.get("/window")["messages"]] == ["system", "user"]
+
+
+def test_segments_of_developers_have_their_own_limit(alice: Pages):
+    root = alice.done(
+        "create_segment", id="docs", name="Documents", kind="tool", permission="READ_ONLY",
+        max_tokens=200,
+    )["page"]  # fmt: skip
+    assert root["index"] == "docs-0"
+    again = alice.post("create_segment", id="docs", name="Documents")
+    assert (again.status_code, "already" in again.json()["detail"]) == (409, True)
+    made = alice.done("create_detail_page", name="A", detail="word " * 400, parent="docs-0")
+    small = alice.done("create_detail_page", name="B", detail="word " * 60, parent="docs-0")
+    other = alice.done("create_detail_page", name="C", detail="word " * 90, parent="docs-0")
+    assert alice.done("expand_details", index=small["page"]["index"])["collapsed"] == []
+    assert alice.done("expand_details", index=other["page"]["index"])["collapsed"] == ["docs-2"]
+    assert "word" in alice.get("/window")["messages"][1]["content"], "what was just opened stays"
+    opened = alice.done("expand_details", index=made["page"]["index"])
+    assert opened["collapsed"] == ["docs-3", "docs-1"], "where it can"
+    assert alice.get("/window")["by_segment"]["docs"] <= 200
+
+
+def test_collapsing_on_demand_says_what_it_hid(alice: Pages):
+    for number in range(3):
+        alice.say(f"Question {number}?", "word " * 100)
+    before = alice.get("/window")["tokens"]
+    done = alice.done("auto_collapse", max_tokens=250)
+    assert done["collapsed"] == ["usr-1", "usr-2", "usr-3"][: len(done["collapsed"])]
+    assert done["tokens_before"] == before
+    assert done["tokens_after"] == alice.get("/window")["tokens"] <= 250
+    tight = alice.done("auto_collapse", max_tokens=10)
+    assert tight["over"] == tight["tokens_after"] - 10 > 0
+
+
+def test_a_window_for_a_smaller_budget_changes_nothing(alice: Pages):
+    alice.say("word " * 100, "Fine.")
+    alice.say("Another?", "Fine.")
+    whole = alice.get("/window")
+    small = alice.get("/window", budget_tokens=whole["tokens"] - 20)
+    assert small["collapsed"] == ["usr-1", "usr-2"]
+    assert small["tokens"] <= whole["tokens"] - 20
+    assert alice.get("/window") == whole
+
+
+def test_an_agent_may_have_rules_of_its_own(alice: Pages):
+    for number in range(3):
+        alice.say(f"Question {number}?", "word " * 30)
+    assert alice.get("/settings")["parameters"]["active_pages"] == 8
+    alice.put("/settings", active_pages=2, window_max_tokens=300)
+    pages = alice.get("/pages")["pages"]
+    chapter = [each["name"] for each in pages if each["parent"] == "usr-0"]
+    assert chapter == ["", "Question 1?", "Question 2?"], "before them the Contents Page"
+    assert alice.get("/window")["tokens"] <= 300
+
+
+def test_sessions_have_windows_of_their_own(alice: Pages):
+    alice.say("Quite another thing", session="s2")
+    assert "Quite another thing" in alice.window
+    assert "Go?" not in alice.window
+    first = alice.get("/window", session_id="s1")
+    assert "Go?" in first["messages"][0]["content"]
+
+
+def test_undo_needs_something_that_an_agent_did(alice: Pages):
+    alice.done("hide_details", index="usr-1")
+    for operation in ("undo", "redo"):
+        refused = alice.post(operation)
+        assert refused.status_code == 403
+        assert "nothing" in refused.json()["detail"]
+
+
+@pytest.mark.parametrize(
+    ("operation", "fields", "status", "says"),
+    [
+        ("move_page", {"source": "usr-0", "target": "usr-0"}, 403, "root"),
+        ("move_page", {"source": "usr-9", "target": "usr-0"}, 404, "usr-9"),
+        ("move_page", {"source": "usr-1"}, 422, "target"),
+        ("move_page", {"source": "usr-1", "target": "sys-0"}, 403, "segment"),
+        ("expand_details", {"index": "../etc"}, 422, "index"),
+        ("expand_details", {"index": "usr-1", "depth": 2}, 422, "depth"),
+        ("create_detail_page", {"name": "", "detail": "x", "parent": "usr-0"}, 422, "name"),
+        ("create_detail_page", {"name": "a", "detail": "x", "parent": "usr-1"}, 403, "folder"),
+        ("create_segment", {"id": "Up", "name": "x"}, 422, "id"),
+        ("recall_page", {"index": "usr-1"}, 403, "archive"),
+        ("restore_page", {"index": "usr-1", "parent": "usr-0"}, 403, "not removed"),
+        ("update_page", {"index": "usr-1"}, 422, "name"),
+        ("auto_collapse", {"max_tokens": 0}, 422, "max_tokens"),
+        ("get_page", {"index": "usr-77"}, 404, "usr-77"),
+    ],
+)
+def test_what_cannot_be_done_says_why_and_changes_nothing(
+    alice: Pages, operation: str, fields: dict[str, Any], status: int, says: str
+):
+    before = alice.get("/window"), alice.get("/pages")
+    refused = alice.post(operation, **fields)
+    assert refused.status_code == status, refused.text
+    assert says in refused.text
+    assert (alice.get("/window"), alice.get("/pages")) == before
+
+
+def test_pages_of_nobody_are_not_found(pages: Callable[[str], Pages]):
+    nobody = pages("nobody")
+    for path in ("/window", "/pages", "/pages/usr-1"):
+        assert nobody.status(path) == 404
+    assert nobody.post("undo").status_code in {403, 404}
+    assert nobody.post("find_pages", query="x").status_code == 404
