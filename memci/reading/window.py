@@ -20,6 +20,7 @@ from memci.smallmodel.ports import TokenCounter
 from memci.storage.desks import View, open_desk
 from memci.storage.erasure.gone import snapshot_of
 from memci.storage.page_store.port import PageStore
+from memci.storage.page_texts import warm
 from memci.storage.pages import latest_session, removed_pages
 from memci.storage.parameters import page_rules_of
 from memci.storage.session import Connection, Database
@@ -110,6 +111,7 @@ class Windows:
         self, agent_id: str, session_id: str | None, form: Format = Format.MARKDOWN
     ) -> Iterator[tuple[Desk, Connection]]:
         """Lend a session's window, as it is at one moment, and what it is read through."""
+        warm(self.database, self.store, agent_id)
         with snapshot_of(self.database, agent_id) as connection:
             session = session_id or latest_session(connection, agent_id)
             rules = page_rules_of(connection, agent_id, self.rules)

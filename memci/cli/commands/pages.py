@@ -8,6 +8,7 @@ import typer
 
 from memci.cli.options import AgentOption, CursorOption, JsonOption, LimitOption
 from memci.cli.pages.group import ToolGroup
+from memci.cli.pages.migrate import migrate
 from memci.cli.pages.options import SessionOption
 from memci.domain.pages.block import Format
 from memci.errors import InvalidInputError
@@ -107,3 +108,4 @@ def _show(agent: str, session: str | None, *, removed: bool, as_json: bool, **pa
 
 app.command("window")(window)
 app.command("show")(show)
+app.command("migrate")(migrate)

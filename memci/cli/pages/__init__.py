@@ -1,1 +1,1 @@
-"""What ``memci pages`` does: operations on pages, and how they are shown."""
+"""What ``memci pages`` does, and how it is shown."""
