@@ -311,7 +311,7 @@ def removed_pages(
 ) -> list[tuple[Page, int]]:
     """Return what was removed before a place, the latest first, each with how much lies in it."""
     values = {"agent": agent_id, "before": before, "limit": limit}
-    return [(_page(row), row.inside) for row in connection.exec_driver_sql(_REMOVED, values)]
+    return [(page_of(row), row.inside) for row in connection.exec_driver_sql(_REMOVED, values)]
 
 
 def _segment(stored: Mapping[str, Any]) -> Segment:
