@@ -26,6 +26,7 @@ from memci.broker.outbox import TokenOutbox
 from memci.broker.redis_queues import RedisAgentQueues
 from memci.broker.rpc import RpcReads
 from memci.broker.token import RedisTokens, Tokens
+from memci.commands.configure import Defaults
 from memci.commands.pages.perform import PageCommands
 from memci.config import Settings
 from memci.errors import ConfigurationError
@@ -198,6 +199,11 @@ class Runtime:
     def listings(self) -> Listings:
         """What the API lists by itself."""
         return Listings(self.database)
+
+    @_Part
+    def defaults(self) -> Defaults:
+        """What holds for agents that have nothing of their own."""
+        return Defaults(self.settings.memory, self.settings.pages)
 
     @_Part
     def page_store(self) -> PageStore:

@@ -16,6 +16,7 @@ from memci.storage.desks import View, open_desk
 from memci.storage.erasure.gone import snapshot_of
 from memci.storage.page_store.port import PageStore
 from memci.storage.pages import latest_session
+from memci.storage.parameters import page_rules_of
 from memci.storage.session import Database
 
 
@@ -41,9 +42,9 @@ class Windows:
         ``budget_tokens`` holds it to so many, where what must stay allows that (P13); None: to the
         agent's own limit. Raises ``NotFoundError`` for no agent.
         """
-        rules = self.rules
         with snapshot_of(self.database, agent_id) as connection:
             session = session_id or latest_session(connection, agent_id)
+            rules = page_rules_of(connection, agent_id, self.rules)
             view = View(session, self.counter.count, rules, form)
             desk = open_desk(connection, agent_id, self.store, view).desk
             done = _held_to(desk, budget_tokens)
@@ -65,7 +66,8 @@ class Windows:
         """
         with snapshot_of(self.database, agent_id) as connection:
             session = session_id or latest_session(connection, agent_id)
-            view = View(session, self.counter.count, self.rules)
+            rules = page_rules_of(connection, agent_id, self.rules)
+            view = View(session, self.counter.count, rules)
             rendering = open_desk(connection, agent_id, self.store, view).desk.rendering
         tree = rendering.tree
         return PageTree(
@@ -81,6 +83,7 @@ class Windows:
 
 def _held_to(desk: Desk, budget_tokens: int | None) -> Collapse | None:
     if budget_tokens is None:
-        desk.look_after()
+        if desk.rendering.tokens() > desk.rules.window_max_tokens:
+            desk.look_after()
         return desk.collapsed
     return collapse_to(desk.rendering, budget_tokens, desk.kept)

@@ -26,21 +26,27 @@ class Collapse:
 
 
 def auto_collapse(
-    rendering: Rendering, rules: PageRules, kept: Collection[str] = ()
+    rendering: Rendering,
+    rules: PageRules,
+    kept: Collection[str] = (),
+    opened: Collection[str] = (),
 ) -> Collapse | None:
-    """Hold segments to their own limits, and the window, when above ``high``, to ``low`` of its.
+    """Hold segments to their own limits, and the window to the agent's (P13).
 
-    None when nothing was above its limit.
+    Above ``collapse_above`` of it pages are hidden down to ``collapse_to`` of it. What was just
+    ``opened`` is hidden only where the limit itself would be exceeded. None when nothing was above.
     """
     done = [
-        _collapse(rendering, Limit(segment.max_tokens, segment), kept)
+        _collapse(rendering, Limit(segment.max_tokens, segment.max_tokens, segment), kept, opened)
         for segment in rendering.tree.segments.values()
         if segment.max_tokens and rendering.tokens_of(segment) > segment.max_tokens
     ]
     told = tuple(index for each in done for index in each.hidden)
-    if rendering.tokens() > rules.high * rules.window_max_tokens:
-        limit = Limit(int(rules.low * rules.window_max_tokens))
-        done.append(_collapse(rendering, limit, kept, told))
+    most = rules.window_max_tokens
+    if rendering.tokens() > rules.collapse_above * most:
+        done.append(
+            _collapse(rendering, Limit(int(rules.collapse_to * most), most), kept, opened, told)
+        )
     return _joined(done) if done else None
 
 
@@ -50,38 +56,42 @@ def collapse_to(rendering: Rendering, max_tokens: int, kept: Collection[str] = (
     Never hidden are ``sys``, the session's current interaction, what is pinned or ``kept`` (the
     current step of a plan), and the folders above these. Old, long, never recalled ones go first.
     """
-    return _collapse(rendering, Limit(max_tokens), kept)
+    return _collapse(rendering, Limit(max_tokens, max_tokens), kept)
 
 
 class Limit(NamedTuple):
-    """Tokens that the window, or one segment of it, may take."""
+    """Tokens that the window, or one segment of it, is to take, and may take at most."""
 
-    tokens: int
+    aim: int
+    most: int
     segment: Segment | None = None
 
 
 def _collapse(
-    rendering: Rendering, limit: Limit, kept: Collection[str], told: tuple[str, ...] = ()
+    rendering: Rendering,
+    limit: Limit,
+    kept: Collection[str],
+    opened: Collection[str] = (),
+    told: tuple[str, ...] = (),
 ) -> Collapse:
     """Hide pages until the limit holds; ``told`` was hidden just before, and is told as well."""
     tree, stay = rendering.tree, _staying(rendering, kept)
-    notice = tree.clock.notice
-    before = rendering.tokens()
+    notice, before = tree.clock.notice, rendering.tokens()
     hidden: list[str] = []
 
-    def over() -> int:
+    def taken() -> int:
         _tell(tree, [*told, *hidden] or notice)
-        taken = rendering.tokens_of(limit.segment) if limit.segment else rendering.tokens()
-        return taken - limit.tokens
+        return rendering.tokens_of(limit.segment) if limit.segment else rendering.tokens()
 
     segments = [limit.segment] if limit.segment else list(tree.segments.values())
-    pages = _open_pages(rendering, segments, stay)
-    for page in sorted(pages, key=lambda each: _loss(rendering, each)):
-        if over() <= 0:
+    pages = list(_open_pages(rendering, segments, stay))
+    for page in sorted(pages, key=lambda each: (each.index in opened, _loss(rendering, each))):
+        if taken() <= (limit.most if page.index in opened else limit.aim):
             break
         if _hide(rendering, page):
             hidden.append(page.index)
-    return Collapse(tuple(hidden), before, over=max(0, over()), after=rendering.tokens())
+    over = max(0, taken() - limit.most)
+    return Collapse(tuple(hidden), before, rendering.tokens(), over)
 
 
 def _joined(done: Sequence[Collapse]) -> Collapse:

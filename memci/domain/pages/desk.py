@@ -27,7 +27,7 @@ T = TypeVar("T")
 class Desk:
     """A tree that is worked on, and the window of one session over it.
 
-    ``kept`` is what must stay open beside what is pinned and what was just opened. ``steps`` are
+    ``kept`` is what must stay open beside what is pinned. ``steps`` are
     what was asked for, change by change; what the system does itself is in ``tree.changed`` alone.
     """
 
@@ -71,7 +71,7 @@ class Desk:
         """Collapse what the window has no room for."""
         opened = {each.index for each in self.steps if self.tree[each.index].expanded}
         with _watching(self.tree):
-            done = auto_collapse(self.rendering, self.rules, {*self.kept, *opened})
+            done = auto_collapse(self.rendering, self.rules, self.kept, opened)
         self.collapsed = done or self.collapsed
 
 

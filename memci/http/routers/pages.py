@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query
+from starlette.convertors import Convertor, register_url_convertor
 
 from memci.commands.pages.perform import Asked
 from memci.domain.pages.block import Format
@@ -14,10 +15,24 @@ from memci.http.call import Call
 from memci.http.documentation import problems
 from memci.http.parameters import AgentId, SessionId
 from memci.http.route import ReadRoute, WriteRoute
-from memci.shapes.base import BudgetTokens, Request
+from memci.shapes.base import Request
 from memci.shapes.pages import GetPage, PageText, PageTree, WindowAnswer
 from memci.shapes.tools import BY_NAME, TOOLS, About, Tool
 
+
+class _PageIndex(Convertor[str]):
+    """What is an index: names of operations stand in the same place of other paths."""
+
+    regex = r"[a-z][a-z0-9_]{0,31}-[0-9]{1,15}"
+
+    def convert(self, value: str) -> str:
+        return value
+
+    def to_string(self, value: str) -> str:
+        return value
+
+
+register_url_convertor("page_index", _PageIndex())
 reading = APIRouter(prefix="/v1", tags=["pages"], route_class=ReadRoute, responses=problems(404))
 writing = APIRouter(
     prefix="/v1", tags=["pages"], route_class=WriteRoute, responses=problems(404, 403)
@@ -29,7 +44,8 @@ def get_window(
     agent: AgentId,
     call: Call,
     budget_tokens: Annotated[
-        BudgetTokens | None, Query(description="Tokens at most; none: the agent's own limit")
+        int | None,
+        Query(ge=1, le=2_000_000, description="Tokens at most; none: the agent's own limit"),
     ] = None,
     form: Annotated[Format, Query(alias="format")] = Format.MARKDOWN,
     session_id: SessionId = None,
@@ -46,7 +62,7 @@ def list_pages(agent: AgentId, call: Call, session_id: SessionId = None) -> Page
     return call.runtime.windows.tree(agent, session_id=session_id)
 
 
-@reading.get("/agents/{agent}/pages/{index}")
+@reading.get("/agents/{agent}/pages/{index:page_index}")
 def read_page(agent: AgentId, index: Annotated[str, Path(max_length=64)], call: Call) -> PageText:
     """Return a page and what it holds, whether it is expanded, archived or removed."""
     request = GetPage.model_construct(index=index)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import httpx
@@ -12,10 +13,11 @@ from tests.integration.http.serving import Served
 
 
 class Pages:
-    """Pages of alice, who has said something."""
+    """Pages of one agent."""
 
-    def __init__(self, url: str, agent: str = "alice") -> None:
-        self._client = httpx.Client(base_url=f"{url}/v1/agents/{agent}")
+    def __init__(self, client: httpx.Client, agent: str) -> None:
+        self._client = client
+        self._agent = agent
 
     def say(self, *texts: str, session: str = "s1") -> None:
         roles = ["user", "assistant"]
@@ -23,10 +25,10 @@ class Pages:
             {"role": roles[number % 2], "content": text} for number, text in enumerate(texts)
         ]
         body = {"messages": messages, "session_id": session, "remember": "never"}
-        assert self._client.post("/messages", json=body).status_code == 202
+        assert self._client.post(f"/{self._agent}/messages", json=body).status_code == 202
 
     def post(self, operation: str, **fields: Any) -> httpx.Response:
-        return self._client.post(f"/pages/{operation}", json=fields)
+        return self._client.post(f"/{self._agent}/pages/{operation}", json=fields)
 
     def done(self, operation: str, **fields: Any) -> Any:
         answer = self.post(operation, **fields)
@@ -34,12 +36,16 @@ class Pages:
         return answer.json()
 
     def get(self, path: str, **query: Any) -> Any:
-        answer = self._client.get(path, params=query)
+        answer = self._client.get(f"/{self._agent}{path}", params=query)
         assert answer.status_code == 200, answer.text
         return answer.json()
 
+    def put(self, path: str, **fields: Any) -> None:
+        answer = self._client.put(f"/{self._agent}{path}", json=fields)
+        assert answer.status_code == 200, answer.text
+
     def status(self, path: str) -> int:
-        return self._client.get(path).status_code
+        return self._client.get(f"/{self._agent}{path}").status_code
 
     @property
     def window(self) -> str:
@@ -47,8 +53,15 @@ class Pages:
 
 
 @pytest.fixture
-def alice(server: Served) -> Pages:
-    made = Pages(server.url)
+def pages(server: Served) -> Iterator[Callable[[str], Pages]]:
+    """Give the pages of any agent."""
+    with httpx.Client(base_url=f"{server.url}/v1/agents") as client:
+        yield lambda agent: Pages(client, agent)
+
+
+@pytest.fixture
+def alice(pages: Callable[[str], Pages]) -> Pages:
+    made = pages("alice")
     made.say("How do I sort a list in Go?", "Use the slices package.")
     return made
 
@@ -107,8 +120,10 @@ def test_the_tree_is_listed_in_order(alice: Pages):
     ]
 
 
-def test_a_developer_writes_the_system_prompt_before_the_first_message(server: Served):
-    bob = Pages(server.url, "bob")
+def test_a_developer_writes_the_system_prompt_before_the_first_message(
+    pages: Callable[[str], Pages],
+):
+    bob = pages("bob")
     assert bob.status("/window") == 404
     made = bob.done("create_detail_page", name="Prompt", detail="You are kind.", parent="sys-0")
     assert made["page"]["expanded"], "of sys all is seen"
@@ -122,19 +137,20 @@ def test_a_developer_writes_the_system_prompt_before_the_first_message(server: S
 def test_segments_of_developers_have_their_own_limit(alice: Pages):
     root = alice.done(
         "create_segment", id="docs", name="Documents", kind="tool", permission="READ_ONLY",
-        max_tokens=120,
+        max_tokens=200,
     )["page"]  # fmt: skip
     assert root["index"] == "docs-0"
     again = alice.post("create_segment", id="docs", name="Documents")
     assert (again.status_code, "already" in again.json()["detail"]) == (409, True)
-    made = alice.done("create_detail_page", name="A", detail="word " * 200, parent="docs-0")
+    made = alice.done("create_detail_page", name="A", detail="word " * 400, parent="docs-0")
+    small = alice.done("create_detail_page", name="B", detail="word " * 60, parent="docs-0")
+    other = alice.done("create_detail_page", name="C", detail="word " * 90, parent="docs-0")
+    assert alice.done("expand_details", index=small["page"]["index"])["collapsed"] == []
+    assert alice.done("expand_details", index=other["page"]["index"])["collapsed"] == ["docs-2"]
+    assert "word" in alice.get("/window")["messages"][1]["content"], "what was just opened stays"
     opened = alice.done("expand_details", index=made["page"]["index"])
-    assert opened["collapsed"] == [], "what was just asked for stays"
-    window = alice.get("/window")
-    assert window["by_segment"]["docs"] > 120
-    other = alice.done("create_detail_page", name="B", detail="b", parent="docs-0")
-    assert other["collapsed"] == [made["page"]["index"]]
-    assert alice.get("/window")["by_segment"]["docs"] <= 120
+    assert opened["collapsed"] == ["docs-3", "docs-1"], "where it can"
+    assert alice.get("/window")["by_segment"]["docs"] <= 200
 
 
 def test_collapsing_on_demand_says_what_it_hid(alice: Pages):
@@ -150,12 +166,24 @@ def test_collapsing_on_demand_says_what_it_hid(alice: Pages):
 
 
 def test_a_window_for_a_smaller_budget_changes_nothing(alice: Pages):
-    alice.say("Another?", "word " * 100)
+    alice.say("word " * 100, "Fine.")
+    alice.say("Another?", "Fine.")
     whole = alice.get("/window")
     small = alice.get("/window", budget_tokens=whole["tokens"] - 20)
-    assert small["collapsed"] == ["usr-1"]
+    assert small["collapsed"] == ["usr-1", "usr-2"]
     assert small["tokens"] <= whole["tokens"] - 20
     assert alice.get("/window") == whole
+
+
+def test_an_agent_may_have_rules_of_its_own(alice: Pages):
+    for number in range(3):
+        alice.say(f"Question {number}?", "word " * 30)
+    assert alice.get("/settings")["parameters"]["active_pages"] == 8
+    alice.put("/settings", active_pages=2, window_max_tokens=300)
+    pages = alice.get("/pages")["pages"]
+    chapter = [each["name"] for each in pages if each["parent"] == "usr-0"]
+    assert chapter == ["", "Question 1?", "Question 2?"], "before them the Contents Page"
+    assert alice.get("/window")["tokens"] <= 300
 
 
 def test_sessions_have_windows_of_their_own(alice: Pages):
@@ -203,8 +231,8 @@ def test_what_cannot_be_done_says_why_and_changes_nothing(
     assert (alice.get("/window"), alice.get("/pages")) == before
 
 
-def test_pages_of_nobody_are_not_found(server: Served):
-    nobody = Pages(server.url, "nobody")
+def test_pages_of_nobody_are_not_found(pages: Callable[[str], Pages]):
+    nobody = pages("nobody")
     for path in ("/window", "/pages", "/pages/usr-1"):
         assert nobody.status(path) == 404
     assert nobody.post("undo").status_code in {403, 404}
