@@ -143,7 +143,7 @@ class Sandbox:
                 request_timeout=self.limits.seconds + 1,
                 max_checkouts_per_worker=1,
             ).__enter__()
-        except (ImportError, OSError) as error:
+        except (ImportError, OSError, RuntimeError) as error:
             raise ConfigurationError(
                 f"the sandbox does not start ({error}): install pydantic-monty, whose program "
                 "`monty` must be beside python, on the PATH, or named by MONTY_BIN"

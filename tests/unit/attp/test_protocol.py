@@ -118,7 +118,7 @@ def test_lines_are_counted_in_the_whole_answer():
     ],
 )
 def test_what_is_too_long_is_refused(text: str):
-    with pytest.raises(TooLargeError, match="expected .*at most"):
+    with pytest.raises(TooLargeError, match=r"expected .*at most"):
         read_answer(text)
 
 
