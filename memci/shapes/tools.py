@@ -97,6 +97,13 @@ def tools_of_agents() -> tuple[Tool, ...]:
     return tuple(tool for tool in TOOLS if tool.for_agents)
 
 
+def tools_in_code() -> tuple[Tool, ...]:
+    """Return the tools that a model's code may call: what they do can be taken back as a whole."""
+    return tuple(
+        tool for tool in tools_of_agents() if tool.in_code and tool.about is About.PAGES
+    )
+
+
 def _untitled(schema: Any) -> Any:
     """Return a schema without the titles that pydantic gives: the names say the same."""
     if isinstance(schema, list):

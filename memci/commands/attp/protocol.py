@@ -16,8 +16,8 @@ from typing import Any
 
 from memci.commands.attp.finding import Excerpt, excerpts
 from memci.errors import InvalidInputError, TooLargeError
+from memci.shapes.attp import LONGEST_ANSWER
 
-LONGEST_ANSWER = 100_000
 LONGEST_CODE = 32_000
 LONGEST_MESSAGE = 8_000
 LONGEST_TARGET = 500
