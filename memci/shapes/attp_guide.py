@@ -18,6 +18,7 @@ class Guide(NamedTuple):
     text: str
 
 
+_TOOLS = tools_in_code()
 _ENGLISH = """\
 You can act on this context. Pages have an index in brackets, such as [usr-12]. To act, answer with
 TOML and nothing else:
@@ -47,7 +48,8 @@ __result__ = page["text"]
 Functions:
 """
 _CHINESE = """\
-你可以操作这个上下文。每个页面都有方括号里的索引，例如 [usr-12]。要操作时，只用 TOML 回答，不要写别的：
+你可以操作这个上下文。每个页面都有方括号里的索引，例如 [usr-12]。
+要操作时，只用 TOML 回答，不要写别的：
 
 thought = "为什么这样做"
 
@@ -60,18 +62,21 @@ hide_details(index="usr-12")
 __result__ = page["text"]
 '''
 
-- code 是调用下列函数的 Python 代码。参数要写名字。想知道的结果放进 __result__（文本、数字、真假、列表、字典）。
+- code 是调用下列函数的 Python 代码。参数要写名字。
+  想知道的结果放进 __result__（文本、数字、真假、列表、字典）。
 - 代码放在三个单引号（'''）之间。
 - 如果做不到：写 status = "fail" 和 message = "原因"，不写 code。
 - target 是相关页面的索引，或者几个字的说明。
-- 可以直接用 math、json、datetime、re、random，以及 mean、median、stdev。不能导入别的模块，没有文件和网络。最多 5 秒、100 次调用。
+- 可以直接用 math、json、datetime、re、random，以及 mean、median、stdev。
+  不能导入别的模块，没有文件和网络。最多 5 秒、100 次调用。
 - 一次回答里的所有改动一起生效；有一个失败，就全部不生效。
-- 你会收到 TOML：status、result、changes（页面、前后的 token 数），或者 error。有 error 时，按它说的改好再试。
+- 你会收到 TOML：status、result、changes（页面、前后的 token 数），或者 error。
+  有 error 时，按它说的改好再试。
 
 函数：
 """
 _IN_CHINESE: Mapping[str, str] = {
-    "create_detail_page": "在上下文里写一条笔记（detail 是正文）。新笔记是隐藏的，用 expand_details 显示正文。",
+    "create_detail_page": "写一条笔记，正文是 detail。它是隐藏的，用 expand_details 显示正文。",
     "create_contents_page": "新建文件夹，并按顺序把 children 里的页面移进去。新文件夹是隐藏的。",
     "move_page": "把页面 source 连同下面的一切移到文件夹 target 的最后（同一段之内）。",
     "update_page": "修改页面的名称或描述。",
@@ -95,18 +100,15 @@ _IN_CHINESE: Mapping[str, str] = {
 def guide_in(language: Language) -> Guide:
     """Return the guide in a language. A tool without a Chinese line is described in English."""
     if language is Language.CHINESE:
-        lines = (_line(tool, _IN_CHINESE.get(tool.name, tool.description), "：") for tool in _tools())
+        known = _IN_CHINESE
+        lines = (f"{_call(tool)}：{known.get(tool.name, tool.description)}" for tool in _TOOLS)
         return Guide("工具协议（ATTP）", "怎样用 TOML 调用工具", _CHINESE + "\n".join(lines))
-    lines = (_line(tool, tool.description, ": ") for tool in _tools())
+    lines = (f"{_call(tool)}: {tool.description}" for tool in _TOOLS)
     return Guide("Tools (ATTP)", "How to call tools by TOML", _ENGLISH + "\n".join(lines))
 
 
-def _tools() -> tuple[Tool, ...]:
-    return tools_in_code()
-
-
-def _line(tool: Tool, description: str, seam: str) -> str:
-    return f"- {tool.name}({', '.join(_parameters(tool))}){seam}{description}"
+def _call(tool: Tool) -> str:
+    return f"- {tool.name}({', '.join(_parameters(tool))})"
 
 
 def _parameters(tool: Tool) -> list[str]:

@@ -99,9 +99,7 @@ def tools_of_agents() -> tuple[Tool, ...]:
 
 def tools_in_code() -> tuple[Tool, ...]:
     """Return the tools that a model's code may call: what they do can be taken back as a whole."""
-    return tuple(
-        tool for tool in tools_of_agents() if tool.in_code and tool.about is About.PAGES
-    )
+    return tuple(tool for tool in tools_of_agents() if tool.in_code and tool.about is About.PAGES)
 
 
 def _untitled(schema: Any) -> Any:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from memci.domain.context.budget import Count
 from memci.domain.language import Language, language_of
+from memci.domain.message import Message, Role
 from memci.domain.pages.block import Format, Writer
 from memci.domain.pages.desk import Desk
+from memci.domain.pages.guide import is_guide, keep_guide
 from memci.domain.pages.labels import labels_of
+from memci.domain.pages.page import LONGEST_NAME, one_line
 from memci.domain.pages.render import Rendering
 from memci.domain.pages.rules import PageRules
 from memci.domain.pages.tree import Tree
+from memci.shapes.attp_guide import guide_in
 from memci.storage.page_store.port import PageStore
 from memci.storage.page_texts import PageTexts
 from memci.storage.pages import know_sessions, read_tree, settled_seq, unsettled
@@ -50,9 +55,12 @@ def open_desk(connection: Connection, agent_id: str, store: PageStore, view: Vie
     said = unsettled(connection, agent_id, seq, _BATCH)
     sessions = frozenset({view.session_id, *(each.session_id for each in said)})
     stored = read_tree(connection, agent_id, sessions)
-    texts = PageTexts(connection, agent_id, store)
+    language = _language(stored.tree, said)
+    guide = guide_in(language)
+    keep_guide(stored.tree, on=view.rules.attp, name=guide.name, description=guide.description)
+    texts = PageTexts(connection, agent_id, store, guide.text)
     texts.fetch(page for page in stored.tree.pages.values() if page.expanded and not page.cold)
-    writer = Writer(view.format, labels_of(_language(stored.tree)))
+    writer = Writer(view.format, labels_of(language))
     rendering = Rendering(stored.tree, writer, view.count, texts, view.session_id)
     desk = Desk(rendering, view.rules)
     while said:
@@ -62,5 +70,8 @@ def open_desk(connection: Connection, agent_id: str, store: PageStore, view: Vie
     return OpenDesk(desk, texts, stored.version)
 
 
-def _language(tree: Tree) -> Language:
-    return language_of(" ".join(page.name for page in tree.pages.values()))
+def _language(tree: Tree, said: Iterable[Message]) -> Language:
+    """Return the language of an agent's pages, and of what users said that is on none yet."""
+    names = (page.name for page in tree.pages.values() if not is_guide(page))
+    lines = (one_line(each.text, LONGEST_NAME) for each in said if each.role is Role.USER)
+    return language_of(" ".join((*names, *lines)))
