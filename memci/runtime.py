@@ -195,7 +195,7 @@ class Runtime:
         """What context workers answer with."""
         tokenizers = Tokenizers(OfflineTokenCounter)
         models = ReadingModels(self.models.embedder, self.models.lexicon, tokenizers)
-        return Readings(self.database, models, self.settings)
+        return Readings(self.database, models, self.settings, self.windows)
 
     @_Part
     def listings(self) -> Listings:
