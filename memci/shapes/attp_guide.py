@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import NamedTuple
 
 from memci.domain.language import Language
+from memci.shapes.pages import PageOut
 from memci.shapes.tools import Tool, tools_in_code
 
 
@@ -45,8 +46,7 @@ __result__ = page["text"]
 - You get TOML back: status, result, changes (pages, tokens before and after), or error. When there
   is an error, do what it says and try again.
 
-Functions:
-"""
+Functions:"""
 _CHINESE = """\
 你可以操作这个上下文。每个页面都有方括号里的索引，例如 [usr-12]。
 要操作时，只用 TOML 回答，不要写别的：
@@ -73,8 +73,15 @@ __result__ = page["text"]
 - 你会收到 TOML：status、result、changes（页面、前后的 token 数），或者 error。
   有 error 时，按它说的改好再试。
 
-函数：
-"""
+函数："""
+_TITLES = {
+    Language.ENGLISH: ("Tools (ATTP)", "How to call tools by TOML"),
+    Language.CHINESE: ("工具协议（ATTP）", "怎样用 TOML 调用工具"),
+}
+_RETURNS = {
+    Language.ENGLISH: "They return dicts with these keys:",
+    Language.CHINESE: "它们返回字典，键是：",
+}
 _IN_CHINESE: Mapping[str, str] = {
     "create_detail_page": "写一条笔记，正文是 detail。它是隐藏的，用 expand_details 显示正文。",
     "create_contents_page": "新建文件夹，并按顺序把 children 里的页面移进去。新文件夹是隐藏的。",
@@ -99,21 +106,29 @@ _IN_CHINESE: Mapping[str, str] = {
 @cache
 def guide_in(language: Language) -> Guide:
     """Return the guide in a language. A tool without a Chinese line is described in English."""
-    if language is Language.CHINESE:
-        known = _IN_CHINESE
-        lines = (f"{_call(tool)}：{known.get(tool.name, tool.description)}" for tool in _TOOLS)
-        return Guide("工具协议（ATTP）", "怎样用 TOML 调用工具", _CHINESE + "\n".join(lines))
-    lines = (f"{_call(tool)}: {tool.description}" for tool in _TOOLS)
-    return Guide("Tools (ATTP)", "How to call tools by TOML", _ENGLISH + "\n".join(lines))
+    chinese = language is Language.CHINESE
+    told = _IN_CHINESE if chinese else {}
+    calls = (f"- {_call(tool)}: {told.get(tool.name, tool.description)}" for tool in _TOOLS)
+    head = _CHINESE if chinese else _ENGLISH
+    text = "\n".join([head, *calls, "", _RETURNS[language], *_returns()])
+    return Guide(*_TITLES[language], text)
 
 
 def _call(tool: Tool) -> str:
-    return f"- {tool.name}({', '.join(_parameters(tool))})"
+    """Return how a tool is called; what may be left out stands with its default."""
+    fields = tool.request.model_fields
+    taken = (
+        name
+        if fields[name].is_required()
+        else f"{name}={fields[name].get_default(call_default_factory=True)!r}"
+        for name in tool.arguments
+    )
+    return f"{tool.name}({', '.join(taken)})"
 
 
-def _parameters(tool: Tool) -> list[str]:
-    """Return the names of what a tool takes; what may be left out with its default."""
-    return [
-        name if field.is_required() else f"{name}={field.get_default(call_default_factory=True)!r}"
-        for name, field in tool.request.model_fields.items()
-    ]
+def _returns() -> Iterator[str]:
+    """Return the keys of what functions return: one line for all that return the same."""
+    for answer in dict.fromkeys(tool.answer for tool in _TOOLS):
+        names = ", ".join(tool.name for tool in _TOOLS if tool.answer is answer)
+        yield f"- {names}: {', '.join(answer.model_fields)}"
+    yield f"- page, pages[0]: {', '.join(PageOut.model_fields)}"

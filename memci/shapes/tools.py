@@ -49,6 +49,12 @@ class Tool:
         return " ".join((self.request.__doc__ or "").split())
 
     @property
+    def arguments(self) -> tuple[str, ...]:
+        """What it takes, by name, in the order in which code may give it: what must be, first."""
+        fields = self.request.model_fields
+        return tuple(sorted(fields, key=lambda name: not fields[name].is_required()))
+
+    @property
     def parameters(self) -> dict[str, Any]:
         """JSON schema of what is asked, without titles: every word of it costs a model tokens."""
         schema = _untitled(self.request.model_json_schema())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -64,7 +64,7 @@ class Functions:
 
 
 def _request(tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Request:
-    names = list(tool.request.model_fields)
+    names = tool.arguments
     if len(args) > len(names):
         raise CallError("TypeError", f"{tool.name} takes {_listed(names)}, not {len(args)} values")
     given = dict(zip(names, args, strict=False))
@@ -109,5 +109,5 @@ def _place(loc: tuple[int | str, ...]) -> str:
     return ".".join(map(str, loc))
 
 
-def _listed(names: list[str]) -> str:
+def _listed(names: Sequence[str]) -> str:
     return ", ".join(names) or "nothing"

@@ -108,6 +108,8 @@ class Sandbox:
 
     @contextmanager
     def _session(self, seconds: float) -> Iterator[MontySession]:
+        from pydantic_monty import MontyError  # noqa: PLC0415 - only where code is run
+
         session = self._processes().checkout(
             limits={
                 "max_feed_duration_secs": seconds,
@@ -125,6 +127,10 @@ class Sandbox:
                     "all sandboxes are at work; try again in a moment, or set "
                     "MEMCI_SANDBOX_PROCESSES higher"
                 ) from None
+            except (MontyError, OSError, RuntimeError) as error:
+                raise UnavailableError(
+                    f"the sandbox does not start ({error}); try again in a moment"
+                ) from error
             yield session
 
     def _processes(self) -> Monty:

@@ -11,7 +11,7 @@ from memci.http.route import WriteRoute
 from memci.shapes.attp import AttpAnswer, AttpRequest
 
 writing = APIRouter(
-    prefix="/v1", tags=["pages"], route_class=WriteRoute, responses=problems(404, 403)
+    prefix="/v1", tags=["pages"], route_class=WriteRoute, responses=problems(400, 404, 413, 415)
 )
 
 

@@ -124,4 +124,4 @@ def test_it_speaks_the_agent_s_language(models: Callable[[str], Model]):
     bo.switch(on=True)
     bo.say("怎样给列表排序？", "用 sort 函数。")
     assert "[sys-1] 工具协议（ATTP）" in bo.system
-    assert "- hide_details(index)：收起页面" in bo.system
+    assert "- hide_details(index): 收起页面" in bo.system
