@@ -235,7 +235,9 @@ def test_it_ends_in_time_and_in_words(sandbox: Sandbox, name: str):
     if case.said is None:
         assert (said, outcome.result) == ("None", case.result)
     else:
-        assert case.said in said
+        # Where memory fills slowly, the time may be up before.
+        wanted = (MEMORY, TIME) if case.said == MEMORY else (case.said,)
+        assert any(each in said for each in wanted), said
         assert "secret" not in said
         assert len(said) < 1_500
     assert len(outcome.printed) <= 4_001
