@@ -87,7 +87,7 @@ class AttpCommands:
             return None
         except MemciError as error:
             return _failed(call.target, f"{error}. {NOTHING_DONE}", rehearsed.outcome.printed)
-        return _succeeded(call.target, rehearsed.outcome, _changes(done, rehearsed.tokens))
+        return succeeded(call.target, rehearsed.outcome, _changes(done, rehearsed.tokens))
 
     def _rehearsed(
         self, agent_id: str, code: str, session_id: str | None, seconds: float
@@ -122,7 +122,8 @@ def _changes(done: Sequence[Answer], tokens: int) -> AttpChanges:
     )
 
 
-def _succeeded(target: str, outcome: Outcome, changes: AttpChanges) -> AttpAnswer:
+def succeeded(target: str, outcome: Outcome, changes: AttpChanges) -> AttpAnswer:
+    """Return what a model is told of code that came to its end."""
     shown: dict[str, Plain] = {
         "status": AttpStatus.SUCCESS.value,
         "target": target or None,
