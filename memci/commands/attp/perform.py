@@ -14,7 +14,7 @@ from time import monotonic
 from memci.commands.attp.functions import NOTHING_DONE, Functions
 from memci.commands.attp.outcome import Outcome
 from memci.commands.attp.plain import Plain
-from memci.commands.attp.protocol import Status, ToolCall, read_answer
+from memci.commands.attp.protocol import ToolCall, read_answer
 from memci.commands.attp.sandbox import Sandbox
 from memci.commands.attp.toml import to_toml
 from memci.commands.pages.bench import Mark
@@ -57,8 +57,13 @@ class AttpCommands:
             call = read_answer(text)
         except InvalidInputError as error:
             return _failed("", str(error))
-        if call.status is Status.FAIL:
+        if call.status is AttpStatus.FAIL:
             return _failed(call.target, call.message)
+        # First, so that whoever waits holds no connection to the database.
+        with self.sandbox.place():
+            return self._call(agent_id, call, session_id)
+
+    def _call(self, agent_id: str, call: ToolCall, session_id: str | None) -> AttpAnswer:
         end = monotonic() + self.sandbox.limits.seconds
         for _ in range(_MOST_RUNS):
             answer = self._tried(agent_id, call, session_id, max(end - monotonic(), 0.1))

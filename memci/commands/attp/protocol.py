@@ -11,12 +11,11 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any
 
 from memci.commands.attp.finding import Excerpt, excerpts
 from memci.errors import InvalidInputError, TooLargeError
-from memci.shapes.attp import LONGEST_ANSWER
+from memci.shapes.attp import LONGEST_ANSWER, AttpStatus
 
 LONGEST_CODE = 32_000
 LONGEST_MESSAGE = 8_000
@@ -45,13 +44,6 @@ _HINTS = {
 }
 
 
-class Status(StrEnum):
-    """How a call of a tool went, or is meant to go."""
-
-    SUCCESS = "success"
-    FAIL = "fail"
-
-
 @dataclass(frozen=True, slots=True)
 class ToolCall:
     """What a model wants: ``code`` to be run, or, if that is empty, to give up with a message."""
@@ -62,9 +54,9 @@ class ToolCall:
     message: str
 
     @property
-    def status(self) -> Status:
+    def status(self) -> AttpStatus:
         """Whether there is something to run."""
-        return Status.SUCCESS if self.code else Status.FAIL
+        return AttpStatus.SUCCESS if self.code else AttpStatus.FAIL
 
 
 def read_answer(text: str) -> ToolCall:
@@ -117,7 +109,7 @@ def _call(document: Mapping[str, Any]) -> ToolCall:
         found = f", found {_names(document)}" if document else ""
         raise _wrong(f"expected a table [tool_call]{found}")
     status = _status(table)
-    wanted, other = ("code", "message") if status is Status.SUCCESS else ("message", "code")
+    wanted, other = ("code", "message") if status is AttpStatus.SUCCESS else ("message", "code")
     if not _text(table, wanted).strip():
         raise _wrong(
             f'with status = "{status}", tool_call.{wanted} is expected, found {_names(table)}',
@@ -133,10 +125,10 @@ def _call(document: Mapping[str, Any]) -> ToolCall:
     )
 
 
-def _status(table: Mapping[str, Any]) -> Status:
+def _status(table: Mapping[str, Any]) -> AttpStatus:
     given = table.get("status")
     try:
-        return Status(given.strip().lower() if isinstance(given, str) else "")
+        return AttpStatus(given.strip().lower() if isinstance(given, str) else "")
     except ValueError:
         found = "found none" if given is None else f"found {str(given)[:40]!r}"
         raise _wrong(

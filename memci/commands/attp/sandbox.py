@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
-from threading import Lock
+from threading import BoundedSemaphore, Lock
 from typing import TYPE_CHECKING
 
 from memci.commands.attp.deadline import Deadline
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 MIB = 2**20
 # Looking up names goes back and forth as well.
 _LOOKUPS = 1_000
+_ALL_AT_WORK = (
+    "all sandboxes are at work; try again in a moment, or set MEMCI_SANDBOX_PROCESSES higher"
+)
 _LESS = "Do less in one call."
 _BROKEN = Fault("SystemError", "the code broke the interpreter", advice="Write it more simply.")
 
@@ -51,12 +54,28 @@ class Limits:
 
 @dataclass
 class Sandbox:
-    """Runs code, in at most so many processes at once; the others wait."""
+    """Runs code, in at most so many processes at once; other runs wait."""
 
     limits: Limits = field(default_factory=Limits)
     processes: int = 4
     _pool: Monty | None = None
     _making: Lock = field(default_factory=Lock)
+
+    def __post_init__(self) -> None:
+        self._places = BoundedSemaphore(self.processes)
+
+    @contextmanager
+    def place(self) -> Iterator[None]:
+        """Wait until a process is free: a run in this block begins at once.
+
+        Raises ``UnavailableError`` when none gets free in the time that a run may take.
+        """
+        if not self._places.acquire(timeout=self.limits.seconds):
+            raise UnavailableError(_ALL_AT_WORK)
+        try:
+            yield
+        finally:
+            self._places.release()
 
     def run(
         self, code: str, functions: Mapping[str, Function], *, seconds: float | None = None
@@ -123,10 +142,7 @@ class Sandbox:
             try:
                 leaving.enter_context(session)
             except TimeoutError:
-                raise UnavailableError(
-                    "all sandboxes are at work; try again in a moment, or set "
-                    "MEMCI_SANDBOX_PROCESSES higher"
-                ) from None
+                raise UnavailableError(_ALL_AT_WORK) from None
             except (MontyError, OSError, RuntimeError) as error:
                 raise UnavailableError(
                     f"the sandbox does not start ({error}); try again in a moment"

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from memci.commands.attp.protocol import Status, read_answer
+from memci.commands.attp.protocol import read_answer
 from memci.domain.language import Language, language_of
 from memci.domain.pages.guide import is_guide, keep_guide
 from memci.domain.pages.operations import create_detail_page
 from memci.domain.pages.permission import Actor, permission_of
 from memci.domain.pages.tree import Permission, Tree
+from memci.shapes.attp import AttpStatus
 from memci.shapes.attp_guide import guide_in
 from memci.shapes.tools import TOOLS, tools_in_code
 
@@ -28,7 +29,7 @@ def test_every_function_is_told_of_in_the_agent_s_language(language: Language):
 @pytest.mark.parametrize("language", Language)
 def test_its_example_is_a_call(language: Language):
     call = read_answer(f"thought ={_rest(language)}")
-    assert call.status is Status.SUCCESS
+    assert call.status is AttpStatus.SUCCESS
     assert call.target == "usr-12"
 
 

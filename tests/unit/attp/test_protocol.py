@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memci.commands.attp.protocol import EXAMPLE, LONGEST_ANSWER, LONGEST_CODE, Status, read_answer
+from memci.commands.attp.protocol import EXAMPLE, LONGEST_CODE, read_answer
 from memci.errors import InvalidInputError, TooLargeError
+from memci.shapes.attp import LONGEST_ANSWER, AttpStatus
 
 CALL = """\
 thought = "look"
@@ -41,7 +42,7 @@ __result__ = get_page(index="usr-1")
 )
 def test_the_call_is_found(text: str):
     call = read_answer(text)
-    assert (call.thought, call.target, call.status) == ("look", "usr-1", Status.SUCCESS)
+    assert (call.thought, call.target, call.status) == ("look", "usr-1", AttpStatus.SUCCESS)
     assert call.code.strip() == '__result__ = get_page(index="usr-1")'
 
 
@@ -54,11 +55,11 @@ def test_fences_in_the_code_are_part_of_it(around: str):
 
 def test_a_model_can_give_up():
     call = read_answer('[tool_call]\nstatus = "fail"\nmessage = "没有这样的页面"')
-    assert (call.status, call.message, call.code) == (Status.FAIL, "没有这样的页面", "")
+    assert (call.status, call.message, call.code) == (AttpStatus.FAIL, "没有这样的页面", "")
 
 
 def test_the_example_is_a_call():
-    assert read_answer(EXAMPLE).status is Status.SUCCESS
+    assert read_answer(EXAMPLE).status is AttpStatus.SUCCESS
 
 
 @pytest.mark.parametrize(

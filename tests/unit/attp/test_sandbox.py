@@ -162,22 +162,26 @@ def test_runs_wait_for_one_another():
 
 def test_all_at_work_is_told():
     sandbox = Sandbox(Limits(seconds=0.2), processes=1)
+    told: list[str] = []
 
-    def nested() -> Any:
-        return sandbox.run("__result__ = 1", {})
-
-    seen: list[str] = []
-
-    def asks() -> None:
+    def ask() -> None:
         with pytest.raises(UnavailableError, match="MEMCI_SANDBOX_PROCESSES") as caught:
-            nested()
-        seen.append(str(caught.value))
+            sandbox.run("__result__ = 1", {})
+        told.append(str(caught.value))
 
     try:
-        sandbox.run("asks()", {"asks": asks})
+        sandbox.run("ask()", {"ask": ask})
+        assert len(told) == 1
+        with (
+            sandbox.place(),
+            pytest.raises(UnavailableError, match="MEMCI_SANDBOX_PROCESSES"),
+            sandbox.place(),
+        ):
+            pytest.fail("there is no second place")
+        with sandbox.place():
+            assert sandbox.run("__result__ = 1", {}).result == 1
     finally:
         sandbox.close()
-    assert len(seen) == 1
 
 
 def test_without_the_program_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch):
