@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -192,7 +193,7 @@ def test_code_is_run_again_when_others_change_the_pages_meanwhile(ada, attp, san
 
 
 def test_when_others_do_not_stop_it_says_so(ada, attp, sandbox):
-    sandbox.times = 3
+    sandbox.times = 1_000
     try:
         answer = run(attp, TWO)
     finally:
@@ -230,3 +231,20 @@ def test_the_window_is_kept_to_its_limits(ada, pages, sandbox):
     assert answer.changes is not None
     assert answer.changes.collapsed
     assert tomllib.loads(answer.text)["changes"]["collapsed"] == answer.changes.collapsed
+
+
+def test_calls_at_the_same_time_are_all_done(ada, pages):
+    sandbox = Sandbox(processes=4)
+    attp = AttpCommands(pages, sandbox)
+
+    def note(number: int) -> AttpAnswer:
+        return run(attp, f'create_detail_page(name="N{number}", detail="d", parent="usr-0")')
+
+    try:
+        with ThreadPoolExecutor(4) as threads:
+            done = list(threads.map(note, range(12)))
+    finally:
+        sandbox.close()
+    assert [each.error for each in done] == [None] * 12
+    made = {page for each in done if each.changes for page in each.changes.pages}
+    assert made == {f"usr-{number}" for number in range(3, 15)}

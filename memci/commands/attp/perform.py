@@ -2,7 +2,7 @@
 
 The code is run on a bench that is thrown away, without a lock, and then what it asked for is done
 again for good. Only a tree that is still the same takes it; if it has changed meanwhile, the code
-is run again.
+is run again, as long as its time allows.
 """
 
 from __future__ import annotations
@@ -24,9 +24,6 @@ from memci.errors import ConflictError, InvalidInputError, MemciError
 from memci.shapes.attp import AttpAnswer, AttpChanges, AttpStatus
 from memci.shapes.base import Answer
 from memci.shapes.pages import CollapseAnswer, PageChange
-
-# Runs of one call while others change the pages; after that the model should look at them.
-_MOST_RUNS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +62,14 @@ class AttpCommands:
 
     def _call(self, agent_id: str, call: ToolCall, session_id: str | None) -> AttpAnswer:
         end = monotonic() + self.sandbox.limits.seconds
-        for _ in range(_MOST_RUNS):
-            answer = self._tried(agent_id, call, session_id, max(end - monotonic(), 0.1))
+        begun = now = monotonic()
+        # As long as another run would be done in time.
+        while now + (now - begun) < end:
+            begun = now
+            answer = self._tried(agent_id, call, session_id, end - begun)
             if answer is not None:
                 return answer
+            now = monotonic()
         return _failed(
             call.target,
             f"the pages were changed by others meanwhile: look at the window and try again. "
