@@ -13,12 +13,17 @@ from memci.domain.message import Message
 from memci.domain.pages.page import Page, PageKind, Recalls, Span
 from memci.domain.pages.tree import USER, Clock, Permission, Segment, SegmentKind, Tree
 from memci.storage.messages import COLUMNS, to_message
+from memci.storage.page_store.port import BodyKey
 
-_BEGIN = "INSERT INTO lane (agent_id) VALUES (%s) ON CONFLICT (agent_id) DO NOTHING"
+_BEGIN = """
+INSERT INTO lane (agent_id, written_at) VALUES (%s, now()) ON CONFLICT (agent_id) DO NOTHING
+"""
 _PLANT = "INSERT INTO page_tree (agent_id) VALUES (%s) ON CONFLICT (agent_id) DO NOTHING"
 _LOCK = "SELECT FROM page_tree WHERE agent_id = %s FOR UPDATE"
 _SETTLED = "SELECT settled_seq FROM page_tree WHERE agent_id = %s"
 _LATEST_SESSION = "SELECT session_id FROM message WHERE agent_id = %s ORDER BY seq DESC LIMIT 1"
+_NOTES = "SELECT id, body FROM page WHERE agent_id = %s AND body IS NOT NULL"
+_COUNT = "SELECT count(*) FROM page WHERE agent_id = %s AND (parent IS NOT NULL OR cold)"
 _TREE = """
 SELECT version, segments, settled_seq, interactions, next_place, archive, notice, last_step,
        done_step
@@ -88,8 +93,9 @@ ON CONFLICT (agent_id, id) DO UPDATE SET
     parent = excluded.parent, place = excluded.place, name = excluded.name,
     description = excluded.description, expanded = excluded.expanded, cold = excluded.cold,
     managed = excluded.managed, named = excluded.named, pinned = excluded.pinned,
-    last_seq = excluded.last_seq, answered = excluded.answered, entries = excluded.entries,
-    body = excluded.body, recalls = excluded.recalls, recalled_at = excluded.recalled_at,
+    first_seq = excluded.first_seq, last_seq = excluded.last_seq, answered = excluded.answered,
+    entries = excluded.entries, body = excluded.body, recalls = excluded.recalls,
+    recalled_at = excluded.recalled_at,
     entered_at = excluded.entered_at, archived_at = excluded.archived_at,
     opened_at = excluded.opened_at
 """
@@ -141,6 +147,17 @@ def latest_session(connection: Connection, agent_id: str) -> str | None:
     return connection.exec_driver_sql(_LATEST_SESSION, (agent_id,)).scalar()
 
 
+def note_keys(connection: Connection, agent_id: str) -> set[BodyKey]:
+    """Return where the page store has the texts of an agent's notes."""
+    rows = connection.exec_driver_sql(_NOTES, (agent_id,))
+    return {BodyKey(agent_id, row.id, row.body) for row in rows}
+
+
+def count_pages(connection: Connection, agent_id: str) -> int:
+    """Count an agent's stored pages, removed ones too, without the roots of segments."""
+    return int(connection.exec_driver_sql(_COUNT, (agent_id,)).scalar_one())
+
+
 def save_tree(connection: Connection, agent_id: str, tree: Tree, version: int) -> None:
     """Write what has changed, as this version. The tree must be locked."""
     clock = tree.clock
@@ -155,9 +172,13 @@ def save_tree(connection: Connection, agent_id: str, tree: Tree, version: int) -
         "notice": list(clock.notice),
     }
     connection.exec_driver_sql(_SAVE_TREE, row)
-    pages = [tree.pages[index] for index in tree.changed]
-    if pages:
-        rows = [{"agent": agent_id, **_row_of(page)} for page in pages]
+    save_pages(connection, agent_id, [tree.pages[index] for index in tree.changed])
+
+
+def save_pages(connection: Connection, agent_id: str, pages: Iterable[Page]) -> None:
+    """Write pages as they are now. The tree must be locked."""
+    rows = [{"agent": agent_id, **_row_of(page)} for page in pages]
+    if rows:
         connection.exec_driver_sql(_SAVE_PAGE, rows)
 
 
@@ -225,13 +246,13 @@ def _pages_of(
         "root": f"{USER}-0",
         "sessions": ["-" if each is None else f"+{each}" for each in sessions],
     }
-    return (_page(each) for each in connection.exec_driver_sql(_PAGES, values))
+    return (page_of(each) for each in connection.exec_driver_sql(_PAGES, values))
 
 
 def know_pages(connection: Connection, agent_id: str, tree: Tree, indexes: Collection[str]) -> None:
     """Have a tree know pages that it was not read with, each with all that was removed with it."""
     values = {"agent": agent_id, "named": list(indexes)}
-    tree.know(_page(row) for row in connection.exec_driver_sql(_NAMED, values))
+    tree.know(page_of(row) for row in connection.exec_driver_sql(_NAMED, values))
 
 
 def find_pages(
@@ -271,7 +292,8 @@ def _written(segment: Segment) -> dict[str, Any]:
     }
 
 
-def _page(row: Row[Any]) -> Page:
+def page_of(row: Row[Any]) -> Page:
+    """Return the page that a row of all its columns is."""
     span = None
     if row.first_seq is not None:
         span = Span(row.first_seq, row.last_seq, row.session_id, row.number, row.answered)
