@@ -8,6 +8,7 @@ around.
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -31,6 +32,9 @@ __result__ = 1 + 1
 '''
 """
 _RAW = "put code between ''' and ''' (three single quotes): there nothing needs a backslash"
+_PART = r"""(?:[A-Za-z0-9_-]+|"[^"\n]*"|'[^'\n]*')"""
+# The time that ``tomllib`` takes for a key grows with the square of its parts.
+_LONG_KEY = re.compile(rf"(?<![A-Za-z0-9_-]){_PART}(?:[ \t]*\.[ \t]*{_PART}){{64}}")
 _END = "end a text with the same quotes that it begins with"
 _HINTS = {
     "Unescaped '\\'": _RAW,
@@ -72,6 +76,8 @@ def read_answer(text: str) -> ToolCall:
         )
     if not text.strip():
         raise _wrong("the answer is empty")
+    if _LONG_KEY.search(text):
+        raise _wrong("a key has more than 64 parts with dots between them")
     return _call(_document(text))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from memci.commands.attp.deadline import Deadline
@@ -46,7 +46,7 @@ class Run:
     code: str
     hosting: Hosting
     longest_result: int
-    printed: Printed = field(default_factory=lambda: Printed(0))
+    printed: Printed
 
     def drive(self, session: MontySession, deadline: Deadline) -> Plain:
         """Run the code to its end, and return what it left in ``__result__``.

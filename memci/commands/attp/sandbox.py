@@ -39,8 +39,8 @@ _BROKEN = Fault("SystemError", "the code broke the interpreter", advice="Write i
 class Limits:
     """What one run may use: seconds by the clock, with all calls; characters of text.
 
-    ``longest`` holds for the arguments and the answer of one call, and for ``__result__``;
-    what is printed above ``printed`` is cut.
+    ``longest`` holds for the arguments and for the answer of one call, ``result`` for
+    ``__result__``; what is printed above ``printed`` is cut.
     """
 
     seconds: float = 5.0
@@ -121,7 +121,7 @@ class Sandbox:
         if fault.kind == "MemoryError" and "limit" in fault.message:
             most = self.limits.memory_bytes // MIB
             return replace(fault, message=f"the code needed more than {most} MiB of memory")
-        if "suspension" in fault.message:
+        if fault.kind == "RuntimeError" and "suspension" in fault.message:
             return replace(fault, message="the code made too many calls", advice=_LESS)
         return fault
 

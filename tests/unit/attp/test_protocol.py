@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from time import monotonic
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -121,6 +123,36 @@ def test_lines_are_counted_in_the_whole_answer():
 def test_what_is_too_long_is_refused(text: str):
     with pytest.raises(TooLargeError, match=r"expected .*at most"):
         read_answer(text)
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        ".".join(["a"] * 49_000) + " = 1",
+        " . ".join(['"a"'] * 15_000) + " = 1",
+        "[" + ".".join(["a"] * 49_000) + "]",
+        "x = " + "{a = " * 9_000,
+        "x = [" + "1, " * 30_000,
+        "a = 1\n" * 16_000,
+        "a" * 99_000,
+        " " * 99_000 + "x",
+        "\n\n" * 49_000 + "x",
+        "```\n" * 24_000,
+        "thought =\n" * 9_900,
+        '"' * 99_000,
+    ],
+    ids=lambda rest: rest[:8],
+)
+def test_no_answer_takes_long_to_refuse(rest: str):
+    begun = monotonic()
+    with pytest.raises(InvalidInputError, match="this is no ATTP"):
+        read_answer(f"thought = 'x'\n[tool_call]\n{rest}")
+    assert monotonic() - begun < 3
+
+
+def test_long_keys_in_code_are_no_matter():
+    text = f"[tool_call]\nstatus = 'success'\ncode = 'x = \"{'a.' * 60}\"'"
+    assert read_answer(text).code.startswith("x = ")
 
 
 @given(
