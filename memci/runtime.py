@@ -242,7 +242,7 @@ class Runtime:
     @_Part
     def handlers(self) -> Mapping[str, Handler]:
         """What runs each kind of job."""
-        return all_jobs(self.database, self.models, self.settings)
+        return all_jobs(self.database, self.models, self.settings, self.page_store)
 
     @_Part
     def compression(self) -> Compression:

@@ -13,6 +13,7 @@ from memci.domain.message import Message
 from memci.domain.pages.page import Page, PageKind, Recalls, Span
 from memci.domain.pages.tree import USER, Clock, Permission, Segment, SegmentKind, Tree
 from memci.storage.messages import COLUMNS, to_message
+from memci.storage.page_sight import SHOWN_PAGES
 from memci.storage.page_store.port import BodyKey
 
 _BEGIN = """
@@ -82,20 +83,19 @@ WHERE agent_id = %(agent)s
 """
 _SAVE_PAGE = """
 INSERT INTO page (agent_id, id, kind, segment, parent, place, name, description, expanded, cold,
-    managed, named, pinned, first_seq, last_seq, session_id, number, answered, entries, body,
-    recalls, recalled_at, entered_at, archived_at, opened_at)
+    managed, named, summed, pinned, first_seq, last_seq, session_id, number, answered, entries,
+    body, recalls, recalled_at, entered_at, archived_at, opened_at)
 VALUES (%(agent)s, %(id)s, %(kind)s, %(segment)s, %(parent)s, %(place)s, %(name)s,
-    %(description)s, %(expanded)s, %(cold)s, %(managed)s, %(named)s, %(pinned)s, %(first_seq)s,
-    %(last_seq)s, %(session_id)s, %(number)s, %(answered)s, %(entries)s::text[], %(body)s,
-    %(recalls)s, %(recalled_at)s, %(entered_at)s, %(archived_at)s,
-    %(opened_at)s)
+    %(description)s, %(expanded)s, %(cold)s, %(managed)s, %(named)s, %(summed)s, %(pinned)s,
+    %(first_seq)s, %(last_seq)s, %(session_id)s, %(number)s, %(answered)s, %(entries)s::text[],
+    %(body)s, %(recalls)s, %(recalled_at)s, %(entered_at)s, %(archived_at)s, %(opened_at)s)
 ON CONFLICT (agent_id, id) DO UPDATE SET
     parent = excluded.parent, place = excluded.place, name = excluded.name,
     description = excluded.description, expanded = excluded.expanded, cold = excluded.cold,
-    managed = excluded.managed, named = excluded.named, pinned = excluded.pinned,
-    first_seq = excluded.first_seq, last_seq = excluded.last_seq, answered = excluded.answered,
-    entries = excluded.entries, body = excluded.body, recalls = excluded.recalls,
-    recalled_at = excluded.recalled_at,
+    managed = excluded.managed, named = excluded.named, summed = excluded.summed,
+    pinned = excluded.pinned, first_seq = excluded.first_seq, last_seq = excluded.last_seq,
+    answered = excluded.answered, entries = excluded.entries, body = excluded.body,
+    recalls = excluded.recalls, recalled_at = excluded.recalled_at,
     entered_at = excluded.entered_at, archived_at = excluded.archived_at,
     opened_at = excluded.opened_at
 """
@@ -215,8 +215,37 @@ def read_tree(connection: Connection, agent_id: str, sessions: Collection[str | 
     row = connection.exec_driver_sql(_TREE, (agent_id,)).first()
     if row is None or not row.version:
         return Stored(Tree.planted(), 0, 0, 0)
+    return _stored(row, _pages_of(connection, agent_id, sessions))
+
+
+def read_shown(
+    connection: Connection,
+    agent_id: str,
+    sessions: Collection[str | None],
+    named: Collection[str] = (),
+) -> Stored:
+    """Return what windows of ``sessions`` show, the archive, and what is ``named``.
+
+    Of a new agent it is a planted tree.
+    """
+    row = connection.exec_driver_sql(_TREE, (agent_id,)).first()
+    if row is None or not row.version:
+        return Stored(Tree.planted(), 0, 0, 0)
+    values = {
+        "agent": agent_id,
+        "root": f"{USER}-0",
+        "archive": row.archive,
+        "named": list(named),
+        "sessions": ["-" if each is None else f"+{each}" for each in sessions],
+    }
+    rows = connection.exec_driver_sql(SHOWN_PAGES, values).all()
+    stored = _stored(row, map(page_of, rows))
+    stored.tree.count_unread({each.id: each.inside for each in rows if each.inside})
+    return stored
+
+
+def _stored(row: Row[Any], pages: Iterable[Page]) -> Stored:
     segments = [_segment(each) for each in row.segments]
-    pages = _pages_of(connection, agent_id, sessions)
     clock = Clock(
         settled_seq=row.settled_seq,
         interactions=row.interactions,
@@ -315,6 +344,7 @@ def page_of(row: Row[Any]) -> Page:
             row.recalls, row.recalled_at, row.entered_at, row.archived_at, row.opened_at
         ),
         named=row.named,
+        summed=row.summed,
         pinned=row.pinned,
     )
 
@@ -333,6 +363,7 @@ def _row_of(page: Page) -> dict[str, Any]:
         "cold": page.cold,
         "managed": page.managed,
         "named": page.named,
+        "summed": page.summed,
         "pinned": page.pinned,
         "first_seq": span.first_seq if span else None,
         "last_seq": span.last_seq if span else None,

@@ -65,6 +65,7 @@ def stand_in(page: Page, said: Sequence[Message]) -> Page:
         name=_stand_in_name(said[0]),
         description="",
         named=False,
+        summed=False,
         span=replace(page.span, first_seq=said[0].seq, last_seq=said[-1].seq),
         entries=tuple(entry(each) for each in said) if page.span.number else (),
     )
