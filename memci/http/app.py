@@ -12,6 +12,7 @@ from memci.http.edge import Edge
 from memci.http.gate import Gate
 from memci.http.routers import (
     agents,
+    attp,
     beliefs,
     editions,
     erasing,
@@ -44,6 +45,7 @@ _ROUTERS = (
     passes.router,
     pages.reading,
     pages.writing,
+    attp.writing,
     beliefs.reading,
     beliefs.writing,
     jobs.reading,

@@ -24,6 +24,7 @@ class PageRules:
     window_max_tokens: int = 8_000
     collapse_above: float = 0.875  # of window_max_tokens: from there on pages are collapsed …
     collapse_to: float = 0.75  # … down to this share of it (P13)
+    attp: bool = False  # whether a page of sys explains ATTP (P15)
 
     def __post_init__(self) -> None:
         """Check every value against its range."""

@@ -59,6 +59,7 @@ POST /v1/agents/{agent}/import
 GET /v1/agents/{agent}/window
 GET /v1/agents/{agent}/pages
 GET /v1/agents/{agent}/pages/{index}
+POST /v1/agents/{agent}/pages/attp
 GET /healthz
 GET /readyz
 GET /metrics

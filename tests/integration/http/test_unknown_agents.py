@@ -29,6 +29,7 @@ BODIES: dict[str, Any] = {
     "search": {"query": "tea"},
     "context": {"query": "Tea?", "budget_tokens": 100},
     "focus": {"entity": "Lisbon"},
+    "attp": {"text": 'thought = "x"'},
     "erase": {"query": "tea", "preview": True},
 }
 BODIES |= {
