@@ -29,7 +29,7 @@ BODIES: dict[str, Any] = {
     "search": {"query": "tea"},
     "context": {"query": "Tea?", "budget_tokens": 100},
     "focus": {"entity": "Lisbon"},
-    "attp": {"text": 'thought = "x"'},
+    "attp": {"text": "[tool_call]\nstatus = 'success'\ncode = '__result__ = 1'"},
     "erase": {"query": "tea", "preview": True},
 }
 BODIES |= {
