@@ -28,7 +28,8 @@ class Tool:
     """One tool: what is asked, what is answered, and who may use it where.
 
     ``changes`` is false of what only looks; ``for_agents`` of what developers alone may do;
-    ``in_code`` of what cannot be part of a call that takes effect as a whole.
+    ``in_code`` of what cannot be part of a call that takes effect as a whole. ``begins`` is true of
+    what a developer may do before an agent's first message.
     """
 
     request: type[Request]
@@ -37,6 +38,7 @@ class Tool:
     changes: bool = True
     for_agents: bool = True
     in_code: bool = True
+    begins: bool = False
 
     @property
     def name(self) -> str:
@@ -74,8 +76,8 @@ class Tool:
 
 
 TOOLS: tuple[Tool, ...] = (
-    Tool(pages.CreateDetailPage, pages.PageChange),
-    Tool(pages.CreateContentsPage, pages.PageChange),
+    Tool(pages.CreateDetailPage, pages.PageChange, begins=True),
+    Tool(pages.CreateContentsPage, pages.PageChange, begins=True),
     Tool(pages.MovePage, pages.PageChange),
     Tool(pages.UpdatePage, pages.PageChange),
     Tool(pages.ExpandDetails, pages.PageChange),
@@ -93,7 +95,7 @@ TOOLS: tuple[Tool, ...] = (
     Tool(pages.GetParent, pages.PageList, changes=False),
     Tool(pages.GetAncestors, pages.PageList, changes=False),
     Tool(pages.FindPages, pages.PageList, changes=False),
-    Tool(pages.CreateSegment, pages.PageChange, for_agents=False),
+    Tool(pages.CreateSegment, pages.PageChange, for_agents=False, begins=True),
 )
 BY_NAME: Mapping[str, Tool] = {tool.name: tool for tool in TOOLS}
 
