@@ -27,6 +27,9 @@ from memci.broker.redis_queues import RedisAgentQueues
 from memci.broker.rpc import RpcReads
 from memci.broker.token import RedisTokens, Tokens
 from memci.commands.pages.perform import PageCommands
+from memci.commands.tools.memory import MemoryTools
+from memci.commands.tools.tools import Tools
+from memci.commands.tools.writes import MemoryWrites
 from memci.config import Settings
 from memci.errors import ConfigurationError
 from memci.jobs import all_jobs, compression
@@ -213,6 +216,17 @@ class Runtime:
     def page_commands(self) -> PageCommands:
         """What changes pages."""
         return PageCommands(self.database, self.page_store, self.counter, self.settings.pages)
+
+    @_Part
+    def tools(self) -> Tools:
+        """All tools of agents and developers."""
+        settings = self.settings
+        return Tools(
+            self.page_commands,
+            MemoryTools(self.database, self.reads, self.tokens),
+            MemoryWrites(settings.memory, settings.append_limits),
+            self.tokens,
+        )
 
     @_Part
     def windows(self) -> Windows:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any
 
+from memci.shapes import memory_tools as memory
 from memci.shapes import pages
 from memci.shapes.base import Answer, Request
 
@@ -88,6 +89,13 @@ TOOLS: tuple[Tool, ...] = (
     Tool(pages.GetAncestors, pages.PageList, changes=False),
     Tool(pages.FindPages, pages.PageList, changes=False),
     Tool(pages.CreateSegment, pages.PageChange, for_agents=False),
+    Tool(memory.Remember, memory.Noted, About.MEMORY),
+    Tool(memory.Update, memory.Noted, About.MEMORY),
+    Tool(memory.Erase, memory.Erased, About.MEMORY, in_code=False),
+    Tool(memory.Recall, memory.FoundList, About.MEMORY, changes=False),
+    Tool(memory.Search, memory.FoundList, About.MEMORY, changes=False),
+    Tool(memory.Filter, memory.FoundList, About.MEMORY, changes=False),
+    Tool(memory.Focus, memory.InFocus, About.MEMORY),
 )
 BY_NAME: Mapping[str, Tool] = {tool.name: tool for tool in TOOLS}
 

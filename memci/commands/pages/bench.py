@@ -38,6 +38,7 @@ class Bench:
     agent_id: str
     actor: Actor
     opened: OpenDesk
+    done: list[str] = field(default_factory=list)
     _edits: list[Edit] = field(default_factory=list)
     _moved_to: int | None = None
 
@@ -130,14 +131,14 @@ class Bench:
             raise RefusedError("there is nothing to redo")
         return self._turn(step, do_again, step.number)
 
-    def save(self, operations: Sequence[str]) -> None:
-        """Write what was done; what an agent did is one step. The tree must be locked."""
+    def save(self) -> None:
+        """Write what was ``done``; what an agent did is one step. The tree must be locked."""
         self.opened.texts.save()
         save_tree(self.connection, self.agent_id, self.tree, self.opened.version + 1)
         if self._moved_to is not None:
             mark_done(self.connection, self.agent_id, self._moved_to)
         if self.actor is Actor.AGENT and self._edits:
-            add_step(self.connection, self.agent_id, operations, self._edits)
+            add_step(self.connection, self.agent_id, self.done, self._edits)
 
     def _do(self, act: Callable[[], T]) -> tuple[T, list[Edit]]:
         desk = self.opened.desk
