@@ -118,7 +118,11 @@ class Writer:
             return [text.strip() for text in texts if text.strip()]
         if held.text:
             return [_fenced("", held.text)]
-        return [_fenced(self._speaker(each), each.text) for each in held.messages if each.text]
+        return [
+            _fenced(self._speaker(each), each.text)
+            for each in held.messages
+            if each.text and not each.is_note
+        ]
 
     def _speaker(self, message: Message) -> str:
         role = self.labels.roles[message.role.value]

@@ -184,7 +184,9 @@ class Rendering:
             text += self._seen(page, level).text
             if page.expanded and page.span is not None and page.span.number:
                 written.append(Utterance(_role(segment), text))
-                written += [Utterance.of(each) for each in self.reads(page).messages]
+                written += [
+                    Utterance.of(each) for each in self.reads(page).messages if not each.is_note
+                ]
                 text = ""
         return [*written, Utterance(_role(segment), text)] if text else written
 
