@@ -21,6 +21,7 @@ from memci.http.routers import (
     network,
     pages,
     passes,
+    pins,
     reads,
     transfer,
 )
@@ -44,6 +45,8 @@ _ROUTERS = (
     passes.router,
     pages.reading,
     pages.writing,
+    pins.reading,
+    pins.writing,
     beliefs.reading,
     beliefs.writing,
     jobs.reading,

@@ -8,8 +8,10 @@ from memci.domain.pages.block import Format
 from memci.domain.pages.collapse import Collapse, collapse_to
 from memci.domain.pages.desk import Desk
 from memci.domain.pages.rules import PageRules
+from memci.reading.pins import list_pins
 from memci.shapes.page_out import page_out, segment_out
 from memci.shapes.pages import PageTree, WindowAnswer
+from memci.shapes.pins import PinList
 from memci.shapes.read import ContextMessage
 from memci.smallmodel.ports import TokenCounter
 from memci.storage.desks import View, open_desk
@@ -57,6 +59,10 @@ class Windows:
             session_id=session,
             tokenizer=self.counter.tokenizer,
         )
+
+    def pins(self, agent_id: str) -> PinList:
+        """Return what is pinned; raises ``NotFoundError`` for no agent."""
+        return list_pins(self.database, self.store, self.counter, self.rules, agent_id)
 
     def tree(self, agent_id: str, *, session_id: str | None = None) -> PageTree:
         """Return the tree of a session (None: that of the last message), without its texts.

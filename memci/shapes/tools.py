@@ -13,7 +13,7 @@ from enum import Enum, auto
 from typing import Any
 
 from memci.shapes import memory_tools as memory
-from memci.shapes import pages
+from memci.shapes import pages, pins
 from memci.shapes.base import Answer, Request
 
 
@@ -29,7 +29,8 @@ class Tool:
     """One tool: what is asked, what is answered, and who may use it where.
 
     ``changes`` is false of what only looks; ``for_agents`` of what developers alone may do;
-    ``in_code`` of what cannot be part of a call that takes effect as a whole.
+    ``in_code`` of what cannot be part of a call that takes effect as a whole; ``undone`` is
+    false of what undo does not take back (P17).
     """
 
     request: type[Request]
@@ -38,6 +39,7 @@ class Tool:
     changes: bool = True
     for_agents: bool = True
     in_code: bool = True
+    undone: bool = True
 
     @property
     def name(self) -> str:
@@ -80,6 +82,8 @@ TOOLS: tuple[Tool, ...] = (
     Tool(pages.RestorePage, pages.PageChange),
     Tool(pages.PinPage, pages.PageChange),
     Tool(pages.UnpinPage, pages.PageChange),
+    Tool(pins.Pin, pins.PinChange, undone=False),
+    Tool(pins.Unpin, pins.PinChange, undone=False),
     Tool(pages.AutoCollapse, pages.CollapseAnswer),
     Tool(pages.Undo, pages.StepAnswer, in_code=False),
     Tool(pages.Redo, pages.StepAnswer, in_code=False),

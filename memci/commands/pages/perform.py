@@ -66,7 +66,6 @@ class PageCommands:
                 begin_agent(connection, agent_id)
             with self.changing(connection, agent_id, actor, session_id, mark=mark) as bench:
                 done = [do(bench, each) for each in asked]
-                bench.done += [each.tool.name for each in asked if each.tool.changes]
         return done
 
     @contextmanager
@@ -114,4 +113,7 @@ def do(bench: Bench, asked: Asked) -> Answer:
     """Do one thing; after an error the bench must be thrown away."""
     if bench.actor is Actor.AGENT and not asked.tool.for_agents:
         raise RefusedError(f"{asked.tool.name} is for developers alone")
-    return DOINGS[asked.tool.request](bench, asked.request)
+    answer = DOINGS[asked.tool.request](bench, asked.request)
+    if asked.tool.changes and asked.tool.undone:
+        bench.done.append(asked.tool.name)
+    return answer

@@ -102,11 +102,7 @@ class Tools:
             return do(bench, each)
 
         with self.pages.changing(connection, agent_id, actor, session_id, mark=mark) as bench:
-            done = [one(bench, each) for each in asked]
-            bench.done += [
-                each.tool.name for each in asked if each.tool.changes and not _writes(each)
-            ]
-        return done
+            return [one(bench, each) for each in asked]
 
     def _write(
         self, connection: Connection, agent_id: str, asked: Asked, session_id: str | None
