@@ -26,6 +26,7 @@ from memci.broker.outbox import TokenOutbox
 from memci.broker.redis_queues import RedisAgentQueues
 from memci.broker.rpc import RpcReads
 from memci.broker.token import RedisTokens, Tokens
+from memci.commands.configure import Defaults
 from memci.commands.pages.perform import PageCommands
 from memci.commands.tools.memory import MemoryTools
 from memci.commands.tools.tools import Tools
@@ -195,12 +196,17 @@ class Runtime:
         """What context workers answer with."""
         tokenizers = Tokenizers(OfflineTokenCounter)
         models = ReadingModels(self.models.embedder, self.models.lexicon, tokenizers)
-        return Readings(self.database, models, self.settings)
+        return Readings(self.database, models, self.settings, self.windows)
 
     @_Part
     def listings(self) -> Listings:
         """What the API lists by itself."""
         return Listings(self.database)
+
+    @_Part
+    def defaults(self) -> Defaults:
+        """What holds for agents that have nothing of their own."""
+        return Defaults(self.settings.memory, self.settings.pages)
 
     @_Part
     def page_store(self) -> PageStore:

@@ -19,6 +19,7 @@ from memci.storage.desks import View, open_desk
 from memci.storage.erasure.gone import check_there, snapshot_of
 from memci.storage.page_store.port import PageStore
 from memci.storage.pages import begin_agent, latest_session, lock_tree
+from memci.storage.parameters import page_rules_of
 from memci.storage.session import Connection, Database
 
 
@@ -105,7 +106,8 @@ class PageCommands:
         self, connection: Connection, agent_id: str, actor: Actor, session_id: str | None
     ) -> Bench:
         session = session_id or latest_session(connection, agent_id)
-        view = View(session, self.counter.count, self.rules)
+        rules = page_rules_of(connection, agent_id, self.rules)
+        view = View(session, self.counter.count, rules)
         return Bench(connection, agent_id, actor, open_desk(connection, agent_id, self.store, view))
 
 

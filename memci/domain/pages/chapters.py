@@ -139,8 +139,8 @@ def _begin_archive(tree: Tree) -> str:
 
 def _is_over(recalls: Recalls, now: int, rules: PageRules) -> bool:
     if not recalls.count:
-        return now - recalls.archived_at >= rules.never_recalled
-    return now - recalls.last_at >= rules.not_recalled
+        return now - recalls.archived_at >= rules.archive_unused
+    return now - recalls.last_at >= rules.archive_unrecalled
 
 
 def _fit(tree: Tree, archive: str, rules: PageRules, line_tokens: LineTokens) -> None:

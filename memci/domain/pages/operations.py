@@ -57,7 +57,7 @@ def create_contents_page(
     parent: str,
     children: Sequence[str] = (),
 ) -> Page:
-    """Add a folder, and move pages into it, in this order. It starts hidden (P3)."""
+    """Add a folder, and move pages into it, in this order. It starts hidden, as a note does."""
     folder = tree[parent]
     _check_place(tree, folder, Act.ADD, actor)
     for child in dict.fromkeys(children):
@@ -71,6 +71,7 @@ def create_contents_page(
             place=0,
             name=_name(name),
             description=_description(description),
+            expanded=tree.segment_of(folder).kind is SegmentKind.SYSTEM,
             named=True,
         )
     )
