@@ -29,6 +29,7 @@ from memci.cli.commands import (
     keys,
     lane,
     nodes,
+    pages,
     pins,
     plot,
     rebuild,
@@ -122,6 +123,7 @@ for _name, _command in _COMMANDS:
     app.command(_name)(_command)
 app.add_typer(keys.app, name="keys")
 app.add_typer(database.app, name="db")
+app.add_typer(pages.app, name="pages")
 
 
 def run() -> int:
