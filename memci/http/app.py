@@ -12,6 +12,7 @@ from memci.http.edge import Edge
 from memci.http.gate import Gate
 from memci.http.routers import (
     agents,
+    attp,
     beliefs,
     editions,
     erasing,
@@ -47,6 +48,7 @@ _ROUTERS = (
     pages.writing,
     pins.reading,
     pins.writing,
+    attp.writing,
     beliefs.reading,
     beliefs.writing,
     jobs.reading,

@@ -52,6 +52,12 @@ class Tool:
         return " ".join((self.request.__doc__ or "").split())
 
     @property
+    def arguments(self) -> tuple[str, ...]:
+        """What it takes, by name, in the order in which code may give it: what must be, first."""
+        fields = self.request.model_fields
+        return tuple(sorted(fields, key=lambda name: not fields[name].is_required()))
+
+    @property
     def parameters(self) -> dict[str, Any]:
         """JSON schema of what is asked, without titles: every word of it costs a model tokens."""
         schema = _untitled(self.request.model_json_schema())
@@ -108,6 +114,11 @@ BY_NAME: Mapping[str, Tool] = {tool.name: tool for tool in TOOLS}
 def tools_of_agents() -> tuple[Tool, ...]:
     """Return the tools that a model may be given."""
     return tuple(tool for tool in TOOLS if tool.for_agents)
+
+
+def tools_in_code() -> tuple[Tool, ...]:
+    """Return the tools that a model's code may call: what they do can be taken back as a whole."""
+    return tuple(tool for tool in tools_of_agents() if tool.in_code and tool.about is About.PAGES)
 
 
 def _untitled(schema: Any) -> Any:
