@@ -67,7 +67,7 @@ def test_what_is_remembered_is_recalled_corrected_and_erased(
     use = user_of(working, agent)
     noted = use("remember", text=old)
     settled(working, agent)
-    (known,) = use("filter").found
+    (known,) = use("filter_memory").found
     assert (known.text, known.messages) == (old, [noted.message])
     use("focus", entity=keyword)
     assert old in [each.text for each in use("recall", keywords=[keyword], depth=3).found]
@@ -75,7 +75,7 @@ def test_what_is_remembered_is_recalled_corrected_and_erased(
     corrected = use("update", memory=known.memory, text=new)
     assert corrected.corrects == known.memory
     settled(working, agent)
-    latest, former = use("filter").found
+    latest, former = use("filter_memory").found
     assert (latest.text, former.replaced_by) == (new, latest.memory)
     assert new in use("search", query=query).found[0].text
     with Memci(working.url) as memci:
@@ -86,7 +86,7 @@ def test_what_is_remembered_is_recalled_corrected_and_erased(
 
     gone = use("erase", messages=[corrected.message])
     assert (gone.messages, gone.memories) == (1, 1)
-    (again,) = use("filter").found
+    (again,) = use("filter_memory").found
     assert again.replaced_by is None, "what was corrected is believed again"
     with pytest.raises(NotFoundError, match="not stored"):
         use("erase", messages=["none"])
