@@ -29,8 +29,9 @@ class Tool:
     """One tool: what is asked, what is answered, and who may use it where.
 
     ``changes`` is false of what only looks; ``for_agents`` of what developers alone may do;
-    ``in_code`` of what cannot be part of a call that takes effect as a whole; ``undone`` is
-    false of what undo does not take back (P17).
+    ``in_code`` of what cannot be part of a call that takes effect as a whole; ``undone`` of what
+    undo lets be (P17). ``begins`` is true of what a developer may do before an agent's first
+    message.
     """
 
     request: type[Request]
@@ -40,6 +41,7 @@ class Tool:
     for_agents: bool = True
     in_code: bool = True
     undone: bool = True
+    begins: bool = False
 
     @property
     def name(self) -> str:
@@ -77,8 +79,8 @@ class Tool:
 
 
 TOOLS: tuple[Tool, ...] = (
-    Tool(pages.CreateDetailPage, pages.PageChange),
-    Tool(pages.CreateContentsPage, pages.PageChange),
+    Tool(pages.CreateDetailPage, pages.PageChange, begins=True),
+    Tool(pages.CreateContentsPage, pages.PageChange, begins=True),
     Tool(pages.MovePage, pages.PageChange),
     Tool(pages.UpdatePage, pages.PageChange),
     Tool(pages.ExpandDetails, pages.PageChange),
@@ -98,7 +100,7 @@ TOOLS: tuple[Tool, ...] = (
     Tool(pages.GetParent, pages.PageList, changes=False),
     Tool(pages.GetAncestors, pages.PageList, changes=False),
     Tool(pages.FindPages, pages.PageList, changes=False),
-    Tool(pages.CreateSegment, pages.PageChange, for_agents=False),
+    Tool(pages.CreateSegment, pages.PageChange, for_agents=False, begins=True),
     Tool(memory.Remember, memory.Noted, About.MEMORY),
     Tool(memory.Update, memory.Noted, About.MEMORY),
     Tool(memory.Erase, memory.Erased, About.MEMORY, in_code=False),

@@ -6,11 +6,12 @@ from memci.client.verbs.asking import Habits
 from memci.client.verbs.memory import MemoryVerbs
 from memci.client.verbs.moving import MovingVerbs
 from memci.client.verbs.operating import OperatingVerbs
+from memci.client.verbs.paging import PagingVerbs
 from memci.client.verbs.rebuilding import RebuildingVerbs
 from memci.client.verbs.service import ServiceVerbs
 
 __all__ = ["AgentVerbs", "Habits", "ServiceVerbs"]
 
 
-class AgentVerbs(MemoryVerbs, RebuildingVerbs, OperatingVerbs, MovingVerbs):
+class AgentVerbs(MemoryVerbs, RebuildingVerbs, OperatingVerbs, PagingVerbs, MovingVerbs):
     """What can be asked about one agent."""

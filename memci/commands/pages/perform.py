@@ -66,7 +66,7 @@ class PageCommands:
             with self.rehearsal(agent_id, actor, session_id=session_id) as bench:
                 return [do(bench, each) for each in asked]
         with self.database.agent_transaction(agent_id) as connection:
-            if actor is Actor.DEVELOPER:
+            if actor is Actor.DEVELOPER and any(each.tool.begins for each in asked):
                 begin_agent(connection, agent_id)
             with self.changing(connection, agent_id, actor, session_id, mark=mark) as bench:
                 done = [do(bench, each) for each in asked]
