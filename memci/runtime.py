@@ -30,6 +30,9 @@ from memci.commands.attp.perform import AttpCommands
 from memci.commands.attp.sandbox import Sandbox
 from memci.commands.configure import Defaults
 from memci.commands.pages.perform import PageCommands
+from memci.commands.tools.memory import MemoryTools
+from memci.commands.tools.tools import Tools
+from memci.commands.tools.writes import MemoryWrites
 from memci.config import Settings
 from memci.errors import ConfigurationError
 from memci.jobs import all_jobs, compression
@@ -194,7 +197,9 @@ class Runtime:
     def readings(self) -> Readings:
         """What context workers answer with."""
         tokenizers = Tokenizers(OfflineTokenCounter)
-        models = ReadingModels(self.models.embedder, self.models.lexicon, tokenizers)
+        models = ReadingModels(
+            self.models.embedder, self.models.lexicon, tokenizers, self.models.summarizer
+        )
         return Readings(self.database, models, self.settings, self.windows)
 
     @_Part
@@ -223,11 +228,22 @@ class Runtime:
         return PageCommands(self.database, self.page_store, self.counter, self.settings.pages)
 
     @_Part
+    def tools(self) -> Tools:
+        """All tools of agents and developers."""
+        settings = self.settings
+        return Tools(
+            self.page_commands,
+            MemoryTools(self.page_commands, self.reads, self.tokens),
+            MemoryWrites(settings.memory, settings.append_limits),
+            self.tokens,
+        )
+
+    @_Part
     def attp(self) -> AttpCommands:
         """What answers models that speak ATTP."""
         sandbox = Sandbox(processes=self.settings.sandbox_processes)
         self._closing.callback(sandbox.close)
-        return AttpCommands(self.page_commands, sandbox)
+        return AttpCommands(self.tools, sandbox)
 
     @_Part
     def windows(self) -> Windows:

@@ -3,8 +3,10 @@
 from collections.abc import Sequence
 from typing import Literal
 
+from memci.domain.pages.pin import PinKind
 from memci.domain.pages.tree import Permission, SegmentKind
 from memci.shapes.pages import CollapseAnswer, PageChange, PageList, PageText, StepAnswer
+from memci.shapes.pins import PinChange
 
 class PageOperations:
     """What can be done to the pages of an agent, on the caller's thread.
@@ -177,6 +179,34 @@ class PageOperations:
 
         Args:
             index: Index of a page, as the window shows it in brackets: usr-12
+            session_id: Whose window is meant; none: that of the last message
+        """
+
+    def pin(
+        self,
+        *,
+        text: str | None = None,
+        message: str | None = None,
+        kind: PinKind | Literal["task", "constraint", "preference", "decision", "note"] = ...,
+        session_id: str | None = None,
+    ) -> PinChange:
+        """Keep a short text, or a message, in sight always, until unpin. It costs tokens each time.
+
+        Args:
+            message: Id of a message, as found
+            session_id: Whose window is meant; none: that of the last message
+        """
+
+    def unpin(
+        self,
+        pin: int,
+        *,
+        session_id: str | None = None,
+    ) -> PinChange:
+        """Take a pinned text down.
+
+        Args:
+            pin: Its number, as the window shows it in brackets
             session_id: Whose window is meant; none: that of the last message
         """
 
@@ -463,6 +493,34 @@ class AsyncPageOperations:
 
         Args:
             index: Index of a page, as the window shows it in brackets: usr-12
+            session_id: Whose window is meant; none: that of the last message
+        """
+
+    async def pin(
+        self,
+        *,
+        text: str | None = None,
+        message: str | None = None,
+        kind: PinKind | Literal["task", "constraint", "preference", "decision", "note"] = ...,
+        session_id: str | None = None,
+    ) -> PinChange:
+        """Keep a short text, or a message, in sight always, until unpin. It costs tokens each time.
+
+        Args:
+            message: Id of a message, as found
+            session_id: Whose window is meant; none: that of the last message
+        """
+
+    async def unpin(
+        self,
+        pin: int,
+        *,
+        session_id: str | None = None,
+    ) -> PinChange:
+        """Take a pinned text down.
+
+        Args:
+            pin: Its number, as the window shows it in brackets
             session_id: Whose window is meant; none: that of the last message
         """
 

@@ -22,6 +22,7 @@ from memci.http.routers import (
     network,
     pages,
     passes,
+    pins,
     reads,
     transfer,
 )
@@ -45,6 +46,8 @@ _ROUTERS = (
     passes.router,
     pages.reading,
     pages.writing,
+    pins.reading,
+    pins.writing,
     attp.writing,
     beliefs.reading,
     beliefs.writing,

@@ -13,8 +13,10 @@ from memci.domain.pages.page import Lifecycle
 from memci.domain.pages.render import Rendering
 from memci.domain.pages.rules import PageRules
 from memci.reading.page import page_of, place_after
+from memci.reading.pins import list_pins
 from memci.shapes.page_out import page_out, segment_out, told
 from memci.shapes.pages import PageOut, PageTree, WindowAnswer, WindowRequest
+from memci.shapes.pins import PinList
 from memci.shapes.read import ContextMessage
 from memci.smallmodel.ports import TokenCounter
 from memci.storage.desks import View, open_desk
@@ -56,6 +58,10 @@ class Windows:
             session_id=desk.rendering.session_id,
             tokenizer=self.counter.tokenizer,
         )
+
+    def pins(self, agent_id: str) -> PinList:
+        """Return what is pinned; raises ``NotFoundError`` for no agent."""
+        return list_pins(self.database, self.store, self.counter, self.rules, agent_id)
 
     def tree(
         self,

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any
 
-from memci.shapes import pages
+from memci.shapes import memory_tools as memory
+from memci.shapes import pages, pins
 from memci.shapes.base import Answer, Request
 
 
@@ -28,8 +29,9 @@ class Tool:
     """One tool: what is asked, what is answered, and who may use it where.
 
     ``changes`` is false of what only looks; ``for_agents`` of what developers alone may do;
-    ``in_code`` of what cannot be part of a call that takes effect as a whole. ``begins`` is true of
-    what a developer may do before an agent's first message.
+    ``in_code`` of what cannot be part of a call that takes effect as a whole; ``undone`` of what
+    undo lets be (P17). ``begins`` is true of what a developer may do before an agent's first
+    message.
     """
 
     request: type[Request]
@@ -38,6 +40,7 @@ class Tool:
     changes: bool = True
     for_agents: bool = True
     in_code: bool = True
+    undone: bool = True
     begins: bool = False
 
     @property
@@ -87,6 +90,8 @@ TOOLS: tuple[Tool, ...] = (
     Tool(pages.RestorePage, pages.PageChange),
     Tool(pages.PinPage, pages.PageChange),
     Tool(pages.UnpinPage, pages.PageChange),
+    Tool(pins.Pin, pins.PinChange, undone=False),
+    Tool(pins.Unpin, pins.PinChange, undone=False),
     Tool(pages.AutoCollapse, pages.CollapseAnswer),
     Tool(pages.Undo, pages.StepAnswer, in_code=False),
     Tool(pages.Redo, pages.StepAnswer, in_code=False),
@@ -96,6 +101,14 @@ TOOLS: tuple[Tool, ...] = (
     Tool(pages.GetAncestors, pages.PageList, changes=False),
     Tool(pages.FindPages, pages.PageList, changes=False),
     Tool(pages.CreateSegment, pages.PageChange, for_agents=False, begins=True),
+    Tool(memory.Remember, memory.Noted, About.MEMORY),
+    Tool(memory.Update, memory.Noted, About.MEMORY),
+    Tool(memory.Erase, memory.Erased, About.MEMORY, in_code=False),
+    Tool(memory.Recall, memory.FoundList, About.MEMORY, changes=False),
+    Tool(memory.Search, memory.FoundList, About.MEMORY, changes=False),
+    Tool(memory.Summarise, memory.Summary, About.MEMORY, changes=False),
+    Tool(memory.FilterMemory, memory.FoundList, About.MEMORY, changes=False),
+    Tool(memory.Focus, memory.InFocus, About.MEMORY),
 )
 BY_NAME: Mapping[str, Tool] = {tool.name: tool for tool in TOOLS}
 
@@ -107,7 +120,7 @@ def tools_of_agents() -> tuple[Tool, ...]:
 
 def tools_in_code() -> tuple[Tool, ...]:
     """Return the tools that a model's code may call: what they do can be taken back as a whole."""
-    return tuple(tool for tool in tools_of_agents() if tool.in_code and tool.about is About.PAGES)
+    return tuple(tool for tool in tools_of_agents() if tool.in_code)
 
 
 def _untitled(schema: Any) -> Any:

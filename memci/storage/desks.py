@@ -27,6 +27,7 @@ from memci.storage.pages import (
     settled_seq,
     unsettled,
 )
+from memci.storage.pins import read_pins
 from memci.storage.session import Connection
 
 # Messages that are put onto pages at once; more of them wait only where an agent has many already
@@ -51,6 +52,7 @@ class OpenDesk:
     desk: Desk
     texts: PageTexts
     version: int
+    last_pin: int  # the last number that a pin was given
 
     def fetch_shown(self) -> None:
         """Fetch at once what the open pages of the window hold."""
@@ -117,8 +119,9 @@ def _opened(
     language = language_of_tree(stored.tree, said)
     texts = PageTexts(connection, agent_id, store, guide_in(language).text)
     writer = Writer(view.format, labels_of(language))
-    rendering = Rendering(stored.tree, writer, view.count, texts, view.session_id)
-    return OpenDesk(Desk(rendering, view.rules), texts, stored.version)
+    pins = read_pins(connection, agent_id)
+    rendering = Rendering(stored.tree, writer, view.count, texts, view.session_id, tuple(pins.pins))
+    return OpenDesk(Desk(rendering, view.rules), texts, stored.version, pins.last)
 
 
 def language_of_tree(tree: Tree, said: Iterable[Message] = ()) -> Language:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from uuid import uuid4
 
 from memci.commands.pages.bench import Bench, Mark
 from memci.commands.pages.doings import DOINGS
@@ -25,10 +26,11 @@ from memci.storage.session import Connection, Database
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A tool, and what is asked of it."""
+    """A tool, and what is asked of it; ``id`` names this asking."""
 
     tool: Tool
     request: Request
+    id: str = field(default_factory=lambda: uuid4().hex)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,14 +68,8 @@ class PageCommands:
         with self.database.agent_transaction(agent_id) as connection:
             if actor is Actor.DEVELOPER and any(each.tool.begins for each in asked):
                 begin_agent(connection, agent_id)
-            lock_tree(connection, agent_id)
-            # Afterwards: an erasure that held the lock has ended by now.
-            check_there(connection, agent_id)
-            bench = self._bench(connection, agent_id, actor, session_id)
-            if mark not in {None, bench.mark}:
-                raise ConflictError("the pages have changed meanwhile: look at the window again")
-            done = [do(bench, each) for each in asked]
-            bench.save([each.tool.name for each in asked if each.tool.changes])
+            with self.changing(connection, agent_id, actor, session_id, mark=mark) as bench:
+                done = [do(bench, each) for each in asked]
         return done
 
     def settle(self, agent_id: str) -> None:
@@ -89,7 +85,30 @@ class PageCommands:
             if is_there(connection, agent_id):
                 bench = self._bench(connection, agent_id, Actor.DEVELOPER, None)
                 if bench.tree.changed:
-                    bench.save([])
+                    bench.save()
+
+    @contextmanager
+    def changing(
+        self,
+        connection: Connection,
+        agent_id: str,
+        actor: Actor,
+        session_id: str | None,
+        *,
+        mark: Mark | None = None,
+    ) -> Iterator[Bench]:
+        """Lend a bench that is saved at the end, in a transaction of the caller's; as ``run``.
+
+        Who takes the lane's row too has locked it before. ``bench.done`` names what was done.
+        """
+        lock_tree(connection, agent_id)
+        # Afterwards: an erasure that held the lock has ended by now.
+        check_there(connection, agent_id)
+        bench = self._bench(connection, agent_id, actor, session_id)
+        if mark not in {None, bench.mark}:
+            raise ConflictError("the pages have changed meanwhile: look at the window again")
+        yield bench
+        bench.save()
 
     @contextmanager
     def rehearsal(
@@ -116,4 +135,7 @@ def do(bench: Bench, asked: Asked) -> Answer:
     """Do one thing; after an error the bench must be thrown away."""
     if bench.actor is Actor.AGENT and not asked.tool.for_agents:
         raise RefusedError(f"{asked.tool.name} is for developers alone")
-    return DOINGS[asked.tool.request](bench, asked.request)
+    answer = DOINGS[asked.tool.request](bench, asked.request)
+    if asked.tool.changes and asked.tool.undone:
+        bench.done.append(asked.tool.name)
+    return answer

@@ -110,7 +110,8 @@ def _extend(tree: Tree, message: Message) -> None:
     page = tree.latest(message.session_id)
     if page is None or page.span is None:
         raise AssertionError("an interaction that goes on has a page")
-    answered = page.span.answered or message.role is not Role.USER
+    # What an agent notes for its memory is on the page, and no answer.
+    answered = page.span.answered or not (message.role is Role.USER or message.is_note)
     span = replace(page.span, last_seq=message.seq, answered=answered)
     tree.put(replace(page, span=span, entries=(*page.entries, entry(message))))
 

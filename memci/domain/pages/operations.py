@@ -19,6 +19,7 @@ from memci.domain.pages.page import (
     one_line,
 )
 from memci.domain.pages.permission import Act, Actor, check
+from memci.domain.pages.pin import PINS
 from memci.domain.pages.tree import USER, Permission, Segment, SegmentKind, Tree
 from memci.errors import ConflictError, InvalidInputError, RefusedError
 
@@ -215,7 +216,7 @@ def create_segment(
     """
     if actor is Actor.AGENT:
         raise RefusedError("segments are made by developers alone")
-    if id in tree.segments:
+    if id in {*tree.segments, PINS}:
         raise ConflictError(f"there is a segment {id!r} already: choose another id")
     segment = Segment(id, kind, permission, _name(name), max_tokens)
     tree.add_segment(segment)

@@ -19,6 +19,8 @@ from memci.domain.memory.replay import ReplayEvent
 from memci.domain.memory.state import FilterReason, MemoryState
 from memci.domain.message import Remember, Role
 from memci.domain.pages.page import PageKind
+from memci.domain.pages.permission import Actor
+from memci.domain.pages.pin import PinKind
 from memci.storage import rows
 from memci.storage.trail import TrailEvent
 from memci.storage.versions import Reason
@@ -112,6 +114,10 @@ CARRIED: tuple[Carried, ...] = (
     # Of whichever page store there is, and into that which there is.
     Carried(rows.page_body, _by_key(rows.page_body), not_carried=frozenset({"created_at"})),
     Carried(rows.erased_message, _by_key(rows.erased_message)),
+    Carried(
+        rows.pin, _by_key(rows.pin), closed={"kind": PinKind, "pinned_by": Actor},
+        ranges={"number": (1, 2**53)},
+    ),
     Carried(rows.lane, (), not_carried=_OF_THIS_SERVER),
 )  # fmt: skip
 

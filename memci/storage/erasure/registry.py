@@ -168,6 +168,11 @@ WHERE agent_id = %(agent)s AND version > 0
 _PAGES = "DELETE FROM page WHERE agent_id = %(agent)s AND id = ANY(%(pages)s::text[])"
 # Other page stores give them up when this is committed.
 _BODIES = "DELETE FROM page_body WHERE agent_id = %(agent)s AND page_id = ANY(%(pages)s::text[])"
+# Its number is not given again.
+_PINS = """
+UPDATE pin SET text = '', message_seq = NULL, unpinned_at = now()
+WHERE agent_id = %(agent)s AND message_seq = ANY(%(seqs)s::bigint[])
+"""
 _NUMBERS = "ids and numbers alone"
 
 # What is looked at to find rows of other tables comes after them.
@@ -199,6 +204,7 @@ REGISTRY: tuple[Entry, ...] = (
         "job",
         (_NOT_TO_RESTORE, *(_FORGET_SEQS.format(name=name) for name in ("seqs", "wanted"))),
     ),
+    Entry("pin", (_PINS,)),
     Entry("page_step", (_STEPS,)),
     Entry("page_tree", (_TREE,), of_agent="version > 0", why="else it is only locked"),
     Entry("page_body", (_BODIES,)),
