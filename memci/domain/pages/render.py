@@ -12,7 +12,7 @@ from itertools import takewhile
 
 from memci.domain.context.budget import LIST_OVERHEAD, MESSAGE_OVERHEAD, Count, Utterance
 from memci.domain.message import Role
-from memci.domain.pages.block import Format, Reads, Writer
+from memci.domain.pages.block import Format, Place, Reads, Writer
 from memci.domain.pages.page import Page
 from memci.domain.pages.pin import PINS, Pin
 from memci.domain.pages.tree import USER, Segment, SegmentKind, Tree
@@ -123,7 +123,7 @@ class Rendering:
     def _seen(self, page: Page, level: int) -> _Written:
         written = self._written.get(page.index)
         if written is None or written.level != level:
-            text = self.writer.block(self.tree, page, level, self.reads)
+            text = self.writer.block(self.tree, page, Place(level, self._count(page)), self.reads)
             written = _Written(level, text, self.count(text))
             self._written[page.index] = written
         return written
@@ -167,7 +167,7 @@ class Rendering:
     # The tree
 
     def _shown(self) -> list[Segment]:
-        return [each for each in self.tree.segments.values() if self.tree.count(each.root)]
+        return [each for each in self.tree.segments.values() if self._count(self.tree[each.root])]
 
     def _opens(self, page: Page) -> bool:
         return page.is_folder and page.expanded
@@ -183,6 +183,12 @@ class Rendering:
             )
             if not other:
                 yield each
+
+    def _count(self, page: Page) -> int:
+        """Return how many pages there are to see directly in a folder."""
+        if page.index == self.tree.segments[USER].root:
+            return sum(1 for _ in self._inside(page))
+        return self.tree.count(page.index)
 
     def _level(self, page: Page) -> int:
         return 1 + sum(1 for _ in self.tree.ancestors(page.index))
@@ -205,9 +211,10 @@ class Rendering:
         """Return blocks as messages of the segment, and between them what was said as it was."""
         written: list[Utterance] = []
         text = self.writer.notice(self._notice(segment))
+        archived = self.tree.is_archived
         for page, level in self._walk(self.tree[segment.root], 1):
             text += self._seen(page, level).text
-            if page.expanded and page.span is not None and page.span.number:
+            if page.expanded and page.span and page.span.number and not archived(page):
                 written.append(Utterance(_role(segment), text))
                 written += [
                     Utterance.of(each) for each in self.reads(page).messages if not each.is_note
