@@ -20,7 +20,7 @@ from memci.errors import InvalidInputError, NotFoundError
 from memci.http.gate import Gate, check_same_origin
 from memci.http.query import check_query
 from memci.http.tool_calls import use_tool
-from memci.mcp.hand import NOT_INSTALLED, Hand, text_of
+from memci.mcp.hand import NOT_INSTALLED, Hand, is_sdk, text_of
 from memci.runtime import Runtime
 from memci.shapes.base import ForeignId
 from memci.shapes.tools import tools_of_agents
@@ -29,7 +29,6 @@ Answering: TypeAlias = Callable[..., Awaitable[None]]
 
 _SESSION = "session_id"
 _SESSION_ID: TypeAdapter[str] = TypeAdapter(ForeignId)
-_SDK = frozenset({"mcp", "mcp_types"})
 
 
 class _Endpoint:
@@ -79,7 +78,7 @@ def _answering() -> Answering:
     try:
         module: Any = import_module("memci.mcp.streamable")
     except ModuleNotFoundError as error:
-        if error.name not in _SDK:
+        if not is_sdk(error):
             raise
         raise NotFoundError(NOT_INSTALLED) from None
     answering: Answering = module.answer

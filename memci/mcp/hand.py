@@ -16,6 +16,7 @@ NOT_INSTALLED = (
     "MCP needs its SDK, which is not installed here: pip install mcp "
     "(memci's extra mcp names the version)"
 )
+_SDK = frozenset({"mcp", "mcp_types"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,11 @@ class Hand:
     tools: Sequence[Tool]
     act: Act
     window: Callable[[], str]
+
+
+def is_sdk(error: ModuleNotFoundError) -> bool:
+    """Tell whether it is the SDK that could not be imported."""
+    return (error.name or "").partition(".")[0] in _SDK
 
 
 def text_of(window: WindowAnswer) -> str:

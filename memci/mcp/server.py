@@ -34,10 +34,12 @@ _WINDOW_TYPE = "text/markdown"
 
 def make_server(hand: Hand) -> Server[Any]:
     """Return a server that offers what ``hand`` can do; it keeps nothing between two requests."""
+    parameters = {tool.name: tool.parameters for tool in hand.tools}
     return Server(
         "memci",
         version=memci.__version__,
         instructions=INSTRUCTIONS,
+        get_tool_input_schema=parameters.get,
         on_list_tools=partial(_list_tools, hand),
         on_call_tool=partial(_call_tool, hand),
         on_list_resources=partial(_list_resources, hand),
