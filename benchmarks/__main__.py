@@ -20,7 +20,7 @@ from benchmarks.compare import say
 from benchmarks.report import Finding, print_table, write_json
 from benchmarks.stage import open_servers, open_stage
 
-PARTS = ("startup", "accept", "lane", "creation", "scan", "fading", "lag", "reads")
+PARTS = ("startup", "accept", "lane", "creation", "scan", "fading", "lag", "reads", "pages")
 # These need conversations, and no servers.
 QUALITY_PARTS = ("segmentation", "compression", "strictness")
 

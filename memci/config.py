@@ -20,6 +20,7 @@ from pydantic import (
     Field,
     SecretStr,
     ValidationError,
+    ValidationInfo,
     field_validator,
     model_validator,
 )
@@ -162,16 +163,17 @@ class Settings(BaseSettings):
     def _is_a_broker(cls, value: SecretStr | None) -> SecretStr | None:
         return _with_scheme(value, _BROKER_SCHEMES, "redis://…, rediss://… or amqp://…")
 
-    @field_validator("memory", mode="before")
+    @field_validator("memory", "pages", mode="before")
     @classmethod
-    def _check_parameters(cls, value: object) -> object:
+    def _check_parameters(cls, value: object, info: ValidationInfo) -> object:
         """Environment variables are text: give each parameter its own type first."""
         if not isinstance(value, dict):
             return value
+        defaults = MemoryParameters() if info.field_name == "memory" else PageRules()
         try:
-            return MemoryParameters().with_values({k: _number(v) for k, v in value.items()})
+            return defaults.with_values({k: _number(v) for k, v in value.items()})
         except InvalidInputError as error:
-            raise ValueError(f"memory.{error.field}: {error}") from error
+            raise ValueError(f"{info.field_name}.{error.field}: {error}") from error
 
     @model_validator(mode="after")
     def _never_open_without_keys(self) -> Self:

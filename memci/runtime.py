@@ -26,7 +26,11 @@ from memci.broker.outbox import TokenOutbox
 from memci.broker.redis_queues import RedisAgentQueues
 from memci.broker.rpc import RpcReads
 from memci.broker.token import RedisTokens, Tokens
+from memci.commands.configure import Defaults
 from memci.commands.pages.perform import PageCommands
+from memci.commands.tools.memory import MemoryTools
+from memci.commands.tools.tools import Tools
+from memci.commands.tools.writes import MemoryWrites
 from memci.config import Settings
 from memci.errors import ConfigurationError
 from memci.jobs import all_jobs, compression
@@ -192,12 +196,17 @@ class Runtime:
         """What context workers answer with."""
         tokenizers = Tokenizers(OfflineTokenCounter)
         models = ReadingModels(self.models.embedder, self.models.lexicon, tokenizers)
-        return Readings(self.database, models, self.settings)
+        return Readings(self.database, models, self.settings, self.windows)
 
     @_Part
     def listings(self) -> Listings:
         """What the API lists by itself."""
         return Listings(self.database)
+
+    @_Part
+    def defaults(self) -> Defaults:
+        """What holds for agents that have nothing of their own."""
+        return Defaults(self.settings.memory, self.settings.pages)
 
     @_Part
     def page_store(self) -> PageStore:
@@ -213,6 +222,17 @@ class Runtime:
     def page_commands(self) -> PageCommands:
         """What changes pages."""
         return PageCommands(self.database, self.page_store, self.counter, self.settings.pages)
+
+    @_Part
+    def tools(self) -> Tools:
+        """All tools of agents and developers."""
+        settings = self.settings
+        return Tools(
+            self.page_commands,
+            MemoryTools(self.database, self.reads, self.tokens),
+            MemoryWrites(settings.memory, settings.append_limits),
+            self.tokens,
+        )
 
     @_Part
     def windows(self) -> Windows:

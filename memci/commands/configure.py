@@ -1,18 +1,38 @@
-"""Give an agent memory parameters of its own."""
+"""Give an agent parameters of its own: of its memory and of its pages."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 
 from memci.domain.memory.parameters import MemoryParameters
+from memci.domain.pages.rules import PageRules
+from memci.errors import InvalidInputError
 from memci.shapes.settings import SettingsAnswer
 from memci.storage.erasure.gone import check_there
-from memci.storage.parameters import own_parameters, replace_parameters
+from memci.storage.parameters import own_of, own_parameters, replace_parameters
 from memci.storage.session import Database
 
 
-def show(database: Database, agent_id: str, defaults: MemoryParameters) -> SettingsAnswer:
+@dataclass(frozen=True, slots=True)
+class Defaults:
+    """What holds where an agent has nothing of its own."""
+
+    memory: MemoryParameters
+    pages: PageRules
+
+    def with_values(self, values: Mapping[str, object]) -> dict[str, object]:
+        """Return all parameters by name; ``InvalidInputError`` names one that is wrong."""
+        known = asdict(self.memory) | asdict(self.pages)
+        for name in values:
+            if name not in known:
+                raise InvalidInputError(
+                    f"unknown parameter; known are {', '.join(sorted(known))}", field=name
+                )
+        return asdict(own_of(self.memory, values)) | asdict(own_of(self.pages, values))
+
+
+def show(database: Database, agent_id: str, defaults: Defaults) -> SettingsAnswer:
     """Return what holds for an agent that is there, or was configured before its first message.
 
     Raises ``NotFoundError`` for any other.
@@ -25,7 +45,7 @@ def show(database: Database, agent_id: str, defaults: MemoryParameters) -> Setti
 
 
 def run(
-    database: Database, agent_id: str, values: Mapping[str, object], defaults: MemoryParameters
+    database: Database, agent_id: str, values: Mapping[str, object], defaults: Defaults
 ) -> SettingsAnswer:
     """Replace all of an agent's own parameters by ``values``, also before its first message.
 
@@ -37,11 +57,9 @@ def run(
     return answer
 
 
-def _answer(
-    agent_id: str, values: Mapping[str, object], defaults: MemoryParameters
-) -> SettingsAnswer:
+def _answer(agent_id: str, values: Mapping[str, object], defaults: Defaults) -> SettingsAnswer:
     return SettingsAnswer(
         agent_id=agent_id,
-        parameters=asdict(defaults.with_values(dict(values))),
+        parameters=defaults.with_values(values),
         changed=sorted(values),
     )

@@ -128,6 +128,9 @@ class MemoryCreation:
                 echoed = echoes_among(connection, agent_id, messages)
             seqs = [message.seq for message in messages]
             received = receipt_times(connection, agent_id, seqs)
+        # What an agent notes itself is asked for by name, and meant to last.
+        noted = {message.seq for message in messages if message.is_note}
+        wanted = noted.union(wanted)
         models = self._models
         texts = MessageTexts.read(messages, known, models.embedder, models.lexicon, later=is_long)
         if refused is None:
@@ -137,7 +140,9 @@ class MemoryCreation:
         if told is not None:
             again = [replace(each, text=told, restored=True) for each in cut.segments]
             cut = replace(cut, segments=again)
-        cut = replace(cut, segments=tiered(cut.segments, cut.judgements, received, parameters))
+        cut = replace(
+            cut, segments=tiered(cut.segments, cut.judgements, received, parameters, noted)
+        )
         texts = texts.pooled(cut.parts()).completed(models.embedder)
         relations = self._relations(cut.segments, focus, parameters.focus_limit)
         thoughts = self._thoughts(agent_id, cut, relations, parameters)

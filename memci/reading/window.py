@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from memci.domain.pages.block import Format
 from memci.domain.pages.collapse import Collapse, collapse_to
 from memci.domain.pages.desk import Desk
 from memci.domain.pages.rules import PageRules
+from memci.reading.pins import list_pins
 from memci.shapes.page_out import page_out, segment_out
-from memci.shapes.pages import PageTree, WindowAnswer
+from memci.shapes.pages import PageTree, WindowAnswer, WindowRequest
+from memci.shapes.pins import PinList
 from memci.shapes.read import ContextMessage
 from memci.smallmodel.ports import TokenCounter
 from memci.storage.desks import View, open_desk
 from memci.storage.erasure.gone import snapshot_of
 from memci.storage.page_store.port import PageStore
 from memci.storage.pages import latest_session
+from memci.storage.parameters import page_rules_of
 from memci.storage.session import Database
+
+LATEST = WindowRequest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,25 +32,18 @@ class Windows:
     counter: TokenCounter
     rules: PageRules
 
-    def show(
-        self,
-        agent_id: str,
-        *,
-        session_id: str | None = None,
-        budget_tokens: int | None = None,
-        form: Format = Format.MARKDOWN,
-    ) -> WindowAnswer:
+    def show(self, agent_id: str, asked: WindowRequest = LATEST) -> WindowAnswer:
         """Return the window of a session (None: that of the last message).
 
         ``budget_tokens`` holds it to so many, where what must stay allows that (P13); None: to the
         agent's own limit. Raises ``NotFoundError`` for no agent.
         """
-        rules = self.rules
         with snapshot_of(self.database, agent_id) as connection:
-            session = session_id or latest_session(connection, agent_id)
-            view = View(session, self.counter.count, rules, form)
+            session = asked.session_id or latest_session(connection, agent_id)
+            rules = page_rules_of(connection, agent_id, self.rules)
+            view = View(session, self.counter.count, rules, asked.format)
             desk = open_desk(connection, agent_id, self.store, view).desk
-            done = _held_to(desk, budget_tokens)
+            done = _held_to(desk, asked.budget_tokens)
             window = desk.rendering.window()
         return WindowAnswer(
             messages=[ContextMessage.of(each) for each in window.messages],
@@ -58,6 +55,10 @@ class Windows:
             tokenizer=self.counter.tokenizer,
         )
 
+    def pins(self, agent_id: str) -> PinList:
+        """Return what is pinned; raises ``NotFoundError`` for no agent."""
+        return list_pins(self.database, self.store, self.counter, self.rules, agent_id)
+
     def tree(self, agent_id: str, *, session_id: str | None = None) -> PageTree:
         """Return the tree of a session (None: that of the last message), without its texts.
 
@@ -65,7 +66,8 @@ class Windows:
         """
         with snapshot_of(self.database, agent_id) as connection:
             session = session_id or latest_session(connection, agent_id)
-            view = View(session, self.counter.count, self.rules)
+            rules = page_rules_of(connection, agent_id, self.rules)
+            view = View(session, self.counter.count, rules)
             rendering = open_desk(connection, agent_id, self.store, view).desk.rendering
         tree = rendering.tree
         return PageTree(

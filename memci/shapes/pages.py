@@ -9,9 +9,10 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
+from memci.domain.pages.block import Format
 from memci.domain.pages.page import LONGEST_DESCRIPTION, LONGEST_NAME, Lifecycle, PageKind
 from memci.domain.pages.tree import Permission, SegmentKind
-from memci.shapes.base import Answer, BudgetTokens, Query, Request, Text
+from memci.shapes.base import Answer, BudgetTokens, ForeignId, Query, Request, Text
 from memci.shapes.read import ContextMessage
 
 Index = Annotated[
@@ -245,6 +246,14 @@ class PageTree(Answer):
     segments: list[SegmentOut]
     pages: list[PageOut]
     session_id: str | None
+
+
+class WindowRequest(Request):
+    """Which window is meant, and how it is written."""
+
+    session_id: ForeignId | None = None
+    budget_tokens: BudgetTokens | None = None
+    format: Format = Format.MARKDOWN
 
 
 class WindowAnswer(Answer):

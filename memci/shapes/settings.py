@@ -1,4 +1,4 @@
-"""Settings of one agent: the parameters of its memory network."""
+"""Settings of one agent: the parameters of its memory network and of its pages."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pydantic import (
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
-from memci.domain.memory.parameters import OPEN, RANGES, range_of
+from memci.domain.parameters import OPEN, RANGES, range_of
 from memci.shapes.base import Answer, Request
 
 # Whole numbers stay within PostgreSQL's integer.
@@ -88,6 +88,17 @@ class SettingsRequest(Request):
     long_term_importance_threshold: (
         Annotated[StrictFloat, _Within("long_term_importance_threshold")] | None
     ) = None
+    active_pages: Annotated[StrictInt, _Within("active_pages")] | None = None
+    archive_unused: Annotated[StrictInt, _Within("archive_unused")] | None = Field(
+        None, description="Interactions"
+    )
+    archive_unrecalled: Annotated[StrictInt, _Within("archive_unrecalled")] | None = Field(
+        None, description="Interactions"
+    )
+    contents_max_tokens: Annotated[StrictInt, _Within("contents_max_tokens")] | None = None
+    window_max_tokens: Annotated[StrictInt, _Within("window_max_tokens")] | None = None
+    collapse_above: Annotated[StrictFloat, _Within("collapse_above")] | None = None
+    collapse_to: Annotated[StrictFloat, _Within("collapse_to")] | None = None
 
 
 class SettingsAnswer(Answer):

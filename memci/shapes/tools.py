@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any
 
-from memci.shapes import pages
+from memci.shapes import memory_tools as memory
+from memci.shapes import pages, pins
 from memci.shapes.base import Answer, Request
 from memci.shapes.schemas import schema_asked
 
@@ -29,8 +30,9 @@ class Tool:
     """One tool: what is asked, what is answered, and who may use it where.
 
     ``changes`` is false of what only looks; ``for_agents`` of what developers alone may do;
-    ``in_code`` of what cannot be part of a call that takes effect as a whole. ``idempotent`` is
-    true of a change that, asked for twice, is made once; ``destroys`` of one that nothing undoes.
+    ``in_code`` of what cannot be part of a call that takes effect as a whole; ``undone`` is
+    false of what undo does not take back (P17). ``idempotent`` is true of a change that, asked for
+    twice, is made once; ``destroys`` of one that nothing takes back.
     """
 
     request: type[Request]
@@ -39,6 +41,7 @@ class Tool:
     changes: bool = True
     for_agents: bool = True
     in_code: bool = True
+    undone: bool = True
     idempotent: bool = False
     destroys: bool = False
 
@@ -82,6 +85,8 @@ TOOLS: tuple[Tool, ...] = (
     Tool(pages.RestorePage, pages.PageChange),
     Tool(pages.PinPage, pages.PageChange, idempotent=True),
     Tool(pages.UnpinPage, pages.PageChange, idempotent=True),
+    Tool(pins.Pin, pins.PinChange, undone=False),
+    Tool(pins.Unpin, pins.PinChange, undone=False),
     Tool(pages.AutoCollapse, pages.CollapseAnswer, idempotent=True),
     Tool(pages.Undo, pages.StepAnswer, in_code=False),
     Tool(pages.Redo, pages.StepAnswer, in_code=False),
@@ -91,6 +96,13 @@ TOOLS: tuple[Tool, ...] = (
     Tool(pages.GetAncestors, pages.PageList, changes=False),
     Tool(pages.FindPages, pages.PageList, changes=False),
     Tool(pages.CreateSegment, pages.PageChange, for_agents=False),
+    Tool(memory.Remember, memory.Noted, About.MEMORY),
+    Tool(memory.Update, memory.Noted, About.MEMORY),
+    Tool(memory.Erase, memory.Erased, About.MEMORY, in_code=False, destroys=True),
+    Tool(memory.Recall, memory.FoundList, About.MEMORY, changes=False),
+    Tool(memory.Search, memory.FoundList, About.MEMORY, changes=False),
+    Tool(memory.Filter, memory.FoundList, About.MEMORY, changes=False),
+    Tool(memory.Focus, memory.InFocus, About.MEMORY, idempotent=True),
 )
 BY_NAME: Mapping[str, Tool] = {tool.name: tool for tool in TOOLS}
 

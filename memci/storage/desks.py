@@ -15,6 +15,7 @@ from memci.domain.pages.tree import Tree
 from memci.storage.page_store.port import PageStore
 from memci.storage.page_texts import PageTexts
 from memci.storage.pages import know_sessions, read_tree, settled_seq, unsettled
+from memci.storage.pins import read_pins
 from memci.storage.session import Connection
 
 # Messages that are put onto pages at once; more of them wait only where an agent has many already
@@ -39,6 +40,7 @@ class OpenDesk:
     desk: Desk
     texts: PageTexts
     version: int
+    last_pin: int  # the last number that a pin was given
 
 
 def open_desk(connection: Connection, agent_id: str, store: PageStore, view: View) -> OpenDesk:
@@ -53,13 +55,14 @@ def open_desk(connection: Connection, agent_id: str, store: PageStore, view: Vie
     texts = PageTexts(connection, agent_id, store)
     texts.fetch(page for page in stored.tree.pages.values() if page.expanded and not page.cold)
     writer = Writer(view.format, labels_of(_language(stored.tree)))
-    rendering = Rendering(stored.tree, writer, view.count, texts, view.session_id)
+    pins = read_pins(connection, agent_id)
+    rendering = Rendering(stored.tree, writer, view.count, texts, view.session_id, tuple(pins.pins))
     desk = Desk(rendering, view.rules)
     while said:
         desk.settle(said)
         said = unsettled(connection, agent_id, said[-1].seq, _BATCH) if len(said) == _BATCH else []
         know_sessions(connection, agent_id, stored.tree, {each.session_id for each in said})
-    return OpenDesk(desk, texts, stored.version)
+    return OpenDesk(desk, texts, stored.version, pins.last)
 
 
 def _language(tree: Tree) -> Language:

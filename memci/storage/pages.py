@@ -96,14 +96,17 @@ ON CONFLICT (agent_id, id) DO UPDATE SET
 _UNSETTLED = f"""
 SELECT {COLUMNS} FROM message WHERE agent_id = %s AND seq > %s ORDER BY seq LIMIT %s
 """  # noqa: S608 - a constant of another module
+# A range of the index for each page: without the fence all messages may be read for a few.
 _SHOWN = f"""
-SELECT {", ".join(f"message.{each}" for each in COLUMNS.split(", "))}, span.page
+SELECT said.*, span.page
 FROM unnest(%(pages)s::text[], %(firsts)s::bigint[], %(lasts)s::bigint[], %(sessions)s::text[],
             %(systems)s::boolean[]) AS span (page, first, last, session, system)
-JOIN message ON message.agent_id = %(agent)s AND message.seq BETWEEN span.first AND span.last
-     AND message.session_id IS NOT DISTINCT FROM span.session
-     AND (message.role = 'system') = span.system
-ORDER BY message.seq
+CROSS JOIN LATERAL (
+    SELECT {COLUMNS} FROM message
+    WHERE agent_id = %(agent)s AND seq BETWEEN span.first AND span.last
+      AND session_id IS NOT DISTINCT FROM span.session AND (role = 'system') = span.system
+    OFFSET 0) AS said
+ORDER BY said.seq
 """  # noqa: S608 - a constant of another module
 
 

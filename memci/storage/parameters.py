@@ -1,14 +1,17 @@
-"""The memory parameters that one agent has of its own."""
+"""The parameters that one agent has of its own: of its memory and of its pages."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import fields
 from typing import Any
 
 from sqlalchemy import Connection
 
 from memci.domain.memory.parameters import MemoryParameters
+from memci.domain.pages.rules import PageRules
+from memci.domain.parameters import P, replaced
 
 _READ = "SELECT parameters FROM agent_setting WHERE agent_id = %s"
 _WRITE = """
@@ -28,7 +31,18 @@ def parameters_of(
 ) -> MemoryParameters:
     """Return the agent's memory parameters: its own values over the defaults."""
     own = own_parameters(connection, agent_id)
-    return defaults.with_values(own) if own else defaults
+    return own_of(defaults, own)
+
+
+def page_rules_of(connection: Connection, agent_id: str, defaults: PageRules) -> PageRules:
+    """Return the rules of the agent's pages: its own values over the defaults."""
+    return own_of(defaults, own_parameters(connection, agent_id))
+
+
+def own_of(defaults: P, own: Mapping[str, Any]) -> P:
+    """Return defaults with those of an agent's own values that are about the same."""
+    mine = {each.name for each in fields(defaults)} & own.keys()
+    return replaced(defaults, {name: own[name] for name in mine}) if mine else defaults
 
 
 def replace_parameters(connection: Connection, agent_id: str, values: Mapping[str, Any]) -> None:

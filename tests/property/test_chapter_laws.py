@@ -29,8 +29,8 @@ count = OfflineTokenCounter().count
 RULES = st.builds(
     PageRules,
     active_pages=st.integers(1, 4),
-    never_recalled=st.integers(1, 6),
-    not_recalled=st.integers(1, 8),
+    archive_unused=st.integers(1, 6),
+    archive_unrecalled=st.integers(1, 8),
     contents_max_tokens=st.sampled_from([0, 60, 200, 2_000]),
 )
 SAID = st.lists(
@@ -125,9 +125,9 @@ def test_lines_leave_the_contents_page_when_their_time_is_over(said, rules):
     for page in lines:
         assert tree.lifecycle(page.index) is Lifecycle.HOT_ARCHIVED
         if page.recalls.count:
-            assert now - page.recalls.last_at <= rules.not_recalled
+            assert now - page.recalls.last_at <= rules.archive_unrecalled
         else:
-            assert now - page.recalls.archived_at <= rules.never_recalled
+            assert now - page.recalls.archived_at <= rules.archive_unused
     if said and said[-1][0] is Role.USER:
         assert sum(rendering.own_tokens(each) for each in lines) <= rules.contents_max_tokens
 
@@ -143,7 +143,7 @@ def test_tokens_are_what_a_recount_says(said, rules, session, form):
     assert sum(window.by_segment.values()) + (3 if window.messages else 0) == whole
 
 
-@settings(max_examples=1_000, deadline=None)
+@settings(max_examples=5_000, deadline=None)
 @given(SAID, RULES, st.integers(20, 1_500), st.data())
 def test_a_collapse_keeps_to_the_budget_or_says_that_it_cannot(said, rules, budget, data):
     tree, messages = told(said, rules)

@@ -49,7 +49,7 @@ class SimpleTree:
     def add(self, parent: str, *, folder: bool) -> str:
         segment = parent.rsplit("-", 1)[0]
         self.newest[segment] += 1
-        page = SimplePage(f"{segment}-{self.newest[segment]}", folder, expanded=False)
+        page = SimplePage(f"{segment}-{self.newest[segment]}", folder, expanded=segment == "sys")
         self.living()[parent].children.append(page)
         return page.index
 

@@ -9,11 +9,17 @@ from math import inf
 import pytest
 from pydantic import ValidationError
 
-from memci.domain.memory.parameters import OPEN, RANGES, MemoryParameters
+from memci.domain.memory.parameters import MemoryParameters
+from memci.domain.pages.rules import PageRules
+from memci.domain.parameters import OPEN, RANGES
 from memci.errors import InvalidInputError
 from memci.shapes.settings import SettingsRequest
 
 SCHEMA = SettingsRequest.model_json_schema()["properties"]
+
+
+def parameters_with(name: str) -> MemoryParameters | PageRules:
+    return PageRules() if hasattr(PageRules(), name) else MemoryParameters()
 
 
 def said_of(name: str, value: float) -> str | None:
@@ -25,7 +31,8 @@ def said_of(name: str, value: float) -> str | None:
 
 
 def test_every_parameter_can_be_set():
-    assert set(SettingsRequest.model_fields) == {each.name for each in fields(MemoryParameters)}
+    known = {each.name for kind in (MemoryParameters, PageRules) for each in fields(kind)}
+    assert set(SettingsRequest.model_fields) == known
 
 
 @pytest.mark.parametrize("name", RANGES)
@@ -40,7 +47,7 @@ def test_what_is_out_of_range_is_told_both_ends_of_it(name: str):
         assert f"{high:g}" in told
         assert said_of(name, high if name in OPEN else high + 1) == told
         with pytest.raises(InvalidInputError) as refused:
-            MemoryParameters().with_values({name: high + 1})
+            parameters_with(name).with_values({name: high + 1})
         assert (str(refused.value), refused.value.field) == (told, name)
 
 

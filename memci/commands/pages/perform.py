@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from uuid import uuid4
 
 from memci.commands.pages.bench import Bench, Mark
 from memci.commands.pages.doings import DOINGS
@@ -18,15 +19,17 @@ from memci.storage.desks import View, open_desk
 from memci.storage.erasure.gone import check_there, snapshot_of
 from memci.storage.page_store.port import PageStore
 from memci.storage.pages import begin_agent, latest_session, lock_tree
+from memci.storage.parameters import page_rules_of
 from memci.storage.session import Connection, Database
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A tool, and what is asked of it."""
+    """A tool, and what is asked of it; ``id`` names this asking."""
 
     tool: Tool
     request: Request
+    id: str = field(default_factory=lambda: uuid4().hex)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,14 +65,31 @@ class PageCommands:
         with self.database.agent_transaction(agent_id) as connection:
             if actor is Actor.DEVELOPER:
                 begin_agent(connection, agent_id)
-            check_there(connection, agent_id)
-            lock_tree(connection, agent_id)
-            bench = self._bench(connection, agent_id, actor, session_id)
-            if mark not in {None, bench.mark}:
-                raise ConflictError("the pages have changed meanwhile: look at the window again")
-            done = [do(bench, each) for each in asked]
-            bench.save([each.tool.name for each in asked if each.tool.changes])
+            with self.changing(connection, agent_id, actor, session_id, mark=mark) as bench:
+                done = [do(bench, each) for each in asked]
         return done
+
+    @contextmanager
+    def changing(
+        self,
+        connection: Connection,
+        agent_id: str,
+        actor: Actor,
+        session_id: str | None,
+        *,
+        mark: Mark | None = None,
+    ) -> Iterator[Bench]:
+        """Lend a bench that is saved at the end, in a transaction of the caller's; as ``run``.
+
+        Who takes the lane's row too has locked it before. ``bench.done`` names what was done.
+        """
+        check_there(connection, agent_id)
+        lock_tree(connection, agent_id)
+        bench = self._bench(connection, agent_id, actor, session_id)
+        if mark not in {None, bench.mark}:
+            raise ConflictError("the pages have changed meanwhile: look at the window again")
+        yield bench
+        bench.save()
 
     @contextmanager
     def rehearsal(
@@ -86,7 +106,8 @@ class PageCommands:
         self, connection: Connection, agent_id: str, actor: Actor, session_id: str | None
     ) -> Bench:
         session = session_id or latest_session(connection, agent_id)
-        view = View(session, self.counter.count, self.rules)
+        rules = page_rules_of(connection, agent_id, self.rules)
+        view = View(session, self.counter.count, rules)
         return Bench(connection, agent_id, actor, open_desk(connection, agent_id, self.store, view))
 
 
@@ -94,4 +115,7 @@ def do(bench: Bench, asked: Asked) -> Answer:
     """Do one thing; after an error the bench must be thrown away."""
     if bench.actor is Actor.AGENT and not asked.tool.for_agents:
         raise RefusedError(f"{asked.tool.name} is for developers alone")
-    return DOINGS[asked.tool.request](bench, asked.request)
+    answer = DOINGS[asked.tool.request](bench, asked.request)
+    if asked.tool.changes and asked.tool.undone:
+        bench.done.append(asked.tool.name)
+    return answer

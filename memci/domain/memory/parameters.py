@@ -2,44 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from math import inf
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Literal, Self
 
+from memci.domain.parameters import check_all, replaced
 from memci.domain.usage import Budget
-from memci.errors import InvalidInputError
-
-# Lowest and highest value of each number, both allowed unless OPEN names the parameter.
-RANGES: dict[str, tuple[float, float]] = {
-    "focus_limit": (0, 100),
-    "decay_rate": (0, 1),
-    "link_initial_strength": (0, 1),
-    "link_break_threshold": (0, 1),
-    "delete_threshold": (1, inf),
-    "time_slice": (100, inf),
-    "max_retries": (1, 100),
-    "default_search_depth": (0, 10),
-    "node_capacity": (0, inf),
-    "min_shrink": (0, 1),
-    "related_links": (0, 100),
-    "related_threshold": (-1, 1),
-    "llm_tokens_per_day": (0, inf),
-    "llm_cost_per_day": (0, inf),
-    "window_size": (1, 100),
-    "window_stride": (1, 100),
-    "novelty_threshold": (0, 1),
-    "min_content_length": (0, inf),
-    "consolidation_interval": (1, inf),
-    "short_term_ttl_hours": (0, inf),
-    "session_silence_hours": (0, inf),
-    "long_term_importance_threshold": (0, 10),
-}
-OPEN = frozenset({"decay_rate", "short_term_ttl_hours", "session_silence_hours"})
-CHOICES: dict[str, tuple[str, ...]] = {
-    "compression_base": ("original", "current"),
-    "dangling_links": ("keep", "drop_on_visit"),
-}
-SWITCHES = frozenset({"simplemem_enabled", "skip_trivial", "tiered_memory_enabled"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +47,7 @@ class MemoryParameters:
 
     def __post_init__(self) -> None:
         """Check every value against its range."""
-        for each in fields(self):
-            _check(each.name, getattr(self, each.name), whole=each.type == "int")
+        check_all(self)
 
     @property
     def drops_on_visit(self) -> bool:
@@ -92,41 +59,6 @@ class MemoryParameters:
         """What language models may take for the agent in a day."""
         return Budget(self.llm_tokens_per_day, self.llm_cost_per_day)
 
-    def with_values(self, values: dict[str, object]) -> Self:
+    def with_values(self, values: Mapping[str, object]) -> Self:
         """Return a copy with some values replaced; an unknown name is an error."""
-        known = {each.name: getattr(self, each.name) for each in fields(self)}
-        for name in values:
-            if name not in known:
-                raise InvalidInputError(
-                    f"unknown parameter; known are {', '.join(sorted(known))}", field=name
-                )
-        return type(self)(**{**known, **values})
-
-
-def _check(name: str, value: object, *, whole: bool) -> None:
-    if name in SWITCHES:
-        if not isinstance(value, bool):
-            raise InvalidInputError("expected true or false", field=name)
-        return
-    if name in CHOICES:
-        if value not in CHOICES[name]:
-            raise InvalidInputError(f"expected one of {', '.join(CHOICES[name])}", field=name)
-        return
-    low, high = RANGES[name]
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise InvalidInputError("expected a number", field=name)
-    if whole and not isinstance(value, int):
-        raise InvalidInputError("expected a whole number", field=name)
-    inside = low < value < high if name in OPEN else low <= value <= high
-    if not inside:
-        raise InvalidInputError(range_of(name), field=name)
-
-
-def range_of(name: str, most: float = inf) -> str:
-    """Say what a number has to be, both ends of it; none is above ``most``."""
-    low, high = RANGES[name][0], min(RANGES[name][1], most)
-    if name in OPEN:
-        return f"expected a number above {low:g}" + (f" and below {high:g}" if high < inf else "")
-    if high == inf:
-        return f"expected a number of {low:g} or more"
-    return f"expected a number between {low:g} and {high:.12g}"
+        return replaced(self, values)

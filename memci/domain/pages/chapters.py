@@ -87,7 +87,8 @@ def _extend(tree: Tree, message: Message) -> None:
     page = tree.latest(message.session_id)
     if page is None or page.span is None:
         raise AssertionError("an interaction that goes on has a page")
-    answered = page.span.answered or message.role is not Role.USER
+    # What an agent notes for its memory is on the page, and no answer.
+    answered = page.span.answered or not (message.role is Role.USER or message.is_note)
     span = replace(page.span, last_seq=message.seq, answered=answered)
     tree.put(replace(page, span=span, entries=(*page.entries, entry(message))))
 
@@ -138,8 +139,8 @@ def _begin_archive(tree: Tree) -> str:
 
 def _is_over(recalls: Recalls, now: int, rules: PageRules) -> bool:
     if not recalls.count:
-        return now - recalls.archived_at >= rules.never_recalled
-    return now - recalls.last_at >= rules.not_recalled
+        return now - recalls.archived_at >= rules.archive_unused
+    return now - recalls.last_at >= rules.archive_unrecalled
 
 
 def _fit(tree: Tree, archive: str, rules: PageRules, line_tokens: LineTokens) -> None:

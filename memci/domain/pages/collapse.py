@@ -31,10 +31,10 @@ def auto_collapse(
     kept: Collection[str] = (),
     opened: Collection[str] = (),
 ) -> Collapse | None:
-    """Hold segments to their own limits, and the window, when above ``high``, to ``low`` of its.
+    """Hold segments to their own limits, and the window to the agent's (P13).
 
-    What was just ``opened`` is hidden only where the limit itself would be exceeded. None when
-    nothing was above.
+    Above ``collapse_above`` of it pages are hidden down to ``collapse_to`` of it. What was just
+    ``opened`` is hidden only where the limit itself would be exceeded. None when nothing was above.
     """
     done = [
         _collapse(rendering, Limit(segment.max_tokens, segment.max_tokens, segment), kept, opened)
@@ -43,8 +43,10 @@ def auto_collapse(
     ]
     told = tuple(index for each in done for index in each.hidden)
     most = rules.window_max_tokens
-    if rendering.tokens() > rules.high * most:
-        done.append(_collapse(rendering, Limit(int(rules.low * most), most), kept, opened, told))
+    if rendering.tokens() > rules.collapse_above * most:
+        done.append(
+            _collapse(rendering, Limit(int(rules.collapse_to * most), most), kept, opened, told)
+        )
     return _joined(done) if done else None
 
 

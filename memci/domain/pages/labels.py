@@ -23,6 +23,8 @@ class Labels:
     recalled: str
     never_recalled: str
     collapsed: str
+    pins: str
+    pin_kinds: dict[str, str]
     roles: dict[str, str]
 
 
@@ -39,6 +41,14 @@ _ENGLISH = Labels(
     recalled="recalled {} times, last at interaction {}",
     never_recalled="never recalled",
     collapsed="Collapsed to fit the window: {} ({})",
+    pins="Pinned (always in sight)",
+    pin_kinds={
+        "task": "task",
+        "constraint": "constraint",
+        "preference": "preference",
+        "decision": "decision",
+        "note": "note",
+    },
     roles={"user": "user", "assistant": "assistant", "tool": "tool", "system": "system"},
 )
 _CHINESE = Labels(
@@ -54,6 +64,14 @@ _CHINESE = Labels(
     recalled="召回 {} 次，最近在第 {} 轮交互",
     never_recalled="未召回",
     collapsed="为适应窗口已折叠 {} 页（{}）",
+    pins="置顶（始终可见）",
+    pin_kinds={
+        "task": "任务",
+        "constraint": "约束",
+        "preference": "偏好",
+        "decision": "决定",
+        "note": "备注",
+    },
     roles={"user": "用户", "assistant": "助手", "tool": "工具", "system": "系统"},
 )
 

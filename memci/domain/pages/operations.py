@@ -18,6 +18,7 @@ from memci.domain.pages.page import (
     one_line,
 )
 from memci.domain.pages.permission import Act, Actor, check
+from memci.domain.pages.pin import PINS
 from memci.domain.pages.tree import USER, Permission, Segment, SegmentKind, Tree
 from memci.errors import ConflictError, InvalidInputError, RefusedError
 
@@ -56,7 +57,7 @@ def create_contents_page(
     parent: str,
     children: Sequence[str] = (),
 ) -> Page:
-    """Add a folder, and move pages into it, in this order. It starts hidden (P3)."""
+    """Add a folder, and move pages into it, in this order. It starts hidden, as a note does."""
     folder = tree[parent]
     _check_place(tree, folder, Act.ADD, actor)
     for child in dict.fromkeys(children):
@@ -70,6 +71,7 @@ def create_contents_page(
             place=0,
             name=_name(name),
             description=_description(description),
+            expanded=tree.segment_of(folder).kind is SegmentKind.SYSTEM,
             named=True,
         )
     )
@@ -209,7 +211,7 @@ def create_segment(
     """
     if actor is Actor.AGENT:
         raise RefusedError("segments are made by developers alone")
-    if id in tree.segments:
+    if id in {*tree.segments, PINS}:
         raise ConflictError(f"there is a segment {id!r} already: choose another id")
     segment = Segment(id, kind, permission, _name(name), max_tokens)
     tree.add_segment(segment)

@@ -36,8 +36,8 @@ def get_agent(agent: AgentId, call: Call) -> AgentAnswer:
 
 @reading.get("/agents/{agent}/settings", responses=problems(404))
 def get_settings(agent: AgentId, call: Call) -> SettingsAnswer:
-    """Return the memory parameters that hold for an agent."""
-    return configure.show(call.runtime.database, agent, call.runtime.settings.memory)
+    """Return the parameters that hold for an agent."""
+    return configure.show(call.runtime.database, agent, call.runtime.defaults)
 
 
 @reading.get("/agents/{agent}/usage", responses=problems(404))
@@ -58,7 +58,7 @@ def get_usage(
 def put_settings(agent: AgentId, body: SettingsRequest, call: Call) -> SettingsAnswer:
     """Replace the parameters that an agent has of its own."""
     values = body.model_dump(exclude_none=True)
-    return configure.run(call.runtime.database, agent, values, call.runtime.settings.memory)
+    return configure.run(call.runtime.database, agent, values, call.runtime.defaults)
 
 
 @operating.post("/agents/{agent}/pause", responses=problems(404))

@@ -16,7 +16,7 @@ from memci.http.documentation import problems
 from memci.http.parameters import AgentId, SessionId
 from memci.http.route import ReadRoute, WriteRoute
 from memci.shapes.base import Request
-from memci.shapes.pages import GetPage, PageText, PageTree, WindowAnswer
+from memci.shapes.pages import GetPage, PageText, PageTree, WindowAnswer, WindowRequest
 from memci.shapes.tools import BY_NAME, TOOLS, About, Tool
 
 
@@ -51,9 +51,8 @@ def get_window(
     session_id: SessionId = None,
 ) -> WindowAnswer:
     """Return the context window of a session as messages; none: that of the last message."""
-    return call.runtime.windows.show(
-        agent, session_id=session_id, budget_tokens=budget_tokens, form=form
-    )
+    asked = WindowRequest(session_id=session_id, budget_tokens=budget_tokens, format=form)
+    return call.runtime.windows.show(agent, asked)
 
 
 @reading.get("/agents/{agent}/pages")

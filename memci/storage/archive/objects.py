@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from memci.domain.memory.parameters import MemoryParameters
+from memci.domain.pages.rules import PageRules
 from memci.errors import InvalidInputError
 from memci.storage.archive.checks import (
     Check,
@@ -19,6 +20,8 @@ from memci.storage.archive.checks import (
     is_truth,
     or_null,
 )
+
+_PAGE_RULES = PageRules()
 
 
 def _is_span(value: Any) -> bool:
@@ -46,7 +49,9 @@ def tells_of_passages(value: Mapping[str, Any]) -> bool:
 def are_parameters(value: Any) -> bool:
     """Check what an agent may have set."""
     try:
-        MemoryParameters().with_values(value)
+        pages = {name: value[name] for name in value if hasattr(_PAGE_RULES, name)}
+        _PAGE_RULES.with_values(pages)
+        MemoryParameters().with_values({n: value[n] for n in value if n not in pages})
     except (InvalidInputError, TypeError, AttributeError):
         return False
     return is_object(value)

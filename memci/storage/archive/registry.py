@@ -18,6 +18,8 @@ from memci.domain.memory.node import NodeKind, NodeTier, NodeType
 from memci.domain.memory.replay import ReplayEvent
 from memci.domain.memory.state import FilterReason, MemoryState
 from memci.domain.message import Remember, Role
+from memci.domain.pages.permission import Actor
+from memci.domain.pages.pin import PinKind
 from memci.storage import rows
 from memci.storage.trail import TrailEvent
 from memci.storage.versions import Reason
@@ -106,6 +108,10 @@ CARRIED: tuple[Carried, ...] = (
     ),
     Carried(rows.letter, _by_key(rows.letter)),
     Carried(rows.erased_message, _by_key(rows.erased_message)),
+    Carried(
+        rows.pin, _by_key(rows.pin), closed={"kind": PinKind, "pinned_by": Actor},
+        ranges={"number": (1, 2**53)},
+    ),
     Carried(rows.lane, (), not_carried=_OF_THIS_SERVER),
 )  # fmt: skip
 

@@ -178,6 +178,11 @@ FROM ({_PAGES_OF}) AS of CROSS JOIN LATERAL (
     AND (m.role = 'system') = (each.number = 0) AND NOT m.seq = ANY(%(seqs)s::bigint[])) AS said
 WHERE page.agent_id = %(agent)s AND page.id = of.id AND of.stays
 """  # noqa: S608 - as above
+# Its number is not given again.
+_PINS = """
+UPDATE pin SET text = '', message_seq = NULL, unpinned_at = now()
+WHERE agent_id = %(agent)s AND message_seq = ANY(%(seqs)s::bigint[])
+"""
 _NUMBERS = "ids and numbers alone"
 
 # What is looked at to find rows of other tables comes after them.
@@ -209,6 +214,7 @@ REGISTRY: tuple[Entry, ...] = (
         "job",
         (_NOT_TO_RESTORE, *(_FORGET_SEQS.format(name=name) for name in ("seqs", "wanted"))),
     ),
+    Entry("pin", (_PINS,)),
     Entry("page_step", (_STEPS,)),
     Entry("page", (_PAGE_TEXTS, _PAGES)),
     Entry("page_body", why="an agent's own notes, not made from messages"),

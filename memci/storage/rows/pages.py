@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlalchemy import BigInteger, Boolean, Column, Index, Integer, Table, Text, false, text
 from sqlalchemy.dialects.postgresql import ARRAY
 
-from memci.storage.rows.metadata import Json, agent_column, made_at, metadata
+from memci.storage.rows.metadata import Instant, Json, agent_column, made_at, metadata
 
 _ZERO = text("0")
 _EMPTY = text("'{}'")
@@ -77,6 +77,20 @@ page_body = Table(
     Column("version", BigInteger, primary_key=True),
     Column("text", Text, nullable=False),
     made_at(),
+)
+
+# What is pinned (R7): a text, or a message's; both are empty once it is taken down.
+pin = Table(
+    "pin",
+    metadata,
+    agent_column(),
+    Column("number", BigInteger, primary_key=True),
+    Column("kind", Text, nullable=False),
+    Column("text", Text, nullable=False),
+    Column("message_seq", BigInteger),
+    Column("pinned_by", Text, nullable=False),
+    made_at(),
+    Column("unpinned_at", Instant),
 )
 
 page_step = Table(

@@ -40,6 +40,10 @@ class Pages:
         assert answer.status_code == 200, answer.text
         return answer.json()
 
+    def put(self, path: str, **fields: Any) -> None:
+        answer = self._client.put(f"/{self._agent}{path}", json=fields)
+        assert answer.status_code == 200, answer.text
+
     def status(self, path: str) -> int:
         return self._client.get(f"/{self._agent}{path}").status_code
 
@@ -169,6 +173,17 @@ def test_a_window_for_a_smaller_budget_changes_nothing(alice: Pages):
     assert small["collapsed"] == ["usr-1", "usr-2"]
     assert small["tokens"] <= whole["tokens"] - 20
     assert alice.get("/window") == whole
+
+
+def test_an_agent_may_have_rules_of_its_own(alice: Pages):
+    for number in range(3):
+        alice.say(f"Question {number}?", "word " * 30)
+    assert alice.get("/settings")["parameters"]["active_pages"] == 8
+    alice.put("/settings", active_pages=2, window_max_tokens=300)
+    pages = alice.get("/pages")["pages"]
+    chapter = [each["name"] for each in pages if each["parent"] == "usr-0"]
+    assert chapter == ["", "Question 1?", "Question 2?"], "before them the Contents Page"
+    assert alice.get("/window")["tokens"] <= 300
 
 
 def test_sessions_have_windows_of_their_own(alice: Pages):

@@ -12,13 +12,16 @@ from pydantic import SecretStr
 
 from memci.commands import erase
 from memci.config import Settings
+from memci.domain.pages.rules import PageRules
 from memci.errors import ConflictError
 from memci.jobs import compress
 from memci.reading.models import ReadingModels, Tokenizers
 from memci.reading.readings import Readings
+from memci.reading.window import Windows
 from memci.shapes.archive import MANIFEST, ArchiveManifest
 from memci.smallmodel.offline.tokens import OfflineTokenCounter
 from memci.storage.archive.registry import CARRIED
+from memci.storage.page_store.postgres import PostgresPageStore
 from memci.storage.session import Database
 from memci.storage.vector_model import VectorModel, claim_model
 from tests.support.archives import (
@@ -107,7 +110,13 @@ READS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("search", {"query": "a violin for guineas", "explain": True}),
     ("search", {"query": "灯塔 Grace", "k": 3}),
     ("assemble", {"query": "who counts ships?", "budget_tokens": 400}),
+    ("window", {"format": "native"}),
 )
+
+
+def windows(database: Database) -> Windows:
+    counter = OfflineTokenCounter()
+    return Windows(database, PostgresPageStore(database), counter, PageRules())
 
 
 def test_reads_answer_the_same(ada: AgentUnderTest, elsewhere: Database) -> None:
@@ -118,8 +127,8 @@ def test_reads_answer_the_same(ada: AgentUnderTest, elsewhere: Database) -> None
         database_url=SecretStr("postgresql://x/x"), broker_url=SecretStr("redis://x")
     )
     with (
-        closing(Readings(ada.database, models, settings)) as here,
-        closing(Readings(elsewhere, models, settings)) as there,
+        closing(Readings(ada.database, models, settings, windows(ada.database))) as here,
+        closing(Readings(elsewhere, models, settings, windows(elsewhere))) as there,
     ):
         for use, fields in READS:
             answers = [each.answer(use, "ada", fields) for each in (here, there)]

@@ -65,6 +65,18 @@ CREATE TABLE page_body (
     PRIMARY KEY (agent_id, page_id, version)
 );
 
+CREATE TABLE pin (
+    agent_id TEXT NOT NULL,
+    number BIGINT NOT NULL,
+    kind TEXT NOT NULL,
+    text TEXT NOT NULL,
+    message_seq BIGINT,
+    pinned_by TEXT NOT NULL,
+    created_at timestamptz DEFAULT now() NOT NULL,
+    unpinned_at timestamptz,
+    PRIMARY KEY (agent_id, number)
+);
+
 CREATE TABLE page_step (
     agent_id TEXT NOT NULL,
     number BIGINT NOT NULL,
@@ -82,7 +94,7 @@ CREATE POLICY own_agent ON {table}
     WITH CHECK (agent_id = nullif(current_setting('memci.agent', true), ''));
 GRANT SELECT, INSERT, UPDATE, DELETE ON {table} TO memci_app;
 """
-NEW = ("page_tree", "page", "page_body", "page_step")
+NEW = ("page_tree", "page", "page_body", "pin", "page_step")
 
 
 def upgrade() -> None:

@@ -1,0 +1,153 @@
+"""The window: rendering after a change, and looking at it where an agent has very many pages."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import count as counting
+
+from benchmarks.compare import alternate
+from benchmarks.report import Bar, Finding
+from benchmarks.stage import Stage
+from memci.commands.pages.perform import Asked, PageCommands
+from memci.domain.language import Language
+from memci.domain.message import NewMessage, Role
+from memci.domain.pages.block import Format, Held, Writer
+from memci.domain.pages.labels import labels_of
+from memci.domain.pages.page import Page, PageKind
+from memci.domain.pages.permission import Actor
+from memci.domain.pages.render import Rendering
+from memci.domain.pages.rules import PageRules
+from memci.domain.pages.tree import Tree
+from memci.queue.intake import Append, append_in
+from memci.reading.window import Windows
+from memci.shapes.tools import BY_NAME
+from memci.smallmodel.offline.tokens import OfflineTokenCounter
+from memci.storage.page_store.postgres import PostgresPageStore
+from memci.storage.session import Database
+
+_MANY = 10_000
+_IN_FOLDER = 100
+_SAID = "What was said of the lake and the mountains, and what was bought for the journey. " * 2
+_COUNTER = OfflineTokenCounter()
+
+
+def measure(stage: Stage, *, quick: bool) -> Iterator[Finding]:
+    """Measure rendering in memory, then the window and an operation over the database."""
+    runs = 3 if quick else 7
+    tree = _grown(_MANY)
+    yield alternate(
+        lambda: _after_a_change(tree), lambda: _whole(tree), runs, "rendering, ms"
+    ).finding(
+        "rendering after one change",
+        "ms",
+        "the whole window",
+        Bar(1 / 50, at_most=True),
+        f"{_MANY:,} pages, {_IN_FOLDER} in a folder, a tenth of them expanded",
+    )
+    small = _grown(1_000, expanded=1)
+    yield Finding(
+        "rendering 1,000 expanded pages",
+        min(_whole(small) for _ in range(runs)),
+        "ms",
+        bar=Bar(100.0, at_most=True),
+    )
+    with stage.database() as database:
+        yield from _over_the_database(database, runs)
+
+
+def _grown(pages: int, expanded: int = 10) -> Tree:
+    """Return a tree of folders full of notes, every ``expanded``-th of them open."""
+    tree = Tree.planted()
+    folder = tree["usr-0"]
+    for number in range(pages):
+        if number % _IN_FOLDER == 0:
+            folder = tree.add_page(_page("usr-0", f"Folder {number}", PageKind.CONTENTS))
+        tree.add_page(
+            replace(_page(folder.index, f"Note {number}"), expanded=number % expanded == 0)
+        )
+    return tree
+
+
+def _page(parent: str, name: str, kind: PageKind = PageKind.DETAIL) -> Page:
+    return Page(
+        index="", kind=kind, segment="usr", parent=parent, place=0, name=name, expanded=True
+    )
+
+
+def _rendering(tree: Tree) -> Rendering:
+    writer = Writer(Format.MARKDOWN, labels_of(Language.ENGLISH))
+    return Rendering(tree, writer, _COUNTER.count, lambda _: Held(text=_SAID))
+
+
+def _whole(tree: Tree) -> float:
+    return _ms(lambda: _rendering(tree).window())
+
+
+def _after_a_change(tree: Tree) -> float:
+    rendering = _rendering(tree)
+    rendering.window()
+    index = next(each for each, page in tree.pages.items() if page.name == "Note 10")
+    before = tree[index]
+
+    def change() -> None:
+        tree.put(replace(before, expanded=not before.expanded))
+        rendering.refresh({index: before})
+        rendering.window()
+
+    return _ms(change)
+
+
+def _over_the_database(database: Database, runs: int) -> Iterator[Finding]:
+    """Compare an agent of very many interactions with one of few."""
+    for agent_id, interactions in (("few", 20), ("many", _MANY)):
+        _told(database, agent_id, interactions)
+    store, rules = PostgresPageStore(database), PageRules()
+    windows = Windows(database, store, _COUNTER, rules)
+    commands = PageCommands(database, store, _COUNTER, rules)
+    for agent_id in ("few", "many"):
+        last = commands.run(agent_id, Actor.DEVELOPER, [_asked("get_children", index="usr-0")])
+        commands.run(
+            agent_id, Actor.DEVELOPER, [_asked("hide_details", index=last[0].pages[-1].index)]
+        )
+    note = f"20 interactions, and {_MANY:,}"
+    yield alternate(
+        lambda: _ms(lambda: windows.show("many")),
+        lambda: _ms(lambda: windows.show("few")),
+        runs,
+        "window, ms",
+    ).finding("the window of an agent of many pages", "ms", "of few", Bar(1.5, at_most=True), note)
+    turn = counting()
+
+    def operate(agent_id: str) -> float:
+        name = "expand_details" if next(turn) % 2 else "hide_details"
+        last = commands.run(agent_id, Actor.DEVELOPER, [_asked("get_children", index="usr-0")])
+        asked = _asked(name, index=last[0].pages[-2].index)
+        return _ms(lambda: commands.run(agent_id, Actor.DEVELOPER, [asked]))
+
+    yield alternate(
+        lambda: operate("many"), lambda: operate("few"), runs, "an operation, ms"
+    ).finding("an operation on many pages", "ms", "on few", Bar(1.5, at_most=True), note)
+
+
+def _told(database: Database, agent_id: str, interactions: int) -> None:
+    messages = [
+        NewMessage(role=role, content=f"{_SAID} {number}")
+        for number in range(interactions)
+        for role in (Role.USER, Role.ASSISTANT)
+    ]
+    for start in range(0, len(messages), 500):
+        with database.agent_transaction(agent_id) as connection:
+            append_in(connection, Append(agent_id, messages[start : start + 500], session_id="s"))
+
+
+def _asked(name: str, **fields: object) -> Asked:
+    tool = BY_NAME[name]
+    return Asked(tool, tool.request.model_validate(fields))
+
+
+def _ms(act: Callable[[], object]) -> float:
+    began = time.perf_counter()
+    act()
+    return (time.perf_counter() - began) * 1_000
