@@ -7,7 +7,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any, TypeAlias
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.routing import Route
@@ -22,13 +22,12 @@ from memci.http.query import check_query
 from memci.http.tool_calls import use_tool
 from memci.mcp.hand import NOT_INSTALLED, Hand, is_sdk, text_of
 from memci.runtime import Runtime
-from memci.shapes.base import ForeignId
+from memci.shapes.pages import WindowRequest
 from memci.shapes.tools import tools_of_agents
 
 Answering: TypeAlias = Callable[..., Awaitable[None]]
 
 _SESSION = "session_id"
-_SESSION_ID: TypeAdapter[str] = TypeAdapter(ForeignId)
 
 
 class _Endpoint:
@@ -52,22 +51,19 @@ route = Route("/mcp/{agent}", _Endpoint(), methods=["POST"], include_in_schema=F
 
 def _hand(request: Request, agent_id: str) -> Hand:
     runtime: Runtime = request.app.state.runtime
-    session_id = _session(request)
+    asked = _asked(request)
     may_write = allows(request.state.key, Scope.WRITE)
     return Hand(
         agent_id=agent_id,
         tools=[each for each in tools_of_agents() if may_write or not each.changes],
-        act=lambda tool, arguments: use_tool(runtime, agent_id, tool, arguments, session_id),
-        window=lambda: text_of(runtime.windows.show(agent_id, session_id=session_id)),
+        act=lambda tool, given: use_tool(runtime, agent_id, tool, given, asked.session_id),
+        window=lambda: text_of(runtime.windows.show(agent_id, asked)),
     )
 
 
-def _session(request: Request) -> str | None:
-    given = request.query_params.get(_SESSION)
-    if given is None:
-        return None
+def _asked(request: Request) -> WindowRequest:
     try:
-        return _SESSION_ID.validate_python(given)
+        return WindowRequest(session_id=request.query_params.get(_SESSION))
     except ValidationError:
         raise InvalidInputError("expected 1 to 256 characters", field=_SESSION) from None
 

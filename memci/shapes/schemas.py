@@ -12,7 +12,8 @@ Schema: TypeAlias = dict[str, Any]
 
 # Names say what titles do; the rest is checked when a call comes. A model does not write by it,
 # but pays for each of its tokens at every request.
-_UNSAID = frozenset({"title", "maxLength", "minLength", "pattern", "maxItems", "minItems", "$defs"})
+_LENGTHS = frozenset({"maxLength", "minLength", "maxItems", "minItems", "maxProperties"})
+_UNSAID = frozenset({"title", "pattern", "$defs", *_LENGTHS})
 _ANY = 1_000_000
 # What goes without saying, of what is mostly worth saying.
 _PLAIN: Mapping[str, Callable[[Any], bool]] = {
