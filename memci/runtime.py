@@ -195,7 +195,9 @@ class Runtime:
     def readings(self) -> Readings:
         """What context workers answer with."""
         tokenizers = Tokenizers(OfflineTokenCounter)
-        models = ReadingModels(self.models.embedder, self.models.lexicon, tokenizers)
+        models = ReadingModels(
+            self.models.embedder, self.models.lexicon, tokenizers, self.models.summarizer
+        )
         return Readings(self.database, models, self.settings, self.windows)
 
     @_Part
@@ -229,7 +231,7 @@ class Runtime:
         settings = self.settings
         return Tools(
             self.page_commands,
-            MemoryTools(self.database, self.reads, self.tokens),
+            MemoryTools(self.page_commands, self.reads, self.tokens),
             MemoryWrites(settings.memory, settings.append_limits),
             self.tokens,
         )

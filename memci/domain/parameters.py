@@ -49,6 +49,8 @@ RANGES: dict[str, tuple[float, float]] = {
     "window_max_tokens": (1, inf),
     "collapse_above": (0, 1),
     "collapse_to": (0, 1),
+    "max_pins": (0, 1_000),
+    "pins_max_tokens": (0, inf),
 }
 OPEN = frozenset({"decay_rate", "short_term_ttl_hours", "session_silence_hours"})
 CHOICES: dict[str, tuple[str, ...]] = {

@@ -13,9 +13,11 @@ from memci.reading.compare import Compare
 from memci.reading.models import ReadingDefaults, ReadingModels
 from memci.reading.recall import Recall
 from memci.reading.search import Search
+from memci.reading.summarise import Summarise
 from memci.reading.window import Windows
 from memci.shapes.base import Answer
 from memci.shapes.edition import ComparisonRequest
+from memci.shapes.memory_tools import SummaryRequest
 from memci.shapes.pages import WindowRequest
 from memci.shapes.read import ContextRequest, RecallRequest, SearchRequest
 from memci.storage.session import Database
@@ -25,7 +27,7 @@ _WITH_MESSAGES = frozenset({"assemble", "window"})
 
 
 class Readings:
-    """Answers ``recall``, ``search``, ``assemble``, ``window``, ``compare``; safe for threads."""
+    """Answers what context workers are asked for; safe for threads."""
 
     def __init__(
         self, database: Database, models: ReadingModels, settings: Settings, windows: Windows
@@ -37,6 +39,7 @@ class Readings:
         self.recall = Recall(database, models, defaults, self._activity)
         self.search = Search(database, models, defaults, self._activity)
         self.assemble = Assemble(database, models, defaults, self._activity)
+        self.summarise = Summarise(database, models, defaults, self._activity)
         self.compare = Compare(database, models, defaults)
         self._uses: dict[str, _Use] = {
             "recall": lambda agent_id, fields: self.recall.run(agent_id, RecallRequest(**fields)),
@@ -45,6 +48,9 @@ class Readings:
                 agent_id, ContextRequest(**fields)
             ),
             "window": lambda agent_id, fields: windows.show(agent_id, WindowRequest(**fields)),
+            "summarise": lambda agent_id, fields: self.summarise.run(
+                agent_id, SummaryRequest(**fields)
+            ),
             "compare": lambda agent_id, fields: self.compare.run(
                 agent_id, ComparisonRequest(**fields)
             ),

@@ -23,7 +23,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
 from memci.domain.message import Role
-from memci.shapes.base import Answer, ForeignId, Instant, Query, Request, Text
+from memci.shapes.base import Answer, ForeignId, Instant, Query, Request, Seq, Text
 from memci.shapes.pages import Index
 
 Words = Annotated[Text, StringConstraints(min_length=1, max_length=256)]
@@ -110,6 +110,14 @@ class Summarise(Request):
         return self
 
 
+class SummaryRequest(Request):
+    """What a context worker is to sum up: messages by seq, and texts of an agent's own notes."""
+
+    seqs: Annotated[tuple[Seq, ...], Field(max_length=2_000)] = ()
+    texts: tuple[Text, ...] = ()
+    max_tokens: Annotated[StrictInt, Field(ge=16, le=4_000)] = 300
+
+
 class Filter(Request):
     """List memories or messages that meet all given criteria, the newest first; no query."""
 
@@ -174,6 +182,7 @@ class Found(_Short):
     said_at: str = Field(description="Day and time, UTC")
     text: str
     replaced_by: int | None = Field(None, description="The memory that says otherwise now")
+    page: str | None = Field(None, description="The page that it is on")
 
 
 class FoundList(_Short):

@@ -101,6 +101,7 @@ TOOLS: tuple[Tool, ...] = (
     Tool(memory.Erase, memory.Erased, About.MEMORY, in_code=False, destroys=True),
     Tool(memory.Recall, memory.FoundList, About.MEMORY, changes=False),
     Tool(memory.Search, memory.FoundList, About.MEMORY, changes=False),
+    Tool(memory.Summarise, memory.Summary, About.MEMORY, changes=False),
     Tool(memory.Filter, memory.FoundList, About.MEMORY, changes=False),
     Tool(memory.Focus, memory.InFocus, About.MEMORY, idempotent=True),
 )

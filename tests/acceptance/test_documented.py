@@ -22,6 +22,7 @@ from memci.model_settings import LlmSettings, TaskSettings
 from memci.queue.bridge import UNREADABLE_KIND
 from memci.runtime import Runtime
 from memci.shapes.edition import ComparisonRequest
+from memci.shapes.memory_tools import SummaryRequest
 from memci.shapes.pages import WindowRequest
 from memci.shapes.read import ContextRequest, RecallRequest, SearchRequest
 from memci.shapes.task import CompressArguments, CreateArguments, StoredArguments
@@ -37,6 +38,7 @@ TASKS: dict[str, tuple[type[BaseModel], ...]] = {
     read_task("search"): (SearchRequest,),
     read_task("assemble"): (ContextRequest,),
     read_task("window"): (WindowRequest,),
+    read_task("summarise"): (SummaryRequest,),
     read_task("compare"): (ComparisonRequest,),
 }
 

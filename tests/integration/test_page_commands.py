@@ -20,6 +20,7 @@ from memci.reading.window import Windows
 from memci.shapes.pages import WindowRequest
 from memci.shapes.read import SearchRequest
 from memci.shapes.tools import BY_NAME
+from memci.smallmodel.offline.summarizer import OfflineSummarizer
 from memci.smallmodel.offline.tokens import OfflineTokenCounter
 from memci.storage.page_store.memory import MemoryPageStore
 from memci.storage.page_store.postgres import PostgresPageStore
@@ -238,7 +239,7 @@ def test_what_has_changed_since_is_not_undone(ada, commands):
 
 def search(ada, query):
     tokenizers = Tokenizers(OfflineTokenCounter)
-    models = ReadingModels(ada.models.embedder, ada.models.lexicon, tokenizers)
+    models = ReadingModels(ada.models.embedder, ada.models.lexicon, tokenizers, OfflineSummarizer())
     settings = Settings(
         database_url=SecretStr("postgresql://x/x"), broker_url=SecretStr("redis://x")
     )

@@ -12,11 +12,18 @@ from memci.commands.tools.arguments import asked_of
 from memci.commands.tools.memory import MemoryTools
 from memci.commands.tools.tools import Tools
 from memci.commands.tools.writes import MemoryWrites
+from memci.domain.memory.note import corrected_by
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.message import AppendLimits
 from memci.domain.pages.permission import Actor
 from memci.domain.pages.rules import PageRules
-from memci.errors import InvalidInputError, NotFoundError, RefusedError, TooLargeError
+from memci.errors import (
+    InvalidInputError,
+    NotFoundError,
+    ReadTimeoutError,
+    RefusedError,
+    TooLargeError,
+)
 from memci.reading.window import Windows
 from memci.smallmodel.offline.tokens import OfflineTokenCounter
 from memci.storage.page_store.postgres import PostgresPageStore
@@ -35,9 +42,10 @@ def tools(database, broker_url):
     celery = make_producer(broker_url)
     reads, tokens = RedisReads(celery, broker_url, 500), RedisTokens(celery, broker_url)
     counter = OfflineTokenCounter()
+    pages = PageCommands(database, PostgresPageStore(database), counter, PageRules())
     yield Tools(
-        PageCommands(database, PostgresPageStore(database), counter, PageRules()),
-        MemoryTools(database, reads, tokens),
+        pages,
+        MemoryTools(pages, reads, tokens),
         MemoryWrites(MemoryParameters(), LIMITS),
         tokens,
     )
@@ -131,8 +139,10 @@ def test_what_cannot_be_pinned_is_refused_and_changes_nothing(ada, tools):
         use(tools, "pin", text="\n ")
     with pytest.raises(TooLargeError, match="1000 is the most"):
         use(tools, "pin", text="word " * 2_000)
-    with pytest.raises(NotFoundError, match="no message of this id"):
+    with pytest.raises(NotFoundError, match="not stored"):
         use(tools, "pin", message="m77")
+    with pytest.raises(NotFoundError, match="no message of this id"):
+        use(tools, "pin", Actor.DEVELOPER, message="m77")
     with pytest.raises(NotFoundError, match="nothing is pinned as 4"):
         use(tools, "unpin", pin=4)
     assert "pins" not in shown(tools).by_segment
@@ -210,3 +220,99 @@ def test_a_note_alone_begins_a_page_and_the_conversation_its_own(ada, tools):
     ).tree("ada")
     views = [(page.first_seq, page.last_seq) for page in tree.pages if page.first_seq]
     assert views == [(1, 1), (2, 2)]
+
+
+def test_without_a_worker_a_read_says_so(ada, tools):
+    ada.say("Hello", session="s1")
+    with pytest.raises(ReadTimeoutError, match="No context worker"):
+        use(tools, "search", query="budget")
+
+
+def test_memories_and_messages_are_listed_by_what_they_are_like(ada, tools):
+    ada.remember("I like tea", session="s1", user=None)
+    ada.remember("我住在北京", session="s2", name="Li")
+    found = use(tools, "filter").found
+    assert [each.text for each in found] == ["Li: 我住在北京"], "of other sessions only what lasts"
+    assert [each.text for each in use(tools, "filter", session="s1").found] == ["I like tea"]
+    assert [each.by for each in use(tools, "filter", what="messages").found] == ["Li", "user"]
+    assert use(tools, "filter", what="messages", name="Li").found[0].text == "我住在北京"
+    first = use(tools, "filter", what="messages", limit=1)
+    rest = use(tools, "filter", what="messages", limit=1, after=first.more)
+    assert [each.messages for each in (*first.found, *rest.found)] == [["m2"], ["m1"]]
+    assert rest.more is None
+    assert use(tools, "filter", what="messages", since="2026-01-02T00:00:00Z").found == []
+    assert len(use(tools, "filter", what="messages", until=1_800_000_000).found) == 2
+    assert use(tools, "filter", type="procedural", session="s1").found == []
+    noted = use(tools, "remember", text="Tea at five")
+    mine = use(tools, "filter", what="messages", metadata={"memci": "x"})
+    assert mine.found == []
+    by_agent = use(tools, "filter", what="messages", role="assistant")
+    assert [each.messages for each in by_agent.found] == [[noted.message]]
+
+
+def test_one_user_sees_and_corrects_nothing_of_another(ada, tools):
+    ada.remember("Ann's code is 1234", session="a", user="ann")
+    ada.remember("Bob likes tea", session="b", user="bob")
+    assert [each.text for each in use(tools, "filter", what="messages").found] == ["Bob likes tea"]
+    secret = ada.nodes("memory")[0].id
+    with pytest.raises(NotFoundError, match="no memory"):
+        use(tools, "update", memory=secret, text="Ann's code is 0000")
+    with pytest.raises(NotFoundError, match="not stored"):
+        use(tools, "erase", messages=["m1"])
+    with pytest.raises(NotFoundError, match="not stored"):
+        use(tools, "summarise", messages=["m1"])
+    with pytest.raises(NotFoundError, match="not stored"):
+        use(tools, "pin", message="m1")
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "field"),
+    [
+        ("remember", {"text": "a\x00b"}, "text"),
+        ("remember", {"text": "\ud800"}, "text"),
+        ("remember", {"text": ["a"]}, "text"),
+        ("remember", {}, "text"),
+        ("update", {"memory": "1; DROP TABLE node", "text": "a"}, "memory"),
+        ("update", {"memory": -1, "text": "a"}, "memory"),
+        ("update", {"memory": True, "text": "a"}, "memory"),
+        ("erase", {"messages": []}, "messages"),
+        ("erase", {"messages": ["a"] * 101}, "messages"),
+        ("erase", {"query": "everything"}, "messages"),
+        ("recall", {"keywords": [""]}, "keywords[0]"),
+        ("recall", {"keywords": ["a"], "depth": 99}, "depth"),
+        ("search", {"query": " "}, "query"),
+        ("filter", {"metadata": {"a": {"b": 1}}}, "metadata"),
+        ("filter", {"after": "x"}, "after"),
+        ("filter", {"role": "root"}, "role"),
+        ("summarise", {"page": "../etc"}, "page"),
+        ("summarise", {"max_tokens": 10**9}, "max_tokens"),
+        ("pin", {"text": "a", "kind": "order"}, "kind"),
+        ("unpin", {"pin": 0}, "pin"),
+        ("focus", {"entity": "x" * 300}, "entity"),
+    ],
+)
+def test_hostile_arguments_are_refused_by_name(tools, tool, arguments, field):
+    with pytest.raises(InvalidInputError, match=tool) as wrong:
+        tools.run("ada", Actor.AGENT, tool, arguments)
+    assert (wrong.value.field or "").startswith(field)
+    assert "DROP" not in str(wrong.value)
+
+
+@pytest.mark.parametrize("arguments", [None, "text", 3, ["text"]])
+def test_what_is_no_object_is_refused(tools, arguments):
+    with pytest.raises(InvalidInputError, match="remember"):
+        tools.run("ada", Actor.AGENT, "remember", arguments)
+
+
+def test_metadata_that_claim_to_correct_something_are_held_to_what_they_may(ada, tools):
+    """Whoever sends messages may send any metadata."""
+    hostile = [
+        {"memci": {"noted": True, "corrects": {"seqs": ["1"], "span": None}}},
+        {"memci": {"noted": True, "corrects": {"seqs": [10**30]}}},
+        {"memci": {"noted": True, "corrects": [1]}},
+        {"memci": {"noted": "yes"}},
+        {"memci": ["noted"]},
+    ]
+    ada.remember("I live in Paris")
+    for each in hostile:
+        assert corrected_by(each) is None

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar
 
 from memci.commands.pages.pinning import Pinning
+from memci.commands.tools.place import place_in
 from memci.domain.pages.collapse import collapse_to
 from memci.domain.pages.finding import score, words_of
 from memci.domain.pages.page import Page
@@ -129,6 +130,9 @@ class Bench:
     def _text_of(self, asked: shapes.Pin) -> tuple[int | None, str]:
         if asked.message is None:
             return None, asked.text or ""
+        if self.actor is Actor.AGENT:
+            session = self.opened.desk.rendering.session_id
+            place_in(self.connection, self.agent_id, session).seqs(self.connection, [asked.message])
         said = said_as(self.connection, self.agent_id, asked.message)
         if said is None or not said[1].strip():
             raise NotFoundError("there is no message of this id that says something")

@@ -38,6 +38,7 @@ def of_search(answer: SearchAnswer) -> FoundList:
             said_at=moment(each.created_at),
             text=each.text,
             replaced_by=each.superseded_by,
+            page=each.page,
         )
         for each in answer.hits
     ]

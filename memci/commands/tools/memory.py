@@ -10,16 +10,16 @@ from memci.broker.call import Reads
 from memci.broker.names import ReadUse
 from memci.broker.token import Tokens
 from memci.commands import erase
-from memci.commands.pages.perform import Asked
+from memci.commands.pages.perform import Asked, PageCommands
 from memci.commands.tools.filter import filtered
 from memci.commands.tools.found import of_recall, of_search
 from memci.commands.tools.place import Place, place_in
+from memci.commands.tools.summarise import summary_request
 from memci.shapes import memory_tools as shapes
 from memci.shapes.base import Answer
 from memci.shapes.read import RecallAnswer, SearchAnswer
 from memci.storage.erasure.gone import snapshot_of
 from memci.storage.reading.state import progress
-from memci.storage.session import Database
 
 # What an agent has just noted is to be found; memory may be behind by much more than is worth
 # waiting for.
@@ -30,13 +30,13 @@ _WAIT_MS = 1_000
 class MemoryTools:
     """Asks context workers, reads what needs none, and erases."""
 
-    database: Database
+    pages: PageCommands
     reads: Reads
     tokens: Tokens
 
     def run(self, agent_id: str, asked: Asked, *, session_id: str | None) -> Answer:
         """Use a tool; raises ``NotFoundError`` for no agent, and what the tool raises."""
-        with snapshot_of(self.database, agent_id) as connection:
+        with snapshot_of(self.pages.database, agent_id) as connection:
             place = place_in(connection, agent_id, session_id)
             if isinstance(asked.request, shapes.Filter):
                 return filtered(connection, place, asked.request)
@@ -46,6 +46,9 @@ class MemoryTools:
                 return self._recall(place, request, seq)
             case shapes.Search() as request:
                 return self._search(place, request, seq)
+            case shapes.Summarise() as request:
+                wanted = summary_request(self.pages, place, request).model_dump(mode="json")
+                return shapes.Summary.model_validate(self.reads.call("summarise", agent_id, wanted))
             case shapes.Erase() as request:
                 return self._erase(place, request)
             case _:
@@ -74,8 +77,10 @@ class MemoryTools:
         return self.reads.call(use, place.agent_id, {**fields, **whose, **fresh}, wait_ms=_WAIT_MS)
 
     def _erase(self, place: Place, asked: shapes.Erase) -> Answer:
+        with snapshot_of(self.pages.database, place.agent_id) as connection:
+            place.seqs(connection, asked.messages)
         which = erase.Which(asked.messages)
-        receipt = erase.run(self.database, self.tokens, place.agent_id, which)
+        receipt = erase.run(self.pages.database, self.tokens, place.agent_id, which)
         told: dict[str, Any] = receipt.body
         return shapes.Erased(
             messages=len(told["message_ids"]),

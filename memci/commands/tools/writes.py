@@ -20,6 +20,7 @@ from memci.shapes import memory_tools as shapes
 from memci.shapes.base import Answer, Request
 from memci.storage.origins import origin_of
 from memci.storage.reading.nodes import list_focus, read_node
+from memci.storage.reading.sight import Sight, seen
 from memci.storage.session import Connection
 
 _Write: TypeAlias = Callable[[Connection, Place, Any, str], Answer]
@@ -39,7 +40,9 @@ class MemoryWrites:
         place = place_in(connection, agent_id, session_id)
         return self._writes[type(asked.request)](connection, place, asked.request, asked.id)
 
-    def prepare(self, connection: Connection, agent_id: str, asked: Asked) -> Answer:
+    def prepare(
+        self, connection: Connection, agent_id: str, asked: Asked, *, session_id: str | None
+    ) -> Answer:
         """Answer as ``apply_in`` would, and write nothing; raises what can be foreseen.
 
         A snapshot is enough.
@@ -50,7 +53,7 @@ class MemoryWrites:
                 return shapes.Noted(message=asked.id)
             case shapes.Update(memory=memory, text=text):
                 self._check_size(text)
-                _correctable(connection, agent_id, memory)
+                _correctable(connection, place_in(connection, agent_id, session_id), memory)
                 return shapes.Noted(message=asked.id, corrects=memory)
             case shapes.Focus(entity=entity):
                 names = [row["name"] for row in list_focus(connection, agent_id)]
@@ -75,7 +78,7 @@ class MemoryWrites:
     def _update(
         self, connection: Connection, place: Place, asked: shapes.Update, message_id: str
     ) -> Answer:
-        corrected = _correctable(connection, place.agent_id, asked.memory)
+        corrected = _correctable(connection, place, asked.memory)
         self._note(connection, place, message_id, asked.text, corrected)
         return shapes.Noted(message=message_id, corrects=asked.memory)
 
@@ -109,11 +112,13 @@ class MemoryWrites:
             )
 
 
-def _correctable(connection: Connection, agent_id: str, memory: int) -> Corrected:
+def _correctable(connection: Connection, place: Place, memory: int) -> Corrected:
     """Return what a memory is known by; raises when there is none that could be corrected."""
-    row = read_node(connection, agent_id, memory)
-    origin = origin_of(connection, agent_id, memory)
-    if origin is None or (row is not None and row["kind"] != NodeKind.MEMORY):
+    row = read_node(connection, place.agent_id, memory)
+    origin = origin_of(connection, place.agent_id, memory)
+    sight = Sight(place.session_id, place.user_id)
+    unseen = row is not None and not seen(connection, place.agent_id, [memory], sight)
+    if origin is None or origin.kind is not NodeKind.MEMORY or unseen:
         raise NotFoundError(f"there is no memory {memory}: search or recall tells their numbers")
     if row is None:
         raise ConflictError(f"memory {memory} is forgotten: remember what holds now")

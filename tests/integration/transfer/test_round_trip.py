@@ -19,6 +19,7 @@ from memci.reading.models import ReadingModels, Tokenizers
 from memci.reading.readings import Readings
 from memci.reading.window import Windows
 from memci.shapes.archive import MANIFEST, ArchiveManifest
+from memci.smallmodel.offline.summarizer import OfflineSummarizer
 from memci.smallmodel.offline.tokens import OfflineTokenCounter
 from memci.storage.archive.registry import CARRIED
 from memci.storage.page_store.postgres import PostgresPageStore
@@ -122,7 +123,12 @@ def windows(database: Database) -> Windows:
 def test_reads_answer_the_same(ada: AgentUnderTest, elsewhere: Database) -> None:
     use_model(elsewhere, ada)
     imported(elsewhere, exported(ada.database))
-    models = ReadingModels(ada.models.embedder, ada.models.lexicon, Tokenizers(OfflineTokenCounter))
+    models = ReadingModels(
+        ada.models.embedder,
+        ada.models.lexicon,
+        Tokenizers(OfflineTokenCounter),
+        OfflineSummarizer(),
+    )
     settings = Settings(
         database_url=SecretStr("postgresql://x/x"), broker_url=SecretStr("redis://x")
     )
