@@ -5,7 +5,7 @@ The texts of fields and classes are what a model reads of the operations.
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field, StringConstraints
 
@@ -266,3 +266,7 @@ class WindowAnswer(Answer):
     over: int = Field(description="Tokens by which what must stay is over the budget; 0: it fits")
     session_id: str | None
     tokenizer: str
+
+    def as_dicts(self) -> list[dict[str, Any]]:
+        """Return the messages as plain dicts, as chat APIs and their clients take them."""
+        return [each.model_dump(mode="json") for each in self.messages]

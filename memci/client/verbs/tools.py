@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Unpack
 
 from pydantic import RootModel
 
 from memci.client.flow import Flow, ask, exchange
+from memci.client.options import WindowOptions
 from memci.client.verbs.asking import Asking
 from memci.domain.names import shown_name
 from memci.errors import InvalidInputError, NotFoundError
@@ -26,9 +27,9 @@ class _Told(RootModel[dict[str, Any]]):
 class ToolVerbs(Asking):
     """Does what a model asks for, and shows what it sees."""
 
-    def window(self, *, session_id: str | None = None) -> Flow[WindowAnswer]:
+    def window(self, **options: Unpack[WindowOptions]) -> Flow[WindowAnswer]:
         """Return the window of a session as messages for a model; none: of the last message."""
-        return self._get("/window", WindowAnswer, {"session_id": session_id})
+        return self._get("/window", WindowAnswer, options)
 
     def call_tool(
         self,
