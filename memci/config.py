@@ -39,6 +39,7 @@ from memci.domain.pages.rules import PageRules
 from memci.errors import ConfigurationError, InvalidInputError
 from memci.expectation import expectation, own_faults
 from memci.model_settings import LlmSettings
+from memci.page_store_settings import PageStoreSettings
 from memci.tables import as_settings, place_of
 
 LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
@@ -68,7 +69,7 @@ class ApiKey(BaseModel):
     scope: Literal["read", "write", "admin"] = "read"
 
 
-class Settings(BaseSettings):
+class Settings(PageStoreSettings, BaseSettings):
     """All settings, with their defaults. Periods are seconds, time-outs carry their unit."""
 
     model_config = SettingsConfigDict(
@@ -148,10 +149,10 @@ class Settings(BaseSettings):
     memory: MemoryParameters = MemoryParameters()
     pages: PageRules = PageRules()
 
-    @field_validator("data_dir")
+    @field_validator("data_dir", "page_folder")
     @classmethod
-    def _expand_home(cls, value: Path) -> Path:
-        return value.expanduser().absolute()
+    def _expand_home(cls, value: Path | None) -> Path | None:
+        return None if value is None else value.expanduser().absolute()
 
     @field_validator("database_url")
     @classmethod

@@ -51,8 +51,8 @@ from memci.smallmodel.offline.tokens import OfflineTokenCounter
 from memci.smallmodel.ports import TokenCounter
 from memci.smallmodel.registry import SmallModels, build_small_models
 from memci.storage.flight import Flights
+from memci.storage.page_store.choose import choose_page_store
 from memci.storage.page_store.port import PageStore
-from memci.storage.page_store.postgres import PostgresPageStore
 from memci.storage.session import Database
 from memci.telemetry.traces import Traces, open_traces
 
@@ -213,7 +213,7 @@ class Runtime:
     @_Part
     def page_store(self) -> PageStore:
         """Where the texts of notes are."""
-        return PostgresPageStore(self.database)
+        return choose_page_store(self.settings, self.database)
 
     @_Part
     def counter(self) -> TokenCounter:
@@ -249,7 +249,7 @@ class Runtime:
     @_Part
     def handlers(self) -> Mapping[str, Handler]:
         """What runs each kind of job."""
-        return all_jobs(self.database, self.models, self.settings)
+        return all_jobs(self.database, self.models, self.settings, self.page_store)
 
     @_Part
     def compression(self) -> Compression:

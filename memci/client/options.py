@@ -136,9 +136,10 @@ class LinkOptions(Page, total=False):
 
 
 class ErasureOptions(TypedDict, total=False):
-    """Which messages: named in one way."""
+    """Which messages and pages: named in one way."""
 
     message_ids: Sequence[str]
+    page_indexes: Sequence[str]
     session_id: str
 
 

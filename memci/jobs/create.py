@@ -30,6 +30,7 @@ from memci.jobs.texts import MessageTexts, terms_of
 from memci.jobs.vectors import VectorGuard
 from memci.jobs.worth import tiered
 from memci.queue.handler import Effect
+from memci.queue.page_naming import ask_naming
 from memci.smallmodel.registry import SmallModels
 from memci.storage.conversations import receipt_times
 from memci.storage.focus import focus_of
@@ -236,6 +237,8 @@ class _Effect:
         states = {m.seq: fates.state(m) for m in messages if m.seq in taken}
         if not self.again:
             mark_memory(connection, agent_id, states)
+            if seqs:
+                ask_naming(connection, agent_id, seqs[0], seqs[-1])
         numbers = {
             "messages": len(states),
             "filtered": sum(state is MemoryState.FILTERED for state, _ in states.values()),

@@ -16,6 +16,7 @@ from memci.smallmodel.ports import TokenCounter
 from memci.storage.desks import View, open_desk
 from memci.storage.erasure.gone import snapshot_of
 from memci.storage.page_store.port import PageStore
+from memci.storage.page_texts import warm
 from memci.storage.pages import latest_session
 from memci.storage.parameters import page_rules_of
 from memci.storage.session import Database
@@ -38,6 +39,7 @@ class Windows:
         ``budget_tokens`` holds it to so many, where what must stay allows that (P13); None: to the
         agent's own limit. Raises ``NotFoundError`` for no agent.
         """
+        warm(self.database, self.store, agent_id)
         with snapshot_of(self.database, agent_id) as connection:
             session = asked.session_id or latest_session(connection, agent_id)
             rules = page_rules_of(connection, agent_id, self.rules)
@@ -64,6 +66,7 @@ class Windows:
 
         Raises ``NotFoundError`` for no agent.
         """
+        warm(self.database, self.store, agent_id)
         with snapshot_of(self.database, agent_id) as connection:
             session = session_id or latest_session(connection, agent_id)
             rules = page_rules_of(connection, agent_id, self.rules)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from memci.domain.context.budget import Count
 from memci.domain.language import Language, language_of
+from memci.domain.message import Message
 from memci.domain.pages.block import Format, Writer
 from memci.domain.pages.desk import Desk
 from memci.domain.pages.labels import labels_of
@@ -14,7 +16,14 @@ from memci.domain.pages.rules import PageRules
 from memci.domain.pages.tree import Tree
 from memci.storage.page_store.port import PageStore
 from memci.storage.page_texts import PageTexts
-from memci.storage.pages import know_sessions, read_tree, settled_seq, unsettled
+from memci.storage.pages import (
+    Stored,
+    know_sessions,
+    read_shown,
+    read_tree,
+    settled_seq,
+    unsettled,
+)
 from memci.storage.pins import read_pins
 from memci.storage.session import Connection
 
@@ -42,6 +51,16 @@ class OpenDesk:
     version: int
     last_pin: int  # the last number that a pin was given
 
+    def fetch_shown(self) -> None:
+        """Fetch at once what the open pages of the window hold."""
+        rendering = self.desk.rendering
+        self.texts.fetch(
+            page
+            for segment in rendering.tree.segments.values()
+            for page in rendering.seen(segment)
+            if page.expanded
+        )
+
 
 def open_desk(connection: Connection, agent_id: str, store: PageStore, view: View) -> OpenDesk:
     """Read an agent's pages, and settle all messages that are on none yet.
@@ -51,19 +70,48 @@ def open_desk(connection: Connection, agent_id: str, store: PageStore, view: Vie
     seq = settled_seq(connection, agent_id)
     said = unsettled(connection, agent_id, seq, _BATCH)
     sessions = frozenset({view.session_id, *(each.session_id for each in said)})
-    stored = read_tree(connection, agent_id, sessions)
+    opened = _opened(connection, agent_id, store, view, read_tree(connection, agent_id, sessions))
+    tree = opened.desk.tree
+    opened.texts.fetch(page for page in tree.pages.values() if page.expanded and not page.cold)
+    while said:
+        opened.desk.settle(said)
+        said = unsettled(connection, agent_id, said[-1].seq, _BATCH) if len(said) == _BATCH else []
+        know_sessions(connection, agent_id, tree, {each.session_id for each in said})
+    return opened
+
+
+def open_shown(
+    connection: Connection,
+    agent_id: str,
+    store: PageStore,
+    view: View,
+    named: Collection[str] = (),
+) -> tuple[OpenDesk, list[Message]]:
+    """Read of an agent's pages what the window shows and what is named, however many there are.
+
+    Nothing is settled: returns the messages that wait for it as well, at most a thousand.
+    """
+    said = unsettled(connection, agent_id, settled_seq(connection, agent_id), _BATCH)
+    sessions = frozenset({view.session_id, *(each.session_id for each in said)})
+    stored = read_shown(connection, agent_id, sessions, named)
+    return _opened(connection, agent_id, store, view, stored), said
+
+
+def is_batch(said: Sequence[Message]) -> bool:
+    """Tell whether these are as many as are put onto pages at once: there may be more."""
+    return len(said) == _BATCH
+
+
+def _opened(
+    connection: Connection, agent_id: str, store: PageStore, view: View, stored: Stored
+) -> OpenDesk:
     texts = PageTexts(connection, agent_id, store)
-    texts.fetch(page for page in stored.tree.pages.values() if page.expanded and not page.cold)
-    writer = Writer(view.format, labels_of(_language(stored.tree)))
+    writer = Writer(view.format, labels_of(language_of_tree(stored.tree)))
     pins = read_pins(connection, agent_id)
     rendering = Rendering(stored.tree, writer, view.count, texts, view.session_id, tuple(pins.pins))
-    desk = Desk(rendering, view.rules)
-    while said:
-        desk.settle(said)
-        said = unsettled(connection, agent_id, said[-1].seq, _BATCH) if len(said) == _BATCH else []
-        know_sessions(connection, agent_id, stored.tree, {each.session_id for each in said})
-    return OpenDesk(desk, texts, stored.version, pins.last)
+    return OpenDesk(Desk(rendering, view.rules), texts, stored.version, pins.last)
 
 
-def _language(tree: Tree) -> Language:
+def language_of_tree(tree: Tree) -> Language:
+    """Return the language that a window speaks: that of its pages' names."""
     return language_of(" ".join(page.name for page in tree.pages.values()))

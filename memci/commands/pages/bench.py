@@ -10,6 +10,7 @@ from memci.commands.pages.pinning import Pinning
 from memci.commands.tools.place import place_in
 from memci.domain.pages.collapse import collapse_to
 from memci.domain.pages.finding import score, words_of
+from memci.domain.pages.operations import give_text
 from memci.domain.pages.page import Page
 from memci.domain.pages.permission import Actor
 from memci.domain.pages.tree import Tree
@@ -101,9 +102,7 @@ class Bench:
         """Do an operation that speaks of these pages, and keep the window to its limits (P13)."""
         self.know(named)
         before = self.tokens
-        page, edits = self._do(lambda: operation(self.tree, self.actor))
-        if text is not None:
-            self.opened.texts.write(page, text)
+        page, edits = self._do(lambda: self._written(operation(self.tree, self.actor), text))
         self.opened.desk.finish()
         return PageChange(
             page=self.out(page.index),
@@ -176,6 +175,8 @@ class Bench:
 
     def save(self) -> None:
         """Write what was ``done``; what an agent did is one step. The tree must be locked."""
+        # All that a far store is asked under the lock: the key of a text has its page's index in
+        # it. Each text is kept, or refused, within half a minute.
         self.opened.texts.save()
         self._pinning.save(self.connection, self.agent_id)
         save_tree(self.connection, self.agent_id, self.tree, self.opened.version + 1)
@@ -183,6 +184,11 @@ class Bench:
             mark_done(self.connection, self.agent_id, self._moved_to)
         if self.actor is Actor.AGENT and self._edits:
             add_step(self.connection, self.agent_id, self.done, self._edits)
+
+    def _written(self, page: Page, text: str | None) -> Page:
+        if text is None:
+            return page
+        return give_text(self.tree, page.index, self.opened.texts.write(page, text))
 
     def _do(self, act: Callable[[], T]) -> tuple[T, list[Edit]]:
         desk = self.opened.desk

@@ -18,6 +18,7 @@ from memci.smallmodel.ports import TokenCounter
 from memci.storage.desks import View, open_desk
 from memci.storage.erasure.gone import check_there, snapshot_of
 from memci.storage.page_store.port import PageStore
+from memci.storage.page_texts import warm
 from memci.storage.pages import begin_agent, latest_session, lock_tree
 from memci.storage.parameters import page_rules_of
 from memci.storage.session import Connection, Database
@@ -59,6 +60,8 @@ class PageCommands:
         done, ``PageStoreError`` when a note's text cannot be kept, and ``ConflictError`` when the
         pages are not those of ``mark`` any more.
         """
+        named = [getattr(each.request, "index", None) for each in asked]
+        warm(self.database, self.store, agent_id, [each for each in named if each is not None])
         if not any(each.tool.changes for each in asked):
             with self.rehearsal(agent_id, actor, session_id=session_id) as bench:
                 return [do(bench, each) for each in asked]
@@ -82,8 +85,9 @@ class PageCommands:
 
         Who takes the lane's row too has locked it before. ``bench.done`` names what was done.
         """
-        check_there(connection, agent_id)
         lock_tree(connection, agent_id)
+        # Afterwards: an erasure that held the lock has ended by now.
+        check_there(connection, agent_id)
         bench = self._bench(connection, agent_id, actor, session_id)
         if mark not in {None, bench.mark}:
             raise ConflictError("the pages have changed meanwhile: look at the window again")
@@ -98,6 +102,7 @@ class PageCommands:
 
         Raises ``NotFoundError`` for no agent.
         """
+        warm(self.database, self.store, agent_id)
         with snapshot_of(self.database, agent_id) as connection:
             yield self._bench(connection, agent_id, actor, session_id)
 

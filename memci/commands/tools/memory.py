@@ -80,7 +80,9 @@ class MemoryTools:
         with snapshot_of(self.pages.database, place.agent_id) as connection:
             place.seqs(connection, asked.messages)
         which = erase.Which(asked.messages)
-        receipt = erase.run(self.pages.database, self.tokens, place.agent_id, which)
+        receipt = erase.run(
+            self.pages.database, self.pages.store, self.tokens, place.agent_id, which
+        )
         told: dict[str, Any] = receipt.body
         return shapes.Erased(
             messages=len(told["message_ids"]),

@@ -6,7 +6,7 @@ was retrieved, which compete. The list reads: system, pins, memory and history, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from memci.domain.context.budget import LIST_OVERHEAD, Count, Utterance
@@ -83,7 +83,7 @@ def assemble(materials: Materials, budget: int, count: Count) -> Assembly:
     recent.take(max(int(RECENT_SHARE * left), min(RECENT_TOKENS, left // 2)))
 
     def packed_beside() -> Packed:
-        held = [*recent.said, *map(message_candidate, asked)]
+        held = [*recent.said, *map(message_candidate, (*asked, *_pinned_messages(materials.pins)))]
         left = room - recent.tokens
         return pack(materials.ranked, held, left, materials.language, count, materials.query)
 
@@ -128,6 +128,13 @@ def _pinned(materials: Materials, count: Count) -> tuple[Part, ...]:
     # The first item also carries what belongs to the message as a whole.
     whole = utterance.tokens(count) - sum(item.tokens for item in items[1:])
     return (Part(utterance, (replace(items[0], tokens=whole), *items[1:])),)
+
+
+def _pinned_messages(pins: Sequence[Pin]) -> Iterator[Message]:
+    """Yield messages whose words are pinned: retrieval need not bring them again (R14)."""
+    for pin in pins:
+        if pin.message_seq is not None:
+            yield Message(pin.message_seq, "", Role.USER, pin.text, pin.created_at)
 
 
 def _too_small(budget: int, must: Mapping[str, tuple[Part, ...]]) -> BudgetTooSmallError:

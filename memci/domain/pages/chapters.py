@@ -5,7 +5,7 @@ A pure function of what was said: settling messages one by one or many at once g
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from memci.domain.message import Message, Role
@@ -56,6 +56,25 @@ def entry(message: Message) -> str:
     return f"{message.role.value}: {text}"
 
 
+def stand_in(page: Page, said: Sequence[Message]) -> Page:
+    """Return a page of these messages, at least one, as if nobody had named it yet (P6)."""
+    if page.span is None:
+        raise AssertionError("only an interaction's page stands for messages")
+    return replace(
+        page,
+        name=_stand_in_name(said[0]),
+        description="",
+        named=False,
+        summed=False,
+        span=replace(page.span, first_seq=said[0].seq, last_seq=said[-1].seq),
+        entries=tuple(entry(each) for each in said) if page.span.number else (),
+    )
+
+
+def _stand_in_name(message: Message) -> str:
+    return one_line(message.text, _LONGEST_STAND_IN) or message.role.value
+
+
 def _goes_on(tree: Tree, message: Message) -> bool:
     """Tell whether a message belongs to its session's current interaction (P6)."""
     latest = tree.latest(message.session_id)
@@ -74,7 +93,7 @@ def _begin(tree: Tree, message: Message) -> None:
             segment=USER,
             parent=tree.segments[USER].root,
             place=0,
-            name=one_line(message.text, _LONGEST_STAND_IN) or message.role.value,
+            name=_stand_in_name(message),
             expanded=True,
             span=_span(message, number),
             entries=(entry(message),),
@@ -101,7 +120,7 @@ def _add_system_page(tree: Tree, message: Message) -> None:
             segment=SYSTEM,
             parent=tree.segments[SYSTEM].root,
             place=0,
-            name=one_line(message.text, _LONGEST_STAND_IN) or message.role.value,
+            name=_stand_in_name(message),
             expanded=True,
             span=_span(message, 0),
         )

@@ -26,7 +26,7 @@ from memci.errors import ConflictError, InvalidInputError, RefusedError
 def create_detail_page(
     tree: Tree, actor: Actor, *, name: str, description: str, parent: str
 ) -> Page:
-    """Add a note; its text is stored as version 1 of its body (P14).
+    """Add a note, whose text ``give_text`` names (P14).
 
     It starts hidden, but for what is part of a system prompt (P3).
     """
@@ -42,10 +42,14 @@ def create_detail_page(
             name=_name(name),
             description=_description(description),
             expanded=tree.segment_of(folder).kind is SegmentKind.SYSTEM,
-            body=1,
             named=True,
         )
     )
+
+
+def give_text(tree: Tree, index: str, version: int) -> Page:
+    """Let a note show a text that the page store keeps as this version (P14), unasked."""
+    return _put(tree, replace(tree[index], body=version))
 
 
 def create_contents_page(

@@ -44,6 +44,9 @@ POST /v1/agents/{agent}/rebuild/drop
 GET /v1/agents/{agent}/network
 GET /v1/agents/{agent}/passes
 GET /v1/agents/{agent}/fading
+GET /v1/agents/{agent}/pins
+POST /v1/agents/{agent}/pins
+DELETE /v1/agents/{agent}/pins/{pin}
 GET /v1/agents/{agent}/receipts/{receipt_id}
 GET /v1/agents/{agent}/jobs
 GET /v1/agents/{agent}/jobs/{job_id}

@@ -1,0 +1,1 @@
+"""What ``memci pages`` does beside the operations on pages."""
