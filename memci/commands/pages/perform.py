@@ -16,7 +16,7 @@ from memci.shapes.base import Answer, Request
 from memci.shapes.tools import Tool
 from memci.smallmodel.ports import TokenCounter
 from memci.storage.desks import View, open_desk
-from memci.storage.erasure.gone import check_there, snapshot_of
+from memci.storage.erasure.gone import check_there, is_there, snapshot_of
 from memci.storage.page_store.port import PageStore
 from memci.storage.page_texts import warm
 from memci.storage.pages import begin_agent, latest_session, lock_tree
@@ -70,6 +70,21 @@ class PageCommands:
             with self.changing(connection, agent_id, actor, session_id, mark=mark) as bench:
                 done = [do(bench, each) for each in asked]
         return done
+
+    def settle(self, agent_id: str) -> None:
+        """Put what was said onto pages by the rules of now: other rules make other pages (P1).
+
+        Does nothing for no agent.
+        """
+        with self.database.agent_transaction(agent_id) as connection:
+            if not is_there(connection, agent_id):
+                return
+            lock_tree(connection, agent_id)
+            # Afterwards once more: an erasure that held the lock has ended by now.
+            if is_there(connection, agent_id):
+                bench = self._bench(connection, agent_id, Actor.DEVELOPER, None)
+                if bench.tree.changed:
+                    bench.save([])
 
     @contextmanager
     def changing(

@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
+from memci.domain.language import Language, language_of
 from memci.domain.message import Message, Role
 from memci.domain.pages.operations import take_out
+from memci.domain.pages.outline import lead
 from memci.domain.pages.page import Page, PageKind, Recalls, Span, one_line
 from memci.domain.pages.rules import PageRules
 from memci.domain.pages.tree import SYSTEM, USER, Tree
@@ -19,6 +21,8 @@ LineTokens = Callable[[Page], int]
 
 # What stands in for a name and for the summary of an entry until a small model has made one (P6).
 _LONGEST_STAND_IN = 80
+# About thirty tokens: a Chinese character is one at least.
+_LONGEST_ENTRY = {Language.ENGLISH: 80, Language.CHINESE: 28}
 
 
 def settle(tree: Tree, said: Iterable[Message], rules: PageRules, line_tokens: LineTokens) -> None:
@@ -52,8 +56,8 @@ def keep(tree: Tree, session_id: str | None, rules: PageRules, line_tokens: Line
 
 def entry(message: Message) -> str:
     """Return the line that stands for a message on the Contents Page until it is summed up (P7)."""
-    text = one_line(message.text, _LONGEST_STAND_IN)
-    return f"{message.role.value}: {text}"
+    language = language_of(message.text)
+    return lead(message.role, language) + one_line(message.text, _LONGEST_ENTRY[language])
 
 
 def stand_in(page: Page, said: Sequence[Message]) -> Page:

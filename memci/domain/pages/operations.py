@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from memci.domain.pages.page import (
+    DEEPEST,
     LONGEST_DESCRIPTION,
     LONGEST_NAME,
     Page,
@@ -183,7 +184,7 @@ def restore_page(tree: Tree, actor: Actor, *, index: str, parent: str) -> Page:
         raise RefusedError(
             f"{index} belongs to segment {page.segment!r}: name a folder of that segment"
         )
-    _check_place(tree, folder, Act.RECEIVE, actor)
+    _check_place(tree, folder, Act.RECEIVE, actor, page)
     now = tree.clock.interactions
     recalls = replace(page.recalls, entered_at=now) if page.span else Recalls()
     _put(tree, replace(page, parent=parent, place=tree.take_place(), recalls=recalls))
@@ -222,15 +223,32 @@ def create_segment(
     return tree[segment.root]
 
 
-def _check_place(tree: Tree, folder: Page, act: Act, actor: Actor) -> None:
+def _check_place(
+    tree: Tree, folder: Page, act: Act, actor: Actor, page: Page | None = None
+) -> None:
     check(tree, folder, act, actor)
     if folder.cold:
         raise RefusedError(f"{folder.index} was removed from the context: restore_page first")
+    above = 1 + sum(1 for _ in tree.ancestors(folder.index))
+    if above + (_height(tree, page) if page else 1) > DEEPEST:
+        raise RefusedError(
+            f"{folder.index} lies too deep: folders hold at most {DEEPEST} levels; name one nearer"
+            " to the root"
+        )
+
+
+def _height(tree: Tree, page: Page) -> int:
+    """Return how many levels a page and all below it take."""
+    levels, pages = 0, [page]
+    while pages:
+        levels += 1
+        pages = [below for each in pages for below in tree.children(each.index)]
+    return levels
 
 
 def _check_move(tree: Tree, page: Page, folder: Page, actor: Actor) -> None:
     check(tree, page, Act.TAKE, actor)
-    _check_place(tree, folder, Act.RECEIVE, actor)
+    _check_place(tree, folder, Act.RECEIVE, actor, page)
     if page.cold:
         raise RefusedError(f"{page.index} was removed from the context: restore_page first")
     if page.segment != folder.segment:

@@ -8,6 +8,8 @@ from enum import StrEnum
 # The title and the description are lines of a heading: neither may look like more than that.
 LONGEST_NAME = 200
 LONGEST_DESCRIPTION = 2_000
+# Levels of a tree, its root included.
+DEEPEST = 64
 
 
 class PageKind(StrEnum):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import Connection
 
+from memci.domain.pages.page import DEEPEST
 from memci.storage.archive.law import Law, counted, known
 
 # Messages by session and kind in the order of their seqs, and before each where pages begin.
@@ -76,7 +77,6 @@ SELECT wanted.number FROM (
 
 _FOLDERS = "SELECT id, parent FROM page WHERE agent_id = %s AND kind = 'contents'"
 # Whoever renders a tree goes down into it.
-_DEEPEST = 200
 
 PAGE_LAWS: tuple[Law, ...] = (
     Law(
@@ -119,12 +119,12 @@ def lost_folder(connection: Connection, agent_id: str) -> str | None:
         at: str | None = folder
         while at is not None and at not in depths:
             way.append(at)
-            if len(way) > _DEEPEST:
+            if len(way) > DEEPEST:
                 return folder
             at = above[at]
         depth = depths[at]
         for each in reversed(way):
             depth = depths[each] = depth + 1
-        if depth > _DEEPEST:
+        if depth > DEEPEST:
             return folder
     return None
