@@ -84,7 +84,7 @@ class PageCommands:
             if is_there(connection, agent_id):
                 bench = self._bench(connection, agent_id, Actor.DEVELOPER, None)
                 if bench.tree.changed:
-                    bench.save([])
+                    bench.save()
 
     @contextmanager
     def changing(
