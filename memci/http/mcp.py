@@ -34,6 +34,7 @@ class _Endpoint:
     """Lets a request in, and has it answered for the agent of its path and for no other."""
 
     async def __call__(self, scope: Connection, receive: Receive, send: Send) -> None:
+        scope["route"] = route  # what it is counted under
         request = Request(scope, receive)
         gate: Gate = request.app.state.gate
         check_same_origin(request)

@@ -217,3 +217,36 @@ def test_agents_do_not_see_each_other(server, alice, say, connect):
             assert found["pages"] == []
 
     talk(go)
+
+
+def test_memory_is_written_corrected_and_listed(server, alice, connect):
+    async def go() -> None:
+        async with connect(server.url, alice) as client:
+            noted = await done(client, "remember", text="Ada lives in Lisbon.")
+            found = await done(client, "filter", what="messages")
+            assert [each["messages"] for each in found["found"]] == [[noted["message"]]]
+            assert "Ada" in (await done(client, "focus", entity="Ada"))["focus"]
+            pinned = await done(client, "pin", text="Answer in English.")
+            assert pinned["tokens_after"] > pinned["tokens_before"]
+            (window,) = (await client.read_resource(f"memci://agents/{alice}/window")).contents
+            assert "Answer in English." in window.text
+            await done(client, "unpin", pin=pinned["pin"])
+            refused = await client.call_tool("update", {"memory": 99, "text": "Ada moved."})
+            assert refused.is_error
+            assert "99" in said(refused)
+            gone = await done(client, "erase", messages=[noted["message"]])
+            assert gone["messages"] == 1
+
+    talk(go)
+
+
+def test_a_read_that_no_worker_answers_is_an_answer_that_says_so(server, alice, say, connect):
+    say(alice, "Hello")
+
+    async def go() -> None:
+        async with connect(server.url, alice) as client:
+            refused = await client.call_tool("search", {"query": "hello"})
+            assert refused.is_error
+            assert "worker" in said(refused)
+
+    talk(go)

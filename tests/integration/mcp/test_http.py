@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import json
+import subprocess
+import sys
 from typing import Any
 
 import httpx
 import pytest
 from mcp.shared.exceptions import MCPError
 
+import memci.http.mcp
 from memci.access import new_key
 from memci.shapes.tools import tools_of_agents
 from tests.integration.http.serving import Served
+from tests.support.command_line import environment
 from tests.support.mcp_clients import over_http, talk
 
 HEADERS = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
@@ -108,7 +112,7 @@ def test_a_page_of_another_site_is_kept_out(server, name):
     refused = post(server, headers={name: value})
     assert refused.status_code == 403
     assert name in refused.json()["detail"]
-    assert post(server, headers={"origin": "http://localhost:3000"}).status_code in {200, 403}
+    assert post(server, headers={"origin": "http://localhost:3000"}).status_code == 200
 
 
 def test_another_origin_is_kept_out_with_keys_too(keyed):
@@ -117,6 +121,13 @@ def test_another_origin_is_kept_out_with_keys_too(keyed):
     assert post(server, "/mcp/team-1", headers=foreign).status_code == 403
     own = bearing(keys["read"]) | {"origin": server.url}
     assert post(server, "/mcp/team-1", headers=own).status_code == 200
+
+
+def test_requests_are_counted_by_path_and_not_by_agent(server, alice):
+    post(server, f"/mcp/{alice}")
+    counted = httpx.get(f"{server.url}/metrics").text
+    assert 'route="/mcp/{agent}"' in counted
+    assert alice not in counted
 
 
 def test_there_is_nothing_to_stay_connected_to(server):
@@ -179,3 +190,26 @@ def test_many_calls_at_once_are_all_answered(server, alice, say):
         assert [json.loads(each)["page"]["index"] for each in texts] == ["usr-1"]
 
     talk(go)
+
+
+def test_the_sdk_is_imported_when_it_is_first_needed():
+    code = (
+        "import sys, memci.http.app, memci.cli.app, memci.client\n"
+        "print({'mcp', 'mcp_types', 'httpx2'} & set(sys.modules))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment(), capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "set()\n"
+
+
+def test_without_the_sdk_the_path_is_none(server, monkeypatch):
+    def missing(name: str) -> None:
+        raise ModuleNotFoundError(name="mcp.server")
+
+    monkeypatch.setattr(memci.http.mcp, "import_module", missing)
+    memci.http.mcp._answering.cache_clear()
+    refused = post(server)
+    memci.http.mcp._answering.cache_clear()
+    assert refused.status_code == 404
+    assert "pip install mcp" in refused.json()["detail"]
