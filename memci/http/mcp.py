@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from functools import cache
+from functools import cache, wraps
 from importlib import import_module
-from typing import Any, TypeAlias
+from typing import Any, ParamSpec, TypeAlias, TypeVar
 
 from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
@@ -16,15 +16,18 @@ from starlette.types import Scope as Connection
 from structlog.contextvars import bound_contextvars
 
 from memci.access import Scope, allows
-from memci.errors import InvalidInputError, NotFoundError
+from memci.errors import InvalidInputError, MemciError, NotFoundError
 from memci.http.gate import Gate, check_same_origin
 from memci.http.query import check_query
 from memci.http.tool_calls import use_tool
 from memci.mcp.hand import NOT_INSTALLED, Hand, is_sdk, text_of
 from memci.runtime import Runtime
 from memci.shapes.pages import WindowRequest
+from memci.shapes.problem import problem_of
 from memci.shapes.tools import tools_of_agents
 
+P = ParamSpec("P")
+T = TypeVar("T")
 Answering: TypeAlias = Callable[..., Awaitable[None]]
 
 _SESSION = "session_id"
@@ -57,9 +60,24 @@ def _hand(request: Request, agent_id: str) -> Hand:
     return Hand(
         agent_id=agent_id,
         tools=[each for each in tools_of_agents() if may_write or not each.changes],
-        act=lambda tool, given: use_tool(runtime, agent_id, tool, given, asked.session_id),
-        window=lambda: text_of(runtime.windows.show(agent_id, asked)),
+        act=_telling(
+            lambda tool, given: use_tool(runtime, agent_id, tool, given, asked.session_id)
+        ),
+        window=_telling(lambda: text_of(runtime.windows.show(agent_id, asked))),
     )
+
+
+def _telling(do: Callable[P, T]) -> Callable[P, T]:
+    """Let errors say what callers may be told, and of a fault of ours nothing."""
+
+    @wraps(do)
+    def done(*args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            return do(*args, **kwargs)
+        except MemciError as error:
+            raise MemciError(problem_of(error).detail) from error
+
+    return done
 
 
 def _asked(request: Request) -> WindowRequest:

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from memci.shapes.pages import WindowAnswer
 from memci.shapes.tools import Tool
 
-# A tool and its arguments → what a model is told (``shapes.told``); raises ``MemciError``.
+# A tool and its arguments → what a model is told (``shapes.told``).
 Act: TypeAlias = Callable[[Tool, Mapping[str, Any]], Mapping[str, Any]]
 
 NOT_INSTALLED = (
@@ -21,7 +21,11 @@ _SDK = frozenset({"mcp", "mcp_types"})
 
 @dataclass(frozen=True, slots=True)
 class Hand:
-    """One agent's tools and window. ``act`` and ``window`` block: they are called on threads."""
+    """One agent's tools and window.
+
+    ``act`` and ``window`` block: they are called on threads. They raise ``MemciError`` with a text
+    that may be told.
+    """
 
     agent_id: str
     tools: Sequence[Tool]

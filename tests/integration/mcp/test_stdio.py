@@ -12,6 +12,7 @@ import pytest
 from memci.access import new_key
 from tests.support.command_line import MEMCI, environment, run
 from tests.support.mcp_clients import over_stdio, talk
+from tests.support.model_server import model_server, sends
 
 _HELLO = {
     "jsonrpc": "2.0",
@@ -91,6 +92,18 @@ def test_a_server_that_is_away_is_an_answer_that_says_what_to_do():
             assert "memci doctor" in refused.content[0].text
 
     talk(go)
+
+
+def test_an_address_that_is_no_memci_s_is_named():
+    async def go() -> None:
+        async with over_stdio(model.url.removesuffix("/v1"), "alice") as client:
+            refused = await client.call_tool("get_page", {"index": "usr-1"})
+            assert refused.is_error
+            assert "is the address right?" in refused.content[0].text
+
+    with model_server() as model:
+        model.rest = sends(b"<html>")
+        talk(go)
 
 
 def test_a_key_that_is_missing_is_named(serve):
