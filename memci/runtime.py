@@ -26,6 +26,8 @@ from memci.broker.outbox import TokenOutbox
 from memci.broker.redis_queues import RedisAgentQueues
 from memci.broker.rpc import RpcReads
 from memci.broker.token import RedisTokens, Tokens
+from memci.commands.attp.perform import AttpCommands
+from memci.commands.attp.sandbox import Sandbox
 from memci.commands.configure import Defaults
 from memci.commands.pages.perform import PageCommands
 from memci.commands.tools.memory import MemoryTools
@@ -235,6 +237,13 @@ class Runtime:
             MemoryWrites(settings.memory, settings.append_limits),
             self.tokens,
         )
+
+    @_Part
+    def attp(self) -> AttpCommands:
+        """What answers models that speak ATTP."""
+        sandbox = Sandbox(processes=self.settings.sandbox_processes)
+        self._closing.callback(sandbox.close)
+        return AttpCommands(self.page_commands, sandbox)
 
     @_Part
     def windows(self) -> Windows:

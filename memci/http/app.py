@@ -12,6 +12,7 @@ from memci.http.edge import Edge
 from memci.http.gate import Gate
 from memci.http.routers import (
     agents,
+    attp,
     beliefs,
     editions,
     erasing,
@@ -50,6 +51,7 @@ _ROUTERS = (
     pins.writing,
     tools.router,
     tools.calling,
+    attp.writing,
     beliefs.reading,
     beliefs.writing,
     jobs.reading,

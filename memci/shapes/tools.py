@@ -56,6 +56,12 @@ class Tool:
         return " ".join((self.request.__doc__ or "").split())
 
     @property
+    def arguments(self) -> tuple[str, ...]:
+        """What it takes, by name, in the order in which code may give it: what must be, first."""
+        fields = self.request.model_fields
+        return tuple(sorted(fields, key=lambda name: not fields[name].is_required()))
+
+    @property
     def parameters(self) -> dict[str, Any]:
         """JSON schema of what is asked, as short as it can be (``schemas``)."""
         return schema_asked(self.request)
@@ -111,3 +117,8 @@ BY_NAME: Mapping[str, Tool] = {tool.name: tool for tool in TOOLS}
 def tools_of_agents() -> tuple[Tool, ...]:
     """Return the tools that a model may be given."""
     return tuple(tool for tool in TOOLS if tool.for_agents)
+
+
+def tools_in_code() -> tuple[Tool, ...]:
+    """Return the tools that a model's code may call: what they do can be taken back as a whole."""
+    return tuple(tool for tool in tools_of_agents() if tool.in_code and tool.about is About.PAGES)

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from memci.domain.context.budget import Count
 from memci.domain.language import Language, language_of
-from memci.domain.message import Message
+from memci.domain.message import Message, Role
 from memci.domain.pages.block import Format, Writer
 from memci.domain.pages.desk import Desk
+from memci.domain.pages.guide import is_guide, keep_guide
 from memci.domain.pages.labels import labels_of
+from memci.domain.pages.page import LONGEST_NAME, one_line
 from memci.domain.pages.render import Rendering
 from memci.domain.pages.rules import PageRules
 from memci.domain.pages.tree import Tree
+from memci.shapes.attp_guide import guide_in
 from memci.storage.page_store.port import PageStore
 from memci.storage.page_texts import PageTexts
 from memci.storage.pages import (
@@ -70,7 +73,10 @@ def open_desk(connection: Connection, agent_id: str, store: PageStore, view: Vie
     seq = settled_seq(connection, agent_id)
     said = unsettled(connection, agent_id, seq, _BATCH)
     sessions = frozenset({view.session_id, *(each.session_id for each in said)})
-    opened = _opened(connection, agent_id, store, view, read_tree(connection, agent_id, sessions))
+    stored = read_tree(connection, agent_id, sessions)
+    guide = guide_in(language_of_tree(stored.tree, said))
+    keep_guide(stored.tree, on=view.rules.attp, name=guide.name, description=guide.description)
+    opened = _opened(connection, agent_id, store, view, stored, said)
     tree = opened.desk.tree
     opened.texts.fetch(page for page in tree.pages.values() if page.expanded and not page.cold)
     while said:
@@ -94,7 +100,7 @@ def open_shown(
     said = unsettled(connection, agent_id, settled_seq(connection, agent_id), _BATCH)
     sessions = frozenset({view.session_id, *(each.session_id for each in said)})
     stored = read_shown(connection, agent_id, sessions, named)
-    return _opened(connection, agent_id, store, view, stored), said
+    return _opened(connection, agent_id, store, view, stored, said), said
 
 
 def is_batch(said: Sequence[Message]) -> bool:
@@ -103,15 +109,26 @@ def is_batch(said: Sequence[Message]) -> bool:
 
 
 def _opened(
-    connection: Connection, agent_id: str, store: PageStore, view: View, stored: Stored
+    connection: Connection,
+    agent_id: str,
+    store: PageStore,
+    view: View,
+    stored: Stored,
+    said: Sequence[Message],
 ) -> OpenDesk:
-    texts = PageTexts(connection, agent_id, store)
-    writer = Writer(view.format, labels_of(language_of_tree(stored.tree)))
+    language = language_of_tree(stored.tree, said)
+    texts = PageTexts(connection, agent_id, store, guide_in(language).text)
+    writer = Writer(view.format, labels_of(language))
     pins = read_pins(connection, agent_id)
     rendering = Rendering(stored.tree, writer, view.count, texts, view.session_id, tuple(pins.pins))
     return OpenDesk(Desk(rendering, view.rules), texts, stored.version, pins.last)
 
 
-def language_of_tree(tree: Tree) -> Language:
-    """Return the language that a window speaks: that of its pages' names."""
-    return language_of(" ".join(page.name for page in tree.pages.values()))
+def language_of_tree(tree: Tree, said: Iterable[Message] = ()) -> Language:
+    """Return the language that a window speaks: that of its pages' names.
+
+    What users have ``said`` that is on no page yet will give pages their names.
+    """
+    names = (page.name for page in tree.pages.values() if not is_guide(page))
+    lines = (one_line(each.text, LONGEST_NAME) for each in said if each.role is Role.USER)
+    return language_of(" ".join((*names, *lines)))

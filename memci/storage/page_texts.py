@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable
 
 from memci.domain.message import Message
 from memci.domain.pages.block import Held
+from memci.domain.pages.guide import is_guide
 from memci.domain.pages.page import Page
 from memci.storage.page_store.cached import CachedPageStore
 from memci.storage.page_store.port import BodyKey, PageStore, joined, new_version
@@ -60,12 +61,15 @@ class PageTexts:
     Of messages nothing is kept beyond the transaction: what is erased is gone with the next one.
     """
 
-    def __init__(self, connection: Connection, agent_id: str, store: PageStore) -> None:
-        """Read messages through the connection, and notes from the store."""
+    def __init__(
+        self, connection: Connection, agent_id: str, store: PageStore, guide: str = ""
+    ) -> None:
+        """Read messages through the connection, and notes from the store; ``guide`` is told."""
         self._connection = connection
         self._agent_id = agent_id
         self._notes = NoteTexts(agent_id, joined(store, connection))
         self._messages: dict[tuple[str, int], list[Message]] = {}
+        self._guide = guide
 
     def fetch(self, pages: Iterable[Page]) -> None:
         """Fetch the messages of these pages at once."""
@@ -84,6 +88,8 @@ class PageTexts:
 
     def __call__(self, page: Page) -> Held:
         """Return what a page holds."""
+        if is_guide(page):
+            return Held(text=self._guide)
         if page.span is not None:
             self.fetch([page])
             return Held(self._messages[_key(page)])

@@ -109,6 +109,8 @@ def _sorted(ada: AgentUnderTest) -> None:
     pages.note("An old plan", "数船", removed)
     pages.do("remove_page", index=removed)
     pages.do("pin_page", index=note)
+    pages.pin("Count twice")
+    pages.pin("每次都数两遍\n两遍")
     pages.do("update_page", index=folder, name="Great plans")
     pages.undo()
 

@@ -47,6 +47,10 @@ class Folders:
         asked = Asked(shown, shown.request(index="sys-1"))
         self.commands.run(self.agent_id, Actor.DEVELOPER, [asked])
 
+    def pin(self, text: str) -> None:
+        """Pin a text as the agent."""
+        self._ask("pin", text=text)
+
     def undo(self) -> StepAnswer:
         """Take back what the agent did last."""
         answer: Any = self._ask("undo")

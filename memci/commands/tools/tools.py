@@ -24,12 +24,13 @@ from memci.storage.session import Connection
 class Tools:
     """Uses tools for agents and developers.
 
-    One call is ``run``. A program of calls that takes effect as a whole (ATTP) rehearses first:
-    on ``pages.rehearsal`` it does each call about pages with ``do``, answers a look into memory
-    with ``run`` and a change of memory with ``writes.prepare`` on the bench's connection, and
-    keeps every ``Asked`` whose tool changes something. Then ``run_all`` does these for good, in
-    order and in one transaction, with the bench's ``mark``: where the pages are others by then, it
-    raises ``ConflictError`` and nothing is done. Tools that are not ``in_code`` are refused there.
+    One call is ``run``. A program of calls that takes effect as a whole (ATTP) rehearses first, all
+    in one session: on ``pages.rehearsal`` it does each call about pages with ``do``, answers a look
+    into memory with ``run`` and a change of memory with ``writes.prepare`` on the bench's
+    connection, and keeps every ``Asked`` whose tool changes something. Then ``run_all`` does these
+    for good, in order and in one transaction, with the bench's ``mark``: where the pages are others
+    by then, it raises ``ConflictError`` and nothing is done. Tools that are not ``in_code`` are
+    refused there.
     """
 
     pages: PageCommands

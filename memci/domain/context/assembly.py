@@ -73,7 +73,7 @@ def assemble(materials: Materials, budget: int, count: Count) -> Assembly:
     system = _part(Section.SYSTEM, Role.SYSTEM, materials.system, (), count)
     seqs = tuple(each.seq for each in asked)
     query = _part(Section.QUERY, Role.USER, materials.query, seqs, count)
-    must = {"system": system, "pins": pinned, "query": query}
+    must = {"system": system, **({"pins": pinned} if pinned else {}), "query": query}
     room = budget - LIST_OVERHEAD - sum(map(part_tokens, must.values()))
     if room < 0:
         raise _too_small(budget, must)

@@ -101,6 +101,12 @@ PAGE_LAWS: tuple[Law, ...] = (
     Law("the first and the last message of a page are of its session and kind", _SHOWS),
     Law("no message is on two pages", _OVERLAP),
     Law("every message up to page_tree.settled_seq is on a page", _COVERED),
+    known("pin", "message_seq", "message", "seq", "message_seq IS NOT NULL"),
+    Law(
+        "a pin has a text, unless it is a message's or was taken down",
+        "SELECT number FROM pin WHERE agent_id = %(agent)s AND (text = '') <>"
+        " (message_seq IS NOT NULL OR unpinned_at IS NOT NULL) LIMIT 1",
+    ),
     known("page_step", "edit->>'index'", "page", "id", source=_EDITS),
     Law("what a step moves lies in folders of its segment", _STEP_PARENTS),
 )

@@ -60,6 +60,7 @@ POST /v1/agents/{agent}/erase
 DELETE /v1/agents/{agent}
 POST /v1/agents/{agent}/export
 POST /v1/agents/{agent}/import
+POST /v1/agents/{agent}/pages/attp
 GET /healthz
 GET /readyz
 GET /metrics

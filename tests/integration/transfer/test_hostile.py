@@ -171,6 +171,9 @@ VALUES: dict[str, tuple[str, Change]] = {
 CONTRADICTIONS: dict[str, tuple[str, Change]] = {
     "two messages with one seq": ("message", lambda rows: rows.append({**rows[0], "id": "other"})),
     "two messages with one id": ("message", lambda rows: rows.append({**rows[0], "seq": 2})),
+    "a pin of a message that is missing": ("pin", each(message_seq=999, text="")),
+    "a pin of a message with words of its own": ("pin", each(message_seq=1)),
+    "a pin without words": ("pin", first(text="")),
     "a message above all seqs": ("message", lambda rows: rows[-1].update(seq=1000)),
     "a message that is missing": ("message", lambda rows: rows.pop()),
     "a node above all ids": ("node", lambda rows: rows[-1].update(id=9999)),
