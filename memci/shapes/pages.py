@@ -15,9 +15,10 @@ from memci.domain.pages.tree import Permission, SegmentKind
 from memci.shapes.base import Answer, BudgetTokens, ForeignId, Query, Request, Text
 from memci.shapes.read import ContextMessage
 
+INDEX_PATTERN = r"^[a-z][a-z0-9_]{0,31}-\d{1,15}$"
 Index = Annotated[
     Text,
-    StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,31}-\d{1,15}$"),
+    StringConstraints(pattern=INDEX_PATTERN),
     Field(description="Such as usr-12"),
 ]
 Folder = Annotated[Index, Field(description="Folder, such as usr-0")]
@@ -241,11 +242,20 @@ class SegmentOut(Answer):
 
 
 class PageTree(Answer):
-    """The tree of a session: its segments, and its pages in order, each behind its folder."""
+    """The tree of a session: its segments, and its pages in order, each behind its folder.
+
+    Of what was removed, the latest first.
+    """
 
     segments: list[SegmentOut]
     pages: list[PageOut]
     session_id: str | None
+    archive: str | None = Field(description="The Contents Page, once there is one")
+    tokens: int = Field(description="What the whole window takes")
+    tokens_of: dict[str, int] = Field(
+        description="What each page takes by itself; none of those that cannot be seen"
+    )
+    next_cursor: str | None = Field(description="Only of what was removed")
 
 
 class WindowRequest(Request):

@@ -31,8 +31,9 @@ class Tool:
 
     ``changes`` is false of what only looks; ``for_agents`` of what developers alone may do;
     ``in_code`` of what cannot be part of a call that takes effect as a whole; ``undone`` is
-    false of what undo does not take back (P17). ``idempotent`` is true of a change that, asked for
-    twice, is made once; ``destroys`` of one that nothing takes back.
+    false of what undo does not take back (P17). ``begins`` is true of what may be done before an
+    agent's first message; ``idempotent`` of a change that, asked for twice, is made once;
+    ``destroys`` of one that nothing takes back.
     """
 
     request: type[Request]
@@ -42,6 +43,7 @@ class Tool:
     for_agents: bool = True
     in_code: bool = True
     undone: bool = True
+    begins: bool = False
     idempotent: bool = False
     destroys: bool = False
 
@@ -80,8 +82,8 @@ class Tool:
 
 
 TOOLS: tuple[Tool, ...] = (
-    Tool(pages.CreateDetailPage, pages.PageChange),
-    Tool(pages.CreateContentsPage, pages.PageChange),
+    Tool(pages.CreateDetailPage, pages.PageChange, begins=True),
+    Tool(pages.CreateContentsPage, pages.PageChange, begins=True),
     Tool(pages.MovePage, pages.PageChange, idempotent=True),
     Tool(pages.UpdatePage, pages.PageChange, idempotent=True),
     Tool(pages.ExpandDetails, pages.PageChange, idempotent=True),
@@ -101,7 +103,7 @@ TOOLS: tuple[Tool, ...] = (
     Tool(pages.GetParent, pages.PageList, changes=False),
     Tool(pages.GetAncestors, pages.PageList, changes=False),
     Tool(pages.FindPages, pages.PageList, changes=False),
-    Tool(pages.CreateSegment, pages.PageChange, for_agents=False),
+    Tool(pages.CreateSegment, pages.PageChange, for_agents=False, begins=True),
     Tool(memory.Remember, memory.Noted, About.MEMORY),
     Tool(memory.Update, memory.Noted, About.MEMORY),
     Tool(memory.Erase, memory.Erased, About.MEMORY, in_code=False, destroys=True),

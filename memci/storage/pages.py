@@ -65,6 +65,13 @@ SELECT * FROM page WHERE agent_id = %(agent)s
     AND id IN (SELECT id FROM named UNION SELECT id FROM below)
 ORDER BY place, id
 """
+# What was removed by itself, the latest first, and how many pages went directly inside it.
+_REMOVED = """
+SELECT *, (SELECT count(*) FROM page AS child
+           WHERE child.agent_id = page.agent_id AND child.cold AND child.parent = page.id) AS inside
+FROM page WHERE agent_id = %(agent)s AND cold AND parent IS NULL AND place < %(before)s
+ORDER BY place DESC LIMIT %(limit)s
+"""
 # As domain/pages/finding.py scores pages: words in the name count twice.
 _FIND = """
 SELECT id, held FROM page, LATERAL (
@@ -297,6 +304,14 @@ def find_pages(
     """
     values = {"agent": agent_id, "words": list(words), "known": list(known), "limit": limit}
     return [(row.held, row.id) for row in connection.exec_driver_sql(_FIND, values)]
+
+
+def removed_pages(
+    connection: Connection, agent_id: str, before: int, limit: int
+) -> list[tuple[Page, int]]:
+    """Return what was removed before a place, the latest first, each with how much lies in it."""
+    values = {"agent": agent_id, "before": before, "limit": limit}
+    return [(page_of(row), row.inside) for row in connection.exec_driver_sql(_REMOVED, values)]
 
 
 def _segment(stored: Mapping[str, Any]) -> Segment:

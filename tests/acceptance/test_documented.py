@@ -138,6 +138,8 @@ def test_commands_that_a_document_names_exist(document: Path):
         words = [each for each in shlex.split(line, comments=True)[1:] if each != "…"]
         command: Any = get_command(app)
         while words and (commands := getattr(command, "commands", None)):
+            if words[0].startswith("-") and command.invoke_without_command:
+                break
             assert words[0] in commands, line
             command = commands[words.pop(0)]
         known = {option for each in command.params for option in each.opts}

@@ -1,1 +1,1 @@
-"""What ``memci pages`` does beside the operations on pages."""
+"""What ``memci pages`` does, and how it is shown."""

@@ -5,16 +5,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from typing import Any, Unpack
+from typing import Any
 
 from pydantic import RootModel
 
 from memci.client.flow import Flow, ask, exchange
-from memci.client.options import WindowOptions
 from memci.client.verbs.asking import Asking
 from memci.domain.names import shown_name
 from memci.errors import InvalidInputError, NotFoundError
-from memci.shapes.pages import WindowAnswer
 from memci.shapes.tools import BY_NAME
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
@@ -25,11 +23,7 @@ class _Told(RootModel[dict[str, Any]]):
 
 
 class ToolVerbs(Asking):
-    """Does what a model asks for, and shows what it sees."""
-
-    def window(self, **options: Unpack[WindowOptions]) -> Flow[WindowAnswer]:
-        """Return the window of a session as messages for a model; none: of the last message."""
-        return self._get("/window", WindowAnswer, options)
+    """Does what a model asks for."""
 
     def call_tool(
         self,

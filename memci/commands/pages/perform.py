@@ -66,7 +66,8 @@ class PageCommands:
             with self.rehearsal(agent_id, actor, session_id=session_id) as bench:
                 return [do(bench, each) for each in asked]
         with self.database.agent_transaction(agent_id) as connection:
-            begin_agent(connection, agent_id)
+            if any(each.tool.begins for each in asked):
+                begin_agent(connection, agent_id)
             with self.changing(connection, agent_id, actor, session_id, mark=mark) as bench:
                 done = [do(bench, each) for each in asked]
         return done

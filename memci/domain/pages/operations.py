@@ -143,10 +143,10 @@ def remove_page(tree: Tree, actor: Actor, *, index: str) -> Page:
 
 
 def take_out(tree: Tree, page: Page) -> Page:
-    """Do as ``remove_page``, unasked."""
+    """Do as ``remove_page``, unasked. Its place says when: what is removed later is behind it."""
     for each in list(tree.descendants(page.index)):
         _put(tree, replace(each, cold=True))
-    return _put(tree, replace(tree[page.index], parent=None))
+    return _put(tree, replace(tree[page.index], parent=None, place=tree.take_place()))
 
 
 def recall_page(tree: Tree, actor: Actor, *, index: str) -> Page:

@@ -20,7 +20,7 @@ class PageKind(StrEnum):
 
 
 class Lifecycle(StrEnum):
-    """Where a page is, seen from the window (P2)."""
+    """Where a page is, seen from the window."""
 
     ACTIVE = "active"
     HOT_ARCHIVED = "hot_archived"  # a folder above it is hidden, or it is in the archive

@@ -11,7 +11,7 @@ from memci.errors import NotFoundError
 
 
 class Permission(StrEnum):
-    """What an agent may do with the pages of a segment (P5)."""
+    """What an agent may do with the pages of a segment."""
 
     READ_WRITE = "READ_WRITE"
     READ_ONLY = "READ_ONLY"

@@ -64,6 +64,9 @@ page = Table(
     Index("page_living", "agent_id", "parent", "session_id", postgresql_where=text("NOT cold")),
     Index("page_inside", "agent_id", "parent",
           postgresql_where=text("cold AND parent IS NOT NULL")),
+    # What was removed, in that order.
+    Index("page_removed", "agent_id", "place",
+          postgresql_where=text("cold AND parent IS NULL")),
     # Finds what a session's next message goes on from.
     Index("page_span", "agent_id", "session_id", "last_seq",
           postgresql_where=text("first_seq IS NOT NULL")),

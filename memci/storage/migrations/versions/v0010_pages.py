@@ -55,6 +55,7 @@ CREATE TABLE page (
 ) WITH (fillfactor = 70);
 CREATE INDEX page_living ON page (agent_id, parent, session_id) WHERE NOT cold;
 CREATE INDEX page_inside ON page (agent_id, parent) WHERE cold AND parent IS NOT NULL;
+CREATE INDEX page_removed ON page (agent_id, place) WHERE cold AND parent IS NULL;
 CREATE INDEX page_span ON page (agent_id, session_id, last_seq) WHERE first_seq IS NOT NULL;
 CREATE INDEX page_unnamed ON page (agent_id, number)
     WHERE number > 0 AND NOT (named AND summed);
