@@ -3,10 +3,8 @@
 from collections.abc import Sequence
 from typing import Literal
 
-from memci.domain.message import Role
 from memci.domain.pages.pin import PinKind
 from memci.domain.pages.tree import Permission, SegmentKind
-from memci.shapes.memory_tools import Erased, FoundList, InFocus, Noted, Summary
 from memci.shapes.pages import CollapseAnswer, PageChange, PageList, PageText, StepAnswer
 from memci.shapes.pins import PinChange
 
