@@ -246,6 +246,7 @@ class Operations(RuleBasedStateMachine):
         assert window.tokens == (said + 3 if window.messages else 0) == self.rendering.tokens()
 
 
+@pytest.mark.timeout(300)
 def test_every_sequence_of_operations_ends_as_the_rules_say() -> None:
     run_state_machine_as_test(Operations, settings=THOROUGH)
 
