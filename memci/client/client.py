@@ -36,11 +36,12 @@ class Agent(PageOperations):
     search = blocking(AgentVerbs.search)
     context = blocking(AgentVerbs.context)
     window = blocking(AgentVerbs.window)
+    call_tool = blocking(AgentVerbs.call_tool)
     pages = blocking(AgentVerbs.pages)
     page = blocking(AgentVerbs.page)
+    pins = blocking(AgentVerbs.pins)
     about = blocking(AgentVerbs.about)
     messages = blocking(AgentVerbs.messages)
-    pins = blocking(AgentVerbs.pins)
     nodes = blocking(AgentVerbs.nodes)
     node = blocking(AgentVerbs.node)
     trail = blocking(AgentVerbs.trail)
@@ -101,11 +102,12 @@ class AsyncAgent(AsyncPageOperations):
     search = awaitable(AgentVerbs.search)
     context = awaitable(AgentVerbs.context)
     window = awaitable(AgentVerbs.window)
+    call_tool = awaitable(AgentVerbs.call_tool)
     pages = awaitable(AgentVerbs.pages)
     page = awaitable(AgentVerbs.page)
+    pins = awaitable(AgentVerbs.pins)
     about = awaitable(AgentVerbs.about)
     messages = awaitable(AgentVerbs.messages)
-    pins = awaitable(AgentVerbs.pins)
     nodes = awaitable(AgentVerbs.nodes)
     node = awaitable(AgentVerbs.node)
     trail = awaitable(AgentVerbs.trail)
@@ -206,6 +208,7 @@ class AsyncMemci:
 
     agents = awaitable(ServiceVerbs.agents)
     ready = awaitable(ServiceVerbs.ready)
+    tools = awaitable(ServiceVerbs.tools)
 
     async def close(self) -> None:
         """Close the connections."""
@@ -263,6 +266,7 @@ class Memci:
 
     agents = blocking(ServiceVerbs.agents)
     ready = blocking(ServiceVerbs.ready)
+    tools = blocking(ServiceVerbs.tools)
 
     def close(self) -> None:
         """Close the connections."""

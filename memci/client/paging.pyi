@@ -23,16 +23,13 @@ class PageOperations:
         detail: str,
         session_id: str | None = None,
     ) -> PageChange:
-        """Write a note into the context: something learned, decided, or to be kept in sight.
-
-        It starts hidden: expand_details shows its text.
+        """Write a note: something learned, decided or to be kept. It starts hidden.
 
         Args:
-            parent: Index of the folder to put it in: usr-0
-            name: A short title, in one line
-            description: What it holds, in a sentence: all that is seen of it while it is
-                hidden
-            detail: The text of the note
+            parent: Folder, such as usr-0
+            name: Short title
+            description: A sentence: all that shows while it is hidden
+            detail: Its text
             session_id: Whose window is meant; none: that of the last message
         """
 
@@ -45,14 +42,13 @@ class PageOperations:
         children: Sequence[str] = ...,
         session_id: str | None = None,
     ) -> PageChange:
-        """Make a folder, and move pages into it in the given order. It starts hidden.
+        """Make a folder and move pages into it. It starts hidden, and hides them.
 
         Args:
-            parent: Index of the folder to put it in: usr-0
-            name: A short title, in one line
-            description: What it holds, in a sentence: all that is seen of it while it is
-                hidden
-            children: Pages to move into it
+            parent: Folder, such as usr-0
+            name: Short title
+            description: A sentence: all that shows while it is hidden
+            children: Pages to move, in order
             session_id: Whose window is meant; none: that of the last message
         """
 
@@ -63,11 +59,11 @@ class PageOperations:
         *,
         session_id: str | None = None,
     ) -> PageChange:
-        """Move a page, with all below it, to the end of a folder of its segment.
+        """Move a page, with all below it, to the end of a folder of the same prefix.
 
         Args:
-            source: The page to move
-            target: The folder to move it into
+            source: Page, such as usr-12
+            target: Folder, such as usr-0
             session_id: Whose window is meant; none: that of the last message
         """
 
@@ -82,10 +78,9 @@ class PageOperations:
         """Give a page another name or description.
 
         Args:
-            index: Index of a page, as the window shows it in brackets: usr-12
-            name: A short title, in one line
-            description: What it holds, in a sentence: all that is seen of it while it is
-                hidden
+            index: Such as usr-12
+            name: Short title
+            description: A sentence: all that shows while it is hidden
             session_id: Whose window is meant; none: that of the last message
         """
 
@@ -95,10 +90,10 @@ class PageOperations:
         *,
         session_id: str | None = None,
     ) -> PageChange:
-        """Open a page: show its messages or text, or the pages in a folder. It costs tokens.
+        """Open a page in the window: its text or messages, or what a folder holds. Costs tokens.
 
         Args:
-            index: Index of a page, as the window shows it in brackets: usr-12
+            index: Such as usr-12
             session_id: Whose window is meant; none: that of the last message
         """
 
@@ -108,10 +103,10 @@ class PageOperations:
         *,
         session_id: str | None = None,
     ) -> PageChange:
-        """Close a page: only its description stays in sight. It frees tokens; nothing is lost.
+        """Close a page to free tokens: name and description stay in sight, nothing is lost.
 
         Args:
-            index: Index of a page, as the window shows it in brackets: usr-12
+            index: Such as usr-12
             session_id: Whose window is meant; none: that of the last message
         """
 
@@ -121,10 +116,10 @@ class PageOperations:
         *,
         session_id: str | None = None,
     ) -> PageChange:
-        """Take a page, with all below it, out of the context. restore_page brings it back.
+        """Take a page, with all below it, out of the window. restore_page brings it back.
 
         Args:
-            index: Index of a page, as the window shows it in brackets: usr-12
+            index: Such as usr-12
             session_id: Whose window is meant; none: that of the last message
         """
 
@@ -134,10 +129,10 @@ class PageOperations:
         *,
         session_id: str | None = None,
     ) -> PageChange:
-        """Bring an archived page of the Contents Page back into the conversation, opened.
+        """Bring a page that the Contents Page lists back into the conversation, open.
 
         Args:
-            index: Index of a page, as the window shows it in brackets: usr-12
+            index: Such as usr-12
             session_id: Whose window is meant; none: that of the last message
         """
 
@@ -148,11 +143,11 @@ class PageOperations:
         *,
         session_id: str | None = None,
     ) -> PageChange:
-        """Put a removed page back, with all that was removed with it, at the end of a folder.
+        """Put a removed page, with all below it, back into a folder. find_pages finds it.
 
         Args:
-            index: Index of a page, as the window shows it in brackets: usr-12
-            parent: Index of the folder to put it in: usr-0
+            index: Such as usr-12
+            parent: Folder, such as usr-0
             session_id: Whose window is meant; none: that of the last message
         """
 
@@ -162,10 +157,10 @@ class PageOperations:
         *,
         session_id: str | None = None,
     ) -> PageChange:
-        """Keep a page from being hidden by the system when the window is full.
+        """Keep a page open when others are hidden because the window is full.
 
         Args:
-            index: Index of a page, as the window shows it in brackets: usr-12
+            index: Such as usr-12
             session_id: Whose window is meant; none: that of the last message
         """
 
@@ -175,10 +170,10 @@ class PageOperations:
         *,
         session_id: str | None = None,
     ) -> PageChange:
-        """Let the system hide a page again when the window is full.
+        """Let a page be hidden again when the window is full.
 
         Args:
-            index: Index of a page, as the window shows it in brackets: usr-12
+            index: Such as usr-12
             session_id: Whose window is meant; none: that of the last message
         """
 
@@ -227,7 +222,7 @@ class PageOperations:
         *,
         session_id: str | None = None,
     ) -> StepAnswer:
-        """Take back what you did to pages last; again for what came before it.
+        """Take back your last change to pages; again: the one before.
 
         Args:
             session_id: Whose window is meant; none: that of the last message
@@ -238,7 +233,7 @@ class PageOperations:
         *,
         session_id: str | None = None,
     ) -> StepAnswer:
-        """Do again what was undone last.
+        """Do again what you undid last.
 
         Args:
             session_id: Whose window is meant; none: that of the last message
@@ -250,10 +245,10 @@ class PageOperations:
         *,
         session_id: str | None = None,
     ) -> PageText:
-        """Read a page without changing the window: its state, and what it holds.
+        """Read a page's state and all it holds, without opening it in the window.
 
         Args:
-            index: Index of a page, as the window shows it in brackets: usr-12
+            index: Such as usr-12
             session_id: Whose window is meant; none: that of the last message
         """
 
@@ -266,7 +261,7 @@ class PageOperations:
         """List the pages in a folder.
 
         Args:
-            index: Index of a page, as the window shows it in brackets: usr-12
+            index: Such as usr-12
             session_id: Whose window is meant; none: that of the last message
         """
 
@@ -276,10 +271,10 @@ class PageOperations:
         *,
         session_id: str | None = None,
     ) -> PageList:
-        """Tell which folder a page lies in: none of a root, or of what was removed.
+        """Tell which folder a page lies in.
 
         Args:
-            index: Index of a page, as the window shows it in brackets: usr-12
+            index: Such as usr-12
             session_id: Whose window is meant; none: that of the last message
         """
 
@@ -289,10 +284,10 @@ class PageOperations:
         *,
         session_id: str | None = None,
     ) -> PageList:
-        """List the folders above a page, the nearest first.
+        """List the folders above a page, nearest first.
 
         Args:
-            index: Index of a page, as the window shows it in brackets: usr-12
+            index: Such as usr-12
             session_id: Whose window is meant; none: that of the last message
         """
 
@@ -303,7 +298,7 @@ class PageOperations:
         limit: int = 20,
         session_id: str | None = None,
     ) -> PageList:
-        """Find pages by words in their names, descriptions and summaries, removed ones too.
+        """Find pages, removed ones too, by words in names, descriptions and summaries.
 
         Args:
             session_id: Whose window is meant; none: that of the last message
@@ -322,7 +317,7 @@ class PageOperations:
         """Make a segment: a part of the context with a root and a permission of its own.
 
         Args:
-            name: A short title, in one line
+            name: Short title
             session_id: Whose window is meant; none: that of the last message
         """
 
@@ -337,16 +332,13 @@ class AsyncPageOperations:
         detail: str,
         session_id: str | None = None,
     ) -> PageChange:
-        """Write a note into the context: something learned, decided, or to be kept in sight.
-
-        It starts hidden: expand_details shows its text.
+        """Write a note: something learned, decided or to be kept. It starts hidden.
 
         Args:
-            parent: Index of the folder to put it in: usr-0
-            name: A short title, in one line
-            description: What it holds, in a sentence: all that is seen of it while it is
-                hidden
-            detail: The text of the note
+            parent: Folder, such as usr-0
+            name: Short title
+            description: A sentence: all that shows while it is hidden
+            detail: Its text
             session_id: Whose window is meant; none: that of the last message
         """
 
@@ -359,14 +351,13 @@ class AsyncPageOperations:
         children: Sequence[str] = ...,
         session_id: str | None = None,
     ) -> PageChange:
-        """Make a folder, and move pages into it in the given order. It starts hidden.
+        """Make a folder and move pages into it. It starts hidden, and hides them.
 
         Args:
-            parent: Index of the folder to put it in: usr-0
-            name: A short title, in one line
-            description: What it holds, in a sentence: all that is seen of it while it is
-                hidden
-            children: Pages to move into it
+            parent: Folder, such as usr-0
+            name: Short title
+            description: A sentence: all that shows while it is hidden
+            children: Pages to move, in order
             session_id: Whose window is meant; none: that of the last message
         """
 
@@ -377,11 +368,11 @@ class AsyncPageOperations:
         *,
         session_id: str | None = None,
     ) -> PageChange:
-        """Move a page, with all below it, to the end of a folder of its segment.
+        """Move a page, with all below it, to the end of a folder of the same prefix.
 
         Args:
-            source: The page to move
-            target: The folder to move it into
+            source: Page, such as usr-12
+            target: Folder, such as usr-0
             session_id: Whose window is meant; none: that of the last message
         """
 
@@ -396,10 +387,9 @@ class AsyncPageOperations:
         """Give a page another name or description.
 
         Args:
-            index: Index of a page, as the window shows it in brackets: usr-12
-            name: A short title, in one line
-            description: What it holds, in a sentence: all that is seen of it while it is
-                hidden
+            index: Such as usr-12
+            name: Short title
+            description: A sentence: all that shows while it is hidden
             session_id: Whose window is meant; none: that of the last message
         """
 
@@ -409,10 +399,10 @@ class AsyncPageOperations:
         *,
         session_id: str | None = None,
     ) -> PageChange:
-        """Open a page: show its messages or text, or the pages in a folder. It costs tokens.
+        """Open a page in the window: its text or messages, or what a folder holds. Costs tokens.
 
         Args:
-            index: Index of a page, as the window shows it in brackets: usr-12
+            index: Such as usr-12
             session_id: Whose window is meant; none: that of the last message
         """
 
@@ -422,10 +412,10 @@ class AsyncPageOperations:
         *,
         session_id: str | None = None,
     ) -> PageChange:
-        """Close a page: only its description stays in sight. It frees tokens; nothing is lost.
+        """Close a page to free tokens: name and description stay in sight, nothing is lost.
 
         Args:
-            index: Index of a page, as the window shows it in brackets: usr-12
+            index: Such as usr-12
             session_id: Whose window is meant; none: that of the last message
         """
 
@@ -435,10 +425,10 @@ class AsyncPageOperations:
         *,
         session_id: str | None = None,
     ) -> PageChange:
-        """Take a page, with all below it, out of the context. restore_page brings it back.
+        """Take a page, with all below it, out of the window. restore_page brings it back.
 
         Args:
-            index: Index of a page, as the window shows it in brackets: usr-12
+            index: Such as usr-12
             session_id: Whose window is meant; none: that of the last message
         """
 
@@ -448,10 +438,10 @@ class AsyncPageOperations:
         *,
         session_id: str | None = None,
     ) -> PageChange:
-        """Bring an archived page of the Contents Page back into the conversation, opened.
+        """Bring a page that the Contents Page lists back into the conversation, open.
 
         Args:
-            index: Index of a page, as the window shows it in brackets: usr-12
+            index: Such as usr-12
             session_id: Whose window is meant; none: that of the last message
         """
 
@@ -462,11 +452,11 @@ class AsyncPageOperations:
         *,
         session_id: str | None = None,
     ) -> PageChange:
-        """Put a removed page back, with all that was removed with it, at the end of a folder.
+        """Put a removed page, with all below it, back into a folder. find_pages finds it.
 
         Args:
-            index: Index of a page, as the window shows it in brackets: usr-12
-            parent: Index of the folder to put it in: usr-0
+            index: Such as usr-12
+            parent: Folder, such as usr-0
             session_id: Whose window is meant; none: that of the last message
         """
 
@@ -476,10 +466,10 @@ class AsyncPageOperations:
         *,
         session_id: str | None = None,
     ) -> PageChange:
-        """Keep a page from being hidden by the system when the window is full.
+        """Keep a page open when others are hidden because the window is full.
 
         Args:
-            index: Index of a page, as the window shows it in brackets: usr-12
+            index: Such as usr-12
             session_id: Whose window is meant; none: that of the last message
         """
 
@@ -489,10 +479,10 @@ class AsyncPageOperations:
         *,
         session_id: str | None = None,
     ) -> PageChange:
-        """Let the system hide a page again when the window is full.
+        """Let a page be hidden again when the window is full.
 
         Args:
-            index: Index of a page, as the window shows it in brackets: usr-12
+            index: Such as usr-12
             session_id: Whose window is meant; none: that of the last message
         """
 
@@ -541,7 +531,7 @@ class AsyncPageOperations:
         *,
         session_id: str | None = None,
     ) -> StepAnswer:
-        """Take back what you did to pages last; again for what came before it.
+        """Take back your last change to pages; again: the one before.
 
         Args:
             session_id: Whose window is meant; none: that of the last message
@@ -552,7 +542,7 @@ class AsyncPageOperations:
         *,
         session_id: str | None = None,
     ) -> StepAnswer:
-        """Do again what was undone last.
+        """Do again what you undid last.
 
         Args:
             session_id: Whose window is meant; none: that of the last message
@@ -564,10 +554,10 @@ class AsyncPageOperations:
         *,
         session_id: str | None = None,
     ) -> PageText:
-        """Read a page without changing the window: its state, and what it holds.
+        """Read a page's state and all it holds, without opening it in the window.
 
         Args:
-            index: Index of a page, as the window shows it in brackets: usr-12
+            index: Such as usr-12
             session_id: Whose window is meant; none: that of the last message
         """
 
@@ -580,7 +570,7 @@ class AsyncPageOperations:
         """List the pages in a folder.
 
         Args:
-            index: Index of a page, as the window shows it in brackets: usr-12
+            index: Such as usr-12
             session_id: Whose window is meant; none: that of the last message
         """
 
@@ -590,10 +580,10 @@ class AsyncPageOperations:
         *,
         session_id: str | None = None,
     ) -> PageList:
-        """Tell which folder a page lies in: none of a root, or of what was removed.
+        """Tell which folder a page lies in.
 
         Args:
-            index: Index of a page, as the window shows it in brackets: usr-12
+            index: Such as usr-12
             session_id: Whose window is meant; none: that of the last message
         """
 
@@ -603,10 +593,10 @@ class AsyncPageOperations:
         *,
         session_id: str | None = None,
     ) -> PageList:
-        """List the folders above a page, the nearest first.
+        """List the folders above a page, nearest first.
 
         Args:
-            index: Index of a page, as the window shows it in brackets: usr-12
+            index: Such as usr-12
             session_id: Whose window is meant; none: that of the last message
         """
 
@@ -617,7 +607,7 @@ class AsyncPageOperations:
         limit: int = 20,
         session_id: str | None = None,
     ) -> PageList:
-        """Find pages by words in their names, descriptions and summaries, removed ones too.
+        """Find pages, removed ones too, by words in names, descriptions and summaries.
 
         Args:
             session_id: Whose window is meant; none: that of the last message
@@ -636,6 +626,6 @@ class AsyncPageOperations:
         """Make a segment: a part of the context with a root and a permission of its own.
 
         Args:
-            name: A short title, in one line
+            name: Short title
             session_id: Whose window is meant; none: that of the last message
         """

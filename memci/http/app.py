@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from fastapi import FastAPI
 
 from memci.domain.usage import Usage
-from memci.http import documentation, problems
+from memci.http import documentation, mcp, problems
 from memci.http.edge import Edge
 from memci.http.gate import Gate
 from memci.http.routers import (
@@ -24,6 +24,7 @@ from memci.http.routers import (
     passes,
     pins,
     reads,
+    tools,
     transfer,
 )
 from memci.runtime import Runtime
@@ -48,6 +49,8 @@ _ROUTERS = (
     pages.writing,
     pins.reading,
     pins.writing,
+    tools.router,
+    tools.calling,
     attp.writing,
     beliefs.reading,
     beliefs.writing,
@@ -70,6 +73,7 @@ def create_app(runtime: Runtime) -> FastAPI:
     problems.install(app)
     for router in _ROUTERS:
         app.router.routes.extend(router.routes)
+    app.router.routes.append(mcp.route)
     documentation.install(app)
     return app
 

@@ -33,7 +33,7 @@ def arguments_of(tool: Tool) -> tuple[Argument, ...]:
 
     Needing no name: the pages that have to be named, or else the only field that is required.
     """
-    fields, schemas = tool.request.model_fields, tool.parameters["properties"]
+    fields, schemas = tool.request.model_fields, tool.request.model_json_schema()["properties"]
     types = get_type_hints(tool.request)
     required = [name for name, field in fields.items() if field.is_required()]
     named = [name for name in required if _is_index(schemas[name])] or required[

@@ -15,6 +15,7 @@ from pydantic import (
     SerializerFunctionWrapHandler,
     StrictInt,
     StringConstraints,
+    WithJsonSchema,
     model_serializer,
     model_validator,
 )
@@ -29,6 +30,13 @@ Words = Annotated[Text, StringConstraints(min_length=1, max_length=256)]
 MemoryNumber = Annotated[StrictInt, Field(ge=1, le=2**62)]
 MessageIds = Annotated[
     list[ForeignId], Field(min_length=1, max_length=100, description="Ids of messages, as found")
+]
+# Any instant is taken; a model needs one way to write it.
+When = Annotated[Instant, WithJsonSchema({"type": "string", "description": "ISO 8601"})]
+Values = Annotated[
+    dict[Words, Text | bool | int | float],
+    WithJsonSchema({"type": "object"}),
+    Field(max_length=8, description="Values that messages carry"),
 ]
 Most = Annotated[StrictInt, Field(ge=1, le=50)]
 
@@ -83,8 +91,8 @@ class Search(Request):
     """Search all that was ever said and remembered, by meaning and by words."""
 
     query: Annotated[Query, AfterValidator(_with_words)]
-    since: Instant | None = None
-    until: Instant | None = None
+    since: When | None = None
+    until: When | None = None
     limit: Most = 10
 
 
@@ -120,12 +128,9 @@ class FilterMemory(Request):
     role: Annotated[Role | None, Field(description="Of messages")] = None
     name: Annotated[Words | None, Field(description="Who said it")] = None
     session: ForeignId | None = None
-    since: Instant | None = None
-    until: Instant | None = None
-    metadata: Annotated[
-        dict[Words, Text | bool | int | float] | None,
-        Field(max_length=8, description="Values that messages carry"),
-    ] = None
+    since: When | None = None
+    until: When | None = None
+    metadata: Values | None = None
     limit: Most = 20
     after: Annotated[StrictInt | None, Field(ge=1, description="`more` of the last answer")] = None
 

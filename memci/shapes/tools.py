@@ -15,6 +15,7 @@ from typing import Any
 from memci.shapes import memory_tools as memory
 from memci.shapes import pages, pins
 from memci.shapes.base import Answer, Request
+from memci.shapes.schemas import schema_asked
 
 
 class About(Enum):
@@ -29,9 +30,10 @@ class Tool:
     """One tool: what is asked, what is answered, and who may use it where.
 
     ``changes`` is false of what only looks; ``for_agents`` of what developers alone may do;
-    ``in_code`` of what cannot be part of a call that takes effect as a whole; ``undone`` of what
-    undo lets be (P17). ``begins`` is true of what a developer may do before an agent's first
-    message.
+    ``in_code`` of what cannot be part of a call that takes effect as a whole; ``undone`` is
+    false of what undo does not take back (P17). ``begins`` is true of what may be done before an
+    agent's first message; ``idempotent`` of a change that, asked for twice, is made once;
+    ``destroys`` of one that nothing takes back.
     """
 
     request: type[Request]
@@ -42,6 +44,8 @@ class Tool:
     in_code: bool = True
     undone: bool = True
     begins: bool = False
+    idempotent: bool = False
+    destroys: bool = False
 
     @property
     def name(self) -> str:
@@ -61,9 +65,8 @@ class Tool:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """JSON schema of what is asked, without titles: every word of it costs a model tokens."""
-        schema = _untitled(self.request.model_json_schema())
-        return {name: schema[name] for name in schema if name != "description"}
+        """JSON schema of what is asked, as short as it can be (``schemas``)."""
+        return schema_asked(self.request)
 
     @property
     def function(self) -> dict[str, Any]:
@@ -81,18 +84,18 @@ class Tool:
 TOOLS: tuple[Tool, ...] = (
     Tool(pages.CreateDetailPage, pages.PageChange, begins=True),
     Tool(pages.CreateContentsPage, pages.PageChange, begins=True),
-    Tool(pages.MovePage, pages.PageChange),
-    Tool(pages.UpdatePage, pages.PageChange),
-    Tool(pages.ExpandDetails, pages.PageChange),
-    Tool(pages.HideDetails, pages.PageChange),
+    Tool(pages.MovePage, pages.PageChange, idempotent=True),
+    Tool(pages.UpdatePage, pages.PageChange, idempotent=True),
+    Tool(pages.ExpandDetails, pages.PageChange, idempotent=True),
+    Tool(pages.HideDetails, pages.PageChange, idempotent=True),
     Tool(pages.RemovePage, pages.PageChange),
     Tool(pages.RecallPage, pages.PageChange),
     Tool(pages.RestorePage, pages.PageChange),
-    Tool(pages.PinPage, pages.PageChange),
-    Tool(pages.UnpinPage, pages.PageChange),
+    Tool(pages.PinPage, pages.PageChange, idempotent=True),
+    Tool(pages.UnpinPage, pages.PageChange, idempotent=True),
     Tool(pins.Pin, pins.PinChange, undone=False),
     Tool(pins.Unpin, pins.PinChange, undone=False),
-    Tool(pages.AutoCollapse, pages.CollapseAnswer),
+    Tool(pages.AutoCollapse, pages.CollapseAnswer, idempotent=True),
     Tool(pages.Undo, pages.StepAnswer, in_code=False),
     Tool(pages.Redo, pages.StepAnswer, in_code=False),
     Tool(pages.GetPage, pages.PageText, changes=False),
@@ -103,12 +106,12 @@ TOOLS: tuple[Tool, ...] = (
     Tool(pages.CreateSegment, pages.PageChange, for_agents=False, begins=True),
     Tool(memory.Remember, memory.Noted, About.MEMORY),
     Tool(memory.Update, memory.Noted, About.MEMORY),
-    Tool(memory.Erase, memory.Erased, About.MEMORY, in_code=False),
+    Tool(memory.Erase, memory.Erased, About.MEMORY, in_code=False, destroys=True),
     Tool(memory.Recall, memory.FoundList, About.MEMORY, changes=False),
     Tool(memory.Search, memory.FoundList, About.MEMORY, changes=False),
     Tool(memory.Summarise, memory.Summary, About.MEMORY, changes=False),
     Tool(memory.FilterMemory, memory.FoundList, About.MEMORY, changes=False),
-    Tool(memory.Focus, memory.InFocus, About.MEMORY),
+    Tool(memory.Focus, memory.InFocus, About.MEMORY, idempotent=True),
 )
 BY_NAME: Mapping[str, Tool] = {tool.name: tool for tool in TOOLS}
 
@@ -121,18 +124,3 @@ def tools_of_agents() -> tuple[Tool, ...]:
 def tools_in_code() -> tuple[Tool, ...]:
     """Return the tools that a model's code may call: what they do can be taken back as a whole."""
     return tuple(tool for tool in tools_of_agents() if tool.in_code)
-
-
-def _untitled(schema: Any) -> Any:
-    """Return a schema without the titles that pydantic gives: the names say the same."""
-    if isinstance(schema, list):
-        return [_untitled(each) for each in schema]
-    if not isinstance(schema, dict):
-        return schema
-    return {
-        name: {key: _untitled(each) for key, each in value.items()}
-        if name == "properties"
-        else _untitled(value)
-        for name, value in schema.items()
-        if not (name == "title" and isinstance(value, str))
-    }

@@ -87,9 +87,7 @@ def _docstring(text: str, indent: int) -> str:
 def _imports() -> list[str]:
     """Import what the methods speak of, each from where it is made."""
     modules: dict[str, set[str]] = {"collections.abc": {"Sequence"}, "typing": {"Literal"}}
-    for tool in TOOLS:
-        if tool.about is not About.PAGES:
-            continue
+    for tool in (each for each in TOOLS if each.about is About.PAGES):
         signature = signature_of(tool)
         annotations = [each.annotation for each in signature.parameters.values()]
         for kind in (tool.answer, *(part for each in annotations for part in get_args(each))):

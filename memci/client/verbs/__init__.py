@@ -9,9 +9,10 @@ from memci.client.verbs.operating import OperatingVerbs
 from memci.client.verbs.paging import PagingVerbs
 from memci.client.verbs.rebuilding import RebuildingVerbs
 from memci.client.verbs.service import ServiceVerbs
+from memci.client.verbs.tools import ToolVerbs
 
 __all__ = ["AgentVerbs", "Habits", "ServiceVerbs"]
 
 
-class AgentVerbs(MemoryVerbs, RebuildingVerbs, OperatingVerbs, PagingVerbs, MovingVerbs):
+class AgentVerbs(MemoryVerbs, RebuildingVerbs, OperatingVerbs, PagingVerbs, ToolVerbs, MovingVerbs):
     """What can be asked about one agent."""

@@ -53,8 +53,8 @@ class PageCommands:
     ) -> list[Answer]:
         """Do what is asked, in order, on the window of a session (None: that of the last message).
 
-        A developer's first page makes an agent, so that its system prompt can be there before its
-        first message.
+        A first page makes an agent: its system prompt can be there before its first message, and
+        an agent that begins with a note needs nobody to have spoken.
 
         Raises ``NotFoundError`` for no agent or no such page, ``RefusedError`` for what may not be
         done, ``PageStoreError`` when a note's text cannot be kept, and ``ConflictError`` when the
@@ -66,7 +66,7 @@ class PageCommands:
             with self.rehearsal(agent_id, actor, session_id=session_id) as bench:
                 return [do(bench, each) for each in asked]
         with self.database.agent_transaction(agent_id) as connection:
-            if actor is Actor.DEVELOPER and any(each.tool.begins for each in asked):
+            if any(each.tool.begins for each in asked):
                 begin_agent(connection, agent_id)
             with self.changing(connection, agent_id, actor, session_id, mark=mark) as bench:
                 done = [do(bench, each) for each in asked]

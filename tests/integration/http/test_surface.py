@@ -19,6 +19,8 @@ POST /v1/agents/{agent}/compress
 POST /v1/agents/{agent}/recall
 POST /v1/agents/{agent}/search
 POST /v1/agents/{agent}/context
+POST /v1/agents/{agent}/tools/{tool}
+GET /v1/tools
 GET /v1/agents
 GET /v1/agents/{agent}
 GET /v1/agents/{agent}/settings

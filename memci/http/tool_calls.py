@@ -1,0 +1,32 @@
+"""A tool, used as a model of the agent: permissions hold, and answers are short (P5, P15)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from memci.domain.names import shown_name
+from memci.domain.pages.permission import Actor
+from memci.errors import NotFoundError
+from memci.runtime import Runtime
+from memci.shapes.told import told
+from memci.shapes.tools import BY_NAME, Tool
+
+
+def tool_named(name: str) -> Tool:
+    """Return a tool of agents, or raise ``NotFoundError``."""
+    tool = BY_NAME.get(name)
+    if tool is None or not tool.for_agents:
+        raise NotFoundError(f"there is no tool '{shown_name(name)}': GET /v1/tools lists all")
+    return tool
+
+
+def use_tool(
+    runtime: Runtime, agent_id: str, tool: Tool, arguments: Mapping[str, Any], session: str | None
+) -> dict[str, Any]:
+    """Use a tool and return what the model is told; raises as ``Tools.run``.
+
+    A null is taken for what is left out: models write nulls where nothing is to be said.
+    """
+    given = {name: value for name, value in arguments.items() if value is not None}
+    return told(runtime.tools.run(agent_id, Actor.AGENT, tool.name, given, session_id=session))
