@@ -12,6 +12,7 @@ from memci.domain.lane.job import Job
 from memci.domain.memory.comparison import Comparison, compare
 from memci.jobs.consolidate import Consolidation
 from memci.jobs.create import MEMORY_CREATE
+from memci.jobs.name_pages import PageNaming
 from memci.jobs.rebuild import NetworkRebuild
 from memci.jobs.replay import Replay
 from memci.jobs.restore import MemoryRestoring
@@ -21,6 +22,7 @@ from memci.queue.steps import submit_step
 from memci.shapes.edition import EditionAnswer
 from memci.storage.reading.comparison import compared_network
 from memci.storage.session import looking_beside
+from tests.support.naming import PagesUnderTest
 from tests.support.network import AgentUnderTest
 
 
@@ -88,13 +90,13 @@ class Rebuilding:
             return self._run_on(lease, job)
 
     def run(self) -> int:
-        """Run what waits, and what that leads to; return how many jobs it took."""
+        """Run what waits, and what that leads to; return how many jobs memory took."""
         count = 0
         with self.ada.lease_held() as lease:
             while jobs := self.waiting():
                 for job in jobs:
                     self._run_on(lease, job)
-                count += len(jobs)
+                count += sum(job.kind != PageNaming.kind for job in jobs)
         return count
 
     def _run_on(self, lease: Lease, job: Job) -> Mapping[str, Any]:
@@ -126,6 +128,7 @@ class Rebuilding:
         handlers: dict[str, _Prepares] = {
             MEMORY_CREATE: ada.creation(),
             MemoryRestoring.kind: MemoryRestoring(*parts),
+            PageNaming.kind: PagesUnderTest(ada).handler,
             Consolidation.kind: Consolidation(ada.database, ada.parameters, clock=ada.clock),
             NetworkRebuild.kind: NetworkRebuild(
                 ada.database, Replay(*parts, clock=ada.clock), submit_step
