@@ -12,17 +12,16 @@ from memci.domain.lane.job import Job
 from memci.domain.memory.comparison import Comparison, compare
 from memci.jobs.consolidate import Consolidation
 from memci.jobs.create import MEMORY_CREATE
-from memci.jobs.name_pages import PageNaming
 from memci.jobs.rebuild import NetworkRebuild
 from memci.jobs.replay import Replay
 from memci.jobs.restore import MemoryRestoring
 from memci.queue.handler import Effect
 from memci.queue.lease import Lease
+from memci.queue.page_naming import NAME_KIND
 from memci.queue.steps import submit_step
 from memci.shapes.edition import EditionAnswer
 from memci.storage.reading.comparison import compared_network
 from memci.storage.session import looking_beside
-from tests.support.naming import PagesUnderTest
 from tests.support.network import AgentUnderTest
 
 
@@ -76,10 +75,12 @@ class Rebuilding:
     # What the lane does.
 
     def waiting(self) -> list[Job]:
+        """Jobs of memory; those of pages are of no concern here."""
         rows = self.ada.rows(
             "SELECT agent_id, id, ordinal, kind, payload, source, first_seq, last_seq, attempts,"
             " started, traceparent FROM job WHERE agent_id = %s AND state = 'queued'"
-            " ORDER BY ordinal"
+            " AND kind <> %s ORDER BY ordinal",
+            NAME_KIND,
         )
         return [Job(**row._mapping) for row in rows]
 
@@ -90,13 +91,13 @@ class Rebuilding:
             return self._run_on(lease, job)
 
     def run(self) -> int:
-        """Run what waits, and what that leads to; return how many jobs memory took."""
+        """Run what waits, and what that leads to; return how many jobs it took."""
         count = 0
         with self.ada.lease_held() as lease:
             while jobs := self.waiting():
                 for job in jobs:
                     self._run_on(lease, job)
-                count += sum(job.kind != PageNaming.kind for job in jobs)
+                count += len(jobs)
         return count
 
     def _run_on(self, lease: Lease, job: Job) -> Mapping[str, Any]:
@@ -128,7 +129,6 @@ class Rebuilding:
         handlers: dict[str, _Prepares] = {
             MEMORY_CREATE: ada.creation(),
             MemoryRestoring.kind: MemoryRestoring(*parts),
-            PageNaming.kind: PagesUnderTest(ada).handler,
             Consolidation.kind: Consolidation(ada.database, ada.parameters, clock=ada.clock),
             NetworkRebuild.kind: NetworkRebuild(
                 ada.database, Replay(*parts, clock=ada.clock), submit_step
