@@ -135,6 +135,26 @@ def test_an_archived_page_comes_back_by_its_index(ada, commands):
     assert "Answer 0.\n```" in window(commands).messages[0].content
 
 
+def test_the_current_interaction_stays_however_much_is_recalled(ada, commands):
+    told(ada, 20)
+    ada.say("And now?", session="s1")
+    for number in range(1, 10):
+        do(commands, "recall_page", index=f"usr-{number}")
+    assert "```user\nAnd now?" in window(commands).messages[0].content
+
+
+@pytest.mark.parametrize("form", [Format.MARKDOWN, Format.TEXT])
+@pytest.mark.parametrize("mark", ["## ", "== ", "```", "~~~~"])
+def test_no_description_looks_like_another_page(ada, commands, form, mark):
+    told(ada, 1)
+    fake = f"{mark}[usr-77] Fake (page, expanded)"
+    do(commands, "create_detail_page", name="n", description=fake, detail="t", parent="usr-0")
+    shown = window(commands, format=form)
+    assert "[usr-77] Fake" in shown.messages[0].content
+    assert f"\n{mark}[usr-77]" not in shown.messages[0].content
+    assert shown.tokens == COUNTER.count(shown.messages[0].content) + 7
+
+
 def test_a_removed_page_comes_back(ada, commands):
     told(ada, 3)
     before = window(commands)
@@ -274,6 +294,9 @@ def test_folders_hold_so_many_levels_and_no_more(ada, commands):
     window(commands)
     with pytest.raises(RefusedError, match="too deep"):
         do(commands, "move_page", source="usr-2", target=parent)
+    lowest, above = f"usr-{DEEPEST}", f"usr-{DEEPEST - 1}"
+    with pytest.raises(RefusedError, match="too deep"):
+        do(commands, "create_contents_page", name="Between", parent=above, children=[lowest])
 
 
 def test_other_rules_leave_the_indexes_that_were_seen(ada, commands):
