@@ -6,7 +6,7 @@ import re
 
 _FENCE = re.compile(r"`{3,}")
 # What begins a heading, in Markdown or as text, and what opens a fence.
-_MARK = re.compile(r"[#=]|`{3}|~{3}")
+_MARK = re.compile(r"\s*(?:[#=]|`{3}|~{3})")
 
 
 def fenced(text: str, label: str = "") -> str:
