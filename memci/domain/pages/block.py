@@ -1,8 +1,8 @@
 """The block of text that stands for one page in a window (P11).
 
 Every block begins with a heading mark and ends with a blank line: only there do token counts add
-up (P12). What pages hold is untrusted: titles and descriptions are one line that is no heading of its
-own, and messages are fenced, so that none can look like another page.
+up (P12). What pages hold is untrusted: titles and descriptions are one line that is no heading of
+its own, and messages are fenced, so that none can look like another page.
 """
 
 from __future__ import annotations
