@@ -199,6 +199,16 @@ def test_sessions_have_windows_of_their_own(ada, commands):
     assert "Question 0?" in window(commands, session_id="s1").messages[0].content
 
 
+def test_a_session_is_told_of_its_own_interactions_alone_settled_or_not(ada, commands):
+    told(ada, 2, "a")
+    told(ada, 1, "b")
+    for _ in range(2):
+        root = do(commands, "get_page", index="usr-0").page
+        children = do(commands, "get_children", index="usr-0").pages
+        assert ([each.index for each in children], root.children) == (["usr-3"], 1)
+        commands.settle("ada")
+
+
 def test_operations_at_the_same_time_lose_nothing(ada, commands):
     told(ada, 1)
 

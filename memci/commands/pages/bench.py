@@ -77,6 +77,10 @@ class Bench:
             raise RefusedError(f"{index} was removed from the context: restore_page brings it back")
         return page
 
+    def children(self, page: Page) -> list[Page]:
+        """Return what the session sees directly in a folder, however much of others was read."""
+        return list(self.opened.desk.rendering.inside(page))
+
     def found(self, query: str, limit: int) -> list[PageOut]:
         """Return pages that hold the words of a query, best first, removed ones too."""
         words, known = words_of(query), self.tree.pages
@@ -89,7 +93,7 @@ class Bench:
 
     def out(self, index: str) -> PageOut:
         """Return a page as it is now."""
-        return page_out(self.tree, index)
+        return page_out(self.opened.desk.rendering, index)
 
     # Changing
 
