@@ -192,6 +192,19 @@ def test_a_change_that_overfills_the_window_collapses_what_is_old(ada, commands)
     assert done.tokens_after <= 400
 
 
+@pytest.mark.parametrize("actor", Actor)
+def test_an_agent_collapses_nothing_that_it_may_not_hide(ada, commands, actor):
+    told(ada, 2)
+    segment = {"id": "law", "name": "Law", "kind": "tool", "permission": "READ_ONLY"}
+    do(commands, "create_segment", Actor.DEVELOPER, **segment)
+    law = {"name": "Rules", "detail": "Never lie. " * 50, "parent": "law-0"}
+    do(commands, "create_detail_page", Actor.DEVELOPER, **law)
+    do(commands, "expand_details", Actor.DEVELOPER, index="law-1")
+    done = do(commands, "auto_collapse", actor, max_tokens=50)
+    assert ("law-1" in done.collapsed) == (actor is Actor.DEVELOPER)
+    assert done.over == done.tokens_after - 50 > 0
+
+
 def test_sessions_have_windows_of_their_own(ada, commands):
     told(ada, 1, session="s1")
     ada.say("Something else", session="s2")
