@@ -121,6 +121,7 @@ def _opened(
     texts = PageTexts(connection, agent_id, store, guide.text)
     writer = Writer(view.format, labels_of(language))
     pins = read_pins(connection, agent_id)
+    stored.tree.viewer = view.session_id
     rendering = Rendering(stored.tree, writer, view.count, texts, view.session_id, tuple(pins.pins))
     return OpenDesk(Desk(rendering, view.rules), texts, stored.version, pins.last)
 

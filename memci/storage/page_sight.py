@@ -18,7 +18,8 @@ WITH RECURSIVE seen AS (
         SELECT id, kind, expanded FROM page
         WHERE agent_id = %(agent)s AND parent = seen.id AND NOT cold
           AND (seen.id <> %(root)s OR NOT coalesce(number > 0, false)
-               OR coalesce('+' || session_id, '-') = ANY(%(sessions)s::text[])) OFFSET 0) AS below
+               OR coalesce(nullif(chapter, ''), '+' || session_id, '-')
+                  = ANY(%(sessions)s::text[])) OFFSET 0) AS below
     WHERE seen.kind = 'contents'
       AND (seen.expanded OR seen.id IN (%(archive)s, %(root)s, %(system)s))),
 latest AS (

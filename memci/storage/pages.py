@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, Row
 
 from memci.domain.message import Message
-from memci.domain.pages.page import Page, PageKind, Recalls, Span
+from memci.domain.pages.page import Page, PageKind, Recalls, Span, session_key
 from memci.domain.pages.tree import SYSTEM, USER, Clock, Permission, Segment, SegmentKind, Tree
 from memci.storage.messages import COLUMNS, to_message
 from memci.storage.page_sight import SHOWN_PAGES
@@ -19,6 +19,7 @@ from memci.storage.page_store.port import BodyKey
 _BEGIN = """
 INSERT INTO lane (agent_id, written_at) VALUES (%s, now()) ON CONFLICT (agent_id) DO NOTHING
 """
+_HOLD = "SELECT FROM lane WHERE agent_id = %s FOR NO KEY UPDATE"
 _PLANT = "INSERT INTO page_tree (agent_id) VALUES (%s) ON CONFLICT (agent_id) DO NOTHING"
 _LOCK = "SELECT FROM page_tree WHERE agent_id = %s FOR UPDATE"
 _SETTLED = "SELECT settled_seq FROM page_tree WHERE agent_id = %s"
@@ -35,7 +36,8 @@ FROM page_tree WHERE agent_id = %s
 _PAGES = """
 SELECT * FROM page WHERE agent_id = %(agent)s AND NOT cold
     AND (parent IS DISTINCT FROM %(root)s OR NOT coalesce(number > 0, false)
-         OR coalesce('+' || session_id, '-') = ANY(%(sessions)s::text[]))
+         OR coalesce(nullif(chapter, ''), '+' || session_id, '-')
+                  = ANY(%(sessions)s::text[]))
 UNION
 SELECT latest.* FROM unnest(%(sessions)s::text[]) AS session (key), LATERAL (
     SELECT * FROM page WHERE agent_id = %(agent)s AND first_seq IS NOT NULL AND number > 0
@@ -104,7 +106,7 @@ ON CONFLICT (agent_id, id) DO UPDATE SET
     answered = excluded.answered, entries = excluded.entries, body = excluded.body,
     recalls = excluded.recalls, recalled_at = excluded.recalled_at,
     entered_at = excluded.entered_at, archived_at = excluded.archived_at,
-    opened_at = excluded.opened_at
+    opened_at = excluded.opened_at, chapter = excluded.chapter
 """
 _UNSETTLED = f"""
 SELECT {COLUMNS} FROM message WHERE agent_id = %s AND seq > %s ORDER BY seq LIMIT %s
@@ -136,6 +138,11 @@ class Stored:
 def begin_agent(connection: Connection, agent_id: str) -> None:
     """Have an agent that never was exist before its first message."""
     connection.exec_driver_sql(_BEGIN, (agent_id,))
+
+
+def hold_lane(connection: Connection, agent_id: str) -> None:
+    """Let nobody append a message before the transaction ends."""
+    connection.exec_driver_sql(_HOLD, (agent_id,))
 
 
 def lock_tree(connection: Connection, agent_id: str) -> None:
@@ -244,7 +251,7 @@ def read_shown(
         "system": f"{SYSTEM}-0",
         "archive": row.archive,
         "named": list(named),
-        "sessions": ["-" if each is None else f"+{each}" for each in sessions],
+        "sessions": [session_key(each) for each in sessions],
     }
     rows = connection.exec_driver_sql(SHOWN_PAGES, values).all()
     stored = _stored(row, map(page_of, rows))
@@ -281,7 +288,7 @@ def _pages_of(
     values = {
         "agent": agent_id,
         "root": f"{USER}-0",
-        "sessions": ["-" if each is None else f"+{each}" for each in sessions],
+        "sessions": [session_key(each) for each in sessions],
     }
     return (page_of(each) for each in connection.exec_driver_sql(_PAGES, values))
 
@@ -362,6 +369,7 @@ def page_of(row: Row[Any]) -> Page:
         named=row.named,
         summed=row.summed,
         pinned=row.pinned,
+        chapter=row.chapter,
     )
 
 
@@ -381,6 +389,7 @@ def _row_of(page: Page) -> dict[str, Any]:
         "named": page.named,
         "summed": page.summed,
         "pinned": page.pinned,
+        "chapter": page.chapter,
         "first_seq": span.first_seq if span else None,
         "last_seq": span.last_seq if span else None,
         "session_id": span.session_id if span else None,

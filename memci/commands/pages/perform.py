@@ -19,7 +19,7 @@ from memci.storage.desks import View, open_desk
 from memci.storage.erasure.gone import check_there, is_there, snapshot_of
 from memci.storage.page_store.port import PageStore
 from memci.storage.page_texts import warm
-from memci.storage.pages import begin_agent, latest_session, lock_tree
+from memci.storage.pages import begin_agent, hold_lane, latest_session, lock_tree
 from memci.storage.parameters import page_rules_of
 from memci.storage.session import Connection, Database
 
@@ -107,8 +107,10 @@ class PageCommands:
     ) -> Iterator[Bench]:
         """Lend a bench that is saved at the end, in a transaction of the caller's; as ``run``.
 
-        Who takes the lane's row too has locked it before. ``bench.done`` names what was done.
+        ``bench.done`` names what was done. The lane's row is locked before the tree: a message
+        that came meanwhile would be seen at an index that a page made here is given (P1).
         """
+        hold_lane(connection, agent_id)
         lock_tree(connection, agent_id)
         # Afterwards: an erasure that held the lock has ended by now.
         check_there(connection, agent_id)

@@ -57,7 +57,11 @@ def interactions(messages: Iterable[Message]) -> list[Interaction]:
 
 
 def _units(messages: Sequence[Message]) -> tuple[Unit, ...]:
-    """Put each result behind its call; chat APIs refuse one without the other.
+    return units_of(messages)[0]
+
+
+def units_of(messages: Sequence[Message]) -> tuple[tuple[Unit, ...], tuple[Message, ...]]:
+    """Put each result behind its call, and say what is left: a chat API refuses one alone.
 
     A result answers the latest call of its id before it. Ids may come again later.
     """
@@ -71,4 +75,6 @@ def _units(messages: Sequence[Message]) -> tuple[Unit, ...]:
         else:
             units.append([message])
             open_calls |= {str(call.get("id")): units[-1] for call in message.tool_calls}
-    return tuple(tuple(unit) for unit in units if len(unit) == 1 + len(unit[0].tool_calls))
+    whole = tuple(tuple(unit) for unit in units if len(unit) == 1 + len(unit[0].tool_calls))
+    placed = {message.seq for unit in whole for message in unit}
+    return whole, tuple(message for message in messages if message.seq not in placed)

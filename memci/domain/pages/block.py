@@ -13,12 +13,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple, TypeAlias
 
+from memci.domain.context.interaction import units_of
 from memci.domain.message import Message
 from memci.domain.pages.fence import fenced, plain_line
 from memci.domain.pages.labels import Labels
 from memci.domain.pages.page import Page
 from memci.domain.pages.pin import Pin, pin_pieces
-from memci.domain.pages.tree import SegmentKind, Tree
+from memci.domain.pages.tree import Permission, SegmentKind, Tree
 
 _DEEPEST = 6  # headings of Markdown have no more levels
 _MOST_LISTED = 10
@@ -119,20 +120,24 @@ class Writer:
         )
 
     def _shows_text(self, tree: Tree, page: Page) -> bool:
-        """Tell whether a page's text stands in its block: not where it has messages of its own."""
-        if tree.is_archived(page):
-            return False
-        return self.format is not Format.NATIVE or page.span is None or not page.span.number
+        """Tell whether a page's text stands in its block: of what is archived its lines do."""
+        return not tree.is_archived(page)
 
     def _held(self, tree: Tree, page: Page, held: Held) -> list[str]:
-        if tree.segment_of(page).kind is SegmentKind.SYSTEM:
+        segment = tree.segment_of(page)
+        # What an agent may write is fenced, in a segment of system prompts, too.
+        trusted = segment.permission is not Permission.READ_WRITE
+        if segment.kind is SegmentKind.SYSTEM and trusted:
             texts = [held.text, *(message.text for message in held.messages)]
             return [text.strip() for text in texts if text.strip()]
         if held.text:
             return [fenced(held.text)]
+        messages = held.messages
+        if self.format is Format.NATIVE:  # the others follow as they were said
+            messages = units_of([each for each in messages if not each.is_note])[1]
         return [
             fenced(each.text, self._speaker(each))
-            for each in held.messages
+            for each in messages
             if each.text and not each.is_note
         ]
 

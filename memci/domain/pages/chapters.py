@@ -182,7 +182,7 @@ def _fit(tree: Tree, archive: str, rules: PageRules, line_tokens: LineTokens) ->
         key=lambda page: (max(page.recalls.last_at, page.recalls.archived_at), page.place),
     )
     tokens = {page.index: line_tokens(page) for page in lines}
-    total = sum(tokens.values())
+    total = line_tokens(tree[archive]) + sum(tokens.values())
     for page in lines:
         if total <= rules.contents_max_tokens:
             return

@@ -163,7 +163,7 @@ def recall_page(tree: Tree, actor: Actor, *, index: str) -> Page:
     return _put(
         tree,
         replace(
-            page,
+            tree.in_chapter(page),
             parent=tree.segments[USER].root,
             place=tree.take_place(),
             expanded=True,
@@ -187,7 +187,8 @@ def restore_page(tree: Tree, actor: Actor, *, index: str, parent: str) -> Page:
     _check_place(tree, folder, Act.RECEIVE, actor, page)
     now = tree.clock.interactions
     recalls = replace(page.recalls, entered_at=now) if page.span else Recalls()
-    _put(tree, replace(page, parent=parent, place=tree.take_place(), recalls=recalls))
+    back = tree.in_chapter(page)
+    _put(tree, replace(back, parent=parent, place=tree.take_place(), recalls=recalls))
     for each in list(tree.descendants(index)):
         _put(tree, replace(each, cold=False))
     return tree[index]
@@ -267,7 +268,8 @@ def _check_move(tree: Tree, page: Page, folder: Page, actor: Actor, *, between: 
 
 
 def _move(tree: Tree, page: Page, folder: Page) -> Page:
-    moved = replace(tree[page.index], parent=folder.index, place=tree.take_place())
+    page = tree.in_chapter(tree[page.index])
+    moved = replace(page, parent=folder.index, place=tree.take_place())
     return _put(tree, moved)
 
 

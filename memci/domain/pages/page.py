@@ -68,7 +68,8 @@ class Page:
     page shows; ``body`` the version of its own text that a note shows, kept in the page store
     (P14). ``entries`` are lines that stand for its messages, by their order (P7). ``named``: its
     name and description are no stand-ins any more, and ``summed``: nor are its entries (P6). Who
-    names a page himself leaves its entries to the summarizer.
+    names a page himself leaves its entries to the summarizer. ``chapter`` is the key of another
+    session than its own that has recalled it into its window (P9).
     """
 
     index: str
@@ -88,6 +89,12 @@ class Page:
     named: bool = False
     summed: bool = False
     pinned: bool = False
+    chapter: str = ""
+
+    @property
+    def shown_in(self) -> str:
+        """The key of the session whose active chapter it lies in, at the conversation's root."""
+        return self.chapter or session_key(self.span.session_id if self.span else None)
 
     @property
     def is_folder(self) -> bool:
@@ -98,6 +105,11 @@ class Page:
     def has_stand_ins(self) -> bool:
         """Whether the summarizer is still to say what it holds (P6)."""
         return bool(self.span and self.span.number) and not (self.named and self.summed)
+
+
+def session_key(session_id: str | None) -> str:
+    """Return what a session is told from all others by, that of no session included."""
+    return "-" if session_id is None else f"+{session_id}"
 
 
 def one_line(text: str, longest: int) -> str:

@@ -13,7 +13,7 @@ from itertools import takewhile
 from memci.domain.context.budget import LIST_OVERHEAD, MESSAGE_OVERHEAD, Count, Utterance
 from memci.domain.message import Role
 from memci.domain.pages.block import Format, Place, Reads, Writer
-from memci.domain.pages.page import Page
+from memci.domain.pages.page import Page, session_key
 from memci.domain.pages.pin import PINS, Pin
 from memci.domain.pages.tree import USER, Segment, SegmentKind, Tree
 
@@ -120,13 +120,9 @@ class Rendering:
 
     def inside(self, page: Page) -> Iterator[Page]:
         """Yield what can be seen in a folder: of interactions only those of this session."""
-        root = self.tree.segments[USER].root
+        root, shown = self.tree.segments[USER].root, session_key(self.session_id)
         for each in self.tree.children(page.index):
-            other = (
-                page.index == root
-                and each.span is not None
-                and (each.span.session_id != self.session_id)
-            )
+            other = page.index == root and each.span is not None and each.shown_in != shown
             if not other:
                 yield each
 

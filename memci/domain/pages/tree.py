@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from memci.domain.pages.page import Lifecycle, Page, PageKind
+from memci.domain.pages.page import Lifecycle, Page, PageKind, session_key
 from memci.errors import NotFoundError
 
 
@@ -73,16 +73,20 @@ class Clock:
 
 @dataclass
 class Tree:
-    """All pages of an agent. ``changed`` holds each page as it was before it was changed."""
+    """All pages of an agent. ``changed`` holds each page as it was before it was changed.
+
+    ``viewer`` is the session in whose window it is worked on.
+    """
 
     segments: dict[str, Segment] = field(default_factory=dict)
     pages: dict[str, Page] = field(default_factory=dict)
     clock: Clock = field(default_factory=Clock)
     changed: dict[str, Page | None] = field(default_factory=dict)
+    viewer: str | None = None
     # Places of what lies in a folder, interactions' pages at the conversation's root by their
     # session, and the last interaction's page of each session: all by index.
     _children: dict[str, dict[str, int]] = field(default_factory=dict)
-    _chapters: dict[str | None, dict[str, int]] = field(default_factory=dict)
+    _chapters: dict[str, dict[str, int]] = field(default_factory=dict)
     _latest: dict[str | None, Page] = field(default_factory=dict)
     # How many pages lie in closed folders beside those that were read.
     _unread: dict[str, int] = field(default_factory=dict)
@@ -150,7 +154,7 @@ class Tree:
 
     def chapter(self, session_id: str | None) -> list[Page]:
         """Return a session's active chapter: its interactions at the conversation's root (P7)."""
-        return [self.pages[each] for each in self._chapters.get(session_id, ())]
+        return [self.pages[each] for each in self._chapters.get(session_key(session_id), ())]
 
     def latest(self, session_id: str | None) -> Page | None:
         """Return the page of a session's current interaction, wherever it lies."""
@@ -211,6 +215,11 @@ class Tree:
             )
         )
 
+    def in_chapter(self, page: Page) -> Page:
+        """Return a page as it lies in the viewer's chapter, whichever session it comes from."""
+        own = page.span is None or page.span.session_id == self.viewer
+        return replace(page, chapter="" if own else session_key(self.viewer))
+
     def take_place(self) -> int:
         """Return a place behind all that are taken."""
         place = self.clock.next_place
@@ -225,7 +234,7 @@ class Tree:
             return
         session = page.span.session_id
         if page.parent == self.segments[USER].root:
-            self._chapters.setdefault(session, {})[page.index] = page.place
+            self._chapters.setdefault(page.shown_in, {})[page.index] = page.place
         latest = self._latest.get(session)
         if latest is None or latest.span is None or latest.span.last_seq <= page.span.last_seq:
             self._latest[session] = page
@@ -244,4 +253,4 @@ class Tree:
         if page.parent is not None:
             self._children[page.parent].pop(page.index, None)
         if page.span is not None and page.span.number:
-            self._chapters.get(page.span.session_id, {}).pop(page.index, None)
+            self._chapters.get(page.shown_in, {}).pop(page.index, None)

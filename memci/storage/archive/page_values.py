@@ -15,6 +15,7 @@ from memci.storage.archive.checks import (
     Check,
     each,
     fields,
+    is_name,
     is_seq,
     is_truth,
     one_of,
@@ -46,6 +47,13 @@ _is_name, _is_description = _line(LONGEST_NAME), _line(LONGEST_DESCRIPTION)
 are_entries: Check = each(_line(LONGEST_DESCRIPTION))
 are_indexes: Check = each(is_index)
 are_operations: Check = each(_matches(_OPERATION))
+
+
+def is_chapter(value: Any) -> bool:
+    """Check for what ``page.session_key`` returns, or nothing."""
+    return isinstance(value, str) and (
+        value in {"", "-"} or (value[0] == "+" and is_name(value[1:]))
+    )
 
 
 def _is_version(value: Any) -> bool:
@@ -105,6 +113,7 @@ _CHANGED: Mapping[str, Check] = {
     "named": is_truth,
     "pinned": is_truth,
     "recalls": _are_recalls,
+    "chapter": is_chapter,
 }
 _NEVER_OF_ROOTS = frozenset({"parent", "place", "cold"})
 
@@ -184,6 +193,7 @@ OWN: Mapping[str, Check] = {
     "page.parent": is_index,
     "page.body": _is_version,
     "page.name": _is_name,
+    "page.chapter": is_chapter,
     "page.description": _is_description,
     "page.entries": are_entries,
     "page_tree.segments": are_segments,

@@ -60,6 +60,8 @@ page = Table(
     Column("entered_at", BigInteger, nullable=False, server_default=_ZERO),
     Column("archived_at", BigInteger, nullable=False, server_default=_ZERO),
     Column("opened_at", BigInteger, nullable=False, server_default=_ZERO),
+    # The key of another session than its own whose window shows it (P9).
+    Column("chapter", Text, nullable=False, server_default=text("''")),
     # What lies in a folder, and of the conversation what belongs to a session.
     Index("page_living", "agent_id", "parent", "session_id", postgresql_where=text("NOT cold")),
     Index("page_inside", "agent_id", "parent",

@@ -51,6 +51,7 @@ CREATE TABLE page (
     entered_at BIGINT DEFAULT 0 NOT NULL,
     archived_at BIGINT DEFAULT 0 NOT NULL,
     opened_at BIGINT DEFAULT 0 NOT NULL,
+    chapter TEXT DEFAULT '' NOT NULL,
     PRIMARY KEY (agent_id, id)
 ) WITH (fillfactor = 70);
 CREATE INDEX page_living ON page (agent_id, parent, session_id) WHERE NOT cold;
