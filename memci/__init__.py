@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from memci.client import AsyncMemci, Memci
+    from memci.shapes.tool_formats import tools
 
 __version__ = "0.1.0"
-__all__ = ["AsyncMemci", "Memci", "__version__"]
+__all__ = ["AsyncMemci", "Memci", "__version__", "tools"]
 
 
 def __getattr__(name: str) -> object:
@@ -17,4 +18,8 @@ def __getattr__(name: str) -> object:
         from memci import client  # noqa: PLC0415 - that is the point
 
         return getattr(client, name)
+    if name == "tools":
+        from memci.shapes import tool_formats  # noqa: PLC0415 - as above
+
+        return tool_formats.tools
     raise AttributeError(f"module 'memci' has no attribute {name!r}")

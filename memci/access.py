@@ -51,6 +51,11 @@ def authenticate(keys: Sequence[ApiKey], authorization: str | None) -> ApiKey | 
     return known[0]
 
 
+def allows(key: ApiKey | None, needed: Scope) -> bool:
+    """Tell whether a key's scope is enough; None: there are no keys at all."""
+    return key is None or Scope[key.scope.upper()] >= needed
+
+
 def authorize(key: ApiKey | None, needed: Scope, agent_id: str | None) -> None:
     """Raise ``ForbiddenError`` when a key has too small a scope or is for other agents.
 
@@ -58,7 +63,7 @@ def authorize(key: ApiKey | None, needed: Scope, agent_id: str | None) -> None:
     """
     if key is None:
         return
-    if Scope[key.scope.upper()] < needed:
+    if not allows(key, needed):
         raise ForbiddenError(
             f"this needs an API key of scope {needed.name.lower()}; "
             f"the key {key.name!r} has {key.scope}"

@@ -28,29 +28,35 @@ _SETTINGS: Mapping[str | None, str] = {"url": "MEMCI_API_URL", "api_key": "MEMCI
 
 @contextmanager
 def connected() -> Iterator[Memci]:
-    """Lend a client; a server that is away is named in the error."""
+    """Lend a client; its errors are ``explained``."""
     settings = read_settings()
+    with client_for(settings) as memci, explained(settings):
+        yield memci
+
+
+@contextmanager
+def explained(settings: Settings) -> Iterator[None]:
+    """Say of errors what people at a terminal can do; a server that is away is named."""
     key = settings.api_key
-    with client_for(settings) as memci:
-        try:
-            yield memci
-        except UnauthorizedError as error:
-            raise UnauthorizedError(_no_key(settings.client_url, given=key is not None)) from error
-        except ForbiddenError as error:
-            raise ForbiddenError(
-                f"{error} (the key is the one in MEMCI_API_KEY)" if key else str(error)
-            ) from error
-        except NotFoundError as error:
-            raise _in_own_words(error) from error
-        except ReadTimeoutError as error:
-            raise ReadTimeoutError(
-                "no context worker answered in time; `memci up` runs one, "
-                "and `memci doctor` says what is wrong"
-            ) from error
-        except UnavailableError as error:
-            raise UnavailableError(
-                f"{error} ({settings.client_url}; `memci doctor` says what is wrong)"
-            ) from error
+    try:
+        yield
+    except UnauthorizedError as error:
+        raise UnauthorizedError(_no_key(settings.client_url, given=key is not None)) from error
+    except ForbiddenError as error:
+        raise ForbiddenError(
+            f"{error} (the key is the one in MEMCI_API_KEY)" if key else str(error)
+        ) from error
+    except NotFoundError as error:
+        raise _in_own_words(error) from error
+    except ReadTimeoutError as error:
+        raise ReadTimeoutError(
+            "no context worker answered in time; `memci up` runs one, "
+            "and `memci doctor` says what is wrong"
+        ) from error
+    except UnavailableError as error:
+        raise UnavailableError(
+            f"{error} ({settings.client_url}; `memci doctor` says what is wrong)"
+        ) from error
 
 
 def client_for(settings: Settings, *, timeout_s: float = 30.0) -> Memci:

@@ -120,6 +120,8 @@ class Agent:
     wait = _blocking(AgentVerbs.wait)
     wait_rebuilt = _blocking(AgentVerbs.wait_rebuilt)
     wait_idle = _blocking(AgentVerbs.wait_idle)
+    window = _blocking(AgentVerbs.window)
+    call_tool = _blocking(AgentVerbs.call_tool)
 
 
 class AsyncAgent:
@@ -181,6 +183,8 @@ class AsyncAgent:
     wait = _awaitable(AgentVerbs.wait)
     wait_rebuilt = _awaitable(AgentVerbs.wait_rebuilt)
     wait_idle = _awaitable(AgentVerbs.wait_idle)
+    window = _awaitable(AgentVerbs.window)
+    call_tool = _awaitable(AgentVerbs.call_tool)
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,6 +246,7 @@ class AsyncMemci:
 
     agents = _awaitable(ServiceVerbs.agents)
     ready = _awaitable(ServiceVerbs.ready)
+    tools = _awaitable(ServiceVerbs.tools)
 
     async def close(self) -> None:
         """Close the connections."""
@@ -299,6 +304,7 @@ class Memci:
 
     agents = _blocking(ServiceVerbs.agents)
     ready = _blocking(ServiceVerbs.ready)
+    tools = _blocking(ServiceVerbs.tools)
 
     def close(self) -> None:
         """Close the connections."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from fastapi import FastAPI
 
 from memci.domain.usage import Usage
-from memci.http import documentation, problems
+from memci.http import documentation, mcp, problems
 from memci.http.edge import Edge
 from memci.http.gate import Gate
 from memci.http.routers import (
@@ -22,6 +22,7 @@ from memci.http.routers import (
     pages,
     passes,
     reads,
+    tools,
     transfer,
 )
 from memci.runtime import Runtime
@@ -44,6 +45,8 @@ _ROUTERS = (
     passes.router,
     pages.reading,
     pages.writing,
+    tools.router,
+    tools.calling,
     beliefs.reading,
     beliefs.writing,
     jobs.reading,
@@ -65,6 +68,7 @@ def create_app(runtime: Runtime) -> FastAPI:
     problems.install(app)
     for router in _ROUTERS:
         app.router.routes.extend(router.routes)
+    app.router.routes.append(mcp.route)
     documentation.install(app)
     return app
 

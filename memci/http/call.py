@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from starlette.requests import Request
-from starlette.types import Receive, Scope
+from starlette.types import Receive
+from starlette.types import Scope as Connection
 
+from memci.access import Scope, authorize
 from memci.errors import TooLargeError
 from memci.http.body import MediaTypeError, parse_json
 from memci.runtime import Runtime
@@ -15,7 +17,7 @@ from memci.runtime import Runtime
 class Call(Request):
     """A request that was let in, with what its endpoint needs."""
 
-    def __init__(self, scope: Scope, receive: Receive, *, max_bytes: int) -> None:
+    def __init__(self, scope: Connection, receive: Receive, *, max_bytes: int) -> None:
         """Take the limit in bytes."""
         super().__init__(scope, receive)
         self._max_bytes = max_bytes
@@ -64,6 +66,10 @@ class Call(Request):
         """The span that this request is."""
         traceparent: str | None = self.state.traceparent
         return traceparent
+
+    def check(self, needed: Scope) -> None:
+        """Raise ``ForbiddenError`` when the key may not do so much."""
+        authorize(self.state.key, needed, None)
 
     @property
     def key_agents(self) -> str:

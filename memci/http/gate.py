@@ -26,7 +26,7 @@ class Gate:
         """Check key, rate, agent id and rights; return the agent id, if the path names one.
 
         Raises ``UnauthorizedError``, ``RateLimitedError``, ``InvalidInputError`` or
-        ``ForbiddenError``. Leaves the pattern of agents that the key is for in the state.
+        ``ForbiddenError``. Leaves the key, and the pattern of agents that it is for, in the state.
         """
         if not self._keys:
             _check_local(request)
@@ -37,6 +37,7 @@ class Gate:
         if agent_id is not None:
             check_agent_id(agent_id)
         authorize(key, needed, agent_id)
+        request.state.key = key
         request.state.agents = key.agents if key else "*"
         return agent_id
 
@@ -54,6 +55,13 @@ def _check_local(request: Request) -> None:
                 f"without API keys only this machine is served, and the {header} header names "
                 "another; set MEMCI_API_KEYS to serve others"
             )
+
+
+def check_same_origin(request: Request) -> None:
+    """Refuse what a page of another site makes a browser send, keys or no keys (MCP demands it)."""
+    origin = request.headers.get("origin")
+    if origin and _host(origin) != _host(request.headers.get("host", "")):
+        raise ForbiddenError("the origin header names another site than the one that is asked")
 
 
 def _host(value: str) -> str | None:

@@ -17,50 +17,47 @@ from memci.shapes.read import ContextMessage
 Index = Annotated[
     Text,
     StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,31}-\d{1,15}$"),
-    Field(description="Index of a page, as the window shows it in brackets: usr-12"),
+    Field(description="Such as usr-12"),
 ]
-Folder = Annotated[Index, Field(description="Index of the folder to put it in: usr-0")]
+Folder = Annotated[Index, Field(description="Folder, such as usr-0")]
 Name = Annotated[
     Text,
     StringConstraints(min_length=1, max_length=LONGEST_NAME),
-    Field(description="A short title, in one line"),
+    Field(description="Short title"),
 ]
 Description = Annotated[
     Text,
     StringConstraints(max_length=LONGEST_DESCRIPTION),
-    Field(description="What it holds, in a sentence: all that is seen of it while it is hidden"),
+    Field(description="A sentence: all that shows while it is hidden"),
 ]
 SegmentId = Annotated[Text, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
 
 
 class CreateDetailPage(Request):
-    """Write a note into the context: something learned, decided, or to be kept in sight.
-
-    It starts hidden: expand_details shows its text.
-    """
+    """Write a note: something learned, decided or to be kept. It starts hidden."""
 
     name: Name
     description: Description = ""
-    detail: Annotated[Text, Field(min_length=1, description="The text of the note")]
+    detail: Annotated[Text, Field(min_length=1, description="Its text")]
     parent: Folder
 
 
 class CreateContentsPage(Request):
-    """Make a folder, and move pages into it in the given order. It starts hidden."""
+    """Make a folder and move pages into it. It starts hidden, and hides them."""
 
     name: Name
     description: Description = ""
     parent: Folder
     children: Annotated[
-        list[Index], Field(max_length=500, description="Pages to move into it")
+        list[Index], Field(max_length=500, description="Pages to move, in order")
     ] = []  # noqa: RUF012 - pydantic copies it
 
 
 class MovePage(Request):
-    """Move a page, with all below it, to the end of a folder of its segment."""
+    """Move a page, with all below it, to the end of a folder of the same prefix."""
 
-    source: Annotated[Index, Field(description="The page to move")]
-    target: Annotated[Index, Field(description="The folder to move it into")]
+    source: Annotated[Index, Field(description="Page, such as usr-12")]
+    target: Annotated[Index, Field(description="Folder, such as usr-0")]
 
 
 class UpdatePage(Request):
@@ -72,44 +69,44 @@ class UpdatePage(Request):
 
 
 class ExpandDetails(Request):
-    """Open a page: show its messages or text, or the pages in a folder. It costs tokens."""
+    """Open a page in the window: its text or messages, or what a folder holds. Costs tokens."""
 
     index: Index
 
 
 class HideDetails(Request):
-    """Close a page: only its description stays in sight. It frees tokens; nothing is lost."""
+    """Close a page to free tokens: name and description stay in sight, nothing is lost."""
 
     index: Index
 
 
 class RemovePage(Request):
-    """Take a page, with all below it, out of the context. restore_page brings it back."""
+    """Take a page, with all below it, out of the window. restore_page brings it back."""
 
     index: Index
 
 
 class RecallPage(Request):
-    """Bring an archived page of the Contents Page back into the conversation, opened."""
+    """Bring a page that the Contents Page lists back into the conversation, open."""
 
     index: Index
 
 
 class RestorePage(Request):
-    """Put a removed page back, with all that was removed with it, at the end of a folder."""
+    """Put a removed page, with all below it, back into a folder. find_pages finds it."""
 
     index: Index
     parent: Folder
 
 
 class PinPage(Request):
-    """Keep a page from being hidden by the system when the window is full."""
+    """Keep a page open when others are hidden because the window is full."""
 
     index: Index
 
 
 class UnpinPage(Request):
-    """Let the system hide a page again when the window is full."""
+    """Let a page be hidden again when the window is full."""
 
     index: Index
 
@@ -121,15 +118,15 @@ class AutoCollapse(Request):
 
 
 class Undo(Request):
-    """Take back what you did to pages last; again for what came before it."""
+    """Take back your last change to pages; again: the one before."""
 
 
 class Redo(Request):
-    """Do again what was undone last."""
+    """Do again what you undid last."""
 
 
 class GetPage(Request):
-    """Read a page without changing the window: its state, and what it holds."""
+    """Read a page's state and all it holds, without opening it in the window."""
 
     index: Index
 
@@ -141,19 +138,19 @@ class GetChildren(Request):
 
 
 class GetParent(Request):
-    """Tell which folder a page lies in: none of a root, or of what was removed."""
+    """Tell which folder a page lies in."""
 
     index: Index
 
 
 class GetAncestors(Request):
-    """List the folders above a page, the nearest first."""
+    """List the folders above a page, nearest first."""
 
     index: Index
 
 
 class FindPages(Request):
-    """Find pages by words in their names, descriptions and summaries, removed ones too."""
+    """Find pages, removed ones too, by words in names, descriptions and summaries."""
 
     query: Annotated[Query, Field(min_length=1)]
     limit: Annotated[int, Field(ge=1, le=100)] = 20

@@ -14,6 +14,7 @@ from typing import Any
 
 from memci.shapes import pages
 from memci.shapes.base import Answer, Request
+from memci.shapes.schemas import schema_asked
 
 
 class About(Enum):
@@ -28,7 +29,8 @@ class Tool:
     """One tool: what is asked, what is answered, and who may use it where.
 
     ``changes`` is false of what only looks; ``for_agents`` of what developers alone may do;
-    ``in_code`` of what cannot be part of a call that takes effect as a whole.
+    ``in_code`` of what cannot be part of a call that takes effect as a whole. ``idempotent`` is
+    true of a change that, asked for twice, is made once; ``destroys`` of one that nothing undoes.
     """
 
     request: type[Request]
@@ -37,6 +39,8 @@ class Tool:
     changes: bool = True
     for_agents: bool = True
     in_code: bool = True
+    idempotent: bool = False
+    destroys: bool = False
 
     @property
     def name(self) -> str:
@@ -50,9 +54,8 @@ class Tool:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """JSON schema of what is asked, without titles: every word of it costs a model tokens."""
-        schema = _untitled(self.request.model_json_schema())
-        return {name: schema[name] for name in schema if name != "description"}
+        """JSON schema of what is asked, as short as it can be (``schemas``)."""
+        return schema_asked(self.request)
 
     @property
     def function(self) -> dict[str, Any]:
@@ -70,16 +73,16 @@ class Tool:
 TOOLS: tuple[Tool, ...] = (
     Tool(pages.CreateDetailPage, pages.PageChange),
     Tool(pages.CreateContentsPage, pages.PageChange),
-    Tool(pages.MovePage, pages.PageChange),
-    Tool(pages.UpdatePage, pages.PageChange),
-    Tool(pages.ExpandDetails, pages.PageChange),
-    Tool(pages.HideDetails, pages.PageChange),
+    Tool(pages.MovePage, pages.PageChange, idempotent=True),
+    Tool(pages.UpdatePage, pages.PageChange, idempotent=True),
+    Tool(pages.ExpandDetails, pages.PageChange, idempotent=True),
+    Tool(pages.HideDetails, pages.PageChange, idempotent=True),
     Tool(pages.RemovePage, pages.PageChange),
     Tool(pages.RecallPage, pages.PageChange),
     Tool(pages.RestorePage, pages.PageChange),
-    Tool(pages.PinPage, pages.PageChange),
-    Tool(pages.UnpinPage, pages.PageChange),
-    Tool(pages.AutoCollapse, pages.CollapseAnswer),
+    Tool(pages.PinPage, pages.PageChange, idempotent=True),
+    Tool(pages.UnpinPage, pages.PageChange, idempotent=True),
+    Tool(pages.AutoCollapse, pages.CollapseAnswer, idempotent=True),
     Tool(pages.Undo, pages.StepAnswer, in_code=False),
     Tool(pages.Redo, pages.StepAnswer, in_code=False),
     Tool(pages.GetPage, pages.PageText, changes=False),
@@ -95,18 +98,3 @@ BY_NAME: Mapping[str, Tool] = {tool.name: tool for tool in TOOLS}
 def tools_of_agents() -> tuple[Tool, ...]:
     """Return the tools that a model may be given."""
     return tuple(tool for tool in TOOLS if tool.for_agents)
-
-
-def _untitled(schema: Any) -> Any:
-    """Return a schema without the titles that pydantic gives: the names say the same."""
-    if isinstance(schema, list):
-        return [_untitled(each) for each in schema]
-    if not isinstance(schema, dict):
-        return schema
-    return {
-        name: {key: _untitled(each) for key, each in value.items()}
-        if name == "properties"
-        else _untitled(value)
-        for name, value in schema.items()
-        if not (name == "title" and isinstance(value, str))
-    }

@@ -8,9 +8,10 @@ from memci.client.verbs.moving import MovingVerbs
 from memci.client.verbs.operating import OperatingVerbs
 from memci.client.verbs.rebuilding import RebuildingVerbs
 from memci.client.verbs.service import ServiceVerbs
+from memci.client.verbs.tools import ToolVerbs
 
 __all__ = ["AgentVerbs", "Habits", "ServiceVerbs"]
 
 
-class AgentVerbs(MemoryVerbs, RebuildingVerbs, OperatingVerbs, MovingVerbs):
+class AgentVerbs(MemoryVerbs, RebuildingVerbs, OperatingVerbs, MovingVerbs, ToolVerbs):
     """What can be asked about one agent."""

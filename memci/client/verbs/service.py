@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Unpack
+from typing import Any, Unpack
+
+from pydantic import RootModel
 
 from memci.client.flow import Flow, Retries, ask, exchange
 from memci.client.options import Page
 from memci.client.verbs.asking import Habits
 from memci.shapes.agent import AgentList
 from memci.shapes.health import ReadyAnswer
+from memci.shapes.tool_formats import ToolFormat
+
+
+class _Listed(RootModel[list[dict[str, Any]]]):
+    """Tools, as a provider wants them."""
 
 
 class ServiceVerbs:
@@ -25,3 +32,9 @@ class ServiceVerbs:
     def ready(self) -> Flow[ReadyAnswer]:
         """Return what the server is ready with, or raise ``UnavailableError`` at once."""
         return ask(exchange("GET", "/readyz"), ReadyAnswer, Retries(attempts=1))
+
+    def tools(self, form: ToolFormat | str = ToolFormat.OPENAI) -> Flow[list[dict[str, Any]]]:
+        """Return all tools that the server gives a model, to hand to its provider as they are."""
+        request = exchange("GET", "/v1/tools", params={"format": str(form)})
+        listed = yield from ask(request, _Listed, self._retries)
+        return listed.root

@@ -1,0 +1,56 @@
+"""``memci mcp``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from memci.cli.options import AgentOption
+
+if TYPE_CHECKING:
+    from memci.shapes.tools import Tool
+
+
+def mcp(
+    *,
+    agent: AgentOption,
+    session: Annotated[
+        str | None, typer.Option(metavar="ID", help="Whose window; none: that of the last message.")
+    ] = None,
+) -> None:
+    """Serve an agent's tools and window over MCP, on stdin and stdout.
+
+    Clients such as Claude Desktop start this command. It asks a running memci, found as for all
+    commands: MEMCI_API_URL, MEMCI_API_KEY.
+    """
+    from memci.cli.connection import client_for, explained
+    from memci.cli.settings import read_settings
+    from memci.mcp.hand import NOT_INSTALLED, Hand, text_of
+    from memci.shapes.tools import tools_of_agents
+
+    try:
+        from memci.mcp.stdio import run
+    except ModuleNotFoundError as error:
+        raise _not_installed(error, NOT_INSTALLED) from None
+
+    settings = read_settings()
+    with client_for(settings) as memci:
+        memory = memci.agent(agent)
+
+        def act(tool: Tool, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+            with explained(settings):
+                return memory.call_tool(tool.name, arguments, session_id=session)
+
+        def window() -> str:
+            with explained(settings):
+                return text_of(memory.window(session_id=session))
+
+        run(Hand(agent, tools_of_agents(), act, window))
+
+
+def _not_installed(error: ModuleNotFoundError, advice: str) -> Exception:
+    from memci.errors import ConfigurationError
+
+    return ConfigurationError(advice) if error.name in {"mcp", "mcp_types"} else error

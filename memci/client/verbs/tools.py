@@ -1,0 +1,67 @@
+"""Tools, used as the model of an agent."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import quote
+
+from pydantic import RootModel
+
+from memci.client.flow import Flow, ask, exchange
+from memci.client.verbs.asking import Asking
+from memci.errors import InvalidInputError
+from memci.shapes.pages import WindowAnswer
+from memci.shapes.tools import BY_NAME
+
+
+class _Told(RootModel[dict[str, Any]]):
+    """What a model is told."""
+
+
+class ToolVerbs(Asking):
+    """Does what a model asks for, and shows what it sees."""
+
+    def window(self, *, session_id: str | None = None) -> Flow[WindowAnswer]:
+        """Return the window of a session as messages for a model; none: of the last message."""
+        return self._get("/window", WindowAnswer, {"session_id": session_id})
+
+    def call_tool(
+        self,
+        name: str,
+        arguments: Mapping[str, Any] | str | None = None,
+        *,
+        session_id: str | None = None,
+    ) -> Flow[dict[str, Any]]:
+        """Use a tool as the agent's model; return what to tell the model.
+
+        ``arguments`` are as the model gave them: JSON, or what was read from it. Raises
+        ``MemciError``, whose text is for the model to read.
+        """
+        request = exchange(
+            "POST",
+            f"{self._path}/tools/{quote(name, safe='')}",
+            body=_read(arguments) if isinstance(arguments, str) else arguments or {},
+            params={"session_id": session_id},
+            repeatable=_is_repeatable(name),
+        )
+        answer = yield from ask(request, _Told, self._habits.retries)
+        return answer.root
+
+
+def _read(arguments: str) -> dict[str, Any]:
+    """Read what a model wrote; nothing at all stands for no arguments."""
+    try:
+        read = json.loads(arguments or "{}")
+    except (ValueError, RecursionError):
+        read = None
+    if not isinstance(read, dict):
+        raise InvalidInputError("the arguments are no JSON object: write them again")
+    return read
+
+
+def _is_repeatable(name: str) -> bool:
+    """Whether what arrived and was not answered may be sent again."""
+    tool = BY_NAME.get(name)
+    return tool is not None and (tool.idempotent or not tool.changes)

@@ -1,0 +1,33 @@
+"""What a connection can do: it is for one agent, whatever a model writes into its arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from memci.shapes.pages import WindowAnswer
+from memci.shapes.tools import Tool
+
+# A tool and its arguments → what a model is told (``shapes.told``); raises ``MemciError``.
+Act: TypeAlias = Callable[[Tool, Mapping[str, Any]], Mapping[str, Any]]
+
+NOT_INSTALLED = (
+    "MCP needs its SDK, which is not installed here: pip install mcp "
+    "(memci's extra mcp names the version)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Hand:
+    """One agent's tools and window. ``act`` and ``window`` block: they are called on threads."""
+
+    agent_id: str
+    tools: Sequence[Tool]
+    act: Act
+    window: Callable[[], str]
+
+
+def text_of(window: WindowAnswer) -> str:
+    """Return what a window shows, as one text: its messages begin with headings."""
+    return "".join(each.content or "" for each in window.messages)

@@ -1,0 +1,115 @@
+"""An MCP server for one agent, whatever it is connected by."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, TypeVar
+
+import mcp_types as types
+import structlog
+from anyio import to_thread
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel.server import Server
+from mcp.shared.exceptions import MCPError
+from pydantic_core import to_json
+
+import memci
+from memci.domain.names import shown_name
+from memci.errors import MemciError
+from memci.mcp.hand import Hand
+from memci.shapes.problem import problem_of
+from memci.shapes.tool_formats import ToolFormat, written
+
+T = TypeVar("T")
+
+INSTRUCTIONS = (
+    "Your context is a tree of pages: conversations and notes, in folders. Each has an index, such "
+    "as usr-12; usr-0 is the root. Open pages that you need in your window, close others to free "
+    "tokens, write down what must not be lost. What has left the window can be found again."
+)
+_log = structlog.get_logger("memci.mcp")
+_WINDOW_TYPE = "text/markdown"
+
+
+def make_server(hand: Hand) -> Server[Any]:
+    """Return a server that offers what ``hand`` can do; it keeps nothing between two requests."""
+    return Server(
+        "memci",
+        version=memci.__version__,
+        instructions=INSTRUCTIONS,
+        on_list_tools=partial(_list_tools, hand),
+        on_call_tool=partial(_call_tool, hand),
+        on_list_resources=partial(_list_resources, hand),
+        on_read_resource=partial(_read_resource, hand),
+    )
+
+
+def window_uri(agent_id: str) -> str:
+    """Return what names an agent's window among resources."""
+    return f"memci://agents/{agent_id}/window"
+
+
+async def _list_tools(hand: Hand, _context: ServerRequestContext, _page: Any) -> Any:
+    listed = written(hand.tools, ToolFormat.MCP)
+    return types.ListToolsResult(tools=[types.Tool.model_validate(each) for each in listed])
+
+
+async def _call_tool(
+    hand: Hand, _context: ServerRequestContext, asked: types.CallToolRequestParams
+) -> types.CallToolResult:
+    """Use a tool. What the model can mend is an answer to it, not an error of the protocol."""
+    tool = next((each for each in hand.tools if each.name == asked.name), None)
+    if tool is None:
+        raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {shown_name(asked.name)}")
+    try:
+        told = await _aside(lambda: hand.act(tool, asked.arguments or {}))
+    except MemciError as error:
+        return types.CallToolResult(content=[_text(_said(error))], is_error=True)
+    return types.CallToolResult(
+        content=[_text(to_json(told).decode())], structured_content=dict(told)
+    )
+
+
+async def _list_resources(hand: Hand, _context: ServerRequestContext, _page: Any) -> Any:
+    window = types.Resource(
+        uri=window_uri(hand.agent_id),
+        name="window",
+        description=f"The context window of {hand.agent_id}: what its model sees.",
+        mime_type=_WINDOW_TYPE,
+    )
+    return types.ListResourcesResult(resources=[window])
+
+
+async def _read_resource(
+    hand: Hand, _context: ServerRequestContext, asked: types.ReadResourceRequestParams
+) -> types.ReadResourceResult:
+    uri = window_uri(hand.agent_id)
+    if str(asked.uri) != uri:
+        raise MCPError(types.INVALID_PARAMS, f"Unknown resource: {shown_name(str(asked.uri))}")
+    try:
+        text = await _aside(hand.window)
+    except MemciError as error:
+        raise MCPError(types.INVALID_PARAMS, _said(error)) from None
+    content = types.TextResourceContents(uri=uri, mime_type=_WINDOW_TYPE, text=text)
+    return types.ReadResourceResult(contents=[content])
+
+
+async def _aside(do: Callable[[], T]) -> T:
+    """Do something that blocks on a thread; an error that nobody foresaw is logged, not told."""
+    try:
+        return await to_thread.run_sync(do)
+    except MemciError:
+        raise
+    except Exception:  # noqa: BLE001 - whatever it was, it is in the log and not in the answer
+        _log.exception("tool failed")
+        raise MemciError from None
+
+
+def _said(error: MemciError) -> str:
+    """Return what is said of an error: its own sentence, or of a fault of ours, none of it."""
+    return problem_of(error).detail
+
+
+def _text(text: str) -> types.TextContent:
+    return types.TextContent(text=text)
