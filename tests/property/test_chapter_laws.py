@@ -161,6 +161,27 @@ def test_native_tokens_are_what_a_recount_says_after_each_change(said, rules, se
 
 
 @many
+@given(SAID, RULES, st.sampled_from(["s1", "s2", None]))
+def test_a_native_window_says_what_is_open_and_nothing_of_the_archive(said, rules, session):
+    tree, messages = told(said, rules)
+    window = rendering_of(tree, messages, session, Format.NATIVE).window()
+    spoken = [each for each in window.messages if not (each.content or "").startswith("#")]
+    open_pages = [
+        page
+        for page in tree.pages.values()
+        if page.expanded
+        and page.span is not None
+        and page.span.number
+        and page.span.session_id == session
+        and tree.lifecycle(page.index) is Lifecycle.ACTIVE
+    ]
+    said_there = [Utterance.of(each) for page in open_pages for each in shown(page, messages)]
+    assert Counter(spoken) == Counter(
+        each for each in said_there if not (each.content or "").startswith("#")
+    )
+
+
+@many
 @given(SAID, RULES, st.sampled_from(["s1", "s2", None]), st.data())
 def test_a_native_window_ends_with_the_current_interaction(said, rules, session, data):
     """Whatever was put behind it: a model answers what it reads last."""

@@ -93,10 +93,12 @@ class Writer:
             return labels.recalled.format(recalls.count, recalls.last_at)
         kind = labels.folder if page.is_folder else labels.page
         if page.expanded:
-            return f"{kind}, {labels.expanded}"
-        if page.is_folder:
-            return f"{kind}, {labels.folder_hidden.format(tree.count(page.index))}"
-        return f"{kind}, {labels.page_hidden}"
+            state = labels.expanded
+        elif page.is_folder:
+            state = labels.folder_hidden.format(tree.count(page.index))
+        else:
+            state = labels.page_hidden
+        return f"{kind}{labels.comma}{state}"
 
     def _entries(self, page: Page) -> list[str]:
         lines = [page.description] if page.description else []

@@ -23,6 +23,7 @@ class Labels:
     recalled: str
     never_recalled: str
     collapsed: str
+    comma: str
     roles: dict[str, str]
 
 
@@ -39,6 +40,7 @@ _ENGLISH = Labels(
     recalled="recalled {} times, last at interaction {}",
     never_recalled="never recalled",
     collapsed="Collapsed to fit the window: {} ({})",
+    comma=", ",
     roles={"user": "user", "assistant": "assistant", "tool": "tool", "system": "system"},
 )
 _CHINESE = Labels(
@@ -54,6 +56,7 @@ _CHINESE = Labels(
     recalled="召回 {} 次，最近在第 {} 轮交互",
     never_recalled="未召回",
     collapsed="为适应窗口已折叠 {} 页（{}）",
+    comma="，",
     roles={"user": "用户", "assistant": "助手", "tool": "工具", "system": "系统"},
 )
 

@@ -191,7 +191,7 @@ class Rendering:
         text = self.writer.notice(self._notice(segment))
         for page, level in self._walk(self.tree[segment.root], 1):
             block = self._seen(page, level).text
-            if not _speaks(page):
+            if not self._speaks(page):
                 text += block
             elif self._is_current(page):
                 current = [Utterance(role, block), *self._utterances(page)]
@@ -206,7 +206,7 @@ class Rendering:
         total, blocks, is_open = self.count(notice) if notice else 0, 0, bool(notice)
         for page, level in self._walk(self.tree[segment.root], 1):
             total += self._seen(page, level).own
-            if not _speaks(page):
+            if not self._speaks(page):
                 is_open = True
                 continue
             total += self._said_tokens(page, level)
@@ -223,6 +223,15 @@ class Rendering:
     def _utterances(self, page: Page) -> list[Utterance]:
         return [Utterance.of(each) for each in self.reads(page).messages]
 
+    def _speaks(self, page: Page) -> bool:
+        """Whether its messages are messages of a native window: not those of archived pages."""
+        return (
+            page.expanded
+            and page.span is not None
+            and page.span.number > 0
+            and page.parent != self.tree.clock.archive
+        )
+
     def _is_current(self, page: Page) -> bool:
         latest = self.tree.latest(self.session_id)
         return latest is not None and page.index == latest.index
@@ -232,11 +241,6 @@ class Rendering:
         if self._opens(page) or hidden:
             for each in self._inside(page):
                 yield from self._walk(each, level + 1, hidden=hidden)
-
-
-def _speaks(page: Page) -> bool:
-    """Whether its messages are messages of a native window."""
-    return page.expanded and page.span is not None and page.span.number > 0
 
 
 def _role(segment: Segment) -> Role:

@@ -57,7 +57,7 @@ def fact(turn: int) -> str:
     """A fact, in few words or many."""
     it, place = thing(turn), _PLACES[turn % 4]
     more = f"It was seen near {place} on day {turn}, and again two days later, in good light. "
-    long = 12 if turn % 20 == 6 else 4
+    long = 30 if turn % 20 == 6 else 12
     return f"remember: {it} is kept near {place}. {more * long}{it} has the code {code(turn)}."
 
 
