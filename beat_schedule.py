@@ -22,6 +22,7 @@ def beat_schedule(settings: Settings) -> dict[str, dict[str, Any]]:
         ("memci.upkeep.compress", ask_for_passes_s),
         ("memci.upkeep.consolidate", settings.consolidate_period_s),
         ("memci.upkeep.prune", settings.prune_period_s),
+        ("memci.upkeep.orphans", settings.page_sweep_period_s),
         ("memci.upkeep.janitor", settings.janitor_period_s),
     ]
     return {task: _entry(task, period_s) for task, period_s in duties}

@@ -39,6 +39,7 @@ from memci.domain.pages.rules import PageRules
 from memci.errors import ConfigurationError, InvalidInputError
 from memci.expectation import expectation, own_faults
 from memci.model_settings import LlmSettings
+from memci.page_store_settings import PageStoreSettings
 from memci.tables import as_settings, place_of
 
 LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
@@ -68,7 +69,7 @@ class ApiKey(BaseModel):
     scope: Literal["read", "write", "admin"] = "read"
 
 
-class Settings(BaseSettings):
+class Settings(PageStoreSettings, BaseSettings):
     """All settings, with their defaults. Periods are seconds, time-outs carry their unit."""
 
     model_config = SettingsConfigDict(
@@ -137,6 +138,7 @@ class Settings(BaseSettings):
     recent_interactions: int = Field(8, ge=0)
     search_k: int = Field(10, ge=1, le=200)
     context_max_tokens: int = Field(8_192, ge=256)
+    sandbox_processes: int = Field(4, ge=1, le=64)  # that run models' code at once, in one process
     context_threshold_ratio: float = Field(0.8, gt=0, le=1)
 
     # Telemetry
@@ -148,10 +150,10 @@ class Settings(BaseSettings):
     memory: MemoryParameters = MemoryParameters()
     pages: PageRules = PageRules()
 
-    @field_validator("data_dir")
+    @field_validator("data_dir", "page_folder")
     @classmethod
-    def _expand_home(cls, value: Path) -> Path:
-        return value.expanduser().absolute()
+    def _expand_home(cls, value: Path | None) -> Path | None:
+        return None if value is None else value.expanduser().absolute()
 
     @field_validator("database_url")
     @classmethod

@@ -26,8 +26,13 @@ from memci.broker.outbox import TokenOutbox
 from memci.broker.redis_queues import RedisAgentQueues
 from memci.broker.rpc import RpcReads
 from memci.broker.token import RedisTokens, Tokens
+from memci.commands.attp.perform import AttpCommands
+from memci.commands.attp.sandbox import Sandbox
 from memci.commands.configure import Defaults
 from memci.commands.pages.perform import PageCommands
+from memci.commands.tools.memory import MemoryTools
+from memci.commands.tools.tools import Tools
+from memci.commands.tools.writes import MemoryWrites
 from memci.config import Settings
 from memci.errors import ConfigurationError
 from memci.jobs import all_jobs, compression
@@ -48,8 +53,8 @@ from memci.smallmodel.offline.tokens import OfflineTokenCounter
 from memci.smallmodel.ports import TokenCounter
 from memci.smallmodel.registry import SmallModels, build_small_models
 from memci.storage.flight import Flights
+from memci.storage.page_store.choose import choose_page_store
 from memci.storage.page_store.port import PageStore
-from memci.storage.page_store.postgres import PostgresPageStore
 from memci.storage.session import Database
 from memci.telemetry.traces import Traces, open_traces
 
@@ -192,8 +197,10 @@ class Runtime:
     def readings(self) -> Readings:
         """What context workers answer with."""
         tokenizers = Tokenizers(OfflineTokenCounter)
-        models = ReadingModels(self.models.embedder, self.models.lexicon, tokenizers)
-        return Readings(self.database, models, self.settings)
+        models = ReadingModels(
+            self.models.embedder, self.models.lexicon, tokenizers, self.models.summarizer
+        )
+        return Readings(self.database, models, self.settings, self.windows)
 
     @_Part
     def listings(self) -> Listings:
@@ -208,7 +215,7 @@ class Runtime:
     @_Part
     def page_store(self) -> PageStore:
         """Where the texts of notes are."""
-        return PostgresPageStore(self.database)
+        return choose_page_store(self.settings, self.database)
 
     @_Part
     def counter(self) -> TokenCounter:
@@ -219,6 +226,24 @@ class Runtime:
     def page_commands(self) -> PageCommands:
         """What changes pages."""
         return PageCommands(self.database, self.page_store, self.counter, self.settings.pages)
+
+    @_Part
+    def tools(self) -> Tools:
+        """All tools of agents and developers."""
+        settings = self.settings
+        return Tools(
+            self.page_commands,
+            MemoryTools(self.page_commands, self.reads, self.tokens),
+            MemoryWrites(settings.memory, settings.append_limits),
+            self.tokens,
+        )
+
+    @_Part
+    def attp(self) -> AttpCommands:
+        """What answers models that speak ATTP."""
+        sandbox = Sandbox(processes=self.settings.sandbox_processes)
+        self._closing.callback(sandbox.close)
+        return AttpCommands(self.page_commands, sandbox)
 
     @_Part
     def windows(self) -> Windows:
@@ -233,7 +258,7 @@ class Runtime:
     @_Part
     def handlers(self) -> Mapping[str, Handler]:
         """What runs each kind of job."""
-        return all_jobs(self.database, self.models, self.settings)
+        return all_jobs(self.database, self.models, self.settings, self.page_store)
 
     @_Part
     def compression(self) -> Compression:

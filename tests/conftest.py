@@ -13,8 +13,18 @@ import redis
 from memci.embedded import Postgres, Redis, Servers
 from memci.testing import RunServers, database_copy
 from tests.support.fixtures import client, database, fleet, producer
+from tests.support.page_stores import bucket, page_store, s3_endpoint, s3_store
 
-__all__ = ["client", "database", "fleet", "producer"]
+__all__ = [
+    "bucket",
+    "client",
+    "database",
+    "fleet",
+    "page_store",
+    "producer",
+    "s3_endpoint",
+    "s3_store",
+]
 
 RUN = pytest.StashKey[RunServers]()
 FOLDER = "memci_run"

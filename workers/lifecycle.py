@@ -16,6 +16,7 @@ from memci.errors import ConfigurationError, UnavailableError, WrongEmbedderErro
 from memci.jobs.vectors import VectorGuard
 from memci.queue.lane import LaneLoop
 from memci.runtime import Runtime
+from memci.storage.page_store.choose import check_shared
 from memci.telemetry.logs import configure_logs, warn_of_misspelt_settings
 from workers.app import settings
 from workers.priority import yield_processor
@@ -56,6 +57,7 @@ def _warm_up(sender: str, instance: Any, **_: Any) -> None:
     if queues == {COMPRESS_QUEUE} and settings.compress_yields:
         yield_processor()
     try:
+        check_shared(settings)
         if lanes:
             lane_loop(sender)
             runtime().models.load()

@@ -36,6 +36,18 @@ def assemble(**arguments: Any) -> dict[str, Any] | None:
     return _serve("assemble", arguments)
 
 
+@app.task(name=read_task("window"))
+def window(**arguments: Any) -> dict[str, Any] | None:
+    """Render the context window of a session (P11)."""
+    return _serve("window", arguments)
+
+
+@app.task(name=read_task("summarise"))
+def summarise(**arguments: Any) -> dict[str, Any] | None:
+    """Sum up messages and notes (R20)."""
+    return _serve("summarise", arguments)
+
+
 @app.task(name=read_task("compare"))
 def compare(**arguments: Any) -> dict[str, Any] | None:
     """Compare a rebuilt network with the current one (M24)."""

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from memci.broker.janitor import remove_binding_keys
+from memci.broker.names import UPKEEP_QUEUE, queue
 from memci.queue.sweep import sweep as sweep_lanes
 from memci.upkeep.compress import request_due_passes
 from memci.upkeep.consolidate import request_due_consolidations
+from memci.upkeep.orphans import remove_orphans
 from memci.upkeep.prune import prune_done_jobs, prune_receipts
 from workers.app import app
 from workers.lifecycle import runtime
@@ -51,3 +53,16 @@ def janitor(**_: Any) -> None:
     client = runtime().redis
     if client is not None:
         remove_binding_keys(client)
+
+
+@app.task(name="memci.upkeep.orphans")
+def orphans(after: str = "", **_: Any) -> None:
+    """Remove texts of notes that no page needs any more; the rest of the agents in another task.
+
+    Should that get lost, the next period begins from the beginning.
+    """
+    here = runtime()
+    grace_s = here.settings.page_sweep_grace_s
+    bite = remove_orphans(here.database, here.page_store, grace_s=grace_s, after=after)
+    if bite.after is not None:
+        orphans.apply_async(kwargs={"after": bite.after}, queue=queue(UPKEEP_QUEUE))

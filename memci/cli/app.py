@@ -30,6 +30,8 @@ from memci.cli.commands import (
     lane,
     mcp,
     nodes,
+    pages,
+    pins,
     plot,
     rebuild,
     recall,
@@ -82,6 +84,7 @@ _COMMANDS: tuple[tuple[str, Callable[..., Any]], ...] = (
     ("sessions", beliefs.sessions),
     ("consolidate", beliefs.consolidate),
     ("compress", compress.compress),
+    ("pins", pins.pins),
     ("restore", restore.restore),
     ("rebuild", rebuild.rebuild),
     ("retry", job_actions.retry),
@@ -124,6 +127,7 @@ for _name, _command in _COMMANDS:
     app.command(_name)(_command)
 app.add_typer(keys.app, name="keys")
 app.add_typer(database.app, name="db")
+app.add_typer(pages.app, name="pages")
 
 
 def run() -> int:

@@ -2,67 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
-from functools import cached_property, wraps
+from functools import cached_property
 from types import TracebackType
-from typing import Any, Concatenate, ParamSpec, Protocol, Self, TypeVar
+from typing import Self
 
-from memci.client.flow import Flow, Retries
+from memci.client.colours import awaitable, blocking
+from memci.client.flow import Retries
+from memci.client.paging import AsyncPageOperations, PageOperations
 from memci.client.transport import AsyncTransport, Transport
 from memci.client.verbs import AgentVerbs, Habits, ServiceVerbs
 from memci.client.way import check_url, headers_for
 
-P = ParamSpec("P")
-T = TypeVar("T")
-V = TypeVar("V")
-V_co = TypeVar("V_co", covariant=True)
-
 _URL = "http://127.0.0.1:8000"
 
 
-class _Sync(Protocol[V_co]):
-    """Something with verbs, and a transport that blocks."""
-
-    @property
-    def _verbs(self) -> V_co: ...
-
-    @property
-    def _transport(self) -> Transport: ...
-
-
-class _Async(Protocol[V_co]):
-    """Something with verbs, and a transport for asyncio."""
-
-    @property
-    def _verbs(self) -> V_co: ...
-
-    @property
-    def _transport(self) -> AsyncTransport: ...
-
-
-def _blocking(
-    verb: Callable[Concatenate[V, P], Flow[T]],
-) -> Callable[Concatenate[_Sync[V], P], T]:
-    @wraps(verb)
-    def method(self: _Sync[V], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        return self._transport.run(verb(self._verbs, *args, **kwargs))
-
-    return method
-
-
-def _awaitable(
-    verb: Callable[Concatenate[V, P], Flow[T]],
-) -> Callable[Concatenate[_Async[V], P], Coroutine[Any, Any, T]]:
-    @wraps(verb)
-    def method(self: _Async[V], /, *args: P.args, **kwargs: P.kwargs) -> Coroutine[Any, Any, T]:
-        return self._transport.run(verb(self._verbs, *args, **kwargs))
-
-    return method
-
-
-class Agent:
-    """The memory of one agent."""
+class Agent(PageOperations):
+    """The memory of one agent, and its pages."""
 
     def __init__(self, verbs: AgentVerbs, transport: Transport) -> None:
         """Use ``Memci.agent`` to get one."""
@@ -72,60 +28,63 @@ class Agent:
     def __repr__(self) -> str:
         return f"Agent({self._verbs.id!r})"
 
-    remember = _blocking(AgentVerbs.remember)
-    record = _blocking(AgentVerbs.record)
-    compress = _blocking(AgentVerbs.compress)
-    recall = _blocking(AgentVerbs.recall)
-    recall_text = _blocking(AgentVerbs.recall_text)
-    search = _blocking(AgentVerbs.search)
-    context = _blocking(AgentVerbs.context)
-    about = _blocking(AgentVerbs.about)
-    messages = _blocking(AgentVerbs.messages)
-    nodes = _blocking(AgentVerbs.nodes)
-    node = _blocking(AgentVerbs.node)
-    trail = _blocking(AgentVerbs.trail)
-    history = _blocking(AgentVerbs.history)
-    sessions = _blocking(AgentVerbs.sessions)
-    end_session = _blocking(AgentVerbs.end_session)
-    consolidate = _blocking(AgentVerbs.consolidate)
-    links = _blocking(AgentVerbs.links)
-    focus = _blocking(AgentVerbs.focus)
-    mention = _blocking(AgentVerbs.mention)
-    restore = _blocking(AgentVerbs.restore)
-    rebuild = _blocking(AgentVerbs.rebuild)
-    rebuilt = _blocking(AgentVerbs.rebuilt)
-    compare_rebuilt = _blocking(AgentVerbs.compare_rebuilt)
-    switch_rebuilt = _blocking(AgentVerbs.switch_rebuilt)
-    drop_rebuilt = _blocking(AgentVerbs.drop_rebuilt)
-    network = _blocking(AgentVerbs.network)
-    passes = _blocking(AgentVerbs.passes)
-    fading = _blocking(AgentVerbs.fading)
-    receipt = _blocking(AgentVerbs.receipt)
-    settings = _blocking(AgentVerbs.settings)
-    usage = _blocking(AgentVerbs.usage)
-    configure = _blocking(AgentVerbs.configure)
-    jobs = _blocking(AgentVerbs.jobs)
-    job = _blocking(AgentVerbs.job)
-    cancel = _blocking(AgentVerbs.cancel)
-    replay = _blocking(AgentVerbs.replay)
-    discard = _blocking(AgentVerbs.discard)
-    preview_erasure = _blocking(AgentVerbs.preview_erasure)
-    erase = _blocking(AgentVerbs.erase)
-    erase_agent = _blocking(AgentVerbs.erase_agent)
-    export = _blocking(AgentVerbs.export)
-    import_ = _blocking(AgentVerbs.import_)
-    pause = _blocking(AgentVerbs.pause)
-    cancel_compression = _blocking(AgentVerbs.cancel_compression)
-    resume = _blocking(AgentVerbs.resume)
-    wait = _blocking(AgentVerbs.wait)
-    wait_rebuilt = _blocking(AgentVerbs.wait_rebuilt)
-    wait_idle = _blocking(AgentVerbs.wait_idle)
-    window = _blocking(AgentVerbs.window)
-    call_tool = _blocking(AgentVerbs.call_tool)
+    remember = blocking(AgentVerbs.remember)
+    record = blocking(AgentVerbs.record)
+    compress = blocking(AgentVerbs.compress)
+    recall = blocking(AgentVerbs.recall)
+    recall_text = blocking(AgentVerbs.recall_text)
+    search = blocking(AgentVerbs.search)
+    context = blocking(AgentVerbs.context)
+    window = blocking(AgentVerbs.window)
+    call_tool = blocking(AgentVerbs.call_tool)
+    pages = blocking(AgentVerbs.pages)
+    page = blocking(AgentVerbs.page)
+    pins = blocking(AgentVerbs.pins)
+    about = blocking(AgentVerbs.about)
+    messages = blocking(AgentVerbs.messages)
+    nodes = blocking(AgentVerbs.nodes)
+    node = blocking(AgentVerbs.node)
+    trail = blocking(AgentVerbs.trail)
+    history = blocking(AgentVerbs.history)
+    sessions = blocking(AgentVerbs.sessions)
+    end_session = blocking(AgentVerbs.end_session)
+    consolidate = blocking(AgentVerbs.consolidate)
+    links = blocking(AgentVerbs.links)
+    focus = blocking(AgentVerbs.focus)
+    mention = blocking(AgentVerbs.mention)
+    restore = blocking(AgentVerbs.restore)
+    rebuild = blocking(AgentVerbs.rebuild)
+    rebuilt = blocking(AgentVerbs.rebuilt)
+    compare_rebuilt = blocking(AgentVerbs.compare_rebuilt)
+    switch_rebuilt = blocking(AgentVerbs.switch_rebuilt)
+    drop_rebuilt = blocking(AgentVerbs.drop_rebuilt)
+    network = blocking(AgentVerbs.network)
+    passes = blocking(AgentVerbs.passes)
+    fading = blocking(AgentVerbs.fading)
+    receipt = blocking(AgentVerbs.receipt)
+    settings = blocking(AgentVerbs.settings)
+    usage = blocking(AgentVerbs.usage)
+    configure = blocking(AgentVerbs.configure)
+    jobs = blocking(AgentVerbs.jobs)
+    job = blocking(AgentVerbs.job)
+    cancel = blocking(AgentVerbs.cancel)
+    replay = blocking(AgentVerbs.replay)
+    discard = blocking(AgentVerbs.discard)
+    preview_erasure = blocking(AgentVerbs.preview_erasure)
+    erase = blocking(AgentVerbs.erase)
+    erase_agent = blocking(AgentVerbs.erase_agent)
+    export = blocking(AgentVerbs.export)
+    import_ = blocking(AgentVerbs.import_)
+    pause = blocking(AgentVerbs.pause)
+    cancel_compression = blocking(AgentVerbs.cancel_compression)
+    resume = blocking(AgentVerbs.resume)
+    wait = blocking(AgentVerbs.wait)
+    wait_rebuilt = blocking(AgentVerbs.wait_rebuilt)
+    wait_idle = blocking(AgentVerbs.wait_idle)
 
 
-class AsyncAgent:
-    """The memory of one agent, for asyncio."""
+class AsyncAgent(AsyncPageOperations):
+    """The memory of one agent, and its pages, for asyncio."""
 
     def __init__(self, verbs: AgentVerbs, transport: AsyncTransport) -> None:
         """Use ``Memci.aio.agent`` to get one."""
@@ -135,56 +94,59 @@ class AsyncAgent:
     def __repr__(self) -> str:
         return f"AsyncAgent({self._verbs.id!r})"
 
-    remember = _awaitable(AgentVerbs.remember)
-    record = _awaitable(AgentVerbs.record)
-    compress = _awaitable(AgentVerbs.compress)
-    recall = _awaitable(AgentVerbs.recall)
-    recall_text = _awaitable(AgentVerbs.recall_text)
-    search = _awaitable(AgentVerbs.search)
-    context = _awaitable(AgentVerbs.context)
-    about = _awaitable(AgentVerbs.about)
-    messages = _awaitable(AgentVerbs.messages)
-    nodes = _awaitable(AgentVerbs.nodes)
-    node = _awaitable(AgentVerbs.node)
-    trail = _awaitable(AgentVerbs.trail)
-    history = _awaitable(AgentVerbs.history)
-    sessions = _awaitable(AgentVerbs.sessions)
-    end_session = _awaitable(AgentVerbs.end_session)
-    consolidate = _awaitable(AgentVerbs.consolidate)
-    links = _awaitable(AgentVerbs.links)
-    focus = _awaitable(AgentVerbs.focus)
-    mention = _awaitable(AgentVerbs.mention)
-    restore = _awaitable(AgentVerbs.restore)
-    rebuild = _awaitable(AgentVerbs.rebuild)
-    rebuilt = _awaitable(AgentVerbs.rebuilt)
-    compare_rebuilt = _awaitable(AgentVerbs.compare_rebuilt)
-    switch_rebuilt = _awaitable(AgentVerbs.switch_rebuilt)
-    drop_rebuilt = _awaitable(AgentVerbs.drop_rebuilt)
-    network = _awaitable(AgentVerbs.network)
-    passes = _awaitable(AgentVerbs.passes)
-    fading = _awaitable(AgentVerbs.fading)
-    receipt = _awaitable(AgentVerbs.receipt)
-    settings = _awaitable(AgentVerbs.settings)
-    usage = _awaitable(AgentVerbs.usage)
-    configure = _awaitable(AgentVerbs.configure)
-    jobs = _awaitable(AgentVerbs.jobs)
-    job = _awaitable(AgentVerbs.job)
-    cancel = _awaitable(AgentVerbs.cancel)
-    replay = _awaitable(AgentVerbs.replay)
-    discard = _awaitable(AgentVerbs.discard)
-    preview_erasure = _awaitable(AgentVerbs.preview_erasure)
-    erase = _awaitable(AgentVerbs.erase)
-    erase_agent = _awaitable(AgentVerbs.erase_agent)
-    export = _awaitable(AgentVerbs.export)
-    import_ = _awaitable(AgentVerbs.import_)
-    pause = _awaitable(AgentVerbs.pause)
-    cancel_compression = _awaitable(AgentVerbs.cancel_compression)
-    resume = _awaitable(AgentVerbs.resume)
-    wait = _awaitable(AgentVerbs.wait)
-    wait_rebuilt = _awaitable(AgentVerbs.wait_rebuilt)
-    wait_idle = _awaitable(AgentVerbs.wait_idle)
-    window = _awaitable(AgentVerbs.window)
-    call_tool = _awaitable(AgentVerbs.call_tool)
+    remember = awaitable(AgentVerbs.remember)
+    record = awaitable(AgentVerbs.record)
+    compress = awaitable(AgentVerbs.compress)
+    recall = awaitable(AgentVerbs.recall)
+    recall_text = awaitable(AgentVerbs.recall_text)
+    search = awaitable(AgentVerbs.search)
+    context = awaitable(AgentVerbs.context)
+    window = awaitable(AgentVerbs.window)
+    call_tool = awaitable(AgentVerbs.call_tool)
+    pages = awaitable(AgentVerbs.pages)
+    page = awaitable(AgentVerbs.page)
+    pins = awaitable(AgentVerbs.pins)
+    about = awaitable(AgentVerbs.about)
+    messages = awaitable(AgentVerbs.messages)
+    nodes = awaitable(AgentVerbs.nodes)
+    node = awaitable(AgentVerbs.node)
+    trail = awaitable(AgentVerbs.trail)
+    history = awaitable(AgentVerbs.history)
+    sessions = awaitable(AgentVerbs.sessions)
+    end_session = awaitable(AgentVerbs.end_session)
+    consolidate = awaitable(AgentVerbs.consolidate)
+    links = awaitable(AgentVerbs.links)
+    focus = awaitable(AgentVerbs.focus)
+    mention = awaitable(AgentVerbs.mention)
+    restore = awaitable(AgentVerbs.restore)
+    rebuild = awaitable(AgentVerbs.rebuild)
+    rebuilt = awaitable(AgentVerbs.rebuilt)
+    compare_rebuilt = awaitable(AgentVerbs.compare_rebuilt)
+    switch_rebuilt = awaitable(AgentVerbs.switch_rebuilt)
+    drop_rebuilt = awaitable(AgentVerbs.drop_rebuilt)
+    network = awaitable(AgentVerbs.network)
+    passes = awaitable(AgentVerbs.passes)
+    fading = awaitable(AgentVerbs.fading)
+    receipt = awaitable(AgentVerbs.receipt)
+    settings = awaitable(AgentVerbs.settings)
+    usage = awaitable(AgentVerbs.usage)
+    configure = awaitable(AgentVerbs.configure)
+    jobs = awaitable(AgentVerbs.jobs)
+    job = awaitable(AgentVerbs.job)
+    cancel = awaitable(AgentVerbs.cancel)
+    replay = awaitable(AgentVerbs.replay)
+    discard = awaitable(AgentVerbs.discard)
+    preview_erasure = awaitable(AgentVerbs.preview_erasure)
+    erase = awaitable(AgentVerbs.erase)
+    erase_agent = awaitable(AgentVerbs.erase_agent)
+    export = awaitable(AgentVerbs.export)
+    import_ = awaitable(AgentVerbs.import_)
+    pause = awaitable(AgentVerbs.pause)
+    cancel_compression = awaitable(AgentVerbs.cancel_compression)
+    resume = awaitable(AgentVerbs.resume)
+    wait = awaitable(AgentVerbs.wait)
+    wait_rebuilt = awaitable(AgentVerbs.wait_rebuilt)
+    wait_idle = awaitable(AgentVerbs.wait_idle)
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,9 +206,9 @@ class AsyncMemci:
         """Return one agent's memory; asks nothing yet."""
         return AsyncAgent(AgentVerbs(agent_id, self._habits), self._transport)
 
-    agents = _awaitable(ServiceVerbs.agents)
-    ready = _awaitable(ServiceVerbs.ready)
-    tools = _awaitable(ServiceVerbs.tools)
+    agents = awaitable(ServiceVerbs.agents)
+    ready = awaitable(ServiceVerbs.ready)
+    tools = awaitable(ServiceVerbs.tools)
 
     async def close(self) -> None:
         """Close the connections."""
@@ -302,9 +264,9 @@ class Memci:
         """Return one agent's memory; asks nothing yet."""
         return Agent(AgentVerbs(agent_id, self._habits), self._transport)
 
-    agents = _blocking(ServiceVerbs.agents)
-    ready = _blocking(ServiceVerbs.ready)
-    tools = _blocking(ServiceVerbs.tools)
+    agents = blocking(ServiceVerbs.agents)
+    ready = blocking(ServiceVerbs.ready)
+    tools = blocking(ServiceVerbs.tools)
 
     def close(self) -> None:
         """Close the connections."""

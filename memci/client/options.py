@@ -7,6 +7,8 @@ from datetime import datetime
 from typing import Any, Literal, TypeAlias, TypedDict
 
 from memci.domain.lane.job import JobState
+from memci.domain.pages.block import Format
+from memci.domain.pages.page import Lifecycle
 from memci.shapes.message import MessageIn
 from memci.shapes.read import Channel, Filters, Source
 
@@ -19,6 +21,21 @@ class Page(TypedDict, total=False):
 
     cursor: str | None
     limit: int
+
+
+class PageOptions(Page, total=False):
+    """Which pages of which session's tree; ``Page`` is for what was removed alone."""
+
+    session_id: str | None
+    lifecycle: Lifecycle | Literal["active", "hot_archived", "cold_archived"] | None
+
+
+class WindowOptions(TypedDict, total=False):
+    """Which window, of how many tokens at most, and how it is written."""
+
+    session_id: str | None
+    budget_tokens: int | None
+    format: Format | Literal["markdown", "text", "native"]
 
 
 class AppendOptions(TypedDict, total=False):
@@ -119,9 +136,10 @@ class LinkOptions(Page, total=False):
 
 
 class ErasureOptions(TypedDict, total=False):
-    """Which messages: named in one way."""
+    """Which messages and pages: named in one way."""
 
     message_ids: Sequence[str]
+    page_indexes: Sequence[str]
     session_id: str
 
 

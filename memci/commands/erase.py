@@ -1,4 +1,4 @@
-"""Erase messages, a session or a whole agent, for good (M25)."""
+"""Erase messages, pages, a session or a whole agent, for good (M25)."""
 
 from __future__ import annotations
 
@@ -12,10 +12,17 @@ from uuid import uuid4
 from memci.broker.agent_queues import AgentQueues
 from memci.broker.errors import broker_errors
 from memci.broker.token import Tokens
+from memci.commands.erase_pages import shown_pages
 from memci.commands.erase_words import Words
 from memci.domain.message import Message
 from memci.domain.names import shown_name
-from memci.errors import DatabaseBusyError, FencedOffError, NotFoundError, UnavailableError
+from memci.errors import (
+    DatabaseBusyError,
+    FencedOffError,
+    NotFoundError,
+    PageStoreError,
+    UnavailableError,
+)
 from memci.queue import mailbox
 from memci.queue.erased_letters import BEGINNING, Erased, drop_letters
 from memci.queue.intake import CREATE_KIND
@@ -28,33 +35,43 @@ from memci.storage.erasure import condemned as condemning
 from memci.storage.erasure.condemned import Condemned
 from memci.storage.erasure.erase import erase_agent, erase_messages
 from memci.storage.erasure.gone import snapshot_of
+from memci.storage.erasure.pages import unknown_pages
 from memci.storage.erasure.tombstones import erased_among
+from memci.storage.page_store.port import PageStore
+from memci.storage.page_store.removal import remove_texts
+from memci.storage.pages import count_pages, lock_tree, note_keys
 from memci.storage.reading.receipts import NewReceipt, write_receipt
 from memci.storage.session import Connection, Database
 
 KIND = "erasure"
 _SHOWN = 200
 NOTHING = ErasurePreview(message_ids=[], messages=[], memories=0, entities=0, forgotten=0, again=0)
+LEFT = (
+    "{}, but the store of pages' texts does not answer, and may still have some: erase the same "
+    "again, until it says so no more"
+)
 _EXCERPT = 240
 
 
 @dataclass(frozen=True, slots=True)
 class Which:
-    """Messages by their ids, or all of a session."""
+    """Messages by their ids and pages by their indexes, or all messages of a session."""
 
     message_ids: Sequence[str] = ()
     session_id: str | None = None
+    page_indexes: Sequence[str] = ()
 
     @classmethod
     def of(cls, request: EraseRequest) -> Self:
         """Return what a request names without a query."""
-        return cls(request.message_ids or (), request.session_id)
+        return cls(request.message_ids or (), request.session_id, request.page_indexes or ())
 
 
 def preview(
-    database: Database, agent_id: str, which: Which, words: Words | None = None
+    database: Database, store: PageStore, agent_id: str, which: Which, words: Words | None = None
 ) -> ErasurePreview:
     """Return what would go, with excerpts around ``words``; raises ``NotFoundError`` as ``run``."""
+    own_words = shown_pages(database, store, agent_id, which.page_indexes[:_SHOWN], words)
     with snapshot_of(database, agent_id) as connection:
         condemned = _condemned(connection, agent_id, which)
         ids = condemning.ids_of(connection, agent_id, condemned.seqs)
@@ -62,6 +79,9 @@ def preview(
     return ErasurePreview(
         message_ids=ids,
         messages=[_shown(message, words) for message in shown],
+        page_indexes=[each for each in which.page_indexes if condemned.pages.has(each)],
+        own_words=own_words,
+        pages=condemned.pages.count,
         memories=len(condemned.memories),
         entities=len(condemned.entities),
         forgotten=condemned.forgotten,
@@ -69,13 +89,19 @@ def preview(
     )
 
 
-def run(database: Database, tokens: Tokens, agent_id: str, which: Which) -> ReceiptAnswer:
+def run(
+    database: Database, store: PageStore, tokens: Tokens, agent_id: str, which: Which
+) -> ReceiptAnswer:
     """Erase messages and everything derived, all or nothing; return the receipt, which is kept.
 
     Those erased before are passed over. Raises ``NotFoundError``, with nothing erased, when one
-    never was, or when the session has none.
+    never was, or when the session has none; and ``PageStoreError`` when all is erased but texts of
+    notes, which go when the same is erased again, or by upkeep.
     """
+    named = frozenset(which.page_indexes)
+    texts = {key for key in store.list(agent_id) if key.page in named} if named else set()
     with _seized(database, tokens, agent_id) as connection:
+        texts |= {key for key in note_keys(connection, agent_id) if key.page in named}
         condemned = _condemned(connection, agent_id, which)
         ids = condemning.ids_of(connection, agent_id, condemned.seqs)
         beginnings = partial(
@@ -84,33 +110,65 @@ def run(database: Database, tokens: Tokens, agent_id: str, which: Which) -> Rece
         erased = Erased(frozenset(ids), beginnings, which.session_id)
         letters = drop_letters(connection, agent_id, erased)
         rows = erase_messages(connection, agent_id, condemned)
-        return _receipt(
-            connection,
-            agent_id,
-            {
-                "erased": "messages" if which.session_id is None else "session",
-                "message_ids": ids,
-                **_numbers(condemned, rows, letters),
-                "job_id": _again(connection, agent_id, condemned.again),
-            },
-        )
+        body = {
+            "erased": "messages" if which.session_id is None else "session",
+            "message_ids": ids,
+            "page_indexes": [each for each in which.page_indexes if condemned.pages.has(each)],
+            **_numbers(condemned, rows, letters),
+            "job_id": _again(connection, agent_id, condemned.again),
+        }
+        receipt = _receipt(connection, agent_id, body)
+    with _told("the messages and pages are erased"):
+        remove_texts(store, agent_id, texts)
+    return receipt
 
 
 def run_agent(
-    database: Database, tokens: Tokens, queues: AgentQueues, agent_id: str
+    database: Database, store: PageStore, tokens: Tokens, queues: AgentQueues, agent_id: str
 ) -> ReceiptAnswer:
     """Erase all that an agent holds, here and in the broker; return the receipt, which is kept.
 
-    Raises ``NotFoundError`` when there is no such agent, and ``BrokerUnavailableError``, with
-    nothing erased, when nobody can say what waits for it there.
+    Raises ``NotFoundError`` when there is no such agent, ``BrokerUnavailableError``, with nothing
+    erased, when nobody can say what waits for it there, and ``PageStoreError``: with nothing
+    erased when nobody can say which texts there are, or, as it says, when all is erased but some
+    of them. They go when the agent is erased again, or by upkeep.
     """
-    with _seized(database, tokens, agent_id) as connection:
-        rows = erase_agent(connection, agent_id)
-        receipt = _receipt(connection, agent_id, {"erased": "agent", "rows": rows})
-        # Last, so that no failure but that of the commit follows. Nobody else moves messages in.
-        with broker_errors():
-            queues.empty(agent_id)
-        return receipt
+    # First, and again with the lane locked: what is there when nobody is, is of no life to come.
+    texts = set(store.list(agent_id))
+    try:
+        with _seized(database, tokens, agent_id) as connection:
+            texts |= note_keys(connection, agent_id)
+            pages = count_pages(connection, agent_id)
+            rows = erase_agent(connection, agent_id)
+            body = {"erased": "agent", "pages": pages, "rows": rows}
+            receipt = _receipt(connection, agent_id, body)
+            # Last, so that no failure but that of the commit follows. Nobody else moves messages
+            # in.
+            with broker_errors():
+                queues.empty(agent_id)
+    except NotFoundError:
+        if not texts:
+            raise
+        # An erasure before has left them behind.
+        receipt = _receipt_of_texts(database, agent_id, len(texts))
+    with _told("the agent is erased"):
+        remove_texts(store, agent_id, texts)
+    return receipt
+
+
+def _receipt_of_texts(database: Database, agent_id: str, texts: int) -> ReceiptAnswer:
+    with database.agent_transaction(agent_id) as connection:
+        body = {"erased": "agent", "rows": {}, "texts": texts}
+        return _receipt(connection, agent_id, body)
+
+
+@contextmanager
+def _told(what: str) -> Iterator[None]:
+    """Say what is done already when the page store does not answer."""
+    try:
+        yield
+    except PageStoreError as error:
+        raise PageStoreError(LEFT.format(what)) from error
 
 
 @contextmanager
@@ -119,6 +177,8 @@ def _seized(database: Database, tokens: Tokens, agent_id: str) -> Iterator[Conne
     lease = seize(database, agent_id)
     try:
         with lease.effect() as connection:
+            # Whoever changes a page waits, and finds what is left; who did so is waited for.
+            lock_tree(connection, agent_id)
             yield connection
     except FencedOffError:
         raise DatabaseBusyError(
@@ -153,7 +213,12 @@ def _condemned(connection: Connection, agent_id: str, which: Which) -> Condemned
             f"{len(unknown)} of {len(which.message_ids)} messages are not stored, such as "
             f"'{shown_name(unknown[0])}'; nothing was erased"
         )
-    return condemning.condemned_with(connection, agent_id, sorted(stored.values()))
+    never = unknown_pages(connection, agent_id, which.page_indexes) if which.page_indexes else []
+    if never:
+        raise NotFoundError(f"there never was a page {never[0]}; nothing was erased")
+    return condemning.condemned_with(
+        connection, agent_id, sorted(stored.values()), page_indexes=which.page_indexes
+    )
 
 
 def _again(connection: Connection, agent_id: str, seqs: Sequence[int]) -> str | None:
@@ -172,6 +237,7 @@ def _numbers(condemned: Condemned, rows: Mapping[str, int], letters: int) -> dic
         "entities": len(condemned.entities),
         "forgotten": condemned.forgotten,
         "again": len(condemned.again),
+        "pages": condemned.pages.count,
         "rows": {**rows, "letter": letters} if letters else dict(rows),
     }
 

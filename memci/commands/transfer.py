@@ -12,24 +12,36 @@ from memci.queue.reembed import REEMBED_KIND
 from memci.queue.submit import NewJob, insert_job, lock_lane
 from memci.shapes.archive import ArchiveManifest, ImportAnswer
 from memci.storage.archive.arrival import fill, has_foreign_vectors, make_way, waiting_jobs
+from memci.storage.archive.bodies import keep_bodies
 from memci.storage.archive.departure import pack
 from memci.storage.archive.unpacking import unpacked
+from memci.storage.page_store.port import PageStore
 from memci.storage.session import Connection, Database
 
 
-def export(database: Database, agent_id: str, file: IO[bytes]) -> ArchiveManifest:
-    """Write all that an agent is at one moment; raises ``NotFoundError``."""
+def export(database: Database, store: PageStore, agent_id: str, file: IO[bytes]) -> ArchiveManifest:
+    """Write all that an agent is at one moment.
+
+    Raises ``NotFoundError``, ``PageStoreError``, and ``ConflictError`` when a note has no text.
+    """
     with database.agent_snapshot(agent_id) as connection:
-        return pack(connection, agent_id, file)
+        return pack(connection, store, agent_id, file)
 
 
 def run(
-    database: Database, tokens: Tokens, agent_id: str, file: IO[bytes], *, max_bytes: int
+    database: Database,
+    store: PageStore,
+    tokens: Tokens,
+    agent_id: str,
+    file: IO[bytes],
+    *,
+    max_bytes: int,
 ) -> ImportAnswer:
     """Make an agent of an archive, all or nothing; ``agent_id`` need not be the archive's.
 
     Raises ``InvalidInputError`` for what is no sound archive, ``ConflictError`` when the agent
-    holds something already, and ``ErasedError`` when a message was erased from it for good.
+    holds something already, ``ErasedError`` when a message was erased from it for good, and
+    ``PageStoreError`` when texts of notes cannot be kept.
     """
     with unpacked(file, max_bytes=max_bytes) as archive:
         with database.agent_transaction(agent_id) as connection:
@@ -40,6 +52,7 @@ def run(
             queued = waiting_jobs(connection, agent_id)
             # As after any work: what waits decides which tokens there are to be.
             freed = free(connection, agent_id)
+            keep_bodies(connection, store, agent_id, archive)
         from_agent_id = archive.manifest.agent_id
     if freed.wake_lane:
         tokens.wake_lane(agent_id)

@@ -8,6 +8,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
+from memci.domain.memory.note import is_note
+
 JsonObject = Mapping[str, Any]
 
 
@@ -69,6 +71,11 @@ class Message:
         calls = (call.get("function", {}) for call in self.tool_calls)
         written = [f"{call.get('name', '')}({call.get('arguments', '')})" for call in calls]
         return "\n".join([self.content, *written] if self.content else written)
+
+    @property
+    def is_note(self) -> bool:
+        """Whether it is what the agent noted for its memory, and said to nobody (R20)."""
+        return self.role is Role.ASSISTANT and is_note(self.metadata)
 
     @property
     def searched(self) -> str:

@@ -49,13 +49,15 @@ RANGES: dict[str, tuple[float, float]] = {
     "window_max_tokens": (1, inf),
     "collapse_above": (0, 1),
     "collapse_to": (0, 1),
+    "max_pins": (0, 1_000),
+    "pins_max_tokens": (0, inf),
 }
 OPEN = frozenset({"decay_rate", "short_term_ttl_hours", "session_silence_hours"})
 CHOICES: dict[str, tuple[str, ...]] = {
     "compression_base": ("original", "current"),
     "dangling_links": ("keep", "drop_on_visit"),
 }
-SWITCHES = frozenset({"simplemem_enabled", "skip_trivial", "tiered_memory_enabled"})
+SWITCHES = frozenset({"simplemem_enabled", "skip_trivial", "tiered_memory_enabled", "attp"})
 
 
 def check_all(parameters: DataclassInstance) -> None:

@@ -10,6 +10,7 @@ from memci.errors import ConfigurationError
 from memci.http.app import create_app
 from memci.http.server import serve
 from memci.runtime import Runtime
+from memci.storage.page_store.choose import check_shared
 from memci.telemetry.logs import configure_logs, warn_of_misspelt_settings
 
 
@@ -19,6 +20,7 @@ def main() -> int:
         settings = load_settings()
         configure_logs(settings.log_level, settings.log_format)
         warn_of_misspelt_settings()
+        check_shared(settings)
         with closing(Runtime(settings, service="memci-api")) as runtime:
             serve(create_app(runtime), settings, host=settings.host, port=settings.port)
     except ConfigurationError as error:

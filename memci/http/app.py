@@ -12,6 +12,7 @@ from memci.http.edge import Edge
 from memci.http.gate import Gate
 from memci.http.routers import (
     agents,
+    attp,
     beliefs,
     editions,
     erasing,
@@ -21,6 +22,7 @@ from memci.http.routers import (
     network,
     pages,
     passes,
+    pins,
     reads,
     tools,
     transfer,
@@ -45,8 +47,11 @@ _ROUTERS = (
     passes.router,
     pages.reading,
     pages.writing,
+    pins.reading,
+    pins.writing,
     tools.router,
     tools.calling,
+    attp.writing,
     beliefs.reading,
     beliefs.writing,
     jobs.reading,

@@ -60,7 +60,8 @@ def _check_local(request: Request) -> None:
 def check_same_origin(request: Request) -> None:
     """Refuse what a page of another site makes a browser send, keys or no keys (MCP demands it)."""
     origin = request.headers.get("origin")
-    if origin and _host(origin) != _host(request.headers.get("host", "")):
+    asked, asking = _host(request.headers.get("host", "")), _host(origin or "")
+    if origin and asking != asked and not {asked, asking} <= LOOPBACK:
         raise ForbiddenError("the origin header names another site than the one that is asked")
 
 

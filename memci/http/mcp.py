@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from functools import cache
+from functools import cache, wraps
 from importlib import import_module
-from typing import Any, TypeAlias
+from typing import Any, ParamSpec, TypeAlias, TypeVar
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.routing import Route
@@ -16,26 +16,28 @@ from starlette.types import Scope as Connection
 from structlog.contextvars import bound_contextvars
 
 from memci.access import Scope, allows
-from memci.errors import InvalidInputError, NotFoundError
+from memci.errors import InvalidInputError, MemciError, NotFoundError
 from memci.http.gate import Gate, check_same_origin
 from memci.http.query import check_query
 from memci.http.tool_calls import use_tool
-from memci.mcp.hand import NOT_INSTALLED, Hand, text_of
+from memci.mcp.hand import NOT_INSTALLED, Hand, is_sdk, text_of
 from memci.runtime import Runtime
-from memci.shapes.base import ForeignId
+from memci.shapes.pages import WindowRequest
+from memci.shapes.problem import problem_of
 from memci.shapes.tools import tools_of_agents
 
+P = ParamSpec("P")
+T = TypeVar("T")
 Answering: TypeAlias = Callable[..., Awaitable[None]]
 
 _SESSION = "session_id"
-_SESSION_ID: TypeAdapter[str] = TypeAdapter(ForeignId)
-_SDK = frozenset({"mcp", "mcp_types"})
 
 
 class _Endpoint:
     """Lets a request in, and has it answered for the agent of its path and for no other."""
 
     async def __call__(self, scope: Connection, receive: Receive, send: Send) -> None:
+        scope["route"] = route  # what it is counted under
         request = Request(scope, receive)
         gate: Gate = request.app.state.gate
         check_same_origin(request)
@@ -53,22 +55,34 @@ route = Route("/mcp/{agent}", _Endpoint(), methods=["POST"], include_in_schema=F
 
 def _hand(request: Request, agent_id: str) -> Hand:
     runtime: Runtime = request.app.state.runtime
-    session_id = _session(request)
+    asked = _asked(request)
     may_write = allows(request.state.key, Scope.WRITE)
     return Hand(
         agent_id=agent_id,
         tools=[each for each in tools_of_agents() if may_write or not each.changes],
-        act=lambda tool, arguments: use_tool(runtime, agent_id, tool, arguments, session_id),
-        window=lambda: text_of(runtime.windows.show(agent_id, session_id=session_id)),
+        act=_telling(
+            lambda tool, given: use_tool(runtime, agent_id, tool, given, asked.session_id)
+        ),
+        window=_telling(lambda: text_of(runtime.windows.show(agent_id, asked))),
     )
 
 
-def _session(request: Request) -> str | None:
-    given = request.query_params.get(_SESSION)
-    if given is None:
-        return None
+def _telling(do: Callable[P, T]) -> Callable[P, T]:
+    """Let errors say what callers may be told, and of a fault of ours nothing."""
+
+    @wraps(do)
+    def done(*args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            return do(*args, **kwargs)
+        except MemciError as error:
+            raise MemciError(problem_of(error).detail) from error
+
+    return done
+
+
+def _asked(request: Request) -> WindowRequest:
     try:
-        return _SESSION_ID.validate_python(given)
+        return WindowRequest(session_id=request.query_params.get(_SESSION))
     except ValidationError:
         raise InvalidInputError("expected 1 to 256 characters", field=_SESSION) from None
 
@@ -79,7 +93,7 @@ def _answering() -> Answering:
     try:
         module: Any = import_module("memci.mcp.streamable")
     except ModuleNotFoundError as error:
-        if error.name not in _SDK:
+        if not is_sdk(error):
             raise
         raise NotFoundError(NOT_INSTALLED) from None
     answering: Answering = module.answer

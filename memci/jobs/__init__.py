@@ -10,6 +10,7 @@ from memci.jobs.consolidate import Consolidation
 from memci.jobs.create import MemoryCreation
 from memci.jobs.drop import LinkDropping
 from memci.jobs.index import MessageIndexing, WindowLimits
+from memci.jobs.name_pages import PageNaming, Pages
 from memci.jobs.rebuild import NetworkRebuild
 from memci.jobs.reembed import Reembedding
 from memci.jobs.replay import Replay
@@ -18,15 +19,19 @@ from memci.queue.handler import Handler
 from memci.queue.steps import submit_step
 from memci.queue.submit import submit_follow_up
 from memci.smallmodel.registry import SmallModels
+from memci.storage.page_store.port import PageStore
 from memci.storage.session import Database
 
 
-def all_jobs(database: Database, models: SmallModels, settings: Settings) -> Mapping[str, Handler]:
+def all_jobs(
+    database: Database, models: SmallModels, settings: Settings, page_store: PageStore
+) -> Mapping[str, Handler]:
     """Return the handler of every kind of job."""
     window = WindowLimits(
         tokens=settings.context_threshold_ratio * settings.context_max_tokens,
         recent_interactions=settings.recent_interactions,
     )
+    pages = Pages(page_store, models.tokens, settings.pages)
     handlers: list[Handler] = [
         MemoryCreation(database, models, settings.memory),
         MessageIndexing(database, models, window, submit_follow_up),
@@ -35,6 +40,7 @@ def all_jobs(database: Database, models: SmallModels, settings: Settings) -> Map
         NetworkRebuild(database, Replay(database, models, settings.memory), submit_step),
         Reembedding(database, models.embedder),
         Consolidation(database, settings.memory),
+        PageNaming(database, models.summarizer, pages),
     ]
     return {handler.kind: handler for handler in handlers}
 

@@ -11,6 +11,7 @@ from memci.domain.memory.claim import Claim, Held, resolved
 from memci.domain.memory.creation import Creation, NewNode
 from memci.domain.memory.node import NodeKind
 from memci.domain.message import Message, Role
+from memci.jobs.corrections import correct
 from memci.smallmodel.offline.claims import claims_in
 from memci.storage.beliefs import supersede_older
 from memci.storage.claims import add_claims, claims_since
@@ -29,7 +30,10 @@ class Beliefs:
 
     @classmethod
     def read(cls, messages: Collection[Message]) -> Self:
-        """Read what people assert; what a nameless assistant or a tool says is no belief."""
+        """Read what people assert, and what the agent noted itself.
+
+        What else a nameless assistant says is no belief, nor what a tool does.
+        """
         told = {message.seq: message for message in messages if _is_told(message)}
         claims = {seq: claims_in(each.text, speaker_of(each)) for seq, each in told.items()}
         return cls(told, claims)
@@ -39,9 +43,10 @@ class Beliefs:
 
         The lane must be locked.
         """
+        corrected = correct(connection, agent_id, creation, self.messages)
         made = list(self._held_by(creation.nodes))
         if not made:
-            return 0
+            return corrected
         corrections = [held for held in made if held.claim.corrects]
         claims = [held for held in made if not held.claim.corrects]
         if corrections:
@@ -50,7 +55,7 @@ class Beliefs:
             claims += filter(None, (resolved(held, known) for held in corrections))
         add_claims(connection, agent_id, claims)
         keys = {(held.claim.subject, held.claim.attribute) for held in claims}
-        return len(supersede_older(connection, agent_id, keys))
+        return corrected + len(supersede_older(connection, agent_id, keys))
 
     def _held_by(self, nodes: Sequence[NewNode]) -> Iterator[Held]:
         """Give each claim to the memory that holds its words, else to the first of its message."""
@@ -71,13 +76,15 @@ def speaker_of(message: Message) -> str:
     """Return the key that "I" stands for in a message: a name, a user, or whoever writes."""
     if message.name:
         return message.name
+    if message.is_note:
+        return "agent:"
     return f"user:{message.user_id}" if message.user_id else "user:"
 
 
 def _is_told(message: Message) -> bool:
     if not message.text.strip() or message.role in {Role.SYSTEM, Role.TOOL}:
         return False
-    return message.role is Role.USER or bool(message.name)
+    return message.role is Role.USER or bool(message.name) or message.is_note
 
 
 def _squeezed(text: str) -> str:

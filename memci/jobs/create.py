@@ -30,6 +30,7 @@ from memci.jobs.texts import MessageTexts, terms_of
 from memci.jobs.vectors import VectorGuard
 from memci.jobs.worth import tiered
 from memci.queue.handler import Effect
+from memci.queue.page_naming import ask_naming
 from memci.smallmodel.registry import SmallModels
 from memci.storage.conversations import receipt_times
 from memci.storage.focus import focus_of
@@ -128,6 +129,9 @@ class MemoryCreation:
                 echoed = echoes_among(connection, agent_id, messages)
             seqs = [message.seq for message in messages]
             received = receipt_times(connection, agent_id, seqs)
+        # What an agent notes itself is asked for by name, and meant to last.
+        noted = {message.seq for message in messages if message.is_note}
+        wanted = noted.union(wanted)
         models = self._models
         texts = MessageTexts.read(messages, known, models.embedder, models.lexicon, later=is_long)
         if refused is None:
@@ -137,7 +141,9 @@ class MemoryCreation:
         if told is not None:
             again = [replace(each, text=told, restored=True) for each in cut.segments]
             cut = replace(cut, segments=again)
-        cut = replace(cut, segments=tiered(cut.segments, cut.judgements, received, parameters))
+        cut = replace(
+            cut, segments=tiered(cut.segments, cut.judgements, received, parameters, noted)
+        )
         texts = texts.pooled(cut.parts()).completed(models.embedder)
         relations = self._relations(cut.segments, focus, parameters.focus_limit)
         thoughts = self._thoughts(agent_id, cut, relations, parameters)
@@ -231,6 +237,8 @@ class _Effect:
         states = {m.seq: fates.state(m) for m in messages if m.seq in taken}
         if not self.again:
             mark_memory(connection, agent_id, states)
+            if seqs:
+                ask_naming(connection, agent_id, seqs[0], seqs[-1])
         numbers = {
             "messages": len(states),
             "filtered": sum(state is MemoryState.FILTERED for state, _ in states.values()),

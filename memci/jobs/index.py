@@ -12,6 +12,7 @@ from memci.jobs.create import MEMORY_CREATE
 from memci.jobs.texts import MessageTexts
 from memci.jobs.vectors import VectorGuard
 from memci.queue.handler import Effect
+from memci.queue.page_naming import ask_naming
 from memci.smallmodel.ports import TokenCounter
 from memci.smallmodel.registry import SmallModels
 from memci.storage.index import Embedded, message_vectors
@@ -90,6 +91,8 @@ class _Effect:
         seqs = [message.seq for message in self.texts.messages]
         locked = lock_messages(connection, self.agent_id, seqs)
         indexed = self.texts.write(connection, self.agent_id, locked.unindexed)
+        if seqs:
+            ask_naming(connection, self.agent_id, seqs[0], seqs[-1])
         handed = hand_over(connection, self.agent_id, self.outgrown) if self.outgrown else []
         if handed:
             # All of this kind in the range were handed over now or before: none goes twice.

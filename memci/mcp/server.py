@@ -34,10 +34,12 @@ _WINDOW_TYPE = "text/markdown"
 
 def make_server(hand: Hand) -> Server[Any]:
     """Return a server that offers what ``hand`` can do; it keeps nothing between two requests."""
+    parameters = {tool.name: tool.parameters for tool in hand.tools}
     return Server(
         "memci",
         version=memci.__version__,
         instructions=INSTRUCTIONS,
+        get_tool_input_schema=parameters.get,
         on_list_tools=partial(_list_tools, hand),
         on_call_tool=partial(_call_tool, hand),
         on_list_resources=partial(_list_resources, hand),
@@ -65,7 +67,7 @@ async def _call_tool(
     try:
         told = await _aside(lambda: hand.act(tool, asked.arguments or {}))
     except MemciError as error:
-        return types.CallToolResult(content=[_text(_said(error))], is_error=True)
+        return types.CallToolResult(content=[_text(str(error))], is_error=True)
     return types.CallToolResult(
         content=[_text(to_json(told).decode())], structured_content=dict(told)
     )
@@ -90,7 +92,7 @@ async def _read_resource(
     try:
         text = await _aside(hand.window)
     except MemciError as error:
-        raise MCPError(types.INVALID_PARAMS, _said(error)) from None
+        raise MCPError(types.INVALID_PARAMS, str(error)) from None
     content = types.TextResourceContents(uri=uri, mime_type=_WINDOW_TYPE, text=text)
     return types.ReadResourceResult(contents=[content])
 
@@ -103,12 +105,7 @@ async def _aside(do: Callable[[], T]) -> T:
         raise
     except Exception:  # noqa: BLE001 - whatever it was, it is in the log and not in the answer
         _log.exception("tool failed")
-        raise MemciError from None
-
-
-def _said(error: MemciError) -> str:
-    """Return what is said of an error: its own sentence, or of a fault of ours, none of it."""
-    return problem_of(error).detail
+        raise MemciError(problem_of(MemciError()).detail) from None
 
 
 def _text(text: str) -> types.TextContent:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+
 import anyio
 from mcp.server.stdio import stdio_server
 
@@ -10,7 +12,9 @@ from memci.mcp.server import make_server
 
 
 def run(hand: Hand) -> None:
-    """Serve until stdin ends."""
+    """Serve until stdin ends; an interrupt ends the process as it stands."""
+    # Python's own would wait for the thread that reads stdin. Nothing is kept here.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     anyio.run(_serve, hand)
 
 

@@ -11,23 +11,24 @@ from sqlalchemy import Connection
 
 from memci.domain.lane.job import Job, JobSource
 from memci.queue.lease import Lease
+from memci.queue.page_naming import STEPS_ASIDE
 from memci.storage.erasure.gone import IS_AGENT
 from memci.storage.session import Database
 
 # The head alone may run, and only when it is due: nobody overtakes a head that backs off. It is
 # found by a subquery that runs once: joined, a plan that believes in short mailboxes looks for it
 # anew at each job of the agent.
-_BEGIN_HEAD = """
+_BEGIN_HEAD = f"""
 UPDATE job SET started = started + 1, started_at = clock_timestamp()
 WHERE job.agent_id = %(agent_id)s AND job.id = (
     SELECT head.id FROM job AS head WHERE head.agent_id = %(agent_id)s AND head.state = 'queued'
-    ORDER BY head.ordinal LIMIT 1)
+      AND NOT {STEPS_ASIDE} ORDER BY head.ordinal LIMIT 1)
   AND (job.not_before IS NULL OR job.not_before <= now())
   AND EXISTS (SELECT FROM lane WHERE lane.agent_id = job.agent_id AND NOT paused
               AND halted_by IS NULL AND fence = %(fence)s AND lease_owner = %(nonce)s)
 RETURNING job.id, ordinal, kind, payload, source, first_seq, last_seq, attempts, started,
           traceparent
-"""
+"""  # noqa: S608 - a constant of this package
 _BEGUN = (
     "id", "ordinal", "kind", "payload", "source", "first_seq", "last_seq", "attempts", "started",
     "traceparent",
@@ -62,8 +63,9 @@ _UNBEGIN = """
 UPDATE job SET started = greatest(started - 1, 0)
 WHERE agent_id = %s AND id = %s AND ordinal = %s AND state = 'queued'
 """
+# Nobody waits for what steps aside; the sweep wakes the lane when its time has come.
 # A pass whose nodes all wait for a model is offered again when the first of them is due.
-_FREE = """
+_FREE = f"""
 UPDATE lane
 SET lease_owner = NULL, lease_until = NULL, not_before = head.not_before,
     wake_at = CASE WHEN head.waits AND head.not_before IS NULL THEN clock_timestamp() END,
@@ -72,11 +74,12 @@ SET lease_owner = NULL, lease_until = NULL, not_before = head.not_before,
                        THEN coalesce(compress_at, clock_timestamp()) END
 FROM (SELECT %(agent_id)s AS agent_id) AS freed LEFT JOIN LATERAL (
     SELECT true AS waits, CASE WHEN job.not_before > now() THEN job.not_before END AS not_before
-    FROM job WHERE job.agent_id = freed.agent_id AND state = 'queued' ORDER BY ordinal LIMIT 1
+    FROM job WHERE job.agent_id = freed.agent_id AND state = 'queued'
+      AND NOT {STEPS_ASIDE} ORDER BY ordinal LIMIT 1
 ) AS head ON true
 WHERE lane.agent_id = freed.agent_id
 RETURNING wake_at IS NOT NULL, compress_at >= now(), written_at IS NULL
-"""
+"""  # noqa: S608 - a constant of this package
 # A claim makes the lane of whoever the bell names; that alone makes nobody an agent.
 _FORGET = """
 DELETE FROM lane WHERE agent_id = %(agent_id)s AND NOT paused AND compress_req = 0 AND epoch = 0

@@ -14,6 +14,7 @@ from memci.broker.agent_queues import AgentQueues
 from memci.broker.errors import broker_errors
 from memci.broker.names import COMPRESS_QUEUE, LANE_QUEUE
 from memci.broker.token import Tokens
+from memci.queue.page_naming import STEPS_ASIDE
 from memci.storage.session import Database
 
 _FREE = """NOT paused AND halted_by IS NULL
@@ -22,12 +23,12 @@ _FREE = """NOT paused AND halted_by IS NULL
 # somebody holds is left for the next sweep: who waits for nobody is in no deadlock.
 _MARK_LANES = f"""
 WITH RECURSIVE head AS (
-    (SELECT agent_id, not_before FROM job WHERE state = 'queued'
+    (SELECT agent_id, not_before FROM job WHERE state = 'queued' AND NOT {STEPS_ASIDE}
      ORDER BY agent_id, ordinal LIMIT 1)
     UNION ALL
     SELECT following.* FROM head CROSS JOIN LATERAL (
         SELECT agent_id, not_before FROM job
-        WHERE state = 'queued' AND agent_id > head.agent_id
+        WHERE state = 'queued' AND agent_id > head.agent_id AND NOT {STEPS_ASIDE}
         ORDER BY agent_id, ordinal LIMIT 1) AS following),
 asleep AS (
     SELECT lane.agent_id FROM lane JOIN head USING (agent_id)
@@ -35,7 +36,7 @@ asleep AS (
     FOR UPDATE OF lane SKIP LOCKED)
 UPDATE lane SET wake_at = clock_timestamp(), not_before = NULL
 FROM asleep WHERE lane.agent_id = asleep.agent_id
-"""  # noqa: S608 - a constant of this module
+"""  # noqa: S608 - constants of this package
 _MARK_COMPRESS = f"""
 WITH asleep AS (
     SELECT agent_id FROM lane

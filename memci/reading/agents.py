@@ -49,6 +49,7 @@ def _answer(connection: Connection, agent_id: str, held: Holdings) -> AgentAnswe
         nodes=held.nodes,
         links=held.links,
         dangling=held.dangling,
+        pages=held.pages,
         focus=[row["name"] for row in list_focus(connection, agent_id)],
         queued=held.queued,
         dead=held.dead,

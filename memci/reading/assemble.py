@@ -14,6 +14,7 @@ from memci.domain.context.prefix import Piece, stable_prefix
 from memci.domain.language import Language, language_of
 from memci.domain.memory.recall import Walk
 from memci.domain.message import Message, Role
+from memci.domain.pages.pin import Pin
 from memci.reading.context_receipt import Account, answer, given_by, prefix_of, receipt_body
 from memci.reading.freshness import wait_until_fresh
 from memci.reading.reader import Reader
@@ -25,6 +26,7 @@ from memci.shapes.read import ContextAnswer, ContextRequest
 from memci.smallmodel.ports import Vectors
 from memci.storage.erasure.barrier import stand_beside
 from memci.storage.parameters import parameters_of
+from memci.storage.pins import read_pins
 from memci.storage.reading import recall as network
 from memci.storage.reading.important import important_memories
 from memci.storage.reading.messages import message_ids, recent_messages
@@ -48,6 +50,7 @@ class _Read:
     ranked: list[Ranked]
     filler: list[Ranked]
     before: list[Piece]
+    pins: list[Pin]
 
 
 class Assemble(Reader):
@@ -59,7 +62,7 @@ class Assemble(Reader):
         """Answer with the best list of at most ``budget_tokens`` tokens, and keep its receipt.
 
         ``vector`` is the query's own, if the caller has it. Raises ``BudgetTooSmallError`` when
-        system text and query alone do not fit.
+        system text, pins and query alone do not fit.
         """
         watch = Stopwatch()
         wait_until_fresh(self._database, agent_id, request)
@@ -116,6 +119,7 @@ class Assemble(Reader):
                 ranked=ranked,
                 filler=filler,
                 before=[Piece(*each) for each in before],
+                pins=read_pins(connection, agent_id).pins,
             )
 
     def _filler(self, connection: Connection, agent_id: str, ranked: list[Ranked]) -> list[Ranked]:
@@ -151,6 +155,7 @@ class Assemble(Reader):
             ranked=read.ranked,
             language=_language(request, window),
             filler=read.filler,
+            pins=read.pins,
         )
 
     def _recent(self, request: ContextRequest) -> int:

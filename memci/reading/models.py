@@ -13,7 +13,7 @@ from typing import Self
 from memci.config import Settings
 from memci.domain.context.budget import DEFAULT_TOKENIZER, Count, tokenizer_of
 from memci.domain.memory.parameters import MemoryParameters
-from memci.smallmodel.ports import Embedder, Lexicon, TokenCounter
+from memci.smallmodel.ports import Embedder, Lexicon, Summarizer, TokenCounter
 
 # Texts whose counts are remembered: the same messages are assembled again and again.
 _REMEMBERED = 8_192
@@ -62,6 +62,7 @@ class ReadingModels:
     embedder: Embedder
     lexicon: Lexicon
     tokenizers: Tokenizers
+    summarizer: Summarizer
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,18 +13,25 @@ from memci.reading.compare import Compare
 from memci.reading.models import ReadingDefaults, ReadingModels
 from memci.reading.recall import Recall
 from memci.reading.search import Search
+from memci.reading.summarise import Summarise
+from memci.reading.window import Windows
 from memci.shapes.base import Answer
 from memci.shapes.edition import ComparisonRequest
+from memci.shapes.memory_tools import SummaryRequest
+from memci.shapes.pages import WindowRequest
 from memci.shapes.read import ContextRequest, RecallRequest, SearchRequest
 from memci.storage.session import Database
 
 _Use: TypeAlias = Callable[[str, Mapping[str, Any]], Answer]
+_WITH_MESSAGES = frozenset({"assemble", "window"})
 
 
 class Readings:
-    """Answers ``recall``, ``search``, ``assemble`` and ``compare``; safe for threads."""
+    """Answers what context workers are asked for; safe for threads."""
 
-    def __init__(self, database: Database, models: ReadingModels, settings: Settings) -> None:
+    def __init__(
+        self, database: Database, models: ReadingModels, settings: Settings, windows: Windows
+    ) -> None:
         """Make one of each."""
         defaults = ReadingDefaults.of(settings)
         self._activity = ReadActivity(database)
@@ -32,12 +39,17 @@ class Readings:
         self.recall = Recall(database, models, defaults, self._activity)
         self.search = Search(database, models, defaults, self._activity)
         self.assemble = Assemble(database, models, defaults, self._activity)
+        self.summarise = Summarise(database, models, defaults, self._activity)
         self.compare = Compare(database, models, defaults)
         self._uses: dict[str, _Use] = {
             "recall": lambda agent_id, fields: self.recall.run(agent_id, RecallRequest(**fields)),
             "search": lambda agent_id, fields: self.search.run(agent_id, SearchRequest(**fields)),
             "assemble": lambda agent_id, fields: self.assemble.run(
                 agent_id, ContextRequest(**fields)
+            ),
+            "window": lambda agent_id, fields: windows.show(agent_id, WindowRequest(**fields)),
+            "summarise": lambda agent_id, fields: self.summarise.run(
+                agent_id, SummaryRequest(**fields)
             ),
             "compare": lambda agent_id, fields: self.compare.run(
                 agent_id, ComparisonRequest(**fields)
@@ -51,8 +63,8 @@ class Readings:
         """
         with self._accounts.of_agent(agent_id):
             answer = self._uses[use](agent_id, fields)
-        # What a message of a context does not have is left out: chat APIs refuse nulls.
-        return answer.model_dump(mode="json", exclude_none=use == "assemble")
+        # What a message for a model does not have is left out: chat APIs refuse nulls.
+        return answer.model_dump(mode="json", exclude_none=use in _WITH_MESSAGES)
 
     def close(self) -> None:
         """Write down which agents were read last."""

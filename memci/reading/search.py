@@ -20,7 +20,7 @@ from memci.reading.succession import with_newer
 from memci.reading.uses import use_of
 from memci.shapes.read import Hit, SearchAnswer, SearchRequest
 from memci.smallmodel.ports import Vectors
-from memci.storage.reading.messages import message_ids
+from memci.storage.reading.places import Place, places_of
 from memci.storage.reading.state import progress
 from memci.storage.search import Found, Question, find
 
@@ -52,13 +52,14 @@ class Search(Reader):
             taken = self._take(ranked, request)
             watch.lap("fuse")
             seqs = {seq for each in taken for seq in each.candidate.seqs}
-            ids = message_ids(connection, agent_id, seqs)
+            places = places_of(connection, agent_id, seqs)
         watch.lap("provenance")
         nodes = [each.candidate.key for each in taken if each.candidate.source is Source.MEMORY]
+        ids = {seq: place.message_id for seq, place in places.items()}
         use = use_of(agent_id, "search", now, (seqs, nodes), ids)
         self._activity.note(agent_id, use=use)
         return SearchAnswer(
-            hits=[_hit(each, ids) for each in taken],
+            hits=[_hit(each, places) for each in taken],
             explain=_explain(question, found, watch) if request.explain else None,
             seq=now.seq,
             pending=now.pending,
@@ -82,13 +83,15 @@ def _text(found: Candidate) -> str:
     return until_mark(found.until, language_of(found.text)) + found.text
 
 
-def _hit(ranked: Ranked, ids: Mapping[int, str]) -> Hit:
+def _hit(ranked: Ranked, places: Mapping[int, Place]) -> Hit:
     found = ranked.candidate
+    here = [places[seq] for seq in found.seqs if seq in places]
     return Hit(
         text=_text(found),
         source=found.source,
-        message_ids=[ids[seq] for seq in found.seqs if seq in ids],
+        message_ids=[place.message_id for place in here],
         node_id=found.key if found.source is Source.MEMORY else None,
+        page=next((place.page for place in here if place.page), None),
         superseded_by=found.successor,
         superseded_at=found.until,
         created_at=found.at,

@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from memci.domain.pages.block import Format
 from memci.domain.pages.collapse import Collapse, collapse_to
 from memci.domain.pages.desk import Desk
+from memci.domain.pages.page import Lifecycle
+from memci.domain.pages.render import Rendering
 from memci.domain.pages.rules import PageRules
-from memci.shapes.page_out import page_out, segment_out
-from memci.shapes.pages import PageTree, WindowAnswer
+from memci.reading.page import page_of, place_after
+from memci.reading.pins import list_pins
+from memci.shapes.page_out import page_out, segment_out, told
+from memci.shapes.pages import PageOut, PageTree, WindowAnswer, WindowRequest
+from memci.shapes.pins import PinList
 from memci.shapes.read import ContextMessage
 from memci.smallmodel.ports import TokenCounter
 from memci.storage.desks import View, open_desk
 from memci.storage.erasure.gone import snapshot_of
 from memci.storage.page_store.port import PageStore
-from memci.storage.pages import latest_session
+from memci.storage.page_texts import warm
+from memci.storage.pages import latest_session, removed_pages
 from memci.storage.parameters import page_rules_of
-from memci.storage.session import Database
+from memci.storage.session import Connection, Database
+
+LATEST = WindowRequest()
+_LAST = 2**62  # behind every place
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,25 +40,14 @@ class Windows:
     counter: TokenCounter
     rules: PageRules
 
-    def show(
-        self,
-        agent_id: str,
-        *,
-        session_id: str | None = None,
-        budget_tokens: int | None = None,
-        form: Format = Format.MARKDOWN,
-    ) -> WindowAnswer:
+    def show(self, agent_id: str, asked: WindowRequest = LATEST) -> WindowAnswer:
         """Return the window of a session (None: that of the last message).
 
         ``budget_tokens`` holds it to so many, where what must stay allows that (P13); None: to the
         agent's own limit. Raises ``NotFoundError`` for no agent.
         """
-        with snapshot_of(self.database, agent_id) as connection:
-            session = session_id or latest_session(connection, agent_id)
-            rules = page_rules_of(connection, agent_id, self.rules)
-            view = View(session, self.counter.count, rules, form)
-            desk = open_desk(connection, agent_id, self.store, view).desk
-            done = _held_to(desk, budget_tokens)
+        with self._looking(agent_id, asked.session_id, asked.format) as (desk, _):
+            done = _held_to(desk, asked.budget_tokens)
             window = desk.rendering.window()
         return WindowAnswer(
             messages=[ContextMessage.of(each) for each in window.messages],
@@ -55,30 +55,93 @@ class Windows:
             by_segment=window.by_segment,
             collapsed=list(window.collapsed),
             over=done.over if done is not None else 0,
-            session_id=session,
+            session_id=desk.rendering.session_id,
             tokenizer=self.counter.tokenizer,
         )
 
-    def tree(self, agent_id: str, *, session_id: str | None = None) -> PageTree:
+    def pins(self, agent_id: str) -> PinList:
+        """Return what is pinned; raises ``NotFoundError`` for no agent."""
+        return list_pins(self.database, self.store, self.counter, self.rules, agent_id)
+
+    def tree(
+        self,
+        agent_id: str,
+        *,
+        session_id: str | None = None,
+        lifecycle: Lifecycle | None = None,
+    ) -> PageTree:
         """Return the tree of a session (None: that of the last message), without its texts.
 
+        ``lifecycle``: only pages of this one; of those that are out of the tree see ``removed``.
         Raises ``NotFoundError`` for no agent.
         """
+        with self._looking(agent_id, session_id) as (desk, _):
+            _held_to(desk, None)
+            pages = [
+                page_out(desk.tree, page.index)
+                for segment in desk.tree.segments.values()
+                for page in desk.rendering.within(segment)
+            ]
+            return _told(
+                desk.rendering, [each for each in pages if lifecycle in {None, each.lifecycle}]
+            )
+
+    def removed(
+        self,
+        agent_id: str,
+        *,
+        session_id: str | None = None,
+        cursor: str | None = None,
+        limit: int = 100,
+    ) -> PageTree:
+        """List what was removed, the latest first; each stands for all that went with it.
+
+        Raises ``NotFoundError`` for no agent, ``InvalidInputError`` for a cursor of another list.
+        """
+        before = _LAST if cursor is None else place_after(cursor)[0]
+        with self._looking(agent_id, session_id) as (desk, connection):
+            _held_to(desk, None)
+            found = {
+                page.place: told(page, Lifecycle.COLD_ARCHIVED, inside)
+                for page, inside in removed_pages(connection, agent_id, before, limit + 1)
+            }
+            # What leaves the archive by messages that are on no stored page yet.
+            for page in desk.tree.pages.values():
+                if page.cold and page.parent is None and page.place < before:
+                    found[page.place] = page_out(desk.tree, page.index)
+            places, following = page_of(sorted(found, reverse=True), limit, str)
+            return _told(desk.rendering, [found[each] for each in places], following)
+
+    @contextmanager
+    def _looking(
+        self, agent_id: str, session_id: str | None, form: Format = Format.MARKDOWN
+    ) -> Iterator[tuple[Desk, Connection]]:
+        """Lend a session's window, as it is at one moment, and what it is read through."""
+        warm(self.database, self.store, agent_id)
         with snapshot_of(self.database, agent_id) as connection:
             session = session_id or latest_session(connection, agent_id)
             rules = page_rules_of(connection, agent_id, self.rules)
-            view = View(session, self.counter.count, rules)
-            rendering = open_desk(connection, agent_id, self.store, view).desk.rendering
-        tree = rendering.tree
-        return PageTree(
-            segments=[segment_out(each) for each in tree.segments.values()],
-            pages=[
-                page_out(tree, page.index)
-                for segment in tree.segments.values()
-                for page in rendering.within(segment)
-            ],
-            session_id=session,
-        )
+            view = View(session, self.counter.count, rules, form)
+            yield open_desk(connection, agent_id, self.store, view).desk, connection
+
+
+def _told(rendering: Rendering, pages: list[PageOut], following: str | None = None) -> PageTree:
+    tree = rendering.tree
+    seen = (
+        page
+        for segment in tree.segments.values()
+        if tree.count(segment.root)
+        for page in rendering.seen(segment)
+    )
+    return PageTree(
+        segments=[segment_out(each) for each in tree.segments.values()],
+        pages=pages,
+        session_id=rendering.session_id,
+        archive=tree.clock.archive,
+        tokens=rendering.tokens(),
+        tokens_of={page.index: rendering.own_tokens(page) for page in seen},
+        next_cursor=following,
+    )
 
 
 def _held_to(desk: Desk, budget_tokens: int | None) -> Collapse | None:

@@ -49,7 +49,11 @@ class AgentAnswer(Answer):
     links: int
     dangling: int
     focus: list[str]
-    pages: int = 0
+    pages: int = Field(
+        0,
+        description="Stored pages, removed ones too, without the roots of segments; what was said "
+        "since a page was last changed is on none yet",
+    )
     queued: int
     dead: int
     seq: int

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from memci.domain.pages.page import Lifecycle, Page
 from memci.domain.pages.tree import Segment, Tree
 from memci.shapes.pages import PageOut, SegmentOut
 
 
 def page_out(tree: Tree, index: str) -> PageOut:
     """Return a page as it is now."""
-    page = tree[index]
+    return told(tree[index], tree.lifecycle(index), tree.count(index))
+
+
+def told(page: Page, lifecycle: Lifecycle, children: int) -> PageOut:
+    """Return a page that is so, and has so many pages directly inside it."""
     span = page.span
     return PageOut(
         index=page.index,
@@ -18,9 +23,9 @@ def page_out(tree: Tree, index: str) -> PageOut:
         name=page.name,
         description=page.description,
         expanded=page.expanded,
-        lifecycle=tree.lifecycle(index),
+        lifecycle=lifecycle,
         pinned=page.pinned,
-        children=tree.count(index),
+        children=children,
         session_id=span.session_id if span else None,
         first_seq=span.first_seq if span else None,
         last_seq=span.last_seq if span else None,

@@ -5,18 +5,20 @@ The texts of fields and classes are what a model reads of the operations.
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field, StringConstraints
 
+from memci.domain.pages.block import Format
 from memci.domain.pages.page import LONGEST_DESCRIPTION, LONGEST_NAME, Lifecycle, PageKind
 from memci.domain.pages.tree import Permission, SegmentKind
-from memci.shapes.base import Answer, BudgetTokens, Query, Request, Text
+from memci.shapes.base import Answer, BudgetTokens, ForeignId, Query, Request, Text
 from memci.shapes.read import ContextMessage
 
+INDEX_PATTERN = r"^[a-z][a-z0-9_]{0,31}-\d{1,15}$"
 Index = Annotated[
     Text,
-    StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,31}-\d{1,15}$"),
+    StringConstraints(pattern=INDEX_PATTERN),
     Field(description="Such as usr-12"),
 ]
 Folder = Annotated[Index, Field(description="Folder, such as usr-0")]
@@ -240,11 +242,28 @@ class SegmentOut(Answer):
 
 
 class PageTree(Answer):
-    """The tree of a session: its segments, and its pages in order, each behind its folder."""
+    """The tree of a session: its segments, and its pages in order, each behind its folder.
+
+    Of what was removed, the latest first.
+    """
 
     segments: list[SegmentOut]
     pages: list[PageOut]
     session_id: str | None
+    archive: str | None = Field(description="The Contents Page, once there is one")
+    tokens: int = Field(description="What the whole window takes")
+    tokens_of: dict[str, int] = Field(
+        description="What each page takes by itself; none of those that cannot be seen"
+    )
+    next_cursor: str | None = Field(description="Only of what was removed")
+
+
+class WindowRequest(Request):
+    """Which window is meant, and how it is written."""
+
+    session_id: ForeignId | None = None
+    budget_tokens: BudgetTokens | None = None
+    format: Format = Format.MARKDOWN
 
 
 class WindowAnswer(Answer):
@@ -257,3 +276,7 @@ class WindowAnswer(Answer):
     over: int = Field(description="Tokens by which what must stay is over the budget; 0: it fits")
     session_id: str | None
     tokenizer: str
+
+    def as_dicts(self) -> list[dict[str, Any]]:
+        """Return the messages as plain dicts, as chat APIs and their clients take them."""
+        return [each.model_dump(mode="json") for each in self.messages]

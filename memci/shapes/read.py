@@ -182,7 +182,9 @@ class Hit(Answer):
     node_id: int | None = None
     superseded_by: int | None = Field(None, description="The memory that says otherwise now")
     superseded_at: datetime | None = Field(None, description="Since when; the text says so as well")
-    page: str | None = None
+    page: str | None = Field(
+        None, description="The page that its first message is on, in the window or removed from it"
+    )
     created_at: datetime
     score: float
     channels: dict[str, float] = Field(description="Rank in each channel, from 1, that found it")

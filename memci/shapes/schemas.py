@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, TypeAlias
 
 from pydantic import BaseModel
@@ -12,7 +13,8 @@ Schema: TypeAlias = dict[str, Any]
 
 # Names say what titles do; the rest is checked when a call comes. A model does not write by it,
 # but pays for each of its tokens at every request.
-_UNSAID = frozenset({"title", "maxLength", "minLength", "pattern", "maxItems", "minItems", "$defs"})
+_LENGTHS = frozenset({"maxLength", "minLength", "maxItems", "minItems", "maxProperties"})
+_UNSAID = frozenset({"title", "pattern", "$defs", *_LENGTHS})
 _ANY = 1_000_000
 # What goes without saying, of what is mostly worth saying.
 _PLAIN: Mapping[str, Callable[[Any], bool]] = {
@@ -24,14 +26,22 @@ _PLAIN: Mapping[str, Callable[[Any], bool]] = {
 _NULL = {"type": "null"}
 
 
+@cache
 def schema_asked(shape: type[BaseModel]) -> Schema:
-    """Return the schema of what is asked, whole in itself, without the shape's own description."""
+    """Return the schema of what is asked, whole in itself, without the shape's own description.
+
+    It is made once for all: change a copy.
+    """
     whole = shape.model_json_schema()
     return _whole(_Writer(whole.get("$defs", {}), _UNSAID), whole)
 
 
+@cache
 def schema_answered(shape: type[BaseModel]) -> Schema:
-    """Return the schema of an answer that is written without its nulls; nothing is described."""
+    """Return the schema of an answer that is written without its nulls; nothing is described.
+
+    It is made once for all: change a copy.
+    """
     whole = shape.model_json_schema()
     writer = _Writer(whole.get("$defs", {}), _UNSAID | {"description"}, leaves_nulls_out=True)
     return _whole(writer, whole)

@@ -99,6 +99,9 @@ class SettingsRequest(Request):
     window_max_tokens: Annotated[StrictInt, _Within("window_max_tokens")] | None = None
     collapse_above: Annotated[StrictFloat, _Within("collapse_above")] | None = None
     collapse_to: Annotated[StrictFloat, _Within("collapse_to")] | None = None
+    max_pins: Annotated[StrictInt, _Within("max_pins")] | None = None
+    pins_max_tokens: Annotated[StrictInt, _Within("pins_max_tokens")] | None = None
+    attp: StrictBool | None = Field(None, description="A page of sys explains ATTP to the model")
 
 
 class SettingsAnswer(Answer):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
 from enum import StrEnum
 from typing import Any, TypeAlias
 
@@ -26,11 +27,11 @@ def tools(form: ToolFormat | str = ToolFormat.OPENAI) -> list[Written]:
 
     Raises ``ValueError`` for a format that there is not.
     """
-    return written(tools_of_agents(), ToolFormat(form))
+    return deepcopy(written(tools_of_agents(), ToolFormat(form)))
 
 
 def written(listed: Sequence[Tool], form: ToolFormat) -> list[Written]:
-    """Return these tools in a format."""
+    """Return these tools in a format; their schemas are shared: change a copy."""
     return [_WAYS[form](tool) for tool in listed]
 
 

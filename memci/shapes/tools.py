@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any
 
-from memci.shapes import pages
+from memci.shapes import memory_tools as memory
+from memci.shapes import pages, pins
 from memci.shapes.base import Answer, Request
 from memci.shapes.schemas import schema_asked
 
@@ -29,8 +30,10 @@ class Tool:
     """One tool: what is asked, what is answered, and who may use it where.
 
     ``changes`` is false of what only looks; ``for_agents`` of what developers alone may do;
-    ``in_code`` of what cannot be part of a call that takes effect as a whole. ``idempotent`` is
-    true of a change that, asked for twice, is made once; ``destroys`` of one that nothing undoes.
+    ``in_code`` of what cannot be part of a call that takes effect as a whole; ``undone`` is
+    false of what undo does not take back (P17). ``begins`` is true of what may be done before an
+    agent's first message; ``idempotent`` of a change that, asked for twice, is made once;
+    ``destroys`` of one that nothing takes back.
     """
 
     request: type[Request]
@@ -39,6 +42,8 @@ class Tool:
     changes: bool = True
     for_agents: bool = True
     in_code: bool = True
+    undone: bool = True
+    begins: bool = False
     idempotent: bool = False
     destroys: bool = False
 
@@ -51,6 +56,12 @@ class Tool:
     def description(self) -> str:
         """What a model reads of it."""
         return " ".join((self.request.__doc__ or "").split())
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """What it takes, by name, in the order in which code may give it: what must be, first."""
+        fields = self.request.model_fields
+        return tuple(sorted(fields, key=lambda name: not fields[name].is_required()))
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -71,8 +82,8 @@ class Tool:
 
 
 TOOLS: tuple[Tool, ...] = (
-    Tool(pages.CreateDetailPage, pages.PageChange),
-    Tool(pages.CreateContentsPage, pages.PageChange),
+    Tool(pages.CreateDetailPage, pages.PageChange, begins=True),
+    Tool(pages.CreateContentsPage, pages.PageChange, begins=True),
     Tool(pages.MovePage, pages.PageChange, idempotent=True),
     Tool(pages.UpdatePage, pages.PageChange, idempotent=True),
     Tool(pages.ExpandDetails, pages.PageChange, idempotent=True),
@@ -82,6 +93,8 @@ TOOLS: tuple[Tool, ...] = (
     Tool(pages.RestorePage, pages.PageChange),
     Tool(pages.PinPage, pages.PageChange, idempotent=True),
     Tool(pages.UnpinPage, pages.PageChange, idempotent=True),
+    Tool(pins.Pin, pins.PinChange, undone=False),
+    Tool(pins.Unpin, pins.PinChange, undone=False),
     Tool(pages.AutoCollapse, pages.CollapseAnswer, idempotent=True),
     Tool(pages.Undo, pages.StepAnswer, in_code=False),
     Tool(pages.Redo, pages.StepAnswer, in_code=False),
@@ -90,7 +103,15 @@ TOOLS: tuple[Tool, ...] = (
     Tool(pages.GetParent, pages.PageList, changes=False),
     Tool(pages.GetAncestors, pages.PageList, changes=False),
     Tool(pages.FindPages, pages.PageList, changes=False),
-    Tool(pages.CreateSegment, pages.PageChange, for_agents=False),
+    Tool(pages.CreateSegment, pages.PageChange, for_agents=False, begins=True),
+    Tool(memory.Remember, memory.Noted, About.MEMORY),
+    Tool(memory.Update, memory.Noted, About.MEMORY),
+    Tool(memory.Erase, memory.Erased, About.MEMORY, in_code=False, destroys=True),
+    Tool(memory.Recall, memory.FoundList, About.MEMORY, changes=False),
+    Tool(memory.Search, memory.FoundList, About.MEMORY, changes=False),
+    Tool(memory.Summarise, memory.Summary, About.MEMORY, changes=False),
+    Tool(memory.Filter, memory.FoundList, About.MEMORY, changes=False),
+    Tool(memory.Focus, memory.InFocus, About.MEMORY, idempotent=True),
 )
 BY_NAME: Mapping[str, Tool] = {tool.name: tool for tool in TOOLS}
 
@@ -98,3 +119,8 @@ BY_NAME: Mapping[str, Tool] = {tool.name: tool for tool in TOOLS}
 def tools_of_agents() -> tuple[Tool, ...]:
     """Return the tools that a model may be given."""
     return tuple(tool for tool in TOOLS if tool.for_agents)
+
+
+def tools_in_code() -> tuple[Tool, ...]:
+    """Return the tools that a model's code may call: what they do can be taken back as a whole."""
+    return tuple(tool for tool in tools_of_agents() if tool.in_code and tool.about is About.PAGES)

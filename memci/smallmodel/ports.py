@@ -15,9 +15,11 @@ from typing import Protocol, TypeAlias, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
+from memci.domain.context.budget import Count
 from memci.domain.language import Language
 from memci.domain.memory.node import NodeType
 from memci.domain.message import Message
+from memci.domain.pages.outline import Outline
 
 # Shape (n, dimension), unit length rows.
 Vectors: TypeAlias = npt.NDArray[np.float32]
@@ -124,7 +126,19 @@ class Judge(Protocol):
 
 
 class Summarizer(Protocol):
-    """Keeps the running summary of a session (R8); nothing asks it yet."""
+    """Says in brief what was said: in an interaction (P6, P7), or in a session so far (R8).
+
+    Nothing asks for the second yet.
+    """
+
+    def outline(self, messages: Sequence[Message], language: Language, count: Count) -> Outline:
+        """Return what an interaction is called and was about, and a line for each message.
+
+        ``messages``: at least one, ascending seq, none of the system's. ``language`` is that of
+        the roles that lines begin with; the rest is in the messages' own. ``count`` counts tokens:
+        at most 24 for the name, 60 for the description and 40 for a line.
+        """
+        ...
 
     def summarize(self, messages: Sequence[Message], previous: str, target: int) -> str:
         """Return a summary of at most ``target`` characters, in place of the ``previous`` one.

@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from memci.domain.context.budget import Count
 from memci.domain.language import Language, language_of
+from memci.domain.message import Message, Role
 from memci.domain.pages.block import Format, Writer
 from memci.domain.pages.desk import Desk
+from memci.domain.pages.guide import is_guide, keep_guide
 from memci.domain.pages.labels import labels_of
+from memci.domain.pages.page import LONGEST_NAME, one_line
 from memci.domain.pages.render import Rendering
 from memci.domain.pages.rules import PageRules
 from memci.domain.pages.tree import Tree
+from memci.shapes.attp_guide import guide_in
 from memci.storage.page_store.port import PageStore
 from memci.storage.page_texts import PageTexts
-from memci.storage.pages import know_sessions, read_tree, settled_seq, unsettled
+from memci.storage.pages import (
+    Stored,
+    know_sessions,
+    read_shown,
+    read_tree,
+    settled_seq,
+    unsettled,
+)
+from memci.storage.pins import read_pins
 from memci.storage.session import Connection
 
 # Messages that are put onto pages at once; more of them wait only where an agent has many already
@@ -39,6 +52,17 @@ class OpenDesk:
     desk: Desk
     texts: PageTexts
     version: int
+    last_pin: int  # the last number that a pin was given
+
+    def fetch_shown(self) -> None:
+        """Fetch at once what the open pages of the window hold."""
+        rendering = self.desk.rendering
+        self.texts.fetch(
+            page
+            for segment in rendering.tree.segments.values()
+            for page in rendering.seen(segment)
+            if page.expanded
+        )
 
 
 def open_desk(connection: Connection, agent_id: str, store: PageStore, view: View) -> OpenDesk:
@@ -50,17 +74,61 @@ def open_desk(connection: Connection, agent_id: str, store: PageStore, view: Vie
     said = unsettled(connection, agent_id, seq, _BATCH)
     sessions = frozenset({view.session_id, *(each.session_id for each in said)})
     stored = read_tree(connection, agent_id, sessions)
-    texts = PageTexts(connection, agent_id, store)
-    texts.fetch(page for page in stored.tree.pages.values() if page.expanded and not page.cold)
-    writer = Writer(view.format, labels_of(_language(stored.tree)))
-    rendering = Rendering(stored.tree, writer, view.count, texts, view.session_id)
-    desk = Desk(rendering, view.rules)
+    guide = guide_in(language_of_tree(stored.tree, said))
+    keep_guide(stored.tree, on=view.rules.attp, name=guide.name, description=guide.description)
+    opened = _opened(connection, agent_id, store, view, stored, said)
+    tree = opened.desk.tree
+    opened.texts.fetch(page for page in tree.pages.values() if page.expanded and not page.cold)
     while said:
-        desk.settle(said)
+        opened.desk.settle(said)
         said = unsettled(connection, agent_id, said[-1].seq, _BATCH) if len(said) == _BATCH else []
-        know_sessions(connection, agent_id, stored.tree, {each.session_id for each in said})
-    return OpenDesk(desk, texts, stored.version)
+        know_sessions(connection, agent_id, tree, {each.session_id for each in said})
+    return opened
 
 
-def _language(tree: Tree) -> Language:
-    return language_of(" ".join(page.name for page in tree.pages.values()))
+def open_shown(
+    connection: Connection,
+    agent_id: str,
+    store: PageStore,
+    view: View,
+    named: Collection[str] = (),
+) -> tuple[OpenDesk, list[Message]]:
+    """Read of an agent's pages what the window shows and what is named, however many there are.
+
+    Nothing is settled: returns the messages that wait for it as well, at most a thousand.
+    """
+    said = unsettled(connection, agent_id, settled_seq(connection, agent_id), _BATCH)
+    sessions = frozenset({view.session_id, *(each.session_id for each in said)})
+    stored = read_shown(connection, agent_id, sessions, named)
+    return _opened(connection, agent_id, store, view, stored, said), said
+
+
+def is_batch(said: Sequence[Message]) -> bool:
+    """Tell whether these are as many as are put onto pages at once: there may be more."""
+    return len(said) == _BATCH
+
+
+def _opened(
+    connection: Connection,
+    agent_id: str,
+    store: PageStore,
+    view: View,
+    stored: Stored,
+    said: Sequence[Message],
+) -> OpenDesk:
+    language = language_of_tree(stored.tree, said)
+    texts = PageTexts(connection, agent_id, store, guide_in(language).text)
+    writer = Writer(view.format, labels_of(language))
+    pins = read_pins(connection, agent_id)
+    rendering = Rendering(stored.tree, writer, view.count, texts, view.session_id, tuple(pins.pins))
+    return OpenDesk(Desk(rendering, view.rules), texts, stored.version, pins.last)
+
+
+def language_of_tree(tree: Tree, said: Iterable[Message] = ()) -> Language:
+    """Return the language that a window speaks: that of its pages' names.
+
+    What users have ``said`` that is on no page yet will give pages their names.
+    """
+    names = (page.name for page in tree.pages.values() if not is_guide(page))
+    lines = (one_line(each.text, LONGEST_NAME) for each in said if each.role is Role.USER)
+    return language_of(" ".join((*names, *lines)))

@@ -19,6 +19,13 @@ _STORED = """
 SELECT id, seq, role, content, name, tool_calls, tool_call_id
 FROM message WHERE agent_id = %s AND id = ANY(%s)
 """
+_LAST = """
+SELECT session_id, user_id FROM message WHERE agent_id = %(agent)s ORDER BY seq DESC LIMIT 1
+"""
+_LAST_OF_SESSION = """
+SELECT session_id, user_id FROM message WHERE agent_id = %(agent)s AND session_id = %(session)s
+ ORDER BY seq DESC LIMIT 1
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,3 +65,13 @@ def to_message(row: Row[Any]) -> Message:
         tool_call_id=row.tool_call_id,
         metadata=row.metadata or {},
     )
+
+
+def last_speaker(
+    connection: Connection, agent_id: str, session_id: str | None
+) -> tuple[str | None, str | None]:
+    """Return session and user of an agent's last message, of one session or of all."""
+    values = {"agent": agent_id, "session": session_id}
+    statement = _LAST if session_id is None else _LAST_OF_SESSION
+    row = connection.exec_driver_sql(statement, values).first()
+    return (session_id, None) if row is None else (row.session_id, row.user_id)

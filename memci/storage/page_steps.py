@@ -22,11 +22,18 @@ _DROP = "DELETE FROM page_step WHERE agent_id = %s AND (number >= %s OR number <
 _ADD = """
 INSERT INTO page_step (agent_id, number, operations, changes) VALUES (%s, %s, %s, %s::jsonb)
 """
-_FIND = """
+# An erasure takes steps out between others (M25).
+_TO_UNDO = """
 SELECT number, operations, changes FROM page_step
-WHERE agent_id = %(agent)s AND number = (
-    SELECT done_step + %(ahead)s FROM page_tree
-    WHERE agent_id = %(agent)s AND done_step + %(ahead)s <= last_step)
+WHERE agent_id = %(agent)s
+    AND number <= (SELECT done_step FROM page_tree WHERE agent_id = %(agent)s)
+ORDER BY number DESC LIMIT 1
+"""
+_TO_REDO = """
+SELECT number, operations, changes FROM page_step
+WHERE agent_id = %(agent)s
+    AND number > (SELECT done_step FROM page_tree WHERE agent_id = %(agent)s)
+ORDER BY number LIMIT 1
 """
 _MOVE = "UPDATE page_tree SET done_step = %s WHERE agent_id = %s"
 
@@ -52,12 +59,12 @@ def add_step(
 
 def step_to_undo(connection: Connection, agent_id: str) -> Step | None:
     """Return the newest step that is not undone."""
-    return _find(connection, agent_id, 0)
+    return _find(connection, agent_id, _TO_UNDO)
 
 
 def step_to_redo(connection: Connection, agent_id: str) -> Step | None:
     """Return the step that was undone last."""
-    return _find(connection, agent_id, 1)
+    return _find(connection, agent_id, _TO_REDO)
 
 
 def mark_done(connection: Connection, agent_id: str, number: int) -> None:
@@ -65,8 +72,8 @@ def mark_done(connection: Connection, agent_id: str, number: int) -> None:
     connection.exec_driver_sql(_MOVE, (number, agent_id))
 
 
-def _find(connection: Connection, agent_id: str, ahead: int) -> Step | None:
-    row = connection.exec_driver_sql(_FIND, {"agent": agent_id, "ahead": ahead}).first()
+def _find(connection: Connection, agent_id: str, statement: str) -> Step | None:
+    row = connection.exec_driver_sql(statement, {"agent": agent_id}).first()
     if row is None:
         return None
     return Step(row.number, tuple(row.operations), tuple(_read(each) for each in row.changes))

@@ -2,30 +2,74 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from memci.domain.message import Message
 from memci.domain.pages.block import Held
+from memci.domain.pages.guide import is_guide
 from memci.domain.pages.page import Page
-from memci.storage.page_store.port import BodyKey, PageStore
+from memci.storage.page_store.cached import CachedPageStore
+from memci.storage.page_store.port import BodyKey, PageStore, joined, new_version
 from memci.storage.pages import shown_messages
-from memci.storage.session import Connection
+from memci.storage.session import Connection, Database
+
+_SHOWN = """
+SELECT id, body FROM page WHERE agent_id = %s AND body IS NOT NULL
+    AND ((expanded AND NOT cold) OR id = ANY(%s::text[]))
+"""
+
+
+class NoteTexts:
+    """Texts of an agent's notes; each is fetched once."""
+
+    def __init__(self, agent_id: str, store: PageStore) -> None:
+        """Read and write them in a store."""
+        self._agent_id = agent_id
+        self._store = store
+        self._known: dict[BodyKey, str] = {}
+        self._unsaved: list[BodyKey] = []
+
+    def write(self, page: Page, text: str) -> int:
+        """Give a page a text, which ``save`` keeps; return its version."""
+        key = BodyKey(self._agent_id, page.index, new_version())
+        self._known[key] = text
+        self._unsaved.append(key)
+        return key.version
+
+    def save(self) -> None:
+        """Keep what was written: it is in the store before the tree says so (P14).
+
+        Raises ``PageStoreError``, and then the tree must not be written.
+        """
+        for key in self._unsaved:
+            self._store.save(key, self._known[key])
+        self._unsaved.clear()
+
+    def read(self, page: Page) -> str:
+        """Return what a page says of its own; nothing, if it has no text."""
+        if page.body is None:
+            return ""
+        key = BodyKey(self._agent_id, page.index, page.body)
+        if key not in self._known:
+            self._known[key] = self._store.load(key)
+        return self._known[key]
 
 
 class PageTexts:
-    """Messages of interactions and texts of notes; each is fetched once, many at a time.
+    """Messages of interactions and texts of notes; each is fetched once, messages many at a time.
 
-    Nothing is kept beyond the transaction: what is erased is gone with the next one.
+    Of messages nothing is kept beyond the transaction: what is erased is gone with the next one.
     """
 
-    def __init__(self, connection: Connection, agent_id: str, store: PageStore) -> None:
-        """Read messages through the connection, and notes from the store."""
+    def __init__(
+        self, connection: Connection, agent_id: str, store: PageStore, guide: str = ""
+    ) -> None:
+        """Read messages through the connection, and notes from the store; ``guide`` is told."""
         self._connection = connection
         self._agent_id = agent_id
-        self._store = store
+        self._notes = NoteTexts(agent_id, joined(store, connection))
         self._messages: dict[tuple[str, int], list[Message]] = {}
-        self._written: dict[tuple[str, int], str] = {}
-        self._unsaved: list[BodyKey] = []
+        self._guide = guide
 
     def fetch(self, pages: Iterable[Page]) -> None:
         """Fetch the messages of these pages at once."""
@@ -34,30 +78,35 @@ class PageTexts:
         for page in wanted:
             self._messages[_key(page)] = found[page.index]
 
-    def write(self, page: Page, text: str) -> None:
-        """Give a page a text of its own; ``save`` keeps it."""
-        version = page.body or 1
-        self._unsaved.append(BodyKey(self._agent_id, page.index, version))
-        self._written[page.index, version] = text
+    def write(self, page: Page, text: str) -> int:
+        """Do as ``NoteTexts.write``."""
+        return self._notes.write(page, text)
 
     def save(self) -> None:
-        """Keep what was written: it is in the store before the tree says so (P14)."""
-        for key in self._unsaved:
-            self._store.save(key, self._written[key.page, key.version])
-        self._unsaved.clear()
+        """Do as ``NoteTexts.save``."""
+        self._notes.save()
 
     def __call__(self, page: Page) -> Held:
         """Return what a page holds."""
+        if is_guide(page):
+            return Held(text=self._guide)
         if page.span is not None:
             self.fetch([page])
             return Held(self._messages[_key(page)])
-        if page.body is None:
-            return Held()
-        written = self._written.get((page.index, page.body))
-        if written is None:
-            written = self._store.load(BodyKey(self._agent_id, page.index, page.body))
-            self._written[page.index, page.body] = written
-        return Held(text=written)
+        return Held(text=self._notes.read(page))
+
+
+def warm(database: Database, store: PageStore, agent_id: str, named: Collection[str] = ()) -> None:
+    """Have the cache of a far store fetch what a window shows, and what is named, of an agent.
+
+    Before the tree is locked, or a snapshot opened: neither shall last while a network is asked.
+    What changes in between is fetched then; it is little.
+    """
+    if not isinstance(store, CachedPageStore) or not store.far:
+        return
+    with database.agent_snapshot(agent_id) as connection:
+        rows = connection.exec_driver_sql(_SHOWN, (agent_id, list(named))).all()
+    store.warm(BodyKey(agent_id, row.id, row.body) for row in rows)
 
 
 def _key(page: Page) -> tuple[str, int]:

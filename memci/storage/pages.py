@@ -13,12 +13,18 @@ from memci.domain.message import Message
 from memci.domain.pages.page import Page, PageKind, Recalls, Span
 from memci.domain.pages.tree import USER, Clock, Permission, Segment, SegmentKind, Tree
 from memci.storage.messages import COLUMNS, to_message
+from memci.storage.page_sight import SHOWN_PAGES
+from memci.storage.page_store.port import BodyKey
 
-_BEGIN = "INSERT INTO lane (agent_id) VALUES (%s) ON CONFLICT (agent_id) DO NOTHING"
+_BEGIN = """
+INSERT INTO lane (agent_id, written_at) VALUES (%s, now()) ON CONFLICT (agent_id) DO NOTHING
+"""
 _PLANT = "INSERT INTO page_tree (agent_id) VALUES (%s) ON CONFLICT (agent_id) DO NOTHING"
 _LOCK = "SELECT FROM page_tree WHERE agent_id = %s FOR UPDATE"
 _SETTLED = "SELECT settled_seq FROM page_tree WHERE agent_id = %s"
 _LATEST_SESSION = "SELECT session_id FROM message WHERE agent_id = %s ORDER BY seq DESC LIMIT 1"
+_NOTES = "SELECT id, body FROM page WHERE agent_id = %s AND body IS NOT NULL"
+_COUNT = "SELECT count(*) FROM page WHERE agent_id = %s AND (parent IS NOT NULL OR cold)"
 _TREE = """
 SELECT version, segments, settled_seq, interactions, next_place, archive, notice, last_step,
        done_step
@@ -59,6 +65,13 @@ SELECT * FROM page WHERE agent_id = %(agent)s
     AND id IN (SELECT id FROM named UNION SELECT id FROM below)
 ORDER BY place, id
 """
+# What was removed by itself, the latest first, and how many pages went directly inside it.
+_REMOVED = """
+SELECT *, (SELECT count(*) FROM page AS child
+           WHERE child.agent_id = page.agent_id AND child.cold AND child.parent = page.id) AS inside
+FROM page WHERE agent_id = %(agent)s AND cold AND parent IS NULL AND place < %(before)s
+ORDER BY place DESC LIMIT %(limit)s
+"""
 # As domain/pages/finding.py scores pages: words in the name count twice.
 _FIND = """
 SELECT id, held FROM page, LATERAL (
@@ -77,19 +90,19 @@ WHERE agent_id = %(agent)s
 """
 _SAVE_PAGE = """
 INSERT INTO page (agent_id, id, kind, segment, parent, place, name, description, expanded, cold,
-    managed, named, pinned, first_seq, last_seq, session_id, number, answered, entries, body,
-    recalls, recalled_at, entered_at, archived_at, opened_at)
+    managed, named, summed, pinned, first_seq, last_seq, session_id, number, answered, entries,
+    body, recalls, recalled_at, entered_at, archived_at, opened_at)
 VALUES (%(agent)s, %(id)s, %(kind)s, %(segment)s, %(parent)s, %(place)s, %(name)s,
-    %(description)s, %(expanded)s, %(cold)s, %(managed)s, %(named)s, %(pinned)s, %(first_seq)s,
-    %(last_seq)s, %(session_id)s, %(number)s, %(answered)s, %(entries)s::text[], %(body)s,
-    %(recalls)s, %(recalled_at)s, %(entered_at)s, %(archived_at)s,
-    %(opened_at)s)
+    %(description)s, %(expanded)s, %(cold)s, %(managed)s, %(named)s, %(summed)s, %(pinned)s,
+    %(first_seq)s, %(last_seq)s, %(session_id)s, %(number)s, %(answered)s, %(entries)s::text[],
+    %(body)s, %(recalls)s, %(recalled_at)s, %(entered_at)s, %(archived_at)s, %(opened_at)s)
 ON CONFLICT (agent_id, id) DO UPDATE SET
     parent = excluded.parent, place = excluded.place, name = excluded.name,
     description = excluded.description, expanded = excluded.expanded, cold = excluded.cold,
-    managed = excluded.managed, named = excluded.named, pinned = excluded.pinned,
-    last_seq = excluded.last_seq, answered = excluded.answered, entries = excluded.entries,
-    body = excluded.body, recalls = excluded.recalls, recalled_at = excluded.recalled_at,
+    managed = excluded.managed, named = excluded.named, summed = excluded.summed,
+    pinned = excluded.pinned, first_seq = excluded.first_seq, last_seq = excluded.last_seq,
+    answered = excluded.answered, entries = excluded.entries, body = excluded.body,
+    recalls = excluded.recalls, recalled_at = excluded.recalled_at,
     entered_at = excluded.entered_at, archived_at = excluded.archived_at,
     opened_at = excluded.opened_at
 """
@@ -141,6 +154,17 @@ def latest_session(connection: Connection, agent_id: str) -> str | None:
     return connection.exec_driver_sql(_LATEST_SESSION, (agent_id,)).scalar()
 
 
+def note_keys(connection: Connection, agent_id: str) -> set[BodyKey]:
+    """Return where the page store has the texts of an agent's notes."""
+    rows = connection.exec_driver_sql(_NOTES, (agent_id,))
+    return {BodyKey(agent_id, row.id, row.body) for row in rows}
+
+
+def count_pages(connection: Connection, agent_id: str) -> int:
+    """Count an agent's stored pages, removed ones too, without the roots of segments."""
+    return int(connection.exec_driver_sql(_COUNT, (agent_id,)).scalar_one())
+
+
 def save_tree(connection: Connection, agent_id: str, tree: Tree, version: int) -> None:
     """Write what has changed, as this version. The tree must be locked."""
     clock = tree.clock
@@ -155,9 +179,13 @@ def save_tree(connection: Connection, agent_id: str, tree: Tree, version: int) -
         "notice": list(clock.notice),
     }
     connection.exec_driver_sql(_SAVE_TREE, row)
-    pages = [tree.pages[index] for index in tree.changed]
-    if pages:
-        rows = [{"agent": agent_id, **_row_of(page)} for page in pages]
+    save_pages(connection, agent_id, [tree.pages[index] for index in tree.changed])
+
+
+def save_pages(connection: Connection, agent_id: str, pages: Iterable[Page]) -> None:
+    """Write pages as they are now. The tree must be locked."""
+    rows = [{"agent": agent_id, **_row_of(page)} for page in pages]
+    if rows:
         connection.exec_driver_sql(_SAVE_PAGE, rows)
 
 
@@ -194,8 +222,37 @@ def read_tree(connection: Connection, agent_id: str, sessions: Collection[str | 
     row = connection.exec_driver_sql(_TREE, (agent_id,)).first()
     if row is None or not row.version:
         return Stored(Tree.planted(), 0, 0, 0)
+    return _stored(row, _pages_of(connection, agent_id, sessions))
+
+
+def read_shown(
+    connection: Connection,
+    agent_id: str,
+    sessions: Collection[str | None],
+    named: Collection[str] = (),
+) -> Stored:
+    """Return what windows of ``sessions`` show, the archive, and what is ``named``.
+
+    Of a new agent it is a planted tree.
+    """
+    row = connection.exec_driver_sql(_TREE, (agent_id,)).first()
+    if row is None or not row.version:
+        return Stored(Tree.planted(), 0, 0, 0)
+    values = {
+        "agent": agent_id,
+        "root": f"{USER}-0",
+        "archive": row.archive,
+        "named": list(named),
+        "sessions": ["-" if each is None else f"+{each}" for each in sessions],
+    }
+    rows = connection.exec_driver_sql(SHOWN_PAGES, values).all()
+    stored = _stored(row, map(page_of, rows))
+    stored.tree.count_unread({each.id: each.inside for each in rows if each.inside})
+    return stored
+
+
+def _stored(row: Row[Any], pages: Iterable[Page]) -> Stored:
     segments = [_segment(each) for each in row.segments]
-    pages = _pages_of(connection, agent_id, sessions)
     clock = Clock(
         settled_seq=row.settled_seq,
         interactions=row.interactions,
@@ -225,13 +282,13 @@ def _pages_of(
         "root": f"{USER}-0",
         "sessions": ["-" if each is None else f"+{each}" for each in sessions],
     }
-    return (_page(each) for each in connection.exec_driver_sql(_PAGES, values))
+    return (page_of(each) for each in connection.exec_driver_sql(_PAGES, values))
 
 
 def know_pages(connection: Connection, agent_id: str, tree: Tree, indexes: Collection[str]) -> None:
     """Have a tree know pages that it was not read with, each with all that was removed with it."""
     values = {"agent": agent_id, "named": list(indexes)}
-    tree.know(_page(row) for row in connection.exec_driver_sql(_NAMED, values))
+    tree.know(page_of(row) for row in connection.exec_driver_sql(_NAMED, values))
 
 
 def find_pages(
@@ -247,6 +304,14 @@ def find_pages(
     """
     values = {"agent": agent_id, "words": list(words), "known": list(known), "limit": limit}
     return [(row.held, row.id) for row in connection.exec_driver_sql(_FIND, values)]
+
+
+def removed_pages(
+    connection: Connection, agent_id: str, before: int, limit: int
+) -> list[tuple[Page, int]]:
+    """Return what was removed before a place, the latest first, each with how much lies in it."""
+    values = {"agent": agent_id, "before": before, "limit": limit}
+    return [(page_of(row), row.inside) for row in connection.exec_driver_sql(_REMOVED, values)]
 
 
 def _segment(stored: Mapping[str, Any]) -> Segment:
@@ -271,7 +336,8 @@ def _written(segment: Segment) -> dict[str, Any]:
     }
 
 
-def _page(row: Row[Any]) -> Page:
+def page_of(row: Row[Any]) -> Page:
+    """Return the page that a row of all its columns is."""
     span = None
     if row.first_seq is not None:
         span = Span(row.first_seq, row.last_seq, row.session_id, row.number, row.answered)
@@ -293,6 +359,7 @@ def _page(row: Row[Any]) -> Page:
             row.recalls, row.recalled_at, row.entered_at, row.archived_at, row.opened_at
         ),
         named=row.named,
+        summed=row.summed,
         pinned=row.pinned,
     )
 
@@ -311,6 +378,7 @@ def _row_of(page: Page) -> dict[str, Any]:
         "cold": page.cold,
         "managed": page.managed,
         "named": page.named,
+        "summed": page.summed,
         "pinned": page.pinned,
         "first_seq": span.first_seq if span else None,
         "last_seq": span.last_seq if span else None,

@@ -17,10 +17,13 @@ from memci.cli.app import app
 from memci.config import Settings, load_settings
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.state import FilterReason
+from memci.domain.pages.rules import PageRules
 from memci.model_settings import LlmSettings, TaskSettings
 from memci.queue.bridge import UNREADABLE_KIND
 from memci.runtime import Runtime
 from memci.shapes.edition import ComparisonRequest
+from memci.shapes.memory_tools import SummaryRequest
+from memci.shapes.pages import WindowRequest
 from memci.shapes.read import ContextRequest, RecallRequest, SearchRequest
 from memci.shapes.task import CompressArguments, CreateArguments, StoredArguments
 from memci.telemetry.metrics import LANE_GAUGES, MODEL_COUNTERS, HttpMetrics
@@ -34,6 +37,8 @@ TASKS: dict[str, tuple[type[BaseModel], ...]] = {
     read_task("recall"): (RecallRequest,),
     read_task("search"): (SearchRequest,),
     read_task("assemble"): (ContextRequest,),
+    read_task("window"): (WindowRequest,),
+    read_task("summarise"): (SummaryRequest,),
     read_task("compare"): (ComparisonRequest,),
 }
 
@@ -59,7 +64,7 @@ def test_every_setting_is_documented_with_its_default():
     expected = {
         f"MEMCI_{name.upper()}": default(field.default)
         for name, field in Settings.model_fields.items()
-        if name not in {"memory", "llm"}
+        if name not in {"memory", "pages", "llm"}
     }
     expected |= {
         f"MEMCI_LLM__{name.upper()}": default(field.default)
@@ -67,8 +72,9 @@ def test_every_setting_is_documented_with_its_default():
         if not isinstance(field.default, TaskSettings)
     }
     expected |= {
-        f"MEMCI_MEMORY__{each.name.upper()}": default(each.default)
-        for each in fields(MemoryParameters)
+        f"MEMCI_{table}__{each.name.upper()}": default(each.default)
+        for table, kind in (("MEMORY", MemoryParameters), ("PAGES", PageRules))
+        for each in fields(kind)
     }
     rows = table("docs/configuration.md", "setting")
     assert {row["setting"].strip("`"): row["default"] for row in rows} == expected
@@ -132,6 +138,8 @@ def test_commands_that_a_document_names_exist(document: Path):
         words = [each for each in shlex.split(line, comments=True)[1:] if each != "…"]
         command: Any = get_command(app)
         while words and (commands := getattr(command, "commands", None)):
+            if words[0].startswith("-") and command.invoke_without_command:
+                break
             assert words[0] in commands, line
             command = commands[words.pop(0)]
         known = {option for each in command.params for option in each.opts}

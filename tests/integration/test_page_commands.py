@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import replace
 
 import pytest
+from pydantic import SecretStr
 
 from memci.commands.pages.perform import Asked, PageCommands
+from memci.config import Settings
+from memci.domain.pages.page import DEEPEST
 from memci.domain.pages.permission import Actor
 from memci.domain.pages.rules import PageRules
 from memci.errors import NotFoundError, PageStoreError, RefusedError
+from memci.reading.activity import ReadActivity
+from memci.reading.models import ReadingDefaults, ReadingModels, Tokenizers
+from memci.reading.search import Search
 from memci.reading.window import Windows
+from memci.shapes.pages import WindowRequest
+from memci.shapes.read import SearchRequest
 from memci.shapes.tools import BY_NAME
+from memci.smallmodel.offline.summarizer import OfflineSummarizer
 from memci.smallmodel.offline.tokens import OfflineTokenCounter
 from memci.storage.page_store.memory import MemoryPageStore
 from memci.storage.page_store.postgres import PostgresPageStore
@@ -40,7 +51,9 @@ def do(commands, verb, actor=Actor.AGENT, /, **values):
 
 
 def window(commands, **how):
-    return Windows(commands.database, commands.store, COUNTER, commands.rules).show("ada", **how)
+    return Windows(commands.database, commands.store, COUNTER, commands.rules).show(
+        "ada", WindowRequest(**how)
+    )
 
 
 def told(ada, number, session="s1"):
@@ -224,3 +237,57 @@ def test_what_has_changed_since_is_not_undone(ada, commands):
     with pytest.raises(RefusedError, match="changed since"):
         do(commands, "undo")
     assert "Ours" in window(commands).messages[0].content
+
+
+def search(ada, query):
+    tokenizers = Tokenizers(OfflineTokenCounter)
+    models = ReadingModels(ada.models.embedder, ada.models.lexicon, tokenizers, OfflineSummarizer())
+    settings = Settings(
+        database_url=SecretStr("postgresql://x/x"), broker_url=SecretStr("redis://x")
+    )
+    activity = ReadActivity(ada.database)
+    with closing(activity):
+        found = Search(ada.database, models, ReadingDefaults.of(settings), activity)
+        return found.run("ada", SearchRequest(query=query))
+
+
+@pytest.mark.parametrize("session", ["s1", None])
+def test_what_search_finds_says_which_page_it_is_on_though_that_was_removed(ada, commands, session):
+    ada.say("A zebra crossed the road.", session=session)
+    ada.say("How odd.", role="assistant", session=session)
+    ada.say("Another zebra came along.", session="s2")
+    assert {each.page for each in search(ada, "zebra").hits} == {None}, "they are on none yet"
+    do(commands, "remove_page", index="usr-1")
+    pages = {each.text: each.page for each in search(ada, "zebra").hits}
+    assert pages == {"A zebra crossed the road.": "usr-1", "Another zebra came along.": "usr-2"}
+
+
+def test_folders_hold_so_many_levels_and_no_more(ada, commands):
+    told(ada, 1)
+    parent = "usr-0"
+    with pytest.raises(RefusedError, match="too deep"):
+        for _ in range(DEEPEST + 1):
+            made = do(commands, "create_contents_page", name="Deeper", parent=parent)
+            parent = made.page.index
+    assert parent == f"usr-{DEEPEST}"
+    window(commands)
+    with pytest.raises(RefusedError, match="too deep"):
+        do(commands, "move_page", source="usr-2", target=parent)
+
+
+def test_other_rules_leave_the_indexes_that_were_seen(ada, commands):
+    told(ada, 4)
+    seen = window(commands).messages[0].content
+    commands.settle("ada")
+    other = replace(commands, rules=PageRules(active_pages=2))
+    told(ada, 1)
+    assert [index for index in ("[usr-3]", "[usr-4]") if index in seen] == ["[usr-3]", "[usr-4]"]
+    now = {each.index: each.name for each in tree(other)}
+    assert [now[f"usr-{number}"] for number in range(1, 6)] == [
+        "Question 0?", "Question 1?", "Question 2?", "Question 3?", "Question 0?",
+    ]  # fmt: skip
+    commands.settle("nobody")
+
+
+def tree(commands):
+    return Windows(commands.database, commands.store, COUNTER, commands.rules).tree("ada").pages

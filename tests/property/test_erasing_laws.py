@@ -22,6 +22,7 @@ from memci.storage.session import Database
 from memci.testing import database_copy
 from tests.support.erasing import Eraser, SegmentsOf
 from tests.support.network import AgentUnderTest
+from tests.support.page_folders import Folders
 
 NAMES = ("Grace", "Oslo", "王小明")
 MESSAGES = st.lists(
@@ -54,6 +55,11 @@ def test_what_is_erased_goes_and_what_is_not_stays(
     ada.models.segmenter = SegmentsOf(together)
     ada.remember(*[f"text{n} " + " ".join(f"[{name}]" for name in names)
                    for n, names in enumerate(said, 1)])  # fmt: skip
+    # Interactions of two messages, on stored pages.
+    ada.execute("UPDATE message SET role = 'assistant' WHERE agent_id = %s AND seq %% 2 = 0")
+    ada.execute("UPDATE lane SET written_at = now() WHERE agent_id = %s")
+    pages = Folders(eraser.database, eraser.store, agent_id=ada.agent_id)
+    pages.note("A note", "of nobody's message")
     before = {node.id: node for node in ada.nodes()}
     eraser.agent_id = ada.agent_id
     promised = eraser.preview(*(f"m{seq}" for seq in erased))
@@ -71,6 +77,11 @@ def test_what_is_erased_goes_and_what_is_not_stays(
     gone = before.keys() - nodes.keys()
     assert _last_events(ada, gone) <= {"erased"}
     body: Any = receipt.body
+    assert promised.pages == body["pages"]
+    shown = pages.window()
+    for seq in range(1, len(said) + 1):
+        assert (f"text{seq}" in shown) == (seq in messages)
+    assert "A note" in shown
     assert body["memories"] + body["entities"] == len(gone)
     assert (promised.memories, promised.entities) == (body["memories"], body["entities"])
     assert promised.again == len(again)

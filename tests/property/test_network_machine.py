@@ -23,6 +23,7 @@ from memci.commands import erase
 from memci.domain.memory.parameters import MemoryParameters
 from memci.errors import ConflictError
 from memci.jobs import compress
+from memci.storage.page_store.postgres import PostgresPageStore
 from memci.storage.session import Database
 from memci.testing import FakeClock
 from tests.support.archives import check_movable
@@ -163,7 +164,9 @@ class History(RuleBasedStateMachine):
 
     def _erased(self, which: erase.Which) -> tuple[int, ...]:
         tokens: Any = NoTokens()
-        told: Any = erase.run(self.database, tokens, self.ada.agent_id, which).body
+        told: Any = erase.run(
+            self.database, PostgresPageStore(self.database), tokens, self.ada.agent_id, which
+        ).body
         return told["memories"], told["entities"], told["forgotten"], told["again"]
 
     def _run_what_waits(self) -> None:

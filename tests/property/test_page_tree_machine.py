@@ -141,7 +141,8 @@ class Operations(RuleBasedStateMachine):
         """Afterwards the window is the same."""
         page = self.index(which)
         known = self.paper.living().get(page)
-        if known is None or self.paper.is_frozen(page) or not known.expanded:
+        roots = self.paper.roots.values()
+        if known is None or known in roots or self.paper.is_frozen(page) or not known.expanded:
             return
         before = self.rendering.window()
         self.does(lambda: pages.hide_details(self.tree, Actor.AGENT, index=page), allowed=True)
@@ -155,7 +156,8 @@ class Operations(RuleBasedStateMachine):
     @rule(which=anyone)
     def hide(self, which: int) -> None:
         page = self.index(which)
-        allowed = not self.paper.is_frozen(page)
+        roots = {root.index for root in self.paper.roots.values()}
+        allowed = page not in roots and not self.paper.is_frozen(page)
         self.does(lambda: pages.hide_details(self.tree, Actor.AGENT, index=page), allowed=allowed)
         if allowed:
             {**self.paper.living(), **self.paper.gone()}[page].expanded = False

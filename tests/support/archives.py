@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from hashlib import sha256
-from typing import Any
+from typing import Any, TypeAlias
 from zipfile import ZIP_DEFLATED, ZipFile
 
 from memci.commands import transfer
@@ -17,12 +17,15 @@ from memci.storage.archive.consistency import check_consistency
 from memci.storage.archive.registry import CARRIED
 from memci.storage.archive.rows import lines_of
 from memci.storage.archive.values import checked_row
+from memci.storage.page_store.port import PageStore
+from memci.storage.page_store.postgres import PostgresPageStore
 from memci.storage.session import Database
 from memci.testing import database_copy
 from tests.support.network import AgentUnderTest
 
 MIB = 1024 * 1024
-TELLING = frozenset({"lane", "trail", "replay_log"})
+Change: TypeAlias = Callable[[list[Any]], Any]
+TELLING = frozenset({"lane", "trail", "replay_log", "page", "page_tree", "page_step"})
 
 
 class Told:
@@ -46,9 +49,9 @@ def another_database(postgres: Postgres) -> Iterator[Database]:
         yield opened
 
 
-def exported(database: Database, agent_id: str = "ada") -> bytes:
+def exported(database: Database, agent_id: str = "ada", *, store: PageStore | None = None) -> bytes:
     file = io.BytesIO()
-    transfer.export(database, agent_id, file)
+    transfer.export(database, store or PostgresPageStore(database), agent_id, file)
     return file.getvalue()
 
 
@@ -59,9 +62,11 @@ def imported(
     *,
     tokens: Told | None = None,
     max_bytes: int = 64 * MIB,
+    store: PageStore | None = None,
 ) -> ImportAnswer:
     waking: Any = tokens or Told()
-    return transfer.run(database, waking, agent_id, io.BytesIO(archive), max_bytes=max_bytes)
+    texts = store or PostgresPageStore(database)
+    return transfer.run(database, texts, waking, agent_id, io.BytesIO(archive), max_bytes=max_bytes)
 
 
 def check_movable(database: Database, agent_id: str) -> None:
@@ -91,7 +96,7 @@ def zipped(files: Mapping[str, bytes], compression: int = ZIP_DEFLATED) -> bytes
     return file.getvalue()
 
 
-def forged(archive: bytes, table: str, change: Callable[[list[Any]], Any]) -> bytes:
+def forged(archive: bytes, table: str, change: Change) -> bytes:
     """The archive with the rows of a table changed, and a manifest that says so."""
     files = files_of(archive)
     name = f"tables/{table}.jsonl"
@@ -108,6 +113,16 @@ def forged(archive: bytes, table: str, change: Callable[[list[Any]], Any]) -> by
         "sha256": sha256(text).hexdigest(),
     }
     return zipped({**files, name: text, MANIFEST: json.dumps(manifest).encode()})
+
+
+def first(**changed: Any) -> Change:
+    """Change the first row."""
+    return lambda rows: rows[0].update(changed)
+
+
+def each(**changed: Any) -> Change:
+    """Change all rows."""
+    return lambda rows: [row.update(changed) for row in rows]
 
 
 def arrived(ada: AgentUnderTest, database: Database, agent_id: str = "ada") -> AgentUnderTest:

@@ -17,6 +17,8 @@ from memci.shapes.agent import ReceiptAnswer
 from memci.shapes.erasure import ErasurePreview
 from memci.smallmodel.ports import TopicSegment
 from memci.storage.erasure.tombstones import digest_of
+from memci.storage.page_store.port import PageStore
+from memci.storage.page_store.postgres import PostgresPageStore
 from memci.storage.rows import EDITION_SCHEMA
 from memci.storage.session import Database
 
@@ -29,16 +31,33 @@ class Eraser:
     tokens: Tokens
     client: redis.Redis
     agent_id: str = "ada"
+    texts: PageStore | None = None
 
-    def erase(self, *ids: str, session: str | None = None) -> ReceiptAnswer:
-        return erase.run(self.database, self.tokens, self.agent_id, erase.Which(ids, session))
+    def erase(
+        self, *ids: str, session: str | None = None, pages: Iterable[str] = ()
+    ) -> ReceiptAnswer:
+        return erase.run(
+            self.database, self.store, self.tokens, self.agent_id, self._which(ids, session, pages)
+        )
 
-    def preview(self, *ids: str, session: str | None = None) -> ErasurePreview:
-        return erase.preview(self.database, self.agent_id, erase.Which(ids, session))
+    def preview(
+        self, *ids: str, session: str | None = None, pages: Iterable[str] = ()
+    ) -> ErasurePreview:
+        return erase.preview(
+            self.database, self.store, self.agent_id, self._which(ids, session, pages)
+        )
 
     def erase_agent(self) -> ReceiptAnswer:
         queues = RedisAgentQueues(self.client)
-        return erase.run_agent(self.database, self.tokens, queues, self.agent_id)
+        return erase.run_agent(self.database, self.store, self.tokens, queues, self.agent_id)
+
+    @property
+    def store(self) -> PageStore:
+        return self.texts or PostgresPageStore(self.database)
+
+    @staticmethod
+    def _which(ids: tuple[str, ...], session: str | None, pages: Iterable[str]) -> erase.Which:
+        return erase.Which(ids, session, tuple(pages))
 
 
 @dataclass

@@ -8,12 +8,16 @@ from uuid import uuid4
 from memci.commands import erase
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.message import Remember
+from memci.domain.pages.rules import PageRules
+from memci.storage.page_store.postgres import PostgresPageStore
 from memci.storage.session import Database
 from tests.support.archives import Told
 from tests.support.mailbox import Mailbox
 from tests.support.network import AgentUnderTest
+from tests.support.page_folders import Folders
 from tests.support.rebuilding import Rebuilding
 
+SORTING = PageRules(active_pages=2)
 FADING = MemoryParameters(focus_limit=1, decay_rate=0.4, min_shrink=0)
 SAID = (
     "The lighthouse keeper counts ships every evening [Grace]",
@@ -40,6 +44,7 @@ def a_whole_life(database: Database) -> AgentUnderTest:
     _forgotten_and_restored(ada, bringing)
     _erased(ada)
     _believed(ada)
+    _sorted(ada)
     dead = mailbox.append("this one kills its job [Ann]")
     mailbox.bury(dead)
     _undeliverable(ada)
@@ -59,7 +64,9 @@ def _forgotten_and_restored(ada: AgentUnderTest, bringing: Rebuilding) -> None:
 
 def _erased(ada: AgentUnderTest) -> None:
     tokens: Any = Told()
-    erase.run(ada.database, tokens, ada.agent_id, erase.Which(("x1",)))
+    erase.run(
+        ada.database, PostgresPageStore(ada.database), tokens, ada.agent_id, erase.Which(("x1",))
+    )
 
 
 def _believed(ada: AgentUnderTest) -> None:
@@ -86,6 +93,26 @@ def _believed(ada: AgentUnderTest) -> None:
         " 3, '{1,2}', '{1}', '{}')",
         uuid4(),
     )  # fmt: skip
+
+
+def _sorted(ada: AgentUnderTest) -> None:
+    """Pages of every kind: archived, removed, filed and written, with steps to undo and redo."""
+    for number in range(4):
+        ada.say(f"Question {number}?", remember="never", session="sorted")
+        ada.say(f"Answer {number}.", role="assistant", remember="never", session="sorted")
+    ada.say("You are kind.", role="system", remember="never", session="sorted")
+    pages = Folders(ada.database, PostgresPageStore(ada.database), rules=SORTING)
+    folder = pages.do("create_contents_page", name="Plans", description="计划", parent="usr-0")
+    note = pages.note("A plan", 'Count ships\n"twice".', folder)
+    pages.do("expand_details", index=note)
+    removed = pages.do("create_contents_page", name="Old", parent="usr-0")
+    pages.note("An old plan", "数船", removed)
+    pages.do("remove_page", index=removed)
+    pages.do("pin_page", index=note)
+    pages.pin("Count twice")
+    pages.pin("每次都数两遍\n两遍")
+    pages.do("update_page", index=folder, name="Great plans")
+    pages.undo()
 
 
 def _undeliverable(ada: AgentUnderTest) -> None:

@@ -277,11 +277,21 @@ def _beginning(text: str, longest: int) -> str:
     return (cut.rpartition(" ")[0] if cut.isascii() else cut).strip() or text[:1]
 
 
+def _outline(data: Any) -> Any:
+    texts = [each["text"] for each in data["messages"]]
+    return {
+        "name": _beginning(texts[0], data["max_characters"]["name"]),
+        "description": _beginning(texts[0], data["max_characters"]["description"]),
+        "lines": [_beginning(text, data["max_characters"]["line"]) for text in texts],
+    }
+
+
 _HONEST: dict[str, Callable[[Any], Any]] = {
     "segment": _segment,
     "annotate": _annotate,
     "name_relations": lambda data: {"relations": ["concerns"] * len(data["focus_points"])},
     "compress": lambda data: {"text": _beginning(data["text"], data["max_characters"])},
     "judge": lambda data: {"eligible": True, "worth": 7},
+    "outline": _outline,
     "summarize": lambda data: {"summary": _beginning(data["messages"][0]["text"], 200)},
 }

@@ -15,6 +15,7 @@ import numpy as np
 from memci.reading.activity import ReadActivity
 from memci.reading.models import ReadingDefaults, ReadingModels, Tokenizers
 from memci.smallmodel.offline.lexicon import OfflineLexicon
+from memci.smallmodel.offline.summarizer import OfflineSummarizer
 from memci.smallmodel.offline.tokens import OfflineTokenCounter
 from memci.smallmodel.ports import Vectors
 from memci.storage.session import Database
@@ -59,7 +60,7 @@ class Reader:
 
     def __post_init__(self) -> None:
         self.models = ReadingModels(
-            self.embedder, OfflineLexicon(), Tokenizers(OfflineTokenCounter)
+            self.embedder, OfflineLexicon(), Tokenizers(OfflineTokenCounter), OfflineSummarizer()
         )
         self.activity = ReadActivity(self.database, period_s=0.05)
 

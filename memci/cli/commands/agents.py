@@ -60,6 +60,7 @@ def print_agent(about: AgentAnswer) -> None:
         "agent": about.agent_id,
         "messages": f"{about.messages}; {reached}",
         "network": f"{about.nodes} nodes, {about.links} links, {about.dangling} of them dangling",
+        "pages": about.pages,
         "focus": about.focus,
         "passes": about.passes,
         "under way": progress

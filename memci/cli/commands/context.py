@@ -9,7 +9,9 @@ import typer
 from memci.cli.options import AgentOption, JsonOption, UserOption
 
 if TYPE_CHECKING:
-    from memci.shapes.read import ContextAnswer
+    from collections.abc import Sequence
+
+    from memci.shapes.read import ContextAnswer, ContextMessage
 
 
 def context(
@@ -49,13 +51,7 @@ def print_context(answer: ContextAnswer) -> None:
     """Print the message list, then its account."""
     from memci.cli.output import print_table, say, shortened
 
-    for message in answer.messages:
-        say(f"── {message.role}" + (f" ({message.name})" if message.name else ""), style="bold")
-        if message.content:
-            say(message.content)
-        for call in message.tool_calls or ():
-            say(f"→ {call.function.name}({call.function.arguments})")
-    say()
+    print_messages(answer.messages)
     print_table(
         ("section", "tokens", "messages", "text"),
         (
@@ -64,3 +60,16 @@ def print_context(answer: ContextAnswer) -> None:
         ),
     )
     say(f"{answer.tokens} of {answer.budget_tokens} tokens · receipt {answer.receipt_id}")
+
+
+def print_messages(messages: Sequence[ContextMessage]) -> None:
+    """Print messages as a model is given them, each under its role, and a blank line."""
+    from memci.cli.output import say
+
+    for message in messages:
+        say(f"── {message.role}" + (f" ({message.name})" if message.name else ""), style="bold")
+        if message.content:
+            say(message.content)
+        for call in message.tool_calls or ():
+            say(f"→ {call.function.name}({call.function.arguments})")
+    say()

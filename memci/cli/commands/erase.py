@@ -17,18 +17,22 @@ if TYPE_CHECKING:
 _EXCERPT = 80
 
 
-def erase(
+def erase(  # noqa: PLR0913 - each is an argument or option of the command
     *,
     message: Annotated[
         list[str] | None, typer.Argument(metavar="ID", help="Messages to erase.")
     ] = None,
     agent: AgentOption,
+    page: Annotated[
+        list[str] | None,
+        typer.Option(metavar="INDEX", help="A note, or a page's own name and description."),
+    ] = None,
     session: Annotated[
         str | None, typer.Option(metavar="ID", help="All messages of a session.")
     ] = None,
     query: Annotated[
         str | None,
-        typer.Option(metavar="WORDS", help="Messages in which all of these words stand."),
+        typer.Option(metavar="WORDS", help="Messages and notes in which all of these words stand."),
     ] = None,
     most: Annotated[
         int, typer.Option("--k", "-k", min=1, max=200, help="Of a query, the newest so many.")
@@ -42,16 +46,24 @@ def erase(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Erase messages and all that was made of them, for good.
+    """Erase messages and pages, and all that was made of them, for good.
 
     What would go is shown first. Nothing brings it back, and an erased message is refused when it
     is sent again. --query finds by words alone, in any of their forms, and never by meaning.
     """
     from memci.cli.connection import agent_of
 
-    if [bool(message), session is not None, query is not None, everything].count(True) != 1:
-        raise InvalidInputError("name messages, or say one of --session, --query and --all")
-    named: dict[str, Any] = {"message_ids": message, "session_id": session, "query": query}
+    listed = bool(message or page)
+    if [listed, session is not None, query is not None, everything].count(True) != 1:
+        raise InvalidInputError(
+            "name messages or pages, or say one of --session, --query and --all"
+        )
+    named: dict[str, Any] = {
+        "message_ids": message,
+        "page_indexes": page,
+        "session_id": session,
+        "query": query,
+    }
     chosen = {name: value for name, value in named.items() if value}
     with agent_of(agent) as memory:
         if everything:
@@ -70,18 +82,20 @@ def _erase_messages(
     if preview and as_json:
         print_json(found)
         return
-    if not found.message_ids:
+    if not (found.message_ids or found.page_indexes):
         print_json(found) if as_json else say("nothing found; nothing was erased", style="yellow")
         return
     if not as_json:
         _print_preview(found)
-        if len(found.message_ids) == chosen.get("k"):
+        if chosen.get("k") in {len(found.message_ids), len(found.page_indexes)}:
             hint("there may be more: -k proposes up to 200")
     if preview:
         return
-    _confirm(f"Erase {counted(len(found.message_ids), 'message')} for good?", yes=yes)
+    pages = f" and {counted(len(found.page_indexes), 'page')}" if found.page_indexes else ""
+    _confirm(f"Erase {counted(len(found.message_ids), 'message')}{pages} for good?", yes=yes)
     # What a query finds may be something else by now; a session is all that is in it.
-    which = chosen if "session_id" in chosen else {"message_ids": found.message_ids}
+    ids = {"message_ids": found.message_ids, "page_indexes": found.page_indexes}
+    which = chosen if "session_id" in chosen else {name: each for name, each in ids.items() if each}
     _print_receipt(memory.erase(**which), as_json=as_json)
 
 
@@ -109,16 +123,26 @@ def _confirm(question: str, *, yes: bool) -> None:
 def _print_preview(found: ErasurePreview) -> None:
     from memci.cli.output import counted, hint, print_table, say, shortened
 
-    print_table(
-        ("message", "said", "by", "text"),
-        ((m.id, m.timestamp, m.role, shortened(m.excerpt, _EXCERPT)) for m in found.messages),
-    )
+    if found.messages:
+        print_table(
+            ("message", "said", "by", "text"),
+            ((m.id, m.timestamp, m.role, shortened(m.excerpt, _EXCERPT)) for m in found.messages),
+        )
+    if found.own_words:
+        print_table(
+            ("page", "", "text"),
+            (
+                (p.index, "goes" if p.goes else "loses its name", shortened(p.excerpt, _EXCERPT))
+                for p in found.own_words
+            ),
+        )
     hidden = len(found.message_ids) - len(found.messages)
     if hidden > 0:
         hint(f"and {hidden} more")
     memories = "1 memory" if found.memories == 1 else f"{found.memories} memories"
     names = counted(found.entities, "name")
-    say(f"with them: {memories}, {names}; {found.forgotten} forgotten")
+    pages = counted(found.pages, "page")
+    say(f"with them: {memories}, {names}; {found.forgotten} forgotten; {pages} touched")
     if found.again:
         say(f"made into memories anew: {counted(found.again, 'message')} that shared one")
 

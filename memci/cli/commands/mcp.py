@@ -27,13 +27,16 @@ def mcp(
     """
     from memci.cli.connection import client_for, explained
     from memci.cli.settings import read_settings
-    from memci.mcp.hand import NOT_INSTALLED, Hand, text_of
+    from memci.errors import ConfigurationError
+    from memci.mcp.hand import NOT_INSTALLED, Hand, is_sdk, text_of
     from memci.shapes.tools import tools_of_agents
 
     try:
         from memci.mcp.stdio import run
     except ModuleNotFoundError as error:
-        raise _not_installed(error, NOT_INSTALLED) from None
+        if not is_sdk(error):
+            raise
+        raise ConfigurationError(NOT_INSTALLED) from None
 
     settings = read_settings()
     with client_for(settings) as memci:
@@ -48,9 +51,3 @@ def mcp(
                 return text_of(memory.window(session_id=session))
 
         run(Hand(agent, tools_of_agents(), act, window))
-
-
-def _not_installed(error: ModuleNotFoundError, advice: str) -> Exception:
-    from memci.errors import ConfigurationError
-
-    return ConfigurationError(advice) if error.name in {"mcp", "mcp_types"} else error

@@ -6,6 +6,7 @@ from memci.client.verbs.asking import Habits
 from memci.client.verbs.memory import MemoryVerbs
 from memci.client.verbs.moving import MovingVerbs
 from memci.client.verbs.operating import OperatingVerbs
+from memci.client.verbs.paging import PagingVerbs
 from memci.client.verbs.rebuilding import RebuildingVerbs
 from memci.client.verbs.service import ServiceVerbs
 from memci.client.verbs.tools import ToolVerbs
@@ -13,5 +14,5 @@ from memci.client.verbs.tools import ToolVerbs
 __all__ = ["AgentVerbs", "Habits", "ServiceVerbs"]
 
 
-class AgentVerbs(MemoryVerbs, RebuildingVerbs, OperatingVerbs, MovingVerbs, ToolVerbs):
+class AgentVerbs(MemoryVerbs, RebuildingVerbs, OperatingVerbs, PagingVerbs, ToolVerbs, MovingVerbs):
     """What can be asked about one agent."""

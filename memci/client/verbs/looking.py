@@ -29,6 +29,7 @@ from memci.shapes.agent import (
 from memci.shapes.belief import HistoryAnswer, SessionList
 from memci.shapes.message import MessageList
 from memci.shapes.network import FadingAnswer, NetworkAnswer, PassList
+from memci.shapes.pins import PinList
 from memci.shapes.settings import SettingsAnswer
 from memci.shapes.usage import UsageAnswer
 
@@ -43,6 +44,10 @@ class LookingVerbs(Asking):
     def messages(self, **options: Unpack[MessageOptions]) -> Flow[MessageList]:
         """List messages by seq."""
         return self._get("/messages", MessageList, options)
+
+    def pins(self) -> Flow[PinList]:
+        """List what is pinned: texts that every window and context shows, and pages."""
+        return self._get("/pins", PinList)
 
     def nodes(self, **options: Unpack[NodeOptions]) -> Flow[NodeList]:
         """List nodes by id."""

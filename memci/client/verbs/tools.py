@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import quote
 
 from pydantic import RootModel
 
 from memci.client.flow import Flow, ask, exchange
 from memci.client.verbs.asking import Asking
-from memci.errors import InvalidInputError
-from memci.shapes.pages import WindowAnswer
+from memci.domain.names import shown_name
+from memci.errors import InvalidInputError, NotFoundError
 from memci.shapes.tools import BY_NAME
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 
 
 class _Told(RootModel[dict[str, Any]]):
@@ -21,11 +23,7 @@ class _Told(RootModel[dict[str, Any]]):
 
 
 class ToolVerbs(Asking):
-    """Does what a model asks for, and shows what it sees."""
-
-    def window(self, *, session_id: str | None = None) -> Flow[WindowAnswer]:
-        """Return the window of a session as messages for a model; none: of the last message."""
-        return self._get("/window", WindowAnswer, {"session_id": session_id})
+    """Does what a model asks for."""
 
     def call_tool(
         self,
@@ -39,9 +37,11 @@ class ToolVerbs(Asking):
         ``arguments`` are as the model gave them: JSON, or what was read from it. Raises
         ``MemciError``, whose text is for the model to read.
         """
+        if not _NAME.fullmatch(name):  # models make names up, and this is a part of a path
+            raise NotFoundError(f"there is no tool '{shown_name(name)}': tools() lists all")
         request = exchange(
             "POST",
-            f"{self._path}/tools/{quote(name, safe='')}",
+            f"{self._path}/tools/{name}",
             body=_read(arguments) if isinstance(arguments, str) else arguments or {},
             params={"session_id": session_id},
             repeatable=_is_repeatable(name),

@@ -6,18 +6,24 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar
 
+from memci.commands.pages.pinning import Pinning
+from memci.commands.tools.place import place_in
 from memci.domain.pages.collapse import collapse_to
 from memci.domain.pages.finding import score, words_of
+from memci.domain.pages.operations import give_text
 from memci.domain.pages.page import Page
 from memci.domain.pages.permission import Actor
 from memci.domain.pages.tree import Tree
 from memci.domain.pages.undo import Edit, do_again, take_back
-from memci.errors import RefusedError
+from memci.errors import NotFoundError, RefusedError
+from memci.shapes import pins as shapes
 from memci.shapes.page_out import page_out
 from memci.shapes.pages import CollapseAnswer, PageChange, PageOut, StepAnswer
+from memci.shapes.pins import PinChange
 from memci.storage.desks import OpenDesk
 from memci.storage.page_steps import Step, add_step, mark_done, step_to_redo, step_to_undo
 from memci.storage.pages import find_pages, know_pages, save_tree
+from memci.storage.pins import said_as
 from memci.storage.session import Connection
 
 T = TypeVar("T")
@@ -38,11 +44,14 @@ class Bench:
     agent_id: str
     actor: Actor
     opened: OpenDesk
+    done: list[str] = field(default_factory=list)
     _edits: list[Edit] = field(default_factory=list)
     _moved_to: int | None = None
 
     def __post_init__(self) -> None:
         self.mark = Mark(self.opened.version, self.tree.clock.settled_seq)
+        desk = self.opened.desk
+        self._pinning = Pinning(desk.rendering, desk.rules, self.opened.last_pin)
 
     @property
     def tree(self) -> Tree:
@@ -93,13 +102,47 @@ class Bench:
         """Do an operation that speaks of these pages, and keep the window to its limits (P13)."""
         self.know(named)
         before = self.tokens
-        page, edits = self._do(lambda: operation(self.tree, self.actor))
-        if text is not None:
-            self.opened.texts.write(page, text)
+        page, edits = self._do(lambda: self._written(operation(self.tree, self.actor), text))
         self.opened.desk.finish()
         return PageChange(
             page=self.out(page.index),
             changed=[each.index for each in edits],
+            tokens_before=before,
+            tokens_after=self.tokens,
+            collapsed=list(self.tree.clock.notice),
+        )
+
+    def pin(self, asked: shapes.Pin) -> PinChange:
+        """Pin a text, and keep the window to its limits (P13)."""
+        seq, text = self._text_of(asked)
+        return self._pinned(lambda: self._pinning.add(asked.kind, text, self.actor, seq).number)
+
+    def unpin(self, number: int) -> PinChange:
+        """Take a text down."""
+
+        def take_down() -> int:
+            self._pinning.take_down(number, self.actor)
+            return number
+
+        return self._pinned(take_down)
+
+    def _text_of(self, asked: shapes.Pin) -> tuple[int | None, str]:
+        if asked.message is None:
+            return None, asked.text or ""
+        if self.actor is Actor.AGENT:
+            session = self.opened.desk.rendering.session_id
+            place_in(self.connection, self.agent_id, session).seqs(self.connection, [asked.message])
+        said = said_as(self.connection, self.agent_id, asked.message)
+        if said is None or not said[1].strip():
+            raise NotFoundError("there is no message of this id that says something")
+        return said
+
+    def _pinned(self, act: Callable[[], int]) -> PinChange:
+        before = self.tokens
+        number, _ = self._do(act)
+        self.opened.desk.finish()
+        return PinChange(
+            pin=number,
             tokens_before=before,
             tokens_after=self.tokens,
             collapsed=list(self.tree.clock.notice),
@@ -130,14 +173,22 @@ class Bench:
             raise RefusedError("there is nothing to redo")
         return self._turn(step, do_again, step.number)
 
-    def save(self, operations: Sequence[str]) -> None:
-        """Write what was done; what an agent did is one step. The tree must be locked."""
+    def save(self) -> None:
+        """Write what was ``done``; what an agent did is one step. The tree must be locked."""
+        # All that a far store is asked under the lock: the key of a text has its page's index in
+        # it. Each text is kept, or refused, within half a minute.
         self.opened.texts.save()
+        self._pinning.save(self.connection, self.agent_id)
         save_tree(self.connection, self.agent_id, self.tree, self.opened.version + 1)
         if self._moved_to is not None:
             mark_done(self.connection, self.agent_id, self._moved_to)
         if self.actor is Actor.AGENT and self._edits:
-            add_step(self.connection, self.agent_id, operations, self._edits)
+            add_step(self.connection, self.agent_id, self.done, self._edits)
+
+    def _written(self, page: Page, text: str | None) -> Page:
+        if text is None:
+            return page
+        return give_text(self.tree, page.index, self.opened.texts.write(page, text))
 
     def _do(self, act: Callable[[], T]) -> tuple[T, list[Edit]]:
         desk = self.opened.desk

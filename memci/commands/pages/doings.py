@@ -9,6 +9,7 @@ from memci.commands.pages.bench import Bench
 from memci.domain.pages import operations
 from memci.domain.pages.page import Page
 from memci.shapes import pages as shapes
+from memci.shapes import pins
 from memci.shapes.base import Answer, Request
 from memci.shapes.pages import PageChange, PageList, PageText
 
@@ -140,6 +141,8 @@ DOINGS: Mapping[type[Request], Doing] = {
     shapes.RestorePage: _restore_page,
     shapes.PinPage: _of_index(operations.pin_page, pinned=True),
     shapes.UnpinPage: _of_index(operations.pin_page, pinned=False),
+    pins.Pin: lambda bench, asked: bench.pin(asked),
+    pins.Unpin: lambda bench, asked: bench.unpin(asked.pin),
     shapes.AutoCollapse: lambda bench, asked: bench.collapse(asked.max_tokens),
     shapes.Undo: lambda bench, _: bench.undo(),
     shapes.Redo: lambda bench, _: bench.redo(),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from uuid import uuid4
 
 from memci.commands.pages.bench import Bench, Mark
 from memci.commands.pages.doings import DOINGS
@@ -15,8 +16,9 @@ from memci.shapes.base import Answer, Request
 from memci.shapes.tools import Tool
 from memci.smallmodel.ports import TokenCounter
 from memci.storage.desks import View, open_desk
-from memci.storage.erasure.gone import check_there, snapshot_of
+from memci.storage.erasure.gone import check_there, is_there, snapshot_of
 from memci.storage.page_store.port import PageStore
+from memci.storage.page_texts import warm
 from memci.storage.pages import begin_agent, latest_session, lock_tree
 from memci.storage.parameters import page_rules_of
 from memci.storage.session import Connection, Database
@@ -24,10 +26,11 @@ from memci.storage.session import Connection, Database
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A tool, and what is asked of it."""
+    """A tool, and what is asked of it; ``id`` names this asking."""
 
     tool: Tool
     request: Request
+    id: str = field(default_factory=lambda: uuid4().hex)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,27 +53,62 @@ class PageCommands:
     ) -> list[Answer]:
         """Do what is asked, in order, on the window of a session (None: that of the last message).
 
-        A developer's first page makes an agent, so that its system prompt can be there before its
-        first message.
+        A first page makes an agent: its system prompt can be there before its first message, and
+        an agent that begins with a note needs nobody to have spoken.
 
         Raises ``NotFoundError`` for no agent or no such page, ``RefusedError`` for what may not be
         done, ``PageStoreError`` when a note's text cannot be kept, and ``ConflictError`` when the
         pages are not those of ``mark`` any more.
         """
+        named = [getattr(each.request, "index", None) for each in asked]
+        warm(self.database, self.store, agent_id, [each for each in named if each is not None])
         if not any(each.tool.changes for each in asked):
             with self.rehearsal(agent_id, actor, session_id=session_id) as bench:
                 return [do(bench, each) for each in asked]
         with self.database.agent_transaction(agent_id) as connection:
-            if actor is Actor.DEVELOPER:
+            if any(each.tool.begins for each in asked):
                 begin_agent(connection, agent_id)
-            check_there(connection, agent_id)
-            lock_tree(connection, agent_id)
-            bench = self._bench(connection, agent_id, actor, session_id)
-            if mark not in {None, bench.mark}:
-                raise ConflictError("the pages have changed meanwhile: look at the window again")
-            done = [do(bench, each) for each in asked]
-            bench.save([each.tool.name for each in asked if each.tool.changes])
+            with self.changing(connection, agent_id, actor, session_id, mark=mark) as bench:
+                done = [do(bench, each) for each in asked]
         return done
+
+    def settle(self, agent_id: str) -> None:
+        """Put what was said onto pages by the rules of now: other rules make other pages (P1).
+
+        Does nothing for no agent.
+        """
+        with self.database.agent_transaction(agent_id) as connection:
+            if not is_there(connection, agent_id):
+                return
+            lock_tree(connection, agent_id)
+            # Afterwards once more: an erasure that held the lock has ended by now.
+            if is_there(connection, agent_id):
+                bench = self._bench(connection, agent_id, Actor.DEVELOPER, None)
+                if bench.tree.changed:
+                    bench.save()
+
+    @contextmanager
+    def changing(
+        self,
+        connection: Connection,
+        agent_id: str,
+        actor: Actor,
+        session_id: str | None,
+        *,
+        mark: Mark | None = None,
+    ) -> Iterator[Bench]:
+        """Lend a bench that is saved at the end, in a transaction of the caller's; as ``run``.
+
+        Who takes the lane's row too has locked it before. ``bench.done`` names what was done.
+        """
+        lock_tree(connection, agent_id)
+        # Afterwards: an erasure that held the lock has ended by now.
+        check_there(connection, agent_id)
+        bench = self._bench(connection, agent_id, actor, session_id)
+        if mark not in {None, bench.mark}:
+            raise ConflictError("the pages have changed meanwhile: look at the window again")
+        yield bench
+        bench.save()
 
     @contextmanager
     def rehearsal(
@@ -80,6 +118,7 @@ class PageCommands:
 
         Raises ``NotFoundError`` for no agent.
         """
+        warm(self.database, self.store, agent_id)
         with snapshot_of(self.database, agent_id) as connection:
             yield self._bench(connection, agent_id, actor, session_id)
 
@@ -96,4 +135,7 @@ def do(bench: Bench, asked: Asked) -> Answer:
     """Do one thing; after an error the bench must be thrown away."""
     if bench.actor is Actor.AGENT and not asked.tool.for_agents:
         raise RefusedError(f"{asked.tool.name} is for developers alone")
-    return DOINGS[asked.tool.request](bench, asked.request)
+    answer = DOINGS[asked.tool.request](bench, asked.request)
+    if asked.tool.changes and asked.tool.undone:
+        bench.done.append(asked.tool.name)
+    return answer

@@ -1,13 +1,13 @@
 """A message list that fits its token budget (R13, R14): what goes in, and in which order.
 
-System text and query always; then the current interaction; then recent interactions and what was
-retrieved, which compete. The list reads: system, memory and history, recent, query.
+System text, pins and query always; then the current interaction; then recent interactions and what
+was retrieved, which compete. The list reads: system, pins, memory and history, recent, query.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from memci.domain.context.budget import LIST_OVERHEAD, Count, Utterance
 from memci.domain.context.candidate import message_candidate
@@ -18,6 +18,8 @@ from memci.domain.context.parts import Item, LeftOut, Part, Section, part_tokens
 from memci.domain.context.recent import Recent
 from memci.domain.language import Language
 from memci.domain.message import Message, Role
+from memci.domain.pages.labels import labels_of
+from memci.domain.pages.pin import Pin, pin_pieces
 from memci.errors import BudgetTooSmallError
 
 # Of what system text, query and current interaction leave, recent interactions get this share
@@ -32,7 +34,8 @@ class Materials:
     """What there is to choose from.
 
     ``window`` holds the latest interactions, oldest first, of which at most ``recent`` go in;
-    ``ranked`` what was retrieved, best first, and ``filler`` what of it tells nothing.
+    ``ranked`` what was retrieved, best first, and ``filler`` what of it tells nothing; ``pins``
+    what is pinned.
     """
 
     system: str | None
@@ -42,6 +45,7 @@ class Materials:
     ranked: Sequence[Ranked]
     language: Language
     filler: Sequence[Ranked] = ()
+    pins: Sequence[Pin] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,29 +66,31 @@ class Assembly:
 def assemble(materials: Materials, budget: int, count: Count) -> Assembly:
     """Return the best list of at most ``budget`` tokens.
 
-    Raises ``BudgetTooSmallError`` when system text and query alone do not fit.
+    Raises ``BudgetTooSmallError`` when system text, pins and query alone do not fit.
     """
     window, asked = _without_query(materials)
+    pinned = _pinned(materials, count)
     system = _part(Section.SYSTEM, Role.SYSTEM, materials.system, (), count)
     seqs = tuple(each.seq for each in asked)
     query = _part(Section.QUERY, Role.USER, materials.query, seqs, count)
-    room = budget - LIST_OVERHEAD - part_tokens((*system, *query))
+    must = {"system": system, **({"pins": pinned} if pinned else {}), "query": query}
+    room = budget - LIST_OVERHEAD - sum(map(part_tokens, must.values()))
     if room < 0:
-        raise _too_small(budget, system, query)
+        raise _too_small(budget, must)
     recent = Recent(window[max(len(window) - materials.recent, 0) :], count)
     recent.take_current(room)
     left = room - recent.tokens
     recent.take(max(int(RECENT_SHARE * left), min(RECENT_TOKENS, left // 2)))
 
     def packed_beside() -> Packed:
-        held = [*recent.said, *map(message_candidate, asked)]
+        held = [*recent.said, *map(message_candidate, (*asked, *_pinned_messages(materials.pins)))]
         left = room - recent.tokens
         return pack(materials.ranked, held, left, materials.language, count, materials.query)
 
     packed = packed_beside()
     if recent.take(room - recent.tokens - packed.tokens):
         packed = packed_beside()
-    parts = (*system, *packed.parts, *recent.parts(), *query)
+    parts = (*system, *pinned, *packed.parts, *recent.parts(), *query)
     tokens = part_tokens(parts) + LIST_OVERHEAD
     filler = [(each, LeftOut.TRIVIAL) for each in materials.filler]
     return Assembly(parts, tokens, (*packed.left_out, *filler), recent.left_out)
@@ -107,10 +113,32 @@ def _part(
     return (Part(utterance, (Item(section, text, utterance.tokens(count), seqs),)),)
 
 
-def _too_small(
-    budget: int, system: tuple[Part, ...], query: tuple[Part, ...]
-) -> BudgetTooSmallError:
-    needs = {"system": part_tokens(system), "query": part_tokens(query), "list": LIST_OVERHEAD}
+def _pinned(materials: Materials, count: Count) -> tuple[Part, ...]:
+    """Return what is pinned as one message, an item for each pin."""
+    pieces = pin_pieces(materials.pins, labels_of(materials.language))
+    if not pieces:
+        return ()
+    items = [
+        Item(
+            Section.PINS, piece, count(piece), () if pin.message_seq is None else (pin.message_seq,)
+        )
+        for pin, piece in zip(materials.pins, pieces, strict=True)
+    ]
+    utterance = Utterance(Role.SYSTEM, "".join(pieces))
+    # The first item also carries what belongs to the message as a whole.
+    whole = utterance.tokens(count) - sum(item.tokens for item in items[1:])
+    return (Part(utterance, (replace(items[0], tokens=whole), *items[1:])),)
+
+
+def _pinned_messages(pins: Sequence[Pin]) -> Iterator[Message]:
+    """Yield messages whose words are pinned: retrieval need not bring them again (R14)."""
+    for pin in pins:
+        if pin.message_seq is not None:
+            yield Message(pin.message_seq, "", Role.USER, pin.text, pin.created_at)
+
+
+def _too_small(budget: int, must: Mapping[str, tuple[Part, ...]]) -> BudgetTooSmallError:
+    needs = {name: part_tokens(parts) for name, parts in must.items()} | {"list": LIST_OVERHEAD}
     named = ", ".join(f"{name} {tokens}" for name, tokens in needs.items() if tokens)
     total = sum(needs.values())
     return BudgetTooSmallError(

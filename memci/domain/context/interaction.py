@@ -42,10 +42,13 @@ class Interaction:
 def interactions(messages: Iterable[Message]) -> list[Interaction]:
     """Cut messages (ascending seq) into interactions, oldest first.
 
-    Each user message begins one; so does what was said before the first.
+    Each user message begins one; so does what was said before the first. What an agent noted for
+    its memory was said to nobody, and is part of none.
     """
     cut: list[list[Message]] = []
     for message in messages:
+        if message.is_note:
+            continue
         if message.role is Role.USER or not cut:
             cut.append([])
         cut[-1].append(message)

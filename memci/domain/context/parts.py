@@ -14,6 +14,7 @@ class Section(StrEnum):
     """Parts of an assembled list."""
 
     SYSTEM = "system"
+    PINS = "pins"
     MEMORY = "memory"
     HISTORY = "history"
     RECENT = "recent"

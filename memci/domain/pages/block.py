@@ -14,13 +14,14 @@ from enum import StrEnum
 from typing import TypeAlias
 
 from memci.domain.message import Message
+from memci.domain.pages.fence import fenced
 from memci.domain.pages.labels import Labels
 from memci.domain.pages.page import Page
+from memci.domain.pages.pin import Pin, pin_pieces
 from memci.domain.pages.tree import SegmentKind, Tree
 
 _DEEPEST = 6  # headings of Markdown have no more levels
 _MOST_LISTED = 10
-_FENCE = re.compile(r"`{3,}")
 
 
 class Format(StrEnum):
@@ -69,6 +70,10 @@ class Writer:
         listed = [*collapsed[:_MOST_LISTED], *(["…"] if len(collapsed) > _MOST_LISTED else [])]
         said = self.labels.collapsed.format(len(collapsed), ", ".join(listed))
         return f"{self._mark(1)} {said}\n\n"
+
+    def pins(self, pins: Sequence[Pin]) -> str:
+        """Return the block of what is pinned; empty when nothing is."""
+        return "".join(pin_pieces(pins, self.labels, self._mark(1)))
 
     def _heading(self, tree: Tree, page: Page, level: int) -> str:
         name = page.name or self._usual_name(tree, page)
@@ -119,17 +124,14 @@ class Writer:
             texts = [held.text, *(message.text for message in held.messages)]
             return [text.strip() for text in texts if text.strip()]
         if held.text:
-            return [_fenced("", held.text)]
-        return [_fenced(self._speaker(each), each.text) for each in held.messages if each.text]
+            return [fenced(held.text)]
+        return [
+            fenced(each.text, self._speaker(each))
+            for each in held.messages
+            if each.text and not each.is_note
+        ]
 
     def _speaker(self, message: Message) -> str:
         role = self.labels.roles[message.role.value]
         name = re.sub(r"[\s`]+", " ", message.name or "").strip()
         return f"{role} {name}".strip()
-
-
-def _fenced(label: str, text: str) -> str:
-    """Fence a text by more backticks than it has anywhere in a row."""
-    longest = max((len(match[0]) for match in _FENCE.finditer(text)), default=2)
-    fence = "`" * (longest + 1)
-    return f"{fence}{label}\n{text}\n{fence}"

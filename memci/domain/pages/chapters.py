@@ -5,11 +5,13 @@ A pure function of what was said: settling messages one by one or many at once g
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
+from memci.domain.language import Language, language_of
 from memci.domain.message import Message, Role
 from memci.domain.pages.operations import take_out
+from memci.domain.pages.outline import lead
 from memci.domain.pages.page import Page, PageKind, Recalls, Span, one_line
 from memci.domain.pages.rules import PageRules
 from memci.domain.pages.tree import SYSTEM, USER, Tree
@@ -19,6 +21,8 @@ LineTokens = Callable[[Page], int]
 
 # What stands in for a name and for the summary of an entry until a small model has made one (P6).
 _LONGEST_STAND_IN = 80
+# About thirty tokens: a Chinese character is one at least.
+_LONGEST_ENTRY = {Language.ENGLISH: 80, Language.CHINESE: 28}
 
 
 def settle(tree: Tree, said: Iterable[Message], rules: PageRules, line_tokens: LineTokens) -> None:
@@ -52,8 +56,27 @@ def keep(tree: Tree, session_id: str | None, rules: PageRules, line_tokens: Line
 
 def entry(message: Message) -> str:
     """Return the line that stands for a message on the Contents Page until it is summed up (P7)."""
-    text = one_line(message.text, _LONGEST_STAND_IN)
-    return f"{message.role.value}: {text}"
+    language = language_of(message.text)
+    return lead(message.role, language) + one_line(message.text, _LONGEST_ENTRY[language])
+
+
+def stand_in(page: Page, said: Sequence[Message]) -> Page:
+    """Return a page of these messages, at least one, as if nobody had named it yet (P6)."""
+    if page.span is None:
+        raise AssertionError("only an interaction's page stands for messages")
+    return replace(
+        page,
+        name=_stand_in_name(said[0]),
+        description="",
+        named=False,
+        summed=False,
+        span=replace(page.span, first_seq=said[0].seq, last_seq=said[-1].seq),
+        entries=tuple(entry(each) for each in said) if page.span.number else (),
+    )
+
+
+def _stand_in_name(message: Message) -> str:
+    return one_line(message.text, _LONGEST_STAND_IN) or message.role.value
 
 
 def _goes_on(tree: Tree, message: Message) -> bool:
@@ -74,7 +97,7 @@ def _begin(tree: Tree, message: Message) -> None:
             segment=USER,
             parent=tree.segments[USER].root,
             place=0,
-            name=one_line(message.text, _LONGEST_STAND_IN) or message.role.value,
+            name=_stand_in_name(message),
             expanded=True,
             span=_span(message, number),
             entries=(entry(message),),
@@ -87,7 +110,8 @@ def _extend(tree: Tree, message: Message) -> None:
     page = tree.latest(message.session_id)
     if page is None or page.span is None:
         raise AssertionError("an interaction that goes on has a page")
-    answered = page.span.answered or message.role is not Role.USER
+    # What an agent notes for its memory is on the page, and no answer.
+    answered = page.span.answered or not (message.role is Role.USER or message.is_note)
     span = replace(page.span, last_seq=message.seq, answered=answered)
     tree.put(replace(page, span=span, entries=(*page.entries, entry(message))))
 
@@ -100,7 +124,7 @@ def _add_system_page(tree: Tree, message: Message) -> None:
             segment=SYSTEM,
             parent=tree.segments[SYSTEM].root,
             place=0,
-            name=one_line(message.text, _LONGEST_STAND_IN) or message.role.value,
+            name=_stand_in_name(message),
             expanded=True,
             span=_span(message, 0),
         )

@@ -60,6 +60,12 @@ class Desk:
         self.rendering.refresh(changed)
         return done
 
+    def arrange(self, change: Callable[[], None]) -> None:
+        """Do what nobody asked for: no step, and nothing to undo (P17)."""
+        with _watching(self.tree) as changed:
+            change()
+        self.rendering.refresh(changed)
+
     def finish(self) -> None:
         """Keep chapters and the window to their limits after what was done."""
         with _watching(self.tree) as changed:

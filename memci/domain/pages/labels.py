@@ -24,6 +24,8 @@ class Labels:
     never_recalled: str
     collapsed: str
     comma: str
+    pins: str
+    pin_kinds: dict[str, str]
     roles: dict[str, str]
 
 
@@ -41,6 +43,14 @@ _ENGLISH = Labels(
     never_recalled="never recalled",
     collapsed="Collapsed to fit the window: {} ({})",
     comma=", ",
+    pins="Pinned (always in sight)",
+    pin_kinds={
+        "task": "task",
+        "constraint": "constraint",
+        "preference": "preference",
+        "decision": "decision",
+        "note": "note",
+    },
     roles={"user": "user", "assistant": "assistant", "tool": "tool", "system": "system"},
 )
 _CHINESE = Labels(
@@ -57,6 +67,14 @@ _CHINESE = Labels(
     never_recalled="未召回",
     collapsed="为适应窗口已折叠 {} 页（{}）",
     comma="，",
+    pins="置顶（始终可见）",
+    pin_kinds={
+        "task": "任务",
+        "constraint": "约束",
+        "preference": "偏好",
+        "decision": "决定",
+        "note": "备注",
+    },
     roles={"user": "用户", "assistant": "助手", "tool": "工具", "system": "系统"},
 )
 

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from memci.domain.pages.page import (
+    DEEPEST,
     LONGEST_DESCRIPTION,
     LONGEST_NAME,
     Page,
@@ -18,6 +19,7 @@ from memci.domain.pages.page import (
     one_line,
 )
 from memci.domain.pages.permission import Act, Actor, check
+from memci.domain.pages.pin import PINS
 from memci.domain.pages.tree import USER, Permission, Segment, SegmentKind, Tree
 from memci.errors import ConflictError, InvalidInputError, RefusedError
 
@@ -25,7 +27,7 @@ from memci.errors import ConflictError, InvalidInputError, RefusedError
 def create_detail_page(
     tree: Tree, actor: Actor, *, name: str, description: str, parent: str
 ) -> Page:
-    """Add a note; its text is stored as version 1 of its body (P14).
+    """Add a note, whose text ``give_text`` names (P14).
 
     It starts hidden, but for what is part of a system prompt (P3).
     """
@@ -41,10 +43,14 @@ def create_detail_page(
             name=_name(name),
             description=_description(description),
             expanded=tree.segment_of(folder).kind is SegmentKind.SYSTEM,
-            body=1,
             named=True,
         )
     )
+
+
+def give_text(tree: Tree, index: str, version: int) -> Page:
+    """Let a note show a text that the page store keeps as this version (P14), unasked."""
+    return _put(tree, replace(tree[index], body=version))
 
 
 def create_contents_page(
@@ -137,10 +143,10 @@ def remove_page(tree: Tree, actor: Actor, *, index: str) -> Page:
 
 
 def take_out(tree: Tree, page: Page) -> Page:
-    """Do as ``remove_page``, unasked."""
+    """Do as ``remove_page``, unasked. Its place says when: what is removed later is behind it."""
     for each in list(tree.descendants(page.index)):
         _put(tree, replace(each, cold=True))
-    return _put(tree, replace(tree[page.index], parent=None))
+    return _put(tree, replace(tree[page.index], parent=None, place=tree.take_place()))
 
 
 def recall_page(tree: Tree, actor: Actor, *, index: str) -> Page:
@@ -178,7 +184,7 @@ def restore_page(tree: Tree, actor: Actor, *, index: str, parent: str) -> Page:
         raise RefusedError(
             f"{index} belongs to segment {page.segment!r}: name a folder of that segment"
         )
-    _check_place(tree, folder, Act.RECEIVE, actor)
+    _check_place(tree, folder, Act.RECEIVE, actor, page)
     now = tree.clock.interactions
     recalls = replace(page.recalls, entered_at=now) if page.span else Recalls()
     _put(tree, replace(page, parent=parent, place=tree.take_place(), recalls=recalls))
@@ -210,22 +216,39 @@ def create_segment(
     """
     if actor is Actor.AGENT:
         raise RefusedError("segments are made by developers alone")
-    if id in tree.segments:
+    if id in {*tree.segments, PINS}:
         raise ConflictError(f"there is a segment {id!r} already: choose another id")
     segment = Segment(id, kind, permission, _name(name), max_tokens)
     tree.add_segment(segment)
     return tree[segment.root]
 
 
-def _check_place(tree: Tree, folder: Page, act: Act, actor: Actor) -> None:
+def _check_place(
+    tree: Tree, folder: Page, act: Act, actor: Actor, page: Page | None = None
+) -> None:
     check(tree, folder, act, actor)
     if folder.cold:
         raise RefusedError(f"{folder.index} was removed from the context: restore_page first")
+    above = 1 + sum(1 for _ in tree.ancestors(folder.index))
+    if above + (_height(tree, page) if page else 1) > DEEPEST:
+        raise RefusedError(
+            f"{folder.index} lies too deep: folders hold at most {DEEPEST} levels; name one nearer"
+            " to the root"
+        )
+
+
+def _height(tree: Tree, page: Page) -> int:
+    """Return how many levels a page and all below it take."""
+    levels, pages = 0, [page]
+    while pages:
+        levels += 1
+        pages = [below for each in pages for below in tree.children(each.index)]
+    return levels
 
 
 def _check_move(tree: Tree, page: Page, folder: Page, actor: Actor) -> None:
     check(tree, page, Act.TAKE, actor)
-    _check_place(tree, folder, Act.RECEIVE, actor)
+    _check_place(tree, folder, Act.RECEIVE, actor, page)
     if page.cold:
         raise RefusedError(f"{page.index} was removed from the context: restore_page first")
     if page.segment != folder.segment:

@@ -8,6 +8,8 @@ from enum import StrEnum
 # The title and the description are lines of a heading: neither may look like more than that.
 LONGEST_NAME = 200
 LONGEST_DESCRIPTION = 2_000
+# Levels of a tree, its root included.
+DEEPEST = 64
 
 
 class PageKind(StrEnum):
@@ -18,7 +20,7 @@ class PageKind(StrEnum):
 
 
 class Lifecycle(StrEnum):
-    """Where a page is, seen from the window (P2)."""
+    """Where a page is, seen from the window."""
 
     ACTIVE = "active"
     HOT_ARCHIVED = "hot_archived"  # a folder above it is hidden, or it is in the archive
@@ -64,8 +66,9 @@ class Page:
     ``parent`` is None for a segment's root and for the topmost page of what was removed, whose
     ``cold`` is true as it is below. ``place`` orders siblings. ``span`` is what an interaction's
     page shows; ``body`` the version of its own text that a note shows, kept in the page store
-    (P14). ``entries`` are the summary lines of its messages, by their order, once there are any
-    (P7). ``named``: its name and description are not a stand-in any more (P6).
+    (P14). ``entries`` are lines that stand for its messages, by their order (P7). ``named``: its
+    name and description are no stand-ins any more, and ``summed``: nor are its entries (P6). Who
+    names a page himself leaves its entries to the summarizer.
     """
 
     index: str
@@ -83,12 +86,18 @@ class Page:
     entries: tuple[str, ...] = ()
     recalls: Recalls = Recalls()
     named: bool = False
+    summed: bool = False
     pinned: bool = False
 
     @property
     def is_folder(self) -> bool:
         """Whether it is a ContentsPage."""
         return self.kind is PageKind.CONTENTS
+
+    @property
+    def has_stand_ins(self) -> bool:
+        """Whether the summarizer is still to say what it holds (P6)."""
+        return bool(self.span and self.span.number) and not (self.named and self.summed)
 
 
 def one_line(text: str, longest: int) -> str:

@@ -6,13 +6,15 @@ above them, not the tree.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import takewhile
 
 from memci.domain.context.budget import LIST_OVERHEAD, MESSAGE_OVERHEAD, Count, Utterance
 from memci.domain.message import Role
 from memci.domain.pages.block import Format, Reads, Writer
 from memci.domain.pages.page import Page
+from memci.domain.pages.pin import PINS, Pin
 from memci.domain.pages.tree import USER, Segment, SegmentKind, Tree
 
 
@@ -54,12 +56,25 @@ class Rendering:
     count: Count
     reads: Reads
     session_id: str | None = None
+    pins: tuple[Pin, ...] = ()
+    pin_tokens: int = field(init=False, default=0)  # of the message of pins
+    _pinned: Utterance | None = field(init=False, default=None)
     _written: dict[str, _Written] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.pin(self.pins)
+
+    def pin(self, pins: Iterable[Pin]) -> None:
+        """Show these pins, and no others."""
+        self.pins = tuple(pins)
+        text = self.writer.pins(self.pins)
+        self._pinned = Utterance(Role.USER, text) if text else None
+        self.pin_tokens = self._pinned.tokens(self.count) if self._pinned else 0
 
     def tokens(self) -> int:
         """Return what the whole window takes."""
-        segments = [self.tokens_of(each) for each in self._shown()]
-        return LIST_OVERHEAD + sum(segments) if segments else 0
+        messages = sum(self.tokens_of(each) for each in self._shown()) + self.pin_tokens
+        return LIST_OVERHEAD + messages if messages else 0
 
     def tokens_of(self, segment: Segment) -> int:
         """Return what a segment's messages take."""
@@ -73,11 +88,16 @@ class Rendering:
         """Return the messages."""
         messages: list[Utterance] = []
         by_segment: dict[str, int] = {}
-        for segment in self._shown():
-            if self.writer.format is Format.NATIVE:
-                messages += self._native(segment)
-            else:
-                messages.append(self._whole_segment(segment))
+        shown = self._shown()
+        first = list(takewhile(_is_system, shown))
+        for segment in first:
+            messages += self._said_by(segment)
+            by_segment[segment.id] = self.tokens_of(segment)
+        if self._pinned is not None:  # what is stable comes first (R13)
+            messages.append(self._pinned)
+            by_segment[PINS] = self.pin_tokens
+        for segment in shown[len(first) :]:
+            messages += self._said_by(segment)
             by_segment[segment.id] = self.tokens_of(segment)
         tokens = LIST_OVERHEAD + sum(by_segment.values()) if messages else 0
         return Window(tuple(messages), tokens, by_segment, self.tree.clock.notice)
@@ -176,6 +196,11 @@ class Rendering:
 
     # Messages
 
+    def _said_by(self, segment: Segment) -> list[Utterance]:
+        if self.writer.format is Format.NATIVE:
+            return self._native(segment)
+        return [self._whole_segment(segment)]
+
     def _whole_segment(self, segment: Segment) -> Utterance:
         notice = self.writer.notice(self._notice(segment))
         return Utterance(_role(segment), notice + self._whole(self.tree[segment.root], 1))
@@ -221,7 +246,7 @@ class Rendering:
         return written.said
 
     def _utterances(self, page: Page) -> list[Utterance]:
-        return [Utterance.of(each) for each in self.reads(page).messages]
+        return [Utterance.of(each) for each in self.reads(page).messages if not each.is_note]
 
     def _speaks(self, page: Page) -> bool:
         """Whether its messages are messages of a native window: not those of archived pages."""
@@ -243,5 +268,9 @@ class Rendering:
                 yield from self._walk(each, level + 1, hidden=hidden)
 
 
+def _is_system(segment: Segment) -> bool:
+    return segment.kind is SegmentKind.SYSTEM
+
+
 def _role(segment: Segment) -> Role:
-    return Role.SYSTEM if segment.kind is SegmentKind.SYSTEM else Role.USER
+    return Role.SYSTEM if _is_system(segment) else Role.USER

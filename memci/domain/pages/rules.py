@@ -24,6 +24,9 @@ class PageRules:
     window_max_tokens: int = 8_000
     collapse_above: float = 0.875  # of window_max_tokens: from there on pages are collapsed …
     collapse_to: float = 0.75  # … down to this share of it (P13)
+    max_pins: int = 32  # texts that can be pinned (R7)
+    pins_max_tokens: int = 1_000  # of the message that shows them
+    attp: bool = False  # whether a page of sys explains ATTP (P15)
 
     def __post_init__(self) -> None:
         """Check every value against its range."""

@@ -11,7 +11,7 @@ from memci.errors import NotFoundError
 
 
 class Permission(StrEnum):
-    """What an agent may do with the pages of a segment (P5)."""
+    """What an agent may do with the pages of a segment."""
 
     READ_WRITE = "READ_WRITE"
     READ_ONLY = "READ_ONLY"
@@ -84,6 +84,8 @@ class Tree:
     _children: dict[str, dict[str, int]] = field(default_factory=dict)
     _chapters: dict[str | None, dict[str, int]] = field(default_factory=dict)
     _latest: dict[str | None, Page] = field(default_factory=dict)
+    # How many pages lie in closed folders beside those that were read.
+    _unread: dict[str, int] = field(default_factory=dict)
 
     @classmethod
     def planted(cls) -> Tree:
@@ -100,6 +102,12 @@ class Tree:
         for page in pages.values():
             tree._hang(page)
         return tree
+
+    def count_unread(self, inside: Mapping[str, int]) -> None:
+        """Take how many pages lie in folders of which not all were read."""
+        self._unread = {
+            index: number - len(self._children.get(index, {})) for index, number in inside.items()
+        }
 
     # Looking
 
@@ -118,7 +126,7 @@ class Tree:
 
     def count(self, index: str) -> int:
         """Return how many pages lie directly in a folder."""
-        return len(self._children.get(index, {}))
+        return len(self._children.get(index, {})) + self._unread.get(index, 0)
 
     def ancestors(self, index: str) -> Iterator[Page]:
         """Yield the folders above a page, the nearest first."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter
 
 from memci.commands import erase
+from memci.commands.erase_pages import find_pages
 from memci.commands.erase_words import Words, find_messages
 from memci.http.call import Call
 from memci.http.documentation import problems
@@ -30,16 +31,20 @@ def erase_messages(
     An erased id is refused for good.
     """
     runtime = call.runtime
+    database, store = runtime.database, runtime.page_store
     which = erase.Which.of(body)
     if body.query is not None:
         words = Words.of(body.query, runtime.models.lexicon)
-        which = erase.Which(find_messages(runtime.database, agent, words, most=body.k))
-        if not which.message_ids:
+        which = erase.Which(
+            find_messages(database, agent, words, most=body.k),
+            page_indexes=find_pages(database, store, agent, words, most=body.k),
+        )
+        if not (which.message_ids or which.page_indexes):
             return erase.NOTHING
-        return erase.preview(runtime.database, agent, which, words)
+        return erase.preview(database, store, agent, which, words)
     if body.preview:
-        return erase.preview(runtime.database, agent, which)
-    return erase.run(runtime.database, runtime.tokens, agent, which)
+        return erase.preview(database, store, agent, which)
+    return erase.run(database, store, runtime.tokens, agent, which)
 
 
 @router.delete("/agents/{agent}", responses=problems(404))
@@ -49,4 +54,6 @@ def erase_agent(agent: AgentId, call: Call) -> ReceiptAnswer:
     The next message under its id begins a new life. Ids of erased messages are refused for good.
     """
     runtime = call.runtime
-    return erase.run_agent(runtime.database, runtime.tokens, runtime.agent_queues, agent)
+    return erase.run_agent(
+        runtime.database, runtime.page_store, runtime.tokens, runtime.agent_queues, agent
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Annotated, Any
 
@@ -10,13 +11,15 @@ from starlette.convertors import Convertor, register_url_convertor
 
 from memci.commands.pages.perform import Asked
 from memci.domain.pages.block import Format
+from memci.domain.pages.page import Lifecycle
 from memci.domain.pages.permission import Actor
+from memci.errors import InvalidInputError
 from memci.http.call import Call
 from memci.http.documentation import problems
-from memci.http.parameters import AgentId, SessionId
+from memci.http.parameters import AgentId, Cursor, SessionId
 from memci.http.route import ReadRoute, WriteRoute
 from memci.shapes.base import Request
-from memci.shapes.pages import GetPage, PageText, PageTree, WindowAnswer
+from memci.shapes.pages import GetPage, PageText, PageTree, WindowAnswer, WindowRequest
 from memci.shapes.tools import BY_NAME, TOOLS, About, Tool
 
 
@@ -51,15 +54,32 @@ def get_window(
     session_id: SessionId = None,
 ) -> WindowAnswer:
     """Return the context window of a session as messages; none: that of the last message."""
-    return call.runtime.windows.show(
-        agent, session_id=session_id, budget_tokens=budget_tokens, form=form
-    )
+    asked = WindowRequest(session_id=session_id, budget_tokens=budget_tokens, format=form)
+    return call.runtime.windows.show(agent, asked)
 
 
 @reading.get("/agents/{agent}/pages")
-def list_pages(agent: AgentId, call: Call, session_id: SessionId = None) -> PageTree:
-    """Return the tree as a session's window sees it, in order; none: that of the last message."""
-    return call.runtime.windows.tree(agent, session_id=session_id)
+def list_pages(
+    agent: AgentId,
+    call: Call,
+    session_id: SessionId = None,
+    lifecycle: Annotated[
+        Lifecycle | None, Query(description="Only such pages; none: all but those removed")
+    ] = None,
+    cursor: Cursor = None,
+    limit: Annotated[int, Query(ge=1, le=500, description="Removed pages at most")] = 100,
+) -> PageTree:
+    """Return the tree as a session's window sees it, in order; none: that of the last message.
+
+    What was removed (`cold_archived`) is listed page by page, the latest first; each stands for all
+    that was removed with it.
+    """
+    windows = call.runtime.windows
+    if lifecycle is Lifecycle.COLD_ARCHIVED:
+        return windows.removed(agent, session_id=session_id, cursor=cursor, limit=limit)
+    if cursor is not None:
+        raise InvalidInputError("only what was removed is listed by cursor", field="cursor")
+    return windows.tree(agent, session_id=session_id, lifecycle=lifecycle)
 
 
 @reading.get("/agents/{agent}/pages/{index:page_index}")
@@ -79,7 +99,7 @@ def _endpoint(tool: Tool) -> Callable[..., Any]:
 
     endpoint = do if tool.request.model_fields else do_plainly
     endpoint.__name__ = tool.name
-    endpoint.__doc__ = tool.description
+    endpoint.__doc__ = inspect.getdoc(tool.request)
     endpoint.__annotations__ |= {"return": tool.answer}
     if endpoint is do:
         endpoint.__annotations__["request"] = tool.request
@@ -98,4 +118,5 @@ for _tool in TOOLS:
             _endpoint(_tool),
             methods=["POST"],
             name=_tool.name,
+            responses=problems(400, 409, 413, 415) if _tool.request.model_fields else problems(409),
         )

@@ -28,19 +28,19 @@ _BINARY: dict[str, Any] = {ARCHIVE_TYPE: {"schema": {"type": "string", "format":
 @router.post(
     "/agents/{agent}/export",
     response_class=StreamingResponse,
-    responses={200: {"description": "The archive", "content": _BINARY}, **problems(404)},
+    responses={200: {"description": "The archive", "content": _BINARY}, **problems(404, 409)},
 )
 def export_agent(agent: AgentId, call: Call) -> Response:
     """Return all that an agent is, at one moment, as one archive.
 
-    A zip of JSON lines, one file a table, with vectors, trails, receipts, settings, tombstones
-    and jobs that wait; `manifest.json` says what is in it and what is left out. The agent goes on
-    meanwhile, and keeps what it has.
+    A zip of JSON lines, one file a table, with vectors, pages, the texts of notes, trails,
+    receipts, settings, tombstones and jobs that wait; `manifest.json` says what is in it and what
+    is left out. The agent goes on meanwhile, and keeps what it has.
     """
     # First to a file: a slow reader would keep a transaction open, and an error comes in time.
     with ExitStack() as opened:
         file = opened.enter_context(TemporaryFile())
-        transfer.export(call.runtime.database, agent, file)
+        transfer.export(call.runtime.database, call.runtime.page_store, agent, file)
         size = file.tell()
         file.seek(0)
         opened.pop_all()
@@ -68,7 +68,9 @@ async def import_agent(agent: AgentId, call: Call) -> ImportAnswer:
     async with uploaded(call, max_bytes=most) as file:
 
         def run() -> ImportAnswer:
-            return transfer.run(runtime.database, runtime.tokens, agent, file, max_bytes=most)
+            return transfer.run(
+                runtime.database, runtime.page_store, runtime.tokens, agent, file, max_bytes=most
+            )
 
         return await run_in_threadpool(run)
 

@@ -79,6 +79,14 @@ class Summary(Shape):
     summary: Text
 
 
+class Names(Shape):
+    """What an interaction is called and was about, and a line for each message, in their order."""
+
+    name: Line
+    description: Line
+    lines: Annotated[list[Line], Field(max_length=100)]
+
+
 ShapeT = TypeVar("ShapeT", bound=Shape)
 
 

@@ -1,16 +1,19 @@
-"""Keeps a session's running summary (R8), by a language model."""
+"""Outlines interactions (P6, P7) and keeps a session's summary (R8), by a language model."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memci.domain.language import language_of
+from memci.domain.context.budget import Count
+from memci.domain.language import Language, language_of
 from memci.domain.message import Message
+from memci.domain.pages.outline import Outline
 from memci.errors import SmallModelAnswerError
 from memci.smallmodel.litellm.answer import Summary
 from memci.smallmodel.litellm.compressor import refuse_invented
 from memci.smallmodel.litellm.excerpt import excerpt, speaker
 from memci.smallmodel.litellm.language_model import LanguageModel, Question
+from memci.smallmodel.litellm.outline import LlmOutlines
 from memci.smallmodel.ports import Summarizer
 
 # Characters of messages that one call shows; more are summarized call by call.
@@ -26,6 +29,11 @@ class LlmSummarizer:
         """Take the model, and what stands in for it."""
         self._model = model
         self._offline = offline
+        self._outlines = LlmOutlines(model, offline)
+
+    def outline(self, messages: Sequence[Message], language: Language, count: Count) -> Outline:
+        """Return what an interaction is called and was about, and a line for each message."""
+        return self._outlines.outline(messages, language, count)
 
     def load(self) -> None:
         """Import what calls need."""

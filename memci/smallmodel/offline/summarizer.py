@@ -1,8 +1,8 @@
-"""Keeps a session's running summary (R8), in the words of what was said.
+"""Outlines interactions (P6, P7) and keeps a session's summary (R8), in words of what was said.
 
-What is kept: lines of the summary before, sentences that decide, want or plan something, one line
-for each tool result, and what else tells most. When room is short, decisions stay longest, and
-older lines go before newer ones of the same kind.
+What is kept of a session: lines of the summary before, sentences that decide, want or plan
+something, one line for each tool result, and what else tells most. When room is short, decisions
+stay longest, and older lines go before newer ones of the same kind.
 """
 
 from __future__ import annotations
@@ -12,9 +12,13 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
 
+from memci.domain.context.budget import Count
+from memci.domain.language import Language
 from memci.domain.message import Message, Role
+from memci.domain.pages.outline import Outline
 from memci.smallmodel.offline.compressor import OfflineCompressor
 from memci.smallmodel.offline.cues import Cue, cues_of, is_social
+from memci.smallmodel.offline.outline import OfflineOutlines
 from memci.smallmodel.offline.sentences import sentences
 
 # Characters of one line.
@@ -55,6 +59,11 @@ class OfflineSummarizer:
 
     def __init__(self) -> None:
         self._compressor = OfflineCompressor()
+        self._outlines = OfflineOutlines(self._compressor)
+
+    def outline(self, messages: Sequence[Message], language: Language, count: Count) -> Outline:
+        """Return what an interaction is called and was about, and a line for each message."""
+        return self._outlines.outline(messages, language, count)
 
     def summarize(self, messages: Sequence[Message], previous: str, target: int) -> str:
         """Return a summary of at most ``target`` characters that takes the previous one's place."""

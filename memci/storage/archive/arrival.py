@@ -14,7 +14,7 @@ from memci.storage.archive.rows import add_rows, record_type
 from memci.storage.archive.unpacking import Unpacking
 from memci.storage.erasure.barrier import stand_alone
 from memci.storage.erasure.tombstones import erased_among
-from memci.storage.rows import lane, message
+from memci.storage.rows import lane, message, page_body
 
 # One statement's share: no more rows, and no more bytes but for one long row.
 _ROWS = 500
@@ -25,6 +25,8 @@ _MAY_BE_THERE = {
     "receipt": "kind = 'erasure'",
     "erased_message": "true",
     "lane": "true",
+    "page_tree": "version = 0",
+    "page_body": "true",  # no page refers to it
 }
 # Whoever was at work for the agent, which had nothing to do, looks anew.
 _FENCE_OFF = """
@@ -69,7 +71,7 @@ def make_way(connection: Connection, agent_id: str) -> None:
 
 
 def fill(connection: Connection, agent_id: str, archive: Unpacking) -> dict[str, int]:
-    """Put all rows in; return how many by table.
+    """Put all rows in but texts of notes, which are ``keep_bodies``'s; return how many by table.
 
     Raises ``InvalidInputError`` that says where the archive is wrong, and ``ErasedError`` when a
     message in it was erased from this agent for good.
@@ -79,7 +81,7 @@ def fill(connection: Connection, agent_id: str, archive: Unpacking) -> dict[str,
             _fill_lane(connection, agent_id, entry, archive)
         elif entry.table is message:
             _fill_messages(connection, agent_id, entry, archive)
-        else:
+        elif entry.table is not page_body:
             for batch in _batches(archive.rows(entry)):
                 _add(connection, agent_id, entry, batch)
     check_consistency(connection, agent_id)

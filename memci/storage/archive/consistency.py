@@ -2,27 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from sqlalchemy import Connection
 
 from memci.errors import InvalidInputError
-
-
-class Law(NamedTuple):
-    """``broken``: a statement that returns what breaks it, if anything does."""
-
-    says: str
-    broken: str
-
-
-def _known(table: str, column: str, of: str, key: str, only: str = "true") -> Law:
-    """Say that what a column names is there; hashed, since nothing is counted yet."""
-    return Law(
-        f"every {table}.{column} is the {key} of a {of}",
-        f"SELECT {column} FROM {table} WHERE agent_id = %(agent)s AND {only}"  # noqa: S608 - ours
-        f" EXCEPT SELECT {key} FROM {of} WHERE agent_id = %(agent)s LIMIT 1",
-    )
+from memci.storage.archive.law import Law, counted, known
+from memci.storage.archive.page_laws import PAGE_LAWS, lost_folder
 
 
 def _all_known(table: str, only: str = "true", whose: str = "") -> Law:
@@ -33,40 +17,31 @@ def _all_known(table: str, only: str = "true", whose: str = "") -> Law:
     )
 
 
-def _counted(table: str, column: str, counter: str) -> Law:
-    """Say that a number was given out: the next one is free."""
-    return Law(
-        f"no {table}.{column} is above lane.{counter}",
-        f"SELECT {column} FROM {table} JOIN lane USING (agent_id)"  # noqa: S608 - ours
-        f" WHERE agent_id = %(agent)s AND {column} > {counter} LIMIT 1",
-    )
-
-
 LAWS: tuple[Law, ...] = (
-    _counted("message", "seq", "message_seq"),
-    _counted("node", "id", "last_node_id"),
-    _counted("node", "superseded_by", "last_node_id"),
-    _counted("node", "last_pass", "pass_number"),
-    _counted("link", "target", "last_node_id"),
-    _counted("focus", "mentioned", "mentions"),
-    _counted("node_version", "node_id", "last_node_id"),
-    _counted("node_version", "replaced_by", "last_node_id"),
-    _counted("session_end", "seq", "message_seq"),
-    _counted("trail", "node_id", "last_node_id"),
-    _counted("pass_log", "number", "pass_number"),
-    _counted("pass_snapshot", "number", "pass_number"),
-    _counted("job", "last_seq", "message_seq"),
-    _counted("receipt", "at_seq", "message_seq"),
-    _known("message_vector", "seq", "message", "seq"),
-    _known("message_term", "seq", "message", "seq"),
-    _known("link", "source", "node", "id"),
-    _known("focus", "node_id", "node", "id"),
-    _known("claim", "node_id", "node", "id"),
-    _known("claim", "seq", "message", "seq"),
-    _known("node_vector", "node_id", "node", "id"),
-    _known("node_term", "node_id", "node", "id"),
-    _known("letter", "job_id", "job", "id"),
-    _known("lane", "halted_by", "job", "id", "halted_by IS NOT NULL"),
+    counted("message", "seq", "message_seq"),
+    counted("node", "id", "last_node_id"),
+    counted("node", "superseded_by", "last_node_id"),
+    counted("node", "last_pass", "pass_number"),
+    counted("link", "target", "last_node_id"),
+    counted("focus", "mentioned", "mentions"),
+    counted("node_version", "node_id", "last_node_id"),
+    counted("node_version", "replaced_by", "last_node_id"),
+    counted("session_end", "seq", "message_seq"),
+    counted("trail", "node_id", "last_node_id"),
+    counted("pass_log", "number", "pass_number"),
+    counted("pass_snapshot", "number", "pass_number"),
+    counted("job", "last_seq", "message_seq"),
+    counted("receipt", "at_seq", "message_seq"),
+    known("message_vector", "seq", "message", "seq"),
+    known("message_term", "seq", "message", "seq"),
+    known("link", "source", "node", "id"),
+    known("focus", "node_id", "node", "id"),
+    known("claim", "node_id", "node", "id"),
+    known("claim", "seq", "message", "seq"),
+    known("node_vector", "node_id", "node", "id"),
+    known("node_term", "node_id", "node", "id"),
+    known("letter", "job_id", "job", "id"),
+    known("lane", "halted_by", "job", "id", "halted_by IS NOT NULL"),
     _all_known("node", "kind = 'memory'", " of a memory"),
     # Earlier releases left entities as they were when messages of theirs were erased.
     Law(
@@ -128,6 +103,7 @@ LAWS: tuple[Law, ...] = (
         " WHERE agent_id = %(agent)s UNION SELECT model, dimension FROM vector_model) AS made"
         " GROUP BY model HAVING count(*) > 1 LIMIT 1",
     ),
+    *PAGE_LAWS,
 )
 
 
@@ -140,3 +116,9 @@ def check_consistency(connection: Connection, agent_id: str) -> None:
             raise InvalidInputError(
                 f"the archive contradicts itself: {law.says}; not so {broken[0]}"
             )
+    lost = lost_folder(connection, agent_id)
+    if lost is not None:
+        raise InvalidInputError(
+            "the archive contradicts itself: no folder lies below itself, or too deep; not so "
+            f"{lost}"
+        )

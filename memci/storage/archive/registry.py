@@ -18,6 +18,9 @@ from memci.domain.memory.node import NodeKind, NodeTier, NodeType
 from memci.domain.memory.replay import ReplayEvent
 from memci.domain.memory.state import FilterReason, MemoryState
 from memci.domain.message import Remember, Role
+from memci.domain.pages.page import PageKind
+from memci.domain.pages.permission import Actor
+from memci.domain.pages.pin import PinKind
 from memci.storage import rows
 from memci.storage.trail import TrailEvent
 from memci.storage.versions import Reason
@@ -105,7 +108,16 @@ CARRIED: tuple[Carried, ...] = (
         rows.job, ("ordinal",), only=_NO_STEPS, closed={"state": JobState, "source": JobSource}
     ),
     Carried(rows.letter, _by_key(rows.letter)),
+    Carried(rows.page_tree, (), only="version > 0"),
+    Carried(rows.page, _by_key(rows.page), closed={"kind": PageKind}),
+    Carried(rows.page_step, _by_key(rows.page_step)),
+    # Of whichever page store there is, and into that which there is.
+    Carried(rows.page_body, _by_key(rows.page_body), not_carried=frozenset({"created_at"})),
     Carried(rows.erased_message, _by_key(rows.erased_message)),
+    Carried(
+        rows.pin, _by_key(rows.pin), closed={"kind": PinKind, "pinned_by": Actor},
+        ranges={"number": (1, 2**53)},
+    ),
     Carried(rows.lane, (), not_carried=_OF_THIS_SERVER),
 )  # fmt: skip
 

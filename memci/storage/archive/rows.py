@@ -9,7 +9,7 @@ from typing import Any
 from pgvector.sqlalchemy import HALFVEC
 from sqlalchemy import Column, Connection
 from sqlalchemy.dialects import postgresql
-from sqlalchemy.exc import DataError, IntegrityError, OperationalError
+from sqlalchemy.exc import DataError, IntegrityError, OperationalError, ProgrammingError
 
 from memci.errors import InvalidInputError
 from memci.storage.archive.registry import Carried
@@ -28,10 +28,17 @@ FROM jsonb_to_recordset(%(rows)s::jsonb) AS new({types}) {conflict}
 """
 # Class 54 of SQLSTATE: program limit exceeded.
 _OVER_LIMITS = "54"
-# Of two servers' tombstones each stays.
+# An upsert was given one row twice.
+_TWICE = "21000"
+# Of two servers tombstones each stays.
 _BOTH = {"erased_message": "ON CONFLICT DO NOTHING", "agent_setting": """
 ON CONFLICT (agent_id) DO UPDATE
 SET parameters = excluded.parameters, changed_at = excluded.changed_at
+""", "page_tree": """
+ON CONFLICT (agent_id) DO UPDATE SET version = excluded.version, segments = excluded.segments,
+    settled_seq = excluded.settled_seq, interactions = excluded.interactions,
+    next_place = excluded.next_place, archive = excluded.archive, notice = excluded.notice,
+    last_step = excluded.last_step, done_step = excluded.done_step
 """}  # fmt: skip
 # Its fence is of this server's leases.
 _PACKED = {
@@ -82,6 +89,10 @@ def add_rows(
         raise InvalidInputError(
             "a value that PostgreSQL does not take, such as the character U+0000"
         ) from None
+    except ProgrammingError as error:
+        if getattr(error.orig, "sqlstate", "") != _TWICE:
+            raise
+        raise InvalidInputError("a row contradicts another one: there is one of an agent") from None
     except OperationalError as error:
         if str(getattr(error.orig, "sqlstate", "")).startswith(_OVER_LIMITS):
             raise InvalidInputError("a value that is longer than any index takes") from None

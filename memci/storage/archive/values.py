@@ -24,7 +24,7 @@ from sqlalchemy.types import TypeEngine
 
 from memci.domain.strict_json import NotStrictError, decode
 from memci.errors import InvalidInputError
-from memci.storage.archive import checks, events, objects
+from memci.storage.archive import checks, events, objects, page_values
 from memci.storage.archive.checks import Check
 from memci.storage.archive.registry import CARRIED, Carried
 from memci.storage.vectors import Vectors
@@ -49,6 +49,8 @@ def checked_row(entry: Carried, line: bytes) -> dict[str, Any]:
             raise LineError(f"{name} is not what the column holds")
     if entry.name in events.TOLD and not events.TOLD[entry.name](row):
         raise LineError(f"details are not what is told of the event {row['event']}")
+    if entry.name in page_values.TOLD and not page_values.TOLD[entry.name](row):
+        raise LineError("the columns do not go together")
     return row
 
 
@@ -97,6 +99,7 @@ _OWN: Mapping[str, Check] = {
     "lane.compress_cursor": objects.is_cursor,
     "receipt.body": objects.is_receipt,
     "job.payload": objects.is_payload,
+    **page_values.OWN,
 }
 # By table and column: whether it may be null, and what it must be else.
 _CHECKS: Mapping[str, Mapping[str, tuple[bool, Check]]] = {

@@ -11,6 +11,7 @@ from sqlalchemy import Connection
 from memci.domain.memory.entity import Entity
 from memci.domain.memory.naming import names
 from memci.domain.message import Message
+from memci.storage.erasure.pages import CondemnedPages, condemned_pages
 from memci.storage.messages import COLUMNS, to_message
 
 _BY_ID = "SELECT id, seq FROM message WHERE agent_id = %s AND id = ANY(%s)"
@@ -90,7 +91,7 @@ class Condemned:
     messages that stay and whose memories go; memory gets them anew. ``names``: entities that
     somebody has mentioned, as the log has them. ``session_id`` is the session when all of it goes.
     ``named_by``: entities that stay, each with the newest message of a memory beside it that
-    names it.
+    names it. ``pages`` are those of the page tree.
     """
 
     seqs: Sequence[int]
@@ -102,6 +103,7 @@ class Condemned:
     names: Sequence[str] = ()
     session_id: str | None = None
     named_by: Mapping[int, int] = field(default_factory=dict)
+    pages: CondemnedPages = field(default_factory=CondemnedPages)
 
     @property
     def nodes(self) -> list[int]:
@@ -141,9 +143,13 @@ def beginnings_of(
 
 
 def condemned_with(
-    connection: Connection, agent_id: str, seqs: Sequence[int], session_id: str | None = None
+    connection: Connection,
+    agent_id: str,
+    seqs: Sequence[int],
+    session_id: str | None = None,
+    page_indexes: Collection[str] = (),
 ) -> Condemned:
-    """Return what goes with these messages; nothing is written."""
+    """Return what goes with these messages and of these pages; nothing is written."""
     memories, again = _memories(connection, agent_id, seqs)
     nodes = sorted(memories)
     values = {"agent": agent_id, "seqs": list(seqs), "nodes": nodes}
@@ -161,6 +167,7 @@ def condemned_with(
         names=_mentioned(connection, agent_id, seqs, entities),
         session_id=session_id,
         named_by=named_by,
+        pages=condemned_pages(connection, agent_id, seqs, page_indexes),
     )
 
 

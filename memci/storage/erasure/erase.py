@@ -10,7 +10,9 @@ from memci.storage.beliefs import believe_anew, superseded_by_any
 from memci.storage.editions import clear_edition, drop_edition, open_edition
 from memci.storage.erasure.barrier import stand_alone
 from memci.storage.erasure.condemned import Condemned
+from memci.storage.erasure.pages import reword
 from memci.storage.erasure.registry import REGISTRY, Entry
+from memci.storage.pages import lock_tree
 from memci.storage.passes import position
 from memci.storage.trail import TrailEvent, append_trail
 
@@ -60,7 +62,8 @@ WHERE agent_id = %s
 def erase_messages(connection: Connection, agent_id: str, condemned: Condemned) -> dict[str, int]:
     """Remove messages and all that was made of them; return how many rows went, by table.
 
-    The messages to be remembered ``again`` are only marked so: a job for them is the caller's.
+    The tree of pages must be locked. The messages to be remembered ``again`` are only marked so:
+    a job for them is the caller's, and so are texts in another page store than Postgres.
     """
     stand_alone(connection, agent_id)
     edition = open_edition(connection, agent_id)
@@ -76,11 +79,14 @@ def erase_messages(connection: Connection, agent_id: str, condemned: Condemned) 
         "named": list(condemned.named_by),
         "named_by": list(condemned.named_by.values()),
         "session": condemned.session_id,
+        "pages": list(condemned.pages.going),
+        "reworded": list(condemned.pages.reworded),
     }
     going = [*condemned.nodes, *condemned.gone]
     doubted = superseded_by_any(connection, agent_id, going)
     said = list(connection.exec_driver_sql(_SAID, values).scalars())
     connection.exec_driver_sql(_BURY, values)
+    reword(connection, agent_id, condemned.pages.reworded, condemned.seqs)
     removed = {
         entry.table: _run(connection, entry.of_messages, {**values, "said": said})
         for entry in REGISTRY
@@ -100,6 +106,7 @@ def erase_agent(connection: Connection, agent_id: str) -> dict[str, int]:
 
     What is left says that there was something, and refuses it should it come again.
     """
+    lock_tree(connection, agent_id)
     stand_alone(connection, agent_id)
     clear_edition(connection, agent_id)
     removed = {each.table: _clear(connection, agent_id, each) for each in REGISTRY if each.of_agent}

@@ -18,8 +18,13 @@ _FIND = f"SELECT FROM lane WHERE agent_id = %s AND {IS_THERE}"
 
 def check_there(connection: Connection, agent_id: str) -> None:
     """Raise ``NotFoundError`` for an agent that is not there."""
-    if connection.exec_driver_sql(_FIND, (agent_id,)).first() is None:
+    if not is_there(connection, agent_id):
         raise no_agent(agent_id)
+
+
+def is_there(connection: Connection, agent_id: str) -> bool:
+    """Tell whether there is such an agent."""
+    return connection.exec_driver_sql(_FIND, (agent_id,)).first() is not None
 
 
 @contextmanager

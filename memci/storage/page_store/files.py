@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import os
 import re
+import time
 from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
-from memci.errors import NotFoundError, PageStoreError
-from memci.storage.page_store.port import BodyKey
+from memci.errors import PageStoreError
+from memci.storage.page_store.port import BodyKey, encoded, key_of, name_of, no_text
 
-_FILE = re.compile(r"(?P<page>[a-z][a-z0-9_]{0,31}-\d{1,15})\.(?P<version>\d{1,18})\.txt")
+# Written, and not renamed yet; a crash leaves it there.
+_UNFINISHED = ".unfinished"
+_BEGUN = re.compile(rf"\.[^.]*\{_UNFINISHED}$")
 
 
 class FilePageStore:
@@ -27,60 +30,104 @@ class FilePageStore:
 
     def save(self, key: BodyKey, text: str) -> None:
         """Do as ``PageStore.save``."""
-        place = self._place(key)
+        place, content = self._place(key), encoded(text)
         try:
-            place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            with NamedTemporaryFile(dir=place.parent, delete=False) as file:
-                beside = Path(file.name)
-                try:
-                    file.write(text.encode())
-                    file.flush()
-                    os.fsync(file.fileno())
-                    beside.replace(place)
-                except BaseException:
-                    beside.unlink(missing_ok=True)
-                    raise
+            self._write(place, content)
         except OSError as error:
-            raise PageStoreError from error
+            raise _failed(error) from error
 
     def load(self, key: BodyKey) -> str:
         """Do as ``PageStore.load``."""
         try:
             return self._place(key).read_bytes().decode()
         except FileNotFoundError:
-            raise NotFoundError(f"page {key.page} has no text of version {key.version}") from None
+            raise no_text(key) from None
         except OSError as error:
-            raise PageStoreError from error
+            raise _failed(error) from error
+        except UnicodeDecodeError:
+            raise PageStoreError(
+                f"the file of page {key.page} is damaged: bring it back from a back-up"
+            ) from None
 
     def delete(self, key: BodyKey) -> None:
         """Do as ``PageStore.delete``."""
+        place = self._place(key)
         try:
-            self._place(key).unlink(missing_ok=True)
+            for file in (place, *place.parent.glob(f"{place.name}.*{_UNFINISHED}")):
+                file.unlink(missing_ok=True)
         except OSError as error:
-            raise PageStoreError from error
+            raise _failed(error) from error
 
     def exists(self, key: BodyKey) -> bool:
         """Do as ``PageStore.exists``."""
-        return self._place(key).exists()
-
-    def list(self, agent_id: str) -> Iterator[BodyKey]:
-        """Do as ``PageStore.list``."""
         try:
-            found = list(self._home(agent_id).iterdir())
+            self._place(key).stat()
         except FileNotFoundError:
-            return
+            return False
         except OSError as error:
-            raise PageStoreError from error
-        for file in found:
-            match = _FILE.fullmatch(file.name)
-            if match:
-                yield BodyKey(agent_id, match["page"], int(match["version"]))
+            raise _failed(error) from error
+        return True
+
+    def list(self, agent_id: str, *, older_s: float = 0.0) -> Iterator[BodyKey]:
+        """Do as ``PageStore.list``.
+
+        Among the old also what a writer began that died: there is no text, but it can be deleted.
+        """
+        latest = time.time() - older_s
+        try:
+            found = list(os.scandir(self._home(agent_id)))
+        except FileNotFoundError:
+            return iter(())
+        except OSError as error:
+            raise _failed(error) from error
+        names = {file.name for file in found}
+        if older_s:
+            old = (file for file in found if _changed_at(file) <= latest)
+            names = {_BEGUN.sub("", file.name) for file in old}
+        keys = (key_of(agent_id, name) for name in names)
+        return iter([key for key in keys if key is not None])
+
+    def _write(self, place: Path, content: bytes) -> None:
+        place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with NamedTemporaryFile(
+            dir=place.parent, prefix=f"{place.name}.", suffix=_UNFINISHED, delete=False
+        ) as file:
+            beside = Path(file.name)
+            try:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+                beside.replace(place)
+            except BaseException:
+                beside.unlink(missing_ok=True)
+                raise
+        _keep_names(place.parent)
 
     def _home(self, agent_id: str) -> Path:
         return self._folder / sha256(agent_id.encode()).hexdigest()
 
     def _place(self, key: BodyKey) -> Path:
-        name = f"{key.page}.{key.version}.txt"
-        if not _FILE.fullmatch(name):
-            raise NotFoundError(f"there is no page {key.page[:40]!r}")
-        return self._home(key.agent_id) / name
+        return self._home(key.agent_id) / name_of(key)
+
+
+def _keep_names(folder: Path) -> None:
+    """Bring the folder itself to the disk: a name in it outlives a power cut only then."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _changed_at(file: os.DirEntry[str]) -> float:
+    try:
+        return file.stat().st_mtime
+    except OSError:
+        return float("inf")  # gone meanwhile: whatever it is, it is not old
+
+
+def _failed(error: OSError) -> PageStoreError:
+    return PageStoreError(
+        f"the folder of pages' texts cannot be used ({error.strerror}); nothing was changed: see"
+        " that MEMCI_PAGE_FOLDER can be written and has room, then try again"
+    )

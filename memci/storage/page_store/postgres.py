@@ -3,52 +3,91 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
 
-from memci.errors import NotFoundError
-from memci.storage.page_store.port import BodyKey
-from memci.storage.session import Database
+from memci.storage.page_store.port import BodyKey, encoded, name_of, no_text
+from memci.storage.session import Connection, Database
 
 _SAVE = """
 INSERT INTO page_body (agent_id, page_id, version, text) VALUES (%s, %s, %s, %s)
-ON CONFLICT (agent_id, page_id, version) DO UPDATE SET text = excluded.text
+ON CONFLICT (agent_id, page_id, version) DO NOTHING
 """
 _LOAD = "SELECT text FROM page_body WHERE agent_id = %s AND page_id = %s AND version = %s"
+_EXISTS = "SELECT FROM page_body WHERE agent_id = %s AND page_id = %s AND version = %s"
 _DELETE = "DELETE FROM page_body WHERE agent_id = %s AND page_id = %s AND version = %s"
-_LIST = "SELECT page_id, version FROM page_body WHERE agent_id = %s"
+_LIST = """
+SELECT page_id, version FROM page_body
+WHERE agent_id = %s AND created_at <= clock_timestamp() - make_interval(secs => %s)
+"""
 
 
 class PostgresPageStore:
-    """One row a version; ``DatabaseUnavailableError`` when the database does not answer."""
+    """One row a version; ``DatabaseUnavailableError`` when the database does not answer.
+
+    Within a transaction on the agent's rows it takes part in that (``joined``): a text is then
+    committed with the page that shows it, so that none is ever left over, and nobody who holds one
+    connection waits for another, which for many at once would be a deadlock of the pool.
+    """
 
     def __init__(self, database: Database) -> None:
         """Keep them in the agent's own rows."""
         self._database = database
 
+    def joined(self, connection: Connection) -> JoinedPostgresPageStore:
+        """Do as ``JoinsTransactions.joined``."""
+        return JoinedPostgresPageStore(self._database, connection)
+
     def save(self, key: BodyKey, text: str) -> None:
         """Do as ``PageStore.save``."""
-        with self._database.agent_transaction(key.agent_id) as connection:
+        name_of(key)
+        encoded(text)
+        with self._writing(key.agent_id) as connection:
             connection.exec_driver_sql(_SAVE, (*key, text))
 
     def load(self, key: BodyKey) -> str:
         """Do as ``PageStore.load``."""
-        with self._database.agent_snapshot(key.agent_id) as connection:
+        name_of(key)
+        with self._reading(key.agent_id) as connection:
             row = connection.exec_driver_sql(_LOAD, tuple(key)).first()
         if row is None:
-            raise NotFoundError(f"page {key.page} has no text of version {key.version}")
+            raise no_text(key)
         return str(row.text)
 
     def delete(self, key: BodyKey) -> None:
         """Do as ``PageStore.delete``."""
-        with self._database.agent_transaction(key.agent_id) as connection:
+        name_of(key)
+        with self._writing(key.agent_id) as connection:
             connection.exec_driver_sql(_DELETE, tuple(key))
 
     def exists(self, key: BodyKey) -> bool:
         """Do as ``PageStore.exists``."""
-        with self._database.agent_snapshot(key.agent_id) as connection:
-            return connection.exec_driver_sql(_LOAD, tuple(key)).first() is not None
+        name_of(key)
+        with self._reading(key.agent_id) as connection:
+            return connection.exec_driver_sql(_EXISTS, tuple(key)).first() is not None
 
-    def list(self, agent_id: str) -> Iterator[BodyKey]:
+    def list(self, agent_id: str, *, older_s: float = 0.0) -> Iterator[BodyKey]:
         """Do as ``PageStore.list``."""
-        with self._database.agent_snapshot(agent_id) as connection:
-            rows = connection.exec_driver_sql(_LIST, (agent_id,)).all()
+        with self._reading(agent_id) as connection:
+            rows = connection.exec_driver_sql(_LIST, (agent_id, older_s)).all()
         return (BodyKey(agent_id, row.page_id, row.version) for row in rows)
+
+    def _writing(self, agent_id: str) -> AbstractContextManager[Connection]:
+        return self._database.agent_transaction(agent_id)
+
+    def _reading(self, agent_id: str) -> AbstractContextManager[Connection]:
+        return self._database.agent_snapshot(agent_id)
+
+
+class JoinedPostgresPageStore(PostgresPageStore):
+    """The same through a transaction that is open, and is one agent's."""
+
+    def __init__(self, database: Database, connection: Connection) -> None:
+        """Take the transaction; it is its opener's to commit."""
+        super().__init__(database)
+        self._connection = connection
+
+    def _writing(self, agent_id: str) -> AbstractContextManager[Connection]:
+        del agent_id  # row-level security lets no other agent's rows in
+        return nullcontext(self._connection)
+
+    _reading = _writing

@@ -39,6 +39,8 @@ SELECT l.message_seq, l.fence, l.paused, l.halted_by, l.compress_req > l.compres
        (SELECT count(*) FROM message m WHERE m.agent_id = l.agent_id) AS messages,
        (SELECT count(*) FROM node n WHERE n.agent_id = l.agent_id) AS nodes,
        (SELECT count(*) FROM link k WHERE k.agent_id = l.agent_id) AS links,
+       (SELECT count(*) FROM page p WHERE p.agent_id = l.agent_id
+           AND (p.parent IS NOT NULL OR p.cold)) AS pages,
        (SELECT count(*) FROM link k WHERE k.agent_id = l.agent_id AND NOT EXISTS (
                SELECT 1 FROM node n WHERE n.agent_id = k.agent_id AND n.id = k.target)) AS dangling
   FROM lane l WHERE l.agent_id = %s AND {IS_THERE}
@@ -79,6 +81,7 @@ class Holdings:
     nodes: int
     links: int
     dangling: int
+    pages: int
 
 
 def list_agents(

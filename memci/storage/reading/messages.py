@@ -19,6 +19,10 @@ COLUMNS = (
 _MAX_RECENT = 500
 
 _IDS = "SELECT seq, id FROM message WHERE agent_id = %s AND seq = ANY(%s)"
+_SEQS = """
+SELECT id, seq FROM message
+ WHERE agent_id = %s AND id = ANY(%s) AND (%s::text IS NULL OR user_id = %s)
+"""
 # In its pieces, so that the planner sees only what is asked: "or it is null" would hide an index.
 _CONDITIONS = {
     "session": "m.session_id = %(session)s",
@@ -93,6 +97,31 @@ def message_ids(connection: Connection, agent_id: str, seqs: Collection[int]) ->
     return {seq: message_id for seq, message_id in rows}  # noqa: C416 - dict() refuses rows
 
 
+def messages_at(connection: Connection, agent_id: str, seqs: Collection[int]) -> list[Message]:
+    """Return those of these messages that are stored, ascending."""
+    statement = _select({}, "AND m.seq = ANY(%(seqs)s) ORDER BY m.seq")
+    values = {"agent": agent_id, "seqs": sorted(seqs)}
+    return [to_message(row) for row in connection.exec_driver_sql(statement, values)]
+
+
+def latest_seqs(
+    connection: Connection, agent_id: str, *, session_id: str | None, most: int
+) -> list[int]:
+    """Return the seqs of the last messages of a session, or of all; descending."""
+    asked = {"session": session_id}
+    statement = _select(asked, "ORDER BY m.seq DESC LIMIT %(most)s", columns="m.seq")
+    values = {**asked, "agent": agent_id, "most": most}
+    return list(connection.exec_driver_sql(statement, values).scalars())
+
+
+def seqs_of(
+    connection: Connection, agent_id: str, ids: Collection[str], *, user_id: str | None = None
+) -> dict[str, int]:
+    """Return the seqs of those of these messages that are stored, by id; of one user, if given."""
+    rows = connection.exec_driver_sql(_SEQS, (agent_id, list(ids), user_id, user_id)).all()
+    return {message_id: seq for message_id, seq in rows}  # noqa: C416 - dict() refuses rows
+
+
 def list_messages(
     connection: Connection, agent_id: str, *, session_id: str | None, after: int, limit: int
 ) -> list[tuple[Message, str, str | None]]:
@@ -104,6 +133,6 @@ def list_messages(
     return [(to_message(row), row.memory_state, row.memory_reason) for row in rows]
 
 
-def _select(asked: Mapping[str, object], end: str) -> str:
+def _select(asked: Mapping[str, object], end: str, *, columns: str = COLUMNS) -> str:
     given = (f"AND {_CONDITIONS[name]}" for name, value in asked.items() if value is not None)
-    return _SELECT.format_map({"columns": COLUMNS, "conditions": " ".join(given), "end": end})
+    return _SELECT.format_map({"columns": columns, "conditions": " ".join(given), "end": end})

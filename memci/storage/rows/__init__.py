@@ -17,7 +17,7 @@ from memci.storage.rows.network import (
     pass_snapshot,
     trail,
 )
-from memci.storage.rows.pages import page, page_body, page_step, page_tree
+from memci.storage.rows.pages import page, page_body, page_step, page_tree, pin
 from memci.storage.rows.usage import model_total, model_usage
 from memci.storage.rows.vector_model import vector_model
 
@@ -50,6 +50,7 @@ __all__ = [
     "page_tree",
     "pass_log",
     "pass_snapshot",
+    "pin",
     "receipt",
     "replay_log",
     "session_end",

@@ -94,6 +94,12 @@ job = Table(
     Column("started_at", Instant),
     Column("finished_at", Instant),
     Index("job_head", "agent_id", "ordinal", postgresql_where=text("state = 'queued'")),
+    # Whether a job that names pages waits already.
+    Index(
+        "job_naming",
+        "agent_id",
+        postgresql_where=text("state = 'queued' AND kind = 'memci.page.name'"),
+    ),
     Index("job_dead", "agent_id", postgresql_where=text("state = 'dead'")),
     postgresql_with={"fillfactor": 70},
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlalchemy import BigInteger, Boolean, Column, Index, Integer, Table, Text, false, text
 from sqlalchemy.dialects.postgresql import ARRAY
 
-from memci.storage.rows.metadata import Json, agent_column, made_at, metadata
+from memci.storage.rows.metadata import Instant, Json, agent_column, made_at, metadata
 
 _ZERO = text("0")
 _EMPTY = text("'{}'")
@@ -44,6 +44,7 @@ page = Table(
     Column("cold", Boolean, nullable=False, server_default=false()),
     Column("managed", Boolean, nullable=False, server_default=false()),
     Column("named", Boolean, nullable=False, server_default=false()),
+    Column("summed", Boolean, nullable=False, server_default=false()),
     Column("pinned", Boolean, nullable=False, server_default=false()),
     # Of an interaction's page: which messages it shows (P6); number 0: a system message.
     Column("first_seq", BigInteger),
@@ -59,12 +60,19 @@ page = Table(
     Column("entered_at", BigInteger, nullable=False, server_default=_ZERO),
     Column("archived_at", BigInteger, nullable=False, server_default=_ZERO),
     Column("opened_at", BigInteger, nullable=False, server_default=_ZERO),
-    Index("page_living", "agent_id", postgresql_where=text("NOT cold")),
+    # What lies in a folder, and of the conversation what belongs to a session.
+    Index("page_living", "agent_id", "parent", "session_id", postgresql_where=text("NOT cold")),
     Index("page_inside", "agent_id", "parent",
           postgresql_where=text("cold AND parent IS NOT NULL")),
+    # What was removed, in that order.
+    Index("page_removed", "agent_id", "place",
+          postgresql_where=text("cold AND parent IS NULL")),
     # Finds what a session's next message goes on from.
     Index("page_span", "agent_id", "session_id", "last_seq",
           postgresql_where=text("first_seq IS NOT NULL")),
+    # What the summarizer has still to name, the newest first.
+    Index("page_unnamed", "agent_id", "number",
+          postgresql_where=text("number > 0 AND NOT (named AND summed)")),
     postgresql_with={"fillfactor": 70},
 )  # fmt: skip
 
@@ -77,6 +85,20 @@ page_body = Table(
     Column("version", BigInteger, primary_key=True),
     Column("text", Text, nullable=False),
     made_at(),
+)
+
+# What is pinned (R7): a text, or a message's; both are empty once it is taken down.
+pin = Table(
+    "pin",
+    metadata,
+    agent_column(),
+    Column("number", BigInteger, primary_key=True),
+    Column("kind", Text, nullable=False),
+    Column("text", Text, nullable=False),
+    Column("message_seq", BigInteger),
+    Column("pinned_by", Text, nullable=False),
+    made_at(),
+    Column("unpinned_at", Instant),
 )
 
 page_step = Table(

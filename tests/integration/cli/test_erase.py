@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 
+import httpx
 import pytest
 
 from memci import Memci
@@ -61,6 +62,24 @@ def test_a_query_that_finds_nothing_says_so_and_erases_nothing(
     assert len(left(server)) == 3
     done = run("erase", "--query", "number 2", "-a", "ann", "--yes", settings=settings)
     assert (done.returncode, left(server)) == (0, ["number 1", "number 3"])
+
+
+def test_notes_are_found_by_their_words_and_erased(
+    server: Served, settings: dict[str, str]
+) -> None:
+    note = {"name": "A plan", "detail": "Shut the reactor number 2.", "parent": "usr-0"}
+    with httpx.Client(base_url=server.url) as http:
+        made = http.post("/v1/agents/ann/pages/create_detail_page", json=note).json()
+    index = made["page"]["index"]
+    query = ("erase", "--query", "reactor", "-a", "ann")
+    shown = run(*query, "--preview", settings=settings)
+    assert "Shut the reactor" in shown.stdout
+    assert run_json(*query, "--preview", settings=settings)["page_indexes"] == [index]
+    receipt = run_json(*query, "-y", settings=settings)
+    assert receipt["body"]["page_indexes"] == [index]
+    assert len(left(server)) == 3
+    done = run("erase", "--page", "usr-1", "m1", "-a", "ann", "-y", settings=settings)
+    assert (done.returncode, len(left(server))) == (0, 2)
 
 
 @pytest.mark.parametrize("wrong", [[], ["m1", "--all"], ["--session", "s", "--query", "x"]])

@@ -89,11 +89,17 @@ def test_a_preview_says_what_would_go(told: httpx.Client) -> None:
     assert len(told.get("/v1/agents/ada/messages").json()["messages"]) == 3
 
 
+ONE_OF = "one of message_ids or page_indexes, session_id and query"
+
+
 @pytest.mark.parametrize(
     ("body", "told_of"),
     [
-        ({}, "one of message_ids, session_id and query"),
-        ({"message_ids": ["m1"], "session_id": "s"}, "one of message_ids, session_id and query"),
+        ({}, ONE_OF),
+        (
+            {"message_ids": ["m1"], "session_id": "s"},
+            ONE_OF,
+        ),
         ({"query": "number"}, "preview"),
         ({"message_ids": []}, "message_ids"),
     ],
@@ -203,3 +209,24 @@ def test_the_python_client_erases(server: Served) -> None:
         assert ada.erase_agent().body["erased"] == "agent"
         with pytest.raises(NotFoundError):
             ada.about()
+
+
+def test_a_query_finds_notes_and_they_are_erased_by_their_indexes(told: httpx.Client) -> None:
+    note = {"name": "A plan", "detail": "Count to number nine.", "parent": "usr-0"}
+    made = told.post("/v1/agents/ada/pages/create_detail_page", json=note).json()
+    index = made["page"]["index"]
+    found = erase(told, query="nine", preview=True).json()
+    assert (found["message_ids"], found["page_indexes"], found["pages"]) == ([], [index], 1)
+    (shown,) = found["own_words"]
+    assert (shown["index"], shown["goes"]) == (index, True)
+    assert "number nine" in shown["excerpt"]
+    assert told.get("/v1/agents/ada").json()["pages"] == 2
+    receipt = erase(told, page_indexes=[index]).json()
+    assert (receipt["body"]["page_indexes"], receipt["body"]["pages"]) == ([index], 1)
+    assert told.get("/v1/agents/ada").json()["pages"] == 1
+    assert erase(told, query="nine", preview=True).json()["page_indexes"] == []
+    missing = erase(told, page_indexes=["usr-99"])
+    assert missing.status_code == 404
+    assert "usr-99" in missing.json()["detail"]
+    wrong = erase(told, page_indexes=["../etc"])
+    assert wrong.status_code == 422

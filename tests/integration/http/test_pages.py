@@ -180,6 +180,7 @@ def test_an_agent_may_have_rules_of_its_own(alice: Pages):
         alice.say(f"Question {number}?", "word " * 30)
     assert alice.get("/settings")["parameters"]["active_pages"] == 8
     alice.put("/settings", active_pages=2, window_max_tokens=300)
+    alice.done("hide_details", index="usr-4")
     pages = alice.get("/pages")["pages"]
     chapter = [each["name"] for each in pages if each["parent"] == "usr-0"]
     assert chapter == ["", "Question 1?", "Question 2?"], "before them the Contents Page"

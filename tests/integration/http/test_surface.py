@@ -8,6 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from memci.shapes.tools import TOOLS, About
 from tests.integration.http.exploring import explore
 from tests.integration.http.serving import Served
 
@@ -18,6 +19,8 @@ POST /v1/agents/{agent}/compress
 POST /v1/agents/{agent}/recall
 POST /v1/agents/{agent}/search
 POST /v1/agents/{agent}/context
+POST /v1/agents/{agent}/tools/{tool}
+GET /v1/tools
 GET /v1/agents
 GET /v1/agents/{agent}
 GET /v1/agents/{agent}/settings
@@ -42,6 +45,9 @@ POST /v1/agents/{agent}/rebuild/drop
 GET /v1/agents/{agent}/network
 GET /v1/agents/{agent}/passes
 GET /v1/agents/{agent}/fading
+GET /v1/agents/{agent}/pins
+POST /v1/agents/{agent}/pins
+DELETE /v1/agents/{agent}/pins/{pin}
 GET /v1/agents/{agent}/receipts/{receipt_id}
 GET /v1/agents/{agent}/jobs
 GET /v1/agents/{agent}/jobs/{job_id}
@@ -55,10 +61,17 @@ POST /v1/agents/{agent}/erase
 DELETE /v1/agents/{agent}
 POST /v1/agents/{agent}/export
 POST /v1/agents/{agent}/import
+GET /v1/agents/{agent}/window
+GET /v1/agents/{agent}/pages
+GET /v1/agents/{agent}/pages/{index}
+POST /v1/agents/{agent}/pages/attp
 GET /healthz
 GET /readyz
 GET /metrics
 """
+TOOL_OPERATIONS = {
+    f"POST /v1/agents/{{agent}}/pages/{tool.name}" for tool in TOOLS if tool.about is About.PAGES
+}
 # Without a context worker a read is a 503: test_reads.py has one. A preview may be one.
 READS = r"/(recall|search|context|erase|compare)$"
 
@@ -71,7 +84,7 @@ def server(one_server: Served) -> Served:
 def test_every_operation_is_documented(http: httpx.Client) -> None:
     paths = http.get("/openapi.json").json()["paths"]
     found = {f"{method.upper()} {path}" for path, methods in paths.items() for method in methods}
-    assert found == set(OPERATIONS.strip().splitlines())
+    assert found == {*OPERATIONS.strip().splitlines(), *TOOL_OPERATIONS}
 
 
 def test_every_operation_is_summed_up_in_a_line_that_the_docs_show(http: httpx.Client) -> None:
@@ -108,7 +121,7 @@ def test_schemathesis_finds_nothing(server: Served, tmp_path: Path) -> None:
 
 
 def test_no_text_names_a_rule_that_readers_cannot_look_up(http: httpx.Client):
-    assert re.findall(r"\([MR]\d[^)]*\)", http.get("/openapi.json").text) == []
+    assert re.findall(r"\([A-Z]\d[^)]*\)", http.get("/openapi.json").text) == []
 
 
 def test_what_remember_does_is_described(http: httpx.Client):

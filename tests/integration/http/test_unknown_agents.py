@@ -14,29 +14,44 @@ import pytest
 
 from memci.cli import app
 from memci.embedded import Postgres, Redis
+from memci.shapes.arguments import REQUIRED, arguments_of
+from memci.shapes.tools import TOOLS
 from tests.integration.http.serving import Served, served_by_workers
-from tests.integration.http.test_surface import OPERATIONS
+from tests.integration.http.test_surface import OPERATIONS, TOOL_OPERATIONS
 
 QUICK = "tests.support.network_worker_app"
 THINGS = {
     "node_id": "1", "session": "a/b", "job_id": str(uuid4()), "receipt_id": str(uuid4()),
+    "index": "usr-1",
 }  # fmt: skip
 BODIES: dict[str, Any] = {
     "recall": {"keywords": ["tea"], "format": "structured"},
     "search": {"query": "tea"},
     "context": {"query": "Tea?", "budget_tokens": 100},
     "focus": {"entity": "Lisbon"},
+    "attp": {"text": "[tool_call]\nstatus = 'success'\ncode = '__result__ = 1'"},
     "erase": {"query": "tea", "preview": True},
+}
+BODIES |= {
+    tool.name: {
+        each.name: 100 if each.type is int else "usr-1"
+        for each in arguments_of(tool)
+        if each.default is REQUIRED
+    }
+    for tool in TOOLS
+    if tool.request.model_fields
 }
 # What comes before the first message, or is the first.
 MAKES = {
     "POST /v1/agents/{agent}/messages",
     "PUT /v1/agents/{agent}/settings",
     "POST /v1/agents/{agent}/import",
+    *(f"POST /v1/agents/{{agent}}/pages/{tool.name}" for tool in TOOLS if tool.begins),
 }
 # What an agent itself asks in each of its turns, the first one included: it begins empty (M1).
 TURNS = tuple(f"POST /v1/agents/{{agent}}/{each}" for each in ("recall", "search", "context"))
 EACH = [each for each in OPERATIONS.strip().splitlines() if "{agent}" in each]
+EACH += sorted(TOOL_OPERATIONS)
 REFUSED = sorted({*EACH}.difference(MAKES, TURNS))
 LISTS = [each for each in REFUSED if each.startswith("GET") and each.count("{") == 1]
 
@@ -56,6 +71,12 @@ usage {agent}
 focus --agent {agent}
 focus Lisbon --agent {agent}
 history 1 --agent {agent}
+pages --agent {agent}
+pages --removed --agent {agent}
+pages window --agent {agent}
+pages show usr-1 --agent {agent}
+pages auto-collapse 100 --agent {agent}
+pages undo --agent {agent}
 sessions --agent {agent}
 sessions --end s --agent {agent}
 consolidate --agent {agent}
@@ -158,12 +179,21 @@ def test_an_agent_is_configured_before_its_first_message(server: Served):
     with closing(httpx.Client(base_url=f"{server.url}/v1/agents/soon")) as http:
         assert http.put("/settings", json={"focus_limit": 3}).status_code == 200
         assert http.get("/settings").json()["parameters"]["focus_limit"] == 3
-        assert http.get("").status_code == 404
+    assert httpx.get(f"{server.url}/v1/agents/soon").status_code == 404
+
+
+@pytest.mark.timeout(120)
+def test_a_system_prompt_is_written_before_its_first_message(server: Served):
+    with closing(httpx.Client(base_url=f"{server.url}/v1/agents/begun")) as http:
+        rules = {"name": "Rules", "detail": "Be kind.", "parent": "sys-0"}
+        assert http.post("/pages/create_detail_page", json=rules).status_code == 200
+        assert http.post("/pages/hide_details", json={"index": "sys-1"}).status_code == 200
+    assert httpx.get(f"{server.url}/v1/agents/begun").status_code == 200
 
 
 def test_every_command_is_looked_at():
     told = {line.split()[0] for line in COMMANDS.strip().splitlines()}
-    assert told | OTHERS == {name for name, _ in app._COMMANDS}
+    assert told | OTHERS == {name for name, _ in app._COMMANDS} | {"pages"}
 
 
 @pytest.mark.timeout(120)

@@ -51,10 +51,16 @@ def ask(models: SmallModels, task: str, text: str) -> Any:
             vectors = np.ones((2, 4), dtype=np.float32)
             return models.segmenter.segment([message, other], vectors)
         case _:
-            return models.summarizer.summarize([message, other], "Before: " + text[:50], 300)
+            return sum_up(models, task, [message, other], text)
 
 
-TASKS = ["compress", "annotate", "judge", "name_relations", "segment", "summarize"]
+def sum_up(models: SmallModels, task: str, messages: list[Message], text: str) -> Any:
+    if task == "outline":
+        return models.summarizer.outline(messages, language_of(text), models.tokens.count)
+    return models.summarizer.summarize(messages, "Before: " + text[:50], 300)
+
+
+TASKS = ["compress", "annotate", "judge", "name_relations", "segment", "outline", "summarize"]
 
 
 @pytest.mark.parametrize("injection", INJECTIONS)
@@ -74,6 +80,9 @@ def test_the_text_is_one_string_of_data(
         case "segment":
             assert [each["text"] for each in data["messages"]] == [text, "And what about lunch?"]
             assert set(data) == {"messages"}
+        case "outline":
+            assert [each["text"] for each in data["messages"]] == [text, "And what about lunch?"]
+            assert set(data) == {"messages", "so_far", "max_characters"}
         case "summarize":
             assert [each["text"] for each in data["messages"]] == [text, "And what about lunch?"]
             assert data["previous"] == "Before: " + text[:50]

@@ -17,6 +17,7 @@ from memci.reading.recall import Recall
 from memci.shapes.read import RecallAnswer, RecallRequest
 from memci.smallmodel.ports import Judgement
 from memci.storage.nodes import forget_nodes
+from memci.storage.page_store.postgres import PostgresPageStore
 from memci.storage.session import Database
 from tests.support.network import AgentUnderTest
 from tests.support.rebuilding import NoTokens, Rebuilding, is_same
@@ -52,7 +53,13 @@ def merged(ada: AgentUnderTest, *said: str) -> tuple[list[int], int]:
 
 def erased(ada: AgentUnderTest, *messages: str) -> None:
     tokens: Any = NoTokens()
-    erase.run(ada.database, tokens, ada.agent_id, erase.Which(list(messages)))
+    erase.run(
+        ada.database,
+        PostgresPageStore(ada.database),
+        tokens,
+        ada.agent_id,
+        erase.Which(list(messages)),
+    )
 
 
 def recalled(reader: Reader, *keywords: str) -> RecallAnswer:

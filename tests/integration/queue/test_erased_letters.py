@@ -23,6 +23,7 @@ from memci.queue.claim import Claims
 from memci.queue.intake import Append
 from memci.storage import letters
 from memci.storage.erasure.condemned import beginnings_of
+from memci.storage.page_store.postgres import PostgresPageStore
 from memci.storage.reading.agents import list_agents
 from memci.testing import wait_until
 from tests.support.erasing import Eraser
@@ -280,7 +281,13 @@ def test_nothing_is_erased_where_nobody_can_look_at_what_waits(producer, client)
 
     say(producer, "m1")
     with pytest.raises(BrokerUnavailableError):
-        erase.run_agent(producer.database, producer.tokens, NoBroker(), "a")
+        erase.run_agent(
+            producer.database,
+            PostgresPageStore(producer.database),
+            producer.tokens,
+            NoBroker(),
+            "a",
+        )
     assert stored(producer) == ["m1"]
     assert producer.lane("a").lease_owner is None
 

@@ -9,6 +9,7 @@ from memci.errors import NotFoundError
 from memci.reading.compare import Compare
 from memci.reading.models import ReadingDefaults, ReadingModels, Tokenizers
 from memci.shapes.edition import ComparisonAnswer, ComparisonRequest
+from memci.smallmodel.offline.summarizer import OfflineSummarizer
 from memci.smallmodel.offline.tokens import OfflineTokenCounter
 from memci.storage.session import Database
 from tests.support.network import AgentUnderTest
@@ -27,7 +28,7 @@ def rebuilding(ada: AgentUnderTest) -> Rebuilding:
 
 def compared(ada: AgentUnderTest, *probes: tuple[str, ...], limit: int = 20) -> ComparisonAnswer:
     tokenizers = Tokenizers(OfflineTokenCounter)
-    models = ReadingModels(ada.models.embedder, ada.models.lexicon, tokenizers)
+    models = ReadingModels(ada.models.embedder, ada.models.lexicon, tokenizers, OfflineSummarizer())
     reading = Compare(ada.database, models, ReadingDefaults())
     return reading.run(ada.agent_id, ComparisonRequest(probes=probes, limit=limit))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from random import Random
 from typing import Any
 from uuid import uuid4
@@ -20,13 +20,18 @@ from memci.errors import ConflictError, ErasedError, InvalidInputError, TooLarge
 from memci.shapes.archive import MANIFEST
 from memci.storage.archive.consistency import LAWS
 from memci.storage.archive.registry import CARRIED
+from memci.storage.page_store.postgres import PostgresPageStore
 from memci.storage.rows import metadata
 from memci.storage.session import Database
+from tests.integration.transfer.forged_pages import PAGES, TREES
 from tests.support.archives import (
+    Change,
     Told,
     another_database,
+    each,
     exported,
     files_of,
+    first,
     forged,
     imported,
     zipped,
@@ -34,8 +39,6 @@ from tests.support.archives import (
 from tests.support.erasing import bury
 from tests.support.lives import a_whole_life
 from tests.support.network import AgentUnderTest
-
-Change = Callable[[list[Any]], Any]
 
 
 @pytest.fixture(scope="module")
@@ -69,14 +72,6 @@ def rows_left(database: Database, agent_id: str = "ada") -> dict[str, int]:
             if each.schema is None and "agent_id" in each.columns
         }
     return {name: count for name, count in counts.items() if count}
-
-
-def first(**changed: Any) -> Change:
-    return lambda rows: rows[0].update(changed)
-
-
-def each(**changed: Any) -> Change:
-    return lambda rows: [row.update(changed) for row in rows]
 
 
 def happened(event: str, *, seeded: bool = True, **details: Any) -> Change:
@@ -176,6 +171,9 @@ VALUES: dict[str, tuple[str, Change]] = {
 CONTRADICTIONS: dict[str, tuple[str, Change]] = {
     "two messages with one seq": ("message", lambda rows: rows.append({**rows[0], "id": "other"})),
     "two messages with one id": ("message", lambda rows: rows.append({**rows[0], "seq": 2})),
+    "a pin of a message that is missing": ("pin", each(message_seq=999, text="")),
+    "a pin of a message with words of its own": ("pin", each(message_seq=1)),
+    "a pin without words": ("pin", first(text="")),
     "a message above all seqs": ("message", lambda rows: rows[-1].update(seq=1000)),
     "a message that is missing": ("message", lambda rows: rows.pop()),
     "a node above all ids": ("node", lambda rows: rows[-1].update(id=9999)),
@@ -199,6 +197,7 @@ CONTRADICTIONS: dict[str, tuple[str, Change]] = {
     "postings that were not counted": ("lane", first(indexed_terms=0)),
     "erased messages that were not counted": ("lane", first(erased_messages=0)),
     "no lane": ("lane", lambda rows: rows.clear()),
+    "two settings": ("agent_setting", lambda rows: rows.append(rows[0])),
     "two lanes": ("lane", lambda rows: rows.append(rows[0])),
     "a lane halted by no job": ("lane", first(halted_by=str(uuid4()))),
     "a pass under way that never began": ("lane", first(compress_cursor={"pass": 99, "req": 1})),
@@ -215,6 +214,20 @@ CONTRADICTIONS: dict[str, tuple[str, Change]] = {
         first(digest="\\x3547cb112ac4489af2310c0626cdba6f3097a2ad5a3b42ddd3b59c76c7a079a3"),
     ),
 }
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_pages_that_are_none(name: str, archive: bytes, elsewhere: Database) -> None:
+    table, change = PAGES[name]
+    said = refused(elsewhere, forged(archive, table, change))
+    assert f"tables/{table}.jsonl, line" in said
+
+
+@pytest.mark.parametrize("name", TREES)
+def test_trees_that_hang_together_nowhere(name: str, archive: bytes, elsewhere: Database) -> None:
+    table, change = TREES[name]
+    said = refused(elsewhere, forged(archive, table, change))
+    assert "contradict" in said
 
 
 @pytest.mark.parametrize("name", VALUES)
@@ -280,7 +293,7 @@ def test_counts_that_are_not_so(archive: bytes, elsewhere: Database) -> None:
     assert "tables/link.jsonl, line" in refused(elsewhere, zipped(files))
 
 
-@pytest.mark.parametrize(("version", "what"), [(0, "made the archive"), (2, "is to import it")])
+@pytest.mark.parametrize(("version", "what"), [(1, "made the archive"), (3, "is to import it")])
 def test_another_version(version: int, what: str, archive: bytes, elsewhere: Database) -> None:
     files = files_of(archive)
     manifest = json.loads(files[MANIFEST]) | {"version": version, "new": "field"}
@@ -362,7 +375,9 @@ def test_an_erased_agent_does_not_come_back(ada: AgentUnderTest, client: redis.R
     archive = exported(ada.database)
     seq, node = ada.lane().message_seq, ada.lane().last_node_id
     waking: Any = Told()
-    erase.run_agent(ada.database, waking, RedisAgentQueues(client), "ada")
+    erase.run_agent(
+        ada.database, PostgresPageStore(ada.database), waking, RedisAgentQueues(client), "ada"
+    )
     with pytest.raises(ErasedError, match="erase them where the archive comes from"):
         imported(ada.database, archive)
     assert ada.nodes() == []
@@ -370,5 +385,6 @@ def test_an_erased_agent_does_not_come_back(ada: AgentUnderTest, client: redis.R
 
 
 def test_every_table_has_a_forgery() -> None:
-    forgeries = {table for table, _ in (*VALUES.values(), *CONTRADICTIONS.values())}
+    told = (*VALUES.values(), *CONTRADICTIONS.values(), *PAGES.values(), *TREES.values())
+    forgeries = {table for table, _ in told}
     assert {each.name for each in CARRIED} == forgeries

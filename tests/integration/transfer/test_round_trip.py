@@ -5,20 +5,30 @@ from __future__ import annotations
 import json
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import pytest
+import redis
 from pydantic import SecretStr
 
+from memci.broker.redis_queues import RedisAgentQueues
 from memci.commands import erase
 from memci.config import Settings
-from memci.errors import ConflictError
+from memci.domain.pages.rules import PageRules
+from memci.errors import ConflictError, InvalidInputError, PageStoreError
 from memci.jobs import compress
 from memci.reading.models import ReadingModels, Tokenizers
 from memci.reading.readings import Readings
+from memci.reading.window import Windows
 from memci.shapes.archive import MANIFEST, ArchiveManifest
+from memci.smallmodel.offline.summarizer import OfflineSummarizer
 from memci.smallmodel.offline.tokens import OfflineTokenCounter
 from memci.storage.archive.registry import CARRIED
+from memci.storage.page_store.files import FilePageStore
+from memci.storage.page_store.memory import MemoryPageStore
+from memci.storage.page_store.port import BodyKey, PageStore
+from memci.storage.page_store.postgres import PostgresPageStore
 from memci.storage.session import Database
 from memci.storage.vector_model import VectorModel, claim_model
 from tests.support.archives import (
@@ -26,11 +36,14 @@ from tests.support.archives import (
     arrived,
     exported,
     files_of,
+    forged,
     imported,
     tables_of,
 )
+from tests.support.lives import SORTING
 from tests.support.mailbox import Mailbox
 from tests.support.network import AgentUnderTest
+from tests.support.page_folders import Folders
 from tests.support.rebuilding import Rebuilding, is_same
 
 
@@ -107,19 +120,30 @@ READS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("search", {"query": "a violin for guineas", "explain": True}),
     ("search", {"query": "灯塔 Grace", "k": 3}),
     ("assemble", {"query": "who counts ships?", "budget_tokens": 400}),
+    ("window", {"format": "native"}),
 )
+
+
+def windows(database: Database) -> Windows:
+    counter = OfflineTokenCounter()
+    return Windows(database, PostgresPageStore(database), counter, PageRules())
 
 
 def test_reads_answer_the_same(ada: AgentUnderTest, elsewhere: Database) -> None:
     use_model(elsewhere, ada)
     imported(elsewhere, exported(ada.database))
-    models = ReadingModels(ada.models.embedder, ada.models.lexicon, Tokenizers(OfflineTokenCounter))
+    models = ReadingModels(
+        ada.models.embedder,
+        ada.models.lexicon,
+        Tokenizers(OfflineTokenCounter),
+        OfflineSummarizer(),
+    )
     settings = Settings(
         database_url=SecretStr("postgresql://x/x"), broker_url=SecretStr("redis://x")
     )
     with (
-        closing(Readings(ada.database, models, settings)) as here,
-        closing(Readings(elsewhere, models, settings)) as there,
+        closing(Readings(ada.database, models, settings, windows(ada.database))) as here,
+        closing(Readings(elsewhere, models, settings, windows(elsewhere))) as there,
     ):
         for use, fields in READS:
             answers = [each.answer(use, "ada", fields) for each in (here, there)]
@@ -172,11 +196,11 @@ def test_an_agent_goes_elsewhere_of_which_something_was_erased(
     use_model(elsewhere, ada)
     assert seqs_of_grace(ada) == [1]
     tokens: Any = Told()
-    erase.run(database, tokens, "ada", erase.Which(("m1",)))
+    erase.run(database, PostgresPageStore(database), tokens, "ada", erase.Which(("m1",)))
     imported(elsewhere, exported(database))
     there = arrived(ada, elsewhere)
     assert seqs_of_grace(there) == [2]
-    erase.run(elsewhere, tokens, "ada", erase.Which(("m2",)))
+    erase.run(elsewhere, PostgresPageStore(elsewhere), tokens, "ada", erase.Which(("m2",)))
     assert there.nodes() == [], "it goes with the last message that names it"
 
 
@@ -204,10 +228,10 @@ def test_an_archive_of_an_earlier_release_has_entities_of_messages_that_are_no_m
     ada = told_of_twice(database)
     use_model(elsewhere, ada)
     tokens: Any = Told()
-    erase.run(database, tokens, "ada", erase.Which(("m1",)))
+    erase.run(database, PostgresPageStore(database), tokens, "ada", erase.Which(("m1",)))
     ada.execute("UPDATE node SET message_seqs = '{1}' WHERE agent_id = %s AND kind = 'entity'")
     imported(elsewhere, exported(database))
-    erase.run(elsewhere, tokens, "ada", erase.Which(("m2",)))
+    erase.run(elsewhere, PostgresPageStore(elsewhere), tokens, "ada", erase.Which(("m2",)))
     assert arrived(ada, elsewhere).nodes() == []
 
 
@@ -246,3 +270,135 @@ def network_of(ada: AgentUnderTest) -> list[object]:
     nodes = [(n.id, n.content, n.phrase, n.scan_count, n.last_pass) for n in ada.nodes()]
     links = [(key, row.relation, row.strength, row.hint) for key, row in ada.links().items()]
     return [nodes, links, ada.focus(), ada.fates()]
+
+
+def folders_of(
+    database: Database, store: PageStore | None = None, agent_id: str = "ada"
+) -> Folders:
+    return Folders(database, store or PostgresPageStore(database), agent_id=agent_id, rules=SORTING)
+
+
+def test_its_window_is_the_same_there_byte_by_byte(
+    ada: AgentUnderTest, elsewhere: Database
+) -> None:
+    imported(elsewhere, exported(ada.database))
+    here, there = folders_of(ada.database), folders_of(elsewhere)
+    assert "Count ships" in here.window("sorted")
+    for session in ("sorted", None):
+        assert there.shown(session) == here.shown(session)
+    assert "Count ships" in there.window("sorted")
+
+
+def test_what_was_done_to_its_pages_is_undone_and_redone_there(
+    ada: AgentUnderTest, elsewhere: Database
+) -> None:
+    imported(elsewhere, exported(ada.database))
+    here, there = folders_of(ada.database), folders_of(elsewhere)
+    for turn in ("redo", "undo", "undo", "undo", "undo"):
+        done = [getattr(each, turn)() for each in (here, there)]
+        assert done[0] == done[1]
+        assert there.shown("sorted") == here.shown("sorted")
+
+
+def test_its_pages_go_on_as_they_would_have(ada: AgentUnderTest, elsewhere: Database) -> None:
+    imported(elsewhere, exported(ada.database))
+    made = []
+    for database in (ada.database, elsewhere):
+        folders = folders_of(database)
+        arrived(ada, database).say("And now?", session="sorted", remember="never")
+        made.append((folders.note("New", "said later"), folders.do("recall_page", index="usr-2")))
+        made.append((folders.window("sorted"),))
+    assert made[:2] == made[2:]
+
+
+def test_texts_come_from_one_kind_of_store_into_another(
+    ada: AgentUnderTest, elsewhere: Database, tmp_path: Path
+) -> None:
+    use_model(elsewhere, ada)
+    files = FilePageStore(tmp_path)
+    archive = exported(ada.database)
+    imported(elsewhere, archive, store=files)
+    assert len(list(files.list("ada"))) == 2
+    assert list(PostgresPageStore(elsewhere).list("ada")) == []
+    there = folders_of(elsewhere, files)
+    assert there.shown("sorted") == folders_of(ada.database).shown("sorted")
+    assert tables_of(exported(elsewhere, store=files)) == tables_of(archive)
+
+
+def test_a_refused_archive_leaves_no_text(
+    ada: AgentUnderTest, elsewhere: Database, tmp_path: Path
+) -> None:
+    archive = exported(ada.database)
+    files = FilePageStore(tmp_path)
+    with pytest.raises(InvalidInputError, match="every note has its text"):
+        imported(elsewhere, forged(archive, "page_body", lambda rows: rows.pop()), store=files)
+    assert list(files.list("ada")) == []
+
+    class Full(MemoryPageStore):
+        def save(self, key: BodyKey, text: str) -> None:
+            if self.exists(BodyKey("ada", "usr-900", 1)):
+                raise PageStoreError
+            super().save(key, text)
+            super().save(BodyKey("ada", "usr-900", 1), "full")
+
+    full = Full()
+    with pytest.raises(PageStoreError):
+        imported(elsewhere, archive, store=full)
+    assert [key.page for key in full.list("ada")] == ["usr-900"]
+    imported(elsewhere, archive, store=files)
+
+
+def test_a_note_whose_text_is_lost_is_not_left_out_unsaid(ada: AgentUnderTest) -> None:
+    store = PostgresPageStore(ada.database)
+    key = next(iter(store.list("ada")))
+    store.delete(key)
+    with pytest.raises(ConflictError, match=f"no text of page {key.page}"):
+        exported(ada.database)
+
+
+def test_where_an_agent_was_erased_no_text_takes_the_place_of_an_old_one(
+    ada: AgentUnderTest, elsewhere: Database, client: redis.Redis
+) -> None:
+    """Somebody may still hold a text of the life that was."""
+    was = AgentUnderTest(elsewhere)
+    was.say("Something else", remember="never")
+    was.execute("UPDATE lane SET written_at = now() WHERE agent_id = %s")
+    store = PostgresPageStore(elsewhere)
+    for number in range(12):
+        folders_of(elsewhere).note(f"Note {number}", "of an erased life")
+    old = set(store.list("ada"))
+    tokens: Any = Told()
+    erase.run_agent(elsewhere, store, tokens, RedisAgentQueues(client), "ada")
+    archive = exported(ada.database)
+    imported(elsewhere, archive)
+    assert old.isdisjoint(store.list("ada"))
+    there = folders_of(elsewhere)
+    assert there.shown("sorted") == folders_of(ada.database).shown("sorted")
+    there.note("New", "of this life")
+    assert old.isdisjoint(store.list("ada"))
+
+
+def test_an_agent_whose_pages_were_erased_in_part_can_be_moved(
+    ada: AgentUnderTest, elsewhere: Database
+) -> None:
+    ids = ada.rows(
+        "SELECT id FROM message WHERE agent_id = %s AND session_id = 'sorted' AND seq %% 3 = 0"
+    )
+    tokens: Any = Told()
+    here = folders_of(ada.database)
+    (note,) = (row.id for row in ada.rows(
+        "SELECT id FROM page WHERE agent_id = %s AND name = 'A plan'"))  # fmt: skip
+    which = erase.Which([row.id for row in ids], page_indexes=[note])
+    erase.run(ada.database, PostgresPageStore(ada.database), tokens, "ada", which)
+    imported(elsewhere, exported(ada.database))
+    assert folders_of(elsewhere).shown("sorted") == here.shown("sorted")
+
+
+def test_an_agent_that_has_pages_and_no_message_yet_can_be_moved(
+    database: Database, elsewhere: Database
+) -> None:
+    here = folders_of(database)
+    here.prompt("You are kind.")
+    imported(elsewhere, exported(database))
+    assert "You are kind." in folders_of(elsewhere).window()
+    assert folders_of(elsewhere).shown() == here.shown()

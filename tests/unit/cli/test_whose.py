@@ -27,6 +27,10 @@ def said(line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixtu
         ("usage --agent nora", "memci usage nora"),
         ("watch -a nora", "memci watch nora"),
         ("export --agent=nora", "memci export nora"),
+        ("pages nora", "memci pages --agent nora"),
+        ("pages --json nora", "memci pages --agent nora"),
+        ("pages undo nora", "memci pages undo --agent nora"),
+        ("pages window nora --json", "memci pages window --agent nora"),
     ],
 )
 def test_what_was_meant_is_told(monkeypatch, capsys, line: str, meant: str):
@@ -36,7 +40,9 @@ def test_what_was_meant_is_told(monkeypatch, capsys, line: str, meant: str):
 @pytest.mark.parametrize(
     "line",
     ["jobs", "recall tea", "settings nora", "jobs nora --agent nora", "jobs ../x", "usage",
-     "usage --agent", "watch nora --every x", "doctor nora"],
+     "usage --agent", "watch nora --every x", "doctor nora", "pages",
+     "pages undo", "pages show nora",
+     "pages --json undo nora", "pages move-page usr-1 usr-2"],
 )  # fmt: skip
 def test_nothing_is_guessed(monkeypatch, capsys, line: str):
     assert "Did you mean" not in said(line, monkeypatch, capsys)

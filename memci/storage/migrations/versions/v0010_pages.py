@@ -37,6 +37,7 @@ CREATE TABLE page (
     cold BOOLEAN DEFAULT false NOT NULL,
     managed BOOLEAN DEFAULT false NOT NULL,
     named BOOLEAN DEFAULT false NOT NULL,
+    summed BOOLEAN DEFAULT false NOT NULL,
     pinned BOOLEAN DEFAULT false NOT NULL,
     first_seq BIGINT,
     last_seq BIGINT,
@@ -52,9 +53,12 @@ CREATE TABLE page (
     opened_at BIGINT DEFAULT 0 NOT NULL,
     PRIMARY KEY (agent_id, id)
 ) WITH (fillfactor = 70);
-CREATE INDEX page_living ON page (agent_id) WHERE NOT cold;
+CREATE INDEX page_living ON page (agent_id, parent, session_id) WHERE NOT cold;
 CREATE INDEX page_inside ON page (agent_id, parent) WHERE cold AND parent IS NOT NULL;
+CREATE INDEX page_removed ON page (agent_id, place) WHERE cold AND parent IS NULL;
 CREATE INDEX page_span ON page (agent_id, session_id, last_seq) WHERE first_seq IS NOT NULL;
+CREATE INDEX page_unnamed ON page (agent_id, number)
+    WHERE number > 0 AND NOT (named AND summed);
 
 CREATE TABLE page_body (
     agent_id TEXT NOT NULL,
@@ -63,6 +67,18 @@ CREATE TABLE page_body (
     text TEXT NOT NULL,
     created_at timestamptz DEFAULT now() NOT NULL,
     PRIMARY KEY (agent_id, page_id, version)
+);
+
+CREATE TABLE pin (
+    agent_id TEXT NOT NULL,
+    number BIGINT NOT NULL,
+    kind TEXT NOT NULL,
+    text TEXT NOT NULL,
+    message_seq BIGINT,
+    pinned_by TEXT NOT NULL,
+    created_at timestamptz DEFAULT now() NOT NULL,
+    unpinned_at timestamptz,
+    PRIMARY KEY (agent_id, number)
 );
 
 CREATE TABLE page_step (
@@ -82,17 +98,22 @@ CREATE POLICY own_agent ON {table}
     WITH CHECK (agent_id = nullif(current_setting('memci.agent', true), ''));
 GRANT SELECT, INSERT, UPDATE, DELETE ON {table} TO memci_app;
 """
-NEW = ("page_tree", "page", "page_body", "page_step")
+NAMING = """
+CREATE INDEX job_naming ON job (agent_id) WHERE state = 'queued' AND kind = 'memci.page.name';
+"""
+NEW = ("page_tree", "page", "page_body", "pin", "page_step")
 
 
 def upgrade() -> None:
     """Create them; whoever looks first puts an agent's messages onto pages."""
     op.execute(TABLES)
+    op.execute(NAMING)
     for table in NEW:
         op.execute(SECURE.format(table=table))
 
 
 def downgrade() -> None:
     """Drop them."""
+    op.execute("DROP INDEX job_naming")
     for table in reversed(NEW):
         op.execute(f"DROP TABLE {table}")

@@ -1,0 +1,1 @@
+"""What ``memci pages`` does, and how it is shown."""

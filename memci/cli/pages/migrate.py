@@ -1,0 +1,122 @@
+"""``memci pages migrate``."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from memci.cli.options import JsonOption
+from memci.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from memci.commands.pages.migrate import Migration, Moved
+    from memci.config import Settings
+
+
+class Target(StrEnum):
+    """Stores that outlive a process."""
+
+    POSTGRES = "postgres"
+    FILES = "files"
+    S3 = "s3"
+
+
+def migrate(
+    *,
+    to: Annotated[Target, typer.Option(help="The store that is to have all texts of notes.")],
+    clear: Annotated[
+        bool, typer.Option("--clear", help="Remove from the former store what was copied.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Copy all texts of notes to another page store while everything runs.
+
+    Before, every process has to know both stores; without that, this says what to set. It can be
+    ended and begun again at any time.
+    """
+    from memci.cli.database import opened_database
+    from memci.cli.output import print_json
+    from memci.cli.settings import read_settings
+    from memci.commands.pages.migrate import Migration
+    from memci.storage.page_store.choose import open_page_store
+
+    settings = read_settings()
+    former = _former(settings, to)
+    with opened_database(settings) as database:
+        source = open_page_store(former, settings, database)
+        moved = _run(
+            Migration(database, source, open_page_store(to, settings, database)), clear=clear
+        )
+    if as_json:
+        print_json({"from": former, "to": to.value, **asdict(moved)})
+    else:
+        _say(moved, former, to.value, clear=clear)
+
+
+def _former(settings: Settings, to: Target) -> str:
+    """Return the store to copy from, or raise ``ConfigurationError`` that says what to set."""
+    store, also = settings.page_store, settings.page_store_reads_also
+    if store == to.value and also is not None:
+        return also
+    here = f"MEMCI_PAGE_STORE={to.value} and MEMCI_PAGE_STORE_READS_ALSO"
+    if store == to.value:
+        raise ConfigurationError(
+            f"the page store is {store} already: set MEMCI_PAGE_STORE_READS_ALSO to the store that"
+            " was used before, for this command and for every process"
+        )
+    if also != to.value:
+        raise ConfigurationError(
+            "nothing was copied: all processes have to find what any of them writes. First set"
+            f" MEMCI_PAGE_STORE_READS_ALSO={to.value} for every process and restart them; then set"
+            f" {here}={store}, restart them again, and run this once more with the same settings"
+        )
+    raise ConfigurationError(
+        f"nothing was copied: new texts still go to {store}. When every process reads {to.value}"
+        f" also, set {here}={store} for all, restart them, and run this once more with the same"
+        " settings"
+    )
+
+
+def _run(migration: Migration, *, clear: bool) -> Moved:
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    from memci.cli.output import console
+
+    screen = console(stderr=True)
+    with Progress(
+        TextColumn("agents"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[copied]} texts copied"),
+        console=screen,
+        transient=True,
+        disable=not screen.is_terminal,
+    ) as progress:
+        task = progress.add_task("", total=len(migration.agents()), copied=0)
+        return migration.run(
+            clear=clear,
+            told=lambda moved: progress.update(task, completed=moved.agents, copied=moved.copied),
+        )
+
+
+def _say(moved: Moved, former: str, to: str, *, clear: bool) -> None:
+    from memci.cli.output import counted, hint, say
+
+    say(
+        f"{counted(moved.copied, 'text')} copied from {former} to {to}, {moved.there} there before,"
+        f" of {counted(moved.agents, 'agent')}"
+    )
+    if clear:
+        say(f"{counted(moved.cleared, 'text')} removed from {former}")
+    if moved.copied:
+        hint(
+            "run it once more: all is there when it copies nothing, and every process has"
+            f" MEMCI_PAGE_STORE={to}"
+        )
+    elif moved.there and not clear:
+        hint(f"--clear removes them from {former}, where no erasure would reach them later on")
+    else:
+        hint("now take MEMCI_PAGE_STORE_READS_ALSO out everywhere, and restart")

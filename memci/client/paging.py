@@ -1,0 +1,29 @@
+"""Tools about pages as methods of agents: one for each of the table, in both colours.
+
+Beside it lies what type checkers and editors read; it is made of the same table.
+"""
+
+from __future__ import annotations
+
+from memci.client.colours import awaitable, blocking
+from memci.client.verbs.operation import operation
+from memci.shapes.tools import TOOLS, About
+
+
+class PageOperations:
+    """What can be done to the pages of an agent, on the caller's thread.
+
+    Errors are those of ``memci.errors``: ``NotFoundError`` for no agent or no such page,
+    ``RefusedError``, which says why, for what may not be done.
+    """
+
+
+class AsyncPageOperations:
+    """What can be done to the pages of an agent, on asyncio; raises likewise."""
+
+
+for _tool in TOOLS:
+    if _tool.about is About.PAGES:
+        _verb = operation(_tool)
+        setattr(PageOperations, _tool.name, blocking(_verb))
+        setattr(AsyncPageOperations, _tool.name, awaitable(_verb))

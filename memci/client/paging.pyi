@@ -1,0 +1,631 @@
+"""What type checkers and editors read of paging.py, made by tests/support/client_stub.py."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from memci.domain.pages.pin import PinKind
+from memci.domain.pages.tree import Permission, SegmentKind
+from memci.shapes.pages import CollapseAnswer, PageChange, PageList, PageText, StepAnswer
+from memci.shapes.pins import PinChange
+
+class PageOperations:
+    """What can be done to the pages of an agent, on the caller's thread.
+
+    Errors are those of ``memci.errors``: ``NotFoundError`` for no agent or no such page,
+    ``RefusedError``, which says why, for what may not be done.
+    """
+    def create_detail_page(
+        self,
+        parent: str,
+        *,
+        name: str,
+        description: str = "",
+        detail: str,
+        session_id: str | None = None,
+    ) -> PageChange:
+        """Write a note: something learned, decided or to be kept. It starts hidden.
+
+        Args:
+            parent: Folder, such as usr-0
+            name: Short title
+            description: A sentence: all that shows while it is hidden
+            detail: Its text
+            session_id: Whose window is meant; none: that of the last message
+        """
+
+    def create_contents_page(
+        self,
+        parent: str,
+        *,
+        name: str,
+        description: str = "",
+        children: Sequence[str] = ...,
+        session_id: str | None = None,
+    ) -> PageChange:
+        """Make a folder and move pages into it. It starts hidden, and hides them.
+
+        Args:
+            parent: Folder, such as usr-0
+            name: Short title
+            description: A sentence: all that shows while it is hidden
+            children: Pages to move, in order
+            session_id: Whose window is meant; none: that of the last message
+        """
+
+    def move_page(
+        self,
+        source: str,
+        target: str,
+        *,
+        session_id: str | None = None,
+    ) -> PageChange:
+        """Move a page, with all below it, to the end of a folder of the same prefix.
+
+        Args:
+            source: Page, such as usr-12
+            target: Folder, such as usr-0
+            session_id: Whose window is meant; none: that of the last message
+        """
+
+    def update_page(
+        self,
+        index: str,
+        *,
+        name: str | None = None,
+        description: str | None = None,
+        session_id: str | None = None,
+    ) -> PageChange:
+        """Give a page another name or description.
+
+        Args:
+            index: Such as usr-12
+            name: Short title
+            description: A sentence: all that shows while it is hidden
+            session_id: Whose window is meant; none: that of the last message
+        """
+
+    def expand_details(
+        self,
+        index: str,
+        *,
+        session_id: str | None = None,
+    ) -> PageChange:
+        """Open a page in the window: its text or messages, or what a folder holds. Costs tokens.
+
+        Args:
+            index: Such as usr-12
+            session_id: Whose window is meant; none: that of the last message
+        """
+
+    def hide_details(
+        self,
+        index: str,
+        *,
+        session_id: str | None = None,
+    ) -> PageChange:
+        """Close a page to free tokens: name and description stay in sight, nothing is lost.
+
+        Args:
+            index: Such as usr-12
+            session_id: Whose window is meant; none: that of the last message
+        """
+
+    def remove_page(
+        self,
+        index: str,
+        *,
+        session_id: str | None = None,
+    ) -> PageChange:
+        """Take a page, with all below it, out of the window. restore_page brings it back.
+
+        Args:
+            index: Such as usr-12
+            session_id: Whose window is meant; none: that of the last message
+        """
+
+    def recall_page(
+        self,
+        index: str,
+        *,
+        session_id: str | None = None,
+    ) -> PageChange:
+        """Bring a page that the Contents Page lists back into the conversation, open.
+
+        Args:
+            index: Such as usr-12
+            session_id: Whose window is meant; none: that of the last message
+        """
+
+    def restore_page(
+        self,
+        index: str,
+        parent: str,
+        *,
+        session_id: str | None = None,
+    ) -> PageChange:
+        """Put a removed page, with all below it, back into a folder. find_pages finds it.
+
+        Args:
+            index: Such as usr-12
+            parent: Folder, such as usr-0
+            session_id: Whose window is meant; none: that of the last message
+        """
+
+    def pin_page(
+        self,
+        index: str,
+        *,
+        session_id: str | None = None,
+    ) -> PageChange:
+        """Keep a page open when others are hidden because the window is full.
+
+        Args:
+            index: Such as usr-12
+            session_id: Whose window is meant; none: that of the last message
+        """
+
+    def unpin_page(
+        self,
+        index: str,
+        *,
+        session_id: str | None = None,
+    ) -> PageChange:
+        """Let a page be hidden again when the window is full.
+
+        Args:
+            index: Such as usr-12
+            session_id: Whose window is meant; none: that of the last message
+        """
+
+    def pin(
+        self,
+        *,
+        text: str | None = None,
+        message: str | None = None,
+        kind: PinKind | Literal["task", "constraint", "preference", "decision", "note"] = ...,
+        session_id: str | None = None,
+    ) -> PinChange:
+        """Keep a short text, or a message, in sight always, until unpin. It costs tokens each time.
+
+        Args:
+            message: Id of a message, as found
+            session_id: Whose window is meant; none: that of the last message
+        """
+
+    def unpin(
+        self,
+        pin: int,
+        *,
+        session_id: str | None = None,
+    ) -> PinChange:
+        """Take a pinned text down.
+
+        Args:
+            pin: Its number, as the window shows it in brackets
+            session_id: Whose window is meant; none: that of the last message
+        """
+
+    def auto_collapse(
+        self,
+        max_tokens: int,
+        *,
+        session_id: str | None = None,
+    ) -> CollapseAnswer:
+        """Hide old pages until the window takes at most so many tokens.
+
+        Args:
+            session_id: Whose window is meant; none: that of the last message
+        """
+
+    def undo(
+        self,
+        *,
+        session_id: str | None = None,
+    ) -> StepAnswer:
+        """Take back your last change to pages; again: the one before.
+
+        Args:
+            session_id: Whose window is meant; none: that of the last message
+        """
+
+    def redo(
+        self,
+        *,
+        session_id: str | None = None,
+    ) -> StepAnswer:
+        """Do again what you undid last.
+
+        Args:
+            session_id: Whose window is meant; none: that of the last message
+        """
+
+    def get_page(
+        self,
+        index: str,
+        *,
+        session_id: str | None = None,
+    ) -> PageText:
+        """Read a page's state and all it holds, without opening it in the window.
+
+        Args:
+            index: Such as usr-12
+            session_id: Whose window is meant; none: that of the last message
+        """
+
+    def get_children(
+        self,
+        index: str,
+        *,
+        session_id: str | None = None,
+    ) -> PageList:
+        """List the pages in a folder.
+
+        Args:
+            index: Such as usr-12
+            session_id: Whose window is meant; none: that of the last message
+        """
+
+    def get_parent(
+        self,
+        index: str,
+        *,
+        session_id: str | None = None,
+    ) -> PageList:
+        """Tell which folder a page lies in.
+
+        Args:
+            index: Such as usr-12
+            session_id: Whose window is meant; none: that of the last message
+        """
+
+    def get_ancestors(
+        self,
+        index: str,
+        *,
+        session_id: str | None = None,
+    ) -> PageList:
+        """List the folders above a page, nearest first.
+
+        Args:
+            index: Such as usr-12
+            session_id: Whose window is meant; none: that of the last message
+        """
+
+    def find_pages(
+        self,
+        query: str,
+        *,
+        limit: int = 20,
+        session_id: str | None = None,
+    ) -> PageList:
+        """Find pages, removed ones too, by words in names, descriptions and summaries.
+
+        Args:
+            session_id: Whose window is meant; none: that of the last message
+        """
+
+    def create_segment(
+        self,
+        *,
+        id: str,
+        name: str,
+        kind: SegmentKind | Literal["system", "user", "tool", "custom"] = ...,
+        permission: Permission | Literal["READ_WRITE", "READ_ONLY", "SYSTEM_MANAGED"] = ...,
+        max_tokens: int = 0,
+        session_id: str | None = None,
+    ) -> PageChange:
+        """Make a segment: a part of the context with a root and a permission of its own.
+
+        Args:
+            name: Short title
+            session_id: Whose window is meant; none: that of the last message
+        """
+
+class AsyncPageOperations:
+    """What can be done to the pages of an agent, on asyncio; raises likewise."""
+    async def create_detail_page(
+        self,
+        parent: str,
+        *,
+        name: str,
+        description: str = "",
+        detail: str,
+        session_id: str | None = None,
+    ) -> PageChange:
+        """Write a note: something learned, decided or to be kept. It starts hidden.
+
+        Args:
+            parent: Folder, such as usr-0
+            name: Short title
+            description: A sentence: all that shows while it is hidden
+            detail: Its text
+            session_id: Whose window is meant; none: that of the last message
+        """
+
+    async def create_contents_page(
+        self,
+        parent: str,
+        *,
+        name: str,
+        description: str = "",
+        children: Sequence[str] = ...,
+        session_id: str | None = None,
+    ) -> PageChange:
+        """Make a folder and move pages into it. It starts hidden, and hides them.
+
+        Args:
+            parent: Folder, such as usr-0
+            name: Short title
+            description: A sentence: all that shows while it is hidden
+            children: Pages to move, in order
+            session_id: Whose window is meant; none: that of the last message
+        """
+
+    async def move_page(
+        self,
+        source: str,
+        target: str,
+        *,
+        session_id: str | None = None,
+    ) -> PageChange:
+        """Move a page, with all below it, to the end of a folder of the same prefix.
+
+        Args:
+            source: Page, such as usr-12
+            target: Folder, such as usr-0
+            session_id: Whose window is meant; none: that of the last message
+        """
+
+    async def update_page(
+        self,
+        index: str,
+        *,
+        name: str | None = None,
+        description: str | None = None,
+        session_id: str | None = None,
+    ) -> PageChange:
+        """Give a page another name or description.
+
+        Args:
+            index: Such as usr-12
+            name: Short title
+            description: A sentence: all that shows while it is hidden
+            session_id: Whose window is meant; none: that of the last message
+        """
+
+    async def expand_details(
+        self,
+        index: str,
+        *,
+        session_id: str | None = None,
+    ) -> PageChange:
+        """Open a page in the window: its text or messages, or what a folder holds. Costs tokens.
+
+        Args:
+            index: Such as usr-12
+            session_id: Whose window is meant; none: that of the last message
+        """
+
+    async def hide_details(
+        self,
+        index: str,
+        *,
+        session_id: str | None = None,
+    ) -> PageChange:
+        """Close a page to free tokens: name and description stay in sight, nothing is lost.
+
+        Args:
+            index: Such as usr-12
+            session_id: Whose window is meant; none: that of the last message
+        """
+
+    async def remove_page(
+        self,
+        index: str,
+        *,
+        session_id: str | None = None,
+    ) -> PageChange:
+        """Take a page, with all below it, out of the window. restore_page brings it back.
+
+        Args:
+            index: Such as usr-12
+            session_id: Whose window is meant; none: that of the last message
+        """
+
+    async def recall_page(
+        self,
+        index: str,
+        *,
+        session_id: str | None = None,
+    ) -> PageChange:
+        """Bring a page that the Contents Page lists back into the conversation, open.
+
+        Args:
+            index: Such as usr-12
+            session_id: Whose window is meant; none: that of the last message
+        """
+
+    async def restore_page(
+        self,
+        index: str,
+        parent: str,
+        *,
+        session_id: str | None = None,
+    ) -> PageChange:
+        """Put a removed page, with all below it, back into a folder. find_pages finds it.
+
+        Args:
+            index: Such as usr-12
+            parent: Folder, such as usr-0
+            session_id: Whose window is meant; none: that of the last message
+        """
+
+    async def pin_page(
+        self,
+        index: str,
+        *,
+        session_id: str | None = None,
+    ) -> PageChange:
+        """Keep a page open when others are hidden because the window is full.
+
+        Args:
+            index: Such as usr-12
+            session_id: Whose window is meant; none: that of the last message
+        """
+
+    async def unpin_page(
+        self,
+        index: str,
+        *,
+        session_id: str | None = None,
+    ) -> PageChange:
+        """Let a page be hidden again when the window is full.
+
+        Args:
+            index: Such as usr-12
+            session_id: Whose window is meant; none: that of the last message
+        """
+
+    async def pin(
+        self,
+        *,
+        text: str | None = None,
+        message: str | None = None,
+        kind: PinKind | Literal["task", "constraint", "preference", "decision", "note"] = ...,
+        session_id: str | None = None,
+    ) -> PinChange:
+        """Keep a short text, or a message, in sight always, until unpin. It costs tokens each time.
+
+        Args:
+            message: Id of a message, as found
+            session_id: Whose window is meant; none: that of the last message
+        """
+
+    async def unpin(
+        self,
+        pin: int,
+        *,
+        session_id: str | None = None,
+    ) -> PinChange:
+        """Take a pinned text down.
+
+        Args:
+            pin: Its number, as the window shows it in brackets
+            session_id: Whose window is meant; none: that of the last message
+        """
+
+    async def auto_collapse(
+        self,
+        max_tokens: int,
+        *,
+        session_id: str | None = None,
+    ) -> CollapseAnswer:
+        """Hide old pages until the window takes at most so many tokens.
+
+        Args:
+            session_id: Whose window is meant; none: that of the last message
+        """
+
+    async def undo(
+        self,
+        *,
+        session_id: str | None = None,
+    ) -> StepAnswer:
+        """Take back your last change to pages; again: the one before.
+
+        Args:
+            session_id: Whose window is meant; none: that of the last message
+        """
+
+    async def redo(
+        self,
+        *,
+        session_id: str | None = None,
+    ) -> StepAnswer:
+        """Do again what you undid last.
+
+        Args:
+            session_id: Whose window is meant; none: that of the last message
+        """
+
+    async def get_page(
+        self,
+        index: str,
+        *,
+        session_id: str | None = None,
+    ) -> PageText:
+        """Read a page's state and all it holds, without opening it in the window.
+
+        Args:
+            index: Such as usr-12
+            session_id: Whose window is meant; none: that of the last message
+        """
+
+    async def get_children(
+        self,
+        index: str,
+        *,
+        session_id: str | None = None,
+    ) -> PageList:
+        """List the pages in a folder.
+
+        Args:
+            index: Such as usr-12
+            session_id: Whose window is meant; none: that of the last message
+        """
+
+    async def get_parent(
+        self,
+        index: str,
+        *,
+        session_id: str | None = None,
+    ) -> PageList:
+        """Tell which folder a page lies in.
+
+        Args:
+            index: Such as usr-12
+            session_id: Whose window is meant; none: that of the last message
+        """
+
+    async def get_ancestors(
+        self,
+        index: str,
+        *,
+        session_id: str | None = None,
+    ) -> PageList:
+        """List the folders above a page, nearest first.
+
+        Args:
+            index: Such as usr-12
+            session_id: Whose window is meant; none: that of the last message
+        """
+
+    async def find_pages(
+        self,
+        query: str,
+        *,
+        limit: int = 20,
+        session_id: str | None = None,
+    ) -> PageList:
+        """Find pages, removed ones too, by words in names, descriptions and summaries.
+
+        Args:
+            session_id: Whose window is meant; none: that of the last message
+        """
+
+    async def create_segment(
+        self,
+        *,
+        id: str,
+        name: str,
+        kind: SegmentKind | Literal["system", "user", "tool", "custom"] = ...,
+        permission: Permission | Literal["READ_WRITE", "READ_ONLY", "SYSTEM_MANAGED"] = ...,
+        max_tokens: int = 0,
+        session_id: str | None = None,
+    ) -> PageChange:
+        """Make a segment: a part of the context with a root and a permission of its own.
+
+        Args:
+            name: Short title
+            session_id: Whose window is meant; none: that of the last message
+        """

@@ -1,0 +1,1 @@
+"""ATTP: a model answers in TOML, and its Python runs in a sandbox (P15)."""

@@ -1,0 +1,168 @@
+"""ATTP, the TOML tool protocol: what a model answers, and what we answer it (P15).
+
+A model answers in TOML: ``thought``, and a table ``[tool_call]`` with ``status``. With "success" it
+holds ``code``, Python to run; with "fail" a ``message`` on why the model cannot go on. ``target``
+says what it is about, and comes back with our answer. The TOML may stand in a fence, with prose
+around.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from memci.commands.attp.finding import Excerpt, excerpts
+from memci.errors import InvalidInputError, TooLargeError
+from memci.shapes.attp import LONGEST_ANSWER, AttpStatus
+
+LONGEST_CODE = 32_000
+LONGEST_MESSAGE = 8_000
+LONGEST_TARGET = 500
+EXAMPLE = """\
+thought = "why I do this"
+
+[tool_call]
+status = "success"
+target = "what it is about"
+code = '''
+__result__ = 1 + 1
+'''
+"""
+_RAW = "put code between ''' and ''' (three single quotes): there nothing needs a backslash"
+_PART = r"""(?:[A-Za-z0-9_-]+|"[^"\n]*"|'[^'\n]*')"""
+# The time that ``tomllib`` takes for a key grows with the square of its parts.
+_LONG_KEY = re.compile(rf"(?<![A-Za-z0-9_-]){_PART}(?:[ \t]*\.[ \t]*{_PART}){{64}}")
+_END = "end a text with the same quotes that it begins with"
+_HINTS = {
+    "Unescaped '\\'": _RAW,
+    "Illegal character '\\n'": f"a text of several lines needs three quotes; {_RAW}",
+    "Unterminated": _END,
+    "Expected \"'''\"": _END,
+    "Expected '=' after a key": "write key = value, a text in quotes",
+    "Invalid value": "put text in quotes",
+    "Cannot overwrite": "write each key and each table once",
+    "Cannot declare": "write each key and each table once",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """What a model wants: ``code`` to be run, or, if that is empty, to give up with a message."""
+
+    thought: str
+    target: str
+    code: str
+    message: str
+
+    @property
+    def status(self) -> AttpStatus:
+        """Whether there is something to run."""
+        return AttpStatus.SUCCESS if self.code else AttpStatus.FAIL
+
+
+def read_answer(text: str) -> ToolCall:
+    """Read a model's answer.
+
+    Raises ``InvalidInputError`` when it is no ATTP: with the line, counted in the whole text, and
+    what was expected; ``TooLargeError`` above 100,000 characters, or 32,000 of code.
+    """
+    if len(text) > LONGEST_ANSWER:
+        raise TooLargeError(
+            f"expected an answer of at most {LONGEST_ANSWER} characters, got {len(text)}: do less "
+            "in one call"
+        )
+    if not text.strip():
+        raise _wrong("the answer is empty")
+    if _LONG_KEY.search(text):
+        raise _wrong("a key has more than 64 parts with dots between them")
+    return _call(_document(text))
+
+
+def _document(text: str) -> Mapping[str, Any]:
+    """Return the first excerpt that is TOML and has a call; else complain of the likeliest."""
+    faults: list[InvalidInputError] = []
+    read: list[Mapping[str, Any]] = []
+    for excerpt in excerpts(text):
+        try:
+            document = tomllib.loads(excerpt.text)
+        except (tomllib.TOMLDecodeError, RecursionError) as error:
+            faults.append(_not_toml(error, excerpt))
+        else:
+            if "tool_call" in document:
+                return document
+            read.append(document)
+    if read:
+        return read[0]
+    raise faults[0]
+
+
+def _not_toml(error: Exception, excerpt: Excerpt) -> InvalidInputError:
+    if isinstance(error, RecursionError):
+        return _wrong("it is nested too deeply")
+    said = excerpt.in_place(str(error))
+    hint = next((hint for sign, hint in _HINTS.items() if sign in said), None)
+    return _wrong(f"not valid TOML: {said}" + (f"; {hint}" if hint else ""))
+
+
+def _call(document: Mapping[str, Any]) -> ToolCall:
+    table = document.get("tool_call")
+    if isinstance(table, list):
+        raise _wrong("expected one [tool_call], not [[tool_call]]: make one call at a time")
+    if not isinstance(table, dict):
+        found = f", found {_names(document)}" if document else ""
+        raise _wrong(f"expected a table [tool_call]{found}")
+    status = _status(table)
+    wanted, other = ("code", "message") if status is AttpStatus.SUCCESS else ("message", "code")
+    if not _text(table, wanted).strip():
+        raise _wrong(
+            f'with status = "{status}", tool_call.{wanted} is expected, found {_names(table)}',
+            f"tool_call.{wanted}",
+        )
+    if table.get(other):
+        raise _wrong(f"tool_call has code and message: with {status} only {wanted} is expected")
+    return ToolCall(
+        thought=_text(document, "thought", "", LONGEST_MESSAGE),
+        target=_text(table, "target", limit=LONGEST_TARGET),
+        code=_text(table, "code", limit=LONGEST_CODE),
+        message=_text(table, "message", limit=LONGEST_MESSAGE),
+    )
+
+
+def _status(table: Mapping[str, Any]) -> AttpStatus:
+    given = table.get("status")
+    try:
+        return AttpStatus(given.strip().lower() if isinstance(given, str) else "")
+    except ValueError:
+        found = "found none" if given is None else f"found {str(given)[:40]!r}"
+        raise _wrong(
+            f'tool_call.status: expected "success" (with code to run) or "fail" (with a message), '
+            f"{found}",
+            "tool_call.status",
+        ) from None
+
+
+def _text(
+    table: Mapping[str, Any], name: str, of: str = "tool_call.", limit: int = LONGEST_ANSWER
+) -> str:
+    value = table.get(name, "")
+    if not isinstance(value, str):
+        raise _wrong(f"{of}{name}: expected text in quotes", f"{of}{name}")
+    if len(value) > limit:
+        raise TooLargeError(
+            f"{of}{name}: expected at most {limit} characters, got {len(value)}",
+            field=f"{of}{name}",
+        )
+    return value
+
+
+def _names(table: Mapping[str, Any]) -> str:
+    return ", ".join(name[:40] for name in list(table)[:8]) or "nothing"
+
+
+def _wrong(what: str, field: str | None = None) -> InvalidInputError:
+    return InvalidInputError(
+        f"this is no ATTP: {what}. Answer with TOML like this:\n{EXAMPLE}", field=field
+    )

@@ -1,0 +1,1 @@
+"""Tools of agents and developers: what they ask is checked and done in one place (P15, R20)."""

@@ -1,0 +1,117 @@
+"""All tools in one hand, whatever they work on (P15, R20)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from memci.broker.token import Tokens
+from memci.commands.pages.bench import Bench, Mark
+from memci.commands.pages.perform import Asked, PageCommands, do
+from memci.commands.tools.arguments import asked_of
+from memci.commands.tools.memory import MemoryTools
+from memci.commands.tools.writes import MemoryWrites
+from memci.domain.pages.permission import Actor
+from memci.queue.submit import lock_agent, lock_lane
+from memci.shapes.base import Answer, Request
+from memci.shapes.memory_tools import Remember
+from memci.shapes.tools import About
+from memci.storage.session import Connection
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """Uses tools for agents and developers.
+
+    One call is ``run``. A program of calls that takes effect as a whole (ATTP) rehearses first, all
+    in one session: on ``pages.rehearsal`` it does each call about pages with ``do``, answers a look
+    into memory with ``run`` and a change of memory with ``writes.prepare`` on the bench's
+    connection, and keeps every ``Asked`` whose tool changes something. Then ``run_all`` does these
+    for good, in order and in one transaction, with the bench's ``mark``: where the pages are others
+    by then, it raises ``ConflictError`` and nothing is done. Tools that are not ``in_code`` are
+    refused there.
+    """
+
+    pages: PageCommands
+    memory: MemoryTools
+    writes: MemoryWrites
+    tokens: Tokens
+
+    def run(
+        self,
+        agent_id: str,
+        actor: Actor,
+        tool: str,
+        arguments: Mapping[str, Any] | Request,
+        *,
+        session_id: str | None = None,
+    ) -> Answer:
+        """Use a tool, in a session (None: that of the last message).
+
+        Raises ``NotFoundError`` for no such tool, agent or thing, ``InvalidInputError`` for
+        arguments that the tool does not take, ``RefusedError`` and ``ConflictError`` for what may
+        not or cannot be done, ``UnavailableError`` when a part does not answer. Nothing is then
+        changed.
+        """
+        asked = asked_of(tool, arguments, actor)
+        if asked.tool.about is About.PAGES or _writes(asked):
+            return self.run_all(agent_id, actor, [asked], session_id=session_id)[0]
+        return self.memory.run(agent_id, asked, session_id=session_id)
+
+    def run_all(
+        self,
+        agent_id: str,
+        actor: Actor,
+        asked: Sequence[Asked],
+        *,
+        session_id: str | None = None,
+        mark: Mark | None = None,
+    ) -> list[Answer]:
+        """Do what is asked of pages and what changes memory, in order: all of it or nothing.
+
+        Raises as ``run``, and ``ConflictError`` when the pages are not those of ``mark`` any more.
+        """
+        if not any(_writes(each) for each in asked):
+            return self.pages.run(agent_id, actor, asked, session_id=session_id, mark=mark)
+        with self.pages.database.agent_transaction(agent_id) as connection:
+            # The lane's row first: whoever locks the tree as well does so in this order (P16).
+            if any(isinstance(each.request, Remember) for each in asked):
+                lock_lane(connection, agent_id)  # what is remembered first makes an agent
+            else:
+                lock_agent(connection, agent_id)
+            if mark is None and all(_writes(each) for each in asked):
+                done = [self._write(connection, agent_id, each, session_id) for each in asked]
+            else:
+                done = self._mixed(connection, agent_id, actor, asked, session_id, mark)
+        # Always: a worker that looked while the lane was locked has gone again.
+        self.tokens.wake_lane(agent_id)
+        return done
+
+    def _mixed(
+        self,
+        connection: Connection,
+        agent_id: str,
+        actor: Actor,
+        asked: Sequence[Asked],
+        session_id: str | None,
+        mark: Mark | None,
+    ) -> list[Answer]:
+        def one(bench: Bench, each: Asked) -> Answer:
+            if _writes(each):
+                return self._write(connection, agent_id, each, session_id)
+            return do(bench, each)
+
+        with self.pages.changing(connection, agent_id, actor, session_id, mark=mark) as bench:
+            return [one(bench, each) for each in asked]
+
+    def _write(
+        self, connection: Connection, agent_id: str, asked: Asked, session_id: str | None
+    ) -> Answer:
+        return self.writes.apply_in(connection, agent_id, asked, session_id=session_id)
+
+
+def _writes(asked: Asked) -> bool:
+    """Tell whether a tool changes memory, in a transaction that others can share."""
+    tool = asked.tool
+    return tool.about is About.MEMORY and tool.changes and tool.in_code

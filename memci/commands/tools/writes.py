@@ -1,0 +1,130 @@
+"""What changes an agent's memory by a tool (R20), in a transaction of its caller's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from memci.commands.focus import bring_into_focus
+from memci.commands.pages.perform import Asked
+from memci.commands.tools.place import Place, place_in
+from memci.domain.lane.job import JobSource
+from memci.domain.memory.node import NodeKind
+from memci.domain.memory.note import Corrected, note_metadata
+from memci.domain.memory.parameters import MemoryParameters
+from memci.domain.message import AppendLimits, NewMessage, Role
+from memci.errors import ConflictError, NotFoundError, TooLargeError
+from memci.queue.intake import Append, append_in
+from memci.shapes import memory_tools as shapes
+from memci.shapes.base import Answer, Request
+from memci.storage.origins import origin_of
+from memci.storage.reading.nodes import list_focus, read_node
+from memci.storage.reading.sight import Sight, seen
+from memci.storage.session import Connection
+
+_Write: TypeAlias = Callable[[Connection, Place, Any, str], Answer]
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryWrites:
+    """Does and rehearses ``remember``, ``update`` and ``focus``."""
+
+    defaults: MemoryParameters
+    limits: AppendLimits
+
+    def apply_in(
+        self, connection: Connection, agent_id: str, asked: Asked, *, session_id: str | None
+    ) -> Answer:
+        """Do it. The lane's row must be locked, and its token be published after COMMIT."""
+        place = place_in(connection, agent_id, session_id)
+        return self._writes[type(asked.request)](connection, place, asked.request, asked.id)
+
+    def prepare(
+        self, connection: Connection, agent_id: str, asked: Asked, *, session_id: str | None
+    ) -> Answer:
+        """Answer as ``apply_in`` would, and write nothing; raises what can be foreseen.
+
+        A snapshot is enough.
+        """
+        match asked.request:
+            case shapes.Remember(text=text):
+                self._check_size(text)
+                return shapes.Noted(message=asked.id)
+            case shapes.Update(memory=memory, text=text):
+                self._check_size(text)
+                _correctable(connection, place_in(connection, agent_id, session_id), memory)
+                return shapes.Noted(message=asked.id, corrects=memory)
+            case shapes.Focus(entity=entity):
+                names = [row["name"] for row in list_focus(connection, agent_id)]
+                return shapes.InFocus(focus=[entity, *(each for each in names if each != entity)])
+            case _:
+                raise AssertionError(f"{asked.tool.name} writes nothing into memory")
+
+    @property
+    def _writes(self) -> Mapping[type[Request], _Write]:
+        return {
+            shapes.Remember: self._remember,
+            shapes.Update: self._update,
+            shapes.Focus: self._focus,
+        }
+
+    def _remember(
+        self, connection: Connection, place: Place, asked: shapes.Remember, message_id: str
+    ) -> Answer:
+        self._note(connection, place, message_id, asked.text, None)
+        return shapes.Noted(message=message_id)
+
+    def _update(
+        self, connection: Connection, place: Place, asked: shapes.Update, message_id: str
+    ) -> Answer:
+        corrected = _correctable(connection, place, asked.memory)
+        self._note(connection, place, message_id, asked.text, corrected)
+        return shapes.Noted(message=message_id, corrects=asked.memory)
+
+    def _focus(self, connection: Connection, place: Place, asked: shapes.Focus, _: str) -> Answer:
+        points = bring_into_focus(connection, place.agent_id, asked.entity, self.defaults)
+        return shapes.InFocus(focus=[each.name for each in points.focus])
+
+    def _note(
+        self,
+        connection: Connection,
+        place: Place,
+        message_id: str,
+        text: str,
+        corrected: Corrected | None,
+    ) -> None:
+        self._check_size(text)
+        note = NewMessage(Role.ASSISTANT, text, id=message_id, metadata=note_metadata(corrected))
+        request = Append(
+            place.agent_id,
+            [note],
+            session_id=place.session_id,
+            user_id=place.user_id,
+            source=JobSource.HTTP,
+        )
+        append_in(connection, request)
+
+    def _check_size(self, text: str) -> None:
+        if len(text.encode()) > self.limits.message_bytes:
+            raise TooLargeError(
+                f"expected at most {self.limits.message_bytes} bytes in one message", field="text"
+            )
+
+
+def _correctable(connection: Connection, place: Place, memory: int) -> Corrected:
+    """Return what a memory is known by; raises when there is none that could be corrected."""
+    row = read_node(connection, place.agent_id, memory)
+    origin = origin_of(connection, place.agent_id, memory)
+    sight = Sight(place.session_id, place.user_id)
+    unseen = row is not None and not seen(connection, place.agent_id, [memory], sight)
+    if origin is None or origin.kind is not NodeKind.MEMORY or unseen:
+        raise NotFoundError(f"there is no memory {memory}: search or recall tells their numbers")
+    if row is None:
+        raise ConflictError(f"memory {memory} is forgotten: remember what holds now")
+    if row["superseded_by"] is not None:
+        raise ConflictError(
+            f"memory {memory} was replaced by memory {row['superseded_by']}: correct that one"
+        )
+    span = None if origin.span is None else tuple(origin.span)
+    return Corrected(tuple(origin.seqs), span)

@@ -1,0 +1,62 @@
+"""Texts that stay in sight until they are taken down (R7, P13)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from memci.domain.pages.fence import fenced
+from memci.domain.pages.labels import Labels
+
+# What they are called in a window's account, beside the segments; so no segment may be.
+PINS = "pins"
+
+
+class PinKind(StrEnum):
+    """What a pin is."""
+
+    TASK = "task"
+    CONSTRAINT = "constraint"
+    PREFERENCE = "preference"
+    DECISION = "decision"
+    NOTE = "note"
+
+
+@dataclass(frozen=True, slots=True)
+class Pin:
+    """A pinned text; ``number`` names it for ever among its agent's.
+
+    ``by``: who pinned it, "agent" or "developer". ``message_seq``: the message whose text it is;
+    None: it was given as a text.
+    """
+
+    number: int
+    kind: PinKind
+    text: str
+    by: str
+    created_at: datetime
+    message_seq: int | None = None
+
+
+def pin_pieces(pins: Sequence[Pin], labels: Labels, mark: str = "#") -> list[str]:
+    """Return the block of pins, pin by pin; the first piece begins with its heading.
+
+    Like every block it begins with a heading mark and ends with a blank line (P12). What is pinned
+    is untrusted: it is on one line, behind its kind, or fenced.
+    """
+    if not pins:
+        return []
+    lines = [
+        f"- [{each.number}] {labels.pin_kinds[each.kind.value]}: {_shown(each.text)}\n"
+        for each in pins
+    ]
+    lines[0] = f"{mark} {labels.pins}\n\n{lines[0]}"
+    lines[-1] += "\n"
+    return lines
+
+
+def _shown(text: str) -> str:
+    stripped = text.strip()
+    return stripped if len(stripped.splitlines()) <= 1 else f"\n{fenced(stripped)}"

@@ -1,0 +1,26 @@
+"""ATTP over HTTP (page-tree.md P15)."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+
+from memci.http.call import Call
+from memci.http.documentation import problems
+from memci.http.parameters import AgentId, SessionId
+from memci.http.route import WriteRoute
+from memci.shapes.attp import AttpAnswer, AttpRequest
+
+writing = APIRouter(
+    prefix="/v1", tags=["pages"], route_class=WriteRoute, responses=problems(400, 404, 413, 415)
+)
+
+
+@writing.post("/agents/{agent}/pages/attp")
+def attp(
+    agent: AgentId, request: AttpRequest, call: Call, session_id: SessionId = None
+) -> AttpAnswer:
+    """Do what a model's answer in ATTP asks for, all of it or nothing, and answer in its TOML.
+
+    What is wrong with the model's answer or its code is told in ours, for the model to read.
+    """
+    return call.runtime.attp.run(agent, request.text, session_id=session_id)

@@ -1,0 +1,189 @@
+"""``memci.page.name``: what was said is put onto pages, and pages get their names (P6, P7).
+
+Pages are settled here, behind the lane's other work and for all that has come meanwhile at once, so
+that appending a message never waits for them. What it costs goes by what is new and by what the
+window shows, however large the tree is. Nothing that it does is a step to undo (P17).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from memci.domain.lane.job import Job
+from memci.domain.language import Language
+from memci.domain.message import Message
+from memci.domain.pages.chapters import settle
+from memci.domain.pages.outline import Outline, is_outline_of, named
+from memci.domain.pages.page import Page
+from memci.domain.pages.rules import PageRules
+from memci.domain.pages.tree import Tree
+from memci.errors import SmallModelAnswerError
+from memci.queue.handler import Effect
+from memci.queue.page_naming import NAME_KIND, ask_again
+from memci.smallmodel.ports import Summarizer, TokenCounter
+from memci.storage.desks import View, is_batch, language_of_tree, open_shown
+from memci.storage.page_sight import all_stored, unnamed_pages
+from memci.storage.page_store.port import PageStore
+from memci.storage.pages import latest_session, lock_tree, save_tree, shown_messages
+from memci.storage.parameters import page_rules_of
+from memci.storage.session import Connection, Database
+
+# One job does no more than this, so that others come between: pages, and seconds of thinking.
+MOST_NAMED = 16
+_LONGEST_S = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Pages:
+    """What notes are kept in, what counts tokens, and the rules of agents that set none."""
+
+    store: PageStore
+    counter: TokenCounter
+    rules: PageRules
+
+
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """What an interaction is to be called, the page it was on, and the messages it was made of."""
+
+    page: Page
+    seqs: list[int]
+    outline: Outline
+
+    def holds_for(self, tree: Tree) -> bool:
+        """Tell whether the page still shows the same, and still waits to be named."""
+        page = tree.pages.get(self.page.index)
+        return page is not None and page.span == self.page.span and page.has_stand_ins
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    """Pages that are to be named, with their messages, and the language that the window speaks.
+
+    ``more``: there are messages that were not even looked at.
+    """
+
+    pages: Sequence[tuple[Page, Sequence[Message]]]
+    language: Language
+    more: bool
+
+
+class PageNaming:
+    """Settles messages and names the interactions that are over, the newest first.
+
+    The current interaction of a session keeps its stand-ins. Who has renamed a page himself keeps
+    his name, and gets the lines of its messages.
+    """
+
+    kind = NAME_KIND
+    triggers_compression = False
+
+    def __init__(
+        self,
+        database: Database,
+        summarizer: Summarizer,
+        pages: Pages,
+        *,
+        most: int = MOST_NAMED,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """``clock`` gives seconds; ``most`` pages are named by one job."""
+        self._database = database
+        self._summarizer = summarizer
+        self._pages = pages
+        self._most = most
+        self._clock = clock
+
+    def prepare(self, job: Job) -> Effect:
+        """Read what waits, and have it summed up, with no transaction open."""
+        waiting = self._read(job.agent_id)
+        done: list[_Named] = []
+        ends = self._clock() + _LONGEST_S
+        for page, messages in waiting.pages[: self._most]:
+            outline = self._summarizer.outline(
+                messages, waiting.language, self._pages.counter.count
+            )
+            if not is_outline_of(outline, messages):
+                raise SmallModelAnswerError("the summarizer's outline does not fit the messages")
+            done.append(_Named(page, [each.seq for each in messages], outline))
+            if self._clock() >= ends:
+                break
+        more = waiting.more or len(waiting.pages) > len(done)
+        return _Effect(self, job.agent_id, done, more=more)
+
+    def _read(self, agent_id: str) -> _Waiting:
+        store = self._pages.store
+        with self._database.agent_snapshot(agent_id) as connection:
+            stored = frozenset(unnamed_pages(connection, agent_id, self._most + 1))
+            view = self._view(connection, agent_id)
+            opened, said = open_shown(connection, agent_id, store, view, stored)
+            tree = opened.desk.tree
+            settle(tree, said, view.rules, opened.desk.rendering.own_tokens)
+            over = sorted(_over(tree, stored), key=lambda each: each[0], reverse=True)
+            pages = [page for _, page in over[: self._most + 1]]
+            messages = shown_messages(connection, agent_id, pages)
+        found = [(page, messages[page.index]) for page in pages if messages[page.index]]
+        return _Waiting(found, language_of_tree(tree), more=is_batch(said))
+
+    def write(
+        self, connection: Connection, agent_id: str, done: Sequence[_Named]
+    ) -> tuple[int, int]:
+        """Settle, name and bring the window back inside its budget, the tree locked.
+
+        Returns how many messages were settled and how many pages named.
+        """
+        pages = self._pages
+        lock_tree(connection, agent_id)
+        view = self._view(connection, agent_id)
+        indexes = [each.page.index for each in done]
+        opened, said = open_shown(connection, agent_id, pages.store, view, indexes)
+        desk = opened.desk
+        desk.arrange(lambda: settle(desk.tree, said, view.rules, desk.rendering.own_tokens))
+        hold = [
+            each
+            for each in done
+            if each.holds_for(desk.tree) and all_stored(connection, agent_id, each.seqs)
+        ]
+        desk.arrange(lambda: _name(desk.tree, hold))
+        if said or hold:
+            opened.fetch_shown()
+            desk.finish()
+            save_tree(connection, agent_id, desk.tree, opened.version + 1)
+        return len(said), len(hold)
+
+    def _view(self, connection: Connection, agent_id: str) -> View:
+        session = latest_session(connection, agent_id)
+        rules = page_rules_of(connection, agent_id, self._pages.rules)
+        return View(session, self._pages.counter.count, rules)
+
+
+@dataclass(frozen=True, slots=True)
+class _Effect:
+    naming: PageNaming
+    agent_id: str
+    done: Sequence[_Named]
+    more: bool
+
+    def __call__(self, connection: Connection) -> Mapping[str, Any]:
+        settled, count = self.naming.write(connection, self.agent_id, self.done)
+        # What has changed meanwhile is looked at anew.
+        if self.more or count < len(self.done):
+            ask_again(connection, self.agent_id)
+        return {"settled": settled, "named": count}
+
+
+def _name(tree: Tree, done: Iterable[_Named]) -> None:
+    for each in done:
+        tree.put(named(tree[each.page.index], each.outline))
+
+
+def _over(tree: Tree, stored: Collection[str]) -> Iterator[tuple[int, Page]]:
+    """Yield pages of interactions that are over and have stand-ins, each after its number."""
+    for page in tree.pages.values():
+        if page.has_stand_ins and page.span is not None:
+            over = tree.latest(page.span.session_id) is not page
+            if over or page.index in stored:
+                yield page.span.number, page

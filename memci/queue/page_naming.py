@@ -1,0 +1,63 @@
+"""Asking for ``memci.page.name``, and why such a job stands in nobody's way (P6, P7).
+
+It is the one kind that others overtake while it waits for another try: a summarizer that is down
+keeps no agent from remembering.
+"""
+
+from __future__ import annotations
+
+from uuid import uuid4
+
+from sqlalchemy import Connection
+
+from memci.domain.lane.job import JobSource
+
+NAME_KIND = "memci.page.name"
+
+# A condition on ``job``: it waits for another try, and the next in the mailbox goes first.
+STEPS_ASIDE = f"(kind = '{NAME_KIND}' AND coalesce(not_before > now(), false))"
+
+# Messages that are on no page yet are put onto pages by whoever looks; not ever more of them.
+_MOST_UNSETTLED = 100
+# An interaction ends where the next one of its session begins. One job does for all that waits; one
+# that has begun may have looked already.
+_ASK = f"""
+INSERT INTO job (agent_id, id, kind, payload, source)
+SELECT %(agent)s, %(id)s, '{NAME_KIND}', '{{}}', %(source)s
+WHERE NOT EXISTS (
+    SELECT FROM job WHERE agent_id = %(agent)s AND state = 'queued' AND kind = '{NAME_KIND}'
+        AND started = 0)
+AND (EXISTS (
+    SELECT FROM message AS asked
+    WHERE agent_id = %(agent)s AND seq BETWEEN %(first)s AND %(last)s AND role = 'user' AND (
+        EXISTS (SELECT FROM message AS before WHERE before.agent_id = %(agent)s
+            AND before.session_id = asked.session_id AND before.seq < asked.seq)
+        OR asked.session_id IS NULL AND EXISTS (
+            SELECT FROM message AS before WHERE before.agent_id = %(agent)s
+            AND before.session_id IS NULL AND before.seq < asked.seq)))
+  OR %(last)s - coalesce((SELECT settled_seq FROM page_tree WHERE agent_id = %(agent)s), 0)
+     > {_MOST_UNSETTLED})
+"""  # noqa: S608 - constants of this module
+_AGAIN = """
+INSERT INTO job (agent_id, id, kind, payload, source) VALUES (%s, %s, %s, '{}', %s)
+"""
+
+
+def ask_naming(connection: Connection, agent_id: str, first_seq: int, last_seq: int) -> bool:
+    """Queue the job if these messages give it something to do and none waits; tell whether so.
+
+    In the effect of the job that these messages came with: the lane goes on anyway.
+    """
+    values = {
+        "agent": agent_id,
+        "id": uuid4(),
+        "source": JobSource.LANE,
+        "first": first_seq,
+        "last": last_seq,
+    }
+    return connection.exec_driver_sql(_ASK, values).rowcount == 1
+
+
+def ask_again(connection: Connection, agent_id: str) -> None:
+    """Queue another from within the effect of one that has not done all."""
+    connection.exec_driver_sql(_AGAIN, (agent_id, uuid4(), NAME_KIND, JobSource.LANE))

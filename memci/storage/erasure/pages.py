@@ -1,0 +1,134 @@
+"""What goes from an agent's pages with messages, or because it says so itself (M25, P14)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from sqlalchemy import Connection
+
+from memci.domain.pages.chapters import stand_in
+from memci.domain.pages.page import Page
+from memci.storage.pages import page_of, save_pages, shown_messages
+
+# An interaction's page is found by the message: of one session and kind, none covers another.
+_OF = """
+SELECT found.id FROM said CROSS JOIN LATERAL (
+    SELECT id, first_seq FROM page WHERE agent_id = %(agent)s AND first_seq IS NOT NULL
+       AND session_id {session} AND last_seq >= said.seq AND (number = 0) = said.system
+     ORDER BY last_seq LIMIT 1) AS found
+ WHERE found.first_seq <= said.seq
+"""
+_TOUCHED = f"""
+WITH said AS MATERIALIZED (
+    SELECT seq, session_id, role = 'system' AS system FROM message
+     WHERE agent_id = %(agent)s AND seq = ANY(%(seqs)s::bigint[])),
+touched AS ({_OF.format(session="= said.session_id")}
+    UNION {_OF.format(session="IS NULL AND said.session_id IS NULL")})
+SELECT page.id, EXISTS (
+    SELECT FROM message m WHERE m.agent_id = page.agent_id
+       AND m.seq BETWEEN page.first_seq AND page.last_seq
+       AND m.session_id IS NOT DISTINCT FROM page.session_id
+       AND (m.role = 'system') = (page.number = 0)
+       AND NOT m.seq = ANY(%(seqs)s::bigint[])) AS stays
+  FROM page WHERE page.agent_id = %(agent)s AND page.id IN (SELECT id FROM touched)
+ ORDER BY page.id
+"""  # noqa: S608 - constants of this module
+_NAMED = "SELECT id, body IS NOT NULL AS note FROM page WHERE agent_id = %s AND id = ANY(%s)"
+# Every index below the next of its segment was given once.
+_NEXT = """
+SELECT segment->>'id' AS id, (segment->>'next_number')::bigint AS next
+  FROM page_tree, jsonb_array_elements(segments) AS segment WHERE agent_id = %s
+"""
+# What an agent, a developer or a small model has written; the rest stands in for messages.
+_WRITTEN = """
+SELECT * FROM page WHERE agent_id = %s AND (first_seq IS NULL OR named) ORDER BY place, id
+"""
+_PAGES = "SELECT * FROM page WHERE agent_id = %s AND id = ANY(%s) ORDER BY id"
+_AT_ONCE = 200
+# Stands for what a folder was called, in any language.
+UNNAMED = "…"
+
+
+@dataclass(frozen=True, slots=True)
+class CondemnedPages:
+    """Pages that go, and those that lose what they say.
+
+    Of ``reworded`` pages an interaction's is called again by the messages that it keeps, and
+    a folder by no name.
+    """
+
+    going: Sequence[str] = ()
+    reworded: Sequence[str] = ()
+
+    @property
+    def count(self) -> int:
+        """How many pages lose something."""
+        return len(self.going) + len(self.reworded)
+
+    def has(self, index: str) -> bool:
+        """Tell whether a page is among them."""
+        return index in self.going or index in self.reworded
+
+
+def condemned_pages(
+    connection: Connection, agent_id: str, seqs: Sequence[int], indexes: Collection[str]
+) -> CondemnedPages:
+    """Return what goes with messages, and what goes of these pages; nothing is written.
+
+    A page whose messages are all gone goes, and a note that is named; pages that are named and
+    are no notes lose their words.
+    """
+    values = {"agent": agent_id, "seqs": list(seqs)}
+    rows = connection.exec_driver_sql(_TOUCHED, values).all() if seqs else []
+    going = [row.id for row in rows if not row.stays]
+    named = connection.exec_driver_sql(_NAMED, (agent_id, list(indexes))).all() if indexes else []
+    notes = [row.id for row in named if row.note]
+    reworded = {row.id for row in rows if row.stays}
+    reworded |= {row.id for row in named if not row.note} - set(going)
+    return CondemnedPages([*going, *notes], sorted(reworded))
+
+
+def unknown_pages(connection: Connection, agent_id: str, indexes: Collection[str]) -> list[str]:
+    """Return those of these indexes that no page of the agent ever had."""
+    nexts = {row.id: row.next for row in connection.exec_driver_sql(_NEXT, (agent_id,))}
+    return sorted(index for index in indexes if not _was_given(index, nexts))
+
+
+def written_pages(connection: Connection, agent_id: str) -> list[Page]:
+    """Return the pages with words that somebody wrote, removed ones too."""
+    return [page_of(row) for row in connection.exec_driver_sql(_WRITTEN, (agent_id,))]
+
+
+def reword(
+    connection: Connection, agent_id: str, indexes: Sequence[str], seqs: Collection[int]
+) -> None:
+    """Let pages say nothing but what the messages that stay do (P6). The tree must be locked."""
+    gone = frozenset(seqs)
+    for some in _bites(indexes):
+        rows = connection.exec_driver_sql(_PAGES, (agent_id, some))
+        pages = [page_of(row) for row in rows]
+        shown = shown_messages(connection, agent_id, pages)
+        anew = []
+        for page in pages:
+            kept = [each for each in shown.get(page.index, ()) if each.seq not in gone]
+            anew.append(stand_in(page, kept) if kept else _unnamed(page))
+        save_pages(connection, agent_id, anew)
+
+
+def _unnamed(page: Page) -> Page:
+    """Return a folder that says nothing; a segment's root needs no name."""
+    name = "" if page.index == f"{page.segment}-0" else UNNAMED
+    return replace(page, name=name, description="", named=False)
+
+
+def _was_given(index: str, nexts: dict[str, int]) -> bool:
+    segment, _, number = index.rpartition("-")
+    return number.isdecimal() and int(number) < nexts.get(segment, 0)
+
+
+def _bites(indexes: Iterable[str]) -> Iterator[list[str]]:
+    left = iter(indexes)
+    while some := list(islice(left, _AT_ONCE)):
+        yield some

@@ -1,0 +1,124 @@
+"""Texts of notes kept in this process, the least recently used given up first (P14)."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from sys import getsizeof
+from threading import Lock
+
+from memci.errors import NotFoundError
+from memci.storage.page_store.port import BodyKey, PageStore, joined
+from memci.storage.session import Connection
+
+# What a text costs beside its characters: its key, and its place in the order.
+_KEY_BYTES = 400
+
+
+class TextCache:
+    """Texts under their keys, up to so many bytes of memory; safe for threads.
+
+    Nothing in it can be out of date: a version names one text for ever.
+    """
+
+    def __init__(self, most_bytes: int) -> None:
+        """Start empty; 0 keeps nothing."""
+        self._most = most_bytes
+        self._held = 0
+        self._texts: OrderedDict[BodyKey, str] = OrderedDict()
+        self._lock = Lock()
+
+    @property
+    def held_bytes(self) -> int:
+        """How much memory the texts take."""
+        return self._held
+
+    def get(self, key: BodyKey) -> str | None:
+        """Return a text if it is here; it is now the most recently used."""
+        with self._lock:
+            text = self._texts.get(key)
+            if text is not None:
+                self._texts.move_to_end(key)
+            return text
+
+    def put(self, key: BodyKey, text: str) -> None:
+        """Keep a text; those used the longest ago make room. One that fills it all is not kept."""
+        if _bytes_of(text) > self._most:
+            return
+        with self._lock:
+            self._remove(key)
+            self._texts[key] = text
+            self._held += _bytes_of(text)
+            while self._held > self._most:
+                self._remove(next(iter(self._texts)))
+
+    def drop(self, key: BodyKey) -> None:
+        """Forget a text."""
+        with self._lock:
+            self._remove(key)
+
+    def _remove(self, key: BodyKey) -> None:
+        text = self._texts.pop(key, None)
+        if text is not None:
+            self._held -= _bytes_of(text)
+
+
+class CachedPageStore:
+    """Reads through a cache, and writes through it; another store keeps the texts."""
+
+    def __init__(self, store: PageStore, cache: TextCache, *, far: bool = False) -> None:
+        """Stand before ``store``; ``far``: that asks something else than the database."""
+        self._store = store
+        self._cache = cache
+        self._far = far
+
+    def joined(self, connection: Connection) -> CachedPageStore:
+        """Do as ``JoinsTransactions.joined``.
+
+        A text whose transaction is undone may stay in the cache: no page will ever name it.
+        """
+        return CachedPageStore(joined(self._store, connection), self._cache, far=self._far)
+
+    @property
+    def far(self) -> bool:
+        """Whether its texts are better fetched before something is locked."""
+        return self._far
+
+    def warm(self, keys: Iterable[BodyKey]) -> None:
+        """Fetch what is not here yet; what is nowhere is left out."""
+        for key in keys:
+            with suppress(NotFoundError):
+                self.load(key)
+
+    def save(self, key: BodyKey, text: str) -> None:
+        """Do as ``PageStore.save``."""
+        self._store.save(key, text)
+        self._cache.put(key, text)
+
+    def load(self, key: BodyKey) -> str:
+        """Do as ``PageStore.load``."""
+        text = self._cache.get(key)
+        if text is None:
+            text = self._store.load(key)
+            self._cache.put(key, text)
+        return text
+
+    def delete(self, key: BodyKey) -> None:
+        """Do as ``PageStore.delete``."""
+        try:
+            self._store.delete(key)
+        finally:
+            self._cache.drop(key)
+
+    def exists(self, key: BodyKey) -> bool:
+        """Do as ``PageStore.exists``."""
+        return self._store.exists(key)
+
+    def list(self, agent_id: str, *, older_s: float = 0.0) -> Iterator[BodyKey]:
+        """Do as ``PageStore.list``."""
+        return self._store.list(agent_id, older_s=older_s)
+
+
+def _bytes_of(text: str) -> int:
+    return getsizeof(text) + _KEY_BYTES

@@ -1,0 +1,66 @@
+"""Which page store the settings mean (P14)."""
+
+from __future__ import annotations
+
+from memci.config import Settings
+from memci.errors import ConfigurationError
+from memci.storage.page_store.cached import CachedPageStore, TextCache
+from memci.storage.page_store.files import FilePageStore
+from memci.storage.page_store.memory import MemoryPageStore
+from memci.storage.page_store.moving import MovingPageStore
+from memci.storage.page_store.port import PageStore
+from memci.storage.page_store.postgres import PostgresPageStore
+from memci.storage.page_store.s3 import Bucket, S3PageStore
+from memci.storage.session import Database
+
+_FOLDER = "pages"  # in the data folder
+
+
+def choose_page_store(settings: Settings, database: Database) -> PageStore:
+    """Return the store that is set, the one that is read also behind it, and a cache before both.
+
+    Nothing connects before it is used.
+    """
+    store, also = settings.page_store, settings.page_store_reads_also
+    chosen = open_page_store(store, settings, database)
+    if also is not None:
+        chosen = MovingPageStore(chosen, open_page_store(also, settings, database))
+    far = not {store, also} <= {"postgres", "memory", None}
+    return CachedPageStore(chosen, TextCache(settings.page_cache_bytes), far=far)
+
+
+def open_page_store(name: str, settings: Settings, database: Database) -> PageStore:
+    """Return one store, without a cache, by the name that it has in the settings."""
+    match name:
+        case "postgres":
+            return PostgresPageStore(database)
+        case "files":
+            return FilePageStore(settings.page_folder or settings.data_dir / _FOLDER)
+        case "s3":
+            return S3PageStore(_bucket(settings))
+        case "memory":
+            return MemoryPageStore()
+        case _:
+            raise ConfigurationError(f"there is no page store {name!r}")
+
+
+def check_shared(settings: Settings) -> None:
+    """Raise ``ConfigurationError`` where a process among others would keep texts to itself."""
+    if settings.page_store == "memory":
+        raise ConfigurationError(
+            "MEMCI_PAGE_STORE=memory is for tests and short runs of a single process: this one is"
+            " one of several, and the others would not find what it keeps; set it to postgres,"
+            " files or s3"
+        )
+
+
+def _bucket(settings: Settings) -> Bucket:
+    if settings.page_s3_bucket is None:
+        raise ConfigurationError("a page store on S3 needs a bucket: set MEMCI_PAGE_S3_BUCKET")
+    return Bucket(
+        name=settings.page_s3_bucket,
+        prefix=settings.page_s3_prefix,
+        endpoint=settings.page_s3_endpoint,
+        region=settings.page_s3_region,
+        addressing=settings.page_s3_addressing,
+    )

@@ -1,0 +1,199 @@
+"""Texts of notes as objects of an S3-compatible store: AWS, MinIO, Ceph, OSS, COS, R2 and others.
+
+boto3 finds the credentials itself (environment, ``~/.aws``, roles of machines): they are none of
+our settings, so that nothing of ours can tell them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+from threading import Lock
+from typing import Any
+
+from memci.errors import ConfigurationError, PageStoreError
+from memci.storage.page_store.port import BodyKey, encoded, key_of, name_of, no_text
+
+# An agent's tree may be locked meanwhile: three tries last half a minute at most.
+_CONNECT_S, _READ_S, _TRIES = 2, 8, 3
+_WHAT_TO_DO = {
+    "NoSuchBucket": "there is no such bucket: make it, or set MEMCI_PAGE_S3_BUCKET right",
+    "AccessDenied": "its credentials may not do this: they need s3:GetObject, PutObject and"
+    " DeleteObject below the prefix, and s3:ListBucket on the bucket",
+    "InvalidAccessKeyId": "it does not know the access key that boto3 has found",
+    "SignatureDoesNotMatch": "the secret key that boto3 has found does not belong to its access"
+    " key, or MEMCI_PAGE_S3_REGION is another one's",
+    "ExpiredToken": "the credentials that boto3 has found have expired",
+    "SlowDown": "it is asked too often; nothing was changed, try again in a moment",
+}
+_WHAT_HAPPENED = {
+    "NoCredentialsError": "boto3 finds no credentials: set AWS_ACCESS_KEY_ID and"
+    " AWS_SECRET_ACCESS_KEY, or any other way that boto3 knows",
+    "PartialCredentialsError": "boto3 finds one half of the credentials only",
+    "EndpointConnectionError": "nobody answers there: see MEMCI_PAGE_S3_ENDPOINT, and that the"
+    " store runs; nothing was changed",
+    "SSLError": "its certificate is not accepted: AWS_CA_BUNDLE names the authorities to trust",
+}
+_AGAIN = "it does not answer as it should ({}); nothing was changed, try again in a moment"
+
+
+@dataclass(frozen=True, slots=True)
+class Bucket:
+    """Where the objects are.
+
+    Without an endpoint: AWS. ``addressing`` is where requests name the bucket: in the path or in
+    the host; "auto" is the path for an endpoint of one's own, and boto3's choice for AWS.
+    """
+
+    name: str
+    prefix: str = ""
+    endpoint: str | None = None
+    region: str | None = None
+    addressing: str = "auto"
+
+
+class S3PageStore:
+    """One object a version, below a digest of the agent's id; safe for threads.
+
+    Made without a connection: boto3 is imported, and its client opened, by the first verb.
+    """
+
+    def __init__(self, bucket: Bucket) -> None:
+        """Keep them in a bucket that is there."""
+        self._bucket = bucket
+        self._opening = Lock()
+        self._opened: Any = None
+
+    def save(self, key: BodyKey, text: str) -> None:
+        """Do as ``PageStore.save``: S3 shows an object whole, or not at all."""
+        place, content = self._place(key), encoded(text)
+        with _told():
+            self._client().put_object(
+                Bucket=self._bucket.name,
+                Key=place,
+                Body=content,
+                ContentType="text/plain; charset=utf-8",
+            )
+
+    def load(self, key: BodyKey) -> str:
+        """Do as ``PageStore.load``."""
+        place = self._place(key)
+        with _told(key):
+            answer = self._client().get_object(Bucket=self._bucket.name, Key=place)
+            content: bytes = answer["Body"].read()
+        try:
+            return content.decode()
+        except UnicodeDecodeError:
+            raise PageStoreError(
+                f"the object of page {key.page} is damaged: bring it back from a back-up"
+            ) from None
+
+    def delete(self, key: BodyKey) -> None:
+        """Do as ``PageStore.delete``."""
+        place = self._place(key)
+        with _told():
+            self._client().delete_object(Bucket=self._bucket.name, Key=place)
+
+    def exists(self, key: BodyKey) -> bool:
+        """Do as ``PageStore.exists``.
+
+        By a listing: the answer to HEAD cannot tell a bucket that is not there from an object.
+        """
+        place = self._place(key)
+        with _told():
+            found = self._client().list_objects_v2(
+                Bucket=self._bucket.name, Prefix=place, MaxKeys=1
+            )
+        return any(each["Key"] == place for each in found.get("Contents", ()))
+
+    def list(self, agent_id: str, *, older_s: float = 0.0) -> Iterator[BodyKey]:
+        """Do as ``PageStore.list``; ages are by this machine's clock."""
+        home = self._home(agent_id)
+        latest = datetime.now(UTC) - timedelta(seconds=older_s) if older_s else None
+        keys = []
+        with _told():
+            pages = self._client().get_paginator("list_objects_v2")
+            for page in pages.paginate(Bucket=self._bucket.name, Prefix=home):
+                for each in page.get("Contents", ()):
+                    key = key_of(agent_id, each["Key"].removeprefix(home))
+                    if key is not None and (latest is None or each["LastModified"] <= latest):
+                        keys.append(key)
+        return iter(keys)
+
+    def close(self) -> None:
+        """Close the connections."""
+        with self._opening:
+            if self._opened is not None:
+                self._opened.close()
+                self._opened = None
+
+    def _home(self, agent_id: str) -> str:
+        prefix = self._bucket.prefix.strip("/")
+        digest = sha256(agent_id.encode()).hexdigest()
+        return f"{prefix}/{digest}/" if prefix else f"{digest}/"
+
+    def _place(self, key: BodyKey) -> str:
+        return self._home(key.agent_id) + name_of(key)
+
+    def _client(self) -> Any:
+        with self._opening:
+            if self._opened is None:
+                self._opened = _open(self._bucket)
+            return self._opened
+
+
+def _open(bucket: Bucket) -> Any:
+    try:
+        import boto3  # noqa: PLC0415 - an extra, and half a second
+        from botocore.config import Config  # noqa: PLC0415
+    except ImportError as error:
+        raise ConfigurationError(
+            "MEMCI_PAGE_STORE=s3 needs boto3: pip install 'memci[s3]'"
+        ) from error
+    addressing = bucket.addressing
+    if addressing == "auto" and bucket.endpoint:
+        addressing = "path"
+    # A session of our own: boto3's default one is not safe for threads.
+    return boto3.session.Session().client(
+        "s3",
+        endpoint_url=bucket.endpoint,
+        region_name=bucket.region,
+        config=Config(
+            connect_timeout=_CONNECT_S,
+            read_timeout=_READ_S,
+            retries={"total_max_attempts": _TRIES, "mode": "standard"},
+            s3={"addressing_style": addressing},
+            # Many compatible stores refuse the checksums that AWS has come to want.
+            request_checksum_calculation="when_required",
+            response_checksum_validation="when_required",
+        ),
+    )
+
+
+@contextmanager
+def _told(key: BodyKey | None = None) -> Iterator[None]:
+    """Turn boto3's errors into ours, which hold no address and no name of a key.
+
+    With a key, "there is no such object" is that there is no such text.
+    """
+    try:
+        yield
+    except Exception as error:
+        # Known by where they come from: to name their classes, boto3 would have to be imported.
+        if all(each.__module__ != "botocore.exceptions" for each in type(error).__mro__):
+            raise
+        code = _code(error)
+        if key is not None and code == "NoSuchKey":
+            raise no_text(key) from None
+        told = _WHAT_TO_DO.get(code) or _WHAT_HAPPENED.get(type(error).__name__)
+        told = told or _AGAIN.format(code or type(error).__name__)
+        # Not the cause: logs would quote it, and with it addresses and ids of keys.
+        raise PageStoreError(f"the S3 store of pages' texts: {told}") from None
+
+
+def _code(error: Exception) -> str:
+    answer = getattr(error, "response", None)
+    return str(answer.get("Error", {}).get("Code", "")) if isinstance(answer, dict) else ""

@@ -1,0 +1,94 @@
+"""Pinned texts in the database (R7)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from typing import NamedTuple
+
+from sqlalchemy import Connection
+
+from memci.domain.pages.pin import Pin, PinKind
+from memci.storage.messages import COLUMNS, to_message
+
+# The newest stays as a number without content once it is taken down: none is given twice.
+_LIST = """
+SELECT number, kind, text, message_seq, pinned_by, created_at, unpinned_at IS NOT NULL AS gone
+FROM pin WHERE agent_id = %s ORDER BY number
+"""
+_SAID = f"""
+SELECT {COLUMNS} FROM message WHERE agent_id = %s AND seq = ANY(%s)
+"""  # noqa: S608 - a constant of another module
+_BY_ID = f"""
+SELECT {COLUMNS} FROM message WHERE agent_id = %s AND id = %s
+"""  # noqa: S608 - as above
+_ADD = """
+INSERT INTO pin (agent_id, number, kind, text, message_seq, pinned_by, created_at)
+VALUES (%s, %s, %s, %s, %s, %s, %s)
+"""
+_TAKE_DOWN = """
+UPDATE pin SET text = '', message_seq = NULL, unpinned_at = now()
+WHERE agent_id = %s AND number = ANY(%s)
+"""
+_SWEEP = """
+DELETE FROM pin WHERE agent_id = %(agent)s AND unpinned_at IS NOT NULL
+   AND number < (SELECT max(number) FROM pin WHERE agent_id = %(agent)s)
+"""
+_PAGES = """
+SELECT id FROM page WHERE agent_id = %s AND pinned AND NOT cold ORDER BY place, id
+"""
+
+
+class Pins(NamedTuple):
+    """An agent's pins, the oldest first, and the last number that one was given."""
+
+    pins: list[Pin]
+    last: int
+
+
+def read_pins(connection: Connection, agent_id: str) -> Pins:
+    """Return what is pinned; a message's pin has the message's text."""
+    rows = connection.exec_driver_sql(_LIST, (agent_id,)).all()
+    there = [row for row in rows if not row.gone]
+    seqs = [row.message_seq for row in there if row.message_seq is not None]
+    said = _texts(connection, agent_id, seqs) if seqs else {}
+    pins = [
+        Pin(
+            number=row.number,
+            kind=PinKind(row.kind),
+            text=said.get(row.message_seq, row.text),
+            by=row.pinned_by,
+            created_at=row.created_at,
+            message_seq=row.message_seq,
+        )
+        for row in there
+    ]
+    return Pins(pins, rows[-1].number if rows else 0)
+
+
+def said_as(connection: Connection, agent_id: str, message_id: str) -> tuple[int, str] | None:
+    """Return seq and text of the message of this id; None: there is none."""
+    row = connection.exec_driver_sql(_BY_ID, (agent_id, message_id)).first()
+    return None if row is None else (row.seq, to_message(row).text)
+
+
+def save_pins(
+    connection: Connection, agent_id: str, added: Iterable[Pin], taken_down: Collection[int]
+) -> None:
+    """Write what has changed. The tree must be locked."""
+    for pin in added:
+        text = pin.text if pin.message_seq is None else ""
+        values = (pin.number, pin.kind, text, pin.message_seq, pin.by, pin.created_at)
+        connection.exec_driver_sql(_ADD, (agent_id, *values))
+    if taken_down:
+        connection.exec_driver_sql(_TAKE_DOWN, (agent_id, list(taken_down)))
+        connection.exec_driver_sql(_SWEEP, {"agent": agent_id})
+
+
+def pinned_pages(connection: Connection, agent_id: str) -> list[str]:
+    """Return the indexes of pages that the system does not hide (P13)."""
+    return list(connection.exec_driver_sql(_PAGES, (agent_id,)).scalars())
+
+
+def _texts(connection: Connection, agent_id: str, seqs: list[int]) -> dict[int, str]:
+    rows = connection.exec_driver_sql(_SAID, (agent_id, seqs))
+    return {row.seq: to_message(row).text for row in rows}

@@ -1,0 +1,242 @@
+"""Pages on the command line, against the real API."""
+
+from __future__ import annotations
+
+import json
+from io import BytesIO, TextIOWrapper
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memci import Memci
+from memci.cli import app
+from memci.shapes.tools import TOOLS, About
+from tests.integration.http.serving import Served
+from tests.support.command_line import run
+
+HOSTILE = "\x1b[31m[bold]red[/bold]\u202etxt.exe\x07 مرحبا"
+
+
+class Shell:
+    """Runs ``memci pages`` for one agent, in this process: there are many commands to run."""
+
+    def __init__(self, server: Served, agent: str, monkeypatch: Any, capsys: Any) -> None:
+        self.agent = agent
+        self._server = server
+        self._monkeypatch = monkeypatch
+        self._capsys = capsys
+        monkeypatch.setenv("MEMCI_API_URL", server.url)
+
+    def say(self, *texts: str, session: str = "s1") -> None:
+        roles = ("user", "assistant")
+        messages = [{"role": roles[n % 2], "content": text} for n, text in enumerate(texts)]
+        with Memci(self._server.url) as memci:
+            memci.agent(self.agent).record(messages, remember="never", session_id=session)
+
+    def run(self, *words: str, given: str = "") -> tuple[int, str, str]:
+        """Return exit code, output and complaints."""
+        self._monkeypatch.setattr("sys.argv", ["memci", "pages", *words])
+        self._monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(given.encode())))
+        self._capsys.readouterr()
+        code = app.run()
+        return code, *self._capsys.readouterr()
+
+    def done(self, *words: str, given: str = "") -> str:
+        """Return what a command prints that must work."""
+        code, printed, complaints = self.run(*words, "--agent", self.agent, given=given)
+        assert (code, complaints) == (0, "")
+        return printed
+
+    def json(self, *words: str) -> Any:
+        return json.loads(self.done(*words, "--json"))
+
+    def refused(self, *words: str) -> tuple[int, str]:
+        """Return exit code and complaint of a command that must not work."""
+        code, printed, complaints = self.run(*words)
+        assert printed == ""
+        return code, complaints
+
+
+@pytest.fixture
+def ada(
+    server: Served, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Shell:
+    made = Shell(server, "ada", monkeypatch, capsys)
+    made.say("How do I sort a list in Go?", "Use the slices package.", "And a map?", "By its keys.")
+    return made
+
+
+def test_the_tree_shows_what_lies_where_and_what_it_costs(ada: Shell):
+    ada.done("create-contents-page", "usr-0", "--name", "Go", "--children", "usr-1")
+    ada.done("expand-details", "usr-3")
+    ada.done("pin-page", "usr-2")
+    shown = ada.done()
+    tree = ada.json()
+    tokens = tree["tokens_of"]
+    assert tree["tokens"] == ada.json("window")["tokens"]
+    assert shown.splitlines() == [
+        f"ada, session s1: {tree['tokens']} tokens",
+        "● sys-0  expanded, 0 pages  (system, READ_ONLY to agents)",
+        f"● usr-0  expanded, 2 pages, {tokens['usr-0']} tokens  (user)",
+        f"├─ usr-2  expanded, pinned, {tokens['usr-2']} tokens  And a map?",
+        f"└─ usr-3  expanded, 1 page, {tokens['usr-3']} tokens  Go",
+        f"   └─ usr-1  expanded, {tokens['usr-1']} tokens  How do I sort a list in Go?",
+    ]
+    ada.done("hide-details", "usr-3")
+    assert ada.done().splitlines()[-1] == "   └─ usr-1  archived  How do I sort a list in Go?"
+
+
+def test_a_change_is_told_in_one_line(ada: Shell):
+    before = ada.json("window")["tokens"]
+    made = ada.done("create-contents-page", "usr-0", "--name", "Go")
+    between = ada.json("window")["tokens"]
+    assert made == f"usr-3 is hidden, 0 pages, in usr-0 · {before} → {between} tokens\n"
+    moved = ada.done("move-page", "usr-1", "usr-3")
+    after = ada.json("window")["tokens"]
+    assert moved == f"usr-1 is archived, in usr-3 · {between} → {after} tokens\n"
+    ada.done("expand-details", "usr-3")
+    collapsed = ada.done("auto-collapse", "100")
+    assert " tokens · collapsed: usr-1" in collapsed
+    assert ada.done("auto-collapse", "1").startswith("nothing to collapse; what must stay is ")
+
+
+def test_the_archive_is_a_folder_of_the_tree(ada: Shell):
+    for number in range(9):
+        ada.say(f"第 {number} 个问题？", "好的。")
+    lines = ada.done().splitlines()
+    archive = next(n for n, line in enumerate(lines) if "the archive, expanded, 3 pages" in line)
+    assert lines[archive].endswith("Contents Page")
+    within = lines[archive + 1 : archive + 4]
+    assert [line.split()[2:4] for line in within] == [[f"usr-{n}", "archived,"] for n in (1, 2, 3)]
+    assert within[0].endswith("tokens  How do I sort a list in Go?")
+    assert within[2].startswith("│  └─ usr-3")
+    recalled = ada.done("recall-page", "usr-1")
+    assert recalled.startswith("usr-1 is expanded, recalled 1 time, in usr-0 · ")
+
+
+def test_options_may_stand_before_the_command(ada: Shell):
+    code, printed, _ = ada.run("-a", "ada", "--json", "hide-details", "usr-1")
+    assert (code, json.loads(printed)["page"]["expanded"]) == (0, False)
+    code, printed, _ = ada.run("-a", "nobody", "get-page", "usr-1", "-a", "ada")
+    assert (code, printed.splitlines()[0]) == (0, "usr-1 How do I sort a list in Go?")
+
+
+def test_long_texts_come_from_files_from_standard_input_and_as_they_stand(
+    ada: Shell, tmp_path: Path
+):
+    (tmp_path / "note.txt").write_text("排序是稳定的。\n第二行", encoding="utf-8")
+    note = ("create-detail-page", "usr-0", "--name", "笔记", "--detail")
+    ada.done(*note, f"@{tmp_path / 'note.txt'}")
+    ada.done(*note, "-", given="from a pipe")
+    ada.done(*note, "@@home")
+    texts = [ada.json("show", f"usr-{number}")["text"] for number in (3, 4, 5)]
+    assert texts == ["排序是稳定的。\n第二行", "from a pipe", "@home"]
+    (tmp_path / "latin").write_bytes(b"caf\xe9")
+    for wrong, said in (("@/no/such", "there is no such file"), (f"@{tmp_path}/latin", "UTF-8")):
+        code, told = ada.refused(*note, wrong, "-a", "ada")
+        assert code == 2
+        assert told.startswith("memci: detail: ")
+        assert said in told
+
+
+def test_a_page_is_printed_with_what_it_holds(ada: Shell):
+    assert ada.done("show", "usr-1").splitlines() == [
+        "usr-1 How do I sort a list in Go?",
+        "state     expanded",
+        "in        usr-0",
+        "segment   usr",
+        "session   s1",
+        "messages  1 to 2",
+        "",
+        "- user: How do I sort a list in Go?",
+        "- assistant: Use the slices package.",
+        "",
+        "user: How do I sort a list in Go?",
+        "",
+        "assistant: Use the slices package.",
+    ]
+    assert ada.done("get-page", "usr-1") == ada.done("show", "usr-1")
+
+
+def test_the_window_is_printed_as_the_model_sees_it(ada: Shell):
+    told = ada.json("window")
+    shown = ada.done("window").splitlines()
+    assert shown[0] == "── user"
+    assert told["messages"][0]["content"].splitlines() == shown[1:-5]
+    assert shown[-3].split() == ["segment", "tokens"]
+    assert shown[-2].split() == ["usr", str(told["by_segment"]["usr"])]
+    assert shown[-1] == f"{told['tokens']:,} tokens ({told['tokenizer']}) · session s1"
+    native = ada.done("window", "--format", "native")
+    assert "── assistant\nUse the slices package.\n" in native
+    small = ada.done("window", "--budget", "1")
+    assert "collapsed to fit: usr-1\n" in small
+    assert "tokens over the budget" in small
+
+
+def test_windows_are_of_sessions(ada: Shell):
+    ada.say("你好，帮我写一首诗。", "好的。", session="s2")
+    assert ada.done().startswith("ada, session s2: ")
+    assert "帮我写一首诗" in ada.done()
+    assert "帮我写一首诗" not in ada.done("--session", "s1")
+    assert "你好" in ada.done("window")
+    assert "你好" not in ada.done("window", "--session", "s1")
+
+
+def test_what_was_removed_is_listed_page_by_page_and_comes_back(ada: Shell):
+    ada.done("create-contents-page", "usr-0", "--name", "Go", "--children", "usr-2")
+    assert "usr-1 is removed · " in ada.done("remove-page", "usr-1")
+    ada.done("remove-page", "usr-3")
+    rows = [line.split(maxsplit=1)[0] for line in ada.done("--removed").splitlines()]
+    assert rows == ["index", "usr-3", "usr-1"]
+    _, first, hint = ada.run("-a", "ada", "--removed", "--limit", "1")
+    assert "usr-1" not in first
+    cursor = hint.rsplit(maxsplit=1)[-1]
+    assert "usr-1" in ada.done("--removed", "--limit", "1", "--cursor", cursor)
+    ada.done("restore-page", "usr-3", "usr-0")
+    assert ada.json("--removed")["pages"][0]["index"] == "usr-1"
+    assert ada.json("find-pages", "sort list")["pages"][0]["index"] == "usr-1"
+
+
+def test_errors_are_a_sentence_and_a_code(ada: Shell):
+    for words, code, said in (
+        (("move-page", "usr-9", "usr-0", "-a", "ada"), 1, "memci: there is no page 'usr-9'"),
+        (("move-page", "usr-1", "usr-2", "-a", "ada"), 1, "memci: usr-2 is no folder"),
+        (("hide-details", "nonsense", "-a", "ada"), 2, "memci: index"),
+        (("undo", "-a", "ada"), 1, "memci: there is nothing to undo"),
+        (("-a", "nobody"), 1, "memci: there is no agent"),
+        (("move-page", "usr-1", "-a", "ada"), 2, "TARGET"),
+        (("ada",), 2, "Did you mean: memci pages --agent ada"),
+        (("undo", "ada"), 2, "Did you mean: memci pages undo --agent ada"),
+        (("--removed", "undo", "-a", "ada"), 2, "go without a command"),
+        (("--cursor", "1", "-a", "ada"), 2, "the tree is shown whole"),
+        (("--removed", "--cursor", "x", "-a", "ada"), 2, "memci: cursor: not a cursor"),
+        ((), 2, "Missing option '--agent'"),
+    ):
+        ended = ada.refused(*words)
+        assert ended[0] == code, (words, ended)
+        assert said in ended[1], (words, ended)
+
+
+def test_no_name_rewrites_the_terminal(ada: Shell):
+    note = ("--name", HOSTILE, "--description", HOSTILE, "--detail", HOSTILE)
+    ada.done("create-detail-page", "usr-0", *note)
+    ada.done("create-segment", "--id", "evil", "--name", HOSTILE)
+    ada.done("remove-page", "usr-1")
+    ada.say(HOSTILE, HOSTILE)
+    ada.done("expand-details", "usr-3")
+    looks = ((), ("window",), ("show", "usr-3"), ("show", "usr-4"), ("find-pages", "red"),
+             ("get-children", "usr-0"), ("--removed",))  # fmt: skip
+    for words in looks:
+        for more in ((), ("--json",)):
+            shown = ada.done(*words, *more)
+            assert not set(shown) & set("\x1b\x07\u202e\r"), words
+    assert "[bold]red[/bold]" in ada.done()
+    assert "مرحبا" in ada.done()
+
+
+def test_every_tool_has_a_command():
+    said = run("pages", "--help").stdout
+    for tool in TOOLS:
+        if tool.about is About.PAGES:
+            assert f"\n  {tool.name.replace('_', '-')} " in said

@@ -1,0 +1,144 @@
+"""Real workers name pages: by a language model, by none, and across a death (P6, P7)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from memci.domain.message import NewMessage, Remember, Role
+from memci.queue.intake import Append
+from memci.queue.page_naming import NAME_KIND
+from memci.reading.jobs import JobListings
+from memci.testing import wait_until
+from tests.integration.llm.conftest import TASKS
+from tests.integration.llm.test_workers import Hurry, Nth, of_task
+from tests.support.fleet import Fleet
+from tests.support.lanes import Producer
+from tests.support.model_server import Asked, ModelServer, fails, hangs, obeys, says
+from tests.support.naming import PagesUnderTest
+from tests.support.network import AgentUnderTest
+
+pytestmark = pytest.mark.timeout(120)
+WAIT_S = 60.0
+
+
+@pytest.fixture
+def workers(fleet: Fleet, server: ModelServer) -> Fleet:
+    """Starts the real workers; nothing they do needs torch."""
+    fleet.app = "workers"
+    fleet.environment |= {
+        **{f"MEMCI_{task.upper()}": "llm:openai/tiny" for task in (*TASKS, "embedder")},
+        "MEMCI_LLM__API_BASE": server.url,
+        "MEMCI_LLM__API_KEY": "sk-HUSH",
+        "MEMCI_LLM__DIMENSION": "8",
+    }
+    return fleet
+
+
+@pytest.fixture
+def pages(producer: Producer) -> PagesUnderTest:
+    return PagesUnderTest(AgentUnderTest(producer.database, known=True))
+
+
+def tell(producer: Producer, *texts: str, remember: Remember = Remember.NOW) -> None:
+    """Say something and have it answered, again and again."""
+    for number, text in enumerate(texts):
+        role = Role.ASSISTANT if number % 2 else Role.USER
+        said = [NewMessage(role, text)]
+        producer.intake.append(Append("ada", said, session_id="s1", remember=remember))
+
+
+def naming_jobs(producer: Producer) -> list[Any]:
+    with producer.database.lane_transaction() as connection:
+        return list(
+            connection.exec_driver_sql(
+                "SELECT * FROM job WHERE agent_id = 'ada' AND kind = %s ORDER BY ordinal",
+                (NAME_KIND,),
+            )
+        )
+
+
+def is_named(pages: PagesUnderTest, number: int) -> bool:
+    return [page.named for page in pages.pages()][:number] == [True] * number
+
+
+TALK = ("Where is Oslo?", "Oslo is in Norway.", "And Bergen?", "Bergen is in Norway, too.", "Ah!")
+
+
+def test_names_come_from_the_summarizer_after_a_while(
+    workers: Fleet, producer: Producer, pages: PagesUnderTest, server: ModelServer
+):
+    def reply(handler: Any, asked: Asked) -> None:
+        said = [each["text"] for each in asked.data["messages"]] if asked.task == "outline" else []
+        answer = {"name": "Norway", "description": "Where it is.", "lines": ["says"] * len(said)}
+        (says(answer) if said else obeys)(handler, asked)
+
+    server.rest = reply
+    tell(producer, *TALK)
+    before = pages.shown()
+    assert "[usr-1] Where is Oslo?" in before
+    workers.start("memci.lane")
+    wait_until(lambda: is_named(pages, 2), "two pages are named", timeout_s=WAIT_S)
+    oslo, bergen, current = pages.pages()
+    assert (oslo.name, oslo.description, oslo.entries) == (
+        "Norway", "Where it is.", ["user: says", "assistant: says"],
+    )  # fmt: skip
+    assert (bergen.name, current.name) == ("Norway", "Ah!")
+    assert "[usr-1] Norway" in pages.shown()
+    used = [
+        each
+        for job in naming_jobs(producer)
+        for each in (JobListings(producer.database).job("ada", job.id).result or {})["models"]
+    ]
+    assert {each["task"] for each in used} == {"summarizer"}
+    assert sum(each["calls"] for each in used) == server.tasks().count("outline") == 2
+
+
+def test_a_worker_that_dies_in_the_middle_changes_nothing(
+    workers: Fleet,
+    producer: Producer,
+    pages: PagesUnderTest,
+    server: ModelServer,
+):
+    server.rest = Nth("outline", 2, hangs, obeys)
+    tell(producer, *TALK, remember=Remember.NEVER)
+    shown = pages.shown()
+    first = workers.start("memci.lane")
+    wait_until(lambda: server.tasks().count("outline") == 2, "it thinks", timeout_s=WAIT_S)
+    assert pages.pages() == []
+    assert pages.shown() == shown
+    first.kill()
+    hurry = Hurry(pages.ada, producer)
+    workers.start("memci.lane")
+    hurry.until(lambda: is_named(pages, 2), "two pages are named")
+    assert [page.name for page in pages.pages()] == ["Where is", "And", "Ah!"]
+    assert [len(page.entries) for page in pages.pages()] == [2, 2, 1]
+
+
+def test_a_summarizer_that_is_down_keeps_nobody_from_remembering(
+    workers: Fleet, producer: Producer, pages: PagesUnderTest, server: ModelServer
+):
+    server.rest = of_task("outline", fails(503, retry_after="1000"))
+    tell(producer, *TALK)
+    workers.start("memci.lane", MEMCI_ON_DEAD="halt", MEMCI_MAX_ATTEMPTS="2")
+    wait_until(
+        lambda: any(job.not_before for job in naming_jobs(producer)),
+        "it waits for another try",
+        timeout_s=WAIT_S,
+    )
+    # It waits for a quarter of an hour; what is said now is remembered now.
+    tell(producer, "Grace likes Oslo and its fjord.")
+    producer.wait_drained(["ada"])
+    assert [job.state for job in naming_jobs(producer)] == ["queued"]
+    assert "[usr-1] Where is Oslo?" in pages.shown()
+    Hurry(pages.ada, producer).until(
+        lambda: [job.state for job in naming_jobs(producer)] == ["dead"], "it is given up"
+    )
+    # It is listed like any other, and no reason to halt.
+    dead = JobListings(producer.database).job("ada", naming_jobs(producer)[0].id)
+    assert "gave up after 2 tries" in (dead.error or "")
+    assert producer.lane("ada").halted_by is None
+    server.rest = obeys
+    tell(producer, "And Trondheim?")
+    wait_until(lambda: is_named(pages, 2), "the next names all", timeout_s=WAIT_S)

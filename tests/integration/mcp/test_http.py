@@ -1,0 +1,215 @@
+"""MCP of the API: who is let in, and what a request may be."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+from typing import Any
+
+import httpx
+import pytest
+from mcp.shared.exceptions import MCPError
+
+import memci.http.mcp
+from memci.access import new_key
+from memci.shapes.tools import tools_of_agents
+from tests.integration.http.serving import Served
+from tests.support.command_line import environment
+from tests.support.mcp_clients import over_http, talk
+
+HEADERS = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
+LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
+
+
+def post(server: Served, path: str = "/mcp/alice", **more: Any) -> httpx.Response:
+    headers = HEADERS | more.pop("headers", {})
+    return httpx.post(server.url + path, headers=headers, **({"json": LIST} | more))
+
+
+def call(tool: str, **arguments: Any) -> dict[str, Any]:
+    params = {"name": tool, "arguments": arguments}
+    return LIST | {"method": "tools/call", "params": params}
+
+
+@pytest.fixture
+def keyed(serve) -> tuple[Served, dict[str, str]]:
+    """A server with keys, and a key of each scope, for agents of a team."""
+    made = {
+        scope: new_key(scope, agents="team-*", scope=scope)  # type: ignore[arg-type]
+        for scope in ("read", "write")
+    }
+    server = serve(api_keys=tuple(entry for _, entry in made.values()), rate_limit_per_minute=40)
+    return server, {scope: key for scope, (key, _) in made.items()}
+
+
+def bearing(key: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {key}"}
+
+
+def test_a_request_needs_no_one_before_it(server):
+    listed = post(server)
+    assert listed.status_code == 200
+    assert listed.headers["content-type"] == "application/json"
+    assert "mcp-session-id" not in listed.headers
+    assert len(listed.json()["result"]["tools"]) == len(tools_of_agents())
+
+
+def test_keys_open_the_agents_that_they_are_for(keyed):
+    server, keys = keyed
+    assert post(server, "/mcp/team-1").status_code == 401
+    assert post(server, "/mcp/team-1", headers=bearing("memci_x")).status_code == 401
+    assert post(server, "/mcp/other", headers=bearing(keys["write"])).status_code == 403
+    refused = post(server, "/mcp/other", headers=bearing(keys["write"]))
+    assert refused.json()["detail"] == "the key 'write' is not for this agent"
+    assert post(server, "/mcp/team-1", headers=bearing(keys["write"])).status_code == 200
+
+
+def test_another_agent_s_key_is_refused_to_a_client(keyed):
+    server, keys = keyed
+
+    async def go() -> None:
+        async with over_http(server.url, "other", key=keys["write"]) as client:
+            await client.list_tools()
+
+    with pytest.raises((MCPError, httpx.HTTPError, OSError, ConnectionError)):
+        talk(go)
+
+
+def test_a_key_that_may_only_read_has_tools_that_only_look(keyed):
+    server, keys = keyed
+    body = {"messages": [{"role": "user", "content": "Hello"}], "remember": "never"}
+    sent = httpx.post(
+        f"{server.url}/v1/agents/team-1/messages", json=body, headers=bearing(keys["write"])
+    )
+    assert sent.status_code == 202
+
+    async def go() -> None:
+        async with over_http(server.url, "team-1", key=keys["read"]) as client:
+            listed = (await client.list_tools()).tools
+            assert [each.name for each in listed] == [
+                tool.name for tool in tools_of_agents() if not tool.changes
+            ]
+            held = await client.call_tool("get_page", {"index": "usr-1"})
+            assert "Hello" in held.structured_content["text"]
+            with pytest.raises(MCPError, match="Unknown tool: hide_details"):
+                await client.call_tool("hide_details", {"index": "usr-1"})
+
+    talk(go)
+
+
+def test_the_rate_of_a_key_holds(keyed):
+    server, keys = keyed
+    statuses = {post(server, "/mcp/team-1", headers=bearing(keys["read"])).status_code
+                for _ in range(60)}  # fmt: skip
+    assert statuses == {200, 429}
+
+
+@pytest.mark.parametrize("name", ["origin", "host"])
+def test_a_page_of_another_site_is_kept_out(server, name):
+    value = "http://evil.example" if name == "origin" else "evil.example"
+    refused = post(server, headers={name: value})
+    assert refused.status_code == 403
+    assert name in refused.json()["detail"]
+    assert post(server, headers={"origin": "http://localhost:3000"}).status_code == 200
+
+
+def test_another_origin_is_kept_out_with_keys_too(keyed):
+    server, keys = keyed
+    foreign = bearing(keys["read"]) | {"origin": "https://evil.example"}
+    assert post(server, "/mcp/team-1", headers=foreign).status_code == 403
+    own = bearing(keys["read"]) | {"origin": server.url}
+    assert post(server, "/mcp/team-1", headers=own).status_code == 200
+
+
+def test_requests_are_counted_by_path_and_not_by_agent(server, alice):
+    post(server, f"/mcp/{alice}")
+    counted = httpx.get(f"{server.url}/metrics").text
+    assert 'route="/mcp/{agent}"' in counted
+    assert alice not in counted
+
+
+def test_there_is_nothing_to_stay_connected_to(server):
+    for method in ("GET", "DELETE", "PUT"):
+        refused = httpx.request(method, f"{server.url}/mcp/alice", headers=HEADERS)
+        assert refused.status_code == 405
+        assert refused.headers["allow"] == "POST"
+
+
+@pytest.mark.parametrize("path", ["/mcp/", "/mcp/..", "/mcp/a%20b", "/mcp/a%2fb", "/mcp/alice?x=1"])
+def test_paths_name_an_agent_and_its_session_alone(server, path):
+    assert post(server, path).status_code in {404, 422}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"{", b"[]", b"null", b"\xff\xfe", b"[" * 100_000, b'{"jsonrpc":"2.0"}',
+     b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":5}}',
+     b'{"jsonrpc":"2.0","id":1,"method":"no/such"}'],
+)  # fmt: skip
+def test_what_is_no_request_is_told_so(server, content):
+    told = post(server, json=None, content=content)
+    assert told.status_code < 500
+    assert "Traceback" not in told.text
+    assert "error" in told.json()
+
+
+def test_a_body_over_the_limit_is_refused(serve):
+    server = serve(max_request_bytes=10_000)
+    big = call("create_detail_page", name="a", detail="x" * 20_000, parent="usr-0")
+    assert post(server, json=big).status_code == 413
+
+
+def test_a_fault_of_ours_tells_nothing(server, alice, say, monkeypatch):
+    say(alice, "Hello")
+
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError("secret of the machine")
+
+    monkeypatch.setattr(server.runtime.page_commands.__class__, "run", broken)
+    told = post(server, f"/mcp/{alice}", json=call("get_page", index="usr-1")).json()["result"]
+    assert told["isError"] is True
+    assert told["content"][0]["text"] == "internal error; the server's log says more"
+
+
+def test_many_calls_at_once_are_all_answered(server, alice, say):
+    say(alice, "Hello")
+
+    async def go() -> None:
+        async with httpx.AsyncClient(headers=HEADERS, timeout=30) as client:
+            asked = [
+                client.post(
+                    f"{server.url}/mcp/{alice}", json=call("get_page", index="usr-1") | {"id": n}
+                )
+                for n in range(40)
+            ]
+            answers = await asyncio.gather(*asked)
+        assert [each.json()["id"] for each in answers] == list(range(40))
+        texts = {each.json()["result"]["content"][0]["text"] for each in answers}
+        assert [json.loads(each)["page"]["index"] for each in texts] == ["usr-1"]
+
+    talk(go)
+
+
+def test_the_sdk_is_imported_when_it_is_first_needed():
+    code = (
+        "import sys, memci.http.app, memci.cli.app, memci.client\n"
+        "print({'mcp', 'mcp_types', 'httpx2'} & set(sys.modules))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment(), capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "set()\n"
+
+
+def test_without_the_sdk_the_path_is_none(server, monkeypatch):
+    def missing(name: str) -> None:
+        raise ModuleNotFoundError(name="mcp.server")
+
+    monkeypatch.setattr(memci.http.mcp, "import_module", missing)
+    memci.http.mcp._answering.cache_clear()
+    refused = post(server)
+    memci.http.mcp._answering.cache_clear()
+    assert refused.status_code == 404
+    assert "pip install mcp" in refused.json()["detail"]

@@ -1,0 +1,108 @@
+"""The job that names pages is overtaken while it waits, and comes to its turn (queue.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+
+import pytest
+import redis
+
+from memci.broker.redis_queues import RedisAgentQueues
+from memci.domain.lane.job import Job, JobSource
+from memci.queue import mailbox
+from memci.queue.claim import Claims
+from memci.queue.lease import Lease
+from memci.queue.page_naming import NAME_KIND, ask_again
+from memci.queue.sweep import sweep
+from tests.support.lanes import Producer
+
+
+@pytest.fixture
+def queues(broker_url: str) -> Iterator[RedisAgentQueues]:
+    with closing(redis.Redis.from_url(broker_url)) as client:
+        yield RedisAgentQueues(client)
+
+
+def claimed(producer: Producer) -> Lease:
+    (held,) = Claims(producer.database, 30_000).due("ada", 1).claimed
+    return held.lease
+
+
+def begun(lease: Lease) -> Job:
+    job = mailbox.begin_head_of(lease)
+    assert job is not None
+    return job
+
+
+def finish(lease: Lease, job: Job) -> None:
+    with lease.effect() as connection:
+        assert mailbox.finish(connection, job, {})
+
+
+def waits(producer: Producer, lease: Lease) -> Job:
+    """Have a naming job fail, after the message that led to it."""
+    finish(lease, begun(lease))
+    with lease.effect() as connection:
+        ask_again(connection, "ada")
+    naming = begun(lease)
+    assert (naming.kind, naming.source) == (NAME_KIND, JobSource.LANE)
+    with lease.effect() as connection:
+        mailbox.back_off(connection, naming, attempts=3, error="away", wait_s=1_000)
+    return naming
+
+
+def free(lease: Lease) -> None:
+    with lease.effect() as connection:
+        mailbox.free(connection, "ada")
+
+
+def test_others_overtake_it_while_it_waits(producer):
+    producer.append("ada")
+    lease = claimed(producer)
+    waits(producer, lease)
+    producer.append("ada")
+    job = begun(lease)
+    assert job.kind != NAME_KIND
+    finish(lease, job)
+    assert mailbox.begin_head_of(lease) is None
+
+
+def test_the_lane_sleeps_beside_it_and_wakes_for_others(producer, queues):
+    producer.append("ada")
+    lease = claimed(producer)
+    waits(producer, lease)
+    free(lease)
+    lane = producer.lane("ada")
+    assert (lane.wake_at, lane.not_before, lane.lease_owner) == (None, None, None)
+    assert sweep(producer.database, queues, producer.tokens).lane == 0
+    producer.append("ada")
+    assert begun(claimed(producer)).kind != NAME_KIND
+
+
+def test_a_lost_token_of_a_job_behind_it_is_missed(producer, queues):
+    producer.append("ada")
+    lease = claimed(producer)
+    waits(producer, lease)
+    free(lease)
+    producer.append("ada")
+    with producer.database.lane_transaction() as connection:
+        connection.exec_driver_sql("UPDATE lane SET wake_at = NULL")
+    with closing(redis.Redis.from_url(producer.celery.conf.broker_url)) as client:
+        client.delete("memci.lane")
+    assert sweep(producer.database, queues, producer.tokens).lane == 1
+    assert begun(claimed(producer)).kind != NAME_KIND
+
+
+def test_when_its_time_has_come_it_is_woken_and_runs_in_its_turn(producer, queues):
+    producer.append("ada")
+    lease = claimed(producer)
+    naming = waits(producer, lease)
+    free(lease)
+    with producer.database.lane_transaction() as connection:
+        connection.exec_driver_sql("UPDATE job SET not_before = now() - interval '1 second'")
+    with closing(redis.Redis.from_url(producer.celery.conf.broker_url)) as client:
+        client.delete("memci.lane")
+    assert sweep(producer.database, queues, producer.tokens).lane == 1
+    producer.append("ada")
+    assert begun(claimed(producer)).id == naming.id

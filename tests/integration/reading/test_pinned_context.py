@@ -1,0 +1,54 @@
+"""Contexts show what is pinned, always (R13, R14)."""
+
+from __future__ import annotations
+
+import pytest
+
+from memci.errors import BudgetTooSmallError
+from memci.reading.receipts import ReceiptListings
+from tests.integration.reading.test_assemble import assemble, check, sections
+from tests.support.stored import Reader, Stored
+
+_PIN = """
+INSERT INTO pin (agent_id, number, kind, text, message_seq, pinned_by) VALUES (%s, %s, %s, %s, %s,
+'agent')
+"""
+
+
+def test_pins_come_behind_the_system_text_and_are_counted(reader: Reader, alice: Stored) -> None:
+    alice.say("I take the ferry at eight.")
+    alice.execute(_PIN, 1, "constraint", "Never fly", None)
+    alice.execute(_PIN, 2, "task", "line one\n# line two", None)
+    context = assemble(reader, "Which ferry?", system="Be kind.")
+    check(reader, context)
+    assert sections(context)[:2] == ["system", "pins"]
+    assert context.messages[1].content == (
+        "# Pinned (always in sight)\n\n- [1] constraint: Never fly\n"
+        "- [2] task: \n```\nline one\n# line two\n```\n\n"
+    )
+    receipt = ReceiptListings(reader.database).receipt("alice", context.receipt_id)
+    assert [each["section"] for each in receipt.body["items"]].count("pins") == 2
+    again = assemble(reader, "And which train?", system="Be kind.")
+    assert again.stable_prefix >= len("Be kind.") + len(context.messages[1].content)
+
+
+def test_a_pinned_message_is_not_retrieved_again_and_the_receipt_names_it(
+    reader: Reader, alice: Stored
+) -> None:
+    message = alice.say("渡轮八点开。")
+    alice.execute(_PIN, 1, "note", "", message)
+    for each in range(3):
+        alice.say(f"Something else {each}")
+    context = assemble(reader, "渡轮几点开？", recent=0)
+    check(reader, context)
+    assert sum("渡轮八点开" in (each.content or "") for each in context.messages) == 1
+    (pinned,) = (each for each in context.items if each.section == "pins")
+    assert len(pinned.message_ids) == 1
+
+
+def test_a_budget_without_room_for_pins_says_so(reader: Reader, alice: Stored) -> None:
+    alice.say("Hello")
+    alice.execute(_PIN, 1, "note", "word " * 50, None)
+    with pytest.raises(BudgetTooSmallError, match="pins 6") as refused:
+        assemble(reader, "Hi?", 40)
+    assert refused.value.needs["pins"] > 50

@@ -1,0 +1,250 @@
+"""What a model's code asks of pages is done as a whole or not at all, in a real database."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from memci.commands.attp.perform import AttpCommands
+from memci.commands.attp.sandbox import Limits, Sandbox
+from memci.commands.pages.perform import Asked, PageCommands
+from memci.domain.pages.permission import Actor
+from memci.domain.pages.rules import PageRules
+from memci.errors import NotFoundError, RefusedError
+from memci.reading.window import Windows
+from memci.shapes.attp import AttpAnswer, AttpStatus
+from memci.shapes.tools import BY_NAME
+from memci.smallmodel.offline.tokens import OfflineTokenCounter
+from memci.storage.page_store.postgres import PostgresPageStore
+from tests.support.network import AgentUnderTest
+
+COUNTER = OfflineTokenCounter()
+TWO = (
+    'create_detail_page(name="Note", detail="Keep it.", parent="usr-0")\n'
+    'hide_details(index="usr-1")\n'
+)
+
+
+class Meddling(Sandbox):
+    """Changes the pages while a model's code runs, so many times."""
+
+    commands: PageCommands
+    times: int = 0
+
+    def run(self, code, functions, *, seconds=None):
+        outcome = super().run(code, functions, seconds=seconds)
+        if self.times:
+            self.times -= 1
+            tool = BY_NAME["update_page"]
+            request = tool.request(index="usr-2", name=f"Others were here {self.times}")
+            self.commands.run("ada", Actor.DEVELOPER, [Asked(tool, request)])
+        return outcome
+
+
+@pytest.fixture(scope="module")
+def sandbox() -> Iterator[Meddling]:
+    made = Meddling(Limits(seconds=0.5, calls=20), processes=1)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def pages(database) -> PageCommands:
+    return PageCommands(database, PostgresPageStore(database), COUNTER, PageRules())
+
+
+@pytest.fixture
+def attp(pages, sandbox) -> AttpCommands:
+    sandbox.commands = pages
+    return AttpCommands(pages, sandbox)
+
+
+@pytest.fixture
+def ada(database):
+    agent = AgentUnderTest(database)
+    for each in range(2):
+        agent.say(f"Question {each}?", session="s1")
+        agent.say(f"Answer {each}.", role="assistant", session="s1")
+    return agent
+
+
+def call(code: str) -> str:
+    head = "thought = 'so'\n[tool_call]\nstatus = 'success'\ntarget = 'usr-1'\n"
+    return f"{head}code = '''\n{code}\n'''"
+
+
+def run(attp: AttpCommands, code: str) -> AttpAnswer:
+    answer = attp.run("ada", call(code))
+    told = tomllib.loads(answer.text)
+    assert told["status"] == answer.status.value
+    assert told.get("error") == answer.error
+    return answer
+
+
+def failed(attp: AttpCommands, code: str) -> str:
+    before = window(attp)
+    answer = run(attp, code)
+    assert answer.status is AttpStatus.FAIL
+    assert answer.error is not None
+    assert answer.error.endswith("Nothing of this call was done.")
+    assert window(attp) == before
+    with pytest.raises(RefusedError, match="nothing to undo"):
+        step(attp, "undo")
+    return answer.error
+
+
+def window(attp: AttpCommands) -> str:
+    pages = attp.pages
+    shown = Windows(pages.database, pages.store, COUNTER, pages.rules).show("ada")
+    return "".join(each.content or "" for each in shown.messages)
+
+
+def step(attp: AttpCommands, name: str):
+    tool = BY_NAME[name]
+    return attp.pages.run("ada", Actor.AGENT, [Asked(tool, tool.request())])[0]
+
+
+def test_all_that_the_code_asks_for_is_done(ada, attp):
+    answer = run(attp, f'{TWO}__result__ = get_page(index="usr-3")["text"]')
+    assert answer.result == "Keep it."
+    assert answer.changes is not None
+    assert answer.changes.pages == ["usr-3", "usr-1"]
+    assert answer.changes.tokens_after != answer.changes.tokens_before
+    told = tomllib.loads(answer.text)
+    assert (told["target"], told["result"]) == ("usr-1", "Keep it.")
+    assert told["changes"] == answer.changes.model_dump()
+    shown = window(attp)
+    assert COUNTER.count(shown) + 7 == answer.changes.tokens_after
+    assert "[usr-3] Note (page, hidden" in shown
+    assert "Answer 0." not in shown
+
+
+def test_a_whole_call_is_one_step(ada, attp):
+    before = window(attp)
+    run(attp, TWO)
+    after = window(attp)
+    assert step(attp, "undo").operations == ["create_detail_page", "hide_details"]
+    assert window(attp) == before
+    step(attp, "redo")
+    assert window(attp) == after
+
+
+def test_looking_changes_nothing(ada, attp):
+    answer = run(
+        attp, '__result__ = [each["index"] for each in get_children(index="usr-0")["pages"]]'
+    )
+    assert answer.result == ["usr-1", "usr-2"]
+    assert answer.changes is not None
+    assert answer.changes.pages == []
+    assert answer.changes.tokens_after == answer.changes.tokens_before
+    with pytest.raises(RefusedError, match="nothing to undo"):
+        step(attp, "undo")
+
+
+@pytest.mark.parametrize(
+    ("third", "said"),
+    [
+        ('move_page(source="usr-0", target="usr-1")', "PermissionError in line 3"),
+        ('hide_details(index="usr-99")', "LookupError in line 3"),
+        ('remove_page(index="sys-0")', "PermissionError in line 3"),
+        ('update_page(index="usr-1")', "ValueError in line 3"),
+        ('try:\n  hide_details(index="usr-99")\nexcept BaseException:\n  pass', "in line 4"),
+        ("1 / 0", "ZeroDivisionError in line 3"),
+        ("while True: pass", "TimeoutError"),
+        ("'a' * 10**10", "MemoryError in line 3"),
+        ("__result__ = {1, 2}", "use sorted"),
+        ("import os", "ImportError in line 3"),
+        ("hide_details(idnex='usr-1')", "ValueError in line 3 (hide_details(idnex='usr-1'))"),
+        ("hide_details()", "index: Field required"),
+        ("hide_details('usr-1', index='usr-1')", "index is given twice"),
+        ("hide_details('usr-1', 2)", "hide_details takes index, not 2 values"),
+        ("hide_detail(index='usr-1')", "did you mean hide_details?"),
+        ("create_segment(id='mine', name='Mine')", "create_segment is for developers alone"),
+        ("undo()", "undo cannot be called by code"),
+        ("for n in range(30): get_page(index='usr-1')", "more than 20 calls"),
+    ],
+)
+def test_a_call_that_fails_does_nothing(ada, attp, third: str, said: str):
+    assert said in failed(attp, f"{TWO}{third}")
+
+
+def test_what_only_looks_can_be_tried(ada, attp):
+    code = (
+        'try:\n  get_page(index="usr-9")\nexcept LookupError as error:\n  __result__ = str(error)'
+    )
+    assert "there is no page 'usr-9'" in str(run(attp, code + f"\n{TWO}").result)
+    assert "[usr-3] Note" in window(attp)
+
+
+def test_arguments_may_be_given_by_their_places(ada, attp):
+    assert run(attp, 'hide_details("usr-1")').status is AttpStatus.SUCCESS
+    assert "Answer 0." not in window(attp)
+
+
+def test_code_is_run_again_when_others_change_the_pages_meanwhile(ada, attp, sandbox):
+    sandbox.times = 1
+    answer = run(attp, f'{TWO}__result__ = get_page(index="usr-2")["page"]["name"]')
+    assert answer.result == "Others were here 0"
+    assert "[usr-3] Note" in window(attp)
+    assert "[usr-4]" not in window(attp)
+
+
+def test_when_others_do_not_stop_it_says_so(ada, attp, sandbox):
+    sandbox.times = 1_000
+    try:
+        answer = run(attp, TWO)
+    finally:
+        sandbox.times = 0
+    assert "were changed by others meanwhile" in (answer.error or "")
+    assert "[usr-3]" not in window(attp)
+
+
+def test_what_is_no_attp_is_told(ada, attp):
+    answer = attp.run("ada", "I cannot do that.")
+    assert answer.status is AttpStatus.FAIL
+    assert "this is no ATTP" in tomllib.loads(answer.text)["error"]
+
+
+def test_a_model_may_give_up(ada, attp):
+    answer = attp.run("ada", "[tool_call]\nstatus = 'fail'\nmessage = '做不到'\ntarget = 'usr-1'")
+    assert (answer.status, answer.error, answer.target) == (AttpStatus.FAIL, "做不到", "usr-1")
+
+
+def test_an_agent_that_is_not_there_is_an_error(attp):
+    with pytest.raises(NotFoundError):
+        attp.run("nobody", call("1"))
+
+
+def test_the_window_is_kept_to_its_limits(ada, pages, sandbox):
+    small = PageCommands(pages.database, pages.store, COUNTER, PageRules(window_max_tokens=400))
+    attp = AttpCommands(small, sandbox)
+    lines = [
+        f'create_detail_page(name="N{n}", detail="{"word " * 60}", parent="usr-0")'
+        for n in range(5)
+    ]
+    opened = [f'expand_details(index="usr-{n + 3}")' for n in range(5)]
+    answer = run(attp, "\n".join([*lines, *opened]))
+    assert answer.status is AttpStatus.SUCCESS
+    assert answer.changes is not None
+    assert answer.changes.collapsed
+    assert tomllib.loads(answer.text)["changes"]["collapsed"] == answer.changes.collapsed
+
+
+def test_calls_at_the_same_time_are_all_done(ada, pages):
+    sandbox = Sandbox(processes=4)
+    attp = AttpCommands(pages, sandbox)
+
+    def note(number: int) -> AttpAnswer:
+        return run(attp, f'create_detail_page(name="N{number}", detail="d", parent="usr-0")')
+
+    try:
+        with ThreadPoolExecutor(4) as threads:
+            done = list(threads.map(note, range(12)))
+    finally:
+        sandbox.close()
+    assert [each.error for each in done] == [None] * 12
+    made = {page for each in done if each.changes for page in each.changes.pages}
+    assert made == {f"usr-{number}" for number in range(3, 15)}

@@ -1,0 +1,122 @@
+"""Of a tree, what its windows show is read alone, and shows the same (P12)."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from random import Random
+
+import pytest
+
+from memci.domain.pages.rules import PageRules
+from memci.errors import MemciError
+from memci.storage.desks import OpenDesk, View, open_desk, open_shown
+from memci.storage.page_store.postgres import PostgresPageStore
+from memci.storage.session import Connection
+from tests.support.naming import COUNTER, PagesUnderTest
+from tests.support.network import AgentUnderTest
+from tests.support.rows_read import rows_read
+
+MANY = """
+INSERT INTO page (agent_id, id, kind, segment, parent, place, name, description, expanded, named,
+                  cold, body)
+SELECT %s, 'usr-' || (1000 + n), 'detail', 'usr', %s, 1000 + n, 'Note ' || n, 'it', false, true,
+       n > 10000, 1
+FROM generate_series(1, 20000) AS n
+"""
+
+
+@pytest.fixture
+def pages(database):
+    rules = PageRules(active_pages=3, archive_unused=6, window_max_tokens=1_500)
+    return PagesUnderTest(AgentUnderTest(database), rules)
+
+
+def talk(pages: PagesUnderTest, random: Random) -> None:
+    session = random.choice(["s1", "s2", None])
+    pages.tell((f"Question {random.random()}?", "The answer. " * random.randint(1, 40)),
+               session=session)  # fmt: skip
+
+
+def change(pages: PagesUnderTest, random: Random, *spared: str) -> None:
+    """Do something to pages, allowed or not."""
+    rows = pages.ada.rows("SELECT id FROM page WHERE agent_id = %s")
+    indexes = [row.id for row in rows if row.id not in spared] or ["sys-0"]
+    verb = random.choice(
+        ["move_page", "expand_details", "hide_details", "remove_page", "recall_page", "pin_page",
+         "create_contents_page", "create_detail_page", "restore_page"]
+    )  # fmt: skip
+    values = {
+        "move_page": {"source": random.choice(indexes), "target": random.choice(indexes)},
+        "create_contents_page": {
+            "name": "Folder", "description": "", "parent": random.choice(["usr-0", *indexes]),
+            "children": random.sample(indexes, min(2, len(indexes))),
+        },
+        "create_detail_page": {
+            "name": "Note", "description": "d", "detail": "text", "parent": "usr-0",
+        },
+        "restore_page": {"index": random.choice(indexes), "parent": "usr-0"},
+    }.get(verb, {"index": random.choice(indexes)})  # fmt: skip
+    with suppress(MemciError):
+        pages.do(verb, **values)
+
+
+def whole(connection: Connection, pages: PagesUnderTest, session: str | None) -> OpenDesk:
+    view = View(session, COUNTER.count, pages.rules)
+    return open_desk(connection, "ada", PostgresPageStore(pages.ada.database), view)
+
+
+def part(connection: Connection, pages: PagesUnderTest, session: str | None) -> OpenDesk:
+    view = View(session, COUNTER.count, pages.rules)
+    store = PostgresPageStore(pages.ada.database)
+    opened, said = open_shown(connection, "ada", store, view)
+    opened.desk.settle(said)
+    return opened
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_it_shows_what_the_whole_tree_shows(pages, seed):
+    random = Random(seed)
+    talk(pages, random)
+    for _ in range(25):
+        random.choice([talk, change, change])(pages, random)
+        with pages.ada.database.agent_snapshot("ada") as connection:
+            for session in ("s1", "s2", None):
+                one = whole(connection, pages, session).desk
+                other = part(connection, pages, session).desk
+                assert other.rendering.window() == one.rendering.window()
+                changed = {index: one.tree.pages[index] for index in one.tree.changed}
+                assert {index: other.tree.pages[index] for index in other.tree.changed} == changed
+                assert other.tree.clock == one.tree.clock
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_settling_in_the_lane_changes_nothing_that_is_seen(pages, seed):
+    random = Random(seed)
+    pages.most = 0  # names nothing
+    for _ in range(8):
+        talk(pages, random)
+        change(pages, random, "usr-0")
+        talk(pages, random)
+        before = pages.window()
+        assert pages.run()["settled"] > 0
+        assert pages.window() == before
+        assert pages.run()["settled"] == 0
+        assert pages.window() == before
+
+
+def test_a_large_tree_is_not_read(pages):
+    random = Random(1)
+    for _ in range(6):
+        talk(pages, random)
+    pages.do("create_contents_page", name="Notes", description="", parent="usr-0")
+    folder = pages.ada.row("SELECT id FROM page WHERE agent_id = %s AND name = 'Notes'").id
+    pages.run()
+    pages.ada.execute(MANY, folder)
+    pages.ada.execute("DELETE FROM job WHERE agent_id = %s")
+    assert "10000 inside" in pages.shown()
+    talk(pages, random)
+    talk(pages, random)
+    read = rows_read(pages.ada.database, "page")
+    pages.run()
+    # The pages of a closed folder are counted in the index, once to read and once to write.
+    assert sum(read) < 2 * 10_000 + 600

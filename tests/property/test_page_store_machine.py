@@ -1,0 +1,222 @@
+"""Any sequence of what is done to notes, on each page store, against their texts on paper (P14)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import count
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+
+from memci.domain.pages import operations as pages
+from memci.domain.pages.page import Page
+from memci.domain.pages.permission import Actor
+from memci.domain.pages.tree import Tree
+from memci.domain.pages.undo import Edit, do_again, edits_of, take_back
+from memci.errors import NotFoundError, RefusedError
+from memci.storage.page_store.cached import CachedPageStore, TextCache
+from memci.storage.page_store.port import BodyKey, PageStore
+from memci.storage.page_texts import NoteTexts
+from tests.support.page_stores import STORES, store_of
+
+SEQUENCES = 2_000
+# Every request to S3 is one of HTTP: there the sequences are shorter, and not fewer.
+STEPS = {"memory": 7, "files": 6, "postgres": 6, "s3": 4}
+anyone = st.integers(0, 30)  # a page, by its place among all that there are or were
+texts = st.text("ab \n页🎻", max_size=8)
+agents = count()
+Change = Callable[[Tree, NoteTexts], object]
+
+
+class Notes(RuleBasedStateMachine):
+    """An agent's notes in two processes, each with a cache of its own, and what they say on paper.
+
+    The tree stands for the database: a change that is committed replaces it.
+    """
+
+    store: PageStore
+
+    @initialize()
+    def plant(self) -> None:
+        self.agent_id = f"agent-{next(agents)}"
+        self.here = CachedPageStore(self.store, TextCache(2_000))
+        self.there = CachedPageStore(self.store, TextCache(1_000_000))
+        self.swept: BodyKey | None = None
+        self.begin()
+
+    def begin(self) -> None:
+        self.tree = Tree.planted()
+        self.paper: dict[str, str] = {}
+        self.kept: set[BodyKey] = set()
+        self.done: list[tuple[list[Edit], dict[str, str]]] = []
+        self.undone: list[tuple[list[Edit], dict[str, str]]] = []
+
+    def page(self, which: int, *, notes: bool = False) -> str:
+        every = list(self.paper) if notes else list(self.tree.pages)
+        return every[which % len(every)]
+
+    def opened(self) -> tuple[Tree, NoteTexts]:
+        tree = self.tree
+        return (
+            Tree.of(tree.segments, tree.pages, tree.clock),
+            NoteTexts(self.agent_id, self.here),
+        )
+
+    def commit(self, change: Change, paper: dict[str, str]) -> None:
+        """Do something to the tree; what is on paper then is what it should say."""
+        tree, notes = self.opened()
+        change(tree, notes)
+        self.done.append((edits_of(tree), self.paper))
+        self.undone.clear()
+        self.tree, self.paper = tree, paper
+
+    def tries(self, operation: Callable[[Tree], Page]) -> None:
+        """Do it if the rules allow it: which they do is another machine's."""
+        tree, _ = self.opened()
+        try:
+            operation(tree)
+        except RefusedError:
+            return
+        self.commit(lambda tree, _: operation(tree), self.paper)
+
+    def write(self, tree: Tree, notes: NoteTexts, index: str, text: str) -> None:
+        version = notes.write(tree[index], text)
+        notes.save()
+        self.kept.add(BodyKey(self.agent_id, index, version))
+        pages.give_text(tree, index, version)
+
+    def note(self, tree: Tree, notes: NoteTexts, parent: str, text: str) -> str:
+        made = pages.create_detail_page(
+            tree, Actor.AGENT, name="Note", description="", parent=parent
+        )
+        self.write(tree, notes, made.index, text)
+        return made.index
+
+    @rule(text=texts)
+    def create(self, text: str) -> None:
+        tree, notes = self.opened()
+        index = self.note(tree, notes, "usr-0", text)
+        self.done.append((edits_of(tree), self.paper))
+        self.undone.clear()
+        self.tree, self.paper = tree, {**self.paper, index: text}
+
+    @precondition(lambda self: self.paper)
+    @rule(which=anyone, text=texts)
+    def rewrite(self, which: int, text: str) -> None:
+        index = self.page(which, notes=True)
+        self.commit(
+            lambda tree, notes: self.write(tree, notes, index, text), {**self.paper, index: text}
+        )
+
+    @rule(text=texts)
+    def write_and_fail(self, text: str) -> None:
+        """The text is stored, and the page never is; its index comes again."""
+        tree, notes = self.opened()
+        self.note(tree, notes, "usr-0", text)
+
+    @rule(which=anyone)
+    def remove(self, which: int) -> None:
+        self.tries(lambda tree: pages.remove_page(tree, Actor.AGENT, index=self.page(which)))
+
+    @rule(which=anyone)
+    def restore(self, which: int) -> None:
+        index = self.page(which)
+        self.tries(lambda tree: pages.restore_page(tree, Actor.AGENT, index=index, parent="usr-0"))
+
+    @rule(which=anyone, into=anyone)
+    def move(self, which: int, into: int) -> None:
+        source, target = self.page(which), self.page(into)
+        self.tries(lambda tree: pages.move_page(tree, Actor.AGENT, source=source, target=target))
+
+    @rule(which=anyone)
+    def file_away(self, which: int) -> None:
+        children = [self.page(which)]
+        self.tries(
+            lambda tree: pages.create_contents_page(
+                tree, Actor.AGENT, name="Old", description="", parent="usr-0", children=children
+            )
+        )
+
+    @precondition(lambda self: self.done)
+    @rule()
+    def undo(self) -> None:
+        step, before = self.done.pop()
+        self.undone.append((step, self.paper))
+        tree, _ = self.opened()
+        take_back(tree, step)
+        # A note that was made is removed with what it says.
+        self.tree, self.paper = tree, {**self.paper, **before}
+
+    @precondition(lambda self: self.undone)
+    @rule()
+    def redo(self) -> None:
+        step, after = self.undone.pop()
+        self.done.append((step, self.paper))
+        tree, _ = self.opened()
+        do_again(tree, step)
+        self.tree, self.paper = tree, after
+
+    @precondition(lambda self: self.paper)
+    @rule(which=anyone)
+    def read(self, which: int) -> None:
+        index = self.page(which, notes=True)
+        assert NoteTexts(self.agent_id, self.there).read(self.tree[index]) == self.paper[index]
+
+    @precondition(lambda self: self.kept)
+    @rule()
+    def sweep(self) -> None:
+        """What no page and no step names goes, and nothing else does."""
+        steps = [edit for step, _ in [*self.done, *self.undone] for edit in step]
+        named = {(page.index, page.body) for page in self.tree.pages.values()}
+        named |= {
+            (edit.index, side["body"])
+            for edit in steps
+            for side in (edit.was, edit.became)
+            if "body" in side
+        }
+        for key in [each for each in self.kept if (each.page, each.version) not in named]:
+            self.here.delete(key)
+            self.kept.remove(key)
+            self.swept = key
+
+    @precondition(lambda self: self.paper)
+    @rule()
+    def erase_and_begin_anew(self) -> None:
+        """Indexes come again; what stood there is in the other process's cache still."""
+        for key in self.kept:
+            self.here.delete(key)
+        self.begin()
+
+    def teardown(self) -> None:
+        if not hasattr(self, "tree"):
+            return
+        for reader in (self.here, self.there):
+            notes = NoteTexts(self.agent_id, reader)
+            assert {index: notes.read(self.tree[index]) for index in self.paper} == self.paper
+        if self.swept is not None:
+            with pytest.raises(NotFoundError):
+                self.here.load(self.swept)
+        assert set(self.store.list(self.agent_id)) == self.kept
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("name", STORES)
+def test_every_sequence_leaves_notes_that_say_what_they_should(
+    name: str, request: pytest.FixtureRequest
+) -> None:
+    machine = type("NotesThere", (Notes,), {"store": store_of(name, request)})
+    thorough = settings(
+        max_examples=SEQUENCES,
+        stateful_step_count=STEPS[name],
+        deadline=None,
+        suppress_health_check=[HealthCheck.too_slow],
+    )
+    run_state_machine_as_test(machine, settings=thorough)

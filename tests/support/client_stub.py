@@ -1,0 +1,102 @@
+"""Writes memci/client/paging.pyi, what type checkers and editors read of the tools.
+
+``python -m tests.support.client_stub`` writes it anew after the table of tools has changed.
+"""
+
+from __future__ import annotations
+
+import inspect
+import textwrap
+from collections.abc import Iterator, Sequence
+from enum import Enum
+from inspect import Parameter
+from pathlib import Path
+from types import NoneType
+from typing import Any, Literal, get_args, get_origin
+
+from memci.client import paging
+from memci.client.verbs.operation import doc_of, signature_of
+from memci.shapes.tools import TOOLS, About, Tool
+
+STUB = Path(__file__).parents[2] / "memci/client/paging.pyi"
+_HEAD = (
+    '"""What type checkers and editors read of paging.py, made by tests/support/client_stub.py."""'
+)
+
+
+def stub() -> str:
+    """Return the file as it ought to be."""
+    classes = [
+        "\n".join(_class(each, prefix))
+        for each, prefix in ((paging.PageOperations, ""), (paging.AsyncPageOperations, "async "))
+    ]
+    return "\n".join([_HEAD, "", *_imports(), "", "\n".join(classes)])
+
+
+def _class(made: type, prefix: str) -> Iterator[str]:
+    yield f"class {made.__name__}:"
+    yield _docstring(inspect.getdoc(made) or "", 4)
+    for tool in TOOLS:
+        if tool.about is About.PAGES:
+            yield from _method(tool, prefix)
+
+
+def _method(tool: Tool, prefix: str) -> Iterator[str]:
+    signature = signature_of(tool)
+    yield f"    {prefix}def {tool.name}("
+    named = False
+    for parameter in signature.parameters.values():
+        if parameter.kind is Parameter.KEYWORD_ONLY and not named:
+            named = True
+            yield "        *,"
+        yield f"        {_parameter(parameter)},"
+    yield f"    ) -> {tool.answer.__name__}:"
+    yield _docstring(doc_of(tool), 8)
+    yield ""
+
+
+def _parameter(parameter: Parameter) -> str:
+    if parameter.annotation is Parameter.empty:
+        return parameter.name
+    typed = f"{parameter.name}: {_type(parameter.annotation)}"
+    if parameter.default is Parameter.empty:
+        return typed
+    shown = "..." if isinstance(parameter.default, (Enum, tuple)) else repr(parameter.default)
+    return f"{typed} = {shown}".replace("'", '"')
+
+
+def _type(kind: Any) -> str:
+    inner = get_args(kind)
+    if get_origin(kind) is Sequence:
+        return f"Sequence[{_type(inner[0])}]"
+    if get_origin(kind) is Literal:
+        return f"Literal[{', '.join(map(repr, inner))}]"
+    if inner:
+        return " | ".join(map(_type, inner))
+    return "None" if kind is NoneType else kind.__name__
+
+
+def _docstring(text: str, indent: int) -> str:
+    lines = text.strip().splitlines()
+    closed = (
+        f'"""{lines[0]}"""' if len(lines) == 1 else "\n".join(['"""' + lines[0], *lines[1:], '"""'])
+    )
+    return textwrap.indent(closed, " " * indent)
+
+
+def _imports() -> list[str]:
+    """Import what the methods speak of, each from where it is made."""
+    modules: dict[str, set[str]] = {"collections.abc": {"Sequence"}, "typing": {"Literal"}}
+    for tool in (each for each in TOOLS if each.about is About.PAGES):
+        signature = signature_of(tool)
+        annotations = [each.annotation for each in signature.parameters.values()]
+        for kind in (tool.answer, *(part for each in annotations for part in get_args(each))):
+            if isinstance(kind, type) and kind.__module__.startswith("memci."):
+                modules.setdefault(kind.__module__, set()).add(kind.__name__)
+    lines = [f"from {name} import {', '.join(sorted(modules[name]))}" for name in sorted(modules)]
+    foreign = [line for line in lines if "memci" not in line]
+    return [*foreign, "", *(line for line in lines if "memci" in line)]
+
+
+if __name__ == "__main__":
+    STUB.write_text(stub())

@@ -1,0 +1,87 @@
+"""Names for the pages of one agent, made by jobs run on a real database."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from sqlalchemy import Row
+
+from memci.commands.pages.perform import Asked, PageCommands
+from memci.domain.lane.job import Job
+from memci.domain.pages.permission import Actor
+from memci.domain.pages.rules import PageRules
+from memci.jobs.name_pages import MOST_NAMED, PageNaming, Pages
+from memci.queue.handler import Effect
+from memci.queue.page_naming import NAME_KIND
+from memci.reading.window import Windows
+from memci.shapes.pages import WindowAnswer, WindowRequest
+from memci.shapes.tools import BY_NAME
+from memci.smallmodel.offline.summarizer import OfflineSummarizer
+from memci.smallmodel.offline.tokens import OfflineTokenCounter
+from memci.smallmodel.ports import Summarizer
+from memci.storage.page_store.postgres import PostgresPageStore
+from tests.support.network import AgentUnderTest
+
+COUNTER = OfflineTokenCounter()
+
+
+@dataclass
+class PagesUnderTest:
+    ada: AgentUnderTest
+    rules: PageRules = field(default_factory=PageRules)
+    summarizer: Summarizer = field(default_factory=OfflineSummarizer)
+    most: int = MOST_NAMED
+    clock: Callable[[], float] = lambda: 0.0
+
+    def tell(self, *exchanges: tuple[str, str], session: str | None = "s1") -> None:
+        for question, answer in exchanges:
+            self.ada.say(question, session=session)
+            self.ada.say(answer, role="assistant", session=session)
+
+    @property
+    def handler(self) -> PageNaming:
+        pages = Pages(PostgresPageStore(self.ada.database), COUNTER, self.rules)
+        return PageNaming(
+            self.ada.database, self.summarizer, pages, most=self.most, clock=self.clock
+        )
+
+    @property
+    def job(self) -> Job:
+        return replace(self.ada.job(0, 0), kind=NAME_KIND)
+
+    def write(self, effect: Effect) -> Mapping[str, Any]:
+        with self.ada.lease().effect() as connection:
+            return effect(connection)
+
+    def run(self) -> Mapping[str, Any]:
+        """Run one job, as the lane would."""
+        return self.write(self.handler.prepare(self.job))
+
+    def waiting(self) -> int:
+        """How many such jobs wait."""
+        query = "SELECT FROM job WHERE agent_id = %s AND kind = %s AND state = 'queued'"
+        return len(self.ada.rows(query, NAME_KIND))
+
+    def pages(self) -> list[Row[Any]]:
+        """Interactions' pages, in the order of their making."""
+        return self.ada.rows(
+            "SELECT * FROM page WHERE agent_id = %s AND number > 0 ORDER BY number"
+        )
+
+    def commands(self) -> PageCommands:
+        store = PostgresPageStore(self.ada.database)
+        return PageCommands(self.ada.database, store, COUNTER, self.rules)
+
+    def do(self, verb: str, /, **values: object) -> None:
+        asked = Asked(BY_NAME[verb], BY_NAME[verb].request(**values))
+        self.commands().run(self.ada.agent_id, Actor.AGENT, [asked])
+
+    def window(self, **how: Any) -> WindowAnswer:
+        store = PostgresPageStore(self.ada.database)
+        windows = Windows(self.ada.database, store, COUNTER, self.rules)
+        return windows.show(self.ada.agent_id, WindowRequest(**how))
+
+    def shown(self, **how: Any) -> str:
+        return "\n".join(each.content or "" for each in self.window(**how).messages)

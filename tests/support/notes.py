@@ -1,0 +1,44 @@
+"""An agent that writes notes, on a store of choice."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from memci.commands.pages.perform import Asked, PageCommands
+from memci.domain.pages.permission import Actor
+from memci.domain.pages.rules import PageRules
+from memci.reading.window import Windows
+from memci.shapes.tools import BY_NAME
+from memci.smallmodel.offline.tokens import OfflineTokenCounter
+from memci.storage.page_store.port import PageStore
+from memci.storage.session import Database
+
+COUNTER = OfflineTokenCounter()
+ROOMY = PageRules(window_max_tokens=10_000_000)
+
+
+def asked(verb: str, /, **values: Any) -> Asked:
+    tool = BY_NAME[verb]
+    return Asked(tool, tool.request(**values))
+
+
+class NoteTaker:
+    """Does operations on an agent's pages, and looks at its window."""
+
+    def __init__(self, database: Database, store: PageStore, agent_id: str = "ada") -> None:
+        self.store = store
+        self.agent_id = agent_id
+        self.commands = PageCommands(database, store, COUNTER, ROOMY)
+        self.windows = Windows(database, store, COUNTER, ROOMY)
+
+    def do(self, *operations: Asked) -> list[Any]:
+        return self.commands.run(self.agent_id, Actor.AGENT, list(operations))
+
+    def note(self, text: str, *, expanded: bool = True) -> str:
+        (made,) = self.do(asked("create_detail_page", name="Note", detail=text, parent="usr-0"))
+        if expanded:
+            self.do(asked("expand_details", index=made.page.index))
+        return made.page.index
+
+    def window(self) -> str:
+        return "".join(each.content or "" for each in self.windows.show(self.agent_id).messages)

@@ -1,0 +1,76 @@
+"""Pages of an agent in tests, changed and looked at as the agent does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from memci.commands.pages.perform import Asked, PageCommands
+from memci.domain.pages.permission import Actor
+from memci.domain.pages.rules import PageRules
+from memci.reading.window import Windows
+from memci.shapes.base import Answer
+from memci.shapes.pages import StepAnswer, WindowAnswer, WindowRequest
+from memci.shapes.tools import BY_NAME
+from memci.smallmodel.offline.tokens import OfflineTokenCounter
+from memci.storage.page_store.port import PageStore
+from memci.storage.session import Database
+
+COUNTER = OfflineTokenCounter()
+
+
+class Folders:
+    """What an agent does to its pages, wherever its notes' texts are."""
+
+    def __init__(
+        self,
+        database: Database,
+        store: PageStore,
+        *,
+        agent_id: str = "ada",
+        rules: PageRules | None = None,
+    ) -> None:
+        self.agent_id = agent_id
+        self.commands = PageCommands(database, store, COUNTER, rules or PageRules())
+        self.windows = Windows(database, store, COUNTER, rules or PageRules())
+
+    def do(self, verb: str, /, **values: Any) -> str:
+        """Do it as the agent, and return the index that it was about."""
+        answer: Any = self._ask(verb, **values)
+        return str(answer.page.index)
+
+    def prompt(self, text: str) -> None:
+        """Write into ``sys``, as its developer."""
+        tool = BY_NAME["create_detail_page"]
+        request = tool.request(name="Prompt", detail=text, parent="sys-0")
+        self.commands.run(self.agent_id, Actor.DEVELOPER, [Asked(tool, request)])
+        shown = BY_NAME["expand_details"]
+        asked = Asked(shown, shown.request(index="sys-1"))
+        self.commands.run(self.agent_id, Actor.DEVELOPER, [asked])
+
+    def pin(self, text: str) -> None:
+        """Pin a text as the agent."""
+        self._ask("pin", text=text)
+
+    def undo(self) -> StepAnswer:
+        """Take back what the agent did last."""
+        answer: Any = self._ask("undo")
+        return answer
+
+    def redo(self) -> StepAnswer:
+        """Do again what was undone last."""
+        answer: Any = self._ask("redo")
+        return answer
+
+    def _ask(self, verb: str, **values: Any) -> Answer:
+        tool = BY_NAME[verb]
+        asked = Asked(tool, tool.request(**values))
+        return self.commands.run(self.agent_id, Actor.AGENT, [asked])[0]
+
+    def note(self, name: str, detail: str, parent: str = "usr-0") -> str:
+        return self.do("create_detail_page", name=name, detail=detail, parent=parent)
+
+    def shown(self, session: str | None = None) -> WindowAnswer:
+        return self.windows.show(self.agent_id, WindowRequest(session_id=session))
+
+    def window(self, session: str | None = None) -> str:
+        return "\n".join(str(each.content) for each in self.shown(session).messages)

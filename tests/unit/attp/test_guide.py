@@ -1,0 +1,76 @@
+"""The page that explains ATTP tells of every function, and its own example works."""
+
+from __future__ import annotations
+
+import pytest
+
+from memci.commands.attp.protocol import read_answer
+from memci.domain.language import Language, language_of
+from memci.domain.pages.guide import is_guide, keep_guide
+from memci.domain.pages.operations import create_detail_page
+from memci.domain.pages.permission import Actor, permission_of
+from memci.domain.pages.tree import Permission, Tree
+from memci.shapes.attp import AttpStatus
+from memci.shapes.attp_guide import guide_in
+from memci.shapes.tools import TOOLS, tools_in_code
+
+
+@pytest.mark.parametrize("language", Language)
+def test_every_function_is_told_of_in_the_agent_s_language(language: Language):
+    guide = guide_in(language)
+    lines = guide.text.splitlines()
+    for tool in tools_in_code():
+        (line,) = (each for each in lines if each.startswith(f"- {tool.name}("))
+        assert ("): " + tool.description in line) is (language is Language.ENGLISH)
+    assert language_of(guide.name + guide.description) is language
+    assert not any(f"{tool.name}(" in guide.text for tool in TOOLS if not tool.for_agents)
+
+
+@pytest.mark.parametrize("language", Language)
+def test_its_example_is_a_call(language: Language):
+    call = read_answer(f"thought ={_rest(language)}")
+    assert call.status is AttpStatus.SUCCESS
+    assert call.target == "usr-12"
+
+
+def _rest(language: Language) -> str:
+    """Return what follows ``thought =`` in the example, up to the end of its code."""
+    after = guide_in(language).text.partition("thought =")[2]
+    return after[: after.index("\n'''\n") + 5]
+
+
+def test_what_may_be_left_out_is_shown_with_its_default():
+    assert "- update_page(index, name=None, description=None)" in guide_in(Language.ENGLISH).text
+    assert "- create_contents_page(name, parent, description='', children=[])" in (
+        guide_in(Language.ENGLISH).text
+    )
+
+
+def test_what_functions_return_is_told():
+    text = guide_in(Language.ENGLISH).text
+    assert "- get_page: page, text, entries\n" in text
+    assert "- page, pages[0]: index, kind, segment, parent, name, description, expanded" in text
+
+
+def test_the_page_is_made_once_renamed_and_taken_out():
+    tree = Tree.planted()
+    keep_guide(tree, on=False, name="a", description="b")
+    assert [each.index for each in tree.children("sys-0")] == []
+    for name in ("a", "a", "c"):
+        keep_guide(tree, on=True, name=name, description="b")
+        (page,) = tree.children("sys-0")
+        assert (page.index, page.name, page.expanded) == ("sys-1", name, True)
+        assert is_guide(page)
+        assert permission_of(tree, page) is Permission.SYSTEM_MANAGED
+    keep_guide(tree, on=False, name="a", description="b")
+    assert tree.children("sys-0") == []
+    assert tree["sys-1"].cold
+
+
+def test_no_other_page_is_taken_for_it():
+    tree = Tree.planted()
+    keep_guide(tree, on=True, name="a", description="b")
+    made = create_detail_page(tree, Actor.DEVELOPER, name="Rules", description="", parent="sys-0")
+    assert not is_guide(made)
+    keep_guide(tree, on=False, name="a", description="b")
+    assert [each.index for each in tree.children("sys-0")] == [made.index]

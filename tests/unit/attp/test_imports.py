@@ -1,0 +1,58 @@
+"""Imports of five modules are allowed; others are found on their line, and not in texts."""
+
+from __future__ import annotations
+
+import pytest
+
+from memci.commands.attp.imports import ALLOWED, Import, first_forbidden, refusal
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        *(f"import {name}" for name in ALLOWED),
+        "import math, json as j, re",
+        "from datetime import datetime, timedelta as td",
+        "from math import *",
+        'text = """\nimport os\n"""',
+        "x = 'import os'  # import os",
+        "important = 1",
+        "raise ValueError from error",
+        "def f():\n  yield from (1, 2)",
+        "this is ( no python",
+        "",
+    ],
+)
+def test_allowed(code: str):
+    assert first_forbidden(code) is None
+
+
+@pytest.mark.parametrize(
+    ("code", "module", "line"),
+    [
+        ("import os", "os", 1),
+        ("x = 1\nimport math, sys", "sys", 2),
+        ("from os import path", "os", 1),
+        ("from os.path import join", "os.path", 1),
+        ("import os.path as p", "os.path", 1),
+        ("from . import x", ".", 1),
+        ("from .. math import x", "..math", 1),
+        ("if True: import os", "os", 1),
+        ("x = 1; import os; y = 2", "os", 1),
+        ("def f():\n    import subprocess\n", "subprocess", 2),
+        ("try:\n  pass\nexcept: import os", "os", 3),
+        ("from json import (\n  loads,\n)\nimport os", "os", 4),
+        ("import \\\n  os", "os", 1),
+        ("import os\nthis is ( no python", "os", 1),
+        ("import mathx", "mathx", 1),
+        ("import ｏｓ", "ｏｓ", 1),
+    ],
+)
+def test_forbidden(code: str, module: str, line: int):
+    assert first_forbidden(code) == Import(module, line)
+
+
+def test_a_refusal_says_what_to_do_instead():
+    assert "mean, median and stdev" in refusal("statistics")
+    assert "no files" in refusal("os.path")
+    assert refusal("numpy").endswith("at hand without it")

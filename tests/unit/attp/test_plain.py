@@ -1,0 +1,77 @@
+"""Only what JSON knows crosses, and not too much of it."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memci.commands.attp.plain import DEEPEST, NotPlainError, plain
+
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**63) + 1, 2**63 - 1) | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+)
+
+
+@given(_JSON)
+def test_json_crosses_as_it_is(value: Any):
+    assert plain(value, 100_000) == value
+
+
+@given(_JSON)
+def test_the_limit_holds_for_text(value: Any):
+    kept = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    try:
+        plain(value, 20)
+    except NotPlainError:
+        return
+    # Numbers count two characters each, escapes one.
+    assert len(kept) <= 20 * 20
+
+
+def test_tuples_become_lists_and_whole_numbers_keys():
+    assert plain({1: (1, 2.5), "b": [True, None]}, 100) == {"1": [1, 2.5], "b": [True, None]}
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ({1, 2}, "x is of type set, which is no value of JSON: use sorted"),
+        (b"a", "use .decode()"),
+        (datetime.now(UTC), "use .isoformat()"),
+        (timedelta(1), "use .total_seconds()"),
+        (1j, "of type complex"),
+        (object(), "use text, numbers"),
+        (float("nan"), "x is nan, which is no number of JSON"),
+        ([1, float("inf")], r"x\[1\] is inf"),
+        (2**63, "above 2\\*\\*63"),
+        ({(1, 2): 3}, "the keys of x must be text, not of type tuple"),
+        ({"a": {"b": {3}}}, r"x\['a'\]\['b'\] is of type set"),
+        ("a" * 101, "x is longer than 100 characters"),
+        ({"a" * 101: 1}, "x is longer than 100 characters"),
+        ([[]] * 60, "x is longer than 100 characters"),
+    ],
+)
+def test_what_does_not_cross_is_named(value: Any, said: str):
+    with pytest.raises(NotPlainError, match=said):
+        plain(value, 100, "x")
+
+
+def test_a_small_graph_that_is_a_large_tree_is_stopped_early():
+    value: Any = ["x"]
+    for _ in range(25):
+        value = [value, value]
+    with pytest.raises(NotPlainError, match="longer than 1000"):
+        plain(value, 1_000)
+
+
+def test_what_holds_itself_is_stopped():
+    value: list[Any] = []
+    value.append(value)
+    with pytest.raises(NotPlainError, match=f"more than {DEEPEST} levels"):
+        plain(value, 1_000)

@@ -1,0 +1,190 @@
+"""A model's code runs, calls functions, and leaves a result."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from memci.commands.attp.hosting import CallError
+from memci.commands.attp.outcome import Fault, StopError
+from memci.commands.attp.sandbox import Limits, Sandbox
+from memci.errors import ConfigurationError, UnavailableError
+
+
+@pytest.fixture(scope="module")
+def sandbox() -> Iterator[Sandbox]:
+    made = Sandbox(Limits(calls=20, result=1_000, printed=20))
+    yield made
+    made.close()
+
+
+class Shelf:
+    """Functions for code to call, and what they were called with."""
+
+    def __init__(self) -> None:
+        self.seen: list[Any] = []
+
+    @property
+    def functions(self) -> Mapping[str, Any]:
+        return {"put": self.put, "refuse": self.refuse, "end": self.end, "break_": self.break_}
+
+    def put(self, what: Any, *, times: int = 1) -> Any:
+        self.seen += [what] * times
+        return {"held": len(self.seen), "last": what, "nothing": None}
+
+    def refuse(self) -> None:
+        raise CallError("PermissionError", "the shelf is read-only")
+
+    def end(self) -> None:
+        raise StopError(Fault("RuntimeError", "the shelf is gone"))
+
+    def break_(self) -> None:
+        raise OSError("/secret/place does not answer")
+
+
+@pytest.fixture
+def shelf() -> Shelf:
+    return Shelf()
+
+
+@pytest.mark.parametrize(
+    ("code", "result"),
+    [
+        ("__result__ = 1 + 1", 2),
+        ("x = 1", None),
+        ("__result__ = None", None),
+        ("__result__ = [mean([1, 2, 6]), median([3, 1, 2]), median([1, 2]), stdev([2, 4])]",
+         [3.0, 2, 1.5, pytest.approx(2**0.5)]),
+        ("__result__ = json.loads('{\"a\": [1, null]}')", {"a": [1, None]}),
+        ("import math\n__result__ = math.floor(math.pi)", 3),
+        ("from datetime import date, timedelta\n__result__ = str(date(2024, 2, 28) + timedelta(2))",
+         "2024-03-01"),
+        ("__result__ = re.sub(r'(\\d+)', r'<\\1>', 'a1b22')", "a<1>b<22>"),
+        ("random.seed(1)\n__result__ = random.choice([7])", 7),
+        ("名字 = '中文'\n__result__ = {名字: (1, 2)}", {"中文": [1, 2]}),
+        ("def f(n):\n    return 1 if n < 2 else n * f(n - 1)\n__result__ = f(10)", 3_628_800),
+        ("__result__ = put('a', times=2)['held']", 2),
+        ("for each in 'abc':\n    put(each)\n__result__ = put('d')",
+         {"held": 4, "last": "d", "nothing": None}),
+        ("also = put\n__result__ = also(3)['last']", 3),
+        ("try:\n    refuse()\nexcept PermissionError as error:\n    __result__ = str(error)",
+         "the shelf is read-only"),
+        ("try:\n    put({1, 2})\nexcept TypeError as error:\n    __result__ = str(error)",
+         "the input of put[0] is of type set, which is no value of JSON: use sorted(…) or list(…)"),
+        ("def put(what):\n    return 'mine'\n__result__ = put(1)", "mine"),
+        ("print('x', file=None)\n__result__ = 1", 1),
+    ],
+)  # fmt: skip
+def test_what_code_leaves_is_the_result(sandbox: Sandbox, shelf: Shelf, code: str, result: Any):
+    outcome = sandbox.run(code, shelf.functions)
+    assert outcome.fault is None, str(outcome.fault)
+    assert outcome.result == result
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("x = 1\n\nput(what=1, when=2)",
+         "TypeError in line 3 (put(what=1, when=2)): put: got an unexpected keyword argument"),
+        ("puts(1)", "NameError in line 1 (puts(1)): there is no function puts; did you mean put?"),
+        ("x = 1\nrefuse()", "PermissionError in line 2 (refuse()): the shelf is read-only."),
+        ("end()", "RuntimeError in line 1 (end()): the shelf is gone."),
+        ("try:\n  end()\nexcept BaseException:\n  pass", "RuntimeError in line 2 (end())"),
+        ("break_()", "InternalError in line 1 (break_()): break_ failed within memci"),
+        ("for n in range(99):\n  put(n)", "line 2 (put(n)): the code made more than 20 calls"),
+        ("if x:\n  y(", "SyntaxError in line 2"),
+        ("__result__ = 'x' * 1001", "__result__ is longer than 1000 characters"),
+        ("__result__ = {'a': {3}}", "__result__['a'] is of type set, which is no value of JSON"),
+        ("mean([])", "ValueError in line 1 (mean([])): mean needs at least one number."),
+        ("x = 1\nstdev([1])", "line 2 (stdev([1])): stdev needs at least two numbers."),
+        ("list(map(put, [1]))", "call them in a loop of your own"),
+        ("del x", "this Python does not have the 'del' statement"),
+        ("class A: pass\n__result__ = A()", "__result__ is of type A, which is no value of JSON"),
+    ],
+)  # fmt: skip
+def test_what_goes_wrong_is_told_with_its_line(
+    sandbox: Sandbox, shelf: Shelf, code: str, said: str
+):
+    outcome = sandbox.run(code, shelf.functions)
+    assert outcome.result is None
+    assert said in str(outcome.fault)
+    assert "secret" not in str(outcome.fault)
+
+
+def test_what_is_printed_is_kept_up_to_a_limit(sandbox: Sandbox):
+    assert sandbox.run("print('a', 1)\nprint('b')", {}).printed == "a 1\nb\n"
+    assert sandbox.run("print('a' * 100)", {}).printed == "a" * 20 + "…"
+    assert sandbox.run("print('why')\n1 / 0", {}).printed == "why\n"
+
+
+def test_no_run_finds_anything_of_another(sandbox: Sandbox):
+    assert sandbox.run("left = 1\nmean = 3\njson = None", {}).fault is None
+    for _ in range(4):
+        fault = sandbox.run("__result__ = left", {}).fault
+        assert fault is not None
+        assert fault.kind == "NameError"
+        assert sandbox.run("__result__ = mean([1])", {}).result == 1.0
+
+
+def test_a_broken_interpreter_breaks_nothing_else(sandbox: Sandbox):
+    assert sandbox.run('"a".join(["b" * 1000] * 10**6)', {}).fault is not None
+    assert sandbox.run("__result__ = 1", {}).result == 1
+
+
+def test_calls_of_ours_count_into_the_time():
+    sandbox = Sandbox(Limits(seconds=0.3))
+    try:
+        outcome = sandbox.run("while True:\n  wait()", {"wait": _wait_shortly()})
+    finally:
+        sandbox.close()
+    assert str(outcome.fault).startswith("TimeoutError")
+    assert outcome.calls < 20
+
+
+def _wait_shortly() -> Any:
+    from threading import Event
+
+    return lambda: Event().wait(0.05)
+
+
+def test_runs_wait_for_one_another():
+    sandbox = Sandbox(processes=2)
+    try:
+        with ThreadPoolExecutor(8) as threads:
+            outcomes = threads.map(lambda n: sandbox.run(f"__result__ = {n}", {}), range(32))
+            assert [each.result for each in outcomes] == list(range(32))
+    finally:
+        sandbox.close()
+
+
+def test_all_at_work_is_told():
+    sandbox = Sandbox(Limits(seconds=0.2), processes=1)
+    told: list[str] = []
+
+    def ask() -> None:
+        with pytest.raises(UnavailableError, match="MEMCI_SANDBOX_PROCESSES") as caught:
+            sandbox.run("__result__ = 1", {})
+        told.append(str(caught.value))
+
+    try:
+        sandbox.run("ask()", {"ask": ask})
+        assert len(told) == 1
+        with (
+            sandbox.place(),
+            pytest.raises(UnavailableError, match="MEMCI_SANDBOX_PROCESSES"),
+            sandbox.place(),
+        ):
+            pytest.fail("there is no second place")
+        with sandbox.place():
+            assert sandbox.run("__result__ = 1", {}).result == 1
+    finally:
+        sandbox.close()
+
+
+def test_without_the_program_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("MONTY_BIN", "/nowhere/monty")
+    with pytest.raises(ConfigurationError, match="pydantic-monty"):
+        Sandbox().run("1", {})

@@ -1,0 +1,40 @@
+"""What type checkers read of the tools is what the table says."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.support.client_stub import STUB, stub
+from tests.support.fleet import ROOT
+
+USE = """
+from memci import AsyncMemci, Memci
+memory = Memci().agent("ada")
+reveal_type(memory.move_page("usr-1", "usr-0"))
+reveal_type(memory.find_pages("words", limit=3))
+reveal_type(AsyncMemci().agent("ada").get_page)
+memory.move_page("usr-1")
+memory.create_segment(id="rules", name="Rules", kind="nonsense")
+"""
+
+
+def test_the_stub_is_made_of_the_table():
+    assert STUB.read_text() == stub(), "run: python -m tests.support.client_stub"
+
+
+def test_strict_users_are_told_of_types(tmp_path: Path):
+    (tmp_path / "use.py").write_text(USE)
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(ROOT / ".mypy_cache"),
+         "--follow-imports", "silent", str(tmp_path / "use.py")],
+        cwd=ROOT, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    said = done.stdout
+    assert 'use.py:4: note: Revealed type is "memci.shapes.pages.PageChange"' in said
+    assert 'use.py:5: note: Revealed type is "memci.shapes.pages.PageList"' in said
+    assert "Coroutine[Any, Any, memci.shapes.pages.PageText]" in said
+    assert 'Missing positional argument "target"' in said
+    assert '"kind" to "create_segment"' in said
+    assert "Found 2 errors" in said

@@ -1,0 +1,146 @@
+"""What the offline summarizer calls interactions, and the laws of what it says (P6, P7)."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memci.domain.language import Language, language_of
+from memci.domain.message import Message, Role
+from memci.domain.pages.outline import (
+    MOST_DESCRIPTION,
+    MOST_ENTRY,
+    MOST_NAME,
+    Outline,
+    is_outline_of,
+)
+from memci.smallmodel.offline.summarizer import OfflineSummarizer
+from memci.smallmodel.offline.tokens import OfflineTokenCounter
+from tests.unit.smallmodel.test_summarizer import CALL, say
+
+COUNT = OfflineTokenCounter().count
+SUMMARIZER = OfflineSummarizer()
+
+
+def outline(*messages: Message) -> Outline:
+    language = language_of("\n".join(each.text for each in messages))
+    return SUMMARIZER.outline(messages, language, COUNT)
+
+
+def exchange(question: str, answer: str) -> Outline:
+    return outline(say(question), say(answer, Role.ASSISTANT, 2))
+
+
+@pytest.mark.parametrize(
+    ("question", "name"),
+    [
+        (
+            "Hello! Hope you are well. Can you find out why the nightly backup fails? See the log.",
+            "Can you find out why the nightly backup fails?",
+        ),
+        (
+            "```python\nimport re\n```\nWhy does this drop umlauts in “Müller”?",
+            "Why does this drop umlauts in “Müller”?",
+        ),
+        ("你好！我上周末去了云台山，风景很美。", "我上周末去了云台山，风景很美"),
+        ("你好呀。把昨天的销售额按地区汇总，发给王经理。", "把昨天的销售额按地区汇总，发给王经理"),
+    ],
+)
+def test_a_name_is_what_it_is_about_and_no_greeting(question: str, name: str):
+    assert exchange(question, "Done.").name == name
+
+
+def test_where_the_user_only_greets_the_answer_names_it():
+    told = exchange("Hi!", "The rollout to Frankfurt starts on Monday at 9:00. Any questions?")
+    assert "Frankfurt" in told.name
+    assert exchange("Hi!", "Hello!").name == "Hi!"
+    assert exchange("你好", "你好！").description == "你好 → 你好！"
+
+
+def test_a_description_says_what_was_wanted_and_what_came_of_it():
+    told = outline(
+        say("Which disk is full?"),
+        say(None, Role.ASSISTANT, 2, tool_calls=(CALL,)),
+        say("sda 40%\nsdb 99%", Role.TOOL, 3, tool_call_id="c1"),
+        say("Disk sdb is full: 99 % are used.", Role.ASSISTANT, 4),
+    )
+    assert told.description == "Which disk is full? → Disk sdb is full: 99 % are used."
+    assert told.entries == (
+        "user: Which disk is full?",
+        'assistant: ls({"path": "/tmp"})',
+        "tool: ls → sda 40% sdb 99%",
+        "assistant: Disk sdb is full: 99 % are used.",
+    )
+
+
+def test_of_a_failed_call_the_line_tells_what_went_wrong():
+    result = "start\nreading\nERROR: password authentication failed for user backup\nexit 1"
+    told = outline(say("Run it."), say(result, Role.TOOL, 2, name="run"))
+    assert told.entries[1].startswith("tool: run → ERROR: password authentication failed")
+
+
+def test_lists_and_headings_read_as_sentences():
+    told = exchange("How?", "# Steps\n\n1. **Stop** the server\n2. Copy the disk\n- Start it again")
+    assert told.entries[1] == "assistant: Steps; Stop the server; Copy the disk; Start it again"
+
+
+def test_roles_speak_the_windows_language():
+    told = SUMMARIZER.outline([say("The log?")], Language.CHINESE, COUNT)
+    assert told.entries == ("用户：The log?",)
+
+
+def test_what_says_nothing_still_has_lines():
+    told = outline(say(""), say(None, Role.ASSISTANT, 2, tool_calls=({"id": "x"},)))
+    assert told.entries == ("user: –", "assistant: tool()")
+    assert told.name == told.description == "user: –"
+
+
+def test_a_very_long_message_is_read_at_both_ends():
+    middle = "The rows are listed below, and none of them matters. " * 40_000
+    told = exchange("Summarize.", f"All rows were read. {middle} The total is 4711 rows.")
+    assert COUNT(told.entries[1]) <= MOST_ENTRY
+
+
+_TEXTS = st.one_of(
+    st.text(max_size=300),
+    st.lists(
+        st.sampled_from(
+            ["Ada moved to Oslo.", "我们决定周四开会。", "why?", "```x = 1```", "1. a\n", "你好！",
+             "http://example.com/a/b?c=d", "🙂🙂🙂", "ERROR: no", "\x00", "word " * 50, "字" * 90,
+             "<|endoftext|>", "a" * 400]
+        ), max_size=12,
+    ).map(" ".join),
+)  # fmt: skip
+_MESSAGES = st.lists(
+    st.tuples(st.sampled_from([Role.USER, Role.ASSISTANT, Role.TOOL]), _TEXTS),
+    min_size=1,
+    max_size=4,
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(_MESSAGES, st.sampled_from(list(Language)))
+def test_outlines_keep_to_their_tokens_and_are_one_line_each(
+    said: list[tuple[Role, str]], language: Language
+):
+    messages = [say(text, role, seq) for seq, (role, text) in enumerate(said, 1)]
+    told = SUMMARIZER.outline(messages, language, COUNT)
+    assert is_outline_of(told, messages)
+    assert COUNT(told.name) <= MOST_NAME
+    assert COUNT(told.description) <= MOST_DESCRIPTION
+    assert all(COUNT(each) <= MOST_ENTRY for each in told.entries)
+    assert told == SUMMARIZER.outline(messages, language, COUNT)
+
+
+def test_it_needs_no_torch():
+    code = (
+        "import sys\n"
+        "from tests.unit.smallmodel.test_outline import exchange\n"
+        "exchange('昨天的销售额是多少？', 'Ada sold 3 cars.')\n"
+        "assert 'torch' not in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,0 +1,166 @@
+"""Tools as models and their providers read them."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+from openai.types.chat import ChatCompletionFunctionToolParam
+from openai.types.responses import FunctionToolParam
+from pydantic import TypeAdapter, ValidationError
+
+import memci
+from memci.domain.pages.page import Lifecycle, PageKind
+from memci.shapes.pages import PageChange, PageOut
+from memci.shapes.schemas import schema_asked
+from memci.shapes.told import schema_told, told
+from memci.shapes.tool_formats import ToolFormat, tools
+from memci.shapes.tools import TOOLS, Tool, tools_of_agents
+from memci.smallmodel.offline.tokens import OfflineTokenCounter
+
+# What a request pays for all tools, as JSON of OpenAI's form.
+MOST_TOKENS = 2_250
+OF_AGENTS = tools_of_agents()
+
+
+def by_name(tool: Tool) -> str:
+    return tool.name
+
+
+def words(schema: Any) -> set[str]:
+    """All keywords of a schema, but not the names of its properties."""
+    if isinstance(schema, list):
+        return set().union(*map(words, schema))
+    if not isinstance(schema, dict):
+        return set()
+    inner = [
+        each
+        for key, value in schema.items()
+        for each in (value.values() if key == "properties" else [value])
+    ]
+    return set(schema).union(*map(words, inner))
+
+
+@pytest.mark.parametrize("tool", OF_AGENTS, ids=by_name)
+def test_a_tool_says_what_it_does_and_takes(tool):
+    assert re.fullmatch(r"[a-z_]{2,64}", tool.name)
+    assert tool.description.endswith(".")
+    assert 20 < len(tool.description) < 200
+    schema = tool.parameters
+    Draft202012Validator.check_schema(schema)
+    assert schema["type"] == "object"
+    assert set(schema.get("required", ())) <= set(schema["properties"])
+    assert set(schema["properties"]) == set(tool.request.model_fields)
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=by_name)
+def test_schemas_are_whole_in_themselves_and_say_nothing_twice(tool):
+    for schema in (tool.parameters, schema_told(tool.answer)):
+        Draft202012Validator.check_schema(schema)
+        assert words(schema) & {"$ref", "$defs", "title", "pattern", "maxLength"} == set()
+    assert "description" not in schema_told(tool.answer)
+
+
+@pytest.mark.parametrize("tool", OF_AGENTS, ids=by_name)
+def test_what_a_schema_requires_is_what_a_request_requires(tool):
+    fields = tool.request.model_fields
+    required = {name for name, field in fields.items() if field.is_required()}
+    assert set(tool.parameters.get("required", ())) == required
+
+
+def test_a_schema_forgets_no_choice_and_no_number():
+    find = schema_asked(next(each.request for each in OF_AGENTS if each.name == "find_pages"))
+    assert find["properties"]["limit"] == {"type": "integer", "default": 20, "maximum": 100}
+    listed = next(each for each in OF_AGENTS if each.name == "filter").parameters["properties"]
+    assert listed["type"]["enum"] == ["episodic", "semantic", "procedural"]
+    assert listed["role"]["enum"] == ["system", "user", "assistant", "tool"]
+
+
+@pytest.mark.parametrize(
+    ("form", "shape"),
+    [
+        (ToolFormat.OPENAI, TypeAdapter(ChatCompletionFunctionToolParam)),
+        (ToolFormat.RESPONSES, TypeAdapter(dict[str, Any])),
+    ],
+)
+def test_openai_takes_them(form, shape):
+    for each in tools(form):
+        shape.validate_python(each, strict=True)
+        assert set(each) <= {"type", "function"} | set(FunctionToolParam.__annotations__)
+
+
+def test_other_formats_hold_the_same():
+    openai = [each["function"] for each in tools()]
+    for form, key in (("anthropic", "input_schema"), ("mcp", "inputSchema")):
+        assert [
+            {"name": each["name"], "description": each["description"], "parameters": each[key]}
+            for each in tools(form)
+        ] == openai
+    with pytest.raises(ValueError, match="yaml"):
+        tools("yaml")
+
+
+def test_all_of_them_cost_a_request_no_more_than_this():
+    text = json.dumps(tools(), ensure_ascii=False, separators=(",", ":"))
+    assert OfflineTokenCounter("o200k_base").count(text) <= MOST_TOKENS
+
+
+def test_what_somebody_changes_is_theirs():
+    changed = tools()
+    changed[0]["function"]["parameters"]["properties"].clear()
+    assert tools()[0]["function"]["parameters"]["properties"]
+    assert memci.tools() == tools()
+
+
+def test_hints_say_what_a_tool_does_to_things():
+    hints = {each["name"]: each["annotations"] for each in tools("mcp")}
+    assert hints["get_page"] == {
+        "readOnlyHint": True, "destructiveHint": False, "idempotentHint": True,
+        "openWorldHint": False,
+    }  # fmt: skip
+    assert [name for name, each in hints.items() if each["destructiveHint"]] == ["erase"]
+    assert not hints["create_detail_page"]["idempotentHint"]
+    assert hints["hide_details"]["idempotentHint"]
+
+
+def page(**more: Any) -> PageOut:
+    fields = {
+        "index": "usr-3", "kind": PageKind.DETAIL, "segment": "usr", "parent": "usr-0",
+        "name": "Sorting", "description": "", "expanded": True, "lifecycle": Lifecycle.ACTIVE,
+        "pinned": False, "children": 0, "session_id": "s1", "first_seq": 4, "last_seq": 9,
+        "recalls": 0,
+    }  # fmt: skip
+    return PageOut.model_validate(fields | more)
+
+
+@pytest.mark.parametrize(
+    ("changes", "state"),
+    [
+        ({}, "expanded"),
+        ({"expanded": False}, "hidden"),
+        ({"lifecycle": Lifecycle.HOT_ARCHIVED}, "archived"),
+        ({"lifecycle": Lifecycle.COLD_ARCHIVED, "parent": None}, "removed"),
+    ],
+)
+def test_a_change_is_told_in_few_words(changes, state):
+    change = PageChange(
+        page=page(**changes), changed=["usr-3", "usr-2"], tokens_before=10, tokens_after=20,
+        collapsed=[],
+    )  # fmt: skip
+    said = told(change)
+    assert said == {
+        "index": "usr-3", "state": state, **({"parent": "usr-0"} if state != "removed" else {}),
+        "changed": ["usr-2"], "tokens_before": 10, "tokens_after": 20,
+    }  # fmt: skip
+    Draft202012Validator(schema_told(PageChange)).validate(said)
+
+
+def test_a_request_takes_what_a_schema_leaves_unsaid_at_its_word():
+    """Lengths and patterns are checked when the call comes."""
+    (expand,) = (each for each in OF_AGENTS if each.name == "expand_details")
+    Draft202012Validator(expand.parameters).validate({"index": "../etc"})
+    with pytest.raises(ValidationError):
+        expand.request.model_validate({"index": "../etc"})
