@@ -26,7 +26,7 @@ from memci.smallmodel.offline.tokens import OfflineTokenCounter
 from tests.support.fleet import ROOT
 
 DOCUMENT = ROOT / "docs/pages.md"
-_PART = re.compile(r"(<!-- made: (\S+) -->\n).*?(\n<!-- end -->)", re.DOTALL)
+_PART = re.compile(r"(<!-- made: (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
 _RULES = PageRules(active_pages=3)
 _count = OfflineTokenCounter().count
 
@@ -37,7 +37,10 @@ _ENGLISH = (
         ("Book a room with a view for two nights.", "Done: Casa Azul, two nights, river view."),
         ("What does the museum cost?", "12 euros; free on Sunday mornings."),
         ("Is there a market nearby?", "Yes, Bolhão, five minutes on foot."),
-        ("How do I get to the airport on Sunday?", "Metro line E, 30 minutes from Trindade, every 20 minutes from 6:00 to 1:00."),
+        (
+            "How do I get to the airport on Sunday?",
+            "By metro, line E: 30 minutes, from 6:00 to 1:00.",
+        ),
         ("When do I have to leave on Friday?", None),
     ],
     "You plan journeys. Be brief.",
@@ -65,14 +68,13 @@ def made() -> Mapping[str, str]:
         "window-en": _fenced(window(Language.ENGLISH)),
         "window-zh": _fenced(window(Language.CHINESE)),
         "tools-pages": _table([each for each in TOOLS if each.about is About.PAGES]),
-        "tools-memory": _table([each for each in TOOLS if each.about is About.MEMORY]),
     }
 
 
 def remade(document: str) -> str:
     """The document with its parts made anew."""
     parts = made()
-    return _PART.sub(lambda part: f"{part[1]}{parts[part[2]]}{part[3]}", document)
+    return _PART.sub(lambda part: f"{part[1]}{parts[part[2]]}\n{part[3]}", document)
 
 
 def window(language: Language) -> str:
@@ -91,7 +93,9 @@ def window(language: Language) -> str:
     rendering = Rendering(tree, writer, _count, reads, "trip")
     settle(tree, messages[:-1], _RULES, rendering.own_tokens)
     agent = Actor.AGENT
-    lesson = pages.create_detail_page(tree, agent, name=note[0], description=note[1], parent="usr-0")
+    lesson = pages.create_detail_page(
+        tree, agent, name=note[0], description=note[1], parent="usr-0"
+    )
     notes[lesson.index] = note[2]
     market = tree.chapter("trip")[-2]
     pages.create_contents_page(
