@@ -56,8 +56,9 @@ class Line:
 
     @property
     def is_interaction(self) -> bool:
-        """Whether it is one that the script began, by its name."""
-        return self.name.partition(": ")[0] in _TASKS
+        """Whether it is a page of the conversation; notes are called lessons."""
+        in_chapter = self.level == _BELOW_ROOT and self.state.startswith("page")
+        return in_chapter and not self.name.startswith("Lesson")
 
 
 class Seen:
@@ -88,11 +89,8 @@ class Seen:
             None,
         )
 
-    def closed_contents(self) -> Line | None:
-        """The Contents Page, where it is hidden."""
-        return next(
-            (e for e in self.lines if e.name == "Contents Page" and "hidden" in e.state), None
-        )
+    def contents(self) -> Line | None:
+        return next((each for each in self.lines if each.name == "Contents Page"), None)
 
     @property
     def last_result(self) -> str:
@@ -123,16 +121,22 @@ def _ask(seen: Seen, thing: str) -> Reply:
     for text in seen.said:
         if told in text:
             return says(text.partition(told)[2].partition(".")[0])
+    return _look_for(seen, thing)
+
+
+def _look_for(seen: Seen, thing: str) -> Reply:
     line = seen.about(thing)
     if line is not None:
         return calls("recall_page" if line.is_archived else "expand_details", index=line.index)
-    contents = seen.closed_contents()
-    if contents is not None:
+    contents = seen.contents()
+    if contents is not None and not seen.results and "hidden" in contents.state:
         return calls("expand_details", index=contents.index)
+    if contents is not None and f'"index":"{contents.index}","state":"exp' in seen.last_result:
+        return calls("hide_details", index=contents.index)  # it is not there
     if "pages" not in seen.last_result:
         return calls("find_pages", query=thing, limit=3)
     found = json.loads(seen.last_result)["pages"]
-    page = next(each for each in found if thing in each["name"] and _tells(each["name"]))
+    page = next(each for each in found if thing in str(each) and _tells(each["name"]))
     if page["state"] == "removed":
         return calls("restore_page", index=page["index"], parent="usr-0")
     return calls("expand_details", index=page["index"])
@@ -148,7 +152,7 @@ def _file(seen: Seen, name: str) -> Reply:
     """Make a folder: of all shelves, or of the first two interactions and all notes in sight."""
     if seen.results:
         return says(f"Filed into {name}.")
-    here = [each for each in seen.lines if each.level == _BELOW_ROOT and not each.is_archived]
+    here = [each for each in seen.lines if each.level == _BELOW_ROOT]
     if name.startswith("Cabinet"):
         found = [each for each in here if each.name.startswith("Shelf")]
     else:

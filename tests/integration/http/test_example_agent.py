@@ -21,6 +21,7 @@ from tests.support.scripted_agent import scripted_agent, sent_tokens
 
 BUDGET = 6_000
 TURNS = 300
+KILLED, COMPARED = 120, 150  # turns
 _PLACES = ("the harbour", "an old mill", "a quiet square", "the second bridge")
 
 
@@ -56,7 +57,7 @@ def told(turn: int) -> bool:
 def fact(turn: int) -> str:
     """A fact, in few words or many."""
     it, place = thing(turn), _PLACES[turn % 4]
-    more = f"It was seen near {place} on day {turn}, and again two days later, in good light. "
+    more = f"{it} was seen near {place} on day {turn}, and again two days later, in good light. "
     long = 30 if turn % 20 == 6 else 12
     return f"remember: {it} is kept near {place}. {more * long}{it} has the code {code(turn)}."
 
@@ -67,11 +68,13 @@ class Run:
 
     agent: str
     server: Served
+    turns: int = TURNS
     rounds: list[example.Round] = field(default_factory=list)
     answers: dict[int, str] = field(default_factory=dict)
+    state: Any = None  # of everything, at COMPARED
 
     def go(self, model: ModelServer, before_looking: Callable[[int], None]) -> None:
-        """Have the whole conversation; whenever it looks at its window, the lane is empty."""
+        """Have the conversation; whenever it looks at its window, the lane is empty."""
 
         def look(request: httpx.Request) -> None:
             if request.url.path.endswith("/window"):
@@ -83,11 +86,18 @@ class Run:
             httpx.Client(base_url=model.url) as client,
         ):
             agent = example.Agent(self.agent, memci, client, "scripted", BUDGET)
-            for turn in range(TURNS):
+            for turn in range(self.turns):
                 rounds = list(agent.turn(question(turn)))
                 self.rounds += rounds
                 self.answers[turn] = rounds[-1].answer
+                if turn + 1 == COMPARED:
+                    self.state = self.see_all()
+
+    def see_all(self) -> Any:
+        """Windows, tree, and all pages that there ever were, with what they hold."""
         self.wait_drained()
+        windows = [self.get("/window", format=form) for form in ("markdown", "native")]
+        return windows, self.get("/pages"), self.pages(), list(self.rounds)
 
     def wait_drained(self) -> None:
         wait_until(
@@ -115,28 +125,25 @@ def test_it_forgets_nothing_and_never_outgrows_its_budget(serve: Serve, fleet: F
     fleet.start("memci.upkeep", ready=False)
     fleet.start_beat()
     lane.wait_ready()
-    quiet, hurt = Run("quiet", server := serve()), Run("hurt", server)
+    server = serve()
+    whole, quiet = Run("whole", server), Run("quiet", server, turns=COMPARED)
 
     def kill(turn: int) -> None:
         """Kill the worker when it has just got something to do, once, and start another."""
-        if turn == TURNS // 2 and lane.process.poll() is None:
+        if turn == KILLED and lane.process.poll() is None:
             lane.kill()
             fleet.start("memci.lane", ready=False)
 
     with model_server() as model:
         model.rest = scripted_agent
         quiet.go(model, lambda _: None)
-        _check_budget(quiet, model)
-        hurt.go(model, kill)
+        model.asked.clear()
+        whole.go(model, kill)
+        _check_budget(whole, model)
     assert lane.process.poll() is not None
-    _check_work(quiet)
-    _check_nothing_is_lost(quiet)
-    assert hurt.answers == quiet.answers
-    assert hurt.rounds == quiet.rounds
-    for form in ("markdown", "native"):
-        assert hurt.get("/window", format=form) == quiet.get("/window", format=form)
-    assert hurt.get("/pages") == quiet.get("/pages")
-    assert hurt.pages() == quiet.pages()
+    assert whole.state == quiet.state
+    _check_work(whole)
+    _check_nothing_is_lost(whole)
 
 
 def _check_budget(run: Run, model: ModelServer) -> None:
