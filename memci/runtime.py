@@ -243,7 +243,7 @@ class Runtime:
         """What answers models that speak ATTP."""
         sandbox = Sandbox(processes=self.settings.sandbox_processes)
         self._closing.callback(sandbox.close)
-        return AttpCommands(self.page_commands, sandbox)
+        return AttpCommands(self.tools, sandbox)
 
     @_Part
     def windows(self) -> Windows:

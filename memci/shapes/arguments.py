@@ -6,9 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, get_type_hints
 
-from pydantic import StringConstraints
-from pydantic.fields import FieldInfo
-
 from memci.shapes.pages import INDEX_PATTERN
 from memci.shapes.tools import Tool
 
@@ -36,10 +33,12 @@ def arguments_of(tool: Tool) -> tuple[Argument, ...]:
 
     Needing no name: the pages that have to be named, or else the only field that is required.
     """
-    fields, schemas = tool.request.model_fields, tool.parameters["properties"]
+    fields, schemas = tool.request.model_fields, tool.request.model_json_schema()["properties"]
     types = get_type_hints(tool.request)
     required = [name for name, field in fields.items() if field.is_required()]
-    named = [name for name in required if _is_index(fields[name])] or required[: len(required) == 1]
+    named = [name for name in required if _is_index(schemas[name])] or required[
+        : len(required) == 1
+    ]
     arguments = [
         Argument(
             name=name,
@@ -47,7 +46,7 @@ def arguments_of(tool: Tool) -> tuple[Argument, ...]:
             default=REQUIRED if field.is_required() else field.get_default(),
             about=_about(schemas[name]),
             positional=name in named,
-            long=types[name] is str and not _has_limit(field),
+            long=types[name] is str and not _has_limit(schemas[name]),
         )
         for name, field in fields.items()
     ]
@@ -60,15 +59,12 @@ def _about(schema: Mapping[str, Any]) -> str:
     return next(filter(None, said), "")
 
 
-def _is_index(field: FieldInfo) -> bool:
-    return any(
-        isinstance(each, StringConstraints) and each.pattern == INDEX_PATTERN
-        for each in field.metadata
-    )
+def _is_index(schema: Mapping[str, Any]) -> bool:
+    return schema.get("pattern") == INDEX_PATTERN
 
 
-def _has_limit(field: FieldInfo) -> bool:
+def _has_limit(schema: Mapping[str, Any]) -> bool:
     return any(
-        getattr(each, "pattern", None) or getattr(each, "max_length", None) is not None
-        for each in field.metadata
+        {"pattern", "maxLength", "enum"} & each.keys()
+        for each in (schema, *schema.get("anyOf", ()))
     )

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from enum import Enum
 from functools import cache
 from typing import NamedTuple
 
 from memci.domain.language import Language
+from memci.shapes.memory_tools import Found
 from memci.shapes.pages import PageOut
 from memci.shapes.tools import Tool, tools_in_code
 
@@ -94,6 +96,15 @@ _IN_CHINESE: Mapping[str, str] = {
     "restore_page": "把移出的页面连同一起移出的一切放回文件夹 parent 的最后。",
     "pin_page": "钉住页面：窗口满时系统不会收起它。",
     "unpin_page": "取消钉住：窗口满时系统可以收起它。",
+    "pin": "置顶一段短文字或一条消息（message 是 id）：始终可见，直到 unpin，每次都占 token。",
+    "unpin": "取消置顶。pin 是窗口里方括号中的编号。",
+    "remember": "把事实、决定、偏好或教训记入长期记忆。",
+    "update": "更正一条错误或过时的记忆（memory 是它的编号）。旧的留在历史里。",
+    "recall": "从当前话题出发，按关键词回忆。",
+    "search": "按含义和用词搜索说过的和记住的一切。",
+    "summarise": "概括一个页面、几条消息，或到目前为止的对话。不改变任何东西。",
+    "filter_memory": "列出满足所有条件的记忆或消息（what），最新的在前，不用查询。",
+    "focus": "把注意力转向一样东西：recall 从它出发。",
     "auto_collapse": "收起旧页面，直到窗口不超过 max_tokens 个 token。",
     "get_page": "读一个页面的状态和内容，不改变窗口。",
     "get_children": "列出文件夹里的页面。",
@@ -120,10 +131,15 @@ def _call(tool: Tool) -> str:
     taken = (
         name
         if fields[name].is_required()
-        else f"{name}={fields[name].get_default(call_default_factory=True)!r}"
+        else f"{name}={_plain(fields[name].get_default(call_default_factory=True))!r}"
         for name in tool.arguments
     )
     return f"{tool.name}({', '.join(taken)})"
+
+
+def _plain(value: object) -> object:
+    """Return a default as code would write it."""
+    return value.value if isinstance(value, Enum) else value
 
 
 def _returns() -> Iterator[str]:
@@ -131,4 +147,5 @@ def _returns() -> Iterator[str]:
     for answer in dict.fromkeys(tool.answer for tool in _TOOLS):
         names = ", ".join(tool.name for tool in _TOOLS if tool.answer is answer)
         yield f"- {names}: {', '.join(answer.model_fields)}"
+    yield f"- found[0]: {', '.join(Found.model_fields)}"
     yield f"- page, pages[0]: {', '.join(PageOut.model_fields)}"

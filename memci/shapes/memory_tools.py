@@ -118,7 +118,7 @@ class SummaryRequest(Request):
     max_tokens: Annotated[StrictInt, Field(ge=16, le=4_000)] = 300
 
 
-class Filter(Request):
+class FilterMemory(Request):
     """List memories or messages that meet all given criteria, the newest first; no query."""
 
     what: Literal["memories", "messages"] = "memories"

@@ -5,9 +5,10 @@ The texts of fields and classes are what a model reads of the operations.
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any
 
-from pydantic import Field, StringConstraints
+from pydantic import AfterValidator, Field, StringConstraints, WithJsonSchema
 
 from memci.domain.pages.block import Format
 from memci.domain.pages.page import LONGEST_DESCRIPTION, LONGEST_NAME, Lifecycle, PageKind
@@ -15,10 +16,19 @@ from memci.domain.pages.tree import Permission, SegmentKind
 from memci.shapes.base import Answer, BudgetTokens, ForeignId, Query, Request, Text
 from memci.shapes.read import ContextMessage
 
-INDEX_PATTERN = r"^[a-z][a-z0-9_]{0,31}-\d{1,15}$"
+INDEX_PATTERN = r"^[a-z][a-z0-9_]{0,31}-[0-9]{1,15}$"
+
+
+def _index(text: str) -> str:
+    if not re.fullmatch(INDEX_PATTERN, text):
+        raise ValueError("expected the index of a page as the window shows it, such as usr-12")
+    return text
+
+
 Index = Annotated[
     Text,
-    StringConstraints(pattern=INDEX_PATTERN),
+    AfterValidator(_index),
+    WithJsonSchema({"type": "string", "pattern": INDEX_PATTERN}),
     Field(description="Such as usr-12"),
 ]
 Folder = Annotated[Index, Field(description="Folder, such as usr-0")]

@@ -110,7 +110,7 @@ TOOLS: tuple[Tool, ...] = (
     Tool(memory.Recall, memory.FoundList, About.MEMORY, changes=False),
     Tool(memory.Search, memory.FoundList, About.MEMORY, changes=False),
     Tool(memory.Summarise, memory.Summary, About.MEMORY, changes=False),
-    Tool(memory.Filter, memory.FoundList, About.MEMORY, changes=False),
+    Tool(memory.FilterMemory, memory.FoundList, About.MEMORY, changes=False),
     Tool(memory.Focus, memory.InFocus, About.MEMORY, idempotent=True),
 )
 BY_NAME: Mapping[str, Tool] = {tool.name: tool for tool in TOOLS}
@@ -123,4 +123,4 @@ def tools_of_agents() -> tuple[Tool, ...]:
 
 def tools_in_code() -> tuple[Tool, ...]:
     """Return the tools that a model's code may call: what they do can be taken back as a whole."""
-    return tuple(tool for tool in tools_of_agents() if tool.in_code and tool.about is About.PAGES)
+    return tuple(tool for tool in tools_of_agents() if tool.in_code)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 
 from memci.commands.attp.perform import AttpCommands
 from memci.commands.attp.sandbox import Limits, Sandbox
 from memci.commands.pages.perform import Asked, PageCommands
+from memci.commands.tools.tools import Tools
 from memci.domain.pages.permission import Actor
 from memci.domain.pages.rules import PageRules
 from memci.errors import NotFoundError, RefusedError
@@ -20,6 +22,7 @@ from memci.shapes.tools import BY_NAME
 from memci.smallmodel.offline.tokens import OfflineTokenCounter
 from memci.storage.page_store.postgres import PostgresPageStore
 from tests.support.network import AgentUnderTest
+from tests.support.tools import tools_over
 
 COUNTER = OfflineTokenCounter()
 TWO = (
@@ -57,9 +60,15 @@ def pages(database) -> PageCommands:
 
 
 @pytest.fixture
-def attp(pages, sandbox) -> AttpCommands:
-    sandbox.commands = pages
-    return AttpCommands(pages, sandbox)
+def tools(pages, broker_url) -> Iterator[Tools]:
+    with tools_over(pages, broker_url) as made:
+        yield made
+
+
+@pytest.fixture
+def attp(tools, sandbox) -> AttpCommands:
+    sandbox.commands = tools.pages
+    return AttpCommands(tools, sandbox)
 
 
 @pytest.fixture
@@ -97,14 +106,14 @@ def failed(attp: AttpCommands, code: str) -> str:
 
 
 def window(attp: AttpCommands) -> str:
-    pages = attp.pages
+    pages = attp.tools.pages
     shown = Windows(pages.database, pages.store, COUNTER, pages.rules).show("ada")
     return "".join(each.content or "" for each in shown.messages)
 
 
 def step(attp: AttpCommands, name: str):
     tool = BY_NAME[name]
-    return attp.pages.run("ada", Actor.AGENT, [Asked(tool, tool.request())])[0]
+    return attp.tools.pages.run("ada", Actor.AGENT, [Asked(tool, tool.request())])[0]
 
 
 def test_all_that_the_code_asks_for_is_done(ada, attp):
@@ -218,9 +227,9 @@ def test_an_agent_that_is_not_there_is_an_error(attp):
         attp.run("nobody", call("1"))
 
 
-def test_the_window_is_kept_to_its_limits(ada, pages, sandbox):
+def test_the_window_is_kept_to_its_limits(ada, pages, tools, sandbox):
     small = PageCommands(pages.database, pages.store, COUNTER, PageRules(window_max_tokens=400))
-    attp = AttpCommands(small, sandbox)
+    attp = AttpCommands(replace(tools, pages=small), sandbox)
     lines = [
         f'create_detail_page(name="N{n}", detail="{"word " * 60}", parent="usr-0")'
         for n in range(5)
@@ -233,9 +242,9 @@ def test_the_window_is_kept_to_its_limits(ada, pages, sandbox):
     assert tomllib.loads(answer.text)["changes"]["collapsed"] == answer.changes.collapsed
 
 
-def test_calls_at_the_same_time_are_all_done(ada, pages):
+def test_calls_at_the_same_time_are_all_done(ada, tools):
     sandbox = Sandbox(processes=4)
-    attp = AttpCommands(pages, sandbox)
+    attp = AttpCommands(tools, sandbox)
 
     def note(number: int) -> AttpAnswer:
         return run(attp, f'create_detail_page(name="N{number}", detail="d", parent="usr-0")')
@@ -248,3 +257,20 @@ def test_calls_at_the_same_time_are_all_done(ada, pages):
     assert [each.error for each in done] == [None] * 12
     made = {page for each in done if each.changes for page in each.changes.pages}
     assert made == {f"usr-{number}" for number in range(3, 15)}
+
+
+def test_what_code_does_to_memory_takes_effect_with_its_pages_or_not_at_all(ada, attp):
+    code = 'noted = remember(text="The budget is 500 euros.")\npin(text="Be brief")\n'
+    failed = run(attp, f'{code}hide_details(index="usr-77")')
+    assert failed.status is AttpStatus.FAIL
+    assert ada.rows("SELECT 1 FROM message WHERE agent_id = %s AND role = 'assistant'"
+                    " AND metadata IS NOT NULL") == []  # fmt: skip
+    done = run(attp, f'{code}hide_details(index="usr-1")\n__result__ = noted["message"]')
+    assert done.status is AttpStatus.SUCCESS, done.text
+    note = ada.row("SELECT id, content FROM message WHERE agent_id = %s AND metadata IS NOT NULL")
+    assert (note.id, note.content) == (done.result, "The budget is 500 euros.")
+    assert ada.row("SELECT text FROM pin WHERE agent_id = %s").text == "Be brief"
+    listed = run(attp, '__result__ = filter_memory(what="messages", limit=1)["found"][0]["text"]')
+    assert listed.result == "The budget is 500 euros."
+    erased = run(attp, 'erase(messages=["m1"])')
+    assert "cannot be called by code" in erased.text

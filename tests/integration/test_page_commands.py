@@ -11,6 +11,7 @@ from pydantic import SecretStr
 
 from memci.commands.pages.perform import Asked, PageCommands
 from memci.config import Settings
+from memci.domain.pages.block import Format
 from memci.domain.pages.page import DEEPEST
 from memci.domain.pages.permission import Actor
 from memci.domain.pages.rules import PageRules
@@ -291,3 +292,23 @@ def test_other_rules_leave_the_indexes_that_were_seen(ada, commands):
 
 def tree(commands):
     return Windows(commands.database, commands.store, COUNTER, commands.rules).tree("ada").pages
+
+
+@pytest.mark.parametrize("form", list(Format))
+def test_of_what_is_archived_only_lines_are_seen(ada, commands, form):
+    told(ada, 12)
+    shown = window(commands, format=form).messages
+    said = "\n".join(each.content for each in shown)
+    assert said.count("- assistant: Answer 0.") == 1
+    assert said.count("Answer 0.") == 1
+    assert said.count("Answer 11.") == 1
+
+
+def test_a_conversation_that_was_closed_is_opened_by_what_the_user_says(ada, commands):
+    told(ada, 2)
+    do(commands, "hide_details", index="usr-0")
+    assert "(folder, hidden, 2 inside" in window(commands).messages[0].content
+    ada.say("Something else", session="s2")
+    assert "(folder, hidden" not in window(commands).messages[0].content
+    ada.say("And now?")
+    assert "And now?" in window(commands).messages[0].content

@@ -4,17 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from memci.broker.app import make_producer
-from memci.broker.call import RedisReads
-from memci.broker.token import RedisTokens
 from memci.commands.pages.perform import PageCommands
 from memci.commands.tools.arguments import asked_of
-from memci.commands.tools.memory import MemoryTools
-from memci.commands.tools.tools import Tools
-from memci.commands.tools.writes import MemoryWrites
 from memci.domain.memory.note import corrected_by
-from memci.domain.memory.parameters import MemoryParameters
-from memci.domain.message import AppendLimits
 from memci.domain.pages.permission import Actor
 from memci.domain.pages.rules import PageRules
 from memci.errors import (
@@ -28,8 +20,7 @@ from memci.reading.window import Windows
 from memci.smallmodel.offline.tokens import OfflineTokenCounter
 from memci.storage.page_store.postgres import PostgresPageStore
 from tests.support.network import AgentUnderTest
-
-LIMITS = AppendLimits(request_bytes=1 << 20, message_bytes=4_096, messages=10)
+from tests.support.tools import tools_over
 
 
 @pytest.fixture
@@ -39,18 +30,10 @@ def ada(database):
 
 @pytest.fixture
 def tools(database, broker_url):
-    celery = make_producer(broker_url)
-    reads, tokens = RedisReads(celery, broker_url, 500), RedisTokens(celery, broker_url)
     counter = OfflineTokenCounter()
     pages = PageCommands(database, PostgresPageStore(database), counter, PageRules())
-    yield Tools(
-        pages,
-        MemoryTools(pages, reads, tokens),
-        MemoryWrites(MemoryParameters(), LIMITS),
-        tokens,
-    )
-    reads.close()
-    tokens.close()
+    with tools_over(pages, broker_url) as made:
+        yield made
 
 
 def use(tools, name, actor=Actor.AGENT, /, **arguments):
@@ -79,11 +62,11 @@ def test_what_a_tool_does_not_take_is_named(ada, tools):
 def test_what_is_remembered_is_a_message_of_the_session(ada, tools, database):
     ada.say("What is the budget?", session="s1")
     noted = use(tools, "remember", text="The budget is 500 euros.")
-    found = use(tools, "filter", what="messages", role="assistant").found
+    found = use(tools, "filter_memory", what="messages", role="assistant").found
     assert [(each.messages, each.text) for each in found] == [
         ([noted.message], "The budget is 500 euros.")
     ]
-    assert use(tools, "filter", what="messages", session="s1", limit=1).more == 2
+    assert use(tools, "filter_memory", what="messages", session="s1", limit=1).more == 2
 
 
 def test_changes_of_pages_and_of_memory_are_made_together_or_not_at_all(ada, tools):
@@ -94,11 +77,11 @@ def test_changes_of_pages_and_of_memory_are_made_together_or_not_at_all(ada, too
     ]
     with pytest.raises(NotFoundError):
         tools.run_all("ada", Actor.AGENT, wanted)
-    assert len(use(tools, "filter", what="messages").found) == 1
+    assert len(use(tools, "filter_memory", what="messages").found) == 1
     good = asked_of("hide_details", {"index": "usr-1"}, Actor.AGENT)
     noted, change = tools.run_all("ada", Actor.AGENT, [wanted[0], good])
     assert change.changed == ["usr-1"]
-    assert use(tools, "filter", what="messages").found[0].messages == [noted.message]
+    assert use(tools, "filter_memory", what="messages").found[0].messages == [noted.message]
 
 
 def shown(tools):
@@ -231,29 +214,34 @@ def test_without_a_worker_a_read_says_so(ada, tools):
 def test_memories_and_messages_are_listed_by_what_they_are_like(ada, tools):
     ada.remember("I like tea", session="s1", user=None)
     ada.remember("我住在北京", session="s2", name="Li")
-    found = use(tools, "filter").found
+    found = use(tools, "filter_memory").found
     assert [each.text for each in found] == ["Li: 我住在北京"], "of other sessions only what lasts"
-    assert [each.text for each in use(tools, "filter", session="s1").found] == ["I like tea"]
-    assert [each.by for each in use(tools, "filter", what="messages").found] == ["Li", "user"]
-    assert use(tools, "filter", what="messages", name="Li").found[0].text == "我住在北京"
-    first = use(tools, "filter", what="messages", limit=1)
-    rest = use(tools, "filter", what="messages", limit=1, after=first.more)
+    assert [each.text for each in use(tools, "filter_memory", session="s1").found] == ["I like tea"]
+    assert [each.by for each in use(tools, "filter_memory", what="messages").found] == [
+        "Li",
+        "user",
+    ]
+    assert use(tools, "filter_memory", what="messages", name="Li").found[0].text == "我住在北京"
+    first = use(tools, "filter_memory", what="messages", limit=1)
+    rest = use(tools, "filter_memory", what="messages", limit=1, after=first.more)
     assert [each.messages for each in (*first.found, *rest.found)] == [["m2"], ["m1"]]
     assert rest.more is None
-    assert use(tools, "filter", what="messages", since="2026-01-02T00:00:00Z").found == []
-    assert len(use(tools, "filter", what="messages", until=1_800_000_000).found) == 2
-    assert use(tools, "filter", type="procedural", session="s1").found == []
+    assert use(tools, "filter_memory", what="messages", since="2026-01-02T00:00:00Z").found == []
+    assert len(use(tools, "filter_memory", what="messages", until=1_800_000_000).found) == 2
+    assert use(tools, "filter_memory", type="procedural", session="s1").found == []
     noted = use(tools, "remember", text="Tea at five")
-    mine = use(tools, "filter", what="messages", metadata={"memci": "x"})
+    mine = use(tools, "filter_memory", what="messages", metadata={"memci": "x"})
     assert mine.found == []
-    by_agent = use(tools, "filter", what="messages", role="assistant")
+    by_agent = use(tools, "filter_memory", what="messages", role="assistant")
     assert [each.messages for each in by_agent.found] == [[noted.message]]
 
 
 def test_one_user_sees_and_corrects_nothing_of_another(ada, tools):
     ada.remember("Ann's code is 1234", session="a", user="ann")
     ada.remember("Bob likes tea", session="b", user="bob")
-    assert [each.text for each in use(tools, "filter", what="messages").found] == ["Bob likes tea"]
+    assert [each.text for each in use(tools, "filter_memory", what="messages").found] == [
+        "Bob likes tea"
+    ]
     secret = ada.nodes("memory")[0].id
     with pytest.raises(NotFoundError, match="no memory"):
         use(tools, "update", memory=secret, text="Ann's code is 0000")
@@ -281,9 +269,9 @@ def test_one_user_sees_and_corrects_nothing_of_another(ada, tools):
         ("recall", {"keywords": [""]}, "keywords[0]"),
         ("recall", {"keywords": ["a"], "depth": 99}, "depth"),
         ("search", {"query": " "}, "query"),
-        ("filter", {"metadata": {"a": {"b": 1}}}, "metadata"),
-        ("filter", {"after": "x"}, "after"),
-        ("filter", {"role": "root"}, "role"),
+        ("filter_memory", {"metadata": {"a": {"b": 1}}}, "metadata"),
+        ("filter_memory", {"after": "x"}, "after"),
+        ("filter_memory", {"role": "root"}, "role"),
         ("summarise", {"page": "../etc"}, "page"),
         ("summarise", {"max_tokens": 10**9}, "max_tokens"),
         ("pin", {"text": "a", "kind": "order"}, "kind"),

@@ -74,7 +74,9 @@ def test_what_a_schema_requires_is_what_a_request_requires(tool):
 def test_a_schema_forgets_no_choice_and_no_number():
     find = schema_asked(next(each.request for each in OF_AGENTS if each.name == "find_pages"))
     assert find["properties"]["limit"] == {"type": "integer", "default": 20, "maximum": 100}
-    listed = next(each for each in OF_AGENTS if each.name == "filter").parameters["properties"]
+    listed = next(each for each in OF_AGENTS if each.name == "filter_memory").parameters[
+        "properties"
+    ]
     assert listed["type"]["enum"] == ["episodic", "semantic", "procedural"]
     assert listed["role"]["enum"] == ["system", "user", "assistant", "tool"]
 

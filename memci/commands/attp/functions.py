@@ -11,7 +11,8 @@ from pydantic import ValidationError
 from memci.commands.attp.hosting import CallError, Function, Kind
 from memci.commands.attp.outcome import Fault, StopError
 from memci.commands.pages.bench import Bench
-from memci.commands.pages.perform import Asked, do
+from memci.commands.pages.perform import Asked
+from memci.commands.tools.tools import Tools
 from memci.errors import (
     ConflictError,
     InvalidInputError,
@@ -37,6 +38,7 @@ _MOST_FAULTS = 3
 class Functions:
     """Tools as functions; ``asked`` are the changes that code has asked for so far."""
 
+    tools: Tools
     bench: Bench
     asked: list[Asked] = field(default_factory=list)
 
@@ -55,7 +57,7 @@ class Functions:
 
     def _done(self, asked: Asked) -> Answer:
         try:
-            answer = do(self.bench, asked)
+            answer = self.tools.rehearse(self.bench, asked)
         except MemciError as error:
             raise _said(asked.tool, error) from error
         if asked.tool.changes:

@@ -18,12 +18,14 @@ from memci.commands.attp.protocol import ToolCall, read_answer
 from memci.commands.attp.sandbox import Sandbox
 from memci.commands.attp.toml import to_toml
 from memci.commands.pages.bench import Mark
-from memci.commands.pages.perform import Asked, PageCommands
+from memci.commands.pages.perform import Asked
+from memci.commands.tools.tools import Tools
 from memci.domain.pages.permission import Actor
 from memci.errors import ConflictError, InvalidInputError, MemciError
 from memci.shapes.attp import AttpAnswer, AttpChanges, AttpStatus
 from memci.shapes.base import Answer
 from memci.shapes.pages import CollapseAnswer, PageChange
+from memci.shapes.pins import PinChange
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +42,7 @@ class _Rehearsed:
 class AttpCommands:
     """Answers models that speak ATTP."""
 
-    pages: PageCommands
+    tools: Tools
     sandbox: Sandbox
 
     def run(self, agent_id: str, text: str, *, session_id: str | None = None) -> AttpAnswer:
@@ -98,8 +100,8 @@ class AttpCommands:
     def _rehearsed(
         self, agent_id: str, code: str, session_id: str | None, seconds: float
     ) -> _Rehearsed:
-        with self.pages.rehearsal(agent_id, Actor.AGENT, session_id=session_id) as bench:
-            functions, tokens = Functions(bench), bench.tokens
+        with self.tools.pages.rehearsal(agent_id, Actor.AGENT, session_id=session_id) as bench:
+            functions, tokens = Functions(self.tools, bench), bench.tokens
             outcome = self.sandbox.run(code, functions.by_name(), seconds=seconds)
             return _Rehearsed(outcome, functions.asked, bench.mark, tokens)
 
@@ -108,7 +110,7 @@ class AttpCommands:
     ) -> Sequence[Answer]:
         if not rehearsed.asked:
             return []
-        return self.pages.run(
+        return self.tools.run_all(
             agent_id, Actor.AGENT, rehearsed.asked, session_id=session_id, mark=rehearsed.mark
         )
 
@@ -120,7 +122,7 @@ def _changes(done: Sequence[Answer], tokens: int) -> AttpChanges:
     for each in done:
         if isinstance(each, PageChange):
             pages |= dict.fromkeys(each.changed)
-        if isinstance(each, (PageChange, CollapseAnswer)):
+        if isinstance(each, (PageChange, PinChange, CollapseAnswer)):
             collapsed |= dict.fromkeys(each.collapsed)
             after = each.tokens_after
     return AttpChanges(

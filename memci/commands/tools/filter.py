@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from memci.commands.tools.found import moment
 from memci.commands.tools.place import Place
-from memci.shapes.memory_tools import Filter, Found, FoundList
+from memci.shapes.memory_tools import FilterMemory, Found, FoundList
 from memci.storage.reading.filtered import filtered_memories, filtered_messages
 from memci.storage.reading.sight import Sight
 from memci.storage.session import Connection
 
 
-def filtered(connection: Connection, place: Place, asked: Filter) -> FoundList:
+def filtered(connection: Connection, place: Place, asked: FilterMemory) -> FoundList:
     """Return what meets all criteria and is in the agent's sight."""
     find = _memories if asked.what == "memories" else _messages
     numbered = find(connection, place, asked, asked.limit + 1)
@@ -20,7 +20,7 @@ def filtered(connection: Connection, place: Place, asked: Filter) -> FoundList:
 
 
 def _memories(
-    connection: Connection, place: Place, asked: Filter, limit: int
+    connection: Connection, place: Place, asked: FilterMemory, limit: int
 ) -> list[tuple[int, Found]]:
     criteria = {**_criteria(asked), "type": asked.type}
     sight = Sight(asked.session or place.session_id, place.user_id)
@@ -41,7 +41,7 @@ def _memories(
 
 
 def _messages(
-    connection: Connection, place: Place, asked: Filter, limit: int
+    connection: Connection, place: Place, asked: FilterMemory, limit: int
 ) -> list[tuple[int, Found]]:
     criteria = {**_criteria(asked), "of_user": place.user_id}
     return [
@@ -58,7 +58,7 @@ def _messages(
     ]
 
 
-def _criteria(asked: Filter) -> dict[str, object]:
+def _criteria(asked: FilterMemory) -> dict[str, object]:
     return {
         "in_session": asked.session,
         "since": asked.since,

@@ -27,7 +27,8 @@ class Place:
         known = seqs_of(connection, self.agent_id, ids, user_id=self.user_id)
         if missing := [each for each in ids if each not in known]:
             raise NotFoundError(
-                f"{len(missing)} of these messages are not stored: search and filter tell their ids"
+                f"{len(missing)} of these messages are not stored: search and filter_memory"
+                " tell their ids"
             )
         return [known[each] for each in dict.fromkeys(ids)]
 

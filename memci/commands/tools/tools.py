@@ -24,13 +24,11 @@ from memci.storage.session import Connection
 class Tools:
     """Uses tools for agents and developers.
 
-    One call is ``run``. A program of calls that takes effect as a whole (ATTP) rehearses first, all
-    in one session: on ``pages.rehearsal`` it does each call about pages with ``do``, answers a look
-    into memory with ``run`` and a change of memory with ``writes.prepare`` on the bench's
-    connection, and keeps every ``Asked`` whose tool changes something. Then ``run_all`` does these
-    for good, in order and in one transaction, with the bench's ``mark``: where the pages are others
-    by then, it raises ``ConflictError`` and nothing is done. Tools that are not ``in_code`` are
-    refused there.
+    One call is ``run``. A program of calls that takes effect as a whole (ATTP) first does each with
+    ``rehearse`` on a bench of ``pages.rehearsal``, and keeps every ``Asked`` whose tool changes
+    something. Then ``run_all`` does these for good, in order, in one transaction and in the same
+    session, with the bench's ``mark``: where the pages are others by then, it raises
+    ``ConflictError`` and nothing is done. Tools that are not ``in_code`` are no part of it.
     """
 
     pages: PageCommands
@@ -58,6 +56,19 @@ class Tools:
         if asked.tool.about is About.PAGES or _writes(asked):
             return self.run_all(agent_id, actor, [asked], session_id=session_id)[0]
         return self.memory.run(agent_id, asked, session_id=session_id)
+
+    def rehearse(self, bench: Bench, asked: Asked) -> Answer:
+        """Answer as ``run`` would, with nothing kept but what happens to the bench; raises as it.
+
+        After an error of a tool that changes something the bench must be thrown away.
+        """
+        if asked.tool.about is About.PAGES:
+            return do(bench, asked)
+        session = bench.opened.desk.rendering.session_id
+        if _writes(asked):
+            connection, agent_id = bench.connection, bench.agent_id
+            return self.writes.prepare(connection, agent_id, asked, session_id=session)
+        return self.memory.run(bench.agent_id, asked, session_id=session)
 
     def run_all(
         self,

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from memci.domain.message import Message
 from memci.domain.pages.fence import fenced
@@ -40,6 +40,13 @@ class Held:
     text: str = ""
 
 
+class Place(NamedTuple):
+    """Where a page is seen: at which level, and how many pages there are to see in it."""
+
+    level: int
+    inside: int
+
+
 Reads: TypeAlias = Callable[[Page], Held]
 
 
@@ -50,10 +57,10 @@ class Writer:
     format: Format
     labels: Labels
 
-    def block(self, tree: Tree, page: Page, level: int, reads: Reads) -> str:
+    def block(self, tree: Tree, page: Page, place: Place, reads: Reads) -> str:
         """Return the block of a page that can be seen, without those of the pages below it."""
-        parts = [self._heading(tree, page, level)]
-        if tree.clock.archive is not None and page.parent == tree.clock.archive:
+        parts = [self._heading(tree, page, place)]
+        if tree.is_archived(page):
             parts += self._entries(page)
         elif page.index == tree.clock.archive:
             parts.append(self.labels.archive_says)
@@ -75,10 +82,10 @@ class Writer:
         """Return the block of what is pinned; empty when nothing is."""
         return "".join(pin_pieces(pins, self.labels, self._mark(1)))
 
-    def _heading(self, tree: Tree, page: Page, level: int) -> str:
+    def _heading(self, tree: Tree, page: Page, place: Place) -> str:
         name = page.name or self._usual_name(tree, page)
-        state = self._state(tree, page)
-        return f"{self._mark(level)} [{page.index}] {name} ({state})"
+        state = self._state(tree, page, place.inside)
+        return f"{self._mark(place.level)} [{page.index}] {name} ({state})"
 
     def _mark(self, level: int) -> str:
         return ("=" if self.format is Format.TEXT else "#") * min(level, _DEEPEST)
@@ -89,9 +96,9 @@ class Writer:
         kind = tree.segment_of(page).kind
         return self.labels.system if kind is SegmentKind.SYSTEM else self.labels.conversation
 
-    def _state(self, tree: Tree, page: Page) -> str:
+    def _state(self, tree: Tree, page: Page, inside: int) -> str:
         labels = self.labels
-        if tree.clock.archive is not None and page.parent == tree.clock.archive:
+        if tree.is_archived(page):
             recalls = page.recalls
             if not recalls.count:
                 return labels.never_recalled
@@ -100,7 +107,7 @@ class Writer:
         if page.expanded:
             state = labels.expanded
         elif page.is_folder:
-            state = labels.folder_hidden.format(tree.count(page.index))
+            state = labels.folder_hidden.format(inside)
         else:
             state = labels.page_hidden
         return f"{kind}{labels.comma}{state}"
@@ -115,7 +122,7 @@ class Writer:
 
     def _shows_text(self, tree: Tree, page: Page) -> bool:
         """Tell whether a page's text stands in its block: not where it has messages of its own."""
-        if tree.clock.archive is not None and page.parent == tree.clock.archive:
+        if tree.is_archived(page):
             return False
         return self.format is not Format.NATIVE or page.span is None or not page.span.number
 

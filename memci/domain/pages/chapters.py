@@ -90,6 +90,9 @@ def _goes_on(tree: Tree, message: Message) -> bool:
 def _begin(tree: Tree, message: Message) -> None:
     number = tree.clock.interactions + 1
     tree.clock = replace(tree.clock, interactions=number)
+    root = tree[tree.segments[USER].root]
+    if not root.expanded:  # what the user says is seen, whatever was hidden before
+        tree.put(replace(root, expanded=True))
     tree.add_page(
         Page(
             index="",

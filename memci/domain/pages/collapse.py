@@ -141,7 +141,7 @@ def _open_pages(
     for segment in segments:
         if segment.id != SYSTEM:
             for page in rendering.seen(segment):
-                if page.expanded and page.index not in stay and page.parent is not None:
+                if page.expanded and page.index not in stay and _may_hide(rendering.tree, page):
                     yield page
 
 
@@ -158,3 +158,8 @@ def _loss(rendering: Rendering, page: Page) -> tuple[bool, int, int, int]:
     recalls = page.recalls
     used = max(recalls.last_at, recalls.entered_at, recalls.opened_at)
     return page.is_folder, recalls.count, used, -rendering.own_tokens(page)
+
+
+def _may_hide(tree: Tree, page: Page) -> bool:
+    """Roots stay open, and of what is archived only a line is seen, open or not."""
+    return page.parent is not None and not tree.is_archived(page)

@@ -43,9 +43,7 @@ def lead(role: Role, language: Language) -> str:
 def fitted(text: str, most: int, count: Count) -> str:
     """Return a text as one line of at most so many tokens, ended by "…" where it is cut."""
     line = " ".join(text.split())
-    if len(line) <= most or count(line) <= most:  # a token has a character at least
-        return line if count(line) <= most else _cut(line, most, count)
-    return _cut(line, most, count)
+    return line if count(line) <= most else _cut(line, most, count)
 
 
 def named(page: Page, outline: Outline) -> Page:
@@ -77,7 +75,8 @@ def _cut(line: str, most: int, count: Count) -> str:
             least = middle
         else:
             longest = middle - 1
-    cut = line[:least]
+    cut = whole = line[:least]
     if least < len(line) and line[least : least + 1].isascii() and line[least].isalnum():
         cut = cut.rpartition(" ")[0] or cut
-    return cut.rstrip(" ,;:，；：、") + _MORE
+    neat = cut.rstrip(" ,;:，；：、") + _MORE
+    return neat if count(neat) <= most else whole.rstrip() + _MORE

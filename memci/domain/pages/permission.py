@@ -32,10 +32,8 @@ _STRUCTURE = frozenset({Act.ADD, Act.TAKE, Act.RECEIVE})
 
 def check(tree: Tree, page: Page, act: Act, actor: Actor) -> None:
     """Raise ``RefusedError``, which says why, unless the actor may do this to the page."""
-    if act in {Act.TAKE, Act.HIDE} and page.parent is None and not page.cold:
-        raise RefusedError(
-            f"{page.index} is the root of its segment: it stays where it is, and open"
-        )
+    if act is Act.TAKE and page.parent is None and not page.cold:
+        raise RefusedError(f"{page.index} is the root of its segment: it stays where it is")
     if act in {Act.ADD, Act.RECEIVE} and not page.is_folder:
         raise RefusedError(f"{page.index} is no folder: name a contents page to put pages in")
     permission = permission_of(tree, page)

@@ -12,7 +12,7 @@ from itertools import takewhile
 
 from memci.domain.context.budget import LIST_OVERHEAD, MESSAGE_OVERHEAD, Count, Utterance
 from memci.domain.message import Role
-from memci.domain.pages.block import Format, Reads, Writer
+from memci.domain.pages.block import Format, Place, Reads, Writer
 from memci.domain.pages.page import Page
 from memci.domain.pages.pin import PINS, Pin
 from memci.domain.pages.tree import USER, Segment, SegmentKind, Tree
@@ -124,7 +124,7 @@ class Rendering:
     def _seen(self, page: Page, level: int) -> _Written:
         written = self._written.get(page.index)
         if written is None or written.level != level:
-            text = self.writer.block(self.tree, page, level, self.reads)
+            text = self.writer.block(self.tree, page, Place(level, self._count(page)), self.reads)
             written = _Written(level, text, self.count(text))
             self._written[page.index] = written
         return written
@@ -168,7 +168,7 @@ class Rendering:
     # The tree
 
     def _shown(self) -> list[Segment]:
-        shown = [each for each in self.tree.segments.values() if self.tree.count(each.root)]
+        shown = [each for each in self.tree.segments.values() if self._count(self.tree[each.root])]
         if self.writer.format is Format.NATIVE:  # the conversation goes on where the window ends
             shown.sort(key=lambda each: each.id == USER)
         return shown
@@ -187,6 +187,12 @@ class Rendering:
             )
             if not other:
                 yield each
+
+    def _count(self, page: Page) -> int:
+        """Return how many pages there are to see directly in a folder."""
+        if page.index == self.tree.segments[USER].root:
+            return sum(1 for _ in self._inside(page))
+        return self.tree.count(page.index)
 
     def _level(self, page: Page) -> int:
         return 1 + sum(1 for _ in self.tree.ancestors(page.index))
@@ -254,7 +260,7 @@ class Rendering:
             page.expanded
             and page.span is not None
             and page.span.number > 0
-            and page.parent != self.tree.clock.archive
+            and not self.tree.is_archived(page)
         )
 
     def _is_current(self, page: Page) -> bool:

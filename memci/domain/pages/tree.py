@@ -144,6 +144,10 @@ class Tree:
             yield page
             waiting.extend(reversed(self.children(page.index)))
 
+    def is_archived(self, page: Page) -> bool:
+        """Tell whether a page is a line of the Contents Page (P7)."""
+        return self.clock.archive is not None and page.parent == self.clock.archive
+
     def chapter(self, session_id: str | None) -> list[Page]:
         """Return a session's active chapter: its interactions at the conversation's root (P7)."""
         return [self.pages[each] for each in self._chapters.get(session_id, ())]

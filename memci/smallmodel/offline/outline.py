@@ -76,7 +76,9 @@ class OfflineOutlines:
     def _description(self, texts: Sequence[str], count: Count) -> str:
         telling = [text for text in texts if _told(text)] or [*filter(None, texts)]
         room = (MOST_DESCRIPTION - 2) // max(1, len(telling))
-        return _ARROW.join(self._fitting(text, room, count) for text in telling)
+        joined = _ARROW.join(self._fitting(text, room, count) for text in telling)
+        # Texts may take more tokens side by side than each by itself.
+        return fitted(joined, MOST_DESCRIPTION, count)
 
     def _entries(
         self, messages: Sequence[Message], language: Language, count: Count

@@ -185,5 +185,5 @@ def _check_nothing_is_lost(run: Run) -> None:
     text = "\n\n".join(each["text"] for each in held)
     assert [each for each in said if each is not None and each not in text] == []
     places = Counter(each["page"]["lifecycle"] for each in held)
-    assert places["cold_archived"] > 100
-    assert places["hot_archived"] > 50
+    assert places["cold_archived"] > 100, places
+    assert places["hot_archived"] > 10

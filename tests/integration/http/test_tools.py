@@ -1,129 +1,118 @@
-"""Tools of models over HTTP, in the client and on the command line."""
+"""Tools of memory, done by real workers, in both languages (R20)."""
 
 from __future__ import annotations
 
-import asyncio
-import json
+from collections.abc import Callable, Iterator
+from typing import Any
 
-import httpx
 import pytest
 
-import memci
-from memci import AsyncMemci, Memci
-from memci.access import new_key
-from memci.errors import ForbiddenError, InvalidInputError, NotFoundError, RefusedError
-from memci.shapes.tool_formats import ToolFormat, tools
-from tests.support.command_line import run
+from memci import Memci
+from memci.domain.pages.permission import Actor
+from memci.embedded import Postgres, Redis
+from memci.errors import ConflictError, NotFoundError
+from memci.testing import wait_until
+from tests.integration.http.serving import Served, served_by_workers
+
+Use = Callable[..., Any]
 
 
-@pytest.fixture
-def alice(server):
-    with Memci(server.url) as memory:
-        agent = memory.agent("alice")
-        agent.record([{"role": "user", "content": "Hello"}], session_id="s1")
-        yield agent
+@pytest.fixture(scope="module")
+def working(
+    shared_postgres: Postgres, process_redis: Redis, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Served]:
+    servers, folder = (shared_postgres, process_redis), tmp_path_factory.mktemp("tools")
+    with served_by_workers(servers, folder, "memci.read,memci.lane", app="workers") as (running, _):
+        yield running
 
 
-@pytest.mark.parametrize("form", list(ToolFormat))
-def test_tools_are_listed_in_every_format(server, http, form):
-    assert http.get("/v1/tools", params={"format": form}).json() == tools(form)
-    with Memci(server.url) as client:
-        assert client.tools(form) == memci.tools(form)
-    printed = run("tools", "--format", form)
-    assert json.loads(printed.stdout) == tools(form)
+def user_of(server: Served, agent: str) -> Use:
+    def use(name: str, /, **arguments: Any) -> Any:
+        return server.runtime.tools.run(agent, Actor.AGENT, name, arguments)
+
+    return use
 
 
-def test_a_format_that_there_is_not_is_named(http):
-    refused = http.get("/v1/tools", params={"format": "yaml"})
-    assert (refused.status_code, refused.json()["field"]) == (422, "format")
-    assert run("tools", "--format", "yaml").returncode == 2
+def settled(server: Served, agent: str) -> None:
+    """Wait until memory has caught up."""
+    with Memci(server.url) as memci:
+        wait_until(
+            lambda: memci.agent(agent).about().pending == 0, "memory caught up", timeout_s=60
+        )
 
 
-def test_a_call_is_done_as_the_agent_and_answered_in_short(alice):
-    note = alice.call_tool(
-        "create_detail_page", {"name": "A", "detail": "All of it.", "parent": "usr-0"}
-    )
-    assert note == {
-        "index": "usr-2", "state": "hidden", "parent": "usr-0",
-        "tokens_before": note["tokens_before"], "tokens_after": note["tokens_after"],
-    }  # fmt: skip
-    assert note["tokens_after"] > note["tokens_before"] > 0
-    assert alice.call_tool("undo")["operations"] == ["create_detail_page"]
-    with pytest.raises(RefusedError):
-        alice.call_tool("create_detail_page", {"name": "A", "detail": "x", "parent": "sys-0"})
+@pytest.mark.timeout(180)
+@pytest.mark.parametrize(
+    ("agent", "old", "new", "keyword", "query"),
+    [
+        (
+            "ada",
+            "The launch budget is 500 euros.",
+            "The launch budget is 900 euros.",
+            "budget",
+            "What is the launch budget?",
+        ),
+        (
+            "ming",
+            "发布会的预算是五百欧元。",
+            "发布会的预算是九百欧元。",
+            "预算",
+            "发布会的预算是多少？",
+        ),
+    ],
+)
+def test_what_is_remembered_is_recalled_corrected_and_erased(
+    working: Served, agent: str, old: str, new: str, keyword: str, query: str
+) -> None:
+    use = user_of(working, agent)
+    noted = use("remember", text=old)
+    settled(working, agent)
+    (known,) = use("filter_memory").found
+    assert (known.text, known.messages) == (old, [noted.message])
+    use("focus", entity=keyword)
+    assert old in [each.text for each in use("recall", keywords=[keyword], depth=3).found]
+
+    corrected = use("update", memory=known.memory, text=new)
+    assert corrected.corrects == known.memory
+    settled(working, agent)
+    latest, former = use("filter_memory").found
+    assert (latest.text, former.replaced_by) == (new, latest.memory)
+    assert new in use("search", query=query).found[0].text
+    with Memci(working.url) as memci:
+        versions = memci.agent(agent).history(latest.memory).versions
+    assert [each.state for each in versions] == ["superseded", "current"]
+    with pytest.raises(ConflictError, match=f"replaced by memory {latest.memory}"):
+        use("update", memory=former.memory, text="?!x")
+
+    gone = use("erase", messages=[corrected.message])
+    assert (gone.messages, gone.memories) == (1, 1)
+    (again,) = use("filter_memory").found
+    assert again.replaced_by is None, "what was corrected is believed again"
+    with pytest.raises(NotFoundError, match="not stored"):
+        use("erase", messages=["none"])
 
 
-def test_arguments_may_be_as_the_model_wrote_them(alice):
-    assert alice.call_tool("get_page", '{"index": "usr-1"}')["page"]["name"] == "Hello"
-    for nothing in ("", "{}", None):
-        with pytest.raises(RefusedError, match="nothing to undo"):
-            alice.call_tool("undo", nothing)
-    for broken in ("{", "[]", "null", '"usr-1"', "[" * 100_000):
-        with pytest.raises(InvalidInputError, match="JSON object"):
-            alice.call_tool("get_page", broken)
-
-
-def test_errors_are_for_the_model_to_read(alice):
-    with pytest.raises(InvalidInputError, match="index: required") as wrong:
-        alice.call_tool("expand_details", {})
-    assert wrong.value.field == "index"
-    with pytest.raises(NotFoundError, match="usr-9"):
-        alice.call_tool("expand_details", {"index": "usr-9"})
-    for name in ("create_segment", "rm -rf", "../pages/undo", "..", "", "x" * 99):
-        with pytest.raises(NotFoundError, match="no tool"):
-            alice.call_tool(name, {})
-
-
-def test_a_session_s_window_is_meant(alice):
-    alice.record([{"role": "user", "content": "word " * 300}], session_id="s2")
-    asked = {"index": "usr-1"}
-    first = alice.call_tool("expand_details", asked, session_id="s1")["tokens_after"]
-    last = alice.call_tool("expand_details", asked)["tokens_after"]
-    assert last - first > 200
-
-
-def test_it_is_the_same_on_asyncio(server, alice):
-    async def go():
-        async with AsyncMemci(server.url) as client:
-            assert await client.tools() == tools()
-            return await client.agent("alice").call_tool("get_page", {"index": "usr-1"})
-
-    assert asyncio.run(go())["page"]["index"] == "usr-1"
-
-
-def test_looking_needs_a_key_that_reads_and_changing_one_that_writes(serve):
-    made = {scope: new_key(scope, scope=scope) for scope in ("read", "write")}
-    server = serve(api_keys=tuple(entry for _, entry in made.values()))
-    with (
-        Memci(server.url, api_key=made["read"][0]) as reading,
-        Memci(server.url, api_key=made["write"][0]) as writing,
-    ):
-        reader, writer = reading.agent("alice"), writing.agent("alice")
-        writer.record([{"role": "user", "content": "Hello"}])
-        assert reader.call_tool("get_page", {"index": "usr-1"})["text"]
-        with pytest.raises(ForbiddenError, match="scope write"):
-            reader.call_tool("hide_details", {"index": "usr-1"})
-        assert writer.call_tool("hide_details", {"index": "usr-1"})["state"] == "hidden"
-    assert httpx.get(f"{server.url}/v1/tools").status_code == 401
-
-
-@pytest.mark.parametrize("content", ["[]", "5", '"usr-1"', "null"])
-def test_what_is_no_object_is_refused(alice, http, content):
-    refused = http.post(
-        "/v1/agents/alice/tools/undo", content=content, headers={"content-type": "application/json"}
-    )
-    assert refused.status_code == 422
-
-
-def test_an_agent_may_begin_with_a_note(server):
-    with Memci(server.url) as client:
-        eve = client.agent("eve")
-        made = eve.call_tool("create_detail_page", {"name": "A", "detail": "x", "parent": "usr-0"})
-        assert made["index"] == "usr-1"
-        assert eve.call_tool("get_page", {"index": "usr-1"})["text"] == "x"
-
-
-def test_what_is_remembered_is_found(alice):
-    noted = alice.call_tool("remember", {"text": "Ada lives in Lisbon."})
-    found = alice.call_tool("filter", {"what": "messages", "limit": None})
-    assert noted["message"] in found["found"][0]["messages"]
+@pytest.mark.timeout(180)
+def test_pages_and_conversations_are_summed_up(working: Served) -> None:
+    with Memci(working.url) as memci:
+        memci.agent("sum").remember(
+            [
+                {"role": "user", "content": "Which city for the fair? Lisbon or Porto?", "id": "a"},
+                {"role": "assistant", "content": "We decided to go to Lisbon. " * 40, "id": "b"},
+                {"role": "user", "content": "展位费是三千欧元，下周五之前要付清。", "id": "c"},
+            ],
+            session_id="s",
+        )
+    use = user_of(working, "sum")
+    of_all = use("summarise", max_tokens=60)
+    assert of_all.tokens <= 60 < of_all.of_tokens
+    assert "Lisbon" in of_all.text
+    assert "三千欧元" in use("summarise", messages=["c"]).text
+    assert "Lisbon" in use("summarise", page="usr-1", max_tokens=40).text
+    note = use("create_detail_page", name="N", detail="Ask Maria about the stand.", parent="usr-0")
+    assert "Maria" in use("summarise", page=note.page.index).text
+    assert "三千欧元" in use("summarise", page="usr-0", max_tokens=200).text
+    with pytest.raises(NotFoundError):
+        use("summarise", page="usr-99")
+    with pytest.raises(NotFoundError, match="not stored"):
+        use("summarise", messages=["a", "zzz"])

@@ -223,7 +223,7 @@ def test_memory_is_written_corrected_and_listed(server, alice, connect):
     async def go() -> None:
         async with connect(server.url, alice) as client:
             noted = await done(client, "remember", text="Ada lives in Lisbon.")
-            found = await done(client, "filter", what="messages")
+            found = await done(client, "filter_memory", what="messages")
             assert [each["messages"] for each in found["found"]] == [[noted["message"]]]
             assert "Ada" in (await done(client, "focus", entity="Ada"))["focus"]
             pinned = await done(client, "pin", text="Answer in English.")

@@ -1,0 +1,129 @@
+"""Tools of models over HTTP, in the client and on the command line."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+import httpx
+import pytest
+
+import memci
+from memci import AsyncMemci, Memci
+from memci.access import new_key
+from memci.errors import ForbiddenError, InvalidInputError, NotFoundError, RefusedError
+from memci.shapes.tool_formats import ToolFormat, tools
+from tests.support.command_line import run
+
+
+@pytest.fixture
+def alice(server):
+    with Memci(server.url) as memory:
+        agent = memory.agent("alice")
+        agent.record([{"role": "user", "content": "Hello"}], session_id="s1")
+        yield agent
+
+
+@pytest.mark.parametrize("form", list(ToolFormat))
+def test_tools_are_listed_in_every_format(server, http, form):
+    assert http.get("/v1/tools", params={"format": form}).json() == tools(form)
+    with Memci(server.url) as client:
+        assert client.tools(form) == memci.tools(form)
+    printed = run("tools", "--format", form)
+    assert json.loads(printed.stdout) == tools(form)
+
+
+def test_a_format_that_there_is_not_is_named(http):
+    refused = http.get("/v1/tools", params={"format": "yaml"})
+    assert (refused.status_code, refused.json()["field"]) == (422, "format")
+    assert run("tools", "--format", "yaml").returncode == 2
+
+
+def test_a_call_is_done_as_the_agent_and_answered_in_short(alice):
+    note = alice.call_tool(
+        "create_detail_page", {"name": "A", "detail": "All of it.", "parent": "usr-0"}
+    )
+    assert note == {
+        "index": "usr-2", "state": "hidden", "parent": "usr-0",
+        "tokens_before": note["tokens_before"], "tokens_after": note["tokens_after"],
+    }  # fmt: skip
+    assert note["tokens_after"] > note["tokens_before"] > 0
+    assert alice.call_tool("undo")["operations"] == ["create_detail_page"]
+    with pytest.raises(RefusedError):
+        alice.call_tool("create_detail_page", {"name": "A", "detail": "x", "parent": "sys-0"})
+
+
+def test_arguments_may_be_as_the_model_wrote_them(alice):
+    assert alice.call_tool("get_page", '{"index": "usr-1"}')["page"]["name"] == "Hello"
+    for nothing in ("", "{}", None):
+        with pytest.raises(RefusedError, match="nothing to undo"):
+            alice.call_tool("undo", nothing)
+    for broken in ("{", "[]", "null", '"usr-1"', "[" * 100_000):
+        with pytest.raises(InvalidInputError, match="JSON object"):
+            alice.call_tool("get_page", broken)
+
+
+def test_errors_are_for_the_model_to_read(alice):
+    with pytest.raises(InvalidInputError, match="index: required") as wrong:
+        alice.call_tool("expand_details", {})
+    assert wrong.value.field == "index"
+    with pytest.raises(NotFoundError, match="usr-9"):
+        alice.call_tool("expand_details", {"index": "usr-9"})
+    for name in ("create_segment", "rm -rf", "../pages/undo", "..", "", "x" * 99):
+        with pytest.raises(NotFoundError, match="no tool"):
+            alice.call_tool(name, {})
+
+
+def test_a_session_s_window_is_meant(alice):
+    alice.record([{"role": "user", "content": "word " * 300}], session_id="s2")
+    asked = {"index": "usr-1"}
+    first = alice.call_tool("expand_details", asked, session_id="s1")["tokens_after"]
+    last = alice.call_tool("expand_details", asked)["tokens_after"]
+    assert last - first > 200
+
+
+def test_it_is_the_same_on_asyncio(server, alice):
+    async def go():
+        async with AsyncMemci(server.url) as client:
+            assert await client.tools() == tools()
+            return await client.agent("alice").call_tool("get_page", {"index": "usr-1"})
+
+    assert asyncio.run(go())["page"]["index"] == "usr-1"
+
+
+def test_looking_needs_a_key_that_reads_and_changing_one_that_writes(serve):
+    made = {scope: new_key(scope, scope=scope) for scope in ("read", "write")}
+    server = serve(api_keys=tuple(entry for _, entry in made.values()))
+    with (
+        Memci(server.url, api_key=made["read"][0]) as reading,
+        Memci(server.url, api_key=made["write"][0]) as writing,
+    ):
+        reader, writer = reading.agent("alice"), writing.agent("alice")
+        writer.record([{"role": "user", "content": "Hello"}])
+        assert reader.call_tool("get_page", {"index": "usr-1"})["text"]
+        with pytest.raises(ForbiddenError, match="scope write"):
+            reader.call_tool("hide_details", {"index": "usr-1"})
+        assert writer.call_tool("hide_details", {"index": "usr-1"})["state"] == "hidden"
+    assert httpx.get(f"{server.url}/v1/tools").status_code == 401
+
+
+@pytest.mark.parametrize("content", ["[]", "5", '"usr-1"', "null"])
+def test_what_is_no_object_is_refused(alice, http, content):
+    refused = http.post(
+        "/v1/agents/alice/tools/undo", content=content, headers={"content-type": "application/json"}
+    )
+    assert refused.status_code == 422
+
+
+def test_an_agent_may_begin_with_a_note(server):
+    with Memci(server.url) as client:
+        eve = client.agent("eve")
+        made = eve.call_tool("create_detail_page", {"name": "A", "detail": "x", "parent": "usr-0"})
+        assert made["index"] == "usr-1"
+        assert eve.call_tool("get_page", {"index": "usr-1"})["text"] == "x"
+
+
+def test_what_is_remembered_is_found(alice):
+    noted = alice.call_tool("remember", {"text": "Ada lives in Lisbon."})
+    found = alice.call_tool("filter_memory", {"what": "messages", "limit": None})
+    assert noted["message"] in found["found"][0]["messages"]

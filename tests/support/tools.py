@@ -1,0 +1,34 @@
+"""All tools over pages of a test's own, with a real broker and without a worker."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+
+from memci.broker.app import make_producer
+from memci.broker.call import RedisReads
+from memci.broker.token import RedisTokens
+from memci.commands.pages.perform import PageCommands
+from memci.commands.tools.memory import MemoryTools
+from memci.commands.tools.tools import Tools
+from memci.commands.tools.writes import MemoryWrites
+from memci.domain.memory.parameters import MemoryParameters
+from memci.domain.message import AppendLimits
+
+LIMITS = AppendLimits(request_bytes=1 << 20, message_bytes=4_096, messages=10)
+
+
+@contextmanager
+def tools_over(pages: PageCommands, broker_url: str) -> Iterator[Tools]:
+    """Lend them; reads are waited for half a second."""
+    celery = make_producer(broker_url)
+    with (
+        closing(RedisReads(celery, broker_url, 500)) as reads,
+        closing(RedisTokens(celery, broker_url)) as tokens,
+    ):
+        yield Tools(
+            pages,
+            MemoryTools(pages, reads, tokens),
+            MemoryWrites(MemoryParameters(), LIMITS),
+            tokens,
+        )
