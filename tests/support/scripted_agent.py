@@ -57,8 +57,9 @@ class Line:
     @property
     def is_interaction(self) -> bool:
         """Whether it is a page of the conversation; notes are called lessons."""
-        in_chapter = self.level == _BELOW_ROOT and self.state.startswith("page")
-        return in_chapter and not self.name.startswith("Lesson")
+        in_chapter = self.level == _BELOW_ROOT and self.index.startswith("usr-")
+        is_note = self.name.startswith("Lesson")
+        return in_chapter and self.state.startswith("page") and not is_note
 
 
 class Seen:
@@ -132,7 +133,8 @@ def _look_for(seen: Seen, thing: str) -> Reply:
     if contents is not None and not seen.results and "hidden" in contents.state:
         return calls("expand_details", index=contents.index)
     if contents is not None and f'"index":"{contents.index}","state":"exp' in seen.last_result:
-        return calls("hide_details", index=contents.index)  # it is not there
+        # It is not there. This is refused, since the system keeps that page: a model tries it, too.
+        return calls("hide_details", index=contents.index)
     if "pages" not in seen.last_result:
         return calls("find_pages", query=thing, limit=3)
     found = json.loads(seen.last_result)["pages"]

@@ -186,4 +186,6 @@ def _check_nothing_is_lost(run: Run) -> None:
     assert [each for each in said if each is not None and each not in text] == []
     places = Counter(each["page"]["lifecycle"] for each in held)
     assert places["cold_archived"] > 100, places
-    assert places["hot_archived"] > 10
+    assert places["hot_archived"] > 50
+    folders = [each["page"] for each in held if each["page"]["kind"] == "contents"]
+    assert len(folders) == run.used("create_contents_page") + 1, "and the Contents Page"
