@@ -78,7 +78,7 @@ class Windows:
         with self._looking(agent_id, session_id) as (desk, _):
             _held_to(desk, None)
             pages = [
-                page_out(desk.tree, page.index)
+                page_out(desk.rendering, page.index)
                 for segment in desk.tree.segments.values()
                 for page in desk.rendering.within(segment)
             ]
@@ -108,7 +108,7 @@ class Windows:
             # What leaves the archive by messages that are on no stored page yet.
             for page in desk.tree.pages.values():
                 if page.cold and page.parent is None and page.place < before:
-                    found[page.place] = page_out(desk.tree, page.index)
+                    found[page.place] = page_out(desk.rendering, page.index)
             places, following = page_of(sorted(found, reverse=True), limit, str)
             return _told(desk.rendering, [found[each] for each in places], following)
 
@@ -130,7 +130,7 @@ def _told(rendering: Rendering, pages: list[PageOut], following: str | None = No
     seen = (
         page
         for segment in tree.segments.values()
-        if tree.count(segment.root)
+        if rendering.size(tree[segment.root])
         for page in rendering.seen(segment)
     )
     return PageTree(

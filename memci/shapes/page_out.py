@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from memci.domain.pages.page import Lifecycle, Page
-from memci.domain.pages.tree import Segment, Tree
+from memci.domain.pages.render import Rendering
+from memci.domain.pages.tree import Segment
 from memci.shapes.pages import PageOut, SegmentOut
 
 
-def page_out(tree: Tree, index: str) -> PageOut:
-    """Return a page as it is now."""
-    return told(tree[index], tree.lifecycle(index), tree.count(index))
+def page_out(rendering: Rendering, index: str) -> PageOut:
+    """Return a page as it is now, and as its session sees it."""
+    page = rendering.tree[index]
+    return told(page, rendering.tree.lifecycle(index), rendering.size(page))
 
 
 def told(page: Page, lifecycle: Lifecycle, children: int) -> PageOut:

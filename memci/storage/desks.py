@@ -74,8 +74,6 @@ def open_desk(connection: Connection, agent_id: str, store: PageStore, view: Vie
     said = unsettled(connection, agent_id, seq, _BATCH)
     sessions = frozenset({view.session_id, *(each.session_id for each in said)})
     stored = read_tree(connection, agent_id, sessions)
-    guide = guide_in(language_of_tree(stored.tree, said))
-    keep_guide(stored.tree, on=view.rules.attp, name=guide.name, description=guide.description)
     opened = _opened(connection, agent_id, store, view, stored, said)
     tree = opened.desk.tree
     opened.texts.fetch(page for page in tree.pages.values() if page.expanded and not page.cold)
@@ -117,7 +115,10 @@ def _opened(
     said: Sequence[Message],
 ) -> OpenDesk:
     language = language_of_tree(stored.tree, said)
-    texts = PageTexts(connection, agent_id, store, guide_in(language).text)
+    guide = guide_in(language)
+    # Before anything is settled: whoever looks, its index is the same.
+    keep_guide(stored.tree, on=view.rules.attp, name=guide.name, description=guide.description)
+    texts = PageTexts(connection, agent_id, store, guide.text)
     writer = Writer(view.format, labels_of(language))
     pins = read_pins(connection, agent_id)
     rendering = Rendering(stored.tree, writer, view.count, texts, view.session_id, tuple(pins.pins))

@@ -5,9 +5,10 @@ from __future__ import annotations
 from sqlalchemy import Connection
 
 # From the roots down through folders that are open; into the conversation and the archive even when
-# they are closed, since pages leave them (P7, P8). Then what is named, the last page of
-# each session that goes on, and the folders above these. ``inside``: how many pages lie in a closed
-# folder. Row by row, by index: a plan that believes in small trees would read all of a large one.
+# they are closed, since pages leave them (P7, P8), and into ``sys``, which has the guide (P15).
+# Then what is named, the last page of each session that goes on, and the folders above these.
+# ``inside``: how many pages lie in a closed folder. Row by row, by index: a plan that believes in
+# small trees would read all of a large one.
 SHOWN_PAGES = """
 WITH RECURSIVE seen AS (
     SELECT id, kind, expanded FROM page
@@ -19,7 +20,7 @@ WITH RECURSIVE seen AS (
           AND (seen.id <> %(root)s OR NOT coalesce(number > 0, false)
                OR coalesce('+' || session_id, '-') = ANY(%(sessions)s::text[])) OFFSET 0) AS below
     WHERE seen.kind = 'contents'
-      AND (seen.expanded OR seen.id = %(archive)s OR seen.id = %(root)s)),
+      AND (seen.expanded OR seen.id IN (%(archive)s, %(root)s, %(system)s))),
 latest AS (
     SELECT last.id FROM unnest(%(sessions)s::text[]) AS session (key), LATERAL (
         SELECT id FROM page WHERE agent_id = %(agent)s AND first_seq IS NOT NULL AND number > 0

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Row
 
 from memci.domain.message import Message
 from memci.domain.pages.page import Page, PageKind, Recalls, Span
-from memci.domain.pages.tree import USER, Clock, Permission, Segment, SegmentKind, Tree
+from memci.domain.pages.tree import SYSTEM, USER, Clock, Permission, Segment, SegmentKind, Tree
 from memci.storage.messages import COLUMNS, to_message
 from memci.storage.page_sight import SHOWN_PAGES
 from memci.storage.page_store.port import BodyKey
@@ -241,6 +241,7 @@ def read_shown(
     values = {
         "agent": agent_id,
         "root": f"{USER}-0",
+        "system": f"{SYSTEM}-0",
         "archive": row.archive,
         "named": list(named),
         "sessions": ["-" if each is None else f"+{each}" for each in sessions],

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 from random import Random
 
 import pytest
 
+from memci.commands.pages.perform import Asked
+from memci.domain.pages.permission import Actor
 from memci.domain.pages.rules import PageRules
 from memci.errors import MemciError
+from memci.shapes.tools import BY_NAME
 from memci.storage.desks import OpenDesk, View, open_desk, open_shown
 from memci.storage.page_store.postgres import PostgresPageStore
 from memci.storage.session import Connection
@@ -102,6 +106,24 @@ def test_settling_in_the_lane_changes_nothing_that_is_seen(pages, seed):
         assert pages.window() == before
         assert pages.run()["settled"] == 0
         assert pages.window() == before
+
+
+@pytest.mark.parametrize("closed", [False, True])
+def test_the_guide_keeps_the_index_that_was_seen(pages, closed):
+    """It is there before what is said, whoever puts that onto pages (P1, P15)."""
+    pages.rules = replace(pages.rules, attp=True)
+    if closed:
+        hide = Asked(BY_NAME["hide_details"], BY_NAME["hide_details"].request(index="sys-0"))
+        pages.ada.say("Hello?")
+        pages.commands().run("ada", Actor.DEVELOPER, [hide])
+    pages.ada.say("You are Ada.", role="system")
+    talk(pages, Random(1))
+    talk(pages, Random(2))
+    before = pages.tree()
+    assert [each for each in before if each[0] == "sys-1"] == [("sys-1", "Tools (ATTP)")]
+    pages.most = 0
+    assert pages.run()["settled"] > 0
+    assert pages.tree() == before
 
 
 def test_a_large_tree_is_not_read(pages):

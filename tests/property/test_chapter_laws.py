@@ -80,7 +80,9 @@ def told(said, rules):
         archived = tree.children(tree.clock.archive) if tree.clock.archive else []
         if recall < len(archived):
             pages.recall_page(tree, Actor.AGENT, index=archived[recall].index)
-            keep(tree, archived[recall].span.session_id, rules, rendering.own_tokens)
+            whose = archived[recall].span.session_id
+            keep(tree, whose, rules, rendering.own_tokens)
+            assert not tree.is_archived(tree.latest(whose)), "what goes on stays in sight"
         settle(tree, [message], rules, rendering.own_tokens)
         assert len(tree.chapter(session)) <= rules.active_pages
     return tree, messages

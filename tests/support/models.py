@@ -13,6 +13,7 @@ from memci.domain.language import Language, language_of
 from memci.domain.memory.node import NodeType
 from memci.domain.message import Message
 from memci.errors import SmallModelUnavailableError
+from memci.smallmodel.offline.summarizer import OfflineSummarizer
 from memci.smallmodel.ports import Annotation, Judgement, TopicSegment, Vectors
 
 _WORD = re.compile(r"[A-Za-z0-9]+|[\u4e00-\u9fff]")
@@ -136,3 +137,4 @@ class ScriptedModels:
     embedder: BagOfWords = field(default_factory=BagOfWords)
     lexicon: LowerCaseWords = field(default_factory=LowerCaseWords)
     tokens: FourCharactersAToken = field(default_factory=FourCharactersAToken)
+    summarizer: OfflineSummarizer = field(default_factory=OfflineSummarizer)

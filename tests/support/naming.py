@@ -78,10 +78,17 @@ class PagesUnderTest:
         asked = Asked(BY_NAME[verb], BY_NAME[verb].request(**values))
         self.commands().run(self.ada.agent_id, Actor.AGENT, [asked])
 
-    def window(self, **how: Any) -> WindowAnswer:
+    @property
+    def windows(self) -> Windows:
         store = PostgresPageStore(self.ada.database)
-        windows = Windows(self.ada.database, store, COUNTER, self.rules)
-        return windows.show(self.ada.agent_id, WindowRequest(**how))
+        return Windows(self.ada.database, store, COUNTER, self.rules)
+
+    def window(self, **how: Any) -> WindowAnswer:
+        return self.windows.show(self.ada.agent_id, WindowRequest(**how))
+
+    def tree(self) -> list[tuple[str, str]]:
+        """Indexes and names of all that is in the tree."""
+        return [(each.index, each.name) for each in self.windows.tree(self.ada.agent_id).pages]
 
     def shown(self, **how: Any) -> str:
         return "\n".join(each.content or "" for each in self.window(**how).messages)

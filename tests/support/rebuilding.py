@@ -17,6 +17,7 @@ from memci.jobs.replay import Replay
 from memci.jobs.restore import MemoryRestoring
 from memci.queue.handler import Effect
 from memci.queue.lease import Lease
+from memci.queue.page_naming import NAME_KIND
 from memci.queue.steps import submit_step
 from memci.shapes.edition import EditionAnswer
 from memci.storage.reading.comparison import compared_network
@@ -74,10 +75,12 @@ class Rebuilding:
     # What the lane does.
 
     def waiting(self) -> list[Job]:
+        """Jobs of memory; those of pages are of no concern here."""
         rows = self.ada.rows(
             "SELECT agent_id, id, ordinal, kind, payload, source, first_seq, last_seq, attempts,"
             " started, traceparent FROM job WHERE agent_id = %s AND state = 'queued'"
-            " ORDER BY ordinal"
+            " AND kind <> %s ORDER BY ordinal",
+            NAME_KIND,
         )
         return [Job(**row._mapping) for row in rows]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar
 
@@ -13,7 +13,7 @@ from memci.domain.pages.finding import score, words_of
 from memci.domain.pages.operations import give_text
 from memci.domain.pages.page import Page
 from memci.domain.pages.permission import Actor
-from memci.domain.pages.tree import Tree
+from memci.domain.pages.tree import Permission, Tree
 from memci.domain.pages.undo import Edit, do_again, take_back
 from memci.errors import NotFoundError, RefusedError
 from memci.shapes import pins as shapes
@@ -77,6 +77,10 @@ class Bench:
             raise RefusedError(f"{index} was removed from the context: restore_page brings it back")
         return page
 
+    def children(self, page: Page) -> list[Page]:
+        """Return what the session sees directly in a folder, however much of others was read."""
+        return list(self.opened.desk.rendering.inside(page))
+
     def found(self, query: str, limit: int) -> list[PageOut]:
         """Return pages that hold the words of a query, best first, removed ones too."""
         words, known = words_of(query), self.tree.pages
@@ -89,7 +93,7 @@ class Bench:
 
     def out(self, index: str) -> PageOut:
         """Return a page as it is now."""
-        return page_out(self.tree, index)
+        return page_out(self.opened.desk.rendering, index)
 
     # Changing
 
@@ -151,13 +155,21 @@ class Bench:
     def collapse(self, max_tokens: int) -> CollapseAnswer:
         """Hide pages until the window takes at most so many tokens, where that is possible."""
         desk = self.opened.desk
-        done, _ = self._do(lambda: collapse_to(desk.rendering, max_tokens, desk.kept))
+        kept = {*desk.kept, *self._not_to_hide()}
+        done, _ = self._do(lambda: collapse_to(desk.rendering, max_tokens, kept))
         return CollapseAnswer(
             collapsed=list(done.hidden),
             tokens_before=done.before,
             tokens_after=done.after,
             over=done.over,
         )
+
+    def _not_to_hide(self) -> Iterator[str]:
+        """Yield what the actor may not hide one by one either, the archive aside (P5)."""
+        if self.actor is Actor.AGENT:
+            for page in self.tree.pages.values():
+                if self.tree.segment_of(page).permission is not Permission.READ_WRITE:
+                    yield page.index
 
     def undo(self) -> StepAnswer:
         """Take back what the agent did last; ``RefusedError`` when that cannot be done (P17)."""

@@ -107,8 +107,7 @@ def _get_page(bench: Bench, asked: shapes.GetPage) -> PageText:
 
 
 def _get_children(bench: Bench, asked: shapes.GetChildren) -> PageList:
-    page = bench.page(asked.index)
-    return _listed(bench, bench.tree.children(page.index))
+    return _listed(bench, bench.children(bench.page(asked.index)))
 
 
 def _get_parent(bench: Bench, asked: shapes.GetParent) -> PageList:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from uuid import uuid4
 
@@ -11,7 +11,7 @@ from memci.commands.pages.bench import Bench, Mark
 from memci.commands.pages.doings import DOINGS
 from memci.domain.pages.permission import Actor
 from memci.domain.pages.rules import PageRules
-from memci.errors import ConflictError, RefusedError
+from memci.errors import ConflictError, PageStoreError, RefusedError
 from memci.shapes.base import Answer, Request
 from memci.shapes.tools import Tool
 from memci.smallmodel.ports import TokenCounter
@@ -86,6 +86,14 @@ class PageCommands:
                 bench = self._bench(connection, agent_id, Actor.DEVELOPER, None)
                 if bench.tree.changed:
                     bench.save()
+
+    def settle_before_erasing(self, agent_id: str) -> None:
+        """Put what was said onto pages, so that what goes takes its index with it (P1).
+
+        A page store that does not answer stands in the way of no erasure.
+        """
+        with suppress(PageStoreError):
+            self.settle(agent_id)
 
     @contextmanager
     def changing(

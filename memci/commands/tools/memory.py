@@ -80,6 +80,7 @@ class MemoryTools:
         with snapshot_of(self.pages.database, place.agent_id) as connection:
             place.seqs(connection, asked.messages)
         which = erase.Which(asked.messages)
+        self.pages.settle_before_erasing(place.agent_id)
         receipt = erase.run(
             self.pages.database, self.pages.store, self.tokens, place.agent_id, which
         )

@@ -1,8 +1,8 @@
 """The block of text that stands for one page in a window (P11).
 
 Every block begins with a heading mark and ends with a blank line: only there do token counts add
-up (P12). What pages hold is untrusted: titles are one line, and messages are fenced, so that none
-can look like another page.
+up (P12). What pages hold is untrusted: titles and descriptions are one line that is no heading of
+its own, and messages are fenced, so that none can look like another page.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from enum import StrEnum
 from typing import NamedTuple, TypeAlias
 
 from memci.domain.message import Message
-from memci.domain.pages.fence import fenced
+from memci.domain.pages.fence import fenced, plain_line
 from memci.domain.pages.labels import Labels
 from memci.domain.pages.page import Page
 from memci.domain.pages.pin import Pin, pin_pieces
@@ -65,7 +65,7 @@ class Writer:
         elif page.index == tree.clock.archive:
             parts.append(self.labels.archive_says)
         elif page.description:
-            parts.append(page.description)
+            parts.append(plain_line(page.description))
         if page.expanded and not page.is_folder and self._shows_text(tree, page):
             parts += self._held(tree, page, reads(page))
         return "\n\n".join(parts) + "\n\n"
@@ -113,7 +113,7 @@ class Writer:
         return f"{kind}{labels.comma}{state}"
 
     def _entries(self, page: Page) -> list[str]:
-        lines = [page.description] if page.description else []
+        lines = [plain_line(page.description)] if page.description else []
         return (
             ["\n".join([*lines, *(f"- {each}" for each in page.entries)])]
             if page.entries

@@ -39,9 +39,15 @@ def settle(tree: Tree, said: Iterable[Message], rules: PageRules, line_tokens: L
 
 
 def keep(tree: Tree, session_id: str | None, rules: PageRules, line_tokens: LineTokens) -> None:
-    """Archive what is over the active chapter's length, and let old lines leave (P7, P8)."""
+    """Archive what is over the active chapter's length, and let old lines leave (P7, P8).
+
+    The current interaction stays, whatever is recalled meanwhile.
+    """
+    latest = tree.latest(session_id)
+    current = latest.index if latest is not None else None
     chapter = sorted(
-        tree.chapter(session_id), key=lambda page: (page.recalls.entered_at, page.place)
+        tree.chapter(session_id),
+        key=lambda page: (page.index == current, page.recalls.entered_at, page.place),
     )
     for page in chapter[: -rules.active_pages]:
         _archive(tree, page)

@@ -1,10 +1,12 @@
-"""Fences around what was said: nothing inside can look like the window's own words (P11)."""
+"""What was said, fenced or on a line: none of it can look like the window's own words (P11)."""
 
 from __future__ import annotations
 
 import re
 
 _FENCE = re.compile(r"`{3,}")
+# What begins a heading, in Markdown or as text, and what opens a fence.
+_MARK = re.compile(r"\s*(?:[#=]|`{3}|~{3})")
 
 
 def fenced(text: str, label: str = "") -> str:
@@ -12,3 +14,8 @@ def fenced(text: str, label: str = "") -> str:
     longest = max((len(match[0]) for match in _FENCE.finditer(text)), default=2)
     fence = "`" * (longest + 1)
     return f"{fence}{label}\n{text}\n{fence}"
+
+
+def plain_line(line: str) -> str:
+    """Return a line that stands alone and begins neither a heading nor a fence."""
+    return f"\\{line}" if _MARK.match(line) else line

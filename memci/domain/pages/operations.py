@@ -66,7 +66,7 @@ def create_contents_page(
     folder = tree[parent]
     _check_place(tree, folder, Act.ADD, actor)
     for child in dict.fromkeys(children):
-        _check_move(tree, tree[child], folder, actor)
+        _check_move(tree, tree[child], folder, actor, between=1)
     made = tree.add_page(
         Page(
             index="",
@@ -224,13 +224,20 @@ def create_segment(
 
 
 def _check_place(
-    tree: Tree, folder: Page, act: Act, actor: Actor, page: Page | None = None
+    tree: Tree,
+    folder: Page,
+    act: Act,
+    actor: Actor,
+    page: Page | None = None,
+    *,
+    between: int = 0,
 ) -> None:
+    """``between``: folders that are still to be made, one in the other, to hold the page."""
     check(tree, folder, act, actor)
     if folder.cold:
         raise RefusedError(f"{folder.index} was removed from the context: restore_page first")
     above = 1 + sum(1 for _ in tree.ancestors(folder.index))
-    if above + (_height(tree, page) if page else 1) > DEEPEST:
+    if above + between + (_height(tree, page) if page else 1) > DEEPEST:
         raise RefusedError(
             f"{folder.index} lies too deep: folders hold at most {DEEPEST} levels; name one nearer"
             " to the root"
@@ -246,9 +253,9 @@ def _height(tree: Tree, page: Page) -> int:
     return levels
 
 
-def _check_move(tree: Tree, page: Page, folder: Page, actor: Actor) -> None:
+def _check_move(tree: Tree, page: Page, folder: Page, actor: Actor, *, between: int = 0) -> None:
     check(tree, page, Act.TAKE, actor)
-    _check_place(tree, folder, Act.RECEIVE, actor, page)
+    _check_place(tree, folder, Act.RECEIVE, actor, page, between=between)
     if page.cold:
         raise RefusedError(f"{page.index} was removed from the context: restore_page first")
     if page.segment != folder.segment:

@@ -119,12 +119,30 @@ class Rendering:
         """Yield all pages of a segment in order, hidden ones and what they hold, too."""
         return (page for page, _ in self._walk(self.tree[segment.root], 1, hidden=True))
 
+    def inside(self, page: Page) -> Iterator[Page]:
+        """Yield what can be seen in a folder: of interactions only those of this session."""
+        root = self.tree.segments[USER].root
+        for each in self.tree.children(page.index):
+            other = (
+                page.index == root
+                and each.span is not None
+                and (each.span.session_id != self.session_id)
+            )
+            if not other:
+                yield each
+
+    def size(self, page: Page) -> int:
+        """Return how many pages there are to see directly in a folder."""
+        if page.index == self.tree.segments[USER].root:
+            return sum(1 for _ in self.inside(page))
+        return self.tree.count(page.index)
+
     # Blocks
 
     def _seen(self, page: Page, level: int) -> _Written:
         written = self._written.get(page.index)
         if written is None or written.level != level:
-            text = self.writer.block(self.tree, page, Place(level, self._count(page)), self.reads)
+            text = self.writer.block(self.tree, page, Place(level, self.size(page)), self.reads)
             written = _Written(level, text, self.count(text))
             self._written[page.index] = written
         return written
@@ -134,7 +152,7 @@ class Rendering:
         if not self._opens(page):
             return written.own
         if written.below is None:
-            written.below = sum(self._total(each, level + 1) for each in self._inside(page))
+            written.below = sum(self._total(each, level + 1) for each in self.inside(page))
         return written.own + written.below
 
     def _whole(self, page: Page, level: int) -> str:
@@ -142,7 +160,7 @@ class Rendering:
         if not self._opens(page):
             return written.text
         if written.whole is None:
-            below = [self._whole(each, level + 1) for each in self._inside(page)]
+            below = [self._whole(each, level + 1) for each in self.inside(page)]
             written.whole = written.text + "".join(below)
         return written.whole
 
@@ -168,31 +186,13 @@ class Rendering:
     # The tree
 
     def _shown(self) -> list[Segment]:
-        shown = [each for each in self.tree.segments.values() if self._count(self.tree[each.root])]
+        shown = [each for each in self.tree.segments.values() if self.size(self.tree[each.root])]
         if self.writer.format is Format.NATIVE:  # the conversation goes on where the window ends
             shown.sort(key=lambda each: each.id == USER)
         return shown
 
     def _opens(self, page: Page) -> bool:
         return page.is_folder and page.expanded
-
-    def _inside(self, page: Page) -> Iterator[Page]:
-        """Yield what can be seen in a folder: of interactions only those of this session."""
-        root = self.tree.segments[USER].root
-        for each in self.tree.children(page.index):
-            other = (
-                page.index == root
-                and each.span is not None
-                and (each.span.session_id != self.session_id)
-            )
-            if not other:
-                yield each
-
-    def _count(self, page: Page) -> int:
-        """Return how many pages there are to see directly in a folder."""
-        if page.index == self.tree.segments[USER].root:
-            return sum(1 for _ in self._inside(page))
-        return self.tree.count(page.index)
 
     def _level(self, page: Page) -> int:
         return 1 + sum(1 for _ in self.tree.ancestors(page.index))
@@ -270,7 +270,7 @@ class Rendering:
     def _walk(self, page: Page, level: int, *, hidden: bool = False) -> Iterator[tuple[Page, int]]:
         yield page, level
         if self._opens(page) or hidden:
-            for each in self._inside(page):
+            for each in self.inside(page):
                 yield from self._walk(each, level + 1, hidden=hidden)
 
 

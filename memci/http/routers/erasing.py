@@ -44,6 +44,7 @@ def erase_messages(
         return erase.preview(database, store, agent, which, words)
     if body.preview:
         return erase.preview(database, store, agent, which)
+    runtime.page_commands.settle_before_erasing(agent)
     return erase.run(database, store, runtime.tokens, agent, which)
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import os
+import re
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,8 @@ _TOKENIZERS = {
     "o200k_harmony": "o200k_base",
 }
 _CACHE_VARIABLE = "TIKTOKEN_CACHE_DIR"
+_LONGEST_RUN = 100_000
+_LONG_RUN = re.compile(rf"\s{{{_LONGEST_RUN}}}")
 _cache_variable_lock = threading.Lock()
 
 
@@ -43,8 +47,21 @@ class OfflineTokenCounter:
         return self._name
 
     def count(self, text: str) -> int:
-        """Tokens of ``text``; text that looks like a special token counts as ordinary text."""
-        return len(self._encoding.get().encode_ordinary(text))
+        """Tokens of ``text``; text that looks like a special token counts as ordinary text.
+
+        Of white space more than a hundred thousand characters in a row are counted in parts.
+        """
+        encoding = self._encoding.get()
+        return sum(len(encoding.encode_ordinary(part)) for part in _parts(text))
+
+
+def _parts(text: str) -> Iterator[str]:
+    """Cut a text within long runs of white space: tiktoken panics at a million characters."""
+    begun = 0
+    for run in _LONG_RUN.finditer(text) if len(text) > _LONGEST_RUN else ():
+        yield text[begun : run.end()]
+        begun = run.end()
+    yield text[begun:]
 
 
 def _load(tokenizer: str) -> Any:

@@ -56,7 +56,7 @@ def test_values_are_set_kept_and_taken_back_one_by_one(settings: dict[str, str])
         (["focus_limit=many"], "focus_limit: "),
         (["skip_trivial=1"], "skip_trivial: "),
         (["windw_size=3"], "windw_size: "),
-        (["--unset", "windw_size"], "windw_size: unknown parameter; known are compression_base"),
+        (["--unset", "windw_size"], "windw_size: unknown parameter; known are active_pages, "),
     ],
 )
 def test_what_cannot_be_is_named_and_changes_nothing(

@@ -47,6 +47,21 @@ def test_messages_are_erased_and_refused(told: httpx.Client, server: Served) -> 
     assert server.messages("ada") == ["number 1", "number 3"]
 
 
+def test_an_index_that_was_only_seen_is_given_to_no_other_page(told: httpx.Client) -> None:
+    """What is said is seen on pages before they are stored (P1)."""
+    said = [
+        {"role": "assistant", "content": "Done.", "id": "m4"},
+        {"role": "user", "content": "number 5", "id": "m5"},
+    ]
+    told.post("/v1/agents/ada/messages", json={"messages": said, "session_id": "s"})
+    seen = told.get("/v1/agents/ada/window").json()["messages"][0]["content"]
+    assert "[usr-2] number 5" in seen
+    erase(told, message_ids=["m1", "m2", "m3", "m4"])
+    left = told.get("/v1/agents/ada/window").json()["messages"][0]["content"]
+    assert "[usr-2] number 5" in left
+    assert "[usr-1]" not in left
+
+
 def test_erased_ones_are_left_out_on_request(told: httpx.Client, server: Served) -> None:
     erase(told, message_ids=["m1", "m3"])
     new = {"role": "user", "content": "number 4", "id": "m4"}

@@ -15,14 +15,14 @@ import pytest
 from memci.cli import app
 from memci.embedded import Postgres, Redis
 from memci.shapes.arguments import REQUIRED, arguments_of
-from memci.shapes.tools import TOOLS
+from memci.shapes.tools import TOOLS, About
 from tests.integration.http.serving import Served, served_by_workers
 from tests.integration.http.test_surface import OPERATIONS, TOOL_OPERATIONS
 
 QUICK = "tests.support.network_worker_app"
 THINGS = {
     "node_id": "1", "session": "a/b", "job_id": str(uuid4()), "receipt_id": str(uuid4()),
-    "index": "usr-1",
+    "index": "usr-1", "pin": "1", "tool": "get_page",
 }  # fmt: skip
 BODIES: dict[str, Any] = {
     "recall": {"keywords": ["tea"], "format": "structured"},
@@ -31,16 +31,18 @@ BODIES: dict[str, Any] = {
     "focus": {"entity": "Lisbon"},
     "attp": {"text": "[tool_call]\nstatus = 'success'\ncode = '__result__ = 1'"},
     "erase": {"query": "tea", "preview": True},
+    "pins": {"text": "tea"},
+    "pin": {"text": "tea"},
 }
-BODIES |= {
+BODIES = {
     tool.name: {
         each.name: 100 if each.type is int else "usr-1"
         for each in arguments_of(tool)
         if each.default is REQUIRED
     }
     for tool in TOOLS
-    if tool.request.model_fields
-}
+    if tool.about is About.PAGES and tool.request.model_fields
+} | BODIES
 # What comes before the first message, or is the first.
 MAKES = {
     "POST /v1/agents/{agent}/messages",
@@ -72,6 +74,7 @@ focus --agent {agent}
 focus Lisbon --agent {agent}
 history 1 --agent {agent}
 pages --agent {agent}
+pins --agent {agent}
 pages --removed --agent {agent}
 pages window --agent {agent}
 pages show usr-1 --agent {agent}
@@ -98,7 +101,7 @@ erase --agent {agent} --all --yes
 export {agent} -o {folder}/x.zip
 """
 # Those that concern no single agent, or make one.
-OTHERS = {"up", "demo", "remember", "reembed", "import", "env", "doctor"}
+OTHERS = {"up", "demo", "remember", "reembed", "import", "env", "doctor", "tools", "mcp"}
 
 
 @pytest.fixture(scope="module")

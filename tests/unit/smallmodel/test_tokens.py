@@ -46,3 +46,17 @@ def test_a_run_without_a_space_takes_no_minutes(kind):
     before = time.process_time()
     assert counter.count(text) > 0
     assert time.process_time() - before < 10
+
+
+def test_a_million_spaces_are_counted():
+    """To them tiktoken panics, which is no exception that anybody catches."""
+    counter = OfflineTokenCounter()
+    text = f"before{' ' * 1_100_000}after"
+    assert 8_000 < counter.count(text) < 20_000
+    assert counter.count("after") == 1
+
+
+def test_white_space_in_between_is_counted_as_a_whole():
+    text = f"before{' ' * 99_000}after {' ' * 20_000}"
+    counter = OfflineTokenCounter()
+    assert counter.count(text) == len(counter._encoding.get().encode_ordinary(text))
