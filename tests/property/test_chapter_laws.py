@@ -10,6 +10,7 @@ from itertools import dropwhile
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from memci.domain.context.budget import Utterance
 from memci.domain.language import Language
 from memci.domain.message import Message, Role
 from memci.domain.pages import operations as pages
@@ -143,6 +144,63 @@ def test_tokens_are_what_a_recount_says(said, rules, session, form):
     whole = sum(each.tokens(count) for each in window.messages) + (3 if window.messages else 0)
     assert window.tokens == whole == rendering.tokens()
     assert sum(window.by_segment.values()) + (3 if window.messages else 0) == whole
+
+
+@many
+@given(SAID, RULES, st.sampled_from(["s1", "s2", None]), st.data())
+def test_native_tokens_are_what_a_recount_says_after_each_change(said, rules, session, data):
+    tree, messages = told(said, rules)
+    kept_up = rendering_of(tree, messages, session, Format.NATIVE)
+    for _ in range(3):
+        assert kept_up.tokens() == rendering_of(tree, messages, session, Format.NATIVE).tokens()
+        tree.changed.clear()
+        page = tree[data.draw(st.sampled_from(sorted(tree.pages)))]
+        tree.put(replace(page, expanded=not page.expanded))
+        kept_up.refresh(tree.changed)
+        window = kept_up.window()
+        whole = sum(each.tokens(count) for each in window.messages) + (3 if window.messages else 0)
+        assert kept_up.tokens() == window.tokens == whole
+
+
+@many
+@given(SAID, RULES, st.sampled_from(["s1", "s2", None]))
+def test_a_native_window_says_what_is_open_and_nothing_of_the_archive(said, rules, session):
+    tree, messages = told(said, rules)
+    window = rendering_of(tree, messages, session, Format.NATIVE).window()
+    spoken = [each for each in window.messages if not (each.content or "").startswith("#")]
+    open_pages = [
+        page
+        for page in tree.pages.values()
+        if page.expanded
+        and page.span is not None
+        and page.span.number
+        and page.span.session_id == session
+        and tree.lifecycle(page.index) is Lifecycle.ACTIVE
+    ]
+    said_there = [Utterance.of(each) for page in open_pages for each in shown(page, messages)]
+    assert Counter(spoken) == Counter(
+        each for each in said_there if not (each.content or "").startswith("#")
+    )
+
+
+@many
+@given(SAID, RULES, st.sampled_from(["s1", "s2", None]), st.data())
+def test_a_native_window_ends_with_the_current_interaction(said, rules, session, data):
+    """Whatever was put behind it: a model answers what it reads last."""
+    tree, messages = told(said, rules)
+    current = tree.latest(session)
+    if current is None or tree.lifecycle(current.index) is not Lifecycle.ACTIVE:
+        return
+    behind = tree.add_page(replace(current, index="", span=None, place=0))
+    moved = data.draw(st.sampled_from([current.index, behind.index]))
+    folder = pages.create_contents_page(
+        tree, Actor.AGENT, name="x", description="", parent="usr-0", children=[moved]
+    )
+    pages.expand_details(tree, Actor.AGENT, index=folder.index)
+    window = rendering_of(tree, messages, session, Format.NATIVE).window()
+    spoken = [Utterance.of(each) for each in shown(current, messages)]
+    assert list(window.messages[-len(spoken) :]) == spoken
+    assert f"[{current.index}]" in window.messages[-len(spoken) - 1].content
 
 
 @settings(max_examples=5_000, deadline=None)

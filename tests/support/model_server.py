@@ -59,6 +59,13 @@ def says(answer: object, *, prompt_tokens: int = 100, completion_tokens: int = 2
     return lambda handler, asked: handler.chat(text, asked, prompt_tokens, completion_tokens)
 
 
+def calls(tool: str, /, **arguments: Any) -> Reply:
+    """Answer with one tool call."""
+    function = {"name": tool, "arguments": json.dumps(arguments, ensure_ascii=False)}
+    said = {"tool_calls": [{"id": "call_1", "type": "function", "function": function}]}
+    return lambda handler, asked: handler.message(said, asked, 100, 20)
+
+
 def fails(status: int, *, code: str = "", **headers: str) -> Reply:
     """Answer with an error; ``retry_after="3"`` becomes the header Retry-After."""
     named = {name.replace("_", "-"): value for name, value in headers.items()}
@@ -138,8 +145,15 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
 
     def chat(self, text: str, asked: Asked, prompt_tokens: int, completion_tokens: int) -> None:
-        message = {"role": "assistant", "content": text}
-        choice = {"index": 0, "message": message, "finish_reason": "stop"}
+        self.message({"content": text}, asked, prompt_tokens, completion_tokens)
+
+    def message(
+        self, said: Mapping[str, Any], asked: Asked, prompt_tokens: int, completion_tokens: int
+    ) -> None:
+        """Answer with a message: content, or tool calls."""
+        message = {"role": "assistant", "content": None, **said}
+        reason = "tool_calls" if "tool_calls" in message else "stop"
+        choice = {"index": 0, "message": message, "finish_reason": reason}
         usage = {
             "prompt_tokens": prompt_tokens,
             "completion_tokens": completion_tokens,
@@ -197,7 +211,9 @@ class _Server(ThreadingHTTPServer):
     request_queue_size = 64
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that goes in the middle is part of what is tested."""
+        """A client that goes in the middle is part of what is tested; a failing script is not."""
+        if not isinstance(sys.exception(), OSError):
+            super().handle_error(request, client_address)
 
 
 @contextmanager

@@ -106,10 +106,12 @@ class Writer:
             return labels.recalled.format(recalls.count, recalls.last_at)
         kind = labels.folder if page.is_folder else labels.page
         if page.expanded:
-            return f"{kind}, {labels.expanded}"
-        if page.is_folder:
-            return f"{kind}, {labels.folder_hidden.format(inside)}"
-        return f"{kind}, {labels.page_hidden}"
+            state = labels.expanded
+        elif page.is_folder:
+            state = labels.folder_hidden.format(inside)
+        else:
+            state = labels.page_hidden
+        return f"{kind}{labels.comma}{state}"
 
     def _entries(self, page: Page) -> list[str]:
         lines = [plain_line(page.description)] if page.description else []

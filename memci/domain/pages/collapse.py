@@ -34,7 +34,8 @@ def auto_collapse(
     """Hold segments to their own limits, and the window to the agent's (P13).
 
     Above ``collapse_above`` of it pages are hidden down to ``collapse_to`` of it. What was just
-    ``opened`` is hidden only where the limit itself would be exceeded. None when nothing was above.
+    ``opened``, now or in the current interaction, is hidden only where the limit itself would be
+    exceeded. None when nothing was above.
     """
     done = [
         _collapse(rendering, Limit(segment.max_tokens, segment.max_tokens, segment), kept, opened)
@@ -85,8 +86,11 @@ def _collapse(
 
     segments = [limit.segment] if limit.segment else list(tree.segments.values())
     pages = list(_open_pages(rendering, segments, stay))
-    for page in sorted(pages, key=lambda each: (each.index in opened, _loss(rendering, each))):
-        if taken() <= (limit.most if page.index in opened else limit.aim):
+    wanted = {
+        each.index: 2 if each.index in opened else int(_just_opened(tree, each)) for each in pages
+    }
+    for page in sorted(pages, key=lambda each: (wanted[each.index], _loss(rendering, each))):
+        if taken() <= (limit.most if wanted[page.index] else limit.aim):
             break
         if _hide(rendering, page):
             hidden.append(page.index)
@@ -139,6 +143,14 @@ def _open_pages(
             for page in rendering.seen(segment):
                 if page.expanded and page.index not in stay and _may_hide(rendering.tree, page):
                     yield page
+
+
+def _just_opened(tree: Tree, page: Page) -> bool:
+    """Whether somebody has opened or recalled it since the current interaction began.
+
+    Else what a model opens would be hidden again by the very message that tells it so.
+    """
+    return tree.clock.interactions in {page.recalls.opened_at, page.recalls.last_at} - {0}
 
 
 def _loss(rendering: Rendering, page: Page) -> tuple[bool, int, int, int]:

@@ -23,6 +23,7 @@ class Labels:
     recalled: str
     never_recalled: str
     collapsed: str
+    comma: str
     pins: str
     pin_kinds: dict[str, str]
     roles: dict[str, str]
@@ -41,6 +42,7 @@ _ENGLISH = Labels(
     recalled="recalled {} times, last at interaction {}",
     never_recalled="never recalled",
     collapsed="Collapsed to fit the window: {} ({})",
+    comma=", ",
     pins="Pinned (always in sight)",
     pin_kinds={
         "task": "task",
@@ -64,6 +66,7 @@ _CHINESE = Labels(
     recalled="召回 {} 次，最近在第 {} 轮交互",
     never_recalled="未召回",
     collapsed="为适应窗口已折叠 {} 页（{}）",
+    comma="，",
     pins="置顶（始终可见）",
     pin_kinds={
         "task": "任务",

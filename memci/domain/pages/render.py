@@ -41,6 +41,7 @@ class _Written:
     own: int
     below: int | None = None  # None: never looked below it
     whole: str | None = None  # the text of both, while nothing below has changed
+    said: int | None = None  # what its messages take as messages of their own
 
 
 @dataclass
@@ -78,7 +79,7 @@ class Rendering:
     def tokens_of(self, segment: Segment) -> int:
         """Return what a segment's messages take."""
         if self.writer.format is Format.NATIVE:
-            return sum(each.tokens(self.count) for each in self._native(segment))
+            return self._native_tokens(segment)
         notice = self.writer.notice(self._notice(segment))
         total = self._total(self.tree[segment.root], 1)
         return MESSAGE_OVERHEAD + total + (self.count(notice) if notice else 0)
@@ -181,7 +182,10 @@ class Rendering:
     # The tree
 
     def _shown(self) -> list[Segment]:
-        return [each for each in self.tree.segments.values() if self.size(self.tree[each.root])]
+        shown = [each for each in self.tree.segments.values() if self.size(self.tree[each.root])]
+        if self.writer.format is Format.NATIVE:  # the conversation goes on where the window ends
+            shown.sort(key=lambda each: each.id == USER)
+        return shown
 
     def _opens(self, page: Page) -> bool:
         return page.is_folder and page.expanded
@@ -204,19 +208,60 @@ class Rendering:
         return Utterance(_role(segment), notice + self._whole(self.tree[segment.root], 1))
 
     def _native(self, segment: Segment) -> list[Utterance]:
-        """Return blocks as messages of the segment, and between them what was said as it was."""
+        """Return blocks as messages of the segment, and between them what was said as it was.
+
+        The current interaction comes last, wherever it lies: a model answers what it reads last.
+        """
+        role = _role(segment)
         written: list[Utterance] = []
+        current: list[Utterance] = []
         text = self.writer.notice(self._notice(segment))
-        archived = self.tree.is_archived
         for page, level in self._walk(self.tree[segment.root], 1):
-            text += self._seen(page, level).text
-            if page.expanded and page.span and page.span.number and not archived(page):
-                written.append(Utterance(_role(segment), text))
-                written += [
-                    Utterance.of(each) for each in self.reads(page).messages if not each.is_note
-                ]
+            block = self._seen(page, level).text
+            if not self._speaks(page):
+                text += block
+            elif self._is_current(page):
+                current = [Utterance(role, block), *self._utterances(page)]
+            else:
+                written += [Utterance(role, text + block), *self._utterances(page)]
                 text = ""
-        return [*written, Utterance(_role(segment), text)] if text else written
+        return [*written, *([Utterance(role, text)] if text else []), *current]
+
+    def _native_tokens(self, segment: Segment) -> int:
+        """Return what those messages take; what has not changed is not counted again (P12)."""
+        notice = self.writer.notice(self._notice(segment))
+        total, blocks, is_open = self.count(notice) if notice else 0, 0, bool(notice)
+        for page, level in self._walk(self.tree[segment.root], 1):
+            total += self._seen(page, level).own
+            if not self._speaks(page):
+                is_open = True
+                continue
+            total += self._said_tokens(page, level)
+            blocks += 1
+            is_open = is_open and self._is_current(page)
+        return total + MESSAGE_OVERHEAD * (blocks + is_open)
+
+    def _said_tokens(self, page: Page, level: int) -> int:
+        written = self._seen(page, level)
+        if written.said is None:
+            written.said = sum(each.tokens(self.count) for each in self._utterances(page))
+        return written.said
+
+    def _utterances(self, page: Page) -> list[Utterance]:
+        return [Utterance.of(each) for each in self.reads(page).messages if not each.is_note]
+
+    def _speaks(self, page: Page) -> bool:
+        """Whether its messages are messages of a native window: not those of archived pages."""
+        return (
+            page.expanded
+            and page.span is not None
+            and page.span.number > 0
+            and not self.tree.is_archived(page)
+        )
+
+    def _is_current(self, page: Page) -> bool:
+        latest = self.tree.latest(self.session_id)
+        return latest is not None and page.index == latest.index
 
     def _walk(self, page: Page, level: int, *, hidden: bool = False) -> Iterator[tuple[Page, int]]:
         yield page, level

@@ -24,8 +24,11 @@ class Pages:
         messages = [
             {"role": roles[number % 2], "content": text} for number, text in enumerate(texts)
         ]
-        body = {"messages": messages, "session_id": session, "remember": "never"}
-        assert self._client.post(f"/{self._agent}/messages", json=body).status_code == 202
+        self.post_messages({"messages": messages, "session_id": session})
+
+    def post_messages(self, body: dict[str, Any]) -> None:
+        answer = self._client.post(f"/{self._agent}/messages", json=body | {"remember": "never"})
+        assert answer.status_code == 202
 
     def post(self, operation: str, **fields: Any) -> httpx.Response:
         return self._client.post(f"/{self._agent}/pages/{operation}", json=fields)
@@ -163,6 +166,19 @@ def test_collapsing_on_demand_says_what_it_hid(alice: Pages):
     assert done["tokens_after"] == alice.get("/window")["tokens"] <= 250
     tight = alice.done("auto_collapse", max_tokens=10)
     assert tight["over"] == tight["tokens_after"] - 10 > 0
+
+
+def test_what_was_opened_stays_open_while_its_interaction_goes_on(alice: Pages):
+    """Above the share from which pages are hidden, but within the limit."""
+    alice.done("create_detail_page", name="Long", detail="word " * 150, parent="usr-0")
+    alice.say("Look it up")
+    alice.done("expand_details", index="usr-2")
+    alice.put("/settings", window_max_tokens=alice.get("/window")["tokens"] + 20)
+    body = {"messages": [{"role": "assistant", "content": "It is open"}], "session_id": "s1"}
+    alice.post_messages(body)
+    assert "[usr-2] Long (page, expanded)" in alice.window
+    alice.say("And now something else", "Fine.")
+    assert "[usr-2] Long (page, hidden" in alice.window
 
 
 def test_a_window_for_a_smaller_budget_changes_nothing(alice: Pages):

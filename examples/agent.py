@@ -1,0 +1,188 @@
+"""An agent whose context never outgrows its budget: memci keeps it, the model arranges it.
+
+    python examples/agent.py alice --model gpt-4o-mini --log rounds.jsonl
+
+talks on the terminal with any model behind an OpenAI-compatible API. The model sees its context
+window, and has tools that open, close, file, write and recall the pages in it. What does not fit
+is put away, and nothing is lost. examples/README.md tells how it works.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, TypeAlias
+from urllib.parse import quote
+
+import httpx
+
+from memci.smallmodel.offline.tokens import OfflineTokenCounter
+
+Json: TypeAlias = dict[str, Any]
+
+PROMPT = """\
+You are a helpful assistant with a small context window that you keep in order yourself.
+Your conversation is made of pages. Each has a heading with its index, such as [usr-12], and its
+state. Open a page with expand_details, close it with hide_details. The Contents Page lists older
+ones: bring one back with recall_page before you answer from it. Write down with
+create_detail_page what must not be lost. Then answer the user in plain text."""
+RESULT_SHARE = 0.15  # of the budget; a tool's answer is cut there, or one could fill the window
+MOST_ROUNDS = 12  # with tools in one turn; then the model has to answer
+
+
+class NoRoomError(Exception):
+    """What must stay in the window is larger than the budget: ask something new, or shorter."""
+
+
+@dataclass
+class Round:
+    """One request to the model: what was sent, in tokens, and what it made of it.
+
+    ``collapsed``: pages hidden to fit since the last round; ``recalled``: those it brought back.
+    """
+
+    turn: int
+    window_tokens: int
+    tool_tokens: int
+    collapsed: list[str]
+    used: list[str] = field(default_factory=list)
+    recalled: list[str] = field(default_factory=list)
+    answer: str = ""
+
+    @property
+    def tokens(self) -> int:
+        """What the budget holds: the window's messages and the tools' schemas."""
+        return self.window_tokens + self.tool_tokens
+
+    def __str__(self) -> str:
+        lists = {"collapsed": self.collapsed, "used": self.used, "recalled": self.recalled}
+        told = [f"{name} {', '.join(each)}" for name, each in lists.items() if each]
+        return " · ".join([f"turn {self.turn}: {self.tokens} tokens", *told])
+
+
+class Agent:
+    """A model with a context of its own; ``memci`` and ``model`` know addresses and keys."""
+
+    def __init__(
+        self, name: str, memci: httpx.Client, model: httpx.Client, model_name: str, budget: int
+    ) -> None:
+        self.path, self.memci = f"/v1/agents/{quote(name, safe='')}", memci
+        self.model, self.model_name, self.budget = model, model_name, budget
+        self.count = OfflineTokenCounter().count
+        self.tools = self._memci("GET", "/v1/tools")
+        self.tool_tokens = self.count(json.dumps(self.tools, separators=(",", ":")))
+        self.turns = 0
+        self.told: list[str] = []  # what was collapsed when we looked last
+        self._begin()
+
+    def turn(self, question: str) -> Iterator[Round]:
+        """Answer a question; yields each round, of which the last holds the answer."""
+        self.turns += 1
+        self._say({"role": "user", "content": question})
+        for left in reversed(range(MOST_ROUNDS + 1)):
+            window = self._window()
+            new = [index for index in window["collapsed"] if index not in self.told]
+            self.told = window["collapsed"]
+            done = Round(self.turns, window["tokens"], self.tool_tokens, new)
+            answer = self._ask(window["messages"], "auto" if left else "none")
+            calls = answer.get("tool_calls", [])
+            self._say(answer, *(self._use(call, done) for call in calls))
+            done.answer = answer.get("content", "")
+            yield done
+            if not calls:
+                return
+
+    def _begin(self) -> None:
+        """Give a new agent its system prompt, and tell memci how large the window may be."""
+        found = self.memci.get(f"{self.path}/pages")
+        if found.is_error or all(page["parent"] != "sys-0" for page in found.json()["pages"]):
+            prompt = {"name": "Prompt", "detail": PROMPT, "parent": "sys-0"}
+            self._memci("POST", f"{self.path}/pages/create_detail_page", prompt)
+        held = self._memci("GET", f"{self.path}/settings")
+        own = {name: held["parameters"][name] for name in held["changed"]}
+        own["window_max_tokens"] = self.budget - self.tool_tokens
+        self._memci("PUT", f"{self.path}/settings", own)
+
+    def _window(self) -> Json:
+        """Return what the model is to see, in as many tokens as are left beside the tools."""
+        room = self.budget - self.tool_tokens
+        window: Json = self._memci("GET", f"{self.path}/window?format=native&budget_tokens={room}")
+        if window["over"]:
+            raise NoRoomError(f"what must stay is {window['over']} tokens over the budget")
+        return window
+
+    def _ask(self, messages: list[Json], tool_choice: str) -> Json:
+        asked = {"model": self.model_name, "messages": messages}
+        asked |= {"tools": self.tools, "tool_choice": tool_choice}
+        answer = self.model.post("chat/completions", json=asked).raise_for_status().json()
+        said = answer["choices"][0]["message"]
+        kept = {name: said[name] for name in ("content", "tool_calls") if said.get(name)}
+        return {"role": "assistant", **(kept or {"content": "(no answer)"})}
+
+    def _use(self, call: Json, done: Round) -> Json:
+        """Use a tool as the model asks. A refusal is an answer as well: it says what to do."""
+        name, arguments = call["function"]["name"], call["function"]["arguments"] or "{}"
+        path = f"{self.path}/tools/{quote(name, safe='')}"  # whatever a model makes up
+        headers = {"content-type": "application/json"}
+        answer = self.memci.post(path, content=arguments, headers=headers)
+        done.used.append(name)
+        if answer.is_success and name == "recall_page":
+            done.recalled.append(answer.json()["index"])
+        text = answer.text if answer.is_success else f"refused: {answer.json()['detail']}"
+        kept = text
+        while self.count(kept) > RESULT_SHARE * self.budget:
+            kept = kept[: len(kept) * 3 // 4]
+        cut = "" if kept == text else " … (cut: ask for less)"
+        return {"role": "tool", "tool_call_id": call["id"], "content": kept + cut}
+
+    def _say(self, *messages: Json) -> None:
+        said = {"messages": messages, "session_id": "talk", "remember": "auto"}
+        self._memci("POST", f"{self.path}/messages", said)
+
+    def _memci(self, method: str, path: str, body: Json | None = None) -> Any:
+        answer = self.memci.request(method, path, json=body)
+        if answer.is_error:
+            raise SystemExit(f"memci: {answer.json()['detail']}")
+        return answer.json()
+
+
+def client(url: str, key: str | None) -> httpx.Client:
+    """Return a client that sends a key, if there is one."""
+    headers = {"authorization": f"Bearer {key}"} if key else {}
+    return httpx.Client(base_url=url, headers=headers, timeout=120)
+
+
+def main() -> None:
+    """Talk on the terminal: a line is a question. Rounds are told on standard error."""
+    of = os.environ.get
+    parser = argparse.ArgumentParser(description="An agent whose context never outgrows its budget")
+    parser.add_argument("agent", help="name of the agent in memci")
+    parser.add_argument("--model", default=of("OPENAI_MODEL", "gpt-4o-mini"))
+    parser.add_argument("--base-url", default=of("OPENAI_BASE_URL", "https://api.openai.com/v1"))
+    parser.add_argument("--memci", default=of("MEMCI_API_URL", "http://127.0.0.1:8000"))
+    parser.add_argument("--budget", type=int, default=6_000, help="tokens of a request at most")
+    parser.add_argument("--log", type=Path, help="file for JSON lines, one a round")
+    asked = parser.parse_args()
+    with ExitStack() as stack:
+        memci = stack.enter_context(client(asked.memci, of("MEMCI_API_KEY")))
+        model = stack.enter_context(client(asked.base_url, of("OPENAI_API_KEY")))
+        log = stack.enter_context((asked.log or Path(os.devnull)).open("a", encoding="utf-8"))
+        agent = Agent(asked.agent, memci, model, asked.model, asked.budget)
+        for question in filter(None, map(str.strip, sys.stdin)):
+            try:
+                for done in agent.turn(question):
+                    print(done, file=sys.stderr)
+                    print(json.dumps(asdict(done), ensure_ascii=False), file=log, flush=True)
+                print(done.answer)
+            except NoRoomError as error:
+                print(error, file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

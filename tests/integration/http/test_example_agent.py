@@ -1,0 +1,191 @@
+"""The example's loop: 300 interactions with a model that sees 6,000 tokens, and forgets nothing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import count, takewhile
+from typing import Any
+
+import httpx
+import pytest
+
+from examples import agent as example
+from memci.testing import wait_until
+from tests.integration.http.conftest import Serve
+from tests.integration.http.serving import Served
+from tests.support.fleet import Fleet
+from tests.support.model_server import ModelServer, model_server
+from tests.support.scripted_agent import scripted_agent, sent_tokens
+
+BUDGET = 6_000
+TURNS = 300
+KILLED, COMPARED = 120, 150  # turns
+_PLACES = ("the harbour", "an old mill", "a quiet square", "the second bridge")
+
+
+def thing(turn: int) -> str:
+    return f"kestrel-{turn:03}"
+
+
+def code(turn: int) -> str:
+    return str(7_919 * (turn + 1) % 100_000)
+
+
+def question(turn: int) -> str:
+    """What the user says in a turn, from 0: mostly something new, and then something old."""
+    place = _PLACES[turn % 4]
+    said = {
+        4: f"note: Lesson {turn}: what is near {place} is hard to find.",
+        7: f"file: {'Cabinet' if turn % 50 == 47 else 'Shelf'} {turn}",
+        8: "hide: " + ("once", "by mistake", "after all")[turn // 10 % 3],
+    }
+    if turn > 20:
+        said[3] = f"ask: {thing(turn - 13)}"  # of which the Contents Page tells
+    if turn > 90:
+        said[9] = f"ask: {thing(turn // 10 - 9)}" if told(turn // 10 - 9) else "hide: once"
+    if turn % 50 == 45:
+        said[5] = "tidy: 2500"
+    return said.get(turn % 10, fact(turn))
+
+
+def told(turn: int) -> bool:
+    return question(turn).startswith("remember")
+
+
+def fact(turn: int) -> str:
+    """A fact, in few words or many."""
+    it, place = thing(turn), _PLACES[turn % 4]
+    more = f"{it} was seen near {place} on day {turn}, and again two days later, in good light. "
+    long = 30 if turn % 20 == 6 else 12
+    return f"remember: {it} is kept near {place}. {more * long}{it} has the code {code(turn)}."
+
+
+@dataclass
+class Run:
+    """One agent's interactions, and what came of them."""
+
+    agent: str
+    server: Served
+    turns: int = TURNS
+    rounds: list[example.Round] = field(default_factory=list)
+    answers: dict[int, str] = field(default_factory=dict)
+    state: Any = None  # of everything, at COMPARED
+
+    def go(self, model: ModelServer, before_looking: Callable[[int], None]) -> None:
+        """Have the conversation; whenever it looks at its window, the lane is empty."""
+
+        def look(request: httpx.Request) -> None:
+            if request.url.path.endswith("/window"):
+                before_looking(len(self.answers))
+                self.wait_drained()
+
+        with (
+            httpx.Client(base_url=self.server.url, event_hooks={"request": [look]}) as memci,
+            httpx.Client(base_url=model.url) as client,
+        ):
+            agent = example.Agent(self.agent, memci, client, "scripted", BUDGET)
+            for turn in range(self.turns):
+                rounds = list(agent.turn(question(turn)))
+                self.rounds += rounds
+                self.answers[turn] = rounds[-1].answer
+                if turn + 1 == COMPARED:
+                    self.state = self.see_all()
+
+    def see_all(self) -> Any:
+        """Windows, tree, and all pages that there ever were, with what they hold."""
+        self.wait_drained()
+        windows = [self.get("/window", format=form) for form in ("markdown", "native")]
+        return windows, self.get("/pages"), self.pages(), list(self.rounds)
+
+    def wait_drained(self) -> None:
+        wait_until(
+            lambda: not self.get("")["queued"], f"lane of {self.agent} is empty", timeout_s=40
+        )
+
+    def get(self, path: str, **query: Any) -> Any:
+        url = f"{self.server.url}/v1/agents/{self.agent}{path}"
+        return httpx.get(url, params=query, timeout=40).raise_for_status().json()
+
+    def pages(self) -> list[Any]:
+        """All that there ever were, wherever they are now, with what they hold."""
+        with httpx.Client(base_url=f"{self.server.url}/v1/agents/{self.agent}/pages") as client:
+            answers = (client.get(f"/usr-{number}") for number in count(1))
+            return [each.json() for each in takewhile(lambda each: each.is_success, answers)]
+
+    def used(self, tool: str) -> int:
+        return sum(each.used.count(tool) for each in self.rounds)
+
+
+@pytest.mark.timeout(240)
+def test_it_forgets_nothing_and_never_outgrows_its_budget(serve: Serve, fleet: Fleet) -> None:
+    fleet.app = "tests.support.summing_worker_app"
+    lane = fleet.start("memci.lane", ready=False)
+    fleet.start("memci.upkeep", ready=False)
+    fleet.start_beat()
+    lane.wait_ready()
+    server = serve()
+    whole, quiet = Run("whole", server), Run("quiet", server, turns=COMPARED)
+
+    def kill(turn: int) -> None:
+        """Kill the worker when it has just got something to do, once, and start another."""
+        if turn == KILLED and lane.process.poll() is None:
+            lane.kill()
+            fleet.start("memci.lane", ready=False)
+
+    with model_server() as model:
+        model.rest = scripted_agent
+        quiet.go(model, lambda _: None)
+        model.asked.clear()
+        whole.go(model, kill)
+        _check_budget(whole, model)
+    assert lane.process.poll() is not None
+    assert whole.state == quiet.state
+    _check_work(whole)
+    _check_nothing_is_lost(whole)
+
+
+def _check_budget(run: Run, model: ModelServer) -> None:
+    """What arrived is counted, not what is said to have been sent."""
+    arrived = [sent_tokens(each.body) for each in model.asked]
+    assert max(arrived) <= BUDGET
+    assert arrived == [each.tokens for each in run.rounds]
+
+
+def _check_work(run: Run) -> None:
+    """Old facts were answered; what it takes to get at them happened often."""
+    asked = {turn: question(turn) for turn in range(TURNS) if question(turn).startswith("ask")}
+    assert len(asked) > 40
+    assert {turn: run.answers[turn] for turn in asked} == {
+        turn: code(int(each.rpartition("-")[2])) for turn, each in asked.items()
+    }
+    assert sum(len(each.recalled) for each in run.rounds) >= 15
+    assert sum(bool(each.collapsed) for each in run.rounds) >= 100
+    for tool, least in {
+        "restore_page": 5,
+        "create_contents_page": 30,
+        "undo": 15,
+        "redo": 5,
+    }.items():
+        assert run.used(tool) >= least, tool
+
+
+def _check_nothing_is_lost(run: Run) -> None:
+    """Every message is on one page: in the window, in the archive or out of the tree."""
+    held = run.pages()
+    spans = sorted(
+        (each["page"]["first_seq"], each["page"]["last_seq"])
+        for each in held
+        if each["page"]["first_seq"] is not None
+    )
+    said = run.server.messages(run.agent)
+    assert [first for first, _ in spans] == [1, *(last + 1 for _, last in spans[:-1])]
+    assert spans[-1][1] == len(said)
+    text = "\n\n".join(each["text"] for each in held)
+    assert [each for each in said if each is not None and each not in text] == []
+    places = Counter(each["page"]["lifecycle"] for each in held)
+    assert places["cold_archived"] > 100, places
+    assert places["hot_archived"] > 50
+    folders = [each["page"] for each in held if each["page"]["kind"] == "contents"]
+    assert len(folders) == run.used("create_contents_page") + 1, "and the Contents Page"

@@ -1,0 +1,191 @@
+"""A language model that keeps a small context in order, by a script.
+
+It has no memory of its own: what it does and answers it decides by the request alone, as a real
+model would. What it is to do stands in the user's question, such as ``ask: kestrel-17``.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from memci.domain.context.budget import LIST_OVERHEAD, MESSAGE_OVERHEAD
+from memci.smallmodel.offline.tokens import OfflineTokenCounter
+from tests.support.model_server import Asked, Reply, calls, says
+
+_BELOW_ROOT = 2  # level of headings
+_HEADING = re.compile(r"^(#+) \[([a-z]+-\d+)\] (.*) \((.*)\)$", re.MULTILINE)
+_count = OfflineTokenCounter().count
+
+
+def sent_tokens(body: Mapping[str, Any]) -> int:
+    """Tokens of a request as it arrived: its messages, and its tools as compact JSON."""
+    messages = sum(_message_tokens(each) for each in body["messages"])
+    return LIST_OVERHEAD + messages + _count(_json(body.get("tools", [])))
+
+
+def _message_tokens(message: Mapping[str, Any]) -> int:
+    made = message.get("tool_calls")
+    return (
+        _count(message.get("content") or "")
+        + (_count(_json(made)) if made else 0)
+        + (MESSAGE_OVERHEAD)
+    )
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+@dataclass(frozen=True)
+class Line:
+    """A heading in the window: of which page, its state in words, and what stands under it."""
+
+    level: int
+    index: str
+    name: str
+    state: str
+    below: str
+
+    @property
+    def is_archived(self) -> bool:
+        return "recalled" in self.state
+
+    @property
+    def is_interaction(self) -> bool:
+        """Whether it is a page of the conversation; notes are called lessons."""
+        in_chapter = self.level == _BELOW_ROOT and self.index.startswith("usr-")
+        is_note = self.name.startswith("Lesson")
+        return in_chapter and self.state.startswith("page") and not is_note
+
+
+class Seen:
+    """A request as the model reads it: pages, and at its end the current interaction."""
+
+    def __init__(self, messages: Sequence[Mapping[str, Any]]) -> None:
+        asked = max(n for n, each in enumerate(messages) if each["role"] == "user")
+        self.question = str(messages[asked]["content"])
+        self.results = [str(each["content"]) for each in messages[asked:] if each["role"] == "tool"]
+        before = [str(each.get("content") or "") for each in messages[:asked]]
+        self.said = [each for each in before if not each.startswith("#")]
+        written = "".join(each for each in before if each.startswith("#"))
+        found = list(_HEADING.finditer(written))
+        ends = [*(each.start() for each in found[1:]), len(written)]
+        every = [
+            Line(len(each[1]), each[2], each[3], each[4], written[each.end() : end])
+            for each, end in zip(found, ends, strict=True)
+        ]
+        self.lines = every[:-1]  # the last is that of the question itself
+
+    def in_state(self, state: str) -> list[Line]:
+        return [each for each in self.lines if each.state == f"page, {state}"]
+
+    def about(self, thing: str) -> Line | None:
+        """The first line that speaks of a thing, and does not merely ask about it."""
+        return next(
+            (each for each in self.lines if thing in each.name + each.below and _tells(each.name)),
+            None,
+        )
+
+    def contents(self) -> Line | None:
+        return next((each for each in self.lines if each.name == "Contents Page"), None)
+
+    @property
+    def last_result(self) -> str:
+        return self.results[-1] if self.results else ""
+
+
+def _tells(name: str) -> bool:
+    return not name.startswith("ask")
+
+
+def scripted_agent(handler: Any, asked: Asked) -> None:
+    """Reply to a request; it is a ``Reply``."""
+    seen = Seen(asked.body["messages"])
+    task, _, subject = seen.question.partition(": ")
+    _TASKS[task](seen, subject)(handler, asked)
+
+
+def _remember(_: Seen, fact: str) -> Reply:
+    return says(f"Understood, that is clear about {fact.split(maxsplit=1)[0]}.")
+
+
+def _ask(seen: Seen, thing: str) -> Reply:
+    """Answer with a thing's code, from the message that told it: its page is opened for that.
+
+    The page's index stands in the window, on the Contents Page or elsewhere, or else is searched.
+    """
+    told = f"{thing} has the code "
+    for text in seen.said:
+        if told in text:
+            return says(text.partition(told)[2].partition(".")[0])
+    return _look_for(seen, thing)
+
+
+def _look_for(seen: Seen, thing: str) -> Reply:
+    line = seen.about(thing)
+    if line is not None:
+        return calls("recall_page" if line.is_archived else "expand_details", index=line.index)
+    contents = seen.contents()
+    if contents is not None and not seen.results and "hidden" in contents.state:
+        return calls("expand_details", index=contents.index)
+    if contents is not None and f'"index":"{contents.index}","state":"exp' in seen.last_result:
+        # It is not there. This is refused, since the system keeps that page: a model tries it, too.
+        return calls("hide_details", index=contents.index)
+    if "pages" not in seen.last_result:
+        return calls("find_pages", query=thing, limit=3)
+    found = json.loads(seen.last_result)["pages"]
+    page = next(each for each in found if thing in str(each) and _tells(each["name"]))
+    if page["state"] == "removed":
+        return calls("restore_page", index=page["index"], parent="usr-0")
+    return calls("expand_details", index=page["index"])
+
+
+def _note(seen: Seen, lesson: str) -> Reply:
+    if not seen.results:
+        return calls("create_detail_page", name=lesson[:40], detail=lesson, parent="usr-0")
+    return says("Written down.")
+
+
+def _file(seen: Seen, name: str) -> Reply:
+    """Make a folder: of all shelves, or of the first two interactions and all notes in sight."""
+    if seen.results:
+        return says(f"Filed into {name}.")
+    here = [each for each in seen.lines if each.level == _BELOW_ROOT]
+    if name.startswith("Cabinet"):
+        found = [each for each in here if each.name.startswith("Shelf")]
+    else:
+        said = [each for each in here if each.is_interaction]
+        found = [*said[:2], *(each for each in here if each.name.startswith("Lesson"))]
+    return calls(
+        "create_contents_page", name=name, parent="usr-0", description="What was filed",
+        children=[each.index for each in found],
+    )  # fmt: skip
+
+
+def _hide(seen: Seen, how: str) -> Reply:
+    """Hide what was said first; where it was a mistake, take that back, and do it again."""
+    steps = {"once": 1, "by mistake": 2, "after all": 3}[how]
+    if len(seen.results) >= steps:
+        return says("Done.")
+    if seen.results:
+        return calls("undo" if len(seen.results) == 1 else "redo")
+    shown = [each.index for each in seen.in_state("expanded") if each.is_interaction]
+    return calls("hide_details", index=shown[0]) if shown else says("Nothing to hide.")
+
+
+def _tidy(seen: Seen, tokens: str) -> Reply:
+    return says("Tidy.") if seen.results else calls("auto_collapse", max_tokens=int(tokens))
+
+
+_TASKS: Mapping[str, Callable[[Seen, str], Reply]] = {
+    "remember": _remember,
+    "ask": _ask,
+    "note": _note,
+    "file": _file,
+    "hide": _hide,
+    "tidy": _tidy,
+}

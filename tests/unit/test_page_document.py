@@ -1,0 +1,38 @@
+"""docs/pages.md shows what memci shows, and names what it does."""
+
+from __future__ import annotations
+
+from memci.domain.language import Language
+from memci.domain.pages.page import Lifecycle
+from memci.domain.pages.tree import Permission
+from tests.support.deployment import table
+from tests.support.page_document import DOCUMENT, made, remade, window
+
+WRITTEN = DOCUMENT.read_text(encoding="utf-8")
+
+
+def test_windows_and_tools_are_as_the_code_makes_them():
+    """``python -m tests.support.page_document`` writes them anew."""
+    assert remade(WRITTEN) == WRITTEN
+    assert all(part in WRITTEN for part in made().values())
+
+
+def test_both_windows_show_every_state():
+    english, chinese = window(Language.ENGLISH), window(Language.CHINESE)
+    for state in (
+        "expanded)",
+        "hidden, can be expanded)",
+        "1 inside",
+        "never recalled",
+        "Collapsed",
+    ):
+        assert state in english
+    for state in ("已展开", "已隐藏，可展开", "内有 1 页", "未召回", "已折叠"):
+        assert state in chinese
+
+
+def test_every_permission_and_place_is_documented():
+    permissions = {row["permission"].strip("`") for row in table("docs/pages.md", "permission")}
+    assert permissions == set(Permission)
+    places = {row["a page is"].replace(" ", "_") for row in table("docs/pages.md", "a page is")}
+    assert places == set(Lifecycle)
