@@ -79,8 +79,8 @@ def told(said, rules):
         rendering = rendering_of(tree, messages)
         archived = tree.children(tree.clock.archive) if tree.clock.archive else []
         if recall < len(archived):
+            whose = tree.viewer = archived[recall].span.session_id
             pages.recall_page(tree, Actor.AGENT, index=archived[recall].index)
-            whose = archived[recall].span.session_id
             keep(tree, whose, rules, rendering.own_tokens)
             assert not tree.is_archived(tree.latest(whose)), "what goes on stays in sight"
         settle(tree, [message], rules, rendering.own_tokens)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 
 from memci.domain.context.budget import LIST_OVERHEAD, MESSAGE_OVERHEAD, Count, Utterance
+from memci.domain.context.interaction import units_of
 from memci.domain.message import Role
 from memci.domain.pages.block import Format, Place, Reads, Writer
 from memci.domain.pages.page import Page, session_key
@@ -248,7 +249,9 @@ class Rendering:
         return written.said
 
     def _utterances(self, page: Page) -> list[Utterance]:
-        return [Utterance.of(each) for each in self.reads(page).messages if not each.is_note]
+        """Return what was said as a chat API takes it; the block has what is no part of that."""
+        units, _ = units_of([each for each in self.reads(page).messages if not each.is_note])
+        return [Utterance.of(message) for unit in units for message in unit]
 
     def _speaks(self, page: Page) -> bool:
         """Whether its messages are messages of a native window: not those of archived pages."""
