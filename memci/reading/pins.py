@@ -11,10 +11,10 @@ from memci.smallmodel.ports import TokenCounter
 from memci.storage.desks import View, open_desk
 from memci.storage.erasure.gone import snapshot_of
 from memci.storage.page_store.port import PageStore
-from memci.storage.pages import latest_session
 from memci.storage.pins import pinned_pages
 from memci.storage.reading.messages import message_ids
 from memci.storage.session import Database
+from memci.storage.viewers import viewer_in
 
 
 def list_pins(
@@ -22,7 +22,7 @@ def list_pins(
 ) -> PinList:
     """Return what is pinned; raises ``NotFoundError`` for no agent."""
     with snapshot_of(database, agent_id) as connection:
-        view = View(latest_session(connection, agent_id), counter.count, rules)
+        view = View(viewer_in(connection, agent_id, None), counter.count, rules)
         rendering = open_desk(connection, agent_id, store, view).desk.rendering
         seqs = [each.message_seq for each in rendering.pins if each.message_seq is not None]
         ids = message_ids(connection, agent_id, seqs)

@@ -23,6 +23,7 @@ from memci.domain.pages.permission import Actor
 from memci.domain.pages.render import Rendering
 from memci.domain.pages.rules import PageRules
 from memci.domain.pages.tree import Tree
+from memci.domain.pages.viewer import Viewer
 from memci.smallmodel.offline.tokens import OfflineTokenCounter
 
 many = settings(max_examples=500, deadline=None)
@@ -79,7 +80,8 @@ def told(said, rules):
         rendering = rendering_of(tree, messages)
         archived = tree.children(tree.clock.archive) if tree.clock.archive else []
         if recall < len(archived):
-            whose = tree.viewer = archived[recall].span.session_id
+            whose = archived[recall].span.session_id
+            tree.viewer = Viewer(whose)
             pages.recall_page(tree, Actor.AGENT, index=archived[recall].index)
             keep(tree, whose, rules, rendering.own_tokens)
             assert not tree.is_archived(tree.latest(whose)), "what goes on stays in sight"

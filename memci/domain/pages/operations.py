@@ -44,6 +44,7 @@ def create_detail_page(
             description=_description(description),
             expanded=tree.segment_of(folder).kind is SegmentKind.SYSTEM,
             named=True,
+            user_id=_made_for(tree, actor),
         )
     )
 
@@ -78,6 +79,7 @@ def create_contents_page(
             description=_description(description),
             expanded=tree.segment_of(folder).kind is SegmentKind.SYSTEM,
             named=True,
+            user_id=_made_for(tree, actor),
         )
     )
     for child in dict.fromkeys(children):
@@ -276,6 +278,11 @@ def _move(tree: Tree, page: Page, folder: Page) -> Page:
 def _put(tree: Tree, page: Page) -> Page:
     tree.put(page)
     return page
+
+
+def _made_for(tree: Tree, actor: Actor) -> str | None:
+    """Return who is to see what is made: an agent speaks of its user, a developer to all."""
+    return tree.viewer.user_id if actor is Actor.AGENT else None
 
 
 def _name(text: str) -> str:

@@ -69,7 +69,8 @@ class Page:
     (P14). ``entries`` are lines that stand for its messages, by their order (P7). ``named``: its
     name and description are no stand-ins any more, and ``summed``: nor are its entries (P6). Who
     names a page himself leaves its entries to the summarizer. ``chapter`` is the key of another
-    session than its own that has recalled it into its window (P9).
+    session than its own that has recalled it into its window (P9). ``user_id``: only in this user's
+    sessions it is seen; None: in all.
     """
 
     index: str
@@ -90,6 +91,7 @@ class Page:
     summed: bool = False
     pinned: bool = False
     chapter: str = ""
+    user_id: str | None = None
 
     @property
     def shown_in(self) -> str:

@@ -180,7 +180,7 @@ def _is_span(row: Mapping[str, Any]) -> bool:
 
 
 def _is_tree(row: Mapping[str, Any]) -> bool:
-    return bool(row["version"] > 0 and row["done_step"] <= row["last_step"])
+    return bool(row["version"] > 0)
 
 
 def _is_step(row: Mapping[str, Any]) -> bool:

@@ -120,6 +120,30 @@ def test_a_key_that_may_not_erase_has_no_tool_that_does(keyed):
     assert len(kept["messages"]) == 1
 
 
+def test_a_connection_to_a_session_knows_no_page_of_another_user(server, alice):
+    for session, user, text in (("a", "ann", "The safe opens with swordfish"),
+                                ("b", "bob", "Hello")):  # fmt: skip
+        body = {
+            "messages": [{"role": "user", "content": text}],
+            "session_id": session, "user_id": user, "remember": "never",
+        }  # fmt: skip
+        sent = httpx.post(f"{server.url}/v1/agents/{alice}/messages", json=body)
+        assert sent.status_code == 202
+
+    async def go() -> None:
+        async with over_http(server.url, alice, session="b") as client:
+            found = await client.call_tool("find_pages", {"query": "swordfish"})
+            assert found.structured_content["pages"] == []
+            held = await client.call_tool("get_page", {"index": "usr-1"})
+            assert held.is_error
+            assert "there is no page" in held.content[0].text
+            (window,) = (await client.read_resource(f"memci://agents/{alice}/window")).contents
+            assert "Hello" in window.text
+            assert "swordfish" not in window.text
+
+    talk(go)
+
+
 def test_the_rate_of_a_key_holds(keyed):
     server, keys = keyed
     statuses = {post(server, "/mcp/team-1", headers=bearing(keys["read"])).status_code
