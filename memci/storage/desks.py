@@ -28,7 +28,7 @@ from memci.storage.pages import (
     settled_seq,
     unsettled,
 )
-from memci.storage.pins import read_pins
+from memci.storage.pins import Pins, read_pins
 from memci.storage.session import Connection
 
 # Messages that are put onto pages at once; more of them wait only where an agent has many already
@@ -53,7 +53,7 @@ class OpenDesk:
     desk: Desk
     texts: PageTexts
     version: int
-    last_pin: int  # the last number that a pin was given
+    pins: Pins  # of all users
 
     def fetch_shown(self) -> None:
         """Fetch at once what the open pages of the window hold."""
@@ -123,9 +123,9 @@ def _opened(
     writer = Writer(view.format, labels_of(language))
     pins = read_pins(connection, agent_id)
     stored.tree.viewer = view.viewer
-    session = view.viewer.session_id
-    rendering = Rendering(stored.tree, writer, view.count, texts, session, tuple(pins.pins))
-    return OpenDesk(Desk(rendering, view.rules), texts, stored.version, pins.last)
+    session, shown = view.viewer.session_id, tuple(filter(view.viewer.sees, pins.pins))
+    rendering = Rendering(stored.tree, writer, view.count, texts, session, shown)
+    return OpenDesk(Desk(rendering, view.rules), texts, stored.version, pins)
 
 
 def language_of_tree(tree: Tree, said: Iterable[Message] = ()) -> Language:

@@ -8,6 +8,7 @@ from typing import NamedTuple, TypeVar
 
 from memci.commands.pages.pinning import Pinning
 from memci.commands.tools.place import place_in
+from memci.domain.message import Message
 from memci.domain.pages.collapse import collapse_to
 from memci.domain.pages.finding import score, words_of
 from memci.domain.pages.operations import give_text
@@ -52,7 +53,7 @@ class Bench:
     def __post_init__(self) -> None:
         self.mark = Mark(self.opened.version, self.tree.clock.settled_seq)
         desk = self.opened.desk
-        self._pinning = Pinning(desk.rendering, desk.rules, self.opened.last_pin)
+        self._pinning = Pinning(desk.rendering, desk.rules, *self.opened.pins)
 
     @property
     def tree(self) -> Tree:
@@ -132,8 +133,8 @@ class Bench:
 
     def pin(self, asked: shapes.Pin) -> PinChange:
         """Pin a text, and keep the window to its limits (P13)."""
-        seq, text = self._text_of(asked)
-        return self._pinned(lambda: self._pinning.add(asked.kind, text, self.actor, seq).number)
+        said = self._said(asked)
+        return self._pinned(lambda: self._pinning.add(asked.kind, self.actor, said).number)
 
     def unpin(self, number: int) -> PinChange:
         """Take a text down."""
@@ -144,14 +145,14 @@ class Bench:
 
         return self._pinned(take_down)
 
-    def _text_of(self, asked: shapes.Pin) -> tuple[int | None, str]:
+    def _said(self, asked: shapes.Pin) -> str | Message:
         if asked.message is None:
-            return None, asked.text or ""
+            return asked.text or ""
         if self.actor is Actor.AGENT:
             session = self.opened.desk.rendering.session_id
             place_in(self.connection, self.agent_id, session).seqs(self.connection, [asked.message])
         said = said_as(self.connection, self.agent_id, asked.message)
-        if said is None or not said[1].strip():
+        if said is None or not said.text.strip():
             raise NotFoundError("there is no message of this id that says something")
         return said
 

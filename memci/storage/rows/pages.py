@@ -99,6 +99,8 @@ pin = Table(
     Column("text", Text, nullable=False),
     Column("message_seq", BigInteger),
     Column("pinned_by", Text, nullable=False),
+    # In whose sessions alone it is shown; none: in all.
+    Column("user_id", Text),
     made_at(),
     Column("unpinned_at", Instant),
 )

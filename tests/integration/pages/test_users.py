@@ -230,6 +230,35 @@ def test_a_shared_folder_holds_for_each_user_what_is_hers(world):
     assert removed.changed
 
 
+def test_what_is_pinned_of_a_user_is_shown_to_nobody_else(world):
+    texts = {"a": "Alice is ill", "b": "Bob is well", None: "Be brief"}
+    pins = {
+        session: world.do(session, "pin", Actor.AGENT if session else Actor.DEVELOPER, text=text)
+        for session, text in texts.items()
+    }
+    for session, other in (("a", "b"), ("b", "a")):
+        shown = world.window(session)
+        assert texts[session] in shown
+        assert "Be brief" in shown
+        assert texts[other] not in shown
+        number = pins[other].pin
+        with pytest.raises(NotFoundError, match=f"nothing is pinned as {number}"):
+            world.do(session, "unpin", pin=number)
+    windows = Windows(world.pages.database, world.pages.store, COUNTER, RULES)
+    listed = {each.text: each.user_id for each in windows.pins("ada").pins}
+    assert listed == {"Alice is ill": "alice", "Bob is well": "bob", "Be brief": None}
+    world.do("b", "unpin", Actor.DEVELOPER, pin=pins["a"].pin)
+    assert texts["a"] not in world.window("a")
+
+
+def test_a_user_s_message_that_a_developer_pins_is_that_user_s(world):
+    found = world.do("a", "filter_memory", what="messages", role="user", limit=1).found
+    world.do("b", "pin", Actor.DEVELOPER, message=found[0].messages[0])
+    assert "Pinned" in world.window("a")
+    assert "Pinned" not in world.window("b")
+    assert "swordfish" not in world.window("b")
+
+
 def test_what_is_summed_up_is_ones_own(world):
     with world.pages.database.agent_snapshot("ada") as connection:
         place = place_in(connection, "ada", "b")

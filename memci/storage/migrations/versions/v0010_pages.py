@@ -77,6 +77,7 @@ CREATE TABLE pin (
     text TEXT NOT NULL,
     message_seq BIGINT,
     pinned_by TEXT NOT NULL,
+    user_id TEXT,
     created_at timestamptz DEFAULT now() NOT NULL,
     unpinned_at timestamptz,
     PRIMARY KEY (agent_id, number)
