@@ -92,10 +92,10 @@ WHERE agent_id = %(agent)s
 """
 _SAVE_PAGE = """
 INSERT INTO page (agent_id, id, kind, segment, parent, place, name, description, expanded, cold,
-    managed, named, summed, pinned, first_seq, last_seq, session_id, number, answered, entries,
+    managed, named, summed, pinned_by, first_seq, last_seq, session_id, number, answered, entries,
     body, recalls, recalled_at, entered_at, archived_at, opened_at, user_id)
 VALUES (%(agent)s, %(id)s, %(kind)s, %(segment)s, %(parent)s, %(place)s, %(name)s,
-    %(description)s, %(expanded)s, %(cold)s, %(managed)s, %(named)s, %(summed)s, %(pinned)s,
+    %(description)s, %(expanded)s, %(cold)s, %(managed)s, %(named)s, %(summed)s, %(pinned_by)s,
     %(first_seq)s, %(last_seq)s, %(session_id)s, %(number)s, %(answered)s, %(entries)s::text[],
     %(body)s, %(recalls)s, %(recalled_at)s, %(entered_at)s, %(archived_at)s, %(opened_at)s,
     %(user_id)s)
@@ -103,7 +103,7 @@ ON CONFLICT (agent_id, id) DO UPDATE SET
     parent = excluded.parent, place = excluded.place, name = excluded.name,
     description = excluded.description, expanded = excluded.expanded, cold = excluded.cold,
     managed = excluded.managed, named = excluded.named, summed = excluded.summed,
-    pinned = excluded.pinned, first_seq = excluded.first_seq, last_seq = excluded.last_seq,
+    pinned_by = excluded.pinned_by, first_seq = excluded.first_seq, last_seq = excluded.last_seq,
     answered = excluded.answered, entries = excluded.entries, body = excluded.body,
     recalls = excluded.recalls, recalled_at = excluded.recalled_at,
     entered_at = excluded.entered_at, archived_at = excluded.archived_at,
@@ -376,7 +376,7 @@ def page_of(row: Row[Any]) -> Page:
         ),
         named=row.named,
         summed=row.summed,
-        pinned=row.pinned,
+        pinned_by=row.pinned_by,
         chapter=row.chapter,
         user_id=row.user_id,
     )
@@ -397,7 +397,7 @@ def _row_of(page: Page) -> dict[str, Any]:
         "managed": page.managed,
         "named": page.named,
         "summed": page.summed,
-        "pinned": page.pinned,
+        "pinned_by": page.pinned_by,
         "chapter": page.chapter,
         "user_id": page.user_id,
         "first_seq": span.first_seq if span else None,

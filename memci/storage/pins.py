@@ -36,7 +36,7 @@ DELETE FROM pin WHERE agent_id = %(agent)s AND unpinned_at IS NOT NULL
    AND number < (SELECT max(number) FROM pin WHERE agent_id = %(agent)s)
 """
 _PAGES = """
-SELECT id FROM page WHERE agent_id = %s AND pinned AND NOT cold ORDER BY place, id
+SELECT id FROM page WHERE agent_id = %s AND pinned_by IS NOT NULL AND NOT cold ORDER BY place, id
 """
 
 

@@ -212,7 +212,7 @@ def test_a_collapse_keeps_to_the_budget_or_says_that_it_cannot(said, rules, budg
     some = sorted(tree.pages)
     for index in data.draw(st.sets(st.sampled_from(some), max_size=3)):
         if not tree[index].cold:
-            tree.put(replace(tree[index], pinned=True))
+            tree.put(replace(tree[index], pinned_by="agent"))
     pinned = {page.index for page in tree.pages.values() if page.pinned and page.expanded}
     rendering = rendering_of(tree, messages, "s1")
     done = collapse_to(rendering, budget)

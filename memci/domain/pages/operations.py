@@ -197,10 +197,18 @@ def restore_page(tree: Tree, actor: Actor, *, index: str, parent: str) -> Page:
 
 
 def pin_page(tree: Tree, actor: Actor, *, index: str, pinned: bool = True) -> Page:
-    """Keep a page from being collapsed by the system (P13), or let it be again."""
+    """Keep a page from being collapsed by the system (P13), or let it be again.
+
+    What a developer has pinned stays so, whatever an agent asks.
+    """
     page = tree[index]
     check(tree, page, Act.EXPAND, actor)
-    return _put(tree, replace(page, pinned=pinned))
+    by_others = actor is Actor.AGENT and page.pinned_by == Actor.DEVELOPER
+    if by_others and not pinned:
+        raise RefusedError(f"{index} was pinned by the developer, and stays open")
+    if by_others:
+        return page
+    return _put(tree, replace(page, pinned_by=actor.value if pinned else None))
 
 
 def create_segment(

@@ -43,7 +43,7 @@ page = Table(
     Column("managed", Boolean, nullable=False, server_default=false()),
     Column("named", Boolean, nullable=False, server_default=false()),
     Column("summed", Boolean, nullable=False, server_default=false()),
-    Column("pinned", Boolean, nullable=False, server_default=false()),
+    Column("pinned_by", Text),  # agent or developer; none: it is not pinned
     # Of an interaction's page: which messages it shows (P6); number 0: a system message.
     Column("first_seq", BigInteger),
     Column("last_seq", BigInteger),

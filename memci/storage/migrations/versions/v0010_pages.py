@@ -37,7 +37,7 @@ CREATE TABLE page (
     managed BOOLEAN DEFAULT false NOT NULL,
     named BOOLEAN DEFAULT false NOT NULL,
     summed BOOLEAN DEFAULT false NOT NULL,
-    pinned BOOLEAN DEFAULT false NOT NULL,
+    pinned_by TEXT,
     first_seq BIGINT,
     last_seq BIGINT,
     session_id TEXT,
