@@ -35,7 +35,8 @@ def pages(
 ) -> None:
     """Show or change the pages of the context window.
 
-    By itself it shows them as a tree. --agent, --session and --json may stand before a command or behind it.
+    By itself it shows them as a tree. --agent, --session and --json may stand before a command or
+    behind it.
     """
     given = {"--removed": removed, "--limit": limit != _LIMIT, "--cursor": cursor is not None}
     if context.invoked_subcommand is not None:
