@@ -34,7 +34,7 @@ class ServiceVerbs:
         return ask(exchange("GET", "/readyz"), ReadyAnswer, Retries(attempts=1))
 
     def tools(self, form: ToolFormat | str = ToolFormat.OPENAI) -> Flow[list[dict[str, Any]]]:
-        """Return all tools that the server gives a model, to hand to its provider as they are."""
+        """Return the tools that the key may use, to hand to a model's provider as they are."""
         request = exchange("GET", "/v1/tools", params={"format": str(form)})
         listed = yield from ask(request, _Listed, self._retries)
         return listed.root
