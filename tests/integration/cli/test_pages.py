@@ -11,6 +11,7 @@ import pytest
 
 from memci import Memci
 from memci.cli import app
+from memci.cli.pages.answers import PRINTERS
 from memci.shapes.tools import TOOLS, About
 from tests.integration.http.serving import Served
 from tests.support.command_line import run
@@ -99,6 +100,14 @@ def test_a_change_is_told_in_one_line(ada: Shell):
     collapsed = ada.done("auto-collapse", "100")
     assert " tokens · collapsed: usr-1" in collapsed
     assert ada.done("auto-collapse", "1").startswith("nothing to collapse; what must stay is ")
+
+
+def test_what_is_pinned_and_taken_down_is_told_as_every_change_is(ada: Shell):
+    before = ada.json("window")["tokens"]
+    pinned = ada.done("pin", "--text", "Use metric units.", "--kind", "preference")
+    between = ada.json("window")["tokens"]
+    assert pinned == f"pin 1 is set · {before} → {between} tokens\n"
+    assert ada.done("unpin", "1") == f"pin 1 is taken down · {between} → {before} tokens\n"
 
 
 def test_the_archive_is_a_folder_of_the_tree(ada: Shell):
@@ -235,8 +244,9 @@ def test_no_name_rewrites_the_terminal(ada: Shell):
     assert "مرحبا" in ada.done()
 
 
-def test_every_tool_has_a_command():
+def test_every_tool_has_a_command_and_an_answer_that_can_be_printed():
     said = run("pages", "--help").stdout
     for tool in TOOLS:
         if tool.about is About.PAGES:
             assert f"\n  {tool.name.replace('_', '-')} " in said
+            assert tool.answer in PRINTERS, tool.name
