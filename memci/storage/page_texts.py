@@ -8,6 +8,7 @@ from memci.domain.message import Message
 from memci.domain.pages.block import Held
 from memci.domain.pages.guide import is_guide
 from memci.domain.pages.page import Page
+from memci.errors import NotFoundError
 from memci.storage.page_store.cached import CachedPageStore
 from memci.storage.page_store.port import BodyKey, PageStore, joined, new_version
 from memci.storage.pages import shown_messages
@@ -45,14 +46,20 @@ class NoteTexts:
             self._store.save(key, self._known[key])
         self._unsaved.clear()
 
-    def read(self, page: Page) -> str:
-        """Return what a page says of its own; nothing, if it has no text."""
+    def read(self, page: Page) -> Held:
+        """Return what a page says of its own: nothing, if it has no text.
+
+        One text that the store has lost hinders nothing else: the page can be hidden and removed.
+        """
         if page.body is None:
-            return ""
+            return Held()
         key = BodyKey(self._agent_id, page.index, page.body)
         if key not in self._known:
-            self._known[key] = self._store.load(key)
-        return self._known[key]
+            try:
+                self._known[key] = self._store.load(key)
+            except NotFoundError:
+                return Held(lost=True)
+        return Held(text=self._known[key])
 
 
 class PageTexts:
@@ -93,17 +100,19 @@ class PageTexts:
         if page.span is not None:
             self.fetch([page])
             return Held(self._messages[_key(page)])
-        return Held(text=self._notes.read(page))
+        return self._notes.read(page)
 
 
 def warm(database: Database, store: PageStore, agent_id: str, named: Collection[str] = ()) -> None:
     """Have the cache of a far store fetch what a window shows, and what is named, of an agent.
 
     Before the tree is locked, or a snapshot opened: neither shall last while a network is asked.
-    What changes in between is fetched then; it is little.
+    What changes in between is fetched then; it is little. Raises ``PageStoreError``, also where
+    the store itself is gone.
     """
     if not isinstance(store, CachedPageStore) or not store.far:
         return
+    store.check()
     with database.agent_snapshot(agent_id) as connection:
         rows = connection.exec_driver_sql(_SHOWN, (agent_id, list(named))).all()
     store.warm(BodyKey(agent_id, row.id, row.body) for row in rows)

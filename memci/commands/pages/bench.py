@@ -10,6 +10,7 @@ from memci.commands.pages.pinning import Pinning
 from memci.commands.tools.place import place_in
 from memci.domain.pages.collapse import collapse_to
 from memci.domain.pages.finding import score, words_of
+from memci.domain.pages.labels import Labels
 from memci.domain.pages.operations import give_text
 from memci.domain.pages.page import Page
 from memci.domain.pages.permission import Actor
@@ -57,6 +58,11 @@ class Bench:
     def tree(self) -> Tree:
         """The tree."""
         return self.opened.desk.tree
+
+    @property
+    def labels(self) -> Labels:
+        """The words of the agent's language."""
+        return self.opened.desk.rendering.writer.labels
 
     @property
     def tokens(self) -> int:

@@ -101,7 +101,7 @@ def _get_page(bench: Bench, asked: shapes.GetPage) -> PageText:
     said = [f"{each.role.value}: {each.text}" for each in held.messages]
     return PageText(
         page=bench.out(page.index),
-        text="\n\n".join(said) if said else held.text,
+        text=bench.labels.lost if held.lost else "\n\n".join(said) or held.text,
         entries=list(page.entries),
     )
 

@@ -39,6 +39,7 @@ class Held:
 
     messages: Sequence[Message] = ()
     text: str = ""
+    lost: bool = False  # its text is missing where it was kept (P14)
 
 
 class Place(NamedTuple):
@@ -126,6 +127,8 @@ class Writer:
         return not tree.is_archived(page)
 
     def _held(self, tree: Tree, page: Page, held: Held) -> list[str]:
+        if held.lost:  # it is no text of anybody's: no fence
+            return [self.labels.lost]
         segment = tree.segment_of(page)
         # What an agent may write is fenced, in a segment of system prompts, too.
         trusted = segment.permission is not Permission.READ_WRITE
