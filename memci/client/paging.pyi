@@ -243,12 +243,14 @@ class PageOperations:
         self,
         index: str,
         *,
+        offset: int = 0,
         session_id: str | None = None,
     ) -> PageText:
-        """Read a page's state and all it holds, without opening it in the window.
+        """Read a page's state and what it holds, a long text in parts, without opening it.
 
         Args:
             index: Such as usr-12
+            offset: The next_offset of the part before
             session_id: Whose window is meant; none: that of the last message
         """
 
@@ -552,12 +554,14 @@ class AsyncPageOperations:
         self,
         index: str,
         *,
+        offset: int = 0,
         session_id: str | None = None,
     ) -> PageText:
-        """Read a page's state and all it holds, without opening it in the window.
+        """Read a page's state and what it holds, a long text in parts, without opening it.
 
         Args:
             index: Such as usr-12
+            offset: The next_offset of the part before
             session_id: Whose window is meant; none: that of the last message
         """
 

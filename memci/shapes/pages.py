@@ -138,9 +138,12 @@ class Redo(Request):
 
 
 class GetPage(Request):
-    """Read a page's state and all it holds, without opening it in the window."""
+    """Read a page's state and what it holds, a long text in parts, without opening it."""
 
     index: Index
+    offset: Annotated[
+        int, Field(ge=0, le=2**31, description="The next_offset of the part before")
+    ] = 0
 
 
 class GetChildren(Request):
@@ -227,11 +230,17 @@ class CollapseAnswer(Answer):
 
 
 class PageText(Answer):
-    """A page and what it holds, whether it is expanded or not."""
+    """A page and what it holds, whether it is expanded or not.
+
+    An agent gets at most 4,000 tokens of the text, and 50 entries with its beginning.
+    """
 
     page: PageOut
     text: str
     entries: list[str]
+    next_offset: int | None = Field(
+        None, description="Offset of the rest of the text; null: there is no more"
+    )
 
 
 class PageList(Answer):

@@ -15,7 +15,7 @@ from memci.domain.pages.block import Format
 from memci.domain.pages.page import DEEPEST
 from memci.domain.pages.permission import Actor
 from memci.domain.pages.rules import PageRules
-from memci.errors import NotFoundError, PageStoreError, RefusedError
+from memci.errors import InvalidInputError, NotFoundError, PageStoreError, RefusedError
 from memci.reading.activity import ReadActivity
 from memci.reading.models import ReadingDefaults, ReadingModels, Tokenizers
 from memci.reading.search import Search
@@ -368,3 +368,24 @@ def test_what_a_session_recalls_of_another_is_in_its_own_window_from_then_on(ada
     short.run("ada", Actor.AGENT, [recall], session_id="s2")
     assert "[usr-1]" in window(commands, session_id="s2").messages[0].content
     assert "[usr-1]" not in window(commands, session_id="s1").messages[0].content
+
+
+def test_a_model_reads_a_long_page_in_parts_and_a_developer_whole(ada, commands):
+    text = "".join(f"Line {number} of many.\n" for number in range(5_000))
+    made = do(commands, "create_detail_page", name="Long", detail=text, parent="usr-0")
+    told(ada, 1)
+    for number in range(60):
+        ada.say(f"Answer {number}, again.", role="assistant", session="s1")
+    read, offset = "", 0
+    while offset is not None:
+        part = do(commands, "get_page", index=made.page.index, offset=offset)
+        assert COUNTER.count(part.text) <= 4_000
+        read, offset = read + part.text, part.next_offset
+    assert read == text
+    whole = do(commands, "get_page", Actor.DEVELOPER, index=made.page.index, offset=5)
+    assert (whole.text, whole.next_offset) == (text[5:], None)
+    said = do(commands, "get_page", index="usr-2")
+    assert (len(said.entries), said.next_offset) == (50, None)
+    assert len(do(commands, "get_page", Actor.DEVELOPER, index="usr-2").entries) == 62
+    with pytest.raises(InvalidInputError, match="the text ends before that"):
+        do(commands, "get_page", index=made.page.index, offset=10**6)

@@ -13,6 +13,7 @@ from memci.domain.pages.finding import score, words_of
 from memci.domain.pages.labels import Labels
 from memci.domain.pages.operations import give_text
 from memci.domain.pages.page import Page
+from memci.domain.pages.part import Part, part_of, rest_of
 from memci.domain.pages.permission import Actor
 from memci.domain.pages.tree import Permission, Tree
 from memci.domain.pages.undo import Edit, do_again, take_back
@@ -28,6 +29,7 @@ from memci.storage.pins import said_as
 from memci.storage.session import Connection
 
 T = TypeVar("T")
+_MOST_ENTRIES = 50
 
 
 class Mark(NamedTuple):
@@ -86,6 +88,16 @@ class Bench:
     def children(self, page: Page) -> list[Page]:
         """Return what the session sees directly in a folder, however much of others was read."""
         return list(self.opened.desk.rendering.inside(page))
+
+    def part(self, text: str, offset: int) -> Part:
+        """Return a text from an offset on; for an agent as much of it as a model reads at once."""
+        if self.actor is Actor.AGENT:
+            return part_of(text, offset, self.opened.desk.rendering.count)
+        return Part(rest_of(text, offset), None)
+
+    def entries(self, page: Page) -> list[str]:
+        """Return the lines of a page's messages; for an agent the first ones of very many."""
+        return list(page.entries[: _MOST_ENTRIES if self.actor is Actor.AGENT else None])
 
     def found(self, query: str, limit: int) -> list[PageOut]:
         """Return pages that hold the words of a query, best first, removed ones too."""
