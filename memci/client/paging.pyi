@@ -300,7 +300,7 @@ class PageOperations:
         limit: int = 20,
         session_id: str | None = None,
     ) -> PageList:
-        """Find pages, removed ones too, by words in names, descriptions and summaries.
+        """Find pages, removed ones too, by words in names, descriptions, summaries and notes.
 
         Args:
             session_id: Whose window is meant; none: that of the last message
@@ -611,7 +611,7 @@ class AsyncPageOperations:
         limit: int = 20,
         session_id: str | None = None,
     ) -> PageList:
-        """Find pages, removed ones too, by words in names, descriptions and summaries.
+        """Find pages, removed ones too, by words in names, descriptions, summaries and notes.
 
         Args:
             session_id: Whose window is meant; none: that of the last message

@@ -110,7 +110,7 @@ _IN_CHINESE: Mapping[str, str] = {
     "get_children": "列出文件夹里的页面。",
     "get_parent": "查看页面在哪个文件夹里。",
     "get_ancestors": "列出页面上面的各级文件夹，最近的在前。",
-    "find_pages": "按词查找页面（名称、描述、摘要），也包括移出的页面。",
+    "find_pages": "按词查找页面（名称、描述、摘要、笔记），也包括移出的页面。",
 }
 
 

@@ -165,7 +165,7 @@ class GetAncestors(Request):
 
 
 class FindPages(Request):
-    """Find pages, removed ones too, by words in names, descriptions and summaries."""
+    """Find pages, removed ones too, by words in names, descriptions, summaries and notes."""
 
     query: Annotated[Query, Field(min_length=1)]
     limit: Annotated[int, Field(ge=1, le=100)] = 20

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from memci.domain.message import Message
 from memci.domain.pages.block import Held
+from memci.domain.pages.finding import among
 from memci.domain.pages.guide import is_guide
 from memci.domain.pages.page import Page
 from memci.errors import NotFoundError
@@ -18,6 +19,18 @@ _SHOWN = """
 SELECT id, body FROM page WHERE agent_id = %s AND body IS NOT NULL
     AND ((expanded AND NOT cold) OR id = ANY(%s::text[]))
 """
+# Which of some words are in texts that are in the database.
+_WORDS = """
+SELECT wanted.page, wanted.version,
+       ARRAY(SELECT word FROM unnest(%(words)s::text[]) AS word
+              WHERE strpos(note.lower, word) > 0) AS found
+FROM unnest(%(pages)s::text[], %(versions)s::bigint[]) AS wanted (page, version),
+LATERAL (SELECT lower(text) AS lower FROM page_body
+          WHERE agent_id = %(agent)s AND page_id = wanted.page AND version = wanted.version
+         OFFSET 0) AS note
+"""
+# Of texts that are elsewhere the newest are read, one by one.
+_MOST_READ = 50
 
 
 class NoteTexts:
@@ -61,6 +74,27 @@ class NoteTexts:
                 return Held(lost=True)
         return Held(text=self._known[key])
 
+    def words_in(
+        self, connection: Connection, pages: Iterable[Page], words: Sequence[str]
+    ) -> dict[str, Collection[str]]:
+        """Return which of some words the texts of pages hold, by index.
+
+        Of texts that are not in the database only those of the newest notes are looked at.
+        """
+        notes = {(each.index, each.body): each for each in pages if each.body is not None}
+        values = {
+            "agent": self._agent_id,
+            "pages": [index for index, _ in notes],
+            "versions": [version for _, version in notes],
+            "words": list(words),
+        }
+        rows = connection.exec_driver_sql(_WORDS, values).all() if notes else []
+        found: dict[str, Collection[str]] = {row.page: row.found for row in rows}
+        others = [each for each in notes.values() if each.index not in found]
+        for page in sorted(others, key=lambda each: each.place, reverse=True)[:_MOST_READ]:
+            found[page.index] = among(self.read(page).text, words)
+        return found
+
 
 class PageTexts:
     """Messages of interactions and texts of notes; each is fetched once, messages many at a time.
@@ -84,6 +118,12 @@ class PageTexts:
         found = shown_messages(self._connection, self._agent_id, wanted) if wanted else {}
         for page in wanted:
             self._messages[_key(page)] = found[page.index]
+
+    def words_in(
+        self, pages: Iterable[Page], words: Sequence[str]
+    ) -> Mapping[str, Collection[str]]:
+        """Do as ``NoteTexts.words_in``."""
+        return self._notes.words_in(self._connection, pages, words)
 
     def write(self, page: Page, text: str) -> int:
         """Do as ``NoteTexts.write``."""

@@ -389,3 +389,53 @@ def test_a_model_reads_a_long_page_in_parts_and_a_developer_whole(ada, commands)
     assert len(do(commands, "get_page", Actor.DEVELOPER, index="usr-2").entries) == 62
     with pytest.raises(InvalidInputError, match="the text ends before that"):
         do(commands, "get_page", index=made.page.index, offset=10**6)
+
+
+@pytest.mark.parametrize("where", ["postgres", "elsewhere"])
+def test_what_notes_say_is_found(ada, commands, where):
+    store = commands.store if where == "postgres" else MemoryPageStore()
+    commands = PageCommands(commands.database, store, COUNTER, PageRules())
+
+    def note(name, detail):
+        made = do(commands, "create_detail_page", name=name, detail=detail, parent="usr-0")
+        return made.page.index
+
+    def found(query):
+        return [each.index for each in do(commands, "find_pages", query=query).pages]
+
+    told(ada, 1)
+    valves, other = note("Plant", "The Valves leak."), note("A valve", "Nothing.")
+    chinese = note("笔记", "明天上午开会讨论预算。")
+    removed = note("Old", "the valves of last year")
+    do(commands, "remove_page", index=removed)
+    assert found("valve") == [other, removed, valves] if where == "postgres" else [other, valves]
+    assert found("开会") == [chinese]
+    do(commands, "create_contents_page", name="Box", parent="usr-0", children=[valves])
+    assert found("they leak") == [valves]
+    assert found("submarine") == []
+
+
+def test_a_note_that_was_just_written_is_found_by_the_same_call(ada, commands):
+    told(ada, 1)
+    write = asked("create_detail_page", name="Plant", detail="Valves leak.", parent="usr-0")
+    _, listed = commands.run("ada", Actor.AGENT, [write, asked("find_pages", query="valves")])
+    assert [each.name for each in listed.pages] == ["Plant"]
+
+
+def test_texts_that_lie_elsewhere_are_not_all_read(ada, commands):
+    class Watched(MemoryPageStore):
+        read = 0
+
+        def load(self, key):
+            self.read += 1
+            return super().load(key)
+
+    store = Watched()
+    far = PageCommands(commands.database, store, COUNTER, PageRules())
+    told(ada, 1)
+    for number in range(60):
+        written = {"name": f"Note {number}", "detail": "Valves leak.", "parent": "usr-0"}
+        do(far, "create_detail_page", **written)
+    store.read = 0
+    assert len(do(far, "find_pages", query="valves", limit=100).pages) == 50
+    assert store.read == 50

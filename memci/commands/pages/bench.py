@@ -102,7 +102,8 @@ class Bench:
     def found(self, query: str, limit: int) -> list[PageOut]:
         """Return pages that hold the words of a query, best first, removed ones too."""
         words, known = words_of(query), self.tree.pages
-        here = [(score(page, words), index) for index, page in known.items()]
+        within = self.opened.texts.words_in(known.values(), words)
+        here = [(score(page, words, within.get(index, ())), index) for index, page in known.items()]
         others = find_pages(self.connection, self.agent_id, words, known, limit)
         scored = sorted([*here, *others], key=lambda hit: (hit[0], _number(hit[1])), reverse=True)
         indexes = [index for held, index in scored[:limit] if held]
