@@ -188,6 +188,7 @@ class PageOperations:
         """Keep a short text, or a message, in sight always, until unpin. It costs tokens each time.
 
         Args:
+            text: What is to stay in sight
             message: Id of a message, as found
             session_id: Whose window is meant; none: that of the last message
         """
@@ -319,6 +320,7 @@ class PageOperations:
         """Make a segment: a part of the context with a root and a permission of its own.
 
         Args:
+            id: Small letters, digits and _, such as plan: its pages are plan-1, plan-2
             name: Short title
             session_id: Whose window is meant; none: that of the last message
         """
@@ -499,6 +501,7 @@ class AsyncPageOperations:
         """Keep a short text, or a message, in sight always, until unpin. It costs tokens each time.
 
         Args:
+            text: What is to stay in sight
             message: Id of a message, as found
             session_id: Whose window is meant; none: that of the last message
         """
@@ -630,6 +633,7 @@ class AsyncPageOperations:
         """Make a segment: a part of the context with a root and a permission of its own.
 
         Args:
+            id: Small letters, digits and _, such as plan: its pages are plan-1, plan-2
             name: Short title
             session_id: Whose window is meant; none: that of the last message
         """

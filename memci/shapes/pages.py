@@ -16,6 +16,7 @@ from memci.domain.pages.tree import Permission, SegmentKind
 from memci.shapes.base import Answer, BudgetTokens, ForeignId, Query, Request, Text
 from memci.shapes.read import ContextMessage
 
+SEGMENT_PATTERN = r"^[a-z][a-z0-9_]{0,31}$"
 INDEX_PATTERN = r"^[a-z][a-z0-9_]{0,31}-[0-9]{1,15}$"
 
 
@@ -42,7 +43,22 @@ Description = Annotated[
     StringConstraints(max_length=LONGEST_DESCRIPTION),
     Field(description="A sentence: all that shows while it is hidden"),
 ]
-SegmentId = Annotated[Text, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
+
+
+def _segment_id(text: str) -> str:
+    if not re.fullmatch(SEGMENT_PATTERN, text):
+        raise ValueError(
+            "expected a short name of small letters a-z, digits and _, a letter first, such as plan"
+        )
+    return text
+
+
+SegmentId = Annotated[
+    Text,
+    AfterValidator(_segment_id),
+    WithJsonSchema({"type": "string", "pattern": SEGMENT_PATTERN}),
+    Field(description="Small letters, digits and _, such as plan: its pages are plan-1, plan-2"),
+]
 
 
 class CreateDetailPage(Request):

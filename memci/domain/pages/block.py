@@ -84,8 +84,12 @@ class Writer:
         """Return the block of what is pinned; empty when nothing is."""
         return "".join(pin_pieces(pins, self.labels, self._mark(1)))
 
+    def name(self, tree: Tree, page: Page) -> str:
+        """Return what a page is called; roots and the Contents Page have names of our own."""
+        return page.name or self._usual_name(tree, page)
+
     def _heading(self, tree: Tree, page: Page, place: Place) -> str:
-        name = page.name or self._usual_name(tree, page)
+        name = self.name(tree, page)
         state = self._state(tree, page, place.inside)
         return f"{self._mark(place.level)} [{page.index}] {name} ({state})"
 
