@@ -17,6 +17,8 @@ _OPTIONS = ("--agent", "-a")
 def meant(error: Exception, words: Sequence[str]) -> str | None:
     """Return the command line that was meant by ``words``, if the error tells of the mistake."""
     context: Any = getattr(error, "ctx", None)
+    if "Did you mean" in str(getattr(error, "message", "")):
+        return None  # a command was misspelt, and no agent is called so
     path = _path(context)
     if not path or list(words[: len(path)]) != path:
         return None

@@ -188,6 +188,7 @@ class PageOperations:
         """Keep a short text, or a message, in sight always, until unpin. It costs tokens each time.
 
         Args:
+            text: What is to stay in sight
             message: Id of a message, as found
             session_id: Whose window is meant; none: that of the last message
         """
@@ -243,12 +244,14 @@ class PageOperations:
         self,
         index: str,
         *,
+        offset: int = 0,
         session_id: str | None = None,
     ) -> PageText:
-        """Read a page's state and all it holds, without opening it in the window.
+        """Read a page's state and what it holds, a long text in parts, without opening it.
 
         Args:
             index: Such as usr-12
+            offset: The next_offset of the part before
             session_id: Whose window is meant; none: that of the last message
         """
 
@@ -298,7 +301,7 @@ class PageOperations:
         limit: int = 20,
         session_id: str | None = None,
     ) -> PageList:
-        """Find pages, removed ones too, by words in names, descriptions and summaries.
+        """Find pages, removed ones too, by words in names, descriptions, summaries and notes.
 
         Args:
             session_id: Whose window is meant; none: that of the last message
@@ -317,6 +320,7 @@ class PageOperations:
         """Make a segment: a part of the context with a root and a permission of its own.
 
         Args:
+            id: Small letters, digits and _, such as plan: its pages are plan-1, plan-2
             name: Short title
             session_id: Whose window is meant; none: that of the last message
         """
@@ -497,6 +501,7 @@ class AsyncPageOperations:
         """Keep a short text, or a message, in sight always, until unpin. It costs tokens each time.
 
         Args:
+            text: What is to stay in sight
             message: Id of a message, as found
             session_id: Whose window is meant; none: that of the last message
         """
@@ -552,12 +557,14 @@ class AsyncPageOperations:
         self,
         index: str,
         *,
+        offset: int = 0,
         session_id: str | None = None,
     ) -> PageText:
-        """Read a page's state and all it holds, without opening it in the window.
+        """Read a page's state and what it holds, a long text in parts, without opening it.
 
         Args:
             index: Such as usr-12
+            offset: The next_offset of the part before
             session_id: Whose window is meant; none: that of the last message
         """
 
@@ -607,7 +614,7 @@ class AsyncPageOperations:
         limit: int = 20,
         session_id: str | None = None,
     ) -> PageList:
-        """Find pages, removed ones too, by words in names, descriptions and summaries.
+        """Find pages, removed ones too, by words in names, descriptions, summaries and notes.
 
         Args:
             session_id: Whose window is meant; none: that of the last message
@@ -626,6 +633,7 @@ class AsyncPageOperations:
         """Make a segment: a part of the context with a root and a permission of its own.
 
         Args:
+            id: Small letters, digits and _, such as plan: its pages are plan-1, plan-2
             name: Short title
             session_id: Whose window is meant; none: that of the last message
         """

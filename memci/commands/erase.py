@@ -80,7 +80,10 @@ def preview(
         message_ids=ids,
         messages=[_shown(message, words) for message in shown],
         page_indexes=[each for each in which.page_indexes if condemned.pages.has(each)],
-        own_words=own_words,
+        own_words=[
+            each.model_copy(update={"goes": each.index in condemned.pages.going})
+            for each in own_words
+        ],
         pages=condemned.pages.count,
         memories=len(condemned.memories),
         entities=len(condemned.entities),

@@ -27,6 +27,7 @@ from memci.smallmodel.ports import Summarizer, TokenCounter
 from memci.storage.desks import View, is_batch, language_of_tree, open_shown
 from memci.storage.page_sight import all_stored, unnamed_pages
 from memci.storage.page_store.port import PageStore
+from memci.storage.page_texts import warm
 from memci.storage.pages import lock_tree, save_tree, shown_messages
 from memci.storage.parameters import page_rules_of
 from memci.storage.session import Connection, Database
@@ -117,6 +118,7 @@ class PageNaming:
 
     def _read(self, agent_id: str) -> _Waiting:
         store = self._pages.store
+        warm(self._database, store, agent_id)
         with self._database.agent_snapshot(agent_id) as connection:
             stored = frozenset(unnamed_pages(connection, agent_id, self._most + 1))
             view = self._view(connection, agent_id)

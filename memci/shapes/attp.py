@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated
 
 from pydantic import Field, JsonValue
 
@@ -20,9 +19,12 @@ class AttpStatus(StrEnum):
 
 
 class AttpRequest(Request):
-    """What a model answered, as it is: TOML, with or without a fence and prose around it."""
+    """What a model answered, as it is: TOML, with or without a fence and prose around it.
 
-    text: Annotated[Text, Field(max_length=LONGEST_ANSWER)]
+    Of more than 100,000 characters nothing is done, and our answer tells the model so.
+    """
+
+    text: Text
 
 
 class AttpChanges(Answer):

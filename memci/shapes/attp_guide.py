@@ -106,11 +106,11 @@ _IN_CHINESE: Mapping[str, str] = {
     "filter_memory": "列出满足所有条件的记忆或消息（what），最新的在前，不用查询。",
     "focus": "把注意力转向一样东西：recall 从它出发。",
     "auto_collapse": "收起旧页面，直到窗口不超过 max_tokens 个 token。",
-    "get_page": "读一个页面的状态和内容，不改变窗口。",
+    "get_page": "读一个页面的状态和内容，长文分段，不改变窗口。",
     "get_children": "列出文件夹里的页面。",
     "get_parent": "查看页面在哪个文件夹里。",
     "get_ancestors": "列出页面上面的各级文件夹，最近的在前。",
-    "find_pages": "按词查找页面（名称、描述、摘要），也包括移出的页面。",
+    "find_pages": "按词查找页面（名称、描述、摘要、笔记），也包括移出的页面。",
 }
 
 

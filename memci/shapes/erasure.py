@@ -66,7 +66,10 @@ class CondemnedPage(Answer):
 
     index: str
     name: str
-    goes: bool = Field(description="A note goes; any other page stays, without name or description")
+    goes: bool = Field(
+        description="A note goes, and a page with all of its messages; any other page stays, "
+        "without name or description"
+    )
     excerpt: str
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from memci.domain.pages.page import Lifecycle, Page
 from memci.domain.pages.render import Rendering
 from memci.domain.pages.tree import Segment
@@ -9,9 +11,12 @@ from memci.shapes.pages import PageOut, SegmentOut
 
 
 def page_out(rendering: Rendering, index: str) -> PageOut:
-    """Return a page as it is now, and as its session sees it."""
-    page = rendering.tree[index]
-    return told(page, rendering.tree.lifecycle(index), rendering.size(page))
+    """Return a page as it is now, and as its session sees it; the Contents Page with its name."""
+    tree = rendering.tree
+    page = shown = tree[index]
+    if index == tree.clock.archive:
+        shown = replace(page, name=rendering.writer.name(tree, page))
+    return told(shown, tree.lifecycle(index), rendering.size(page))
 
 
 def told(page: Page, lifecycle: Lifecycle, children: int) -> PageOut:

@@ -16,6 +16,7 @@ from memci.domain.pages.tree import Permission, SegmentKind
 from memci.shapes.base import Answer, BudgetTokens, ForeignId, Query, Request, Text
 from memci.shapes.read import ContextMessage
 
+SEGMENT_PATTERN = r"^[a-z][a-z0-9_]{0,31}$"
 INDEX_PATTERN = r"^[a-z][a-z0-9_]{0,31}-[0-9]{1,15}$"
 
 
@@ -42,7 +43,22 @@ Description = Annotated[
     StringConstraints(max_length=LONGEST_DESCRIPTION),
     Field(description="A sentence: all that shows while it is hidden"),
 ]
-SegmentId = Annotated[Text, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
+
+
+def _segment_id(text: str) -> str:
+    if not re.fullmatch(SEGMENT_PATTERN, text):
+        raise ValueError(
+            "expected a short name of small letters a-z, digits and _, a letter first, such as plan"
+        )
+    return text
+
+
+SegmentId = Annotated[
+    Text,
+    AfterValidator(_segment_id),
+    WithJsonSchema({"type": "string", "pattern": SEGMENT_PATTERN}),
+    Field(description="Small letters, digits and _, such as plan: its pages are plan-1, plan-2"),
+]
 
 
 class CreateDetailPage(Request):
@@ -138,9 +154,12 @@ class Redo(Request):
 
 
 class GetPage(Request):
-    """Read a page's state and all it holds, without opening it in the window."""
+    """Read a page's state and what it holds, a long text in parts, without opening it."""
 
     index: Index
+    offset: Annotated[
+        int, Field(ge=0, le=2**31, description="The next_offset of the part before")
+    ] = 0
 
 
 class GetChildren(Request):
@@ -162,7 +181,7 @@ class GetAncestors(Request):
 
 
 class FindPages(Request):
-    """Find pages, removed ones too, by words in names, descriptions and summaries."""
+    """Find pages, removed ones too, by words in names, descriptions, summaries and notes."""
 
     query: Annotated[Query, Field(min_length=1)]
     limit: Annotated[int, Field(ge=1, le=100)] = 20
@@ -228,11 +247,17 @@ class CollapseAnswer(Answer):
 
 
 class PageText(Answer):
-    """A page and what it holds, whether it is expanded or not."""
+    """A page and what it holds, whether it is expanded or not.
+
+    An agent gets at most 4,000 tokens of the text, and 50 entries with its beginning.
+    """
 
     page: PageOut
     text: str
     entries: list[str]
+    next_offset: int | None = Field(
+        None, description="Offset of the rest of the text; null: there is no more"
+    )
 
 
 class PageList(Answer):

@@ -26,7 +26,10 @@ PinNumber = Annotated[StrictInt, Field(ge=1, le=2**62)]
 class Pin(Request):
     """Keep a short text, or a message, in sight always, until unpin. It costs tokens each time."""
 
-    text: Annotated[Text, StringConstraints(max_length=65_536), AfterValidator(_said)] | None = None
+    text: Annotated[
+        Annotated[Text, StringConstraints(max_length=65_536), AfterValidator(_said)] | None,
+        Field(description="What is to stay in sight"),
+    ] = None
     message: Annotated[ForeignId | None, Field(description="Id of a message, as found")] = None
     kind: PinKind = PinKind.NOTE
 

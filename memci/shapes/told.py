@@ -41,11 +41,12 @@ class ChangeTold(Answer):
 
 
 class TextTold(Answer):
-    """A page and what it holds."""
+    """A page and what it holds; ``next_offset``: there is more text, from there on."""
 
     page: PageTold
     text: str | None = None
     entries: list[str] | None = None
+    next_offset: int | None = None
 
 
 class ListTold(Answer):
@@ -109,7 +110,12 @@ def _change(done: PageChange) -> ChangeTold:
 
 
 def _text(held: PageText) -> TextTold:
-    return TextTold(page=_page(held.page), text=held.text or None, entries=held.entries or None)
+    return TextTold(
+        page=_page(held.page),
+        text=held.text or None,
+        entries=held.entries or None,
+        next_offset=held.next_offset,
+    )
 
 
 def _list(found: PageList) -> ListTold:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from memci.domain.message import Message
 from memci.domain.pages.block import Held
+from memci.domain.pages.finding import among
 from memci.domain.pages.guide import is_guide
 from memci.domain.pages.page import Page
+from memci.errors import NotFoundError
 from memci.storage.page_store.cached import CachedPageStore
 from memci.storage.page_store.port import BodyKey, PageStore, joined, new_version
 from memci.storage.pages import shown_messages
@@ -17,6 +19,18 @@ _SHOWN = """
 SELECT id, body FROM page WHERE agent_id = %s AND body IS NOT NULL
     AND ((expanded AND NOT cold) OR id = ANY(%s::text[]))
 """
+# Which of some words are in texts that are in the database.
+_WORDS = """
+SELECT wanted.page, wanted.version,
+       ARRAY(SELECT word FROM unnest(%(words)s::text[]) AS word
+              WHERE strpos(note.lower, word) > 0) AS found
+FROM unnest(%(pages)s::text[], %(versions)s::bigint[]) AS wanted (page, version),
+LATERAL (SELECT lower(text) AS lower FROM page_body
+          WHERE agent_id = %(agent)s AND page_id = wanted.page AND version = wanted.version
+         OFFSET 0) AS note
+"""
+# Of texts that are elsewhere the newest are read, one by one.
+_MOST_READ = 50
 
 
 class NoteTexts:
@@ -45,14 +59,41 @@ class NoteTexts:
             self._store.save(key, self._known[key])
         self._unsaved.clear()
 
-    def read(self, page: Page) -> str:
-        """Return what a page says of its own; nothing, if it has no text."""
+    def read(self, page: Page) -> Held:
+        """Return what a page says of its own: nothing, if it has no text.
+
+        One text that the store has lost hinders nothing else: the page can be hidden and removed.
+        """
         if page.body is None:
-            return ""
+            return Held()
         key = BodyKey(self._agent_id, page.index, page.body)
         if key not in self._known:
-            self._known[key] = self._store.load(key)
-        return self._known[key]
+            try:
+                self._known[key] = self._store.load(key)
+            except NotFoundError:
+                return Held(lost=True)
+        return Held(text=self._known[key])
+
+    def words_in(
+        self, connection: Connection, pages: Iterable[Page], words: Sequence[str]
+    ) -> dict[str, Collection[str]]:
+        """Return which of some words the texts of pages hold, by index.
+
+        Of texts that are not in the database only those of the newest notes are looked at.
+        """
+        notes = {(each.index, each.body): each for each in pages if each.body is not None}
+        values = {
+            "agent": self._agent_id,
+            "pages": [index for index, _ in notes],
+            "versions": [version for _, version in notes],
+            "words": list(words),
+        }
+        rows = connection.exec_driver_sql(_WORDS, values).all() if notes else []
+        found: dict[str, Collection[str]] = {row.page: row.found for row in rows}
+        others = [each for each in notes.values() if each.index not in found]
+        for page in sorted(others, key=lambda each: each.place, reverse=True)[:_MOST_READ]:
+            found[page.index] = among(self.read(page).text, words)
+        return found
 
 
 class PageTexts:
@@ -78,6 +119,12 @@ class PageTexts:
         for page in wanted:
             self._messages[_key(page)] = found[page.index]
 
+    def words_in(
+        self, pages: Iterable[Page], words: Sequence[str]
+    ) -> Mapping[str, Collection[str]]:
+        """Do as ``NoteTexts.words_in``."""
+        return self._notes.words_in(self._connection, pages, words)
+
     def write(self, page: Page, text: str) -> int:
         """Do as ``NoteTexts.write``."""
         return self._notes.write(page, text)
@@ -93,17 +140,19 @@ class PageTexts:
         if page.span is not None:
             self.fetch([page])
             return Held(self._messages[_key(page)])
-        return Held(text=self._notes.read(page))
+        return self._notes.read(page)
 
 
 def warm(database: Database, store: PageStore, agent_id: str, named: Collection[str] = ()) -> None:
     """Have the cache of a far store fetch what a window shows, and what is named, of an agent.
 
     Before the tree is locked, or a snapshot opened: neither shall last while a network is asked.
-    What changes in between is fetched then; it is little.
+    What changes in between is fetched then; it is little. Raises ``PageStoreError``, also where
+    the store itself is gone.
     """
     if not isinstance(store, CachedPageStore) or not store.far:
         return
+    store.check()
     with database.agent_snapshot(agent_id) as connection:
         rows = connection.exec_driver_sql(_SHOWN, (agent_id, list(named))).all()
     store.warm(BodyKey(agent_id, row.id, row.body) for row in rows)

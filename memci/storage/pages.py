@@ -73,14 +73,19 @@ SELECT *, (SELECT count(*) FROM page AS child
 FROM page WHERE agent_id = %(agent)s AND cold AND parent IS NULL AND place < %(before)s
 ORDER BY place DESC LIMIT %(limit)s
 """
-# As domain/pages/finding.py scores pages: words in the name count twice.
+# As domain/pages/finding.py scores pages: words in the name count twice. Of notes' texts those that
+# are in the database.
 _FIND = """
-SELECT id, held FROM page, LATERAL (
-    SELECT sum((strpos(lower(name), word) > 0)::int * 2
-             + (strpos(lower(concat_ws(' ', description, array_to_string(entries, ' '))), word)
-                > 0)::int) AS held
+SELECT id, held FROM page
+LEFT JOIN page_body AS note
+    ON note.agent_id = page.agent_id AND note.page_id = page.id AND note.version = page.body,
+LATERAL (SELECT lower(name) AS name, lower(concat_ws(
+    ' ', description, array_to_string(entries, ' '), note.text)) AS rest OFFSET 0) AS says,
+LATERAL (
+    SELECT sum((strpos(says.name, word) > 0)::int * 2 + (strpos(says.rest, word) > 0)::int) AS held
     FROM unnest(%(words)s::text[]) AS word) AS score
-WHERE agent_id = %(agent)s AND held > 0 AND (%(all)s OR user_id IS NULL OR user_id = %(user)s)
+WHERE page.agent_id = %(agent)s AND held > 0
+    AND (%(all)s OR page.user_id IS NULL OR page.user_id = %(user)s)
     AND NOT id = ANY(%(known)s::text[])
 ORDER BY held DESC, place DESC LIMIT %(limit)s
 """

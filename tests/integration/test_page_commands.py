@@ -15,7 +15,7 @@ from memci.domain.pages.block import Format
 from memci.domain.pages.page import DEEPEST
 from memci.domain.pages.permission import Actor
 from memci.domain.pages.rules import PageRules
-from memci.errors import NotFoundError, PageStoreError, RefusedError
+from memci.errors import InvalidInputError, NotFoundError, PageStoreError, RefusedError
 from memci.reading.activity import ReadActivity
 from memci.reading.models import ReadingDefaults, ReadingModels, Tokenizers
 from memci.reading.search import Search
@@ -388,3 +388,74 @@ def test_what_a_session_recalls_of_another_is_in_its_own_window(ada, commands):
     do(commands, "undo")
     shown = window(commands, session_id="b").messages[0].content
     assert "### [usr-1]" in shown, "it is a line again"
+
+
+def test_a_model_reads_a_long_page_in_parts_and_a_developer_whole(ada, commands):
+    text = "".join(f"Line {number} of many.\n" for number in range(5_000))
+    made = do(commands, "create_detail_page", name="Long", detail=text, parent="usr-0")
+    told(ada, 1)
+    for number in range(60):
+        ada.say(f"Answer {number}, again.", role="assistant", session="s1")
+    read, offset = "", 0
+    while offset is not None:
+        part = do(commands, "get_page", index=made.page.index, offset=offset)
+        assert COUNTER.count(part.text) <= 4_000
+        read, offset = read + part.text, part.next_offset
+    assert read == text
+    whole = do(commands, "get_page", Actor.DEVELOPER, index=made.page.index, offset=5)
+    assert (whole.text, whole.next_offset) == (text[5:], None)
+    said = do(commands, "get_page", index="usr-2")
+    assert (len(said.entries), said.next_offset) == (50, None)
+    assert len(do(commands, "get_page", Actor.DEVELOPER, index="usr-2").entries) == 62
+    with pytest.raises(InvalidInputError, match="the text ends before that"):
+        do(commands, "get_page", index=made.page.index, offset=10**6)
+
+
+@pytest.mark.parametrize("where", ["postgres", "elsewhere"])
+def test_what_notes_say_is_found(ada, commands, where):
+    store = commands.store if where == "postgres" else MemoryPageStore()
+    commands = PageCommands(commands.database, store, COUNTER, PageRules())
+
+    def note(name, detail):
+        made = do(commands, "create_detail_page", name=name, detail=detail, parent="usr-0")
+        return made.page.index
+
+    def found(query):
+        return [each.index for each in do(commands, "find_pages", query=query).pages]
+
+    told(ada, 1)
+    valves, other = note("Plant", "The Valves leak."), note("A valve", "Nothing.")
+    chinese = note("笔记", "明天上午开会讨论预算。")
+    removed = note("Old", "the valves of last year")
+    do(commands, "remove_page", index=removed)
+    assert found("valve") == [other, removed, valves] if where == "postgres" else [other, valves]
+    assert found("开会") == [chinese]
+    do(commands, "create_contents_page", name="Box", parent="usr-0", children=[valves])
+    assert found("they leak") == [valves]
+    assert found("submarine") == []
+
+
+def test_a_note_that_was_just_written_is_found_by_the_same_call(ada, commands):
+    told(ada, 1)
+    write = asked("create_detail_page", name="Plant", detail="Valves leak.", parent="usr-0")
+    _, listed = commands.run("ada", Actor.AGENT, [write, asked("find_pages", query="valves")])
+    assert [each.name for each in listed.pages] == ["Plant"]
+
+
+def test_texts_that_lie_elsewhere_are_not_all_read(ada, commands):
+    class Watched(MemoryPageStore):
+        read = 0
+
+        def load(self, key):
+            self.read += 1
+            return super().load(key)
+
+    store = Watched()
+    far = PageCommands(commands.database, store, COUNTER, PageRules())
+    told(ada, 1)
+    for number in range(60):
+        written = {"name": f"Note {number}", "detail": "Valves leak.", "parent": "usr-0"}
+        do(far, "create_detail_page", **written)
+    store.read = 0
+    assert len(do(far, "find_pages", query="valves", limit=100).pages) == 50
+    assert store.read == 50

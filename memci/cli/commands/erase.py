@@ -148,12 +148,18 @@ def _print_preview(found: ErasurePreview) -> None:
 
 
 def _print_receipt(receipt: ReceiptAnswer, *, as_json: bool) -> None:
-    from memci.cli.output import print_json, say
+    from memci.cli.output import counted, print_json, say
 
     if as_json:
         print_json(receipt)
         return
     rows: Any = receipt.body["rows"]
+    pages: Any = receipt.body.get("pages", 0)
     went = ", ".join(f"{table} {count}" for table, count in rows.items())
-    say(f"erased for good, in rows: {went or 'none; it was erased before'}")
+    if went:
+        say(f"erased for good, in rows: {went}")
+    elif pages:  # these stay
+        say(f"erased for good: what was said on {counted(pages, 'page')}")
+    else:
+        say("nothing was left to erase: it was erased before")
     say(f"receipt {receipt.id}")

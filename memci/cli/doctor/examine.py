@@ -10,6 +10,7 @@ from memci.cli.doctor.broker import check_broker_and_workers
 from memci.cli.doctor.database import check_database
 from memci.cli.doctor.finding import Finding, Level, note, ok, wrong
 from memci.cli.doctor.machine import check_machine
+from memci.cli.doctor.page_texts import check_page_texts
 from memci.cli.doctor.queue import check_queue
 from memci.cli.doctor.vectors import check_vectors
 from memci.config import Settings, load_settings
@@ -52,5 +53,7 @@ def _examine(settings: Settings) -> Iterator[Finding]:
         if not worst(found):
             yield from check_queue(runtime.database, token_stale_s=settings.token_stale_s)
             yield from check_vectors(runtime.database, runtime.models.embedder)
+            if settings.page_store != "memory":  # its texts are in another process
+                yield from check_page_texts(runtime.database, runtime.page_store)
         yield from check_broker_and_workers(runtime.celery, runtime.redis)
     yield from check_api(settings)

@@ -16,6 +16,7 @@ from memci.shapes.pages import (
     PageText,
     StepAnswer,
 )
+from memci.shapes.pins import PinChange
 from memci.shapes.tools import Tool
 
 _NAME = 60
@@ -23,7 +24,7 @@ _NAME = 60
 
 def print_answer(tool: Tool, answer: Answer) -> None:
     """Print what a tool answered."""
-    _PRINTERS[type(answer)](tool, answer)
+    PRINTERS[type(answer)](tool, answer)
 
 
 def print_page(shown: PageText) -> None:
@@ -90,17 +91,22 @@ def _say_collapse(_: Tool, done: CollapseAnswer) -> None:
     _say_cost(f"{'nothing to collapse' if not done.collapsed else ''}{over}".strip("; "), done)
 
 
-def _say_cost(what: str, done: PageChange | StepAnswer | CollapseAnswer) -> None:
+def _say_pin(tool: Tool, done: PinChange) -> None:
+    _say_cost(f"pin {done.pin} is {'taken down' if tool.name == 'unpin' else 'set'}", done)
+
+
+def _say_cost(what: str, done: PageChange | StepAnswer | CollapseAnswer | PinChange) -> None:
     """Say what was done, what it did to the tokens of the window, and what was collapsed."""
     parts = [what, f"{done.tokens_before:,} → {done.tokens_after:,} tokens"]
     parts += [f"collapsed: {listed(done.collapsed)}"] * bool(done.collapsed)
     say(" · ".join(filter(None, parts)))
 
 
-_PRINTERS: Mapping[type[Answer], Callable[[Tool, Any], None]] = {
+PRINTERS: Mapping[type[Answer], Callable[[Tool, Any], None]] = {
     PageChange: _say_change,
     StepAnswer: _say_step,
     CollapseAnswer: _say_collapse,
+    PinChange: _say_pin,
     PageText: lambda _, shown: print_page(shown),
     PageList: lambda _, found: print_pages(found.pages),
 }

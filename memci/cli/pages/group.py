@@ -29,13 +29,17 @@ class ToolGroup(TyperGroup):
 
 
 def _commands_of_tools() -> MutableMapping[str, Any]:
+    from memci.cli.pages.command import NumberCommand, ToolCommand
     from memci.cli.pages.tools import command_of
+    from memci.shapes.arguments import arguments_of
     from memci.shapes.tools import TOOLS, About
 
     made = typer.Typer(rich_markup_mode=None, add_completion=False)
     for tool in TOOLS:
         if tool.about is About.PAGES:
-            made.command(tool.name.replace("_", "-"))(command_of(tool))
+            number = any(each.positional and each.type is int for each in arguments_of(tool))
+            kind = NumberCommand if number else ToolCommand
+            made.command(tool.name.replace("_", "-"), cls=kind)(command_of(tool))
     group: Any = typer.main.get_command(made)
     commands: MutableMapping[str, Any] = group.commands
     return commands

@@ -109,6 +109,15 @@ def _say(moved: Moved, former: str, to: str, *, clear: bool) -> None:
         f"{counted(moved.copied, 'text')} copied from {former} to {to}, {moved.there} there before,"
         f" of {counted(moved.agents, 'agent')}"
     )
+    if moved.missing:
+        say(
+            f"{counted(moved.missing, 'text')} that pages refer to cannot be read in either store",
+            style="yellow",
+        )
+        hint(
+            "bring them back from a back-up of the store; until then their pages show that the text"
+            " is missing, and `memci doctor` names some of them"
+        )
     if clear:
         say(f"{counted(moved.cleared, 'text')} removed from {former}")
     if moved.copied:

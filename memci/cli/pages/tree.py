@@ -67,13 +67,12 @@ def _told(page: PageOut, tree: PageTree) -> Sequence[tuple[str, str]]:
     tokens = tree.tokens_of.get(page.index)
     cost = f", {tokens:,} tokens" if tokens is not None else ""
     is_archive = page.index == tree.archive
-    name = "Contents Page" if is_archive and not page.name else page.name
     style = _PLAIN if page.lifecycle is Lifecycle.ACTIVE else _AWAY
     # Words come last: they are what a narrow terminal cuts, and what may run from right to left.
     return [
         (page.index, _FOLDER if page.children else style),
         (f"  {'the archive, ' if is_archive else ''}{state_of(page)}{cost}  ", _ASIDE),
-        (printable(shortened(name, _NAME)), style),
+        (printable(shortened(page.name, _NAME)), style),
     ]
 
 

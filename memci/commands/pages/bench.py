@@ -11,8 +11,10 @@ from memci.commands.tools.place import place_in
 from memci.domain.message import Message
 from memci.domain.pages.collapse import collapse_to
 from memci.domain.pages.finding import score, words_of
+from memci.domain.pages.labels import Labels
 from memci.domain.pages.operations import give_text
 from memci.domain.pages.page import Page
+from memci.domain.pages.part import Part, part_of, rest_of
 from memci.domain.pages.permission import Actor
 from memci.domain.pages.tree import Permission, Tree, no_page
 from memci.domain.pages.undo import Edit, do_again, take_back
@@ -29,6 +31,7 @@ from memci.storage.pins import said_as
 from memci.storage.session import Connection
 
 T = TypeVar("T")
+_MOST_ENTRIES = 50
 
 
 class Mark(NamedTuple):
@@ -59,6 +62,11 @@ class Bench:
     def tree(self) -> Tree:
         """The tree."""
         return self.opened.desk.tree
+
+    @property
+    def labels(self) -> Labels:
+        """The words of the agent's language."""
+        return self.opened.desk.rendering.writer.labels
 
     @property
     def tokens(self) -> int:
@@ -95,10 +103,22 @@ class Bench:
         is_agent = self.actor is Actor.AGENT
         return list(rendering.inside(page) if is_agent else rendering.lying_in(page))
 
+    def part(self, text: str, offset: int) -> Part:
+        """Return a text from an offset on; for an agent as much of it as a model reads at once."""
+        if self.actor is Actor.AGENT:
+            return part_of(text, offset, self.opened.desk.rendering.count)
+        return Part(rest_of(text, offset), None)
+
+    def entries(self, page: Page) -> list[str]:
+        """Return the lines of a page's messages; for an agent the first ones of very many."""
+        return list(page.entries[: _MOST_ENTRIES if self.actor is Actor.AGENT else None])
+
     def found(self, query: str, limit: int) -> list[PageOut]:
         """Return pages that hold the words of a query, best first, removed ones too."""
         words, known = words_of(query), self.tree.pages
-        here = [(score(page, words), page.index) for page in known.values() if self._sees(page)]
+        shown = [page for page in known.values() if self._sees(page)]
+        within = self.opened.texts.words_in(shown, words)
+        here = [(score(page, words, within.get(page.index, ())), page.index) for page in shown]
         viewer = self.tree.viewer if self.actor is Actor.AGENT else ANYBODY
         others = find_pages(self.connection, self.agent_id, viewer, words, known, limit)
         scored = sorted([*here, *others], key=lambda hit: (hit[0], _number(hit[1])), reverse=True)

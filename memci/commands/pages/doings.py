@@ -99,10 +99,13 @@ def _get_page(bench: Bench, asked: shapes.GetPage) -> PageText:
     page = bench.page(asked.index)
     held = bench.opened.texts(page)
     said = [f"{each.role.value}: {each.text}" for each in held.messages]
+    text = bench.labels.lost if held.lost else "\n\n".join(said) or held.text
+    part = bench.part(text, asked.offset)
     return PageText(
         page=bench.out(page.index),
-        text="\n\n".join(said) if said else held.text,
-        entries=list(page.entries),
+        text=part.text,
+        entries=bench.entries(page) if not asked.offset else [],
+        next_offset=part.next_offset,
     )
 
 

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from memci.errors import NotFoundError, PageStoreError
-from memci.storage.page_orphans import agents_after
+from memci.storage.notes_kept import all_agents
+from memci.storage.page_store.moving import MovingPageStore
 from memci.storage.page_store.port import BodyKey, PageStore
+from memci.storage.pages import note_keys
 from memci.storage.session import Database
-
-_AGENTS = 500
 
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """How far it is: agents looked at, and texts copied, found there already, and cleared away."""
+    """How far it is: agents looked at, and texts copied, found there already, and cleared away.
+
+    ``missing`` are texts that pages refer to and that neither store has.
+    """
 
     agents: int = 0
     copied: int = 0
     there: int = 0
     cleared: int = 0
+    missing: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +41,7 @@ class Migration:
 
     def agents(self) -> list[str]:
         """Return all agents that there are or were."""
-        return list(self._agents())
+        return list(all_agents(self.database))
 
     def run(self, *, clear: bool, told: Callable[[Moved], None]) -> Moved:
         """Copy all; ``told`` hears of each agent that is done.
@@ -46,24 +50,17 @@ class Migration:
         word. Raises ``PageStoreError`` when one of the stores does not answer.
         """
         moved = Moved()
-        for agent_id in self._agents():
+        for agent_id in all_agents(self.database):
             done = self._move(agent_id, clear=clear)
             moved = Moved(
                 moved.agents + 1,
                 moved.copied + done.copied,
                 moved.there + done.there,
                 moved.cleared + done.cleared,
+                moved.missing + done.missing,
             )
             told(moved)
         return moved
-
-    def _agents(self) -> Iterator[str]:
-        after, bite = "", [""]
-        while bite:
-            with self.database.upkeep_transaction() as connection:
-                bite = agents_after(connection, after, _AGENTS)
-            yield from bite
-            after = bite[-1] if bite else after
 
     def _move(self, agent_id: str, *, clear: bool) -> Moved:
         keys = list(self.source.list(agent_id))
@@ -74,7 +71,15 @@ class Migration:
                 done = replace(done, copied=done.copied + 1)
             if clear and self._clear(key):
                 done = replace(done, cleared=done.cleared + 1)
-        return done
+        return replace(done, missing=self._missing(agent_id))
+
+    def _missing(self, agent_id: str) -> int:
+        """Count the texts that an agent's pages refer to, and that cannot be read anywhere."""
+        with self.database.agent_snapshot(agent_id) as connection:
+            wanted = note_keys(connection, agent_id)
+        there = set(self.target.list(agent_id)) if wanted else set()
+        both = MovingPageStore(self.target, self.source)
+        return sum(not _has(both, key) for key in wanted - there)
 
     def _copy(self, key: BodyKey) -> bool:
         try:
@@ -101,3 +106,11 @@ class Migration:
             )
         self.source.delete(key)
         return True
+
+
+def _has(store: PageStore, key: BodyKey) -> bool:
+    try:
+        store.load(key)
+    except NotFoundError:
+        return False
+    return True

@@ -39,6 +39,7 @@ class Held:
 
     messages: Sequence[Message] = ()
     text: str = ""
+    lost: bool = False  # its text is missing where it was kept (P14)
 
 
 class Place(NamedTuple):
@@ -83,8 +84,12 @@ class Writer:
         """Return the block of what is pinned; empty when nothing is."""
         return "".join(pin_pieces(pins, self.labels, self._mark(1)))
 
+    def name(self, tree: Tree, page: Page) -> str:
+        """Return what a page is called; roots and the Contents Page have names of our own."""
+        return page.name or self._usual_name(tree, page)
+
     def _heading(self, tree: Tree, page: Page, place: Place) -> str:
-        name = page.name or self._usual_name(tree, page)
+        name = self.name(tree, page)
         state = self._state(tree, page, place.inside)
         return f"{self._mark(place.level)} [{page.index}] {name} ({state})"
 
@@ -126,6 +131,8 @@ class Writer:
         return not tree.is_archived(page)
 
     def _held(self, tree: Tree, page: Page, held: Held) -> list[str]:
+        if held.lost:  # it is no text of anybody's: no fence
+            return [self.labels.lost]
         segment = tree.segment_of(page)
         # What an agent may write is fenced, in a segment of system prompts, too.
         trusted = segment.permission is not Permission.READ_WRITE

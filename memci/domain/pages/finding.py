@@ -1,9 +1,9 @@
-"""Which pages speak of something: by the words of their names, descriptions and summaries (P4)."""
+"""Which pages speak of something: by the words of their names, summaries and notes (P4)."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from memci.domain.pages.page import Page
 
@@ -23,11 +23,20 @@ def words_of(query: str) -> list[str]:
     return list(words)[:_MOST_WORDS]
 
 
-def score(page: Page, words: Sequence[str]) -> int:
-    """Return how well a page fits: words in its name count twice; 0: not at all."""
+def score(page: Page, words: Sequence[str], within: Collection[str] = ()) -> int:
+    """Return how well a page fits: words in its name count twice; 0: not at all.
+
+    ``within``: those of the words that are in its own text.
+    """
     name = page.name.lower()
     rest = " ".join([page.description, *page.entries]).lower()
-    return sum(2 * (word in name) + (word in rest) for word in words)
+    return sum(2 * (word in name) + (word in rest or word in within) for word in words)
+
+
+def among(text: str, words: Sequence[str]) -> list[str]:
+    """Return those of the words that are in a text."""
+    lower = text.lower()
+    return [word for word in words if word in lower]
 
 
 def _pairs(run: str) -> list[str]:

@@ -24,6 +24,7 @@ class Labels:
     never_recalled: str
     collapsed: str
     comma: str
+    lost: str
     pins: str
     pin_kinds: dict[str, str]
     roles: dict[str, str]
@@ -43,6 +44,7 @@ _ENGLISH = Labels(
     never_recalled="never recalled",
     collapsed="Collapsed to fit the window: {} ({})",
     comma=", ",
+    lost="(its text is missing in the page store)",
     pins="Pinned (always in sight)",
     pin_kinds={
         "task": "task",
@@ -67,6 +69,7 @@ _CHINESE = Labels(
     never_recalled="未召回",
     collapsed="为适应窗口已折叠 {} 页（{}）",
     comma="，",
+    lost="（页面存储中缺少其文本）",
     pins="置顶（始终可见）",
     pin_kinds={
         "task": "任务",

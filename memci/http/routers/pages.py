@@ -85,7 +85,7 @@ def list_pages(
 @reading.get("/agents/{agent}/pages/{index:page_index}")
 def read_page(agent: AgentId, index: Annotated[str, Path(max_length=64)], call: Call) -> PageText:
     """Return a page and what it holds, whether it is expanded, archived or removed."""
-    request = GetPage.model_construct(index=index)
+    request = GetPage.model_construct(index=index, offset=0)
     page: PageText = _done(call, agent, BY_NAME["get_page"], request, None)
     return page
 

@@ -30,6 +30,7 @@ from memci.smallmodel.offline.sentences import sentences
 _READ, _READ_LAST = 5_000, 1_500
 _ARROW = " → "
 _NOTHING = "–"
+_NOTHING_SAID = {Language.ENGLISH: "(nothing was said)", Language.CHINESE: "（没有说什么）"}
 _MORE = "…"
 _LONGEST_ARGUMENTS = 100
 # How much shorter a text is made at each try, until its tokens fit; and when trying is over.
@@ -63,7 +64,8 @@ class OfflineOutlines:
         wanted, came = _wanted(messages), _came(messages)
         name = self._name((wanted, came), count)
         description = self._description((wanted, came), count)
-        return Outline(name or entries[0], description or entries[0], entries)
+        nothing = _NOTHING_SAID[language]
+        return Outline(name or nothing, description or nothing, entries)
 
     def _name(self, texts: Sequence[str], count: Count) -> str:
         for text in texts:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
 
 from sqlalchemy import Connection
@@ -22,6 +22,7 @@ _WITHOUT = """
 SELECT id FROM page WHERE agent_id = %s AND body IS NOT NULL AND NOT id = ANY(%s::text[])
 ORDER BY id LIMIT 1
 """
+_MOST_NAMED = 100
 _ONE_NOTE = "every text is of one note, in its version"
 _ONE_TEXT = "every note has its text"
 
@@ -29,25 +30,32 @@ _ONE_TEXT = "every note has its text"
 def body_lines(connection: Connection, store: PageStore, agent_id: str) -> Iterator[bytes]:
     """Yield the text of each note, from the store, as one line of JSON.
 
-    Raises ``ConflictError`` when the store has none for a note.
+    Raises ``ConflictError``, behind the last one, when the store has none for some notes.
     """
+    lost: list[str] = []
     with closing(
         connection.exec_driver_sql(_NOTES, (agent_id,), execution_options={"yield_per": _AT_ONCE})
     ) as notes:
         for note in notes:
-            text = _load(store, BodyKey(agent_id, note.id, note.body))
+            try:
+                text = store.load(BodyKey(agent_id, note.id, note.body))
+            except NotFoundError:
+                lost.append(note.id)
+                continue
             row = {"page_id": note.id, "version": note.body, "text": text}
             yield json.dumps(row, ensure_ascii=False).encode() + b"\n"
+    if lost:
+        raise _lost(lost)
 
 
-def _load(store: PageStore, key: BodyKey) -> str:
-    try:
-        return store.load(key)
-    except NotFoundError:
-        raise ConflictError(
-            f"the page store has no text of page {key.page}: if it was erased just now, export "
-            "again; if the store has lost it, erase that page first"
-        ) from None
+def _lost(indexes: Sequence[str]) -> ConflictError:
+    named = ", ".join(indexes[:_MOST_NAMED])
+    more = len(indexes) - _MOST_NAMED
+    return ConflictError(
+        f"the page store has no text of {'page' if len(indexes) == 1 else 'pages'} {named}"
+        f"{f' and {more} more' if more > 0 else ''}: if they were erased just now, export again; if"
+        " the store has lost them, bring them back from a back-up or erase these pages first"
+    )
 
 
 def keep_bodies(

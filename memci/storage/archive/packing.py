@@ -24,11 +24,15 @@ class Packing:
     def add(self, name: str, lines: Iterable[bytes]) -> ArchiveFile:
         """Write a file of lines; return what the manifest is to say about it."""
         rows, size, digest = 0, 0, sha256()
-        with self._zip.open(_entry(name), "w", force_zip64=True) as file:
-            for line in lines:
-                file.write(line)
-                digest.update(line)
-                rows, size = rows + 1, size + len(line)
+        try:
+            with self._zip.open(_entry(name), "w", force_zip64=True) as file:
+                for line in lines:
+                    file.write(line)
+                    digest.update(line)
+                    rows, size = rows + 1, size + len(line)
+        except BaseException:
+            self._zip.close()  # while its file is open; later on nobody would do it
+            raise
         return ArchiveFile(rows=rows, bytes=size, sha256=digest.hexdigest())
 
     def finish(self, manifest: ArchiveManifest) -> None:

@@ -35,7 +35,12 @@ SELECT page.id, EXISTS (
   FROM page WHERE page.agent_id = %(agent)s AND page.id IN (SELECT id FROM touched)
  ORDER BY page.id
 """  # noqa: S608 - constants of this module
-_NAMED = "SELECT id, body IS NOT NULL AS note FROM page WHERE agent_id = %s AND id = ANY(%s)"
+# A folder that was erased before says nothing more.
+_NAMED = """
+SELECT id, body IS NOT NULL AS note FROM page WHERE agent_id = %s AND id = ANY(%s)
+   AND (body IS NOT NULL OR first_seq IS NOT NULL OR named OR description <> ''
+        OR name NOT IN ('', %s))
+"""
 # Every index below the next of its segment was given once.
 _NEXT = """
 SELECT segment->>'id' AS id, (segment->>'next_number')::bigint AS next
@@ -83,7 +88,8 @@ def condemned_pages(
     values = {"agent": agent_id, "seqs": list(seqs)}
     rows = connection.exec_driver_sql(_TOUCHED, values).all() if seqs else []
     going = [row.id for row in rows if not row.stays]
-    named = connection.exec_driver_sql(_NAMED, (agent_id, list(indexes))).all() if indexes else []
+    asked = (agent_id, list(indexes), UNNAMED)
+    named = connection.exec_driver_sql(_NAMED, asked).all() if indexes else []
     notes = [row.id for row in named if row.note]
     reworded = {row.id for row in rows if row.stays}
     reworded |= {row.id for row in named if not row.note} - set(going)

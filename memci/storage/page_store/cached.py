@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from sys import getsizeof
 from threading import Lock
+
+import structlog
 
 from memci.errors import NotFoundError
 from memci.storage.page_store.port import BodyKey, PageStore, joined
 from memci.storage.session import Connection
 
+_log = structlog.get_logger(__name__)
+# Of so many texts it is remembered that they were missed.
+_MOST_MISSED = 1_000
 # What a text costs beside its characters: its key, and its place in the order.
 _KEY_BYTES = 400
 
@@ -27,6 +32,7 @@ class TextCache:
         self._most = most_bytes
         self._held = 0
         self._texts: OrderedDict[BodyKey, str] = OrderedDict()
+        self._missed: OrderedDict[BodyKey, None] = OrderedDict()
         self._lock = Lock()
 
     @property
@@ -58,6 +64,16 @@ class TextCache:
         with self._lock:
             self._remove(key)
 
+    def miss(self, key: BodyKey) -> bool:
+        """Take note that a text is nowhere; tell whether that is new."""
+        with self._lock:
+            if key in self._missed:
+                return False
+            self._missed[key] = None
+            if len(self._missed) > _MOST_MISSED:
+                self._missed.popitem(last=False)
+            return True
+
     def _remove(self, key: BodyKey) -> None:
         text = self._texts.pop(key, None)
         if text is not None:
@@ -67,18 +83,31 @@ class TextCache:
 class CachedPageStore:
     """Reads through a cache, and writes through it; another store keeps the texts."""
 
-    def __init__(self, store: PageStore, cache: TextCache, *, far: bool = False) -> None:
-        """Stand before ``store``; ``far``: that asks something else than the database."""
+    def __init__(
+        self,
+        store: PageStore,
+        cache: TextCache,
+        *,
+        far: bool = False,
+        check: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Stand before ``store``; ``far``: that asks something else than the database.
+
+        ``check`` raises ``PageStoreError`` where the store is not what it was.
+        """
         self._store = store
         self._cache = cache
         self._far = far
+        self.check = check
 
     def joined(self, connection: Connection) -> CachedPageStore:
         """Do as ``JoinsTransactions.joined``.
 
         A text whose transaction is undone may stay in the cache: no page will ever name it.
         """
-        return CachedPageStore(joined(self._store, connection), self._cache, far=self._far)
+        return CachedPageStore(
+            joined(self._store, connection), self._cache, far=self._far, check=self.check
+        )
 
     @property
     def far(self) -> bool:
@@ -97,10 +126,20 @@ class CachedPageStore:
         self._cache.put(key, text)
 
     def load(self, key: BodyKey) -> str:
-        """Do as ``PageStore.load``."""
+        """Do as ``PageStore.load``; that a text is nowhere is logged once."""
         text = self._cache.get(key)
         if text is None:
-            text = self._store.load(key)
+            try:
+                text = self._store.load(key)
+            except NotFoundError as error:
+                if self._cache.miss(key):
+                    _log.warning(
+                        "a page's text is missing",
+                        agent=key.agent_id,
+                        page=key.page,
+                        why=str(error),
+                    )
+                raise
             self._cache.put(key, text)
         return text
 

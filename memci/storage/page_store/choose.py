@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from memci.config import Settings
 from memci.errors import ConfigurationError
 from memci.storage.page_store.cached import CachedPageStore, TextCache
@@ -10,6 +12,7 @@ from memci.storage.page_store.memory import MemoryPageStore
 from memci.storage.page_store.moving import MovingPageStore
 from memci.storage.page_store.port import PageStore
 from memci.storage.page_store.postgres import PostgresPageStore
+from memci.storage.page_store.presence import FolderPresence
 from memci.storage.page_store.s3 import Bucket, S3PageStore
 from memci.storage.session import Database
 
@@ -26,7 +29,11 @@ def choose_page_store(settings: Settings, database: Database) -> PageStore:
     if also is not None:
         chosen = MovingPageStore(chosen, open_page_store(also, settings, database))
     far = not {store, also} <= {"postgres", "memory", None}
-    return CachedPageStore(chosen, TextCache(settings.page_cache_bytes), far=far)
+    cache = TextCache(settings.page_cache_bytes)
+    if store == "files" and also is None:  # else its texts may still be elsewhere
+        presence = FolderPresence(_folder(settings), database)
+        return CachedPageStore(chosen, cache, far=far, check=presence.check)
+    return CachedPageStore(chosen, cache, far=far)
 
 
 def open_page_store(name: str, settings: Settings, database: Database) -> PageStore:
@@ -35,7 +42,7 @@ def open_page_store(name: str, settings: Settings, database: Database) -> PageSt
         case "postgres":
             return PostgresPageStore(database)
         case "files":
-            return FilePageStore(settings.page_folder or settings.data_dir / _FOLDER)
+            return FilePageStore(_folder(settings))
         case "s3":
             return S3PageStore(_bucket(settings))
         case "memory":
@@ -52,6 +59,10 @@ def check_shared(settings: Settings) -> None:
             " one of several, and the others would not find what it keeps; set it to postgres,"
             " files or s3"
         )
+
+
+def _folder(settings: Settings) -> Path:
+    return settings.page_folder or settings.data_dir / _FOLDER
 
 
 def _bucket(settings: Settings) -> Bucket:

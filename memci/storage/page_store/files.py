@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 
 from memci.errors import PageStoreError
-from memci.storage.page_store.port import BodyKey, encoded, key_of, name_of, no_text
+from memci.storage.page_store.port import BodyKey, damaged, encoded, key_of, name_of, no_text
 
 # Written, and not renamed yet; a crash leaves it there.
 _UNFINISHED = ".unfinished"
@@ -45,9 +45,7 @@ class FilePageStore:
         except OSError as error:
             raise _failed(error) from error
         except UnicodeDecodeError:
-            raise PageStoreError(
-                f"the file of page {key.page} is damaged: bring it back from a back-up"
-            ) from None
+            raise damaged(key) from None
 
     def delete(self, key: BodyKey) -> None:
         """Do as ``PageStore.delete``."""

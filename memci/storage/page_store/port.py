@@ -43,7 +43,7 @@ class PageStore(Protocol):
         ...
 
     def load(self, key: BodyKey) -> str:
-        """Return a text; ``NotFoundError`` when there is none."""
+        """Return a text; ``NotFoundError`` when there is none, or none that can be read."""
         ...
 
     def delete(self, key: BodyKey) -> None:
@@ -116,3 +116,8 @@ def key_of(agent_id: str, name: str) -> BodyKey | None:
 def no_text(key: BodyKey) -> NotFoundError:
     """Return the error for a key under which nothing is kept."""
     return NotFoundError(f"page {key.page[:40]} has no text of version {key.version}")
+
+
+def damaged(key: BodyKey) -> NotFoundError:
+    """Return the error for what is no text any more."""
+    return NotFoundError(f"the text of page {key.page} is damaged: bring it back from a back-up")

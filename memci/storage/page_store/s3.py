@@ -15,7 +15,7 @@ from threading import Lock
 from typing import Any
 
 from memci.errors import ConfigurationError, PageStoreError
-from memci.storage.page_store.port import BodyKey, encoded, key_of, name_of, no_text
+from memci.storage.page_store.port import BodyKey, damaged, encoded, key_of, name_of, no_text
 
 # An agent's tree may be locked meanwhile: three tries last half a minute at most.
 _CONNECT_S, _READ_S, _TRIES = 2, 8, 3
@@ -87,9 +87,7 @@ class S3PageStore:
         try:
             return content.decode()
         except UnicodeDecodeError:
-            raise PageStoreError(
-                f"the object of page {key.page} is damaged: bring it back from a back-up"
-            ) from None
+            raise damaged(key) from None
 
     def delete(self, key: BodyKey) -> None:
         """Do as ``PageStore.delete``."""

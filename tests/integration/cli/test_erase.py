@@ -82,6 +82,21 @@ def test_notes_are_found_by_their_words_and_erased(
     assert (done.returncode, len(left(server))) == (0, 2)
 
 
+def test_a_folder_stays_and_is_said_to_say_nothing_more(
+    server: Served, settings: dict[str, str]
+) -> None:
+    with Memci(server.url) as memci:
+        index = memci.agent("ann").create_contents_page("usr-0", name="Plans of Eve").page.index
+    erase = ("erase", "--page", index, "-a", "ann", "-y")
+    shown = run(*erase, "--preview", settings=settings)
+    assert "loses its name" in shown.stdout
+    done = run(*erase, settings=settings)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "erased for good: what was said on 1 page\n" in done.stdout
+    again = run(*erase, settings=settings)
+    assert "nothing found; nothing was erased" in again.stdout
+
+
 @pytest.mark.parametrize("wrong", [[], ["m1", "--all"], ["--session", "s", "--query", "x"]])
 def test_it_wants_one_name_for_what_is_to_go(
     server: Served, settings: dict[str, str], wrong: list[str]

@@ -11,6 +11,7 @@ import pytest
 
 from memci import Memci
 from memci.cli import app
+from memci.cli.pages.answers import PRINTERS
 from memci.shapes.tools import TOOLS, About
 from tests.integration.http.serving import Served
 from tests.support.command_line import run
@@ -101,12 +102,20 @@ def test_a_change_is_told_in_one_line(ada: Shell):
     assert ada.done("auto-collapse", "1").startswith("nothing to collapse; what must stay is ")
 
 
+def test_what_is_pinned_and_taken_down_is_told_as_every_change_is(ada: Shell):
+    before = ada.json("window")["tokens"]
+    pinned = ada.done("pin", "--text", "Use metric units.", "--kind", "preference")
+    between = ada.json("window")["tokens"]
+    assert pinned == f"pin 1 is set · {before} → {between} tokens\n"
+    assert ada.done("unpin", "1") == f"pin 1 is taken down · {between} → {before} tokens\n"
+
+
 def test_the_archive_is_a_folder_of_the_tree(ada: Shell):
     for number in range(9):
         ada.say(f"第 {number} 个问题？", "好的。")
     lines = ada.done().splitlines()
     archive = next(n for n, line in enumerate(lines) if "the archive, expanded, 3 pages" in line)
-    assert lines[archive].endswith("Contents Page")
+    assert lines[archive].endswith("目录页")
     within = lines[archive + 1 : archive + 4]
     assert [line.split()[2:4] for line in within] == [[f"usr-{n}", "archived,"] for n in (1, 2, 3)]
     assert within[0].endswith("tokens  How do I sort a list in Go?")
@@ -206,6 +215,19 @@ def test_errors_are_a_sentence_and_a_code(ada: Shell):
         (("undo", "-a", "ada"), 1, "memci: there is nothing to undo"),
         (("-a", "nobody"), 1, "memci: there is no agent"),
         (("move-page", "usr-1", "-a", "ada"), 2, "TARGET"),
+        (("auto-collapse", "-1", "-a", "ada"), 2, "memci: max_tokens: "),
+        (("unpin", "-3", "-a", "ada"), 2, "memci: pin: "),
+        (
+            ("create-segment", "--id", "bad id", "--name", "x", "-a", "ada"),
+            2,
+            "memci: id: expected a short name of small letters",
+        ),
+        (
+            ("create-contents-page", "usr-0", "usr-1", "usr-2", "--name", "x", "-a", "ada"),
+            2,
+            "several are given as --children usr-1 --children usr-2",
+        ),
+        (("hide-details", "usr-1", "usr-2", "-a", "ada"), 2, "Got too much: usr-2"),
         (("ada",), 2, "Did you mean: memci pages --agent ada"),
         (("undo", "ada"), 2, "Did you mean: memci pages undo --agent ada"),
         (("--removed", "undo", "-a", "ada"), 2, "go without a command"),
@@ -216,6 +238,20 @@ def test_errors_are_a_sentence_and_a_code(ada: Shell):
         ended = ada.refused(*words)
         assert ended[0] == code, (words, ended)
         assert said in ended[1], (words, ended)
+
+
+def test_a_misspelt_command_is_taken_for_no_agent(ada: Shell):
+    for words in (("expand",), ("remove", "usr-1", "-a", "ada")):
+        _, said = ada.refused(*words)
+        assert "Did you mean 'remove-page'" in said or "Did you mean 'expand-details'" in said
+        assert "--agent expand" not in said
+
+
+def test_the_help_says_what_each_option_takes(ada: Shell):
+    for tool, told in (("create-segment", "Small letters"), ("pin", "What is to stay in sight")):
+        code, shown, _ = ada.run(tool, "--help")
+        assert (code, told in " ".join(shown.split())) == (0, True)
+        assert "@FILE" not in shown, "it is no long text"
 
 
 def test_no_name_rewrites_the_terminal(ada: Shell):
@@ -235,8 +271,9 @@ def test_no_name_rewrites_the_terminal(ada: Shell):
     assert "مرحبا" in ada.done()
 
 
-def test_every_tool_has_a_command():
+def test_every_tool_has_a_command_and_an_answer_that_can_be_printed():
     said = run("pages", "--help").stdout
     for tool in TOOLS:
         if tool.about is About.PAGES:
             assert f"\n  {tool.name.replace('_', '-')} " in said
+            assert tool.answer in PRINTERS, tool.name

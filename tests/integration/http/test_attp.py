@@ -79,9 +79,14 @@ def test_what_is_wrong_is_an_answer_for_the_model(alice: Model):
     assert "Use the slices package." in alice.window
 
 
-@pytest.mark.parametrize(
-    "body", [{}, {"text": 3}, {"text": "x", "more": 1}, {"text": "x" * 100_001}]
-)
+def test_an_answer_that_is_too_long_is_told_so_in_toml(alice: Model):
+    answer = alice.done("attp", text="x" * 100_001)
+    assert answer["status"] == "fail"
+    told = tomllib.loads(answer["text"])
+    assert "at most 100000 characters, got 100001: do less in one call" in told["error"]
+
+
+@pytest.mark.parametrize("body", [{}, {"text": 3}, {"text": "x", "more": 1}])
 def test_what_is_no_request_is_refused(alice: Model, body: dict[str, Any]):
     assert alice.post("attp", **body).status_code == 422
 

@@ -204,7 +204,9 @@ def test_an_agent_may_have_rules_of_its_own(alice: Pages):
     alice.done("hide_details", index="usr-4")
     pages = alice.get("/pages")["pages"]
     chapter = [each["name"] for each in pages if each["parent"] == "usr-0"]
-    assert chapter == ["", "Question 1?", "Question 2?"], "before them the Contents Page"
+    assert chapter == ["Contents Page", "Question 1?", "Question 2?"]
+    above = alice.done("get_ancestors", index="usr-1")["pages"]
+    assert [each["name"] for each in above] == ["Contents Page", ""]
     assert alice.get("/window")["tokens"] <= 300
 
 

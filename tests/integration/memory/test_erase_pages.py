@@ -175,9 +175,26 @@ def test_a_note_goes_with_its_text_and_a_folder_loses_its_words(
     assert ada.rows("SELECT number FROM page_step WHERE agent_id = %s AND changes::text LIKE"
                     " %s", f"%{note}%") == []  # fmt: skip
     # As messages that were erased before.
-    assert eraser.erase(pages=[note]).body["pages"] == 0
+    assert eraser.preview(pages=[folder, note]).pages == 0
+    assert eraser.erase(pages=[folder, note]).body["pages"] == 0
     with pytest.raises(NotFoundError, match="never was a page usr-99"):
         eraser.erase(pages=["usr-99"])
+
+
+def test_a_page_that_goes_with_all_its_messages_is_not_said_to_stay(
+    ada: AgentUnderTest, pages: Folders, eraser: Eraser
+) -> None:
+    for index in ("usr-1", "usr-2"):
+        pages.do("update_page", index=index, name="Eve's affair")
+    whole = [row.id for row in ada.rows("SELECT id FROM message WHERE agent_id = %s ORDER BY seq")]
+    found = eraser.preview(*whole[:3], pages=["usr-1", "usr-2"])
+    assert [(each.index, each.goes) for each in found.own_words] == [
+        ("usr-1", True),
+        ("usr-2", False),
+    ]
+    eraser.erase(*whole[:3], pages=["usr-1", "usr-2"])
+    assert page(ada, "usr-1") is None
+    assert page(ada, "usr-2").name == "Answer 1."
 
 
 def test_a_page_that_was_removed_goes_as_well(

@@ -237,6 +237,7 @@ def test_the_command_moves_all_and_says_what_comes_next(memci, ada, tmp_path):
     code, said, _ = memci("--to", "files", "--json", store="files", also="postgres")
     assert json.loads(said) == {
         "from": "postgres", "to": "files", "agents": 1, "copied": 0, "there": 0, "cleared": 0,
+        "missing": 0,
     }  # fmt: skip
     alone = NoteTaker(ada.database, FilePageStore(tmp_path / "notes")).window()
     assert "First" in alone

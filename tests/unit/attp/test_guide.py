@@ -48,7 +48,7 @@ def test_what_may_be_left_out_is_shown_with_its_default():
 
 def test_what_functions_return_is_told():
     text = guide_in(Language.ENGLISH).text
-    assert "- get_page: page, text, entries\n" in text
+    assert "- get_page: page, text, entries, next_offset\n" in text
     assert "- page, pages[0]: index, kind, segment, parent, name, description, expanded" in text
 
 

@@ -96,7 +96,9 @@ def test_roles_speak_the_windows_language():
 def test_what_says_nothing_still_has_lines():
     told = outline(say(""), say(None, Role.ASSISTANT, 2, tool_calls=({"id": "x"},)))
     assert told.entries == ("user: –", "assistant: tool()")
-    assert told.name == told.description == "user: –"
+    assert told.name == told.description == "(nothing was said)"
+    told = SUMMARIZER.outline([say(" \n")], Language.CHINESE, COUNT)
+    assert (told.name, told.entries) == ("（没有说什么）", ("用户：–",))
 
 
 def test_a_very_long_message_is_read_at_both_ends():
