@@ -248,9 +248,9 @@ def test_what_an_agent_did_is_undone_and_redone(ada, commands):
     first = window(commands)
     do(commands, "create_contents_page", name="Old", parent="usr-0", children=["usr-1", "usr-2"])
     second = window(commands)
-    do(commands, "hide_details", index="usr-3")
+    do(commands, "update_page", index="usr-3", name="The third")
     undone = do(commands, "undo")
-    assert undone.operations == ["hide_details"]
+    assert undone.operations == ["update_page"]
     assert window(commands) == second
     assert do(commands, "undo").tokens_after == first.tokens
     assert window(commands) == first
@@ -348,6 +348,46 @@ def test_of_what_is_archived_only_lines_are_seen(ada, commands, form):
     assert said.count("- assistant: Answer 0.") == 1
     assert said.count("Answer 0.") == 1
     assert said.count("Answer 11.") == 1
+
+
+def test_an_agent_keeps_in_sight_what_it_is_answering(ada, commands):
+    told(ada, 1)
+    ada.say("And now?")
+    do(commands, "create_contents_page", name="Old", parent="usr-0")
+    do(commands, "expand_details", index="usr-3")
+    do(commands, "move_page", source="usr-2", target="usr-3")
+    before = window(commands)
+    refused = [
+        ("hide_details", {"index": "usr-2"}),
+        ("hide_details", {"index": "usr-3"}),
+        ("remove_page", {"index": "usr-2"}),
+        ("remove_page", {"index": "usr-3"}),
+        ("create_contents_page", {"name": "x", "parent": "usr-0", "children": ["usr-2"]}),
+        ("create_contents_page", {"name": "x", "parent": "usr-0", "children": ["usr-3"]}),
+    ]
+    for verb, values in refused:
+        with pytest.raises(RefusedError, match="until the user's next message"):
+            do(commands, verb, **values)
+    hidden = do(commands, "create_contents_page", name="Hidden", parent="usr-0").page.index
+    with pytest.raises(RefusedError, match="until the user's next message"):
+        do(commands, "move_page", source="usr-2", target=hidden)
+    do(commands, "undo")
+    assert window(commands) == before
+    do(commands, "hide_details", index="usr-0")
+    do(commands, "expand_details", index="usr-0")
+    ada.say("So far so good.", role="assistant")
+    ada.say("Thanks!")
+    assert not do(commands, "hide_details", index="usr-3").page.expanded, "another goes on"
+
+
+def test_an_agent_s_undo_keeps_in_sight_what_it_is_answering(ada, commands):
+    told(ada, 1)
+    do(commands, "hide_details", Actor.DEVELOPER, index="usr-1")
+    do(commands, "expand_details", index="usr-1")
+    with pytest.raises(RefusedError, match="would hide the interaction"):
+        do(commands, "undo")
+    do(commands, "hide_details", Actor.DEVELOPER, index="usr-1")
+    assert "Question 0?\n```" not in window(commands).messages[0].content, "a developer may"
 
 
 def test_a_conversation_that_was_closed_is_opened_by_what_the_user_says(ada, commands):

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memci.domain.context.budget import Utterance
+from memci.domain.context.interaction import units_of
 from memci.domain.language import Language
 from memci.domain.message import Message, Role
 from memci.domain.pages import operations as pages
@@ -70,6 +71,12 @@ def shown(page, messages):
             and (each.role is Role.SYSTEM) == (span.number == 0)
         ):
             yield each
+
+
+def spoken_on(page, messages):
+    """What a page says as messages of a chat API: no result without its call."""
+    units, _ = units_of(list(shown(page, messages)))
+    return [Utterance.of(each) for unit in units for each in unit]
 
 
 def told(said, rules):
@@ -177,7 +184,7 @@ def test_a_native_window_says_what_is_open_and_nothing_of_the_archive(said, rule
         and page.span.session_id == session
         and tree.lifecycle(page.index) is Lifecycle.ACTIVE
     ]
-    said_there = [Utterance.of(each) for page in open_pages for each in shown(page, messages)]
+    said_there = [each for page in open_pages for each in spoken_on(page, messages)]
     assert Counter(spoken) == Counter(
         each for each in said_there if not (each.content or "").startswith("#")
     )
@@ -191,15 +198,15 @@ def test_a_native_window_ends_with_the_current_interaction(said, rules, session,
     current = tree.latest(session)
     if current is None or tree.lifecycle(current.index) is not Lifecycle.ACTIVE:
         return
+    tree.viewer = session
     behind = tree.add_page(replace(current, index="", span=None, place=0))
     moved = data.draw(st.sampled_from([current.index, behind.index]))
-    folder = pages.create_contents_page(
-        tree, Actor.AGENT, name="x", description="", parent="usr-0", children=[moved]
-    )
+    folder = pages.create_contents_page(tree, Actor.AGENT, name="x", description="", parent="usr-0")
     pages.expand_details(tree, Actor.AGENT, index=folder.index)
+    pages.move_page(tree, Actor.AGENT, source=moved, target=folder.index)
     window = rendering_of(tree, messages, session, Format.NATIVE).window()
-    spoken = [Utterance.of(each) for each in shown(current, messages)]
-    assert list(window.messages[-len(spoken) :]) == spoken
+    spoken = spoken_on(current, messages)
+    assert list(window.messages[len(window.messages) - len(spoken) :]) == spoken
     assert f"[{current.index}]" in window.messages[-len(spoken) - 1].content
 
 
@@ -249,7 +256,7 @@ def test_out_and_back_again_holds_the_same_messages(said, rules):
     tree, messages = told(said, rules)
     for page in [each for each in tree.children("usr-0") if each.span]:
         before = [list(shown(each, messages)) for each in tree.children("usr-0")]
-        pages.remove_page(tree, Actor.AGENT, index=page.index)
+        pages.remove_page(tree, Actor.DEVELOPER, index=page.index)
         pages.restore_page(tree, Actor.AGENT, index=page.index, parent="usr-0")
         after = {each.index: list(shown(each, messages)) for each in tree.children("usr-0")}
         assert after[page.index] == list(shown(page, messages))

@@ -12,7 +12,7 @@ from memci.domain.pages.collapse import collapse_to
 from memci.domain.pages.finding import score, words_of
 from memci.domain.pages.operations import give_text
 from memci.domain.pages.page import Page
-from memci.domain.pages.permission import Actor
+from memci.domain.pages.permission import Actor, shows_current
 from memci.domain.pages.tree import Permission, Tree
 from memci.domain.pages.undo import Edit, do_again, take_back
 from memci.errors import NotFoundError, RefusedError
@@ -215,7 +215,13 @@ class Bench:
     ) -> StepAnswer:
         self.know([each.index for each in step.edits])
         desk, before = self.opened.desk, self.tokens
+        was_shown = shows_current(self.tree)
         desk.do(lambda: turn(self.tree, step.edits))
+        if was_shown and not shows_current(self.tree):
+            raise RefusedError(
+                "that would hide the interaction that you are answering: try after the user's next"
+                " message"
+            )
         desk.finish()
         self._moved_to = done
         return StepAnswer(
