@@ -8,6 +8,7 @@ from typing import Annotated
 from pydantic import Field, JsonValue
 
 from memci.shapes.base import Answer, Request, Text
+from memci.shapes.pages import OVER
 
 LONGEST_ANSWER = 100_000
 
@@ -32,6 +33,7 @@ class AttpChanges(Answer):
     collapsed: list[str]
     tokens_before: int
     tokens_after: int
+    over: int = Field(description=OVER)
 
 
 class AttpAnswer(Answer):

@@ -178,6 +178,10 @@ class CreateSegment(Request):
     max_tokens: Annotated[int, Field(ge=0, le=2_000_000)] = 0
 
 
+# Of a window beside its tokens.
+OVER = "Tokens by which what cannot be hidden is over a limit; 0: it fits"
+
+
 class PageOut(Answer):
     """A page as it is now."""
 
@@ -204,6 +208,7 @@ class PageChange(Answer):
     changed: list[str]
     tokens_before: int
     tokens_after: int
+    over: int = Field(description=OVER)
     collapsed: list[str]
 
 
@@ -214,6 +219,7 @@ class StepAnswer(Answer):
     changed: list[str]
     tokens_before: int
     tokens_after: int
+    over: int = Field(description=OVER)
     collapsed: list[str]
 
 

@@ -192,6 +192,73 @@ def test_a_change_that_overfills_the_window_collapses_what_is_old(ada, commands)
     assert done.tokens_after <= 400
 
 
+@pytest.mark.parametrize("form", list(Format))
+def test_what_is_over_the_limit_is_said_in_answers_and_in_the_window(ada, commands, form):
+    told(ada, 1)
+    small = replace(commands, rules=PageRules(window_max_tokens=120))
+    long = {"name": "Long", "detail": "word " * 200, "parent": "usr-0"}
+    made = do(small, "create_detail_page", **long)
+    assert made.over == 0
+    do(small, "pin_page", index=made.page.index)
+    assert "Over the limit" not in window(small, format=form).messages[0].content
+    ada.say("word " * 400)
+    done = do(small, "update_page", index=made.page.index, name="Longer")
+    assert done.over == done.tokens_after - 120 > 0
+    shown = window(small, format=form)
+    assert shown.over == shown.tokens - 120
+    assert f" Over the limit of 120 tokens by {shown.over:,}: " in shown.messages[0].content
+    if form is Format.MARKDOWN:
+        assert (done.tokens_after, done.over) == (shown.tokens, shown.over)
+        pinned = do(small, "pin", text="Be brief.")
+        assert pinned.over == window(small).over > done.over
+        assert do(small, "undo").over == window(small).over
+        assert do(small, "auto_collapse", max_tokens=200).over == window(small).tokens - 200
+    assert window(commands).over == 0
+
+
+def test_the_window_s_own_limit_is_said_in_chinese(ada, commands):
+    ada.say("请记住" * 200)
+    small = replace(commands, rules=PageRules(window_max_tokens=120))
+    shown = window(small)
+    assert f"超出上限 {shown.over:,} token（上限 120）" in shown.messages[0].content
+
+
+@pytest.mark.parametrize("verb", ["expand_details", "recall_page"])
+def test_what_does_not_fit_is_not_opened_and_nothing_else_is_closed(ada, commands, verb):
+    ada.say("word " * 700)
+    ada.say("So many words.", role="assistant")
+    told(ada, 6 if verb == "expand_details" else 12)
+    small = replace(commands, rules=PageRules(window_max_tokens=900))
+    if verb == "expand_details":
+        do(commands, "hide_details", index="usr-1")
+    do(small, "update_page", index="usr-6", name="Six")
+    before, open_pages = window(small), [each.index for each in tree(small) if each.expanded]
+    with pytest.raises(RefusedError, match="usr-1 does not fit: it takes 7") as refused:
+        do(small, verb, index="usr-1")
+    assert "of 900 can be free for it; get_page reads" in str(refused.value)
+    assert window(small) == before
+    assert [each.index for each in tree(small) if each.expanded] == open_pages
+    small = replace(small, rules=replace(small.rules, window_max_tokens=1_500))
+    assert do(small, verb, index="usr-1").page.expanded
+
+
+def test_what_is_pinned_is_not_opened_beyond_the_limit_either(ada, commands):
+    told(ada, 2)
+    small = replace(commands, rules=PageRules(window_max_tokens=300))
+    long = {"name": "Long", "detail": "word " * 400, "parent": "usr-0"}
+    made = do(small, "create_detail_page", **long).page.index
+    do(small, "pin_page", index=made)
+    with pytest.raises(RefusedError, match="does not fit"):
+        do(small, "expand_details", index=made)
+
+
+def test_what_is_being_answered_is_opened_however_long_it_is(ada, commands):
+    ada.say("word " * 400)
+    small = replace(commands, rules=PageRules(window_max_tokens=300))
+    do(small, "hide_details", Actor.DEVELOPER, index="usr-1")
+    assert do(small, "expand_details", index="usr-1").over > 100
+
+
 @pytest.mark.parametrize("actor", Actor)
 def test_an_agent_collapses_nothing_that_it_may_not_hide(ada, commands, actor):
     told(ada, 2)

@@ -95,6 +95,17 @@ def _of_index(operation: Callable[..., Page], **more: Any) -> Doing:
     return do
 
 
+def _opening(operation: Callable[..., Page]) -> Doing:
+    """Do an operation that opens one page."""
+
+    def do(bench: Bench, asked: Any) -> PageChange:
+        return bench.open(
+            lambda tree, actor: operation(tree, actor, index=asked.index), asked.index
+        )
+
+    return do
+
+
 def _get_page(bench: Bench, asked: shapes.GetPage) -> PageText:
     page = bench.page(asked.index)
     held = bench.opened.texts(page)
@@ -133,10 +144,10 @@ DOINGS: Mapping[type[Request], Doing] = {
     shapes.CreateContentsPage: _create_contents_page,
     shapes.MovePage: _move_page,
     shapes.UpdatePage: _update_page,
-    shapes.ExpandDetails: _of_index(operations.expand_details),
+    shapes.ExpandDetails: _opening(operations.expand_details),
     shapes.HideDetails: _of_index(operations.hide_details),
     shapes.RemovePage: _of_index(operations.remove_page),
-    shapes.RecallPage: _of_index(operations.recall_page),
+    shapes.RecallPage: _opening(operations.recall_page),
     shapes.RestorePage: _restore_page,
     shapes.PinPage: _of_index(operations.pin_page, pinned=True),
     shapes.UnpinPage: _of_index(operations.pin_page, pinned=False),

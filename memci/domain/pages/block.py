@@ -48,6 +48,13 @@ class Place(NamedTuple):
     inside: int
 
 
+class Excess(NamedTuple):
+    """Tokens by which a window is over, and how many it may take."""
+
+    over: int
+    most: int
+
+
 Reads: TypeAlias = Callable[[Page], Held]
 
 
@@ -78,6 +85,12 @@ class Writer:
         listed = [*collapsed[:_MOST_LISTED], *(["…"] if len(collapsed) > _MOST_LISTED else [])]
         said = self.labels.collapsed.format(len(collapsed), ", ".join(listed))
         return f"{self._mark(1)} {said}\n\n"
+
+    def excess(self, excess: Excess | None) -> str:
+        """Return the line that says by how much the window is over (P13); empty when it fits."""
+        if excess is None:
+            return ""
+        return f"{self._mark(1)} {self.labels.excess.format(**excess._asdict())}\n\n"
 
     def pins(self, pins: Sequence[Pin]) -> str:
         """Return the block of what is pinned; empty when nothing is."""

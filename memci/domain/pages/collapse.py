@@ -6,10 +6,13 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from memci.domain.pages.block import Excess
 from memci.domain.pages.page import Page
 from memci.domain.pages.render import Rendering
 from memci.domain.pages.rules import PageRules
 from memci.domain.pages.tree import SYSTEM, Segment, Tree
+
+_TRIES = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +63,50 @@ def collapse_to(rendering: Rendering, max_tokens: int, kept: Collection[str] = (
     return _collapse(rendering, Limit(max_tokens, max_tokens), kept)
 
 
+def say_excess(rendering: Rendering, most: int) -> int:
+    """Have the window say by how many tokens it is over so many, that line included.
+
+    Returns how many those are; 0: it fits.
+    """
+    rendering.excess = None
+    over = rendering.tokens() - most
+    if over <= 0:
+        return 0
+    for _ in range(_TRIES):  # the number counts, too
+        rendering.excess = Excess(over, most)
+        over = rendering.tokens() - most
+        if over == rendering.excess.over:
+            break
+    return over
+
+
+class Room(NamedTuple):
+    """Tokens that a page takes when it is opened, that can be free for it, and the limit."""
+
+    takes: int
+    free: int
+    most: int
+
+
+def room_for(
+    rendering: Rendering, rules: PageRules, index: str, kept: Collection[str] = ()
+) -> Room:
+    """Tell what stands in the way of a page. The tree must be thrown away afterwards."""
+    rendering.excess = None
+    page = rendering.tree[index]
+    _put(rendering, replace(page, expanded=False, pinned=False))
+    least = collapse_to(rendering, 0, kept).after
+    most = rules.window_max_tokens
+    segment = rendering.tree.segment_of(page)
+    free = most - least, most
+    if segment.max_tokens:
+        most = segment.max_tokens
+        free = min(free, (most - rendering.tokens_of(segment), most))
+    for each in (page, *rendering.tree.ancestors(index)):
+        _put(rendering, replace(rendering.tree[each.index], expanded=True))
+    return Room(rendering.tokens() - least, max(0, free[0]), free[1])
+
+
 class Limit(NamedTuple):
     """Tokens that the window, or one segment of it, is to take, and may take at most."""
 
@@ -77,6 +124,7 @@ def _collapse(
 ) -> Collapse:
     """Hide pages until the limit holds; ``told`` was hidden just before, and is told as well."""
     tree, stay = rendering.tree, _staying(rendering, kept)
+    rendering.excess = None
     notice, before = tree.clock.notice, rendering.tokens()
     hidden: list[str] = []
 

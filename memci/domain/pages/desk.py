@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from memci.domain.message import Message
 from memci.domain.pages.chapters import keep, settle
-from memci.domain.pages.collapse import Collapse, auto_collapse
+from memci.domain.pages.collapse import Collapse, auto_collapse, say_excess
 from memci.domain.pages.page import Page
 from memci.domain.pages.render import Rendering
 from memci.domain.pages.rules import PageRules
@@ -29,6 +29,7 @@ class Desk:
 
     ``kept`` is what must stay open beside what is pinned. ``steps`` are
     what was asked for, change by change; what the system does itself is in ``tree.changed`` alone.
+    ``over``: tokens by which what must stay is over a limit; 0: the window fits.
     """
 
     rendering: Rendering
@@ -36,6 +37,7 @@ class Desk:
     kept: Collection[str] = ()
     steps: list[Edit] = field(default_factory=list)
     collapsed: Collapse | None = None
+    over: int = 0
 
     @property
     def tree(self) -> Tree:
@@ -79,6 +81,16 @@ class Desk:
         with _watching(self.tree):
             done = auto_collapse(self.rendering, self.rules, self.kept, opened)
         self.collapsed = done or self.collapsed
+        self.say_excess()
+
+    def say_excess(self) -> None:
+        """Have the window say by how much it is over its limit, if it is (P13)."""
+        over = [
+            self.rendering.tokens_of(each) - each.max_tokens
+            for each in self.tree.segments.values()
+            if each.max_tokens
+        ]
+        self.over = max(0, say_excess(self.rendering, self.rules.window_max_tokens), *over)
 
 
 @contextmanager

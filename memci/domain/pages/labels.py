@@ -23,6 +23,7 @@ class Labels:
     recalled: str
     never_recalled: str
     collapsed: str
+    excess: str
     comma: str
     pins: str
     pin_kinds: dict[str, str]
@@ -42,6 +43,7 @@ _ENGLISH = Labels(
     recalled="recalled {} times, last at interaction {}",
     never_recalled="never recalled",
     collapsed="Collapsed to fit the window: {} ({})",
+    excess="Over the limit of {most:,} tokens by {over:,}: what cannot be hidden takes more",
     comma=", ",
     pins="Pinned (always in sight)",
     pin_kinds={
@@ -66,6 +68,7 @@ _CHINESE = Labels(
     recalled="召回 {} 次，最近在第 {} 轮交互",
     never_recalled="未召回",
     collapsed="为适应窗口已折叠 {} 页（{}）",
+    excess="超出上限 {over:,} token（上限 {most:,}）：不可隐藏的内容已超出",
     comma="，",
     pins="置顶（始终可见）",
     pin_kinds={

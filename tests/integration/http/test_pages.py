@@ -151,8 +151,9 @@ def test_segments_of_developers_have_their_own_limit(alice: Pages):
     assert alice.done("expand_details", index=small["page"]["index"])["collapsed"] == []
     assert alice.done("expand_details", index=other["page"]["index"])["collapsed"] == ["docs-2"]
     assert "word" in alice.get("/window")["messages"][1]["content"], "what was just opened stays"
-    opened = alice.done("expand_details", index=made["page"]["index"])
-    assert opened["collapsed"] == ["docs-3", "docs-1"], "where it can"
+    refused = alice.post("expand_details", index=made["page"]["index"])
+    assert (refused.status_code, "of 200 can be free" in refused.json()["detail"]) == (403, True)
+    assert "word" in alice.get("/window")["messages"][1]["content"], "and stays open"
     assert alice.get("/window")["by_segment"]["docs"] <= 200
 
 
