@@ -7,8 +7,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from memci.domain.pages.block import Format
-from memci.domain.pages.collapse import collapse_to, say_excess
+from memci.domain.pages.collapse import collapse_to
 from memci.domain.pages.desk import Desk
+from memci.domain.pages.excess import say_excess
 from memci.domain.pages.page import Lifecycle
 from memci.domain.pages.render import Rendering
 from memci.domain.pages.rules import PageRules

@@ -12,7 +12,7 @@ from pydantic import SecretStr
 from memci.commands.pages.perform import Asked, PageCommands
 from memci.config import Settings
 from memci.domain.pages.block import Format
-from memci.domain.pages.page import DEEPEST
+from memci.domain.pages.page import DEEPEST, Lifecycle
 from memci.domain.pages.permission import Actor
 from memci.domain.pages.rules import PageRules
 from memci.errors import NotFoundError, PageStoreError, RefusedError
@@ -135,6 +135,22 @@ def test_an_archived_page_comes_back_by_its_index(ada, commands):
     assert "Answer 0.\n```" in window(commands).messages[0].content
 
 
+def test_a_recall_that_is_undone_has_changed_nothing(ada, commands):
+    told(ada, 12)
+    before, pages = window(commands), tree(commands)
+    done = do(commands, "recall_page", index="usr-1")
+    assert done.changed == ["usr-1"]
+    do(commands, "undo")
+    assert window(commands) == before
+    assert tree(commands) == pages
+    do(commands, "redo")
+    ada.say("And now?")
+    active = [each.index for each in tree(commands)
+              if each.first_seq is not None and each.lifecycle is Lifecycle.ACTIVE]  # fmt: skip
+    assert "usr-1" in active
+    assert len(active) == 8, "the next interaction keeps the chapter to its length"
+
+
 def test_the_current_interaction_stays_however_much_is_recalled(ada, commands):
     told(ada, 20)
     ada.say("And now?", session="s1")
@@ -180,7 +196,9 @@ def test_the_window_holds_its_budget(ada, commands):
 
 
 def test_a_change_that_overfills_the_window_collapses_what_is_old(ada, commands):
-    told(ada, 4)
+    ada.say("word " * 60)
+    ada.say("So many words.", role="assistant")
+    told(ada, 3)
     small = PageCommands(
         commands.database, commands.store, COUNTER, PageRules(window_max_tokens=400)
     )
@@ -257,6 +275,29 @@ def test_what_is_being_answered_is_opened_however_long_it_is(ada, commands):
     small = replace(commands, rules=PageRules(window_max_tokens=300))
     do(small, "hide_details", Actor.DEVELOPER, index="usr-1")
     assert do(small, "expand_details", index="usr-1").over > 100
+
+
+def test_the_contents_page_is_hidden_before_what_is_spoken_of(ada, commands):
+    for number in range(30):
+        ada.say(f"Question {number}? " + "word " * 20)
+        ada.say(f"Answer {number}. " + "word " * 30, role="assistant")
+    pages = {each.index: each for each in tree(commands)}
+    contents = next(index for index, each in pages.items() if each.children and index != "usr-0")
+    whole = window(commands)
+    held = window(commands, budget_tokens=whole.tokens - 900)
+    assert contents in held.collapsed
+    recent = [f"Answer {number}." for number in (27, 28, 29)]
+    assert all(each in held.messages[0].content for each in recent)
+    assert held.tokens <= whole.tokens - 900
+    assert held.collapsed == [contents], "what was hidden before it is opened again"
+
+
+def test_what_is_short_is_not_hidden_for_nothing(ada, commands):
+    told(ada, 8)
+    whole = window(commands)
+    small = replace(commands, rules=PageRules(window_max_tokens=int(whole.tokens * 1.1)))
+    assert window(small).collapsed == []
+    assert do(small, "update_page", index="usr-1", name="Question 0?").collapsed == []
 
 
 @pytest.mark.parametrize("actor", Actor)

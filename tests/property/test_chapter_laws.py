@@ -246,7 +246,38 @@ def test_the_window_is_looked_after_only_when_it_is_nearly_full(said, limit):
     if done is not None:
         assert done.over == max(0, rendering.tokens() - limit)
         low = int(0.75 * limit)
-        assert rendering.tokens() <= low or not collapse_to(rendering, low).hidden
+        assert done.hidden == () or rendering.tokens() < before
+        for index in collapse_to(rendering, low).hidden if rendering.tokens() > low else ():
+            assert not saves_its_line(rendering, tree[index])
+
+
+def saves_its_line(rendering, hidden):
+    closed, line = rendering.tokens(), rendering.own_tokens(hidden)
+    rendering.put(replace(hidden, expanded=True))
+    opened = rendering.tokens()
+    rendering.put(hidden)
+    return opened - closed >= line
+
+
+@many
+@given(SAID, RULES, st.integers(20, 1_500))
+def test_a_collapse_hides_no_more_than_it_must(said, rules, budget):
+    tree, messages = told(said, rules)
+    rendering = rendering_of(tree, messages, "s1")
+    done = collapse_to(rendering, budget)
+    if done.over:
+        return
+    for index in done.hidden[:-1]:
+        if tree.lifecycle(index) is not Lifecycle.ACTIVE:
+            continue
+        hidden = tree[index]
+        rendering.put(replace(hidden, expanded=True))
+        tree.clock = replace(
+            tree.clock, notice=tuple(each for each in done.hidden if each != index)
+        )
+        assert rendering.tokens() > budget
+        rendering.put(hidden)
+        tree.clock = replace(tree.clock, notice=done.hidden)
 
 
 @many

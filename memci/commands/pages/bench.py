@@ -8,7 +8,8 @@ from typing import NamedTuple, TypeVar
 
 from memci.commands.pages.pinning import Pinning
 from memci.commands.tools.place import place_in
-from memci.domain.pages.collapse import collapse_to, room_for
+from memci.domain.pages.collapse import collapse_to
+from memci.domain.pages.excess import room_for
 from memci.domain.pages.finding import score, words_of
 from memci.domain.pages.operations import give_text
 from memci.domain.pages.page import Lifecycle, Page
@@ -107,7 +108,7 @@ class Bench:
         self.know(named)
         before = self.tokens
         page, edits = self._do(lambda: self._written(operation(self.tree, self.actor), text))
-        self.opened.desk.finish()
+        self.opened.desk.look_after()
         return PageChange(
             page=self.out(page.index),
             changed=[each.index for each in edits],
@@ -176,7 +177,7 @@ class Bench:
     def _pinned(self, act: Callable[[], int]) -> PinChange:
         before = self.tokens
         number, _ = self._do(act)
-        self.opened.desk.finish()
+        self.opened.desk.look_after()
         return PinChange(
             pin=number,
             tokens_before=before,
@@ -256,7 +257,7 @@ class Bench:
                 "that would hide the interaction that you are answering: try after the user's next"
                 " message"
             )
-        desk.finish()
+        desk.look_after()
         self._moved_to = done
         return StepAnswer(
             operations=list(step.operations),

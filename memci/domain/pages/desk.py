@@ -12,8 +12,9 @@ from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from memci.domain.message import Message
-from memci.domain.pages.chapters import keep, settle
-from memci.domain.pages.collapse import Collapse, auto_collapse, say_excess
+from memci.domain.pages.chapters import settle
+from memci.domain.pages.collapse import Collapse, auto_collapse
+from memci.domain.pages.excess import say_excess
 from memci.domain.pages.page import Page
 from memci.domain.pages.render import Rendering
 from memci.domain.pages.rules import PageRules
@@ -68,15 +69,12 @@ class Desk:
             change()
         self.rendering.refresh(changed)
 
-    def finish(self) -> None:
-        """Keep chapters and the window to their limits after what was done."""
-        with _watching(self.tree) as changed:
-            keep(self.tree, self.rendering.session_id, self.rules, self.rendering.own_tokens)
-        self.rendering.refresh(changed)
-        self.look_after()
-
     def look_after(self) -> None:
-        """Collapse what the window has no room for."""
+        """Collapse what the window has no room for.
+
+        Chapters are kept to their length when an interaction begins (P7), and not by what is done
+        in one: a recall that is undone has changed nothing.
+        """
         opened = {each.index for each in self.steps if self.tree[each.index].expanded}
         with _watching(self.tree):
             done = auto_collapse(self.rendering, self.rules, self.kept, opened)

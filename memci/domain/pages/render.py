@@ -110,6 +110,12 @@ class Rendering:
         for index, before in changed.items():
             self._forget(index, before)
 
+    def put(self, page: Page) -> None:
+        """Put a page into the tree in place of what it was, and write anew what that changes."""
+        before = self.tree.pages[page.index]
+        self.tree.put(page)
+        self.refresh({page.index: before})
+
     def own_tokens(self, page: Page) -> int:
         """Return what a page's own block takes."""
         return self._seen(page, self._level(page)).own

@@ -214,7 +214,7 @@ def test_what_goes_on_meanwhile_waits_for_the_next(pages):
 
 def test_a_page_that_got_another_index_meanwhile_is_not_mistaken(pages):
     pages.tell(ROOM)
-    pages.do("hide_details", index="usr-1")  # settles what was said
+    pages.do("update_page", index="usr-0", name="Talk")  # settles what was said
     pages.tell(LUNCH, BACKUP)
     effect = pages.handler.prepare(pages.job)  # would be usr-2 and usr-3
     pages.ada.execute(
