@@ -30,7 +30,7 @@ def auto_collapse(
     rendering: Rendering,
     rules: PageRules,
     kept: Collection[str] = (),
-    opened: Collection[str] = (),
+    opened: Sequence[str] = (),
 ) -> Collapse | None:
     """Hold segments to their own limits, and the window to the agent's (P13).
 
@@ -75,7 +75,7 @@ def _collapse(
     rendering: Rendering,
     limit: Limit,
     kept: Collection[str],
-    opened: Collection[str] = (),
+    opened: Sequence[str] = (),
     told: tuple[str, ...] = (),
 ) -> Collapse:
     """Hide pages until the limit holds; ``told`` was hidden just before, and is told as well."""

@@ -75,7 +75,8 @@ class Desk:
         Chapters are kept to their length when an interaction begins (P7), and not by what is done
         in one: a recall that is undone has changed nothing.
         """
-        opened = {each.index for each in self.steps if self.tree[each.index].expanded}
+        touched = dict.fromkeys(each.index for each in reversed(self.steps))
+        opened = [index for index in reversed(touched) if self.tree[index].expanded]
         with _watching(self.tree):
             done = auto_collapse(self.rendering, self.rules, self.kept, opened)
         self.collapsed = done or self.collapsed

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from memci.domain.pages.page import Page
 from memci.domain.pages.render import Rendering
@@ -15,18 +15,17 @@ def in_order(
     rendering: Rendering,
     segments: Iterable[Segment],
     kept: Collection[str],
-    opened: Collection[str] = (),
+    opened: Sequence[str] = (),
 ) -> list[tuple[Page, bool]]:
     """Return the pages of these segments that may be hidden, each with whether it was just opened.
 
     ``kept`` stays, with what is pinned, the current interaction and the folders above these;
-    ``opened`` goes last.
+    ``opened`` goes last, what was opened first before the others.
     """
     tree, stay = rendering.tree, _staying(rendering, kept)
     pages = list(_open_pages(rendering, segments, stay))
-    wanted = {
-        each.index: 2 if each.index in opened else int(_just_opened(tree, each)) for each in pages
-    }
+    last = {index: order for order, index in enumerate(opened, 2)}
+    wanted = {each.index: last.get(each.index, int(_just_opened(tree, each))) for each in pages}
     recent = _recent(pages)
     above = {folder.index for each in recent for folder in tree.ancestors(each)}
 
@@ -69,8 +68,12 @@ def _just_opened(tree: Tree, page: Page) -> bool:
 
 def _recent(pages: Iterable[Page]) -> set[str]:
     """Return the pages that were used last: what is spoken of is kept longer than folders are."""
-    newest = sorted((each for each in pages if not each.is_folder), key=_used, reverse=True)
+    newest = sorted((each for each in pages if not each.is_folder), key=_entered, reverse=True)
     return {each.index for each in newest[:_RECENT]}
+
+
+def _entered(page: Page) -> tuple[int, int]:
+    return _used(page), page.place
 
 
 def _used(page: Page) -> int:
