@@ -171,6 +171,14 @@ def test_no_description_looks_like_another_page(ada, commands, form, mark):
     assert shown.tokens == COUNTER.count(shown.messages[0].content) + 7
 
 
+def test_a_page_s_text_names_who_spoke(ada, commands):
+    ada.say("Lunch at noon?", name="Mira")
+    ada.say("Fine.", role="assistant")
+    held = do(commands, "get_page", index="usr-1")
+    assert held.text == "user Mira: Lunch at noon?\n\nassistant: Fine."
+    assert held.entries == ["user Mira: Lunch at noon?", "assistant: Fine."]
+
+
 def test_a_removed_page_comes_back(ada, commands):
     told(ada, 3)
     before = window(commands)

@@ -6,7 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 from memci.commands.pages.bench import Bench
+from memci.domain.message import Message
 from memci.domain.pages import operations
+from memci.domain.pages.fence import plain_name
 from memci.domain.pages.page import Page
 from memci.shapes import pages as shapes
 from memci.shapes import pins
@@ -109,12 +111,16 @@ def _opening(operation: Callable[..., Page]) -> Doing:
 def _get_page(bench: Bench, asked: shapes.GetPage) -> PageText:
     page = bench.page(asked.index)
     held = bench.opened.texts(page)
-    said = [f"{each.role.value}: {each.text}" for each in held.messages]
+    said = [f"{_speaker(each)}: {each.text}" for each in held.messages]
     return PageText(
         page=bench.out(page.index),
         text="\n\n".join(said) if said else held.text,
         entries=list(page.entries),
     )
+
+
+def _speaker(message: Message) -> str:
+    return f"{message.role.value} {plain_name(message.name)}".strip()
 
 
 def _get_children(bench: Bench, asked: shapes.GetChildren) -> PageList:
