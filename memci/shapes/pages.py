@@ -46,7 +46,7 @@ SegmentId = Annotated[Text, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,31}$")
 
 
 class CreateDetailPage(Request):
-    """Write a note: something learned, decided or to be kept. It starts hidden."""
+    """Write a note: something learned, decided or to be kept. It starts hidden (in sys: open)."""
 
     name: Name
     description: Description = ""
