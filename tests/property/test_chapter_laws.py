@@ -19,7 +19,7 @@ from memci.domain.pages.block import Format, Held, Writer
 from memci.domain.pages.chapters import keep, settle
 from memci.domain.pages.collapse import auto_collapse, collapse_to
 from memci.domain.pages.labels import labels_of
-from memci.domain.pages.page import Lifecycle, Page
+from memci.domain.pages.page import Lifecycle, Page, session_key
 from memci.domain.pages.permission import Actor
 from memci.domain.pages.render import Rendering
 from memci.domain.pages.rules import PageRules
@@ -74,9 +74,9 @@ def shown(page, messages):
 
 
 def spoken_on(page, messages):
-    """What a page says as messages of a chat API: no result without its call."""
+    """What a chat API takes of it: no result of a tool without its call."""
     units, _ = units_of(list(shown(page, messages)))
-    return [Utterance.of(each) for unit in units for each in unit]
+    return [Utterance.of(message) for unit in units for message in unit]
 
 
 def told(said, rules):
@@ -181,7 +181,7 @@ def test_a_native_window_says_what_is_open_and_nothing_of_the_archive(said, rule
         if page.expanded
         and page.span is not None
         and page.span.number
-        and page.span.session_id == session
+        and page.shown_in == session_key(session)
         and tree.lifecycle(page.index) is Lifecycle.ACTIVE
     ]
     said_there = [each for page in open_pages for each in spoken_on(page, messages)]
