@@ -23,7 +23,7 @@ class PageOperations:
         detail: str,
         session_id: str | None = None,
     ) -> PageChange:
-        """Write a note: something learned, decided or to be kept. It starts hidden.
+        """Write a note: something learned, decided or to be kept. It starts hidden (in sys: open).
 
         Args:
             parent: Folder, such as usr-0
@@ -336,7 +336,7 @@ class AsyncPageOperations:
         detail: str,
         session_id: str | None = None,
     ) -> PageChange:
-        """Write a note: something learned, decided or to be kept. It starts hidden.
+        """Write a note: something learned, decided or to be kept. It starts hidden (in sys: open).
 
         Args:
             parent: Folder, such as usr-0

@@ -153,7 +153,7 @@ class PageNaming:
         desk.arrange(lambda: _name(desk.tree, hold))
         if said or hold:
             opened.fetch_shown()
-            desk.finish()
+            desk.look_after()
             save_tree(connection, agent_id, desk.tree, opened.version + 1)
         return len(said), len(hold)
 

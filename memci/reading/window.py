@@ -7,8 +7,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from memci.domain.pages.block import Format
-from memci.domain.pages.collapse import Collapse, collapse_to
+from memci.domain.pages.collapse import collapse_to
 from memci.domain.pages.desk import Desk
+from memci.domain.pages.excess import say_excess
 from memci.domain.pages.page import Lifecycle
 from memci.domain.pages.render import Rendering
 from memci.domain.pages.rules import PageRules
@@ -48,14 +49,14 @@ class Windows:
         agent's own limit. Raises ``NotFoundError`` for no agent.
         """
         with self._looking(agent_id, asked.session_id, asked.format) as (desk, _):
-            done = _held_to(desk, asked.budget_tokens)
+            over = _held_to(desk, asked.budget_tokens)
             window = desk.rendering.window()
         return WindowAnswer(
             messages=[ContextMessage.of(each) for each in window.messages],
             tokens=window.tokens,
             by_segment=window.by_segment,
             collapsed=list(window.collapsed),
-            over=done.over if done is not None else 0,
+            over=over,
             session_id=desk.rendering.session_id,
             tokenizer=self.counter.tokenizer,
         )
@@ -145,9 +146,11 @@ def _told(rendering: Rendering, pages: list[PageOut], following: str | None = No
     )
 
 
-def _held_to(desk: Desk, budget_tokens: int | None) -> Collapse | None:
+def _held_to(desk: Desk, budget_tokens: int | None) -> int:
+    """Collapse what is over, and return by how many tokens it still is."""
     if budget_tokens is None:
-        if desk.rendering.tokens() > desk.rules.window_max_tokens:
+        if desk.over:
             desk.look_after()
-        return desk.collapsed
-    return collapse_to(desk.rendering, budget_tokens, desk.kept)
+        return desk.over
+    collapse_to(desk.rendering, budget_tokens, desk.kept)
+    return say_excess(desk.rendering, budget_tokens)

@@ -7,6 +7,7 @@ from enum import StrEnum
 from pydantic import Field, JsonValue
 
 from memci.shapes.base import Answer, Request, Text
+from memci.shapes.pages import OVER
 
 LONGEST_ANSWER = 100_000
 
@@ -34,6 +35,7 @@ class AttpChanges(Answer):
     collapsed: list[str]
     tokens_before: int
     tokens_after: int
+    over: int = Field(description=OVER)
 
 
 class AttpAnswer(Answer):

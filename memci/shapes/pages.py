@@ -62,7 +62,7 @@ SegmentId = Annotated[
 
 
 class CreateDetailPage(Request):
-    """Write a note: something learned, decided or to be kept. It starts hidden."""
+    """Write a note: something learned, decided or to be kept. It starts hidden (in sys: open)."""
 
     name: Name
     description: Description = ""
@@ -197,6 +197,10 @@ class CreateSegment(Request):
     max_tokens: Annotated[int, Field(ge=0, le=2_000_000)] = 0
 
 
+# Of a window beside its tokens.
+OVER = "Tokens by which what cannot be hidden is over a limit; 0: it fits"
+
+
 class PageOut(Answer):
     """A page as it is now."""
 
@@ -224,6 +228,7 @@ class PageChange(Answer):
     changed: list[str]
     tokens_before: int
     tokens_after: int
+    over: int = Field(description=OVER)
     collapsed: list[str]
 
 
@@ -234,6 +239,7 @@ class StepAnswer(Answer):
     changed: list[str]
     tokens_before: int
     tokens_after: int
+    over: int = Field(description=OVER)
     collapsed: list[str]
 
 

@@ -9,6 +9,7 @@ from pydantic import AfterValidator, Field, StrictInt, StringConstraints, model_
 
 from memci.domain.pages.pin import PinKind
 from memci.shapes.base import Answer, ForeignId, Request, Text
+from memci.shapes.pages import OVER
 
 # A closed set that rules of the domain use too belongs to the surface as well.
 __all__ = ["PinKind"]
@@ -66,6 +67,7 @@ class PinChange(Answer):
     pin: int
     tokens_before: int
     tokens_after: int
+    over: int = Field(description=OVER)
     collapsed: list[str]
 
 

@@ -29,7 +29,10 @@ class PageTold(Answer):
 
 
 class ChangeTold(Answer):
-    """What became of a page, which others changed or were hidden to fit, and what it takes."""
+    """What became of a page, which others changed or were hidden to fit, and what it takes.
+
+    ``over``, only where that is so: tokens by which what cannot be hidden is over a limit.
+    """
 
     index: str
     state: State
@@ -38,6 +41,7 @@ class ChangeTold(Answer):
     collapsed: list[str] | None = None
     tokens_before: int
     tokens_after: int
+    over: int | None = None
 
 
 class TextTold(Answer):
@@ -106,6 +110,7 @@ def _change(done: PageChange) -> ChangeTold:
         collapsed=done.collapsed or None,
         tokens_before=done.tokens_before,
         tokens_after=done.tokens_after,
+        over=done.over or None,
     )
 
 

@@ -82,6 +82,7 @@ def open_desk(connection: Connection, agent_id: str, store: PageStore, view: Vie
         opened.desk.settle(said)
         said = unsettled(connection, agent_id, said[-1].seq, _BATCH) if len(said) == _BATCH else []
         know_sessions(connection, agent_id, tree, {each.session_id for each in said})
+    opened.desk.say_excess()
     return opened
 
 

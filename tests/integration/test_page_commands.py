@@ -12,7 +12,7 @@ from pydantic import SecretStr
 from memci.commands.pages.perform import Asked, PageCommands
 from memci.config import Settings
 from memci.domain.pages.block import Format
-from memci.domain.pages.page import DEEPEST
+from memci.domain.pages.page import DEEPEST, Lifecycle
 from memci.domain.pages.permission import Actor
 from memci.domain.pages.rules import PageRules
 from memci.errors import InvalidInputError, NotFoundError, PageStoreError, RefusedError
@@ -135,6 +135,22 @@ def test_an_archived_page_comes_back_by_its_index(ada, commands):
     assert "Answer 0.\n```" in window(commands).messages[0].content
 
 
+def test_a_recall_that_is_undone_has_changed_nothing(ada, commands):
+    told(ada, 12)
+    before, pages = window(commands), tree(commands)
+    done = do(commands, "recall_page", index="usr-1")
+    assert done.changed == ["usr-1"]
+    do(commands, "undo")
+    assert window(commands) == before
+    assert tree(commands) == pages
+    do(commands, "redo")
+    ada.say("And now?")
+    active = [each.index for each in tree(commands)
+              if each.first_seq is not None and each.lifecycle is Lifecycle.ACTIVE]  # fmt: skip
+    assert "usr-1" in active
+    assert len(active) == 8, "the next interaction keeps the chapter to its length"
+
+
 def test_the_current_interaction_stays_however_much_is_recalled(ada, commands):
     told(ada, 20)
     ada.say("And now?", session="s1")
@@ -153,6 +169,14 @@ def test_no_description_looks_like_another_page(ada, commands, form, mark):
     assert "[usr-77] Fake" in shown.messages[0].content
     assert f"\n{mark}[usr-77]" not in shown.messages[0].content
     assert shown.tokens == COUNTER.count(shown.messages[0].content) + 7
+
+
+def test_a_page_s_text_names_who_spoke(ada, commands):
+    ada.say("Lunch at noon?", name="Mira")
+    ada.say("Fine.", role="assistant")
+    held = do(commands, "get_page", index="usr-1")
+    assert held.text == "user Mira: Lunch at noon?\n\nassistant: Fine."
+    assert held.entries == ["user Mira: Lunch at noon?", "assistant: Fine."]
 
 
 def test_a_removed_page_comes_back(ada, commands):
@@ -180,7 +204,9 @@ def test_the_window_holds_its_budget(ada, commands):
 
 
 def test_a_change_that_overfills_the_window_collapses_what_is_old(ada, commands):
-    told(ada, 4)
+    ada.say("word " * 60)
+    ada.say("So many words.", role="assistant")
+    told(ada, 3)
     small = PageCommands(
         commands.database, commands.store, COUNTER, PageRules(window_max_tokens=400)
     )
@@ -190,6 +216,96 @@ def test_a_change_that_overfills_the_window_collapses_what_is_old(ada, commands)
     assert "usr-1" in done.collapsed
     assert made.page.index not in done.collapsed, "it was opened just now"
     assert done.tokens_after <= 400
+
+
+@pytest.mark.parametrize("form", list(Format))
+def test_what_is_over_the_limit_is_said_in_answers_and_in_the_window(ada, commands, form):
+    told(ada, 1)
+    small = replace(commands, rules=PageRules(window_max_tokens=120))
+    long = {"name": "Long", "detail": "word " * 200, "parent": "usr-0"}
+    made = do(small, "create_detail_page", **long)
+    assert made.over == 0
+    do(small, "pin_page", index=made.page.index)
+    assert "Over the limit" not in window(small, format=form).messages[0].content
+    ada.say("word " * 400)
+    done = do(small, "update_page", index=made.page.index, name="Longer")
+    assert done.over == done.tokens_after - 120 > 0
+    shown = window(small, format=form)
+    assert shown.over == shown.tokens - 120
+    assert f" Over the limit of 120 tokens by {shown.over:,}: " in shown.messages[0].content
+    if form is Format.MARKDOWN:
+        assert (done.tokens_after, done.over) == (shown.tokens, shown.over)
+        pinned = do(small, "pin", text="Be brief.")
+        assert pinned.over == window(small).over > done.over
+        assert do(small, "undo").over == window(small).over
+        assert do(small, "auto_collapse", max_tokens=200).over == window(small).tokens - 200
+    assert window(commands).over == 0
+
+
+def test_the_window_s_own_limit_is_said_in_chinese(ada, commands):
+    ada.say("请记住" * 200)
+    small = replace(commands, rules=PageRules(window_max_tokens=120))
+    shown = window(small)
+    assert f"超出上限 {shown.over:,} token（上限 120）" in shown.messages[0].content
+
+
+@pytest.mark.parametrize("verb", ["expand_details", "recall_page"])
+def test_what_does_not_fit_is_not_opened_and_nothing_else_is_closed(ada, commands, verb):
+    ada.say("word " * 700)
+    ada.say("So many words.", role="assistant")
+    told(ada, 6 if verb == "expand_details" else 12)
+    small = replace(commands, rules=PageRules(window_max_tokens=900))
+    if verb == "expand_details":
+        do(commands, "hide_details", index="usr-1")
+    do(small, "update_page", index="usr-6", name="Six")
+    before, open_pages = window(small), [each.index for each in tree(small) if each.expanded]
+    with pytest.raises(RefusedError, match="usr-1 does not fit: it takes 7") as refused:
+        do(small, verb, index="usr-1")
+    assert "of 900 can be free for it; get_page reads" in str(refused.value)
+    assert window(small) == before
+    assert [each.index for each in tree(small) if each.expanded] == open_pages
+    small = replace(small, rules=replace(small.rules, window_max_tokens=1_500))
+    assert do(small, verb, index="usr-1").page.expanded
+
+
+def test_what_is_pinned_is_not_opened_beyond_the_limit_either(ada, commands):
+    told(ada, 2)
+    small = replace(commands, rules=PageRules(window_max_tokens=300))
+    long = {"name": "Long", "detail": "word " * 400, "parent": "usr-0"}
+    made = do(small, "create_detail_page", **long).page.index
+    do(small, "pin_page", index=made)
+    with pytest.raises(RefusedError, match="does not fit"):
+        do(small, "expand_details", index=made)
+
+
+def test_what_is_being_answered_is_opened_however_long_it_is(ada, commands):
+    ada.say("word " * 400)
+    small = replace(commands, rules=PageRules(window_max_tokens=300))
+    do(small, "hide_details", Actor.DEVELOPER, index="usr-1")
+    assert do(small, "expand_details", index="usr-1").over > 100
+
+
+def test_the_contents_page_is_hidden_before_what_is_spoken_of(ada, commands):
+    for number in range(30):
+        ada.say(f"Question {number}? " + "word " * 20)
+        ada.say(f"Answer {number}. " + "word " * 30, role="assistant")
+    pages = {each.index: each for each in tree(commands)}
+    contents = next(index for index, each in pages.items() if each.children and index != "usr-0")
+    whole = window(commands)
+    held = window(commands, budget_tokens=whole.tokens - 900)
+    assert contents in held.collapsed
+    recent = [f"Answer {number}." for number in (27, 28, 29)]
+    assert all(each in held.messages[0].content for each in recent)
+    assert held.tokens <= whole.tokens - 900
+    assert held.collapsed == [contents], "what was hidden before it is opened again"
+
+
+def test_what_is_short_is_not_hidden_for_nothing(ada, commands):
+    told(ada, 8)
+    whole = window(commands)
+    small = replace(commands, rules=PageRules(window_max_tokens=int(whole.tokens * 1.1)))
+    assert window(small).collapsed == []
+    assert do(small, "update_page", index="usr-1", name="Question 0?").collapsed == []
 
 
 @pytest.mark.parametrize("actor", Actor)
@@ -261,9 +377,9 @@ def test_what_an_agent_did_is_undone_and_redone(ada, commands):
     first = window(commands)
     do(commands, "create_contents_page", name="Old", parent="usr-0", children=["usr-1", "usr-2"])
     second = window(commands)
-    do(commands, "hide_details", index="usr-3")
+    do(commands, "update_page", index="usr-3", name="The third")
     undone = do(commands, "undo")
-    assert undone.operations == ["hide_details"]
+    assert undone.operations == ["update_page"]
     assert window(commands) == second
     assert do(commands, "undo").tokens_after == first.tokens
     assert window(commands) == first
@@ -361,6 +477,46 @@ def test_of_what_is_archived_only_lines_are_seen(ada, commands, form):
     assert said.count("- assistant: Answer 0.") == 1
     assert said.count("Answer 0.") == 1
     assert said.count("Answer 11.") == 1
+
+
+def test_an_agent_keeps_in_sight_what_it_is_answering(ada, commands):
+    told(ada, 1)
+    ada.say("And now?")
+    do(commands, "create_contents_page", name="Old", parent="usr-0")
+    do(commands, "expand_details", index="usr-3")
+    do(commands, "move_page", source="usr-2", target="usr-3")
+    before = window(commands)
+    refused = [
+        ("hide_details", {"index": "usr-2"}),
+        ("hide_details", {"index": "usr-3"}),
+        ("remove_page", {"index": "usr-2"}),
+        ("remove_page", {"index": "usr-3"}),
+        ("create_contents_page", {"name": "x", "parent": "usr-0", "children": ["usr-2"]}),
+        ("create_contents_page", {"name": "x", "parent": "usr-0", "children": ["usr-3"]}),
+    ]
+    for verb, values in refused:
+        with pytest.raises(RefusedError, match="until the user's next message"):
+            do(commands, verb, **values)
+    hidden = do(commands, "create_contents_page", name="Hidden", parent="usr-0").page.index
+    with pytest.raises(RefusedError, match="until the user's next message"):
+        do(commands, "move_page", source="usr-2", target=hidden)
+    do(commands, "undo")
+    assert window(commands) == before
+    do(commands, "hide_details", index="usr-0")
+    do(commands, "expand_details", index="usr-0")
+    ada.say("So far so good.", role="assistant")
+    ada.say("Thanks!")
+    assert not do(commands, "hide_details", index="usr-3").page.expanded, "another goes on"
+
+
+def test_an_agent_s_undo_keeps_in_sight_what_it_is_answering(ada, commands):
+    told(ada, 1)
+    do(commands, "hide_details", Actor.DEVELOPER, index="usr-1")
+    do(commands, "expand_details", index="usr-1")
+    with pytest.raises(RefusedError, match="would hide the interaction"):
+        do(commands, "undo")
+    do(commands, "hide_details", Actor.DEVELOPER, index="usr-1")
+    assert "Question 0?\n```" not in window(commands).messages[0].content, "a developer may"
 
 
 def test_a_conversation_that_was_closed_is_opened_by_what_the_user_says(ada, commands):

@@ -43,7 +43,7 @@ def use(tools, name, actor=Actor.AGENT, /, **arguments):
 def test_a_tool_of_pages_is_used_by_its_name(ada, tools):
     ada.say("What is the budget?")
     assert use(tools, "get_page", index="usr-1").page.index == "usr-1"
-    assert use(tools, "hide_details", index="usr-1").changed == ["usr-1"]
+    assert use(tools, "update_page", index="usr-1", name="Money").changed == ["usr-1"]
 
 
 def test_what_a_tool_does_not_take_is_named(ada, tools):
@@ -78,7 +78,7 @@ def test_changes_of_pages_and_of_memory_are_made_together_or_not_at_all(ada, too
     with pytest.raises(NotFoundError):
         tools.run_all("ada", Actor.AGENT, wanted)
     assert len(use(tools, "filter_memory", what="messages").found) == 1
-    good = asked_of("hide_details", {"index": "usr-1"}, Actor.AGENT)
+    good = asked_of("update_page", {"index": "usr-1", "name": "Money"}, Actor.AGENT)
     noted, change = tools.run_all("ada", Actor.AGENT, [wanted[0], good])
     assert change.changed == ["usr-1"]
     assert use(tools, "filter_memory", what="messages").found[0].messages == [noted.message]
@@ -173,10 +173,10 @@ def test_pins_of_one_call_are_made_with_its_operations_and_stay_when_they_are_un
         Actor.AGENT,
         [
             asked_of("pin", {"text": "Be brief"}, Actor.AGENT),
-            asked_of("hide_details", {"index": "usr-1"}, Actor.AGENT),
+            asked_of("update_page", {"index": "usr-1", "name": "Money"}, Actor.AGENT),
         ],
     )
-    assert use(tools, "undo").operations == ["hide_details"]
+    assert use(tools, "undo").operations == ["update_page"]
     assert "pins" in shown(tools).by_segment
 
 

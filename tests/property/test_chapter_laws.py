@@ -200,12 +200,12 @@ def test_a_native_window_ends_with_the_current_interaction(said, rules, session,
     current = tree.latest(session)
     if current is None or tree.lifecycle(current.index) is not Lifecycle.ACTIVE:
         return
+    tree.viewer = Viewer(session)
     behind = tree.add_page(replace(current, index="", span=None, place=0))
     moved = data.draw(st.sampled_from([current.index, behind.index]))
-    folder = pages.create_contents_page(
-        tree, Actor.AGENT, name="x", description="", parent="usr-0", children=[moved]
-    )
+    folder = pages.create_contents_page(tree, Actor.AGENT, name="x", description="", parent="usr-0")
     pages.expand_details(tree, Actor.AGENT, index=folder.index)
+    pages.move_page(tree, Actor.AGENT, source=moved, target=folder.index)
     window = rendering_of(tree, messages, session, Format.NATIVE).window()
     spoken = spoken_on(current, messages)
     assert list(window.messages[len(window.messages) - len(spoken) :]) == spoken
@@ -248,7 +248,38 @@ def test_the_window_is_looked_after_only_when_it_is_nearly_full(said, limit):
     if done is not None:
         assert done.over == max(0, rendering.tokens() - limit)
         low = int(0.75 * limit)
-        assert rendering.tokens() <= low or not collapse_to(rendering, low).hidden
+        assert done.hidden == () or rendering.tokens() < before
+        for index in collapse_to(rendering, low).hidden if rendering.tokens() > low else ():
+            assert not saves_its_line(rendering, tree[index])
+
+
+def saves_its_line(rendering, hidden):
+    closed, line = rendering.tokens(), rendering.own_tokens(hidden)
+    rendering.put(replace(hidden, expanded=True))
+    opened = rendering.tokens()
+    rendering.put(hidden)
+    return opened - closed >= line
+
+
+@many
+@given(SAID, RULES, st.integers(20, 1_500))
+def test_a_collapse_hides_no_more_than_it_must(said, rules, budget):
+    tree, messages = told(said, rules)
+    rendering = rendering_of(tree, messages, "s1")
+    done = collapse_to(rendering, budget)
+    if done.over:
+        return
+    for index in done.hidden[:-1]:
+        if tree.lifecycle(index) is not Lifecycle.ACTIVE:
+            continue
+        hidden = tree[index]
+        rendering.put(replace(hidden, expanded=True))
+        tree.clock = replace(
+            tree.clock, notice=tuple(each for each in done.hidden if each != index)
+        )
+        assert rendering.tokens() > budget
+        rendering.put(hidden)
+        tree.clock = replace(tree.clock, notice=done.hidden)
 
 
 @many
@@ -258,7 +289,7 @@ def test_out_and_back_again_holds_the_same_messages(said, rules):
     tree, messages = told(said, rules)
     for page in [each for each in tree.children("usr-0") if each.span]:
         before = [list(shown(each, messages)) for each in tree.children("usr-0")]
-        pages.remove_page(tree, Actor.AGENT, index=page.index)
+        pages.remove_page(tree, Actor.DEVELOPER, index=page.index)
         pages.restore_page(tree, Actor.AGENT, index=page.index, parent="usr-0")
         after = {each.index: list(shown(each, messages)) for each in tree.children("usr-0")}
         assert after[page.index] == list(shown(page, messages))

@@ -105,7 +105,8 @@ def window(language: Language) -> str:
     pages.recall_page(tree, agent, index="usr-1")
     keep(tree, "trip", _RULES, rendering.own_tokens)
     rendering = Rendering(tree, writer, _count, reads, "trip")
-    collapse_to(rendering, rendering.tokens() - 10)
+    contents = tree.clock.archive
+    collapse_to(rendering, rendering.tokens() - 10, [contents] if contents else ())
     return "".join(each.content or "" for each in rendering.window().messages)
 
 

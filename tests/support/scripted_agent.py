@@ -141,7 +141,8 @@ def _look_for(seen: Seen, thing: str) -> Reply:
     page = next(each for each in found if thing in str(each) and _tells(each["name"]))
     if page["state"] == "removed":
         return calls("restore_page", index=page["index"], parent="usr-0")
-    return calls("expand_details", index=page["index"])
+    is_archived = contents is not None and page.get("parent") == contents.index
+    return calls("recall_page" if is_archived else "expand_details", index=page["index"])
 
 
 def _note(seen: Seen, lesson: str) -> Reply:

@@ -150,7 +150,7 @@ def page(**more: Any) -> PageOut:
 def test_a_change_is_told_in_few_words(changes, state):
     change = PageChange(
         page=page(**changes), changed=["usr-3", "usr-2"], tokens_before=10, tokens_after=20,
-        collapsed=[],
+        over=0, collapsed=[],
     )  # fmt: skip
     said = told(change)
     assert said == {
@@ -158,6 +158,7 @@ def test_a_change_is_told_in_few_words(changes, state):
         "changed": ["usr-2"], "tokens_before": 10, "tokens_after": 20,
     }  # fmt: skip
     Draft202012Validator(schema_told(PageChange)).validate(said)
+    assert told(change.model_copy(update={"over": 7}))["over"] == 7
 
 
 def test_a_request_takes_what_a_schema_leaves_unsaid_at_its_word():

@@ -87,8 +87,7 @@ def _say_step(tool: Tool, done: StepAnswer) -> None:
 
 
 def _say_collapse(_: Tool, done: CollapseAnswer) -> None:
-    over = f"; what must stay is {done.over:,} over that" if done.over else ""
-    _say_cost(f"{'nothing to collapse' if not done.collapsed else ''}{over}".strip("; "), done)
+    _say_cost("nothing to collapse" if not done.collapsed else "", done)
 
 
 def _say_pin(tool: Tool, done: PinChange) -> None:
@@ -99,6 +98,7 @@ def _say_cost(what: str, done: PageChange | StepAnswer | CollapseAnswer | PinCha
     """Say what was done, what it did to the tokens of the window, and what was collapsed."""
     parts = [what, f"{done.tokens_before:,} → {done.tokens_after:,} tokens"]
     parts += [f"collapsed: {listed(done.collapsed)}"] * bool(done.collapsed)
+    parts += [f"what cannot be hidden is {done.over:,} tokens over"] * bool(done.over)
     say(" · ".join(filter(None, parts)))
 
 

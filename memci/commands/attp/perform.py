@@ -118,15 +118,19 @@ class AttpCommands:
 def _changes(done: Sequence[Answer], tokens: int) -> AttpChanges:
     pages: dict[str, None] = {}
     collapsed: dict[str, None] = {}
-    after = tokens
+    after, over = tokens, 0
     for each in done:
         if isinstance(each, PageChange):
             pages |= dict.fromkeys(each.changed)
         if isinstance(each, (PageChange, PinChange, CollapseAnswer)):
             collapsed |= dict.fromkeys(each.collapsed)
-            after = each.tokens_after
+            after, over = each.tokens_after, each.over
     return AttpChanges(
-        pages=list(pages), collapsed=list(collapsed), tokens_before=tokens, tokens_after=after
+        pages=list(pages),
+        collapsed=list(collapsed),
+        tokens_before=tokens,
+        tokens_after=after,
+        over=over,
     )
 
 

@@ -10,12 +10,13 @@ from memci.commands.pages.pinning import Pinning
 from memci.commands.tools.place import place_in
 from memci.domain.message import Message
 from memci.domain.pages.collapse import collapse_to
+from memci.domain.pages.excess import room_for
 from memci.domain.pages.finding import score, words_of
 from memci.domain.pages.labels import Labels
 from memci.domain.pages.operations import give_text
-from memci.domain.pages.page import Page
+from memci.domain.pages.page import Lifecycle, Page
 from memci.domain.pages.part import Part, part_of, rest_of
-from memci.domain.pages.permission import Actor
+from memci.domain.pages.permission import Actor, shows_current
 from memci.domain.pages.tree import Permission, Tree, no_page
 from memci.domain.pages.undo import Edit, do_again, take_back
 from memci.domain.pages.viewer import ANYBODY
@@ -142,14 +143,46 @@ class Bench:
         self.know(named)
         before = self.tokens
         page, edits = self._do(lambda: self._written(operation(self.tree, self.actor), text))
-        self.opened.desk.finish()
+        self.opened.desk.look_after()
         return PageChange(
             page=self.out(page.index),
             changed=[each.index for each in edits],
             tokens_before=before,
             tokens_after=self.tokens,
+            over=self.opened.desk.over,
             collapsed=list(self.opened.desk.rendering.collapsed()),
         )
+
+    def open(self, operation: Callable[[Tree, Actor], Page], index: str) -> PageChange:
+        """Do an operation that opens a page; ``RefusedError`` when the window has no room for it.
+
+        Then the bench must be thrown away.
+        """
+        self.know([index])
+        over = self.opened.desk.over
+        done = self.change(operation, index)
+        if self._is_current(index) or (self._is_open(index) and done.over <= over):
+            return done
+        desk = self.opened.desk
+        room = room_for(desk.rendering, desk.rules, index, desk.kept)
+        raise RefusedError(
+            f"{index} does not fit: it takes {room.takes:,} tokens, and at most {room.free:,} of"
+            f" {room.most:,} can be free for it; "
+            + ("get_children lists" if self.tree[index].is_folder else "get_page reads")
+            + " what it holds without opening it"
+        )
+
+    def _is_open(self, index: str) -> bool:
+        is_active = self.tree.lifecycle(index) is Lifecycle.ACTIVE
+        return self.tree[index].expanded and is_active
+
+    def _is_current(self, index: str) -> bool:
+        """Tell whether it is what is being answered, or a folder above it: both stay open."""
+        current = self.tree.latest(self.tree.viewer.session_id)
+        if current is None:
+            return False
+        above = (each.index for each in self.tree.ancestors(current.index))
+        return index in {current.index, *above}
 
     def pin(self, asked: shapes.Pin) -> PinChange:
         """Pin a text, and keep the window to its limits (P13)."""
@@ -179,24 +212,26 @@ class Bench:
     def _pinned(self, act: Callable[[], int]) -> PinChange:
         before = self.tokens
         number, _ = self._do(act)
-        self.opened.desk.finish()
+        self.opened.desk.look_after()
         return PinChange(
             pin=number,
             tokens_before=before,
             tokens_after=self.tokens,
+            over=self.opened.desk.over,
             collapsed=list(self.opened.desk.rendering.collapsed()),
         )
 
     def collapse(self, max_tokens: int) -> CollapseAnswer:
         """Hide pages until the window takes at most so many tokens, where that is possible."""
         desk = self.opened.desk
-        kept = {*desk.kept, *self._not_to_hide()}
+        kept, before = {*desk.kept, *self._not_to_hide()}, self.tokens
         done, _ = self._do(lambda: collapse_to(desk.rendering, max_tokens, kept))
+        desk.say_excess()
         return CollapseAnswer(
             collapsed=list(done.hidden),
-            tokens_before=done.before,
-            tokens_after=done.after,
-            over=done.over,
+            tokens_before=before,
+            tokens_after=self.tokens,
+            over=max(0, self.tokens - max_tokens),
         )
 
     def _not_to_hide(self) -> Iterator[str]:
@@ -251,14 +286,21 @@ class Bench:
     ) -> StepAnswer:
         self.know([each.index for each in step.edits])
         desk, before = self.opened.desk, self.tokens
+        was_shown = shows_current(self.tree)
         desk.do(lambda: turn(self.tree, step.edits))
-        desk.finish()
+        if was_shown and not shows_current(self.tree):
+            raise RefusedError(
+                "that would hide the interaction that you are answering: try after the user's next"
+                " message"
+            )
+        desk.look_after()
         self._turned[step.number] = undone
         return StepAnswer(
             operations=list(step.operations),
             changed=[each.index for each in step.edits],
             tokens_before=before,
             tokens_after=self.tokens,
+            over=self.opened.desk.over,
             collapsed=list(self.opened.desk.rendering.collapsed()),
         )
 

@@ -6,7 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 from memci.commands.pages.bench import Bench
+from memci.domain.message import Message
 from memci.domain.pages import operations
+from memci.domain.pages.fence import plain_name
 from memci.domain.pages.page import Page
 from memci.shapes import pages as shapes
 from memci.shapes import pins
@@ -95,10 +97,21 @@ def _of_index(operation: Callable[..., Page], **more: Any) -> Doing:
     return do
 
 
+def _opening(operation: Callable[..., Page]) -> Doing:
+    """Do an operation that opens one page."""
+
+    def do(bench: Bench, asked: Any) -> PageChange:
+        return bench.open(
+            lambda tree, actor: operation(tree, actor, index=asked.index), asked.index
+        )
+
+    return do
+
+
 def _get_page(bench: Bench, asked: shapes.GetPage) -> PageText:
     page = bench.page(asked.index)
     held = bench.opened.texts(page)
-    said = [f"{each.role.value}: {each.text}" for each in held.messages]
+    said = [f"{_speaker(each)}: {each.text}" for each in held.messages]
     text = bench.labels.lost if held.lost else "\n\n".join(said) or held.text
     part = bench.part(text, asked.offset)
     return PageText(
@@ -107,6 +120,10 @@ def _get_page(bench: Bench, asked: shapes.GetPage) -> PageText:
         entries=bench.entries(page) if not asked.offset else [],
         next_offset=part.next_offset,
     )
+
+
+def _speaker(message: Message) -> str:
+    return f"{message.role.value} {plain_name(message.name)}".strip()
 
 
 def _get_children(bench: Bench, asked: shapes.GetChildren) -> PageList:
@@ -136,10 +153,10 @@ DOINGS: Mapping[type[Request], Doing] = {
     shapes.CreateContentsPage: _create_contents_page,
     shapes.MovePage: _move_page,
     shapes.UpdatePage: _update_page,
-    shapes.ExpandDetails: _of_index(operations.expand_details),
+    shapes.ExpandDetails: _opening(operations.expand_details),
     shapes.HideDetails: _of_index(operations.hide_details),
     shapes.RemovePage: _of_index(operations.remove_page),
-    shapes.RecallPage: _of_index(operations.recall_page),
+    shapes.RecallPage: _opening(operations.recall_page),
     shapes.RestorePage: _restore_page,
     shapes.PinPage: _of_index(operations.pin_page, pinned=True),
     shapes.UnpinPage: _of_index(operations.pin_page, pinned=False),

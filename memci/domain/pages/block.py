@@ -7,7 +7,6 @@ its own, and messages are fenced, so that none can look like another page.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -15,7 +14,7 @@ from typing import NamedTuple, TypeAlias
 
 from memci.domain.context.interaction import units_of
 from memci.domain.message import Message
-from memci.domain.pages.fence import fenced, plain_line
+from memci.domain.pages.fence import fenced, plain_line, plain_name
 from memci.domain.pages.labels import Labels
 from memci.domain.pages.page import Page
 from memci.domain.pages.pin import Pin, pin_pieces
@@ -49,6 +48,13 @@ class Place(NamedTuple):
     inside: int
 
 
+class Excess(NamedTuple):
+    """Tokens by which a window is over, and how many it may take."""
+
+    over: int
+    most: int
+
+
 Reads: TypeAlias = Callable[[Page], Held]
 
 
@@ -66,10 +72,12 @@ class Writer:
             parts += self._entries(page)
         elif page.index == tree.clock.archive:
             parts.append(self.labels.archive_says)
-        elif page.description:
-            parts.append(plain_line(page.description))
-        if page.expanded and not page.is_folder and self._shows_text(tree, page):
-            parts += self._held(tree, page, reads(page))
+        else:
+            held = reads(page) if page.expanded and not page.is_folder else Held()
+            texts = [held.text, *(each.text for each in held.messages)]
+            parts += self._description(page, texts)
+            if page.expanded and not page.is_folder:
+                parts += self._held(tree, page, held)
         return "\n\n".join(parts) + "\n\n"
 
     def notice(self, collapsed: Sequence[str]) -> str:
@@ -79,6 +87,12 @@ class Writer:
         listed = [*collapsed[:_MOST_LISTED], *(["…"] if len(collapsed) > _MOST_LISTED else [])]
         said = self.labels.collapsed.format(len(collapsed), ", ".join(listed))
         return f"{self._mark(1)} {said}\n\n"
+
+    def excess(self, excess: Excess | None) -> str:
+        """Return the line that says by how much the window is over (P13); empty when it fits."""
+        if excess is None:
+            return ""
+        return f"{self._mark(1)} {self.labels.excess.format(**excess._asdict())}\n\n"
 
     def pins(self, pins: Sequence[Pin]) -> str:
         """Return the block of what is pinned; empty when nothing is."""
@@ -119,16 +133,21 @@ class Writer:
         return f"{kind}{labels.comma}{state}"
 
     def _entries(self, page: Page) -> list[str]:
-        lines = [plain_line(page.description)] if page.description else []
+        lines = self._description(page, page.entries)
         return (
             ["\n".join([*lines, *(f"- {each}" for each in page.entries)])]
             if page.entries
             else lines
         )
 
-    def _shows_text(self, tree: Tree, page: Page) -> bool:
-        """Tell whether a page's text stands in its block: of what is archived its lines do."""
-        return not tree.is_archived(page)
+    @staticmethod
+    def _description(page: Page, beside: Sequence[str]) -> list[str]:
+        """Return a page's description, unless its name and what stands beside it say all of it."""
+        said = [_as_words(each) for each in (page.name, *beside)]
+        parts = [_as_words(each) for each in page.description.split("→")]
+        if all(any(part in each for each in said) for part in parts):
+            return []
+        return [plain_line(page.description)]
 
     def _held(self, tree: Tree, page: Page, held: Held) -> list[str]:
         if held.lost:  # it is no text of anybody's: no fence
@@ -152,5 +171,9 @@ class Writer:
 
     def _speaker(self, message: Message) -> str:
         role = self.labels.roles[message.role.value]
-        name = re.sub(r"[\s`]+", " ", message.name or "").strip()
-        return f"{role} {name}".strip()
+        return f"{role} {plain_name(message.name)}".strip()
+
+
+def _as_words(text: str) -> str:
+    """Return a text without what a shortened copy of it would differ by."""
+    return " ".join(text.lower().split()).rstrip("….。 ")

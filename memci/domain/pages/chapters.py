@@ -63,7 +63,7 @@ def keep(tree: Tree, session_id: str | None, rules: PageRules, line_tokens: Line
 def entry(message: Message) -> str:
     """Return the line that stands for a message on the Contents Page until it is summed up (P7)."""
     language = language_of(message.text)
-    return lead(message.role, language) + one_line(message.text, _LONGEST_ENTRY[language])
+    return lead(message, language) + one_line(message.text, _LONGEST_ENTRY[language])
 
 
 def stand_in(page: Page, said: Sequence[Message]) -> Page:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from memci.domain.pages.page import Page
+from memci.domain.pages.losing import in_order
+from memci.domain.pages.page import Lifecycle, Page
 from memci.domain.pages.render import Rendering
 from memci.domain.pages.rules import PageRules
-from memci.domain.pages.tree import SYSTEM, Segment, Tree
+from memci.domain.pages.tree import Segment, Tree
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,7 @@ def auto_collapse(
     rendering: Rendering,
     rules: PageRules,
     kept: Collection[str] = (),
-    opened: Collection[str] = (),
+    opened: Sequence[str] = (),
 ) -> Collapse | None:
     """Hold segments to their own limits, and the window to the agent's (P13).
 
@@ -55,7 +56,9 @@ def collapse_to(rendering: Rendering, max_tokens: int, kept: Collection[str] = (
     """Hide expanded pages until the window takes at most so many tokens.
 
     Never hidden are ``sys``, the session's current interaction, what is pinned or ``kept`` (the
-    current step of a plan), and the folders above these. Old, long, never recalled ones go first.
+    current step of a plan), and the folders above these. Old, long, never recalled ones go first;
+    the newest go after the Contents Page and other folders. What saves less than its line takes is
+    hidden only where the limit cannot hold otherwise.
     """
     return _collapse(rendering, Limit(max_tokens, max_tokens), kept)
 
@@ -72,30 +75,69 @@ def _collapse(
     rendering: Rendering,
     limit: Limit,
     kept: Collection[str],
-    opened: Collection[str] = (),
+    opened: Sequence[str] = (),
     told: tuple[str, ...] = (),
 ) -> Collapse:
     """Hide pages until the limit holds; ``told`` was hidden just before, and is told as well."""
-    tree, stay = rendering.tree, _staying(rendering, kept)
-    notice, before = tree.clock.notice, rendering.tokens()
+    rendering.excess = None
+    notice, before = rendering.tree.clock.notice, rendering.tokens()
     hidden: list[str] = []
 
     def taken() -> int:
-        _tell(tree, [*told, *hidden] or notice)
+        _tell(rendering.tree, [*told, *hidden] or notice)
         return rendering.tokens_of(limit.segment) if limit.segment else rendering.tokens()
 
-    segments = [limit.segment] if limit.segment else list(tree.segments.values())
-    pages = list(_open_pages(rendering, segments, stay))
-    wanted = {
-        each.index: 2 if each.index in opened else int(_just_opened(tree, each)) for each in pages
-    }
-    for page in sorted(pages, key=lambda each: (wanted[each.index], _loss(rendering, each))):
-        if taken() <= (limit.most if wanted[page.index] else limit.aim):
-            break
-        if _hide(rendering, page):
-            hidden.append(page.index)
+    unhidden = taken()
+    segments = [limit.segment] if limit.segment else list(rendering.tree.segments.values())
+    _hide_all(rendering, _Wish(in_order(rendering, segments, kept, opened), limit), hidden, taken)
+    _open_again(rendering, limit, hidden, taken)
+    if taken() >= unhidden:  # to say what was hidden takes more than that
+        for index in hidden:
+            rendering.put(replace(rendering.tree[index], expanded=True))
+        hidden.clear()
     over = max(0, taken() - limit.most)
     return Collapse(tuple(hidden), before, rendering.tokens(), over)
+
+
+class _Wish(NamedTuple):
+    """Pages in the order in which they are hidden, each with whether it was just opened."""
+
+    pages: Sequence[tuple[Page, bool]]
+    limit: Limit
+
+
+def _hide_all(
+    rendering: Rendering, wish: _Wish, hidden: list[str], taken: Callable[[], int]
+) -> None:
+    """Hide what is worth its line, and only where the limit itself is exceeded what is not."""
+    for page, is_wanted in wish.pages:
+        if taken() <= (wish.limit.most if is_wanted else wish.limit.aim):
+            break
+        if _hide(rendering, page, is_worth_its_line):
+            hidden.append(page.index)
+    for page, _ in wish.pages:
+        if taken() <= wish.limit.most:
+            break
+        if page.index not in hidden and _hide(rendering, page, lambda saved, _: saved > 0):
+            hidden.append(page.index)
+
+
+def _open_again(
+    rendering: Rendering, limit: Limit, hidden: list[str], taken: Callable[[], int]
+) -> None:
+    """Open again what need not have been hidden, since something larger was hidden after it."""
+    reached = next((each for each in (limit.aim, limit.most) if taken() <= each), None)
+    if reached is None:
+        return
+    for index in reversed(hidden[:-1]):
+        if rendering.tree.lifecycle(index) is not Lifecycle.ACTIVE:
+            continue
+        place, page = hidden.index(index), rendering.tree[index]
+        hidden.remove(index)
+        rendering.put(replace(page, expanded=True))
+        if taken() > reached:
+            hidden.insert(place, index)
+            rendering.put(page)
 
 
 def _joined(done: Sequence[Collapse]) -> Collapse:
@@ -107,59 +149,20 @@ def _tell(tree: Tree, notice: Sequence[str]) -> None:
     tree.clock = replace(tree.clock, notice=tuple(notice))
 
 
-def _hide(rendering: Rendering, page: Page) -> bool:
-    """Hide a page if the window is smaller for it.
+def _hide(rendering: Rendering, page: Page, is_enough: Callable[[int, int], bool]) -> bool:
+    """Hide a page if what is saved is enough for the line that it leaves; both are tokens.
 
-    It is not when the page cannot be seen any more, or holds less than the line that it leaves.
+    Nothing is when the page cannot be seen any more.
     """
     _tell(rendering.tree, ())
     before = rendering.tokens()
-    _put(rendering, replace(page, expanded=False))
-    if rendering.tokens() < before:
+    rendering.put(replace(page, expanded=False))
+    if is_enough(before - rendering.tokens(), rendering.own_tokens(page)):
         return True
-    _put(rendering, page)
+    rendering.put(page)
     return False
 
 
-def _put(rendering: Rendering, page: Page) -> None:
-    before = rendering.tree.pages[page.index]
-    rendering.tree.put(page)
-    rendering.refresh({page.index: before})
-
-
-def _staying(rendering: Rendering, kept: Collection[str]) -> set[str]:
-    tree = rendering.tree
-    latest = tree.latest(rendering.session_id)
-    pinned = [page.index for page in tree.pages.values() if page.pinned and not page.cold]
-    stay = {*pinned, *kept, *([latest.index] if latest is not None else [])} & tree.pages.keys()
-    return stay | {folder.index for each in stay for folder in tree.ancestors(each)}
-
-
-def _open_pages(
-    rendering: Rendering, segments: Iterable[Segment], stay: Collection[str]
-) -> Iterator[Page]:
-    for segment in segments:
-        if segment.id != SYSTEM:
-            for page in rendering.seen(segment):
-                if page.expanded and page.index not in stay and _may_hide(rendering.tree, page):
-                    yield page
-
-
-def _just_opened(tree: Tree, page: Page) -> bool:
-    """Whether somebody has opened or recalled it since the current interaction began.
-
-    Else what a model opens would be hidden again by the very message that tells it so.
-    """
-    return tree.clock.interactions in {page.recalls.opened_at, page.recalls.last_at} - {0}
-
-
-def _loss(rendering: Rendering, page: Page) -> tuple[bool, int, int, int]:
-    """Order pages by what the window loses least by."""
-    recalls = page.recalls
-    used = max(recalls.last_at, recalls.entered_at, recalls.opened_at)
-    return page.is_folder, recalls.count, used, -rendering.own_tokens(page)
-
-
-def _may_hide(tree: Tree, page: Page) -> bool:
-    """Roots stay open, and of what is archived only a line is seen, open or not."""
-    return page.parent is not None and not tree.is_archived(page)
+def is_worth_its_line(saved: int, line: int) -> bool:
+    """Tell whether hiding a page saves at least what is left of it takes, both in tokens."""
+    return saved >= line

@@ -12,8 +12,9 @@ from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from memci.domain.message import Message
-from memci.domain.pages.chapters import keep, settle
+from memci.domain.pages.chapters import settle
 from memci.domain.pages.collapse import Collapse, auto_collapse
+from memci.domain.pages.excess import say_excess
 from memci.domain.pages.page import Page
 from memci.domain.pages.render import Rendering
 from memci.domain.pages.rules import PageRules
@@ -29,6 +30,7 @@ class Desk:
 
     ``kept`` is what must stay open beside what is pinned. ``steps`` are
     what was asked for, change by change; what the system does itself is in ``tree.changed`` alone.
+    ``over``: tokens by which what must stay is over a limit; 0: the window fits.
     """
 
     rendering: Rendering
@@ -36,6 +38,7 @@ class Desk:
     kept: Collection[str] = ()
     steps: list[Edit] = field(default_factory=list)
     collapsed: Collapse | None = None
+    over: int = 0
 
     @property
     def tree(self) -> Tree:
@@ -66,19 +69,27 @@ class Desk:
             change()
         self.rendering.refresh(changed)
 
-    def finish(self) -> None:
-        """Keep chapters and the window to their limits after what was done."""
-        with _watching(self.tree) as changed:
-            keep(self.tree, self.rendering.session_id, self.rules, self.rendering.own_tokens)
-        self.rendering.refresh(changed)
-        self.look_after()
-
     def look_after(self) -> None:
-        """Collapse what the window has no room for."""
-        opened = {each.index for each in self.steps if self.tree[each.index].expanded}
+        """Collapse what the window has no room for.
+
+        Chapters are kept to their length when an interaction begins (P7), and not by what is done
+        in one: a recall that is undone has changed nothing.
+        """
+        touched = dict.fromkeys(each.index for each in reversed(self.steps))
+        opened = [index for index in reversed(touched) if self.tree[index].expanded]
         with _watching(self.tree):
             done = auto_collapse(self.rendering, self.rules, self.kept, opened)
         self.collapsed = done or self.collapsed
+        self.say_excess()
+
+    def say_excess(self) -> None:
+        """Have the window say by how much it is over its limit, if it is (P13)."""
+        over = [
+            self.rendering.tokens_of(each) - each.max_tokens
+            for each in self.tree.segments.values()
+            if each.max_tokens
+        ]
+        self.over = max(0, say_excess(self.rendering, self.rules.window_max_tokens), *over)
 
 
 @contextmanager

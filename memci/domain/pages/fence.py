@@ -16,6 +16,11 @@ def fenced(text: str, label: str = "") -> str:
     return f"{fence}{label}\n{text}\n{fence}"
 
 
+def plain_name(name: str | None) -> str:
+    """Return what a speaker is called, without what could break a line or a fence."""
+    return re.sub(r"[\s`]+", " ", name or "").strip()
+
+
 def plain_line(line: str) -> str:
     """Return a line that stands alone and begins neither a heading nor a fence."""
     return f"\\{line}" if _MARK.match(line) else line

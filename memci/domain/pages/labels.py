@@ -23,6 +23,7 @@ class Labels:
     recalled: str
     never_recalled: str
     collapsed: str
+    excess: str
     comma: str
     lost: str
     pins: str
@@ -43,6 +44,7 @@ _ENGLISH = Labels(
     recalled="recalled {} times, last at interaction {}",
     never_recalled="never recalled",
     collapsed="Collapsed to fit the window: {} ({})",
+    excess="Over the limit of {most:,} tokens by {over:,}: what cannot be hidden takes more",
     comma=", ",
     lost="(its text is missing in the page store)",
     pins="Pinned (always in sight)",
@@ -68,6 +70,7 @@ _CHINESE = Labels(
     recalled="召回 {} 次，最近在第 {} 轮交互",
     never_recalled="未召回",
     collapsed="为适应窗口已折叠 {} 页（{}）",
+    excess="超出上限 {over:,} token（上限 {most:,}）：不可隐藏的内容已超出",
     comma="，",
     lost="（页面存储中缺少其文本）",
     pins="置顶（始终可见）",

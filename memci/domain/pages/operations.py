@@ -18,7 +18,7 @@ from memci.domain.pages.page import (
     Recalls,
     one_line,
 )
-from memci.domain.pages.permission import Act, Actor, check
+from memci.domain.pages.permission import Act, Actor, check, check_in_sight
 from memci.domain.pages.pin import PINS
 from memci.domain.pages.tree import USER, Permission, Segment, SegmentKind, Tree
 from memci.errors import ConflictError, InvalidInputError, RefusedError
@@ -42,7 +42,7 @@ def create_detail_page(
             place=0,
             name=_name(name),
             description=_description(description),
-            expanded=tree.segment_of(folder).kind is SegmentKind.SYSTEM,
+            expanded=_starts_open(tree, folder),
             named=True,
             user_id=_made_for(tree, actor),
         )
@@ -68,6 +68,8 @@ def create_contents_page(
     _check_place(tree, folder, Act.ADD, actor)
     for child in dict.fromkeys(children):
         _check_move(tree, tree[child], folder, actor, between=1)
+        if not _starts_open(tree, folder):
+            check_in_sight(tree, tree[child], actor)
     made = tree.add_page(
         Page(
             index="",
@@ -77,7 +79,7 @@ def create_contents_page(
             place=0,
             name=_name(name),
             description=_description(description),
-            expanded=tree.segment_of(folder).kind is SegmentKind.SYSTEM,
+            expanded=_starts_open(tree, folder),
             named=True,
             user_id=_made_for(tree, actor),
         )
@@ -91,6 +93,8 @@ def move_page(tree: Tree, actor: Actor, *, source: str, target: str) -> Page:
     """Put a page, with all below it, behind the others of a folder (P2)."""
     page, folder = tree[source], tree[target]
     _check_move(tree, page, folder, actor)
+    if not all(each.expanded for each in (folder, *tree.ancestors(target)) if each.parent):
+        check_in_sight(tree, page, actor)
     return _move(tree, page, folder)
 
 
@@ -132,6 +136,8 @@ def hide_details(tree: Tree, actor: Actor, *, index: str) -> Page:
     """Show a page by its description alone, a folder by itself and the number of its pages."""
     page = tree[index]
     check(tree, page, Act.HIDE, actor)
+    if page.parent is not None:  # a root that is closed opens with the next interaction
+        check_in_sight(tree, page, actor)
     return _put(tree, replace(page, expanded=False))
 
 
@@ -141,6 +147,7 @@ def remove_page(tree: Tree, actor: Actor, *, index: str) -> Page:
     check(tree, page, Act.TAKE, actor)
     if page.cold:
         raise RefusedError(f"{index} is removed already")
+    check_in_sight(tree, page, actor)
     return take_out(tree, page)
 
 
@@ -232,6 +239,11 @@ def create_segment(
     segment = Segment(id, kind, permission, _name(name), max_tokens)
     tree.add_segment(segment)
     return tree[segment.root]
+
+
+def _starts_open(tree: Tree, folder: Page) -> bool:
+    """Tell whether what is made in a folder is seen at once: what is part of a system prompt is."""
+    return tree.segment_of(folder).kind is SegmentKind.SYSTEM
 
 
 def _check_place(

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from memci.domain.context.budget import Count
 from memci.domain.language import Language
 from memci.domain.message import Message, Role
+from memci.domain.pages.fence import plain_name
 from memci.domain.pages.labels import labels_of
 from memci.domain.pages.page import Page, one_line
 
@@ -18,6 +19,8 @@ from memci.domain.pages.page import Page, one_line
 MOST_NAME = 24
 MOST_DESCRIPTION = 60
 MOST_ENTRY = 40  # P7, its role included
+
+_LONGEST_SPEAKER = 20  # characters
 
 _MORE = "…"
 
@@ -34,9 +37,11 @@ class Outline:
     entries: tuple[str, ...]
 
 
-def lead(role: Role, language: Language) -> str:
-    """Return what an entry begins with: ``user: ``."""
-    label = labels_of(language).roles[role.value]
+def lead(message: Message, language: Language) -> str:
+    """Return what an entry begins with: ``user: ``, or ``user Mira: `` of who gave a name."""
+    label = labels_of(language).roles[message.role.value]
+    if message.name and message.role is not Role.TOOL:
+        label = f"{label} {one_line(plain_name(message.name), _LONGEST_SPEAKER)}".strip()
     return f"{label}：" if language is Language.CHINESE else f"{label}: "
 
 

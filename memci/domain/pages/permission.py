@@ -62,6 +62,31 @@ def _check_shared(tree: Tree, page: Page, act: Act) -> None:
         raise RefusedError(f"other users file in {page.index}, too: only a developer can move it")
 
 
+def check_in_sight(tree: Tree, page: Page, actor: Actor) -> None:
+    """Raise ``RefusedError`` when an agent would lose sight of what it is answering.
+
+    ``page`` is what is hidden, removed or put into what is hidden, with all below it.
+    """
+    current = tree.latest(tree.viewer.session_id)
+    if actor is Actor.DEVELOPER or current is None or current.cold:
+        return
+    if page.index == current.index or page in tree.ancestors(current.index):
+        what = "is" if page.index == current.index else f"holds {current.index},"
+        raise RefusedError(
+            f"{page.index} {what} the interaction that you are answering: it stays in sight until"
+            " the user's next message; hide or file others"
+        )
+
+
+def shows_current(tree: Tree) -> bool:
+    """Tell whether the interaction that goes on is open, and all folders above it but the root."""
+    current = tree.latest(tree.viewer.session_id)
+    if current is None or current.cold:
+        return current is None
+    above = (each for each in tree.ancestors(current.index) if each.parent is not None)
+    return all(each.expanded for each in (current, *above))
+
+
 def permission_of(tree: Tree, page: Page) -> Permission:
     """Return what holds for a page: its segment's permission, or a stricter one on its way."""
     if page.managed or any(folder.managed for folder in tree.ancestors(page.index)):

@@ -13,7 +13,7 @@ from itertools import takewhile
 from memci.domain.context.budget import LIST_OVERHEAD, MESSAGE_OVERHEAD, Count, Utterance
 from memci.domain.context.interaction import units_of
 from memci.domain.message import Role
-from memci.domain.pages.block import Format, Place, Reads, Writer
+from memci.domain.pages.block import Excess, Format, Place, Reads, Writer
 from memci.domain.pages.page import Page, session_key
 from memci.domain.pages.pin import PINS, Pin
 from memci.domain.pages.tree import USER, Segment, SegmentKind, Tree
@@ -49,7 +49,8 @@ class _Written:
 class Rendering:
     """The window of one session over a tree, kept up to date by ``refresh``.
 
-    ``reads`` gives what expanded pages hold.
+    ``reads`` gives what expanded pages hold. ``excess``: what the window is to say of being over
+    its limit.
     """
 
     tree: Tree
@@ -58,6 +59,7 @@ class Rendering:
     reads: Reads
     session_id: str | None = None
     pins: tuple[Pin, ...] = ()
+    excess: Excess | None = None
     pin_tokens: int = field(init=False, default=0)  # of the message of pins
     _pinned: Utterance | None = field(init=False, default=None)
     _written: dict[str, _Written] = field(default_factory=dict)
@@ -81,7 +83,7 @@ class Rendering:
         """Return what a segment's messages take."""
         if self.writer.format is Format.NATIVE:
             return self._native_tokens(segment)
-        notice = self.writer.notice(self._notice(segment))
+        notice = self._notice(segment)
         total = self._total(self.tree[segment.root], 1)
         return MESSAGE_OVERHEAD + total + (self.count(notice) if notice else 0)
 
@@ -118,6 +120,12 @@ class Rendering:
         """Write anew what has changed with these pages; they are given as they were before."""
         for index, before in changed.items():
             self._forget(index, before)
+
+    def put(self, page: Page) -> None:
+        """Put a page into the tree in place of what it was, and write anew what that changes."""
+        before = self.tree.pages[page.index]
+        self.tree.put(page)
+        self.refresh({page.index: before})
 
     def own_tokens(self, page: Page) -> int:
         """Return what a page's own block takes."""
@@ -212,8 +220,10 @@ class Rendering:
     def _level(self, page: Page) -> int:
         return 1 + sum(1 for _ in self.tree.ancestors(page.index))
 
-    def _notice(self, segment: Segment) -> tuple[str, ...]:
-        return self.collapsed() if segment.id == USER else ()
+    def _notice(self, segment: Segment) -> str:
+        if segment.id != USER:
+            return ""
+        return self.writer.excess(self.excess) + self.writer.notice(self.collapsed())
 
     # Messages
 
@@ -223,7 +233,7 @@ class Rendering:
         return [self._whole_segment(segment)]
 
     def _whole_segment(self, segment: Segment) -> Utterance:
-        notice = self.writer.notice(self._notice(segment))
+        notice = self._notice(segment)
         return Utterance(_role(segment), notice + self._whole(self.tree[segment.root], 1))
 
     def _native(self, segment: Segment) -> list[Utterance]:
@@ -234,7 +244,7 @@ class Rendering:
         role = _role(segment)
         written: list[Utterance] = []
         current: list[Utterance] = []
-        text = self.writer.notice(self._notice(segment))
+        text = self._notice(segment)
         for page, level in self._walk(self.tree[segment.root], 1):
             block = self._seen(page, level).text
             if not self._speaks(page):
@@ -248,7 +258,7 @@ class Rendering:
 
     def _native_tokens(self, segment: Segment) -> int:
         """Return what those messages take; what has not changed is not counted again (P12)."""
-        notice = self.writer.notice(self._notice(segment))
+        notice = self._notice(segment)
         total, blocks, is_open = self.count(notice) if notice else 0, 0, bool(notice)
         for page, level in self._walk(self.tree[segment.root], 1):
             total += self._seen(page, level).own

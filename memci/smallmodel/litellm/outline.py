@@ -104,7 +104,7 @@ class LlmOutlines:
             fitted(answer.name, MOST_NAME, count),
             fitted(answer.description, MOST_DESCRIPTION, count),
             tuple(
-                fitted(lead(message.role, language) + line, MOST_ENTRY, count)
+                fitted(lead(message, language) + line, MOST_ENTRY, count)
                 for message, line in zip(messages, answer.lines, strict=True)
             ),
         )

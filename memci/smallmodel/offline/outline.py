@@ -88,7 +88,7 @@ class OfflineOutlines:
         calls: dict[str, str] = {}
         entries = []
         for message in messages:
-            begin = lead(message.role, language)
+            begin = lead(message, language)
             if message.role is Role.TOOL:
                 name = calls.get(str(message.tool_call_id)) or message.name
                 begin += fitted(name, MOST_ENTRY // 2, count) + _ARROW if name else ""

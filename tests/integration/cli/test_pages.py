@@ -99,7 +99,7 @@ def test_a_change_is_told_in_one_line(ada: Shell):
     ada.done("expand-details", "usr-3")
     collapsed = ada.done("auto-collapse", "100")
     assert " tokens · collapsed: usr-1" in collapsed
-    assert ada.done("auto-collapse", "1").startswith("nothing to collapse; what must stay is ")
+    assert ada.done("auto-collapse", "1").startswith("nothing to collapse · ")
 
 
 def test_what_is_pinned_and_taken_down_is_told_as_every_change_is(ada: Shell):

@@ -53,7 +53,7 @@ def models(server: Served) -> Iterator[Callable[[str], Model]]:
 @pytest.fixture
 def alice(models: Callable[[str], Model]) -> Model:
     made = models("alice")
-    made.say("How do I sort a list in Go?", "Use the slices package.")
+    made.say("How do I sort a list in Go?", "Use the slices package.", "And a map?")
     return made
 
 

@@ -105,7 +105,8 @@ def test_looking_needs_a_key_that_reads_and_changing_one_that_writes(serve):
         Memci(server.url, api_key=keys["write"]) as writing,
     ):
         reader, writer = reading.agent("alice"), writing.agent("alice")
-        writer.record([{"role": "user", "content": "Hello"}])
+        said = [("user", "Hello"), ("assistant", "Hi"), ("user", "And now?")]
+        writer.record([{"role": role, "content": content} for role, content in said])
         assert reader.call_tool("get_page", {"index": "usr-1"})["text"]
         with pytest.raises(ForbiddenError, match="scope write"):
             reader.call_tool("hide_details", {"index": "usr-1"})

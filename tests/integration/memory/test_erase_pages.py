@@ -130,13 +130,13 @@ def test_steps_that_would_bring_it_back_go_and_others_stay(
     ada: AgentUnderTest, pages: Folders, eraser: Eraser
 ) -> None:
     before = pages.window()
-    pages.do("hide_details", index="usr-3")
+    pages.do("hide_details", index="usr-2")
     pages.do("update_page", index="usr-1", name="Secret")
     eraser.erase("m2")
     assert ada.rows("SELECT number FROM page_step WHERE agent_id = %s")[0].number == 1
     undone = pages.undo()
     assert undone.operations == ["hide_details"]
-    assert "Answer 2." in pages.window()
+    assert "Answer 1." in pages.window()
     assert "Secret" not in pages.window()
     assert before != pages.window()
     with pytest.raises(RefusedError, match="nothing to undo"):

@@ -1,0 +1,94 @@
+"""What stands in a page's block, and what is left out of it (P3, P7, P11)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from memci.domain.language import language_of
+from memci.domain.message import Message, Role
+from memci.domain.pages.block import Format, Held, Writer
+from memci.domain.pages.chapters import settle
+from memci.domain.pages.labels import labels_of
+from memci.domain.pages.outline import named
+from memci.domain.pages.render import Rendering
+from memci.domain.pages.rules import PageRules
+from memci.domain.pages.tree import Tree
+from memci.smallmodel.offline.summarizer import OfflineSummarizer
+from memci.smallmodel.offline.tokens import OfflineTokenCounter
+
+count = OfflineTokenCounter().count
+TALKS = [
+    ("What does the museum cost?", "12 euros; free on Sunday mornings."),
+    ("Thanks!", "You are welcome."),
+    ("My name is Mira and I live in Porto.", "Nice to meet you, Mira."),
+    ("博物馆门票多少钱？", "十二元；周日上午免费。"),
+    ("谢谢！", "不客气。"),
+]
+
+
+def told(pair, names=(None, None)):
+    now = datetime(2026, 1, 1, tzinfo=UTC)
+    roles = (Role.USER, Role.ASSISTANT)
+    said = [
+        Message(seq, f"m{seq}", role, text, now, session_id="s", name=name)
+        for seq, (role, text, name) in enumerate(zip(roles, pair, names, strict=True), 1)
+    ]
+    tree = Tree.planted()
+    writer = Writer(Format.MARKDOWN, labels_of(language_of(pair[0])))
+    rendering = Rendering(tree, writer, count, lambda _: Held(said), "s")
+    settle(tree, said, PageRules(), rendering.own_tokens)
+    return rendering, tree["usr-1"], said
+
+
+def block(rendering, page):
+    """The page's block as it would be so."""
+    rendering.put(page)
+    return next(m.content for m in rendering.window().messages).partition("## ")[2]
+
+
+@pytest.mark.parametrize("pair", TALKS)
+def test_what_is_archived_never_takes_more_than_what_was_said(pair):
+    rendering, page, said = told(pair)
+    outline = OfflineSummarizer().outline(said, language_of(pair[0]), count)
+    for each in (page, named(page, outline)):
+        rendering.put(replace(each, expanded=True))
+        opened = rendering.own_tokens(rendering.tree["usr-1"])
+        rendering.put(replace(each, expanded=False))
+        assert rendering.own_tokens(rendering.tree["usr-1"]) <= opened
+        rendering.tree.clock = replace(rendering.tree.clock, archive="usr-0")
+        rendering.put(replace(each, expanded=False, description=each.description + " "))
+        assert rendering.own_tokens(rendering.tree["usr-1"]) <= opened
+        rendering.tree.clock = replace(rendering.tree.clock, archive=None)
+
+
+@pytest.mark.parametrize(
+    "description",
+    ["What does the museum cost?", "what does the museum…", "The museum cost → 12 euros; free…"],
+)
+def test_a_description_that_only_repeats_is_left_out(description):
+    rendering, page, _ = told(TALKS[0])
+    shown = block(rendering, replace(page, description=description))
+    assert shown == block(rendering, replace(page, description=""))
+    assert "museum" in shown
+
+
+def test_a_description_that_says_more_stands_there():
+    rendering, page, _ = told(TALKS[0])
+    for expanded in (True, False):
+        known = replace(page, description="Prices in Porto", expanded=expanded)
+        assert block(rendering, known).count("\n\nPrices in Porto\n\n") == 1
+
+
+@pytest.mark.parametrize("pair", [TALKS[0], TALKS[3]])
+def test_lines_name_who_spoke(pair):
+    _, page, said = told(pair, ("Mira\n```", "Bot"))
+    user, assistant = page.entries
+    outline = OfflineSummarizer().outline(said, language_of(pair[0]), count)
+    roles = labels_of(language_of(pair[0])).roles
+    for lines in ((user, assistant), outline.entries):
+        assert lines[0].startswith(f"{roles['user']} Mira")
+        assert lines[1].startswith(f"{roles['assistant']} Bot")
+    assert "`" not in user
