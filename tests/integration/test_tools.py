@@ -193,16 +193,19 @@ def test_a_note_is_no_turn_of_the_conversation(ada, tools):
     ).tree("ada")
     views = [(page.first_seq, page.last_seq) for page in tree.pages if page.first_seq]
     assert views == [(1, 3)]
+    page = use(tools, "get_page", index="usr-1")
+    assert "500 euros" not in page.text
+    assert page.entries == ["user: What is the budget?", "user: For May"]
 
 
-def test_a_note_alone_begins_a_page_and_the_conversation_its_own(ada, tools):
+def test_a_note_alone_begins_no_page_and_the_conversation_its_own(ada, tools):
     use(tools, "remember", text="The budget is 500 euros.")
     ada.say("Hello", session=None)
     tree = Windows(
         tools.pages.database, tools.pages.store, tools.pages.counter, tools.pages.rules
     ).tree("ada")
     views = [(page.first_seq, page.last_seq) for page in tree.pages if page.first_seq]
-    assert views == [(1, 1), (2, 2)]
+    assert views == [(2, 2)]
 
 
 def test_without_a_worker_a_read_says_so(ada, tools):
