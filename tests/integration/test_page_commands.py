@@ -358,3 +358,20 @@ def test_a_conversation_that_was_closed_is_opened_by_what_the_user_says(ada, com
     assert "(folder, hidden" not in window(commands).messages[0].content
     ada.say("And now?")
     assert "And now?" in window(commands).messages[0].content
+
+
+def test_what_a_session_recalls_of_another_is_in_its_own_window(ada, commands):
+    told(ada, 10, session="a")
+    told(ada, 1, session="b")
+    done = commands.run("ada", Actor.AGENT, [asked("recall_page", index="usr-1")], session_id="b")[
+        0
+    ]
+    assert done.tokens_after > done.tokens_before
+    assert (
+        "## [usr-1] Question 0? (page, expanded)"
+        in window(commands, session_id="b").messages[0].content
+    )
+    assert "[usr-1]" not in window(commands, session_id="a").messages[0].content
+    do(commands, "undo")
+    shown = window(commands, session_id="b").messages[0].content
+    assert "### [usr-1]" in shown, "it is a line again"

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memci.domain.context.budget import Utterance
+from memci.domain.context.interaction import units_of
 from memci.domain.language import Language
 from memci.domain.message import Message, Role
 from memci.domain.pages import operations as pages
@@ -18,7 +19,7 @@ from memci.domain.pages.block import Format, Held, Writer
 from memci.domain.pages.chapters import keep, settle
 from memci.domain.pages.collapse import auto_collapse, collapse_to
 from memci.domain.pages.labels import labels_of
-from memci.domain.pages.page import Lifecycle, Page
+from memci.domain.pages.page import Lifecycle, Page, session_key
 from memci.domain.pages.permission import Actor
 from memci.domain.pages.render import Rendering
 from memci.domain.pages.rules import PageRules
@@ -70,6 +71,12 @@ def shown(page, messages):
             and (each.role is Role.SYSTEM) == (span.number == 0)
         ):
             yield each
+
+
+def spoken_on(page, messages):
+    """What a chat API takes of it: no result of a tool without its call."""
+    units, _ = units_of(list(shown(page, messages)))
+    return [Utterance.of(message) for unit in units for message in unit]
 
 
 def told(said, rules):
@@ -174,10 +181,10 @@ def test_a_native_window_says_what_is_open_and_nothing_of_the_archive(said, rule
         if page.expanded
         and page.span is not None
         and page.span.number
-        and page.span.session_id == session
+        and page.shown_in == session_key(session)
         and tree.lifecycle(page.index) is Lifecycle.ACTIVE
     ]
-    said_there = [Utterance.of(each) for page in open_pages for each in shown(page, messages)]
+    said_there = [each for page in open_pages for each in spoken_on(page, messages)]
     assert Counter(spoken) == Counter(
         each for each in said_there if not (each.content or "").startswith("#")
     )
@@ -198,8 +205,8 @@ def test_a_native_window_ends_with_the_current_interaction(said, rules, session,
     )
     pages.expand_details(tree, Actor.AGENT, index=folder.index)
     window = rendering_of(tree, messages, session, Format.NATIVE).window()
-    spoken = [Utterance.of(each) for each in shown(current, messages)]
-    assert list(window.messages[-len(spoken) :]) == spoken
+    spoken = spoken_on(current, messages)
+    assert list(window.messages[len(window.messages) - len(spoken) :]) == spoken
     assert f"[{current.index}]" in window.messages[-len(spoken) - 1].content
 
 

@@ -14,6 +14,7 @@ from memci.jobs.index import MessageIndexing, WindowLimits
 from memci.queue import dead_letter
 from memci.queue.ask_stored import AskStored, ask_in
 from memci.queue.intake import Append, append_in
+from memci.queue.page_naming import NAME_KIND
 from memci.queue.submit import submit_follow_up
 from tests.support.network import AgentUnderTest
 
@@ -45,10 +46,12 @@ class Mailbox:
             return ask_in(connection, request)
 
     def waiting(self) -> list[Job]:
+        """Jobs of memory; those of pages are of no concern here."""
         rows = self.ada.rows(
             "SELECT agent_id, id, ordinal, kind, payload, source, first_seq, last_seq, attempts,"
-            " started, traceparent FROM job WHERE agent_id = %s AND state = 'queued'"
-            " ORDER BY ordinal"
+            " started, traceparent FROM job WHERE agent_id = %s AND state = 'queued' AND kind <> %s"
+            " ORDER BY ordinal",
+            NAME_KIND,
         )
         return [Job(**row._mapping) for row in rows]
 

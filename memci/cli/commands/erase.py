@@ -46,7 +46,7 @@ def erase(  # noqa: PLR0913 - each is an argument or option of the command
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Erase messages and pages, and all that was made of them, for good.
+    """Erase messages or pages and all made of them, for good.
 
     What would go is shown first. Nothing brings it back, and an erased message is refused when it
     is sent again. --query finds by words alone, in any of their forms, and never by meaning.

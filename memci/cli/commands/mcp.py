@@ -20,10 +20,10 @@ def mcp(
         str | None, typer.Option(metavar="ID", help="Whose window; none: that of the last message.")
     ] = None,
 ) -> None:
-    """Serve an agent's tools and window over MCP, on stdin and stdout.
+    """Serve an agent's tools and window over MCP.
 
-    Clients such as Claude Desktop start this command. It asks a running memci, found as for all
-    commands: MEMCI_API_URL, MEMCI_API_KEY.
+    It speaks on stdin and stdout. Clients such as Claude Desktop start this command. It asks a
+    running memci, found as for all commands: MEMCI_API_URL, MEMCI_API_KEY.
     """
     from memci.cli.connection import client_for, explained
     from memci.cli.settings import read_settings

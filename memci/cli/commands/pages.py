@@ -33,9 +33,10 @@ def pages(
     cursor: CursorOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show the pages of the context window as a tree, or change them.
+    """Show or change the pages of the context window.
 
-    --agent, --session and --json may stand before a command or behind it.
+    By itself it shows them as a tree. --agent, --session and --json may stand before a command or
+    behind it.
     """
     given = {"--removed": removed, "--limit": limit != _LIMIT, "--cursor": cursor is not None}
     if context.invoked_subcommand is not None:

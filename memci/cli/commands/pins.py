@@ -6,7 +6,7 @@ from memci.cli.options import AgentOption, JsonOption
 
 
 def pins(*, agent: AgentOption, as_json: JsonOption = False) -> None:
-    """List what is pinned: texts that every window and context shows, and pages."""
+    """List what is pinned, texts and pages."""
     from memci.cli.connection import agent_of
     from memci.cli.output import print_json, print_table, say, shortened
 

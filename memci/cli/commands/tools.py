@@ -15,7 +15,10 @@ def tools(
         ToolFormat, typer.Option("--format", help="As which provider or protocol wants them.")
     ] = ToolFormat.OPENAI,
 ) -> None:
-    """Print the tools that a model may be given, as JSON; no server is asked."""
+    """Print the tools that a model may be given, as JSON.
+
+    No server is asked.
+    """
     from memci.cli.output import print_json
     from memci.shapes.tool_formats import tools as all_tools
 

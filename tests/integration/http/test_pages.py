@@ -30,6 +30,11 @@ class Pages:
         answer = self._client.post(f"/{self._agent}/messages", json=body | {"remember": "never"})
         assert answer.status_code == 202
 
+    def append(self, *messages: dict[str, Any]) -> None:
+        body = {"messages": messages, "session_id": "s1", "remember": "never"}
+        answer = self._client.post(f"/{self._agent}/messages", json=body)
+        assert answer.status_code == 202, answer.text
+
     def post(self, operation: str, **fields: Any) -> httpx.Response:
         return self._client.post(f"/{self._agent}/pages/{operation}", json=fields)
 
@@ -254,3 +259,23 @@ def test_pages_of_nobody_are_not_found(pages: Callable[[str], Pages]):
         assert nobody.status(path) == 404
     assert nobody.post("undo").status_code in {403, 404}
     assert nobody.post("find_pages", query="x").status_code == 404
+
+
+def test_a_result_of_a_tool_without_its_call_is_no_message_of_its_own(alice: Pages):
+    call = {"id": "c1", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+    alice.append(
+        {"role": "user", "content": "Look!"},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "user", "content": "Wait."},
+        {"role": "tool", "content": "42 lines", "tool_call_id": "c1"},
+    )
+    window = alice.get("/window", format="native")
+    assert {each["role"] for each in window["messages"]} == {"user", "assistant"}
+    assert all("tool_calls" not in each for each in window["messages"])
+    told = "".join(each["content"] for each in window["messages"])
+    assert "```tool\n42 lines\n```" in told
+    assert "look({})" in told
+    alice.append({"role": "tool", "content": "43 lines", "tool_call_id": "c1"})
+    assert "43 lines" in "".join(
+        each["content"] for each in alice.get("/window", format="native")["messages"]
+    )

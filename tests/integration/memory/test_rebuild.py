@@ -20,6 +20,7 @@ from memci.errors import (
 )
 from memci.reading.listings import Listings
 from memci.smallmodel.ports import TopicSegment, Vectors
+from memci.storage.page_store.postgres import PostgresPageStore
 from memci.storage.reading.once_known import was_known
 from memci.storage.reading.sight import EVERYTHING, Sight
 from memci.storage.rows import EDITION_SCHEMA, TWINNED
@@ -126,16 +127,17 @@ def test_a_preview_of_erasing_counts_what_the_network_has_forgotten(
     job = ada.say("A [Grace]", "B [Luigi]")
     ada.create(job)
     asked = Which(message_ids=["m1", "m2"])
-    assert preview(ada.database, ada.agent_id, asked).forgotten == 0
+    store = PostgresPageStore(ada.database)
+    assert preview(ada.database, store, ada.agent_id, asked).forgotten == 0
     rebuilding.rebuilt()
     rebuilding.switch()
     rebuilding.run()
-    condemned = preview(ada.database, ada.agent_id, asked)
+    condemned = preview(ada.database, store, ada.agent_id, asked)
     assert (condemned.memories, condemned.entities, condemned.forgotten) == (2, 2, 0)
     forget_focus(ada)
     ada.compress(passes=300)
     assert ada.nodes() == []
-    assert preview(ada.database, ada.agent_id, asked).forgotten == 4
+    assert preview(ada.database, store, ada.agent_id, asked).forgotten == 4
 
 
 def test_a_drop_leaves_nothing_and_touches_nothing(
