@@ -119,13 +119,16 @@ class SummaryRequest(Request):
 
 
 class FilterMemory(Request):
-    """List memories or messages that meet all given criteria, the newest first; no query."""
+    """List memories or messages that meet all given criteria, the newest first; no query.
+
+    A memory's role, name and metadata are those of messages that it was made of.
+    """
 
     what: Literal["memories", "messages"] = "memories"
     type: Annotated[
         Literal["episodic", "semantic", "procedural"] | None, Field(description="Of memories")
     ] = None
-    role: Annotated[Role | None, Field(description="Of messages")] = None
+    role: Role | None = None
     name: Annotated[Words | None, Field(description="Who said it")] = None
     session: ForeignId | None = None
     since: When | None = None
@@ -133,6 +136,12 @@ class FilterMemory(Request):
     metadata: Values | None = None
     limit: Most = 20
     after: Annotated[StrictInt | None, Field(ge=1, description="`more` of the last answer")] = None
+
+    @model_validator(mode="after")
+    def _has_a_type(self) -> Self:
+        if self.what == "messages" and self.type is not None:
+            raise ValueError("messages have no type: leave it out, or ask for memories")
+        return self
 
 
 class Focus(Request):

@@ -239,6 +239,15 @@ def test_memories_and_messages_are_listed_by_what_they_are_like(ada, tools):
     assert [each.messages for each in by_agent.found] == [[noted.message]]
 
 
+def test_memories_are_listed_by_who_said_what_they_are_made_of(ada, tools):
+    ada.remember("I like tea", session="s1")
+    ada.remember("Tea grows in Assam", session="s1", role="assistant")
+    for role, text in (("user", "I like tea"), ("assistant", "Tea grows in Assam")):
+        found = use(tools, "filter_memory", session="s1", role=role).found
+        assert [each.text for each in found] == [text]
+    assert use(tools, "filter_memory", session="s1", role="tool").found == []
+
+
 def test_one_user_sees_and_corrects_nothing_of_another(ada, tools):
     ada.remember("Ann's code is 1234", session="a", user="ann")
     ada.remember("Bob likes tea", session="b", user="bob")
@@ -275,6 +284,7 @@ def test_one_user_sees_and_corrects_nothing_of_another(ada, tools):
         ("filter_memory", {"metadata": {"a": {"b": 1}}}, "metadata"),
         ("filter_memory", {"after": "x"}, "after"),
         ("filter_memory", {"role": "root"}, "role"),
+        ("filter_memory", {"what": "messages", "type": "semantic"}, ""),
         ("summarise", {"page": "../etc"}, "page"),
         ("summarise", {"max_tokens": 10**9}, "max_tokens"),
         ("pin", {"text": "a", "kind": "order"}, "kind"),

@@ -28,7 +28,7 @@ def alice(server):
 def test_tools_are_listed_in_every_format(server, http, form):
     assert http.get("/v1/tools", params={"format": form}).json() == tools(form)
     with Memci(server.url) as client:
-        assert client.tools(form) == memci.tools(form)
+        assert client.tools(format=form) == memci.tools(format=form)
     printed = run("tools", "--format", form)
     assert json.loads(printed.stdout) == tools(form)
 
@@ -37,6 +37,8 @@ def test_a_format_that_there_is_not_is_named(http):
     refused = http.get("/v1/tools", params={"format": "yaml"})
     assert (refused.status_code, refused.json()["field"]) == (422, "format")
     assert run("tools", "--format", "yaml").returncode == 2
+    with Memci(str(http.base_url)) as client, pytest.raises(InvalidInputError, match="responses"):
+        client.tools("yaml")
 
 
 def test_a_call_is_done_as_the_agent_and_answered_in_short(alice):
