@@ -119,16 +119,15 @@ class SummaryRequest(Request):
 
 
 class FilterMemory(Request):
-    """List memories or messages that meet all given criteria, the newest first; no query.
-
-    A memory's role, name and metadata are those of messages that it was made of.
-    """
+    """List memories or messages that meet all given criteria, the newest first; no query."""
 
     what: Literal["memories", "messages"] = "memories"
     type: Annotated[
         Literal["episodic", "semantic", "procedural"] | None, Field(description="Of memories")
     ] = None
-    role: Role | None = None
+    role: Annotated[
+        Role | None, Field(description="Of messages, or of one that the memory was made of")
+    ] = None
     name: Annotated[Words | None, Field(description="Who said it")] = None
     session: ForeignId | None = None
     since: When | None = None
