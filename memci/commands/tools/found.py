@@ -30,7 +30,7 @@ _JOINT = {Language.ENGLISH: "; ", Language.CHINESE: "；"}
 
 
 def of_recall(answer: RecallAnswer, keywords: Sequence[str]) -> FoundList:
-    """Return what a recall found; in the keywords' language why it found nothing, and what to do."""
+    """Return what a recall found; in the keywords' language, why nothing, and what to do then."""
     notes = [forgotten_entry(each.relation, each.hint) for each in answer.forgotten]
     if answer.miss is not None:
         language = language_of(" ".join(keywords))

@@ -11,7 +11,13 @@ import pytest
 import memci
 from memci import AsyncMemci, Memci
 from memci.access import new_key
-from memci.errors import ForbiddenError, InvalidInputError, NotFoundError, RefusedError
+from memci.errors import (
+    ForbiddenError,
+    InvalidInputError,
+    MemciError,
+    NotFoundError,
+    RefusedError,
+)
 from memci.shapes.tool_formats import ToolFormat, tools
 from tests.support.command_line import run
 
@@ -91,6 +97,39 @@ def test_it_is_the_same_on_asyncio(server, alice):
             return await client.agent("alice").call_tool("get_page", {"index": "usr-1"})
 
     assert asyncio.run(go())["page"]["index"] == "usr-1"
+
+
+def test_an_answer_in_attp_is_done_by_the_client(server, alice):
+    hide = "[tool_call]\nstatus = 'success'\ncode = '__result__ = hide_details(index=\"usr-1\")'"
+    done = alice.attp(hide)
+    assert (done.status, done.changes.pages) == ("success", ["usr-1"])
+    assert "tokens_after" in done.text
+    failed = alice.attp("no TOML at all", session_id="s1")
+    assert failed.status == "fail"
+    assert failed.error
+
+    async def go():
+        async with AsyncMemci(server.url) as client:
+            return await client.agent("alice").attp(hide.replace("hide", "expand"))
+
+    assert asyncio.run(go()).changes.pages == ["usr-1"]
+
+
+def test_a_closed_client_says_that_it_is(server):
+    client = Memci(server.url)
+    agent = client.agent("alice")
+    client.close()
+    for ask in (agent.about, client.ready):
+        with pytest.raises(MemciError, match="this client is closed"):
+            ask()
+
+    async def go():
+        async with AsyncMemci(server.url) as client:
+            agent = client.agent("alice")
+        await agent.window()
+
+    with pytest.raises(MemciError, match="this client is closed"):
+        asyncio.run(go())
 
 
 def test_looking_needs_a_key_that_reads_and_changing_one_that_writes(serve):
