@@ -235,6 +235,20 @@ def test_no_name_rewrites_the_terminal(ada: Shell):
     assert "مرحبا" in ada.done()
 
 
+def test_what_may_be_misspelt_is_said(ada: Shell):
+    for way in (["window"], []):
+        code, printed, hint = ada.run(*way, "--agent", "ada", "--session", "nosuch")
+        assert code == 0
+        assert printed
+        assert "nobody has said anything in session nosuch yet" in hint
+        assert ada.run(*way, "--agent", "ada", "--session", "s1")[2] == ""
+    note = ("create-detail-page", "usr-0", "--name", "A", "--detail", "x")
+    code, _, hint = ada.run(*note, "--agent", "adda")
+    assert code == 0
+    assert "there was no agent adda, and now there is" in hint
+    assert ada.run(*note, "--agent", "adda")[2] == ""
+
+
 def test_every_tool_has_a_command():
     said = run("pages", "--help").stdout
     for tool in TOOLS:
