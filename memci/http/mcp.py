@@ -15,16 +15,15 @@ from starlette.types import Receive, Send
 from starlette.types import Scope as Connection
 from structlog.contextvars import bound_contextvars
 
-from memci.access import Scope, allows
+from memci.access import Scope
 from memci.errors import InvalidInputError, MemciError, NotFoundError
 from memci.http.gate import Gate, check_same_origin
 from memci.http.query import check_query
-from memci.http.tool_calls import use_tool
+from memci.http.tool_calls import tools_for, use_tool
 from memci.mcp.hand import NOT_INSTALLED, Hand, is_sdk, text_of
 from memci.runtime import Runtime
 from memci.shapes.pages import WindowRequest
 from memci.shapes.problem import problem_of
-from memci.shapes.tools import tools_of_agents
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -56,10 +55,9 @@ route = Route("/mcp/{agent}", _Endpoint(), methods=["POST"], include_in_schema=F
 def _hand(request: Request, agent_id: str) -> Hand:
     runtime: Runtime = request.app.state.runtime
     asked = _asked(request)
-    may_write = allows(request.state.key, Scope.WRITE)
     return Hand(
         agent_id=agent_id,
-        tools=[each for each in tools_of_agents() if may_write or not each.changes],
+        tools=tools_for(request.state.key),
         act=_telling(
             lambda tool, given: use_tool(runtime, agent_id, tool, given, asked.session_id)
         ),

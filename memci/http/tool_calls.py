@@ -5,12 +5,26 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from memci.access import Scope, allows
+from memci.config import ApiKey
 from memci.domain.names import shown_name
 from memci.domain.pages.permission import Actor
 from memci.errors import NotFoundError
 from memci.runtime import Runtime
 from memci.shapes.told import told
-from memci.shapes.tools import BY_NAME, Tool
+from memci.shapes.tools import BY_NAME, Tool, tools_of_agents
+
+
+def scope_of(tool: Tool) -> Scope:
+    """Return the scope of a key that may use a tool: that of the path that does the same."""
+    if tool.destroys:
+        return Scope.ADMIN
+    return Scope.WRITE if tool.changes else Scope.READ
+
+
+def tools_for(key: ApiKey | None) -> list[Tool]:
+    """Return the tools of agents that who holds a key may use; None: there are no keys at all."""
+    return [each for each in tools_of_agents() if allows(key, scope_of(each))]
 
 
 def tool_named(name: str) -> Tool:

@@ -27,9 +27,10 @@ from memci.smallmodel.ports import Summarizer, TokenCounter
 from memci.storage.desks import View, is_batch, language_of_tree, open_shown
 from memci.storage.page_sight import all_stored, unnamed_pages
 from memci.storage.page_store.port import PageStore
-from memci.storage.pages import latest_session, lock_tree, save_tree, shown_messages
+from memci.storage.pages import lock_tree, save_tree, shown_messages
 from memci.storage.parameters import page_rules_of
 from memci.storage.session import Connection, Database
+from memci.storage.viewers import viewer_in
 
 # One job does no more than this, so that others come between: pages, and seconds of thinking.
 MOST_NAMED = 16
@@ -155,9 +156,8 @@ class PageNaming:
         return len(said), len(hold)
 
     def _view(self, connection: Connection, agent_id: str) -> View:
-        session = latest_session(connection, agent_id)
         rules = page_rules_of(connection, agent_id, self._pages.rules)
-        return View(session, self._pages.counter.count, rules)
+        return View(viewer_in(connection, agent_id, None), self._pages.counter.count, rules)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from memci.domain.language import Language, language_of
 from memci.domain.memory.recall import Walk
 from memci.domain.message import Message, Role
 from memci.domain.pages.pin import Pin
+from memci.domain.pages.viewer import Viewer
 from memci.reading.context_receipt import Account, answer, given_by, prefix_of, receipt_body
 from memci.reading.freshness import wait_until_fresh
 from memci.reading.reader import Reader
@@ -113,13 +114,14 @@ class Assemble(Reader):
             offered = at_most(_without(ranked, filler), request.k)
             ranked = with_newer_beside(connection, agent_id, said, offered, request)
             before = last_prefix(connection, agent_id, request.session_id)
+            viewer = Viewer(request.session_id, request.user_id)
             return _Read(
                 now=progress(connection, agent_id),
                 said=said,
                 ranked=ranked,
                 filler=filler,
                 before=[Piece(*each) for each in before],
-                pins=read_pins(connection, agent_id).pins,
+                pins=list(filter(viewer.sees, read_pins(connection, agent_id).pins)),
             )
 
     def _filler(self, connection: Connection, agent_id: str, ranked: list[Ranked]) -> list[Ranked]:

@@ -23,9 +23,10 @@ from memci.storage.desks import View, open_desk
 from memci.storage.erasure.gone import snapshot_of
 from memci.storage.page_store.port import PageStore
 from memci.storage.page_texts import warm
-from memci.storage.pages import latest_session, removed_pages
+from memci.storage.pages import removed_pages
 from memci.storage.parameters import page_rules_of
 from memci.storage.session import Connection, Database
+from memci.storage.viewers import viewer_in
 
 LATEST = WindowRequest()
 _LAST = 2**62  # behind every place
@@ -119,9 +120,9 @@ class Windows:
         """Lend a session's window, as it is at one moment, and what it is read through."""
         warm(self.database, self.store, agent_id)
         with snapshot_of(self.database, agent_id) as connection:
-            session = session_id or latest_session(connection, agent_id)
+            viewer = viewer_in(connection, agent_id, session_id)
             rules = page_rules_of(connection, agent_id, self.rules)
-            view = View(session, self.counter.count, rules, form)
+            view = View(viewer, self.counter.count, rules, form)
             yield open_desk(connection, agent_id, self.store, view).desk, connection
 
 

@@ -32,6 +32,7 @@ def told(page: Page, lifecycle: Lifecycle, children: int) -> PageOut:
         first_seq=span.first_seq if span else None,
         last_seq=span.last_seq if span else None,
         recalls=page.recalls.count,
+        user_id=page.user_id,
     )
 
 

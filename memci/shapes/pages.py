@@ -195,6 +195,7 @@ class PageOut(Answer):
     first_seq: int | None
     last_seq: int | None
     recalls: int
+    user_id: str | None = Field(None, description="In whose sessions alone it is seen; null: all")
 
 
 class PageChange(Answer):

@@ -52,6 +52,9 @@ class PinOut(Answer):
     by: str = Field(description="Who pinned it: agent or developer")
     message: str | None = Field(None, description="Id of the message whose text it is")
     created_at: datetime
+    user_id: str | None = Field(
+        None, description="In whose sessions alone it is shown; null: in all"
+    )
 
 
 class PinChange(Answer):

@@ -16,6 +16,7 @@ from memci.domain.pages.page import LONGEST_NAME, one_line
 from memci.domain.pages.render import Rendering
 from memci.domain.pages.rules import PageRules
 from memci.domain.pages.tree import Tree
+from memci.domain.pages.viewer import Viewer
 from memci.shapes.attp_guide import guide_in
 from memci.storage.page_store.port import PageStore
 from memci.storage.page_texts import PageTexts
@@ -27,7 +28,7 @@ from memci.storage.pages import (
     settled_seq,
     unsettled,
 )
-from memci.storage.pins import read_pins
+from memci.storage.pins import Pins, read_pins
 from memci.storage.session import Connection
 
 # Messages that are put onto pages at once; more of them wait only where an agent has many already
@@ -37,9 +38,9 @@ _BATCH = 1_000
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """Which window is meant: of which session, how it is written and counted, by which rules."""
+    """Which window is meant: whose, how it is written and counted, by which rules."""
 
-    session_id: str | None
+    viewer: Viewer
     count: Count
     rules: PageRules
     format: Format = Format.MARKDOWN
@@ -52,7 +53,7 @@ class OpenDesk:
     desk: Desk
     texts: PageTexts
     version: int
-    last_pin: int  # the last number that a pin was given
+    pins: Pins  # of all users
 
     def fetch_shown(self) -> None:
         """Fetch at once what the open pages of the window hold."""
@@ -72,7 +73,7 @@ def open_desk(connection: Connection, agent_id: str, store: PageStore, view: Vie
     """
     seq = settled_seq(connection, agent_id)
     said = unsettled(connection, agent_id, seq, _BATCH)
-    sessions = frozenset({view.session_id, *(each.session_id for each in said)})
+    sessions = frozenset({view.viewer.session_id, *(each.session_id for each in said)})
     stored = read_tree(connection, agent_id, sessions)
     opened = _opened(connection, agent_id, store, view, stored, said)
     tree = opened.desk.tree
@@ -96,8 +97,8 @@ def open_shown(
     Nothing is settled: returns the messages that wait for it as well, at most a thousand.
     """
     said = unsettled(connection, agent_id, settled_seq(connection, agent_id), _BATCH)
-    sessions = frozenset({view.session_id, *(each.session_id for each in said)})
-    stored = read_shown(connection, agent_id, sessions, named)
+    sessions = frozenset({view.viewer.session_id, *(each.session_id for each in said)})
+    stored = read_shown(connection, agent_id, view.viewer, sessions, named)
     return _opened(connection, agent_id, store, view, stored, said), said
 
 
@@ -121,9 +122,10 @@ def _opened(
     texts = PageTexts(connection, agent_id, store, guide.text)
     writer = Writer(view.format, labels_of(language))
     pins = read_pins(connection, agent_id)
-    stored.tree.viewer = view.session_id
-    rendering = Rendering(stored.tree, writer, view.count, texts, view.session_id, tuple(pins.pins))
-    return OpenDesk(Desk(rendering, view.rules), texts, stored.version, pins.last)
+    stored.tree.viewer = view.viewer
+    session, shown = view.viewer.session_id, tuple(filter(view.viewer.sees, pins.pins))
+    rendering = Rendering(stored.tree, writer, view.count, texts, session, shown)
+    return OpenDesk(Desk(rendering, view.rules), texts, stored.version, pins)
 
 
 def language_of_tree(tree: Tree, said: Iterable[Message] = ()) -> Language:

@@ -74,9 +74,9 @@ def to_message(row: Row[Any]) -> Message:
 
 def last_speaker(
     connection: Connection, agent_id: str, session_id: str | None
-) -> tuple[str | None, str | None]:
+) -> tuple[str | None, str | None] | None:
     """Return session and user of an agent's last message, of one session or of all."""
     values = {"agent": agent_id, "session": session_id}
     statement = _LAST if session_id is None else _LAST_OF_SESSION
     row = connection.exec_driver_sql(statement, values).first()
-    return (session_id, None) if row is None else (row.session_id, row.user_id)
+    return None if row is None else (row.session_id, row.user_id)

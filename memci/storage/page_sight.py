@@ -43,7 +43,8 @@ above AS (
 SELECT page.*, CASE WHEN kind = 'contents' AND NOT expanded THEN (
     SELECT count(*) FROM page AS within
     WHERE within.agent_id = %(agent)s AND within.parent = page.id AND NOT within.cold
-      AND page.id <> %(root)s) END AS inside
+      AND page.id <> %(root)s
+      AND (%(all)s OR within.user_id IS NULL OR within.user_id = %(user)s)) END AS inside
 FROM (SELECT id FROM seen UNION SELECT id FROM above) AS wanted, LATERAL (
     SELECT * FROM page WHERE agent_id = %(agent)s AND page.id = wanted.id LIMIT 1) AS page
 ORDER BY place, page.id

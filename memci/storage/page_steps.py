@@ -14,28 +14,27 @@ from memci.storage.session import Connection
 # So many can be undone.
 _KEPT = 100
 
-_NEXT = """
-UPDATE page_tree SET done_step = done_step + 1, last_step = done_step + 1
-WHERE agent_id = %s RETURNING done_step
-"""
-_DROP = "DELETE FROM page_step WHERE agent_id = %s AND (number >= %s OR number <= %s)"
+_NEXT = "UPDATE page_tree SET last_step = last_step + 1 WHERE agent_id = %s RETURNING last_step"
+# Each user has a row of steps; the last ones of it may be undone. An erasure takes some out of it
+# (M25).
+_WHOSE = "agent_id = %(agent)s AND user_id IS NOT DISTINCT FROM %(user)s"
+_DROP = f"""
+DELETE FROM page_step
+WHERE {_WHOSE} AND undone OR agent_id = %(agent)s AND number <= %(number)s
+"""  # noqa: S608 - a constant of this module
 _ADD = """
-INSERT INTO page_step (agent_id, number, operations, changes) VALUES (%s, %s, %s, %s::jsonb)
+INSERT INTO page_step (agent_id, number, operations, changes, user_id)
+VALUES (%s, %s, %s, %s::jsonb, %s)
 """
-# An erasure takes steps out between others (M25).
-_TO_UNDO = """
+_TO_UNDO = f"""
 SELECT number, operations, changes FROM page_step
-WHERE agent_id = %(agent)s
-    AND number <= (SELECT done_step FROM page_tree WHERE agent_id = %(agent)s)
-ORDER BY number DESC LIMIT 1
-"""
-_TO_REDO = """
+WHERE {_WHOSE} AND NOT undone ORDER BY number DESC LIMIT 1
+"""  # noqa: S608 - as above
+_TO_REDO = f"""
 SELECT number, operations, changes FROM page_step
-WHERE agent_id = %(agent)s
-    AND number > (SELECT done_step FROM page_tree WHERE agent_id = %(agent)s)
-ORDER BY number LIMIT 1
-"""
-_MOVE = "UPDATE page_tree SET done_step = %s WHERE agent_id = %s"
+WHERE {_WHOSE} AND undone ORDER BY number LIMIT 1
+"""  # noqa: S608 - as above
+_MARK = "UPDATE page_step SET undone = %s WHERE agent_id = %s AND number = %s"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,32 +47,39 @@ class Step:
 
 
 def add_step(
-    connection: Connection, agent_id: str, operations: Sequence[str], edits: Sequence[Edit]
+    connection: Connection,
+    agent_id: str,
+    user_id: str | None,
+    operations: Sequence[str],
+    edits: Sequence[Edit],
 ) -> None:
-    """Keep a step; what was undone before it cannot be redone any more. The tree is locked."""
+    """Keep a step; what its user has undone cannot be redone any more. The tree is locked."""
     number = connection.exec_driver_sql(_NEXT, (agent_id,)).scalar_one()
-    connection.exec_driver_sql(_DROP, (agent_id, number, number - _KEPT))
+    drop = {"agent": agent_id, "user": user_id, "number": number - _KEPT}
+    connection.exec_driver_sql(_DROP, drop)
     written = json.dumps([_written(each) for each in edits])
-    connection.exec_driver_sql(_ADD, (agent_id, number, list(operations), written))
+    connection.exec_driver_sql(_ADD, (agent_id, number, list(operations), written, user_id))
 
 
-def step_to_undo(connection: Connection, agent_id: str) -> Step | None:
-    """Return the newest step that is not undone."""
-    return _find(connection, agent_id, _TO_UNDO)
+def step_to_undo(connection: Connection, agent_id: str, user_id: str | None) -> Step | None:
+    """Return the newest step in a user's sessions that is not undone."""
+    return _find(connection, agent_id, user_id, _TO_UNDO)
 
 
-def step_to_redo(connection: Connection, agent_id: str) -> Step | None:
-    """Return the step that was undone last."""
-    return _find(connection, agent_id, _TO_REDO)
+def step_to_redo(connection: Connection, agent_id: str, user_id: str | None) -> Step | None:
+    """Return the step in a user's sessions that was undone last."""
+    return _find(connection, agent_id, user_id, _TO_REDO)
 
 
-def mark_done(connection: Connection, agent_id: str, number: int) -> None:
-    """Note the newest step that is not undone."""
-    connection.exec_driver_sql(_MOVE, (number, agent_id))
+def mark_undone(connection: Connection, agent_id: str, number: int, *, undone: bool) -> None:
+    """Note whether a step is undone."""
+    connection.exec_driver_sql(_MARK, (undone, agent_id, number))
 
 
-def _find(connection: Connection, agent_id: str, statement: str) -> Step | None:
-    row = connection.exec_driver_sql(statement, {"agent": agent_id}).first()
+def _find(
+    connection: Connection, agent_id: str, user_id: str | None, statement: str
+) -> Step | None:
+    row = connection.exec_driver_sql(statement, {"agent": agent_id, "user": user_id}).first()
     if row is None:
         return None
     return Step(row.number, tuple(row.operations), tuple(_read(each) for each in row.changes))

@@ -12,6 +12,7 @@ from sqlalchemy import Connection, Row
 from memci.domain.message import Message
 from memci.domain.pages.page import Page, PageKind, Recalls, Span, session_key
 from memci.domain.pages.tree import SYSTEM, USER, Clock, Permission, Segment, SegmentKind, Tree
+from memci.domain.pages.viewer import Viewer
 from memci.storage.messages import COLUMNS, IS_NOTE, to_message
 from memci.storage.page_sight import SHOWN_PAGES
 from memci.storage.page_store.port import BodyKey
@@ -23,12 +24,10 @@ _HOLD = "SELECT FROM lane WHERE agent_id = %s FOR NO KEY UPDATE"
 _PLANT = "INSERT INTO page_tree (agent_id) VALUES (%s) ON CONFLICT (agent_id) DO NOTHING"
 _LOCK = "SELECT FROM page_tree WHERE agent_id = %s FOR UPDATE"
 _SETTLED = "SELECT settled_seq FROM page_tree WHERE agent_id = %s"
-_LATEST_SESSION = "SELECT session_id FROM message WHERE agent_id = %s ORDER BY seq DESC LIMIT 1"
 _NOTES = "SELECT id, body FROM page WHERE agent_id = %s AND body IS NOT NULL"
 _COUNT = "SELECT count(*) FROM page WHERE agent_id = %s AND (parent IS NOT NULL OR cold)"
 _TREE = """
-SELECT version, segments, settled_seq, interactions, next_place, archive, notice, last_step,
-       done_step
+SELECT version, segments, settled_seq, interactions, next_place, archive, notice
 FROM page_tree WHERE agent_id = %s
 """
 # What lies in the tree, without the active chapters of other sessions; and the last page of each
@@ -81,7 +80,8 @@ SELECT id, held FROM page, LATERAL (
              + (strpos(lower(concat_ws(' ', description, array_to_string(entries, ' '))), word)
                 > 0)::int) AS held
     FROM unnest(%(words)s::text[]) AS word) AS score
-WHERE agent_id = %(agent)s AND held > 0 AND NOT id = ANY(%(known)s::text[])
+WHERE agent_id = %(agent)s AND held > 0 AND (%(all)s OR user_id IS NULL OR user_id = %(user)s)
+    AND NOT id = ANY(%(known)s::text[])
 ORDER BY held DESC, place DESC LIMIT %(limit)s
 """
 _SAVE_TREE = """
@@ -92,22 +92,23 @@ WHERE agent_id = %(agent)s
 """
 _SAVE_PAGE = """
 INSERT INTO page (agent_id, id, kind, segment, parent, place, name, description, expanded, cold,
-    managed, named, summed, pinned, first_seq, last_seq, session_id, number, answered, entries,
-    body, recalls, recalled_at, entered_at, archived_at, opened_at, chapter)
+    managed, named, summed, pinned_by, first_seq, last_seq, session_id, number, answered, entries,
+    body, recalls, recalled_at, entered_at, archived_at, opened_at, chapter, user_id)
 VALUES (%(agent)s, %(id)s, %(kind)s, %(segment)s, %(parent)s, %(place)s, %(name)s,
-    %(description)s, %(expanded)s, %(cold)s, %(managed)s, %(named)s, %(summed)s, %(pinned)s,
+    %(description)s, %(expanded)s, %(cold)s, %(managed)s, %(named)s, %(summed)s, %(pinned_by)s,
     %(first_seq)s, %(last_seq)s, %(session_id)s, %(number)s, %(answered)s, %(entries)s::text[],
     %(body)s, %(recalls)s, %(recalled_at)s, %(entered_at)s, %(archived_at)s, %(opened_at)s,
-    %(chapter)s)
+    %(chapter)s, %(user_id)s)
 ON CONFLICT (agent_id, id) DO UPDATE SET
     parent = excluded.parent, place = excluded.place, name = excluded.name,
     description = excluded.description, expanded = excluded.expanded, cold = excluded.cold,
     managed = excluded.managed, named = excluded.named, summed = excluded.summed,
-    pinned = excluded.pinned, first_seq = excluded.first_seq, last_seq = excluded.last_seq,
+    pinned_by = excluded.pinned_by, first_seq = excluded.first_seq, last_seq = excluded.last_seq,
     answered = excluded.answered, entries = excluded.entries, body = excluded.body,
     recalls = excluded.recalls, recalled_at = excluded.recalled_at,
     entered_at = excluded.entered_at, archived_at = excluded.archived_at,
-    opened_at = excluded.opened_at, chapter = excluded.chapter
+    opened_at = excluded.opened_at, chapter = excluded.chapter,
+    user_id = excluded.user_id
 """
 _UNSETTLED = f"""
 SELECT {COLUMNS} FROM message WHERE agent_id = %s AND seq > %s ORDER BY seq LIMIT %s
@@ -129,12 +130,10 @@ ORDER BY said.seq
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """A tree at a version, and its steps (P17): the newest, and the newest that is not undone."""
+    """A tree at a version."""
 
     tree: Tree
     version: int
-    last_step: int
-    done_step: int
 
 
 def begin_agent(connection: Connection, agent_id: str) -> None:
@@ -156,11 +155,6 @@ def lock_tree(connection: Connection, agent_id: str) -> None:
 def settled_seq(connection: Connection, agent_id: str) -> int:
     """Return up to which message an agent's pages hold all; 0 for a new agent."""
     return connection.exec_driver_sql(_SETTLED, (agent_id,)).scalar() or 0
-
-
-def latest_session(connection: Connection, agent_id: str) -> str | None:
-    """Return the session of an agent's last message."""
-    return connection.exec_driver_sql(_LATEST_SESSION, (agent_id,)).scalar()
 
 
 def note_keys(connection: Connection, agent_id: str) -> set[BodyKey]:
@@ -230,23 +224,25 @@ def read_tree(connection: Connection, agent_id: str, sessions: Collection[str | 
     """
     row = connection.exec_driver_sql(_TREE, (agent_id,)).first()
     if row is None or not row.version:
-        return Stored(Tree.planted(), 0, 0, 0)
+        return Stored(Tree.planted(), 0)
     return _stored(row, _pages_of(connection, agent_id, sessions))
 
 
 def read_shown(
     connection: Connection,
     agent_id: str,
+    viewer: Viewer,
     sessions: Collection[str | None],
     named: Collection[str] = (),
 ) -> Stored:
     """Return what windows of ``sessions`` show, the archive, and what is ``named``.
 
-    Of a new agent it is a planted tree.
+    What lies in closed folders is counted as the viewer sees it. Of a new agent it is a planted
+    tree.
     """
     row = connection.exec_driver_sql(_TREE, (agent_id,)).first()
     if row is None or not row.version:
-        return Stored(Tree.planted(), 0, 0, 0)
+        return Stored(Tree.planted(), 0)
     values = {
         "agent": agent_id,
         "root": f"{USER}-0",
@@ -254,9 +250,12 @@ def read_shown(
         "archive": row.archive,
         "named": list(named),
         "sessions": [session_key(each) for each in sessions],
+        "all": viewer.sees_all,
+        "user": viewer.user_id,
     }
     rows = connection.exec_driver_sql(SHOWN_PAGES, values).all()
     stored = _stored(row, map(page_of, rows))
+    stored.tree.viewer = viewer
     stored.tree.count_unread({each.id: each.inside for each in rows if each.inside})
     return stored
 
@@ -273,7 +272,7 @@ def _stored(row: Row[Any], pages: Iterable[Page]) -> Stored:
     tree = Tree.of(
         {each.id: each for each in segments}, {each.index: each for each in pages}, clock
     )
-    return Stored(tree, row.version, row.last_step, row.done_step)
+    return Stored(tree, row.version)
 
 
 def know_sessions(
@@ -304,15 +303,23 @@ def know_pages(connection: Connection, agent_id: str, tree: Tree, indexes: Colle
 def find_pages(
     connection: Connection,
     agent_id: str,
+    viewer: Viewer,
     words: Sequence[str],
     known: Collection[str],
     limit: int,
 ) -> list[tuple[int, str]]:
     """Return scores and indexes of pages that hold some of these words, best and newest first.
 
-    Those that are ``known`` are left out.
+    None is another user's than the viewer's. Those that are ``known`` are left out.
     """
-    values = {"agent": agent_id, "words": list(words), "known": list(known), "limit": limit}
+    values = {
+        "agent": agent_id,
+        "all": viewer.sees_all,
+        "user": viewer.user_id,
+        "words": list(words),
+        "known": list(known),
+        "limit": limit,
+    }
     return [(row.held, row.id) for row in connection.exec_driver_sql(_FIND, values)]
 
 
@@ -370,8 +377,9 @@ def page_of(row: Row[Any]) -> Page:
         ),
         named=row.named,
         summed=row.summed,
-        pinned=row.pinned,
+        pinned_by=row.pinned_by,
         chapter=row.chapter,
+        user_id=row.user_id,
     )
 
 
@@ -390,8 +398,9 @@ def _row_of(page: Page) -> dict[str, Any]:
         "managed": page.managed,
         "named": page.named,
         "summed": page.summed,
-        "pinned": page.pinned,
+        "pinned_by": page.pinned_by,
         "chapter": page.chapter,
+        "user_id": page.user_id,
         "first_seq": span.first_seq if span else None,
         "last_seq": span.last_seq if span else None,
         "session_id": span.session_id if span else None,

@@ -7,12 +7,14 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection
 
+from memci.domain.message import Message
 from memci.domain.pages.pin import Pin, PinKind
 from memci.storage.messages import COLUMNS, to_message
 
 # The newest stays as a number without content once it is taken down: none is given twice.
 _LIST = """
-SELECT number, kind, text, message_seq, pinned_by, created_at, unpinned_at IS NOT NULL AS gone
+SELECT number, kind, text, message_seq, pinned_by, user_id, created_at,
+       unpinned_at IS NOT NULL AS gone
 FROM pin WHERE agent_id = %s ORDER BY number
 """
 _SAID = f"""
@@ -22,11 +24,11 @@ _BY_ID = f"""
 SELECT {COLUMNS} FROM message WHERE agent_id = %s AND id = %s
 """  # noqa: S608 - as above
 _ADD = """
-INSERT INTO pin (agent_id, number, kind, text, message_seq, pinned_by, created_at)
-VALUES (%s, %s, %s, %s, %s, %s, %s)
+INSERT INTO pin (agent_id, number, kind, text, message_seq, pinned_by, created_at, user_id)
+VALUES (%s, %s, %s, %s, %s, %s, %s, %s)
 """
 _TAKE_DOWN = """
-UPDATE pin SET text = '', message_seq = NULL, unpinned_at = now()
+UPDATE pin SET text = '', message_seq = NULL, user_id = NULL, unpinned_at = now()
 WHERE agent_id = %s AND number = ANY(%s)
 """
 _SWEEP = """
@@ -34,7 +36,7 @@ DELETE FROM pin WHERE agent_id = %(agent)s AND unpinned_at IS NOT NULL
    AND number < (SELECT max(number) FROM pin WHERE agent_id = %(agent)s)
 """
 _PAGES = """
-SELECT id FROM page WHERE agent_id = %s AND pinned AND NOT cold ORDER BY place, id
+SELECT id FROM page WHERE agent_id = %s AND pinned_by IS NOT NULL AND NOT cold ORDER BY place, id
 """
 
 
@@ -59,16 +61,17 @@ def read_pins(connection: Connection, agent_id: str) -> Pins:
             by=row.pinned_by,
             created_at=row.created_at,
             message_seq=row.message_seq,
+            user_id=row.user_id,
         )
         for row in there
     ]
     return Pins(pins, rows[-1].number if rows else 0)
 
 
-def said_as(connection: Connection, agent_id: str, message_id: str) -> tuple[int, str] | None:
-    """Return seq and text of the message of this id; None: there is none."""
+def said_as(connection: Connection, agent_id: str, message_id: str) -> Message | None:
+    """Return the message of this id; None: there is none."""
     row = connection.exec_driver_sql(_BY_ID, (agent_id, message_id)).first()
-    return None if row is None else (row.seq, to_message(row).text)
+    return None if row is None else to_message(row)
 
 
 def save_pins(
@@ -78,7 +81,7 @@ def save_pins(
     for pin in added:
         text = pin.text if pin.message_seq is None else ""
         values = (pin.number, pin.kind, text, pin.message_seq, pin.by, pin.created_at)
-        connection.exec_driver_sql(_ADD, (agent_id, *values))
+        connection.exec_driver_sql(_ADD, (agent_id, *values, pin.user_id))
     if taken_down:
         connection.exec_driver_sql(_TAKE_DOWN, (agent_id, list(taken_down)))
         connection.exec_driver_sql(_SWEEP, {"agent": agent_id})

@@ -205,6 +205,19 @@ def test_an_agent_collapses_nothing_that_it_may_not_hide(ada, commands, actor):
     assert done.over == done.tokens_after - 50 > 0
 
 
+def test_what_a_developer_pinned_is_unpinned_by_no_agent(ada, commands):
+    told(ada, 3)
+    do(commands, "pin_page", Actor.DEVELOPER, index="usr-1")
+    with pytest.raises(RefusedError, match="pinned by the developer"):
+        do(commands, "unpin_page", index="usr-1")
+    do(commands, "pin_page", index="usr-1")  # is none of its own
+    with pytest.raises(RefusedError, match="pinned by the developer"):
+        do(commands, "unpin_page", index="usr-1")
+    do(commands, "pin_page", index="usr-2")
+    assert do(commands, "unpin_page", index="usr-2").page.pinned is False
+    assert do(commands, "unpin_page", Actor.DEVELOPER, index="usr-1").page.pinned is False
+
+
 def test_sessions_have_windows_of_their_own(ada, commands):
     told(ada, 1, session="s1")
     ada.say("Something else", session="s2")

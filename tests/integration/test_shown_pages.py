@@ -11,6 +11,7 @@ import pytest
 from memci.commands.pages.perform import Asked
 from memci.domain.pages.permission import Actor
 from memci.domain.pages.rules import PageRules
+from memci.domain.pages.viewer import Viewer
 from memci.errors import MemciError
 from memci.shapes.tools import BY_NAME
 from memci.storage.desks import OpenDesk, View, open_desk, open_shown
@@ -65,12 +66,12 @@ def change(pages: PagesUnderTest, random: Random, *spared: str) -> None:
 
 
 def whole(connection: Connection, pages: PagesUnderTest, session: str | None) -> OpenDesk:
-    view = View(session, COUNTER.count, pages.rules)
+    view = View(Viewer(session), COUNTER.count, pages.rules)
     return open_desk(connection, "ada", PostgresPageStore(pages.ada.database), view)
 
 
 def part(connection: Connection, pages: PagesUnderTest, session: str | None) -> OpenDesk:
-    view = View(session, COUNTER.count, pages.rules)
+    view = View(Viewer(session), COUNTER.count, pages.rules)
     store = PostgresPageStore(pages.ada.database)
     opened, said = open_shown(connection, "ada", store, view)
     opened.desk.settle(said)

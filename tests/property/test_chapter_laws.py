@@ -25,6 +25,7 @@ from memci.domain.pages.permission import Actor
 from memci.domain.pages.render import Rendering
 from memci.domain.pages.rules import PageRules
 from memci.domain.pages.tree import Tree
+from memci.domain.pages.viewer import Viewer
 from memci.smallmodel.offline.tokens import OfflineTokenCounter
 
 many = settings(max_examples=500, deadline=None)
@@ -87,7 +88,8 @@ def told(said, rules):
         rendering = rendering_of(tree, messages)
         archived = tree.children(tree.clock.archive) if tree.clock.archive else []
         if recall < len(archived):
-            whose = tree.viewer = archived[recall].span.session_id
+            whose = archived[recall].span.session_id
+            tree.viewer = Viewer(whose)
             pages.recall_page(tree, Actor.AGENT, index=archived[recall].index)
             keep(tree, whose, rules, rendering.own_tokens)
             assert not tree.is_archived(tree.latest(whose)), "what goes on stays in sight"
@@ -245,7 +247,7 @@ def test_a_collapse_keeps_to_the_budget_or_says_that_it_cannot(said, rules, budg
     some = sorted(tree.pages)
     for index in data.draw(st.sets(st.sampled_from(some), max_size=3)):
         if not tree[index].cold:
-            tree.put(replace(tree[index], pinned=True))
+            tree.put(replace(tree[index], pinned_by="agent"))
     pinned = {page.index for page in tree.pages.values() if page.pinned and page.expanded}
     rendering = rendering_of(tree, messages, "s1")
     done = collapse_to(rendering, budget)

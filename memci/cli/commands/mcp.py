@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -10,7 +10,11 @@ import typer
 from memci.cli.options import AgentOption
 
 if TYPE_CHECKING:
+    from memci.config import Settings
     from memci.shapes.tools import Tool
+
+# A client waits for its server to start.
+_TIMEOUT_S = 5.0
 
 
 def mcp(
@@ -29,7 +33,6 @@ def mcp(
     from memci.cli.settings import read_settings
     from memci.errors import ConfigurationError
     from memci.mcp.hand import NOT_INSTALLED, Hand, is_sdk, text_of
-    from memci.shapes.tools import tools_of_agents
 
     try:
         from memci.mcp.stdio import run
@@ -50,4 +53,18 @@ def mcp(
             with explained(settings):
                 return text_of(memory.window(session_id=session))
 
-        run(Hand(agent, tools_of_agents(), act, window))
+        run(Hand(agent, _offered(settings), act, window))
+
+
+def _offered(settings: Settings) -> Sequence[Tool]:
+    """Return the tools that the key may use; all, while there is no server that could tell."""
+    from memci.cli.connection import client_for
+    from memci.errors import MemciError
+    from memci.shapes.tools import tools_of_agents
+
+    try:
+        with client_for(settings, timeout_s=_TIMEOUT_S) as memci:
+            known = {each["function"]["name"] for each in memci.tools()}
+    except MemciError:  # each use of a tool will say what is wrong
+        return tools_of_agents()
+    return [each for each in tools_of_agents() if each.name in known]

@@ -37,7 +37,7 @@ class ServiceVerbs:
         self,
         format: ToolFormat | str = ToolFormat.OPENAI,  # noqa: A002 - the word of the surface
     ) -> Flow[list[dict[str, Any]]]:
-        """Return all tools that the server gives a model, to hand to its provider as they are.
+        """Return the tools that the key may use, to hand to a model's provider as they are.
 
         ``format`` is ``openai``, ``responses``, ``anthropic`` or ``mcp``.
         """

@@ -8,20 +8,22 @@ from typing import NamedTuple, TypeVar
 
 from memci.commands.pages.pinning import Pinning
 from memci.commands.tools.place import place_in
+from memci.domain.message import Message
 from memci.domain.pages.collapse import collapse_to
 from memci.domain.pages.finding import score, words_of
 from memci.domain.pages.operations import give_text
 from memci.domain.pages.page import Page
 from memci.domain.pages.permission import Actor
-from memci.domain.pages.tree import Permission, Tree
+from memci.domain.pages.tree import Permission, Tree, no_page
 from memci.domain.pages.undo import Edit, do_again, take_back
+from memci.domain.pages.viewer import ANYBODY
 from memci.errors import NotFoundError, RefusedError
 from memci.shapes import pins as shapes
 from memci.shapes.page_out import page_out
 from memci.shapes.pages import CollapseAnswer, PageChange, PageOut, StepAnswer
 from memci.shapes.pins import PinChange
 from memci.storage.desks import OpenDesk
-from memci.storage.page_steps import Step, add_step, mark_done, step_to_redo, step_to_undo
+from memci.storage.page_steps import Step, add_step, mark_undone, step_to_redo, step_to_undo
 from memci.storage.pages import find_pages, know_pages, save_tree
 from memci.storage.pins import said_as
 from memci.storage.session import Connection
@@ -46,12 +48,12 @@ class Bench:
     opened: OpenDesk
     done: list[str] = field(default_factory=list)
     _edits: list[Edit] = field(default_factory=list)
-    _moved_to: int | None = None
+    _turned: dict[int, bool] = field(default_factory=dict)  # steps, and whether they are undone now
 
     def __post_init__(self) -> None:
         self.mark = Mark(self.opened.version, self.tree.clock.settled_seq)
         desk = self.opened.desk
-        self._pinning = Pinning(desk.rendering, desk.rules, self.opened.last_pin)
+        self._pinning = Pinning(desk.rendering, desk.rules, *self.opened.pins)
 
     @property
     def tree(self) -> Tree:
@@ -64,10 +66,20 @@ class Bench:
         return self.opened.desk.rendering.tokens()
 
     def know(self, indexes: Sequence[str]) -> None:
-        """Fetch pages that are spoken of and are not in the window: cold, or of other sessions."""
+        """Have the pages that are spoken of; to an agent those of other users are none."""
+        self._fetch(indexes)
+        for each in indexes:
+            if each in self.tree.pages and not self._sees(self.tree[each]):
+                raise no_page(each)
+
+    def _fetch(self, indexes: Sequence[str]) -> None:
+        """Fetch pages that are not in the window: cold, or of other sessions."""
         unknown = [each for each in indexes if each not in self.tree.pages]
         if unknown:
             know_pages(self.connection, self.agent_id, self.tree, unknown)
+
+    def _sees(self, page: Page) -> bool:
+        return self.actor is Actor.DEVELOPER or self.tree.sees(page)
 
     def page(self, index: str) -> Page:
         """Return a page that the actor may see; agents see nothing of what was removed (P2)."""
@@ -79,17 +91,20 @@ class Bench:
 
     def children(self, page: Page) -> list[Page]:
         """Return what the session sees directly in a folder, however much of others was read."""
-        return list(self.opened.desk.rendering.inside(page))
+        rendering = self.opened.desk.rendering
+        is_agent = self.actor is Actor.AGENT
+        return list(rendering.inside(page) if is_agent else rendering.lying_in(page))
 
     def found(self, query: str, limit: int) -> list[PageOut]:
         """Return pages that hold the words of a query, best first, removed ones too."""
         words, known = words_of(query), self.tree.pages
-        here = [(score(page, words), index) for index, page in known.items()]
-        others = find_pages(self.connection, self.agent_id, words, known, limit)
+        here = [(score(page, words), page.index) for page in known.values() if self._sees(page)]
+        viewer = self.tree.viewer if self.actor is Actor.AGENT else ANYBODY
+        others = find_pages(self.connection, self.agent_id, viewer, words, known, limit)
         scored = sorted([*here, *others], key=lambda hit: (hit[0], _number(hit[1])), reverse=True)
         indexes = [index for held, index in scored[:limit] if held]
-        self.know(indexes)
-        return [self.out(index) for index in indexes]
+        self._fetch(indexes)
+        return [self.out(index) for index in indexes if self._sees(self.tree[index])]
 
     def out(self, index: str) -> PageOut:
         """Return a page as it is now."""
@@ -113,13 +128,13 @@ class Bench:
             changed=[each.index for each in edits],
             tokens_before=before,
             tokens_after=self.tokens,
-            collapsed=list(self.tree.clock.notice),
+            collapsed=list(self.opened.desk.rendering.collapsed()),
         )
 
     def pin(self, asked: shapes.Pin) -> PinChange:
         """Pin a text, and keep the window to its limits (P13)."""
-        seq, text = self._text_of(asked)
-        return self._pinned(lambda: self._pinning.add(asked.kind, text, self.actor, seq).number)
+        said = self._said(asked)
+        return self._pinned(lambda: self._pinning.add(asked.kind, self.actor, said).number)
 
     def unpin(self, number: int) -> PinChange:
         """Take a text down."""
@@ -130,14 +145,14 @@ class Bench:
 
         return self._pinned(take_down)
 
-    def _text_of(self, asked: shapes.Pin) -> tuple[int | None, str]:
+    def _said(self, asked: shapes.Pin) -> str | Message:
         if asked.message is None:
-            return None, asked.text or ""
+            return asked.text or ""
         if self.actor is Actor.AGENT:
             session = self.opened.desk.rendering.session_id
             place_in(self.connection, self.agent_id, session).seqs(self.connection, [asked.message])
         said = said_as(self.connection, self.agent_id, asked.message)
-        if said is None or not said[1].strip():
+        if said is None or not said.text.strip():
             raise NotFoundError("there is no message of this id that says something")
         return said
 
@@ -149,7 +164,7 @@ class Bench:
             pin=number,
             tokens_before=before,
             tokens_after=self.tokens,
-            collapsed=list(self.tree.clock.notice),
+            collapsed=list(self.opened.desk.rendering.collapsed()),
         )
 
     def collapse(self, max_tokens: int) -> CollapseAnswer:
@@ -173,17 +188,17 @@ class Bench:
 
     def undo(self) -> StepAnswer:
         """Take back what the agent did last; ``RefusedError`` when that cannot be done (P17)."""
-        step = step_to_undo(self.connection, self.agent_id)
+        step = step_to_undo(self.connection, self.agent_id, self.tree.viewer.user_id)
         if step is None:
             raise RefusedError("there is nothing to undo")
-        return self._turn(step, take_back, step.number - 1)
+        return self._turn(step, take_back, undone=True)
 
     def redo(self) -> StepAnswer:
         """Do again what was undone last; ``RefusedError`` when that cannot be done (P17)."""
-        step = step_to_redo(self.connection, self.agent_id)
+        step = step_to_redo(self.connection, self.agent_id, self.tree.viewer.user_id)
         if step is None:
             raise RefusedError("there is nothing to redo")
-        return self._turn(step, do_again, step.number)
+        return self._turn(step, do_again, undone=False)
 
     def save(self) -> None:
         """Write what was ``done``; what an agent did is one step. The tree must be locked."""
@@ -192,10 +207,11 @@ class Bench:
         self.opened.texts.save()
         self._pinning.save(self.connection, self.agent_id)
         save_tree(self.connection, self.agent_id, self.tree, self.opened.version + 1)
-        if self._moved_to is not None:
-            mark_done(self.connection, self.agent_id, self._moved_to)
+        for number, undone in self._turned.items():
+            mark_undone(self.connection, self.agent_id, number, undone=undone)
         if self.actor is Actor.AGENT and self._edits:
-            add_step(self.connection, self.agent_id, self.done, self._edits)
+            user = self.tree.viewer.user_id
+            add_step(self.connection, self.agent_id, user, self.done, self._edits)
 
     def _written(self, page: Page, text: str | None) -> Page:
         if text is None:
@@ -211,19 +227,19 @@ class Bench:
         return done, edits
 
     def _turn(
-        self, step: Step, turn: Callable[[Tree, Sequence[Edit]], None], done: int
+        self, step: Step, turn: Callable[[Tree, Sequence[Edit]], None], *, undone: bool
     ) -> StepAnswer:
         self.know([each.index for each in step.edits])
         desk, before = self.opened.desk, self.tokens
         desk.do(lambda: turn(self.tree, step.edits))
         desk.finish()
-        self._moved_to = done
+        self._turned[step.number] = undone
         return StepAnswer(
             operations=list(step.operations),
             changed=[each.index for each in step.edits],
             tokens_before=before,
             tokens_after=self.tokens,
-            collapsed=list(self.tree.clock.notice),
+            collapsed=list(self.opened.desk.rendering.collapsed()),
         )
 
 

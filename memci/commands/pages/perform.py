@@ -19,9 +19,10 @@ from memci.storage.desks import View, open_desk
 from memci.storage.erasure.gone import check_there, is_there, snapshot_of
 from memci.storage.page_store.port import PageStore
 from memci.storage.page_texts import warm
-from memci.storage.pages import begin_agent, hold_lane, latest_session, lock_tree
+from memci.storage.pages import begin_agent, hold_lane, lock_tree
 from memci.storage.parameters import page_rules_of
 from memci.storage.session import Connection, Database
+from memci.storage.viewers import viewer_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,9 +136,9 @@ class PageCommands:
     def _bench(
         self, connection: Connection, agent_id: str, actor: Actor, session_id: str | None
     ) -> Bench:
-        session = session_id or latest_session(connection, agent_id)
         rules = page_rules_of(connection, agent_id, self.rules)
-        view = View(session, self.counter.count, rules)
+        viewer = viewer_in(connection, agent_id, session_id)
+        view = View(viewer, self.counter.count, rules)
         return Bench(connection, agent_id, actor, open_desk(connection, agent_id, self.store, view))
 
 

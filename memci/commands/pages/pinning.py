@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+from memci.domain.message import Message
 from memci.domain.pages.permission import Actor
 from memci.domain.pages.pin import Pin, PinKind
 from memci.domain.pages.render import Rendering
@@ -20,18 +22,27 @@ class Pinning:
 
     rendering: Rendering
     rules: PageRules
+    every: Sequence[Pin]  # other users' too
     last: int
     _added: dict[int, Pin] = field(default_factory=dict)
     _taken_down: set[int] = field(default_factory=set)
 
-    def add(self, kind: PinKind, text: str, by: Actor, message_seq: int | None = None) -> Pin:
-        """Pin a text; raises ``RefusedError`` when there are too many, or they are too long."""
+    def add(self, kind: PinKind, by: Actor, said: str | Message) -> Pin:
+        """Pin a text; raises ``RefusedError`` when there are too many, or they are too long.
+
+        Who speaks with a user pins for this user, and a developer for all, unless it is a message.
+        """
         pins = self.rendering.pins
         if len(pins) >= self.rules.max_pins:
             raise RefusedError(
                 f"{len(pins)} texts are pinned, and no more can be: take one down with unpin"
             )
-        pin = Pin(self.last + 1, kind, text, by.value, datetime.now(UTC), message_seq)
+        number, now = self.last + 1, datetime.now(UTC)
+        user = self.rendering.tree.viewer.user_id if by is Actor.AGENT else None
+        if isinstance(said, str):
+            pin = Pin(number, kind, said, by.value, now, user_id=user)
+        else:
+            pin = Pin(number, kind, said.text, by.value, now, said.seq, user or said.user_id)
         self.rendering.pin((*pins, pin))
         most = self.rules.pins_max_tokens
         takes = self.rendering.pin_tokens
@@ -40,7 +51,7 @@ class Pinning:
             raise TooLargeError(
                 f"with it all pinned texts would take {takes} tokens, and"
                 f" {most} is the most: pin something shorter, or take something down with unpin",
-                field="text" if message_seq is None else "message",
+                field="text" if pin.message_seq is None else "message",
             )
         self.last += 1
         self._added[pin.number] = pin
@@ -48,7 +59,8 @@ class Pinning:
 
     def take_down(self, number: int, by: Actor) -> None:
         """Unpin; raises ``RefusedError`` for what the developer pinned, if an agent asks."""
-        pin = next((each for each in self.rendering.pins if each.number == number), None)
+        known = self.rendering.pins if by is Actor.AGENT else [*self.every, *self._added.values()]
+        pin = next((each for each in known if each.number == number), None)
         if pin is None:
             raise NotFoundError(f"nothing is pinned as {number}")
         if by is Actor.AGENT and pin.by != by:

@@ -35,5 +35,5 @@ class Place:
 
 def place_in(connection: Connection, agent_id: str, session_id: str | None) -> Place:
     """Return where an agent is in a session; None: in that of its last message."""
-    session, user = last_speaker(connection, agent_id, session_id)
+    session, user = last_speaker(connection, agent_id, session_id) or (None, None)
     return Place(agent_id, session_id or session, user)

@@ -24,7 +24,13 @@ def summary_request(pages: PageCommands, place: Place, asked: Summarise) -> Summ
         return _of_page(pages, place, asked.page, asked.max_tokens)
     with snapshot_of(pages.database, place.agent_id) as connection:
         if asked.messages is None:
-            seqs = latest_seqs(connection, place.agent_id, session_id=place.session_id, most=_MOST)
+            seqs = latest_seqs(
+                connection,
+                place.agent_id,
+                session_id=place.session_id,
+                user_id=place.user_id,
+                most=_MOST,
+            )
         else:
             seqs = place.seqs(connection, asked.messages)
     return SummaryRequest(seqs=tuple(seqs), max_tokens=asked.max_tokens)
@@ -43,9 +49,6 @@ def _of_page(pages: PageCommands, place: Place, index: str, max_tokens: int) -> 
 
 
 def _below(bench: Bench, page: Page) -> Iterator[Page]:
-    if not page.is_folder:
-        yield page
-        return
-    for each in bench.tree.descendants(page.index):
+    for each in bench.opened.desk.rendering.below(page):
         if not each.is_folder:
             yield each

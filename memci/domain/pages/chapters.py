@@ -88,9 +88,22 @@ def _stand_in_name(message: Message) -> str:
 def _goes_on(tree: Tree, message: Message) -> bool:
     """Tell whether a message belongs to its session's current interaction (P6)."""
     latest = tree.latest(message.session_id)
-    if latest is None or latest.span is None:
+    if latest is None or latest.span is None or _is_anothers(latest, message):
         return False
     return message.role is not Role.USER or not latest.span.answered
+
+
+def _is_anothers(page: Page, message: Message) -> bool:
+    """Tell whether a message is of another user than a page, which it must not be on then."""
+    return bool(page.user_id and message.user_id and page.user_id != message.user_id)
+
+
+def _user_of(message: Message, latest: Page | None) -> str | None:
+    """Return whose a message is; one that does not say so is of the user that its session is with.
+
+    Who records what an assistant or a tool has said may leave the user out.
+    """
+    return message.user_id or (latest.user_id if latest is not None else None)
 
 
 def _begin(tree: Tree, message: Message) -> None:
@@ -111,6 +124,7 @@ def _begin(tree: Tree, message: Message) -> None:
             span=_span(message, number),
             entries=(entry(message),),
             recalls=Recalls(entered_at=number),
+            user_id=_user_of(message, tree.latest(message.session_id)),
         )
     )
 
@@ -124,7 +138,8 @@ def _extend(tree: Tree, message: Message) -> None:
         tree.put(replace(page, span=span))
         return
     span = replace(span, answered=span.answered or message.role is not Role.USER)
-    tree.put(replace(page, span=span, entries=(*page.entries, entry(message))))
+    entries = (*page.entries, entry(message))
+    tree.put(replace(page, span=span, entries=entries, user_id=_user_of(message, page)))
 
 
 def _add_system_page(tree: Tree, message: Message) -> None:
@@ -138,6 +153,7 @@ def _add_system_page(tree: Tree, message: Message) -> None:
             name=_stand_in_name(message),
             expanded=True,
             span=_span(message, 0),
+            user_id=message.user_id,
         )
     )
 

@@ -44,6 +44,7 @@ def create_detail_page(
             description=_description(description),
             expanded=tree.segment_of(folder).kind is SegmentKind.SYSTEM,
             named=True,
+            user_id=_made_for(tree, actor),
         )
     )
 
@@ -78,6 +79,7 @@ def create_contents_page(
             description=_description(description),
             expanded=tree.segment_of(folder).kind is SegmentKind.SYSTEM,
             named=True,
+            user_id=_made_for(tree, actor),
         )
     )
     for child in dict.fromkeys(children):
@@ -195,10 +197,18 @@ def restore_page(tree: Tree, actor: Actor, *, index: str, parent: str) -> Page:
 
 
 def pin_page(tree: Tree, actor: Actor, *, index: str, pinned: bool = True) -> Page:
-    """Keep a page from being collapsed by the system (P13), or let it be again."""
+    """Keep a page from being collapsed by the system (P13), or let it be again.
+
+    What a developer has pinned stays so, whatever an agent asks.
+    """
     page = tree[index]
     check(tree, page, Act.EXPAND, actor)
-    return _put(tree, replace(page, pinned=pinned))
+    by_others = actor is Actor.AGENT and page.pinned_by == Actor.DEVELOPER
+    if by_others and not pinned:
+        raise RefusedError(f"{index} was pinned by the developer, and stays open")
+    if by_others:
+        return page
+    return _put(tree, replace(page, pinned_by=actor.value if pinned else None))
 
 
 def create_segment(
@@ -276,6 +286,11 @@ def _move(tree: Tree, page: Page, folder: Page) -> Page:
 def _put(tree: Tree, page: Page) -> Page:
     tree.put(page)
     return page
+
+
+def _made_for(tree: Tree, actor: Actor) -> str | None:
+    """Return who is to see what is made: an agent speaks of its user, a developer to all."""
+    return tree.viewer.user_id if actor is Actor.AGENT else None
 
 
 def _name(text: str) -> str:

@@ -69,7 +69,8 @@ class Page:
     (P14). ``entries`` are lines that stand for its messages, by their order (P7). ``named``: its
     name and description are no stand-ins any more, and ``summed``: nor are its entries (P6). Who
     names a page himself leaves its entries to the summarizer. ``chapter`` is the key of another
-    session than its own that has recalled it into its window (P9).
+    session than its own that has recalled it into its window (P9). ``user_id``: only in this user's
+    sessions it is seen; None: in all. ``pinned_by``: "agent" or "developer"; None: it is not.
     """
 
     index: str
@@ -88,13 +89,19 @@ class Page:
     recalls: Recalls = Recalls()
     named: bool = False
     summed: bool = False
-    pinned: bool = False
+    pinned_by: str | None = None
     chapter: str = ""
+    user_id: str | None = None
 
     @property
     def shown_in(self) -> str:
         """The key of the session whose active chapter it lies in, at the conversation's root."""
         return self.chapter or session_key(self.span.session_id if self.span else None)
+
+    @property
+    def pinned(self) -> bool:
+        """Whether the system does not hide it (P13)."""
+        return self.pinned_by is not None
 
     @property
     def is_folder(self) -> bool:

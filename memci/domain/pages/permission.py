@@ -39,6 +39,8 @@ def check(tree: Tree, page: Page, act: Act, actor: Actor) -> None:
     permission = permission_of(tree, page)
     if act is Act.EXPAND:
         return
+    if actor is Actor.AGENT:
+        _check_shared(tree, page, act)
     if permission is Permission.SYSTEM_MANAGED and act in _STRUCTURE:
         raise RefusedError(_managed(tree, page))
     if actor is Actor.DEVELOPER or permission is Permission.READ_WRITE:
@@ -49,6 +51,15 @@ def check(tree: Tree, page: Page, act: Act, actor: Actor) -> None:
         if permission is Permission.READ_ONLY
         else _managed(tree, page)
     )
+
+
+def _check_shared(tree: Tree, page: Page, act: Act) -> None:
+    """Refuse what would tell other users the words of this one, or take away what is theirs."""
+    viewer = tree.viewer
+    if act is Act.WRITE and viewer.user_id is not None and page.user_id is None:
+        raise RefusedError(f"all users see {page.index}: only a developer can name it")
+    if act is Act.TAKE and not all(map(viewer.sees, tree.descendants(page.index))):
+        raise RefusedError(f"other users file in {page.index}, too: only a developer can move it")
 
 
 def permission_of(tree: Tree, page: Page) -> Permission:

@@ -29,7 +29,7 @@ class Pin:
     """A pinned text; ``number`` names it for ever among its agent's.
 
     ``by``: who pinned it, "agent" or "developer". ``message_seq``: the message whose text it is;
-    None: it was given as a text.
+    None: it was given as a text. ``user_id``: in whose sessions alone it is shown; None: in all.
     """
 
     number: int
@@ -38,6 +38,7 @@ class Pin:
     by: str
     created_at: datetime
     message_seq: int | None = None
+    user_id: str | None = None
 
 
 def pin_pieces(pins: Sequence[Pin], labels: Labels, mark: str = "#") -> list[str]:

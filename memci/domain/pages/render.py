@@ -101,7 +101,18 @@ class Rendering:
             messages += self._said_by(segment)
             by_segment[segment.id] = self.tokens_of(segment)
         tokens = LIST_OVERHEAD + sum(by_segment.values()) if messages else 0
-        return Window(tuple(messages), tokens, by_segment, self.tree.clock.notice)
+        return Window(tuple(messages), tokens, by_segment, self.collapsed())
+
+    def collapsed(self) -> tuple[str, ...]:
+        """Return what the last change hid, as far as it is seen here (P13)."""
+        notice, tree = self.tree.clock.notice, self.tree
+        if tree.viewer.sees_all:
+            return notice
+        return tuple(each for each in notice if each in tree.pages and tree.sees(tree[each]))
+
+    def below(self, page: Page) -> Iterator[Page]:
+        """Yield a page and what can be seen below it, were all folders open."""
+        return (each for each, _ in self._walk(page, 1, hidden=True))
 
     def refresh(self, changed: Mapping[str, Page | None]) -> None:
         """Write anew what has changed with these pages; they are given as they were before."""
@@ -121,7 +132,14 @@ class Rendering:
         return (page for page, _ in self._walk(self.tree[segment.root], 1, hidden=True))
 
     def inside(self, page: Page) -> Iterator[Page]:
-        """Yield what can be seen in a folder: of interactions only those of this session."""
+        """Yield what can be seen in a folder: of interactions only those of this session.
+
+        And of no user but its own (``Viewer``).
+        """
+        return filter(self.tree.viewer.sees, self.lying_in(page))
+
+    def lying_in(self, page: Page) -> Iterator[Page]:
+        """Yield what lies in a folder, whoever's it is: of interactions those of this session."""
         root, shown = self.tree.segments[USER].root, session_key(self.session_id)
         for each in self.tree.children(page.index):
             other = page.index == root and each.span is not None and each.shown_in != shown
@@ -195,7 +213,7 @@ class Rendering:
         return 1 + sum(1 for _ in self.tree.ancestors(page.index))
 
     def _notice(self, segment: Segment) -> tuple[str, ...]:
-        return self.tree.clock.notice if segment.id == USER else ()
+        return self.collapsed() if segment.id == USER else ()
 
     # Messages
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from memci.domain.pages.page import Lifecycle, Page, PageKind, session_key
+from memci.domain.pages.viewer import ANYBODY, Viewer
 from memci.errors import NotFoundError
 
 
@@ -55,6 +56,11 @@ DEFAULT_SEGMENTS = (
 )
 
 
+def no_page(index: str) -> NotFoundError:
+    """Return what to say of a page that is not there, or that is another user's."""
+    return NotFoundError(f"there is no page {index[:40]!r}: use an index from the window")
+
+
 @dataclass(frozen=True, slots=True)
 class Clock:
     """Counters of a tree.
@@ -75,14 +81,14 @@ class Clock:
 class Tree:
     """All pages of an agent. ``changed`` holds each page as it was before it was changed.
 
-    ``viewer`` is the session in whose window it is worked on.
+    ``viewer``: in whose window it is worked on.
     """
 
     segments: dict[str, Segment] = field(default_factory=dict)
     pages: dict[str, Page] = field(default_factory=dict)
     clock: Clock = field(default_factory=Clock)
     changed: dict[str, Page | None] = field(default_factory=dict)
-    viewer: str | None = None
+    viewer: Viewer = ANYBODY
     # Places of what lies in a folder, interactions' pages at the conversation's root by their
     # session, and the last interaction's page of each session: all by index.
     _children: dict[str, dict[str, int]] = field(default_factory=dict)
@@ -108,10 +114,8 @@ class Tree:
         return tree
 
     def count_unread(self, inside: Mapping[str, int]) -> None:
-        """Take how many pages lie in folders of which not all were read."""
-        self._unread = {
-            index: number - len(self._children.get(index, {})) for index, number in inside.items()
-        }
+        """Take how many pages its viewer sees in folders of which not all were read."""
+        self._unread = {index: number - self._known(index) for index, number in inside.items()}
 
     # Looking
 
@@ -120,17 +124,20 @@ class Tree:
         try:
             return self.pages[index]
         except KeyError:
-            raise NotFoundError(
-                f"there is no page {index[:40]!r}: use an index from the window"
-            ) from None
+            raise no_page(index) from None
 
     def children(self, index: str) -> list[Page]:
         """Return what lies directly in a folder, in order."""
         return [self.pages[each] for each in self._children.get(index, ())]
 
     def count(self, index: str) -> int:
-        """Return how many pages lie directly in a folder."""
-        return len(self._children.get(index, {})) + self._unread.get(index, 0)
+        """Return how many pages that its viewer may see lie directly in a folder."""
+        return self._known(index) + self._unread.get(index, 0)
+
+    def sees(self, page: Page) -> bool:
+        """Tell whether its viewer may see a page, and the folders that it lies in."""
+        sees = self.viewer.sees
+        return self.viewer.sees_all or (sees(page) and all(map(sees, self.ancestors(page.index))))
 
     def ancestors(self, index: str) -> Iterator[Page]:
         """Yield the folders above a page, the nearest first."""
@@ -217,14 +224,21 @@ class Tree:
 
     def in_chapter(self, page: Page) -> Page:
         """Return a page as it lies in the viewer's chapter, whichever session it comes from."""
-        own = page.span is None or page.span.session_id == self.viewer
-        return replace(page, chapter="" if own else session_key(self.viewer))
+        session = self.viewer.session_id
+        own = page.span is None or page.span.session_id == session
+        return replace(page, chapter="" if own else session_key(session))
 
     def take_place(self) -> int:
         """Return a place behind all that are taken."""
         place = self.clock.next_place
         self.clock = replace(self.clock, next_place=place + 1)
         return place
+
+    def _known(self, index: str) -> int:
+        inside = self._children.get(index, {})
+        if self.viewer.sees_all:
+            return len(inside)
+        return sum(self.viewer.sees(self.pages[each]) for each in inside)
 
     def _hang(self, page: Page) -> None:
         self.pages[page.index] = page

@@ -6,13 +6,12 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Path, Query
 
-from memci.access import Scope
 from memci.http.call import Call
 from memci.http.documentation import problems
 from memci.http.parameters import AgentId, SessionId
 from memci.http.route import ReadRoute
-from memci.http.tool_calls import tool_named, use_tool
-from memci.shapes.tool_formats import ToolFormat, tools
+from memci.http.tool_calls import scope_of, tool_named, tools_for, use_tool
+from memci.shapes.tool_formats import ToolFormat, written
 
 router = APIRouter(prefix="/v1", tags=["tools"], route_class=ReadRoute, responses=problems())
 calling = APIRouter(
@@ -25,12 +24,17 @@ calling = APIRouter(
 
 @router.get("/tools")
 def list_tools(
+    call: Call,
     form: Annotated[
         ToolFormat, Query(alias="format", description="As which provider or protocol wants them")
     ] = ToolFormat.OPENAI,
 ) -> list[dict[str, Any]]:
-    """Return all tools that a model may be given, to hand to its provider as they are."""
-    return tools(form)
+    """Return the tools that a model may be given, to hand to its provider as they are.
+
+    Only those that the key may use: one of scope read those that only look, and one of scope write
+    none that erases.
+    """
+    return written(tools_for(call.state.key), form)
 
 
 @calling.post("/agents/{agent}/tools/{tool}")
@@ -44,10 +48,9 @@ def use(
     """Use a tool as the agent's model, and return what the model is to be told.
 
     Permissions are checked as for the agent itself, and what it does can be undone. A tool that
-    changes something needs a key of scope write. Refusals are problems, whose `detail` is for the
-    model to read.
+    changes something needs a key of scope write, and one that erases a key of scope admin, as
+    `/erase` does. Refusals are problems, whose `detail` is for the model to read.
     """
     named = tool_named(tool)
-    if named.changes:
-        call.check(Scope.WRITE)
+    call.check(scope_of(named))
     return use_tool(call.runtime, agent, named, arguments, session_id)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from memci.domain.pages.page import LONGEST_DESCRIPTION, LONGEST_NAME, PageKind
+from memci.domain.pages.permission import Actor
 from memci.domain.pages.tree import SYSTEM, USER, Permission, SegmentKind
 from memci.storage.archive.checks import (
     Check,
@@ -111,7 +112,7 @@ _CHANGED: Mapping[str, Check] = {
     "expanded": is_truth,
     "cold": is_truth,
     "named": is_truth,
-    "pinned": is_truth,
+    "pinned_by": or_null(one_of(Actor)),
     "recalls": _are_recalls,
     "chapter": is_chapter,
 }
@@ -180,7 +181,7 @@ def _is_span(row: Mapping[str, Any]) -> bool:
 
 
 def _is_tree(row: Mapping[str, Any]) -> bool:
-    return bool(row["version"] > 0 and row["done_step"] <= row["last_step"])
+    return bool(row["version"] > 0)
 
 
 def _is_step(row: Mapping[str, Any]) -> bool:
@@ -194,6 +195,7 @@ OWN: Mapping[str, Check] = {
     "page.body": _is_version,
     "page.name": _is_name,
     "page.chapter": is_chapter,
+    "page.pinned_by": one_of(Actor),
     "page.description": _is_description,
     "page.entries": are_entries,
     "page_tree.segments": are_segments,

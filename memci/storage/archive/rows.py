@@ -38,7 +38,7 @@ SET parameters = excluded.parameters, changed_at = excluded.changed_at
 ON CONFLICT (agent_id) DO UPDATE SET version = excluded.version, segments = excluded.segments,
     settled_seq = excluded.settled_seq, interactions = excluded.interactions,
     next_place = excluded.next_place, archive = excluded.archive, notice = excluded.notice,
-    last_step = excluded.last_step, done_step = excluded.done_step
+    last_step = excluded.last_step
 """}  # fmt: skip
 # Its fence is of this server's leases.
 _PACKED = {

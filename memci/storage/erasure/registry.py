@@ -170,7 +170,7 @@ _PAGES = "DELETE FROM page WHERE agent_id = %(agent)s AND id = ANY(%(pages)s::te
 _BODIES = "DELETE FROM page_body WHERE agent_id = %(agent)s AND page_id = ANY(%(pages)s::text[])"
 # Its number is not given again.
 _PINS = """
-UPDATE pin SET text = '', message_seq = NULL, unpinned_at = now()
+UPDATE pin SET text = '', message_seq = NULL, user_id = NULL, unpinned_at = now()
 WHERE agent_id = %(agent)s AND message_seq = ANY(%(seqs)s::bigint[])
 """
 _NUMBERS = "ids and numbers alone"

@@ -105,10 +105,15 @@ def messages_at(connection: Connection, agent_id: str, seqs: Collection[int]) ->
 
 
 def latest_seqs(
-    connection: Connection, agent_id: str, *, session_id: str | None, most: int
+    connection: Connection,
+    agent_id: str,
+    *,
+    session_id: str | None,
+    user_id: str | None,
+    most: int,
 ) -> list[int]:
-    """Return the seqs of the last messages of a session, or of all; descending."""
-    asked = {"session": session_id}
+    """Return the seqs of the last messages of a session, or of all, and of one user; descending."""
+    asked: dict[str, object] = {"session": session_id, "user": user_id}
     statement = _select(asked, "ORDER BY m.seq DESC LIMIT %(most)s", columns="m.seq")
     values = {**asked, "agent": agent_id, "most": most}
     return list(connection.exec_driver_sql(statement, values).scalars())

@@ -23,9 +23,7 @@ page_tree = Table(
     Column("next_place", BigInteger, nullable=False, server_default=text("1")),
     Column("archive", Text),
     Column("notice", ARRAY(Text), nullable=False, server_default=_EMPTY),
-    # The newest step of an agent, and the newest that is not undone.
     Column("last_step", BigInteger, nullable=False, server_default=_ZERO),
-    Column("done_step", BigInteger, nullable=False, server_default=_ZERO),
     postgresql_with={"fillfactor": 50},
 )
 
@@ -45,7 +43,7 @@ page = Table(
     Column("managed", Boolean, nullable=False, server_default=false()),
     Column("named", Boolean, nullable=False, server_default=false()),
     Column("summed", Boolean, nullable=False, server_default=false()),
-    Column("pinned", Boolean, nullable=False, server_default=false()),
+    Column("pinned_by", Text),  # agent or developer; none: it is not pinned
     # Of an interaction's page: which messages it shows (P6); number 0: a system message.
     Column("first_seq", BigInteger),
     Column("last_seq", BigInteger),
@@ -62,6 +60,8 @@ page = Table(
     Column("opened_at", BigInteger, nullable=False, server_default=_ZERO),
     # The key of another session than its own whose window shows it (P9).
     Column("chapter", Text, nullable=False, server_default=text("''")),
+    # In whose sessions alone it is seen; none: in all.
+    Column("user_id", Text),
     # What lies in a folder, and of the conversation what belongs to a session.
     Index("page_living", "agent_id", "parent", "session_id", postgresql_where=text("NOT cold")),
     Index("page_inside", "agent_id", "parent",
@@ -99,6 +99,8 @@ pin = Table(
     Column("text", Text, nullable=False),
     Column("message_seq", BigInteger),
     Column("pinned_by", Text, nullable=False),
+    # In whose sessions alone it is shown; none: in all.
+    Column("user_id", Text),
     made_at(),
     Column("unpinned_at", Instant),
 )
@@ -111,5 +113,8 @@ page_step = Table(
     Column("operations", ARRAY(Text), nullable=False),
     # Each page as it was and as it became, by field; without texts that come from messages.
     Column("changes", Json, nullable=False),
+    Column("undone", Boolean, nullable=False, server_default=false()),
+    # In whose sessions it can be undone; none: in those of no user.
+    Column("user_id", Text),
     made_at(),
 )

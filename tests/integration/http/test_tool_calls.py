@@ -19,6 +19,7 @@ from memci.errors import (
     RefusedError,
 )
 from memci.shapes.tool_formats import ToolFormat, tools
+from memci.shapes.tools import tools_of_agents
 from tests.support.command_line import run
 
 
@@ -132,12 +133,17 @@ def test_a_closed_client_says_that_it_is(server):
         asyncio.run(go())
 
 
-def test_looking_needs_a_key_that_reads_and_changing_one_that_writes(serve):
-    made = {scope: new_key(scope, scope=scope) for scope in ("read", "write")}
+def keyed(serve):
+    made = {scope: new_key(scope, scope=scope) for scope in ("read", "write", "admin")}
     server = serve(api_keys=tuple(entry for _, entry in made.values()))
+    return server, {scope: key for scope, (key, _) in made.items()}
+
+
+def test_looking_needs_a_key_that_reads_and_changing_one_that_writes(serve):
+    server, keys = keyed(serve)
     with (
-        Memci(server.url, api_key=made["read"][0]) as reading,
-        Memci(server.url, api_key=made["write"][0]) as writing,
+        Memci(server.url, api_key=keys["read"]) as reading,
+        Memci(server.url, api_key=keys["write"]) as writing,
     ):
         reader, writer = reading.agent("alice"), writing.agent("alice")
         writer.record([{"role": "user", "content": "Hello"}])
@@ -146,6 +152,34 @@ def test_looking_needs_a_key_that_reads_and_changing_one_that_writes(serve):
             reader.call_tool("hide_details", {"index": "usr-1"})
         assert writer.call_tool("hide_details", {"index": "usr-1"})["state"] == "hidden"
     assert httpx.get(f"{server.url}/v1/tools").status_code == 401
+
+
+def test_erasing_needs_the_key_that_the_path_for_it_needs(serve):
+    server, keys = keyed(serve)
+    with (
+        Memci(server.url, api_key=keys["write"]) as writing,
+        Memci(server.url, api_key=keys["admin"]) as ruling,
+    ):
+        writing.agent("alice").record([{"role": "user", "content": "Hello", "id": "m1"}])
+        asked = {"messages": ["m1"]}
+        with pytest.raises(ForbiddenError, match="scope admin"):
+            writing.agent("alice").call_tool("erase", asked)
+        assert writing.agent("alice").call_tool("filter_memory", {"what": "messages"})["found"]
+        assert ruling.agent("alice").call_tool("erase", asked)["messages"] == 1
+
+
+@pytest.mark.parametrize("form", list(ToolFormat))
+def test_a_key_is_shown_the_tools_that_it_may_use(serve, form):
+    server, keys = keyed(serve)
+    every = {each.name: each for each in tools_of_agents()}
+
+    def shown(scope: str) -> set[str]:
+        with Memci(server.url, api_key=keys[scope]) as client:
+            return {each.get("name") or each["function"]["name"] for each in client.tools(form)}
+
+    assert shown("admin") == set(every)
+    assert shown("write") == {name for name, tool in every.items() if not tool.destroys}
+    assert shown("read") == {name for name, tool in every.items() if not tool.changes}
 
 
 @pytest.mark.parametrize("content", ["[]", "5", '"usr-1"', "null"])

@@ -99,6 +99,51 @@ def test_a_key_that_may_only_read_has_tools_that_only_look(keyed):
     talk(go)
 
 
+def test_a_key_that_may_not_erase_has_no_tool_that_does(keyed):
+    server, keys = keyed
+    headers = bearing(keys["write"])
+    httpx.post(
+        f"{server.url}/v1/agents/team-1/messages",
+        json={"messages": [{"role": "user", "content": "Hello", "id": "m1"}], "remember": "never"},
+        headers=headers,
+    )
+
+    async def go() -> None:
+        async with over_http(server.url, "team-1", key=keys["write"]) as client:
+            listed = [each.name for each in (await client.list_tools()).tools]
+            assert listed == [tool.name for tool in tools_of_agents() if not tool.destroys]
+            with pytest.raises(MCPError, match="Unknown tool: erase"):
+                await client.call_tool("erase", {"messages": ["m1"]})
+
+    talk(go)
+    kept = httpx.get(f"{server.url}/v1/agents/team-1/messages", headers=headers).json()
+    assert len(kept["messages"]) == 1
+
+
+def test_a_connection_to_a_session_knows_no_page_of_another_user(server, alice):
+    for session, user, text in (("a", "ann", "The safe opens with swordfish"),
+                                ("b", "bob", "Hello")):  # fmt: skip
+        body = {
+            "messages": [{"role": "user", "content": text}],
+            "session_id": session, "user_id": user, "remember": "never",
+        }  # fmt: skip
+        sent = httpx.post(f"{server.url}/v1/agents/{alice}/messages", json=body)
+        assert sent.status_code == 202
+
+    async def go() -> None:
+        async with over_http(server.url, alice, session="b") as client:
+            found = await client.call_tool("find_pages", {"query": "swordfish"})
+            assert found.structured_content["pages"] == []
+            held = await client.call_tool("get_page", {"index": "usr-1"})
+            assert held.is_error
+            assert "there is no page" in held.content[0].text
+            (window,) = (await client.read_resource(f"memci://agents/{alice}/window")).contents
+            assert "Hello" in window.text
+            assert "swordfish" not in window.text
+
+    talk(go)
+
+
 def test_the_rate_of_a_key_holds(keyed):
     server, keys = keyed
     statuses = {post(server, "/mcp/team-1", headers=bearing(keys["read"])).status_code

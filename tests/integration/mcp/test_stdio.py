@@ -120,6 +120,21 @@ def test_a_key_that_is_missing_is_named(serve):
     assert "not for this agent" in talk(lambda: refusal("other", key))
 
 
+@pytest.mark.parametrize("scope", ["read", "write"])
+def test_a_key_is_offered_what_it_may_use(serve, scope):
+    key, entry = new_key("ours", scope=scope)
+    server = serve(api_keys=(entry,))
+
+    async def go() -> list[str]:
+        async with over_stdio(server.url, "alice", key=key) as client:
+            return [each.name for each in (await client.list_tools()).tools]
+
+    offered = talk(go)
+    assert "get_page" in offered
+    assert "erase" not in offered
+    assert ("hide_details" in offered) == (scope == "write")
+
+
 @pytest.mark.parametrize(
     ("arguments", "settings", "says"),
     [

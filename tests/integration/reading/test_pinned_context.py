@@ -13,6 +13,10 @@ _PIN = """
 INSERT INTO pin (agent_id, number, kind, text, message_seq, pinned_by) VALUES (%s, %s, %s, %s, %s,
 'agent')
 """
+_PIN_OF_USER = """
+INSERT INTO pin (agent_id, number, kind, text, pinned_by, user_id)
+VALUES (%s, %s, 'note', %s, 'agent', %s)
+"""
 
 
 def test_pins_come_behind_the_system_text_and_are_counted(reader: Reader, alice: Stored) -> None:
@@ -52,3 +56,16 @@ def test_a_budget_without_room_for_pins_says_so(reader: Reader, alice: Stored) -
     with pytest.raises(BudgetTooSmallError, match="pins 6") as refused:
         assemble(reader, "Hi?", 40)
     assert refused.value.needs["pins"] > 50
+
+
+def test_what_is_pinned_of_a_user_is_in_no_context_of_another(
+    reader: Reader, alice: Stored
+) -> None:
+    alice.say("Hello")
+    for number, user in enumerate(("ann", "bob", None), 1):
+        alice.execute(_PIN_OF_USER, number, f"Of {user}", user)
+    context = assemble(reader, "What is pinned?", user_id="bob")
+    (pinned,) = (each.content for each in context.messages if "Pinned" in (each.content or ""))
+    assert "Of bob" in pinned
+    assert "Of None" in pinned
+    assert "Of ann" not in pinned

@@ -20,7 +20,6 @@ CREATE TABLE page_tree (
     archive TEXT,
     notice TEXT[] DEFAULT '{}' NOT NULL,
     last_step BIGINT DEFAULT 0 NOT NULL,
-    done_step BIGINT DEFAULT 0 NOT NULL,
     PRIMARY KEY (agent_id)
 ) WITH (fillfactor = 50);
 
@@ -38,7 +37,7 @@ CREATE TABLE page (
     managed BOOLEAN DEFAULT false NOT NULL,
     named BOOLEAN DEFAULT false NOT NULL,
     summed BOOLEAN DEFAULT false NOT NULL,
-    pinned BOOLEAN DEFAULT false NOT NULL,
+    pinned_by TEXT,
     first_seq BIGINT,
     last_seq BIGINT,
     session_id TEXT,
@@ -52,6 +51,7 @@ CREATE TABLE page (
     archived_at BIGINT DEFAULT 0 NOT NULL,
     opened_at BIGINT DEFAULT 0 NOT NULL,
     chapter TEXT DEFAULT '' NOT NULL,
+    user_id TEXT,
     PRIMARY KEY (agent_id, id)
 ) WITH (fillfactor = 70);
 CREATE INDEX page_living ON page (agent_id, parent, session_id) WHERE NOT cold;
@@ -77,6 +77,7 @@ CREATE TABLE pin (
     text TEXT NOT NULL,
     message_seq BIGINT,
     pinned_by TEXT NOT NULL,
+    user_id TEXT,
     created_at timestamptz DEFAULT now() NOT NULL,
     unpinned_at timestamptz,
     PRIMARY KEY (agent_id, number)
@@ -87,6 +88,8 @@ CREATE TABLE page_step (
     number BIGINT NOT NULL,
     operations TEXT[] NOT NULL,
     changes JSONB NOT NULL,
+    undone BOOLEAN DEFAULT false NOT NULL,
+    user_id TEXT,
     created_at timestamptz DEFAULT now() NOT NULL,
     PRIMARY KEY (agent_id, number)
 );

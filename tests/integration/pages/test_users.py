@@ -1,0 +1,332 @@
+"""An agent with several users: nobody is shown what another one has said (R5)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from memci.commands.attp.perform import AttpCommands
+from memci.commands.attp.sandbox import Limits, Sandbox
+from memci.commands.pages.perform import PageCommands
+from memci.commands.tools.place import Place, place_in
+from memci.commands.tools.summarise import summary_request
+from memci.commands.tools.tools import Tools
+from memci.domain.pages.block import Format
+from memci.domain.pages.permission import Actor
+from memci.domain.pages.rules import PageRules
+from memci.errors import NotFoundError, RefusedError
+from memci.reading.window import Windows
+from memci.shapes.memory_tools import Summarise
+from memci.shapes.pages import WindowRequest
+from memci.smallmodel.offline.tokens import OfflineTokenCounter
+from memci.storage.page_store.postgres import PostgresPageStore
+from tests.support.network import AgentUnderTest
+from tests.support.tools import tools_over
+
+COUNTER = OfflineTokenCounter()
+RULES = PageRules(active_pages=2)
+SAYS = {
+    "en": {"a": "The safe opens with swordfish", "b": "My sister is called Winifred"},
+    "zh": {"a": "保险箱的密码是海马", "b": "我妹妹叫小桃"},
+}
+WORDS = {"en": {"a": "swordfish", "b": "Winifred"}, "zh": {"a": "海马", "b": "小桃"}}
+
+
+class World:
+    """An agent that has spoken with two users, each in a session of her own."""
+
+    def __init__(self, database: Any, tools: Tools, language: str = "en") -> None:
+        self.ada = AgentUnderTest(database)
+        self.tools, self.pages = tools, tools.pages
+        self.language = language
+        for number in range(5):
+            for session, user in (("a", "alice"), ("b", "bob")):
+                said = f"{SAYS[language][session]} {number}"
+                self.ada.say(said, session=session, user=user)
+                self.ada.say(f"{said}.", role="assistant", session=session, user=user)
+
+    def do(self, session: str | None, tool: str, actor: Actor = Actor.AGENT, **given: Any) -> Any:
+        return self.tools.run("ada", actor, tool, given, session_id=session)
+
+    def note(self, session: str | None, name: str = "", actor: Actor = Actor.AGENT) -> str:
+        text = SAYS[self.language][session] if session else "For all"
+        made = self.do(
+            session, "create_detail_page", actor, name=name or text, detail=text, parent="usr-0"
+        )
+        return str(made.page.index)
+
+    def folder(self, session: str | None, *children: str, actor: Actor = Actor.AGENT) -> str:
+        given = {"name": "Folder", "parent": "usr-0", "children": list(children)}
+        return str(self.do(session, "create_contents_page", actor, **given).page.index)
+
+    def window(self, session: str | None, form: Format = Format.MARKDOWN) -> str:
+        windows = Windows(self.pages.database, self.pages.store, COUNTER, RULES)
+        shown = windows.show("ada", WindowRequest(session_id=session, format=form))
+        return "\n".join(each.content or "" for each in shown.messages)
+
+    def of(self, session: str) -> list[str]:
+        """Pages of a user, as a developer finds them."""
+        word = WORDS[self.language][session]
+        found = self.do(None, "find_pages", Actor.DEVELOPER, query=word, limit=50).pages
+        return [each.index for each in found]
+
+
+@pytest.fixture
+def tools(database, broker_url):
+    pages = PageCommands(database, PostgresPageStore(database), COUNTER, RULES)
+    with tools_over(pages, broker_url) as made:
+        yield made
+
+
+@pytest.fixture
+def world(database, tools) -> World:
+    return World(database, tools)
+
+
+@pytest.mark.parametrize("form", list(Format))
+@pytest.mark.parametrize("language", list(SAYS))
+def test_a_window_has_the_words_of_its_own_user_alone(database, tools, language, form):
+    world = World(database, tools, language)
+    for settled in (False, True):
+        for session, other in (("a", "b"), ("b", "a")):
+            shown = world.window(session, form)
+            # Two interactions are open; of three others the Contents Page has a line.
+            assert all(f"{SAYS[language][session]} {number}" in shown for number in range(5))
+            assert WORDS[language][other] not in shown
+            assert not any(f"[{index}]" in shown for index in world.of(other))
+        if not settled:
+            world.pages.settle("ada")
+            world.folder("a", world.note("a"))
+            world.note("b")
+
+
+def test_pages_of_nobody_in_particular_are_seen_by_all(world):
+    world.ada.say("Be kind.", role="system", session="a")
+    note = world.note(None, "House rules", Actor.DEVELOPER)
+    for session in ("a", "b"):
+        assert "Be kind." in world.window(session)
+        assert f"[{note}] House rules" in world.window(session)
+        assert world.do(session, "get_page", index=note).text == "For all"
+
+
+def test_a_session_of_nobody_sees_all_as_reads_do(world):
+    world.ada.say("What did they all say?", session="c")
+    assert "swordfish" in world.window("c")
+    assert "Winifred" in world.window("c")
+
+
+def test_a_session_in_which_nobody_has_spoken_sees_what_all_see(world):
+    note = world.note(None, "House rules", Actor.DEVELOPER)
+    shown = world.window("new")
+    assert note in shown
+    assert "swordfish" not in shown
+    assert "Winifred" not in shown
+
+
+@pytest.mark.parametrize("settled", [True, False])
+def test_a_message_that_names_no_user_is_of_the_one_that_its_session_is_with(world, settled):
+    world.ada.say("And one thing more", session="b")
+    world.ada.say("Let me look at swordfish", role="assistant", session="a")
+    world.ada.say("It is in the kitchen", role="tool", session="a")
+    if settled:
+        world.pages.settle("ada")
+    assert "And one thing more" in world.window("b")
+    assert "It is in the kitchen" in world.window("a")
+    for session, other in (("a", "Winifred"), ("b", "swordfish")):
+        assert other not in world.window(session)
+
+
+def test_users_who_share_a_session_share_no_page(world):
+    for user, text in (("alice", "I love figs"), ("bob", "I hate figs"), ("alice", "Me, too")):
+        world.ada.say(text, session="both", user=user)
+    shown = world.window("both")
+    assert "I love figs" in shown
+    assert "Me, too" in shown
+    assert "I hate figs" not in shown
+
+
+WAYS = [
+    ("get_page", {"index": "{}"}),
+    ("get_children", {"index": "{}"}),
+    ("get_parent", {"index": "{}"}),
+    ("get_ancestors", {"index": "{}"}),
+    ("expand_details", {"index": "{}"}),
+    ("hide_details", {"index": "{}"}),
+    ("remove_page", {"index": "{}"}),
+    ("recall_page", {"index": "{}"}),
+    ("pin_page", {"index": "{}"}),
+    ("unpin_page", {"index": "{}"}),
+    ("update_page", {"index": "{}", "name": "Mine"}),
+    ("move_page", {"source": "{}", "target": "usr-0"}),
+    ("move_page", {"source": "OWN", "target": "{}"}),
+    ("restore_page", {"index": "{}", "parent": "usr-0"}),
+    ("create_detail_page", {"name": "n", "detail": "d", "parent": "{}"}),
+    ("create_contents_page", {"name": "n", "parent": "{}"}),
+    ("create_contents_page", {"name": "n", "parent": "usr-0", "children": ["{}"]}),
+]
+
+
+@pytest.mark.parametrize(("tool", "given"), WAYS)
+def test_no_tool_knows_a_page_of_another_user(world, tool, given):
+    own = world.note("b")
+    removed = world.note("a", "Removed")
+    folder = world.folder("a", world.note("a"))
+    world.do("a", "remove_page", index=removed)
+
+    def refusal(index: str) -> str:
+        def filled(value: Any) -> Any:
+            if isinstance(value, list):
+                return [filled(each) for each in value]
+            return value.replace("OWN", own).replace("{}", index)
+
+        with pytest.raises(NotFoundError) as refused:
+            world.do("b", tool, **{name: filled(value) for name, value in given.items()})
+        return str(refused.value).replace(index, "…")
+
+    unknown = refusal("usr-999")
+    for index in {*world.of("a"), removed, folder}:
+        assert refusal(index) == unknown
+
+
+@pytest.mark.parametrize("language", list(SAYS))
+def test_only_own_pages_are_found_and_listed(database, tools, language):
+    world = World(database, tools, language)
+    removed = world.note("a")
+    world.do("a", "remove_page", index=removed)
+    every = world.do(None, "get_children", Actor.DEVELOPER, index="usr-0").pages
+    (archive,) = (each.index for each in every if not each.name)
+    for session, other in (("a", "b"), ("b", "a")):
+        word = WORDS[language][other]
+        assert world.do(session, "find_pages", query=word, limit=50).pages == []
+        (shown,) = [
+            each
+            for each in world.do(session, "get_children", index="usr-0").pages
+            if each.index == archive
+        ]
+        inside = world.do(session, "get_children", index=archive).pages
+        assert shown.children == len(inside) == 3
+        assert all(WORDS[language][session] in each.name for each in inside)
+    assert len(world.do(None, "get_children", Actor.DEVELOPER, index=archive).pages) == 6
+
+
+def test_a_shared_folder_holds_for_each_user_what_is_hers(world):
+    folder = world.folder(None, actor=Actor.DEVELOPER)
+    mine, other = world.note("a", "A's"), world.note("b", "B's")
+    world.do("a", "move_page", source=mine, target=folder)
+    world.do("b", "move_page", source=other, target=folder)
+    assert f"[{folder}] Folder (folder, hidden, 1 inside" in world.window("b")
+    world.do("b", "expand_details", index=folder)
+    assert "B's" in world.window("b")
+    assert "A's" not in world.window("b")
+    for tool, given in (
+        ("remove_page", {"index": folder}),
+        ("move_page", {"source": folder, "target": world.folder("b")}),
+        ("update_page", {"index": folder, "name": "Winifred"}),
+    ):
+        with pytest.raises(RefusedError, match="only a developer"):
+            world.do("b", tool, **given)
+    removed = world.do(None, "remove_page", Actor.DEVELOPER, index=folder)
+    assert removed.changed
+
+
+def test_what_is_pinned_of_a_user_is_shown_to_nobody_else(world):
+    texts = {"a": "Alice is ill", "b": "Bob is well", None: "Be brief"}
+    pins = {
+        session: world.do(session, "pin", Actor.AGENT if session else Actor.DEVELOPER, text=text)
+        for session, text in texts.items()
+    }
+    for session, other in (("a", "b"), ("b", "a")):
+        shown = world.window(session)
+        assert texts[session] in shown
+        assert "Be brief" in shown
+        assert texts[other] not in shown
+        number = pins[other].pin
+        with pytest.raises(NotFoundError, match=f"nothing is pinned as {number}"):
+            world.do(session, "unpin", pin=number)
+    windows = Windows(world.pages.database, world.pages.store, COUNTER, RULES)
+    listed = {each.text: each.user_id for each in windows.pins("ada").pins}
+    assert listed == {"Alice is ill": "alice", "Bob is well": "bob", "Be brief": None}
+    world.do("b", "unpin", Actor.DEVELOPER, pin=pins["a"].pin)
+    assert texts["a"] not in world.window("a")
+
+
+def test_a_user_s_message_that_a_developer_pins_is_that_user_s(world):
+    found = world.do("a", "filter_memory", what="messages", role="user", limit=1).found
+    world.do("b", "pin", Actor.DEVELOPER, message=found[0].messages[0])
+    assert "Pinned" in world.window("a")
+    assert "Pinned" not in world.window("b")
+    assert "swordfish" not in world.window("b")
+
+
+def test_what_is_summed_up_is_ones_own(world):
+    with world.pages.database.agent_snapshot("ada") as connection:
+        place = place_in(connection, "ada", "b")
+        seqs = connection.exec_driver_sql(
+            "SELECT seq FROM message WHERE agent_id = 'ada' AND user_id = 'bob'"
+        ).scalars()
+        own = set(seqs)
+    asked = summary_request(world.pages, place, Summarise(page="usr-0"))
+    assert set(asked.seqs) == own
+    alone = Place("ada", None, "bob")  # messages of no session
+    assert set(summary_request(world.pages, alone, Summarise()).seqs) == own
+    with pytest.raises(NotFoundError):
+        summary_request(world.pages, place, Summarise(page=world.of("a")[0]))
+
+
+def test_each_user_undoes_her_own_steps(world):
+    mine, other = world.note("a"), world.note("b")
+    assert world.do("b", "undo").changed == [other]
+    with pytest.raises(RefusedError, match="nothing to undo"):
+        world.do("b", "undo")
+    assert world.do("a", "undo").changed == [mine]
+    assert world.do("b", "redo").changed == [other]
+    with pytest.raises(RefusedError, match="nothing to redo"):
+        world.do("b", "redo")
+    assert world.do("a", "redo").changed == [mine]
+    # What one does ends what she has undone, and nothing of the other's.
+    world.do("b", "undo")
+    world.do("a", "undo")
+    world.note("a")
+    with pytest.raises(RefusedError, match="nothing to redo"):
+        world.do("a", "redo")
+    assert world.do("b", "redo").changed == [other]
+
+
+def test_nobody_is_told_what_was_collapsed_of_others(world):
+    mine, shared = world.note("a"), world.note(None, actor=Actor.DEVELOPER, name="House rules")
+    for index in (mine, shared):
+        world.do("a", "expand_details", index=index)
+    assert {mine, shared} <= {*world.do("a", "auto_collapse", max_tokens=1).collapsed}
+    for session in ("a", "b"):
+        told = world.window(session).splitlines()[0]
+        assert told.startswith("# Collapsed")
+        assert shared in told
+        assert (mine in told) == (session == "a")
+
+
+def test_code_of_a_model_sees_no_more(world):
+    sandbox = Sandbox(Limits(seconds=2.0, calls=20), processes=1)
+    try:
+        attp = AttpCommands(world.tools, sandbox)
+        hidden = world.of("a")[0]
+
+        def run(code: str) -> str:
+            text = f"status = 'success'\ntarget = 't'\ncode = '''\n{code}\n'''\n"
+            call = f"thought = 'x'\n[tool_call]\n{text}"
+            return attp.run("ada", call, session_id="b").text
+
+        assert "Winifred" in run('__result__ = find_pages(query="Winifred")')
+        assert "swordfish" not in run('__result__ = find_pages(query="swordfish")')
+        told = run(f'__result__ = get_page(index="{hidden}")')
+        assert "there is no page" in told
+        assert "swordfish" not in told
+    finally:
+        sandbox.close()
+
+
+def test_a_developer_sees_all(world):
+    for session in ("a", "b"):
+        for index in world.of(session):
+            page = world.do("b", "get_page", Actor.DEVELOPER, index=index).page
+            assert page.user_id == {"a": "alice", "b": "bob"}[session]

@@ -1,0 +1,144 @@
+"""Windows of an agent with several users, against trees that other users were never in (R5)."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from memci.domain.language import Language
+from memci.domain.message import Message, Role
+from memci.domain.pages import operations as pages
+from memci.domain.pages.block import Format, Held, Writer
+from memci.domain.pages.chapters import settle
+from memci.domain.pages.labels import labels_of
+from memci.domain.pages.page import Page
+from memci.domain.pages.permission import Actor
+from memci.domain.pages.render import Rendering
+from memci.domain.pages.rules import PageRules
+from memci.domain.pages.tree import Tree
+from memci.domain.pages.viewer import Viewer
+from memci.errors import MemciError, NotFoundError
+from memci.smallmodel.offline.tokens import OfflineTokenCounter
+
+RULES = PageRules(active_pages=2, archive_unused=4)
+ROLES = (Role.USER, Role.USER, Role.ASSISTANT, Role.TOOL, Role.SYSTEM)
+USERS = ("ann", "bob", None)
+SAID = st.lists(
+    st.tuples(st.sampled_from(ROLES), st.sampled_from("st"), st.sampled_from(USERS)), max_size=16
+)
+DONE = st.lists(
+    st.tuples(
+        st.sampled_from(["note", "folder", "move", "remove", "expand", "hide"]),
+        st.sampled_from(USERS),
+        st.integers(0, 30),
+        st.integers(0, 30),
+    ),
+    max_size=8,
+)
+many = settings(max_examples=150, deadline=None)
+count = OfflineTokenCounter().count
+
+
+def written(said: list[tuple[Role, str, str | None]]) -> list[Message]:
+    now = datetime(2026, 1, 1, tzinfo=UTC)
+    return [
+        Message(seq, f"m{seq}", role, f"{user} {seq}", now, session_id=session, user_id=user)
+        for seq, (role, session, user) in enumerate(said, 1)
+    ]
+
+
+def rendering_of(tree: Tree, session: str | None = None, form: Format = Format.MARKDOWN):
+    def reads(page: Page) -> Held:
+        return Held(text=f"What {page.index} says")
+
+    return Rendering(tree, Writer(form, labels_of(Language.ENGLISH)), count, reads, session)
+
+
+def tree_of(said, done) -> Tree:
+    tree = Tree.planted()
+    settle(tree, written(said), RULES, rendering_of(tree).own_tokens)
+    for operation, user, one, other in done:
+        tree.viewer = Viewer("s", user)
+        every = [index for index, page in tree.pages.items() if tree.sees(page)]
+        page, folder = (every[which % len(every)] for which in (one, other))
+        actor = Actor.AGENT if user else Actor.DEVELOPER
+        note = {"name": f"Of {user}", "description": "", "parent": folder}
+        try:
+            match operation:
+                case "note":
+                    pages.create_detail_page(tree, actor, **note)
+                case "folder":
+                    pages.create_contents_page(tree, actor, **note)
+                case "move":
+                    pages.move_page(tree, actor, source=page, target=folder)
+                case "remove":
+                    pages.remove_page(tree, actor, index=page)
+                case "expand":
+                    pages.expand_details(tree, actor, index=page)
+                case "hide":
+                    pages.hide_details(tree, actor, index=page)
+        except MemciError:
+            continue
+    return tree
+
+
+@many
+@given(SAID)
+def test_a_page_is_of_one_user(said):
+    tree = Tree.planted()
+    settle(tree, written(said), RULES, rendering_of(tree).own_tokens)
+    for message in written(said):
+        (page,) = (
+            each
+            for each in tree.pages.values()
+            if each.span is not None
+            and each.span.session_id == message.session_id
+            and each.span.first_seq <= message.seq <= each.span.last_seq
+            and (each.span.number == 0) == (message.role is Role.SYSTEM)
+        )
+        assert message.user_id in {None, page.user_id}
+
+
+@many
+@given(SAID)
+def test_settled_at_once_or_one_by_one_a_page_is_of_the_same_user(said):
+    at_once, one_by_one = Tree.planted(), Tree.planted()
+    settle(at_once, written(said), RULES, rendering_of(at_once).own_tokens)
+    for message in written(said):
+        settle(one_by_one, [message], RULES, rendering_of(one_by_one).own_tokens)
+    assert at_once.pages == one_by_one.pages
+
+
+@pytest.mark.parametrize("form", list(Format))
+@many
+@given(SAID, DONE, st.sampled_from("st"), st.sampled_from(["ann", "bob"]))
+def test_a_window_is_as_if_there_were_no_other_users(form, said, done, session, user):
+    tree = tree_of(said, done)
+    tree.viewer = Viewer(session, user)
+    current = tree.latest(session)
+    assume(current is None or tree.viewer.sees(current))  # a window is the last speaker's
+    mine = {
+        index: page for index, page in tree.pages.items() if page.cold or tree.sees(page)
+    }  # fmt: skip
+    alone = Tree.of(tree.segments, mine, tree.clock)
+    assert rendering_of(tree, session, form).window() == rendering_of(alone, session, form).window()
+
+
+@many
+@given(SAID, DONE, st.sampled_from(["ann", "bob"]))
+def test_what_an_agent_does_takes_nothing_from_other_users(said, done, user):
+    tree = tree_of(said, done)
+    before = {
+        index for index, page in tree.pages.items() if page.user_id not in {None, user}
+    }  # fmt: skip
+    tree.viewer = Viewer("s", user)
+    for index in [index for index, page in tree.pages.items() if tree.sees(page)]:
+        cold = {each for each in before if tree.pages[each].cold}
+        try:
+            pages.remove_page(tree, Actor.AGENT, index=index)
+        except (MemciError, NotFoundError):
+            continue
+        assert {each for each in before if tree.pages[each].cold} == cold
