@@ -7,6 +7,7 @@ from functools import wraps
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 from memci.client.flow import Flow
+from memci.client.help import show_options
 from memci.client.transport import AsyncTransport, Transport
 
 P = ParamSpec("P")
@@ -44,6 +45,7 @@ def blocking(
     def method(self: Sync[V], /, *args: P.args, **kwargs: P.kwargs) -> T:
         return self._transport.run(verb(self._verbs, *args, **kwargs))
 
+    show_options(method, verb)
     return method
 
 
@@ -56,4 +58,5 @@ def awaitable(
     def method(self: Async[V], /, *args: P.args, **kwargs: P.kwargs) -> Coroutine[Any, Any, T]:
         return self._transport.run(verb(self._verbs, *args, **kwargs))
 
+    show_options(method, verb)
     return method

@@ -1,10 +1,10 @@
-"""What each verb takes by name; all of it may be left out. The shapes say what it means."""
+"""What each verb takes by name; all of it may be left out."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, Literal, TypeAlias, TypedDict
+from typing import Annotated, Any, Literal, TypeAlias, TypedDict
 
 from memci.domain.lane.job import JobState
 from memci.domain.pages.block import Format
@@ -19,23 +19,26 @@ MessageLike: TypeAlias = Mapping[str, Any] | MessageIn
 class Page(TypedDict, total=False):
     """Which part of a list; ``cursor`` is the ``next_cursor`` of the part before."""
 
-    cursor: str | None
-    limit: int
+    cursor: Annotated[str | None, "`next_cursor` of the part before"]
+    limit: Annotated[int, "How many at most"]
 
 
 class PageOptions(Page, total=False):
     """Which pages of which session's tree; ``Page`` is for what was removed alone."""
 
-    session_id: str | None
-    lifecycle: Lifecycle | Literal["active", "hot_archived", "cold_archived"] | None
+    session_id: Annotated[str | None, "Whose window; none: that of the last message"]
+    lifecycle: Annotated[
+        Lifecycle | Literal["active", "hot_archived", "cold_archived"] | None,
+        "Only pages that are so: `cold_archived` are removed ones",
+    ]
 
 
 class WindowOptions(TypedDict, total=False):
     """Which window, of how many tokens at most, and how it is written."""
 
-    session_id: str | None
-    budget_tokens: int | None
-    format: Format | Literal["markdown", "text", "native"]
+    session_id: Annotated[str | None, "Whose window; none: that of the last message"]
+    budget_tokens: Annotated[int | None, "At most so many; none: the agent's `window_max_tokens`"]
+    format: Annotated[Format | Literal["markdown", "text", "native"], "How it is written"]
 
 
 class AppendOptions(TypedDict, total=False):
@@ -45,112 +48,125 @@ class AppendOptions(TypedDict, total=False):
     they raise ``ErasedError``, and nothing is stored.
     """
 
-    session_id: str | None
-    user_id: str | None
-    idempotency_key: str
-    skip_erased: bool
+    session_id: Annotated[str | None, "The conversation that they belong to"]
+    user_id: Annotated[str | None, "Whom the agent speaks with"]
+    idempotency_key: Annotated[
+        str, "A key of your own: under it the request is done once, however often it is sent"
+    ]
+    skip_erased: Annotated[
+        bool, "Leave out, and name, messages that were erased for good, instead of raising"
+    ]
 
 
 class Fresh(TypedDict, total=False):
     """How fresh a read must be; by itself it waits for what this client has written."""
 
-    min_seq: int
-    wait_ms: int
+    min_seq: Annotated[int, "Wait until memory has caught up with this seq"]
+    wait_ms: Annotated[int, "… at most so long; then answer with what there is"]
 
 
 class Sighted(Fresh, total=False):
     """Whose memories are in sight, and as of when: ISO 8601, an epoch number or a datetime."""
 
-    session_id: str | None
-    user_id: str | None
-    as_of: datetime | str | float | None
+    session_id: Annotated[
+        str | None, "See the short-term memories of this session, and the long-term ones"
+    ]
+    user_id: Annotated[str | None, "See the long-term memories of this user"]
+    as_of: Annotated[
+        datetime | str | float | None, "See what was believed then: nothing that was said later"
+    ]
 
 
 class RecallOptions(Sighted, total=False):
     """Beside keywords."""
 
-    relations: Sequence[str]
-    depth: int
-    limit: int
-    budget_tokens: int
+    relations: Annotated[Sequence[str], "Follow only links of these names"]
+    depth: Annotated[int, "Links out from the focus; none: the agent's `default_search_depth`"]
+    limit: Annotated[int, "Memories at most"]
+    budget_tokens: Annotated[int, "Tokens of the answer at most"]
 
 
 class Scope(Sighted, total=False):
     """Whose and which part of the memory is read."""
 
-    sources: Sequence[Source | Literal["chat", "memory"]]
-    channels: Sequence[Channel | Literal["dense", "lexical"]]
-    filters: Filters | Mapping[str, Any]
-    explain: bool
+    sources: Annotated[
+        Sequence[Source | Literal["chat", "memory"]], "What is looked in; both, if it is left out"
+    ]
+    channels: Annotated[
+        Sequence[Channel | Literal["dense", "lexical"]],
+        "How it is looked for; both ways, if it is left out",
+    ]
+    filters: Annotated[Filters | Mapping[str, Any], "What a hit must be like"]
+    explain: Annotated[bool, "Say where each hit came from"]
 
 
 class SearchOptions(Scope, total=False):
     """Beside the query."""
 
-    k: int
-    budget_tokens: int
+    k: Annotated[int, "Hits at most"]
+    budget_tokens: Annotated[int, "Tokens of all hits at most"]
 
 
 class ContextOptions(Scope, total=False):
     """Beside query and budget."""
 
-    model: str
-    system: str
-    k: int
-    recent: int
+    model: Annotated[str, "Model or tokenizer whose tokens count"]
+    system: Annotated[str, "System text; it begins the list"]
+    k: Annotated[int, "Hits at most"]
+    recent: Annotated[int, "Recent interactions to take at most"]
 
 
 class MessageOptions(Page, total=False):
     """Which messages."""
 
-    session_id: str | None
+    session_id: Annotated[str | None, "Only those of this session"]
 
 
 class NodeOptions(Page, total=False):
     """Which nodes."""
 
-    kind: Literal["memory", "entity"]
-    type: Literal["episodic", "semantic", "procedural"]
-    tier: Literal["short", "long"]
-    as_of: datetime | str | float | None
+    kind: Annotated[Literal["memory", "entity"], "Only those of this kind"]
+    type: Annotated[Literal["episodic", "semantic", "procedural"], "Only memories of this type"]
+    tier: Annotated[Literal["short", "long"], "Only those of this tier"]
+    as_of: Annotated[datetime | str | float | None, "What was believed then"]
 
 
 class NetworkOptions(TypedDict, total=False):
     """Which network: none, the present one, or as a pass left it; and how many nodes of it."""
 
-    number: int | None
-    limit: int
+    number: Annotated[int | None, "The pass that left it so; none: as it is now"]
+    limit: Annotated[int, "Nodes at most, the most important first"]
 
 
 class FadingOptions(TypedDict, total=False):
     """How many passes and memories at most."""
 
-    passes: int
-    limit: int
+    passes: Annotated[int, "Passes at most, the latest"]
+    limit: Annotated[int, "Memories at most"]
 
 
 class LinkOptions(Page, total=False):
     """Which links: all, or those of one source."""
 
-    node: int
+    node: Annotated[int, "Only those that begin at this node"]
 
 
 class ErasureOptions(TypedDict, total=False):
     """Which messages and pages: named in one way."""
 
-    message_ids: Sequence[str]
-    page_indexes: Sequence[str]
-    session_id: str
+    message_ids: Annotated[Sequence[str], "These messages"]
+    page_indexes: Annotated[Sequence[str], "These notes, and names and descriptions of other pages"]
+    session_id: Annotated[str, "All messages of this session"]
 
 
 class PreviewOptions(ErasureOptions, total=False):
     """Which messages; a query finds some, ``k`` hits at most."""
 
-    query: str
-    k: int
+    query: Annotated[str, "Messages and notes in which all of these words stand"]
+    k: Annotated[int, "Hits at most, the newest"]
 
 
 class JobOptions(Page, total=False):
     """Which jobs."""
 
-    state: JobState
+    state: Annotated[JobState, "Only those in this state"]

@@ -13,6 +13,7 @@ import httpx
 
 from memci.client.files import PIECE, Saving, pieces_of
 from memci.client.flow import Exchange, Flow, Outcome, Pause
+from memci.errors import MemciError
 
 T = TypeVar("T")
 
@@ -27,6 +28,7 @@ class Transport:
 
     def run(self, flow: Flow[T]) -> T:
         """Do what a flow wants until it returns."""
+        _check_open(self._client)
         progress = _Progress(flow)
         while progress.step is not None:
             progress.go_on(self._do(progress.step))
@@ -61,6 +63,7 @@ class AsyncTransport:
 
     async def run(self, flow: Flow[T]) -> T:
         """Do what a flow wants until it returns."""
+        _check_open(self._client)
         progress = _Progress(flow)
         while progress.step is not None:
             progress.go_on(await self._do(progress.step))
@@ -83,6 +86,11 @@ class AsyncTransport:
         except httpx.TransportError as error:
             return error
         return response
+
+
+def _check_open(client: httpx.Client | httpx.AsyncClient) -> None:
+    if client.is_closed:
+        raise MemciError("this client is closed: make another one, and ask within its 'with' block")
 
 
 def _save(response: httpx.Response, path: Path) -> None:

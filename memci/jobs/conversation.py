@@ -12,14 +12,19 @@ from memci.storage.conversations import Earlier, said_before
 from memci.storage.index import Embedded, message_vectors
 from memci.storage.session import Connection
 
-# Session and user: no topic segment spans two of either.
-Conversation: TypeAlias = tuple[str, str]
+# Session and user: no topic segment spans two of either. The seq of a note, which was said to
+# nobody and stands alone; 0 for all else.
+Conversation: TypeAlias = tuple[str, str, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Background:
-    """What was said before the first message of each conversation, with vectors by seq."""
+    """The messages of a job by conversation, each in their order, and what was said before.
 
+    ``earlier`` is what came before the first message of each, with vectors by seq.
+    """
+
+    conversations: Mapping[Conversation, Sequence[Message]]
     earlier: Mapping[Conversation, Sequence[Earlier]]
     embedded: Embedded
 
@@ -31,17 +36,22 @@ class Background:
         messages: Iterable[Message],
         reach: int,
         model: str,
+        *,
+        together: bool = False,
     ) -> Background:
-        """Read at most ``reach`` messages of each conversation."""
-        firsts = {place: group[0] for place, group in conversations(messages).items()}
+        """Read at most ``reach`` messages before each conversation, and none before a note.
+
+        ``together``: a memory was made of all of them, of notes among them, too.
+        """
+        groups = conversations(messages, together=together)
+        firsts = {place: group[0] for place, group in groups.items() if not group[0].is_note}
         said = said_before(connection, agent_id, firsts.values(), reach)
-        earlier = {
-            place: [each for each in said[first.seq] if tells(each.message)]
-            for place, first in firsts.items()
-        }
+        earlier: dict[Conversation, list[Earlier]] = {place: [] for place in groups}
+        for place, first in firsts.items():
+            earlier[place] = [each for each in said[first.seq] if tells(each.message)]
         seqs = [each.message.seq for group in earlier.values() for each in group]
         embedded = Embedded(*message_vectors(connection, agent_id, seqs, model), model)
-        return cls(earlier, embedded)
+        return cls(groups, earlier, embedded)
 
 
 def tells(message: Message) -> bool:
@@ -52,11 +62,17 @@ def tells(message: Message) -> bool:
     return message.role is not Role.SYSTEM and bool(message.text.strip())
 
 
-def conversations(messages: Iterable[Message]) -> dict[Conversation, list[Message]]:
-    """Return the messages that can become memories by conversation, each in their order."""
-    told = sorted(filter(tells, messages), key=_conversation)
-    return {key: list(group) for key, group in groupby(told, key=_conversation)}
+def conversations(
+    messages: Iterable[Message], *, together: bool = False
+) -> dict[Conversation, list[Message]]:
+    """Return the messages that can become memories by conversation, each in their order.
 
+    A note is one by itself, unless what was told in one memory is taken ``together``.
+    """
 
-def _conversation(message: Message) -> Conversation:
-    return message.session_id or "", message.user_id or ""
+    def conversation(message: Message) -> Conversation:
+        alone = message.is_note and not together
+        return message.session_id or "", message.user_id or "", message.seq if alone else 0
+
+    told = sorted(filter(tells, messages), key=conversation)
+    return {key: list(group) for key, group in groupby(told, key=conversation)}

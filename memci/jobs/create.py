@@ -123,7 +123,9 @@ class MemoryCreation:
             focus = focus_of(connection, agent_id)
             known = self._known(connection, agent_id, messages if told is None else [])
             model, reached = self._models.embedder.model, reach(parameters)
-            background = Background.read(connection, agent_id, messages, reached, model)
+            background = Background.read(
+                connection, agent_id, messages, reached, model, together=told is not None
+            )
             echoed = frozenset[int]()
             if refused is None:
                 echoed = echoes_among(connection, agent_id, messages)

@@ -11,7 +11,7 @@ from memci.domain.memory.state import FilterReason
 from memci.domain.memory.strictness import Likeness, judged
 from memci.domain.memory.windows import Standing, Utterance
 from memci.domain.message import Message
-from memci.jobs.conversation import Background, conversations
+from memci.jobs.conversation import Background
 from memci.jobs.texts import MessageTexts
 from memci.smallmodel.ports import Vectors
 from memci.storage.conversations import Earlier
@@ -25,7 +25,7 @@ def refusals(
 ) -> dict[int, FilterReason]:
     """Return why messages make no memory, by seq; those ``wanted`` by name always make one."""
     refused = {}
-    for key, messages in conversations(texts.messages).items():
+    for key, messages in background.conversations.items():
         earlier = background.earlier[key]
         utterances = [
             *(_utterance(each.message, _standing_of(each)) for each in earlier),

@@ -15,7 +15,7 @@ from memci.domain.memory.span import Span, solid_length, stretches
 from memci.domain.memory.wording import leans_on, worded
 from memci.domain.message import Message, Role
 from memci.errors import SmallModelAnswerError
-from memci.jobs.conversation import Background, conversations, tells
+from memci.jobs.conversation import Background, tells
 from memci.jobs.texts import MessageTexts, unit_rows
 from memci.smallmodel.ports import Annotation, Judgement, TopicSegment, Vectors
 from memci.smallmodel.registry import SmallModels
@@ -70,7 +70,7 @@ def annotated_segments(
     No segment spans sessions or users.
     """
     cuts: list[_Cut] = []
-    for key, messages in conversations(texts.messages).items():
+    for key, messages in background.conversations.items():
         before = [each.message for each in background.earlier[key]]
         kept = [message for message in messages if message.seq not in refused]
         if kept:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from memci.domain.context.budget import Count
+from memci.domain.memory.note import note_metadata
 from memci.domain.message import Message, Role
 from memci.reading.reader import Reader
 from memci.reading.uses import use_of
@@ -21,15 +22,21 @@ class Summarise(Reader):
     """Sums up by the summarizer; its call is made outside of any transaction."""
 
     def run(self, agent_id: str, request: SummaryRequest) -> Summary:
-        """Return a summary of at most ``max_tokens`` tokens; raises ``NotFoundError``: no agent."""
+        """Return a summary of at most ``max_tokens`` tokens; raises ``NotFoundError``: no agent.
+
+        It is never longer than what it sums up.
+        """
         with self._database.agent_snapshot(agent_id) as connection:
             check_there(connection, agent_id)
             now = progress(connection, agent_id)
             said = messages_at(connection, agent_id, request.seqs)
         count = self._models.tokenizers.count(self._defaults.tokenizer)
-        messages = [*said, *map(_note, request.texts)]
-        of_tokens = sum(count(each.text) for each in messages)
+        messages = [each for each in (*said, *map(_note, request.texts)) if each.text.strip()]
+        source = "\n".join(map(_line, messages))
+        of_tokens = count(source)
         text = self._summary(messages, request.max_tokens, of_tokens, count)
+        if not text or count(text) >= of_tokens:
+            text = _cut(source, request.max_tokens, count)
         ids = {each.seq: each.id for each in said}
         use = use_of(agent_id, "summarise", now, (ids.keys(), []), ids)
         self._activity.note(agent_id, use=use)
@@ -57,6 +64,12 @@ def _cut(text: str, max_tokens: int, count: Count) -> str:
     return text
 
 
+def _line(message: Message) -> str:
+    """Return what was said, and who said it: of what an agent noted, nobody did."""
+    speaker = message.name or message.role
+    return message.text if message.is_note else f"{speaker}: {message.text}"
+
+
 def _note(text: str) -> Message:
-    """Return a text of the agent's own as something that it said."""
-    return Message(0, "", Role.ASSISTANT, text, datetime.now(UTC))
+    """Return a text of the agent's own, which it said to nobody."""
+    return Message(0, "", Role.ASSISTANT, text, datetime.now(UTC), metadata=note_metadata())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from enum import Enum
 from functools import cache
@@ -84,6 +85,7 @@ _RETURNS = {
     Language.ENGLISH: "They return dicts with these keys:",
     Language.CHINESE: "它们返回字典，键是：",
 }
+_OTHERS = {Language.ENGLISH: "all others", Language.CHINESE: "其余"}
 _IN_CHINESE: Mapping[str, str] = {
     "create_detail_page": "写一条笔记，正文是 detail。它是隐藏的，用 expand_details 显示正文。",
     "create_contents_page": "新建文件夹，并按顺序把 children 里的页面移进去。新文件夹是隐藏的。",
@@ -121,7 +123,7 @@ def guide_in(language: Language) -> Guide:
     told = _IN_CHINESE if chinese else {}
     calls = (f"- {_call(tool)}: {told.get(tool.name, tool.description)}" for tool in _TOOLS)
     head = _CHINESE if chinese else _ENGLISH
-    text = "\n".join([head, *calls, "", _RETURNS[language], *_returns()])
+    text = "\n".join([head, *calls, "", _RETURNS[language], *_returns(language)])
     return Guide(*_TITLES[language], text)
 
 
@@ -142,10 +144,15 @@ def _plain(value: object) -> object:
     return value.value if isinstance(value, Enum) else value
 
 
-def _returns() -> Iterator[str]:
-    """Return the keys of what functions return: one line for all that return the same."""
-    for answer in dict.fromkeys(tool.answer for tool in _TOOLS):
+def _returns(language: Language) -> Iterator[str]:
+    """Return the keys of what functions return: one line for all that return the same.
+
+    Those that most of them return come last, and need no names.
+    """
+    counts = Counter(tool.answer for tool in _TOOLS)
+    for answer, _ in reversed(counts.most_common()):
         names = ", ".join(tool.name for tool in _TOOLS if tool.answer is answer)
-        yield f"- {names}: {', '.join(answer.model_fields)}"
+        whose = _OTHERS[language] if answer is counts.most_common(1)[0][0] else names
+        yield f"- {whose}: {', '.join(answer.model_fields)}"
     yield f"- found[0]: {', '.join(Found.model_fields)}"
     yield f"- page, pages[0]: {', '.join(PageOut.model_fields)}"

@@ -125,7 +125,9 @@ class FilterMemory(Request):
     type: Annotated[
         Literal["episodic", "semantic", "procedural"] | None, Field(description="Of memories")
     ] = None
-    role: Annotated[Role | None, Field(description="Of messages")] = None
+    role: Annotated[
+        Role | None, Field(description="Of messages, or of one that the memory was made of")
+    ] = None
     name: Annotated[Words | None, Field(description="Who said it")] = None
     session: ForeignId | None = None
     since: When | None = None
@@ -133,6 +135,12 @@ class FilterMemory(Request):
     metadata: Values | None = None
     limit: Most = 20
     after: Annotated[StrictInt | None, Field(ge=1, description="`more` of the last answer")] = None
+
+    @model_validator(mode="after")
+    def _has_a_type(self) -> Self:
+        if self.what == "messages" and self.type is not None:
+            raise ValueError("messages have no type: leave it out, or ask for memories")
+        return self
 
 
 class Focus(Request):

@@ -7,6 +7,7 @@ from copy import deepcopy
 from enum import StrEnum
 from typing import Any, TypeAlias
 
+from memci.errors import InvalidInputError
 from memci.shapes.told import schema_told
 from memci.shapes.tools import Tool, tools_of_agents
 
@@ -22,12 +23,18 @@ class ToolFormat(StrEnum):
     MCP = "mcp"
 
 
-def tools(form: ToolFormat | str = ToolFormat.OPENAI) -> list[Written]:
+def tools(
+    format: ToolFormat | str = ToolFormat.OPENAI,  # noqa: A002 - the word of the surface
+) -> list[Written]:
     """Return all tools that a model may be given, to hand to a provider as they are.
 
-    Raises ``ValueError`` for a format that there is not.
+    ``format`` is ``openai``, ``responses``, ``anthropic`` or ``mcp``. Raises ``InvalidInputError``
+    for one that there is not.
     """
-    return deepcopy(written(tools_of_agents(), ToolFormat(form)))
+    if format not in list(ToolFormat):
+        known = ", ".join(ToolFormat)
+        raise InvalidInputError(f"format: expected one of: {known}", field="format")
+    return deepcopy(written(tools_of_agents(), ToolFormat(format)))
 
 
 def written(listed: Sequence[Tool], form: ToolFormat) -> list[Written]:

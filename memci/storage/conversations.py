@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 
 from memci.domain.memory.state import MemoryState
 from memci.domain.message import Message
-from memci.storage.messages import COLUMNS, to_message
+from memci.storage.messages import COLUMNS, IS_NOTE, to_message
 
 # Messages without a session make one together. "IS NOT DISTINCT FROM" would not use the index.
 _BEFORE = f"""
@@ -20,7 +20,7 @@ SELECT asked.seq AS before, latest.*
  CROSS JOIN LATERAL (
     SELECT {COLUMNS}, memory_state FROM message
      WHERE agent_id = %(agent)s AND session_id {{session}} AND seq < asked.seq
-       AND remember <> 'never'
+       AND remember <> 'never' AND NOT {IS_NOTE}
      ORDER BY seq DESC LIMIT %(most)s) AS latest
  WHERE latest.user_id IS NOT DISTINCT FROM asked.user_id {{asked}}
 """  # noqa: S608 - a constant of this module
@@ -45,8 +45,8 @@ def said_before(
 ) -> dict[int, list[Earlier]]:
     """Return, by seq, what a message's user said or was told before it, ascending.
 
-    Of the ``most`` messages before it in its session, without those that came with ``never``:
-    nothing of theirs may get into a memory.
+    Of the ``most`` messages before it in its session, without notes, which nobody was told, and
+    without those that came with ``never``: nothing of theirs may get into a memory.
     """
     values = {
         "agent": agent_id,

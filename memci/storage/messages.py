@@ -8,12 +8,17 @@ from typing import Any
 
 from sqlalchemy import Connection, Row
 
+from memci.domain.memory.note import NOTE_PATH
 from memci.domain.message import Message, NewMessage, Role
 
 # What ``to_message`` reads.
 COLUMNS = (
     "seq, id, role, content, said_at, name, session_id, user_id, tool_calls, tool_call_id, metadata"
 )
+
+# What an agent noted for its memory, and said to nobody (R20): as ``Message.is_note`` tells it.
+IS_NOTE = f"""(role = 'assistant'
+    AND metadata->'{NOTE_PATH[0]}'->'{NOTE_PATH[1]}' = 'true'::jsonb) IS TRUE"""
 
 _STORED = """
 SELECT id, seq, role, content, name, tool_calls, tool_call_id

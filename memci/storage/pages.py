@@ -13,7 +13,7 @@ from memci.domain.message import Message
 from memci.domain.pages.page import Page, PageKind, Recalls, Span, session_key
 from memci.domain.pages.tree import SYSTEM, USER, Clock, Permission, Segment, SegmentKind, Tree
 from memci.domain.pages.viewer import Viewer
-from memci.storage.messages import COLUMNS, to_message
+from memci.storage.messages import COLUMNS, IS_NOTE, to_message
 from memci.storage.page_sight import SHOWN_PAGES
 from memci.storage.page_store.port import BodyKey
 
@@ -127,6 +127,7 @@ CROSS JOIN LATERAL (
     SELECT {COLUMNS} FROM message
     WHERE agent_id = %(agent)s AND seq BETWEEN span.first AND span.last
       AND session_id IS NOT DISTINCT FROM span.session AND (role = 'system') = span.system
+      AND NOT {IS_NOTE}
     OFFSET 0) AS said
 ORDER BY said.seq
 """  # noqa: S608 - a constant of another module
@@ -205,7 +206,7 @@ def unsettled(connection: Connection, agent_id: str, seq: int, most: int) -> lis
 def shown_messages(
     connection: Connection, agent_id: str, pages: Iterable[Page]
 ) -> dict[str, list[Message]]:
-    """Return the messages that pages are views of, by index, ascending."""
+    """Return the messages that pages are views of, by index, ascending; notes are no talk."""
     views = [(page.index, page.span) for page in pages if page.span is not None]
     found: dict[str, list[Message]] = {index: [] for index, _ in views}
     values = {

@@ -193,16 +193,19 @@ def test_a_note_is_no_turn_of_the_conversation(ada, tools):
     ).tree("ada")
     views = [(page.first_seq, page.last_seq) for page in tree.pages if page.first_seq]
     assert views == [(1, 3)]
+    page = use(tools, "get_page", index="usr-1")
+    assert "500 euros" not in page.text
+    assert page.entries == ["user: What is the budget?", "user: For May"]
 
 
-def test_a_note_alone_begins_a_page_and_the_conversation_its_own(ada, tools):
+def test_a_note_alone_begins_no_page_and_the_conversation_its_own(ada, tools):
     use(tools, "remember", text="The budget is 500 euros.")
     ada.say("Hello", session=None)
     tree = Windows(
         tools.pages.database, tools.pages.store, tools.pages.counter, tools.pages.rules
     ).tree("ada")
     views = [(page.first_seq, page.last_seq) for page in tree.pages if page.first_seq]
-    assert views == [(1, 1), (2, 2)]
+    assert views == [(2, 2)]
 
 
 def test_without_a_worker_a_read_says_so(ada, tools):
@@ -234,6 +237,15 @@ def test_memories_and_messages_are_listed_by_what_they_are_like(ada, tools):
     assert mine.found == []
     by_agent = use(tools, "filter_memory", what="messages", role="assistant")
     assert [each.messages for each in by_agent.found] == [[noted.message]]
+
+
+def test_memories_are_listed_by_who_said_what_they_are_made_of(ada, tools):
+    ada.remember("I like tea", session="s1")
+    ada.remember("Tea grows in Assam", session="s1", role="assistant")
+    for role, text in (("user", "I like tea"), ("assistant", "Tea grows in Assam")):
+        found = use(tools, "filter_memory", session="s1", role=role).found
+        assert [each.text for each in found] == [text]
+    assert use(tools, "filter_memory", session="s1", role="tool").found == []
 
 
 def test_one_user_sees_and_corrects_nothing_of_another(ada, tools):
@@ -272,6 +284,7 @@ def test_one_user_sees_and_corrects_nothing_of_another(ada, tools):
         ("filter_memory", {"metadata": {"a": {"b": 1}}}, "metadata"),
         ("filter_memory", {"after": "x"}, "after"),
         ("filter_memory", {"role": "root"}, "role"),
+        ("filter_memory", {"what": "messages", "type": "semantic"}, ""),
         ("summarise", {"page": "../etc"}, "page"),
         ("summarise", {"max_tokens": 10**9}, "max_tokens"),
         ("pin", {"text": "a", "kind": "order"}, "kind"),

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from memci.domain.context.budget import Utterance
 from memci.domain.context.interaction import units_of
 from memci.domain.language import Language
+from memci.domain.memory.note import note_metadata
 from memci.domain.message import Message, Role
 from memci.domain.pages import operations as pages
 from memci.domain.pages.block import Format, Held, Writer
@@ -103,6 +104,33 @@ def test_every_message_is_on_one_page_and_all_can_be_reached(said, rules):
     tree, messages = told(said, rules)
     reached = Counter(each.seq for page in tree.pages.values() for each in shown(page, messages))
     assert reached == Counter(each.seq for each in messages)
+
+
+@many
+@given(SAID, RULES, st.sets(st.integers(1, 40)))
+def test_what_an_agent_notes_changes_no_page_but_how_far_it_reaches(said, rules, noted):
+    def noting(message):
+        note = message.role is Role.ASSISTANT and message.seq in noted
+        return replace(message, metadata=note_metadata()) if note else message
+
+    def settled(messages):
+        tree = Tree.planted()
+        rendering = rendering_of(tree, messages)
+        settle(tree, messages, rules, rendering.own_tokens)
+        return tree
+
+    messages = [noting(each) for each in written(said)]
+    talk = settled([each for each in messages if not each.is_note])
+    whole = settled(messages)
+
+    def apart_from_its_end(page):
+        return replace(page, span=page.span and replace(page.span, last_seq=page.span.first_seq))
+
+    assert list(map(apart_from_its_end, whole.pages.values())) == list(
+        map(apart_from_its_end, talk.pages.values())
+    )
+    for page in whole.pages.values():
+        assert page.span is None or page.span.last_seq >= talk[page.index].span.last_seq
 
 
 @many

@@ -81,7 +81,8 @@ def made_of(talk: list[Message], data: st.DataObject) -> list[AnnotatedSegment]:
     models.segmenter = CutsAnywhere(data)
     embedder = models.embedder
     nothing = Embedded([], np.zeros((0, embedder.dimension), dtype=np.float32), embedder.model)
-    background = Background({place: [] for place in conversations(talk)}, nothing)
+    groups = conversations(talk)
+    background = Background(groups, {place: [] for place in groups}, nothing)
     texts = MessageTexts.read(talk, nothing, embedder, models.lexicon)
     refused = data.draw(st.sets(st.sampled_from([each.seq for each in talk])))
     return annotated_segments(models, texts, background, refused).segments

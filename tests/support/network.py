@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -25,8 +26,8 @@ from tests.support.models import ScriptedModels
 
 _SAY = """
 INSERT INTO message (agent_id, seq, id, role, content, session_id, user_id, name, said_at,
-                     remember, memory_state)
-VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
+                     remember, memory_state, metadata)
+VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
 """
 
 
@@ -74,9 +75,11 @@ class AgentUnderTest:
         session: str | None = "s1",
         user: str | None = None,
         name: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
     ) -> Job:
         """Append messages and return the job that makes memories of them."""
         state = "pending" if remember == "now" else "none"
+        carried = None if metadata is None else json.dumps(metadata)
         with self.database.agent_transaction(self.agent_id) as connection:
             last = connection.exec_driver_sql(
                 "UPDATE lane SET message_seq = message_seq + %s WHERE agent_id = %s"
@@ -86,7 +89,7 @@ class AgentUnderTest:
             first = last - len(texts) + 1
             for seq, text in enumerate(texts, first):
                 said = datetime(2026, 1, 1, tzinfo=UTC)
-                values = (role, text, session, user, name, said, remember, state)
+                values = (role, text, session, user, name, said, remember, state, carried)
                 connection.exec_driver_sql(_SAY, (self.agent_id, seq, f"m{seq}", *values))
         return self.job(first, last)
 

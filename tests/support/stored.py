@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -94,17 +94,19 @@ class Stored:
         indexed: bool = True,
         state: str = "made",
         reason: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
     ) -> int:
         """Store a message under the id ``m<seq>``; return its seq."""
         self._seq += 1
         self._write(
             "INSERT INTO message (agent_id, seq, id, role, content, name, tool_calls,"
             " tool_call_id, session_id, user_id, said_at, remember, memory_state, indexed,"
-            " memory_reason)"
-            " VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, 'now', %s, %s, %s)",
+            " memory_reason, metadata)"
+            " VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, 'now', %s, %s, %s)",
             self._seq, f"m{self._seq}", role, content, name,
             json.dumps(list(calls)) if calls else None, answers, session, user,
             said_at or BEGIN + timedelta(minutes=self._seq), state, indexed, reason,
+            json.dumps(metadata) if metadata else None,
         )  # fmt: skip
         self._write(
             "UPDATE lane SET message_seq = %s WHERE agent_id = %s", self._seq, after=self.agent_id

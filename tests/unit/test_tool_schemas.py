@@ -14,6 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 
 import memci
 from memci.domain.pages.page import Lifecycle, PageKind
+from memci.errors import InvalidInputError
 from memci.shapes.pages import PageChange, PageOut
 from memci.shapes.schemas import schema_asked
 from memci.shapes.told import schema_told, told
@@ -101,8 +102,9 @@ def test_other_formats_hold_the_same():
             {"name": each["name"], "description": each["description"], "parameters": each[key]}
             for each in tools(form)
         ] == openai
-    with pytest.raises(ValueError, match="yaml"):
-        tools("yaml")
+    with pytest.raises(InvalidInputError, match="openai, responses, anthropic, mcp") as wrong:
+        tools(format="yaml")
+    assert wrong.value.field == "format"
 
 
 def test_all_of_them_cost_a_request_no_more_than_this():

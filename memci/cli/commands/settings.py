@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from math import isfinite
 from typing import TYPE_CHECKING, Annotated
 
@@ -31,14 +31,16 @@ def settings(
     reset: Annotated[bool, typer.Option("--reset", help="All back to their defaults.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Show memory parameters, or give an agent its own.
+    """Show what holds for an agent's memory and its context window, or give it values of its own.
 
-    What is not named keeps its value. docs/configuration.md says what each does.
+    What is not named keeps its value; shown is then what was changed. docs/configuration.md says
+    what each name does.
     """
     from memci.cli.connection import agent_of
     from memci.cli.output import hint, print_json
 
     changes = dict(map(_parsed, values or ()))
+    named = {*changes, *(unset or ())}
     with agent_of(agent) as memory:
         try:
             answer = memory.settings()
@@ -50,10 +52,11 @@ def settings(
         else:
             if changes or unset or reset:
                 dropped = set(answer.changed) if reset else _known(unset or (), answer)
+                named |= dropped
                 kept = [name for name in answer.changed if name not in dropped]
                 own = {name: answer.parameters[name] for name in kept}
                 answer = memory.configure({**own, **changes})
-    print_json(answer) if as_json else _print(answer)
+    print_json(answer) if as_json else _print(answer, named or None)
 
 
 def _known(names: Sequence[str], answer: SettingsAnswer) -> set[str]:
@@ -83,7 +86,8 @@ def _parsed(text: str) -> tuple[str, bool | float | str]:
     return name, value
 
 
-def _print(answer: SettingsAnswer) -> None:
+def _print(answer: SettingsAnswer, names: Collection[str] | None = None) -> None:
+    """Print what holds; of these names, if any are given."""
     from memci.cli.output import print_table
 
     print_table(
@@ -91,6 +95,7 @@ def _print(answer: SettingsAnswer) -> None:
         (
             (name, _shown(value), "its own" if name in answer.changed else "")
             for name, value in sorted(answer.parameters.items())
+            if names is None or name in names
         ),
     )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import textwrap
 from collections.abc import Callable, Sequence
 from enum import Enum
 from inspect import Parameter, Signature
@@ -11,6 +10,7 @@ from types import GenericAlias
 from typing import Any, Literal, get_args, get_origin
 
 from memci.client.flow import Flow
+from memci.client.help import argument_line
 from memci.client.verbs.paging import PagingVerbs
 from memci.shapes.arguments import REQUIRED, Argument, arguments_of
 from memci.shapes.tools import Tool
@@ -23,7 +23,6 @@ _SESSION = Argument(
     positional=False,
     long=False,
 )
-_WIDTH = 84
 
 
 def operation(tool: Tool) -> Callable[..., Flow[Any]]:
@@ -61,17 +60,9 @@ def signature_of(tool: Tool) -> Signature:
 def doc_of(tool: Tool) -> str:
     """Return what help says of a tool: what a model reads of it."""
     said = (inspect.getdoc(tool.request) or "").strip()
-    lines = [_line(each) for each in (*arguments_of(tool), _SESSION) if each.about]
+    taken = (*arguments_of(tool), _SESSION)
+    lines = [argument_line(each.name, each.about) for each in taken if each.about]
     return "\n".join([said, "", "Args:", *lines, ""])
-
-
-def _line(argument: Argument) -> str:
-    return textwrap.fill(
-        f"{argument.name}: {argument.about}",
-        width=_WIDTH,
-        initial_indent=" " * 4,
-        subsequent_indent=" " * 8,
-    )
 
 
 def _accepted(kind: Any) -> Any:

@@ -33,8 +33,14 @@ class ServiceVerbs:
         """Return what the server is ready with, or raise ``UnavailableError`` at once."""
         return ask(exchange("GET", "/readyz"), ReadyAnswer, Retries(attempts=1))
 
-    def tools(self, form: ToolFormat | str = ToolFormat.OPENAI) -> Flow[list[dict[str, Any]]]:
-        """Return the tools that the key may use, to hand to a model's provider as they are."""
-        request = exchange("GET", "/v1/tools", params={"format": str(form)})
+    def tools(
+        self,
+        format: ToolFormat | str = ToolFormat.OPENAI,  # noqa: A002 - the word of the surface
+    ) -> Flow[list[dict[str, Any]]]:
+        """Return the tools that the key may use, to hand to a model's provider as they are.
+
+        ``format`` is ``openai``, ``responses``, ``anthropic`` or ``mcp``.
+        """
+        request = exchange("GET", "/v1/tools", params={"format": str(format)})
         listed = yield from ask(request, _Listed, self._retries)
         return listed.root

@@ -13,6 +13,7 @@ from memci.client.flow import Flow, ask, exchange
 from memci.client.verbs.asking import Asking
 from memci.domain.names import shown_name
 from memci.errors import InvalidInputError, NotFoundError
+from memci.shapes.attp import AttpAnswer
 from memci.shapes.tools import BY_NAME
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
@@ -48,6 +49,21 @@ class ToolVerbs(Asking):
         )
         answer = yield from ask(request, _Told, self._habits.retries)
         return answer.root
+
+    def attp(self, text: str, *, session_id: str | None = None) -> Flow[AttpAnswer]:
+        """Do what a model's answer in ATTP asks for, all of it or nothing.
+
+        ``text`` is the answer as it is; the ``text`` of what comes back is for the model. What is
+        wrong with it or its code raises nothing: ``status`` is ``fail``.
+        """
+        request = exchange(
+            "POST",
+            f"{self._path}/pages/attp",
+            body={"text": text},
+            params={"session_id": session_id},
+            repeatable=False,
+        )
+        return ask(request, AttpAnswer, self._habits.retries)
 
 
 def _read(arguments: str) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 Such a message has the agent's own role, and says in its metadata what it is. It is no turn of the
 conversation: it begins no interaction, answers none, and no window or context shows it as said.
+What is made of it is made of it alone.
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-_KEY = "memci"
-_NOTED = "noted"
+# Where in its metadata a note says that it is one.
+NOTE_PATH = ("memci", "noted")
+_KEY, _NOTED = NOTE_PATH
 _CORRECTS = "corrects"
 
 

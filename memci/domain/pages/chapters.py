@@ -32,7 +32,7 @@ def settle(tree: Tree, said: Iterable[Message], rules: PageRules, line_tokens: L
             _add_system_page(tree, message)
         elif _goes_on(tree, message):
             _extend(tree, message)
-        else:
+        elif not message.is_note:  # said to nobody, it begins nothing
             _begin(tree, message)
             keep(tree, message.session_id, rules, line_tokens)
         tree.clock = replace(tree.clock, settled_seq=message.seq)
@@ -133,9 +133,11 @@ def _extend(tree: Tree, message: Message) -> None:
     page = tree.latest(message.session_id)
     if page is None or page.span is None:
         raise AssertionError("an interaction that goes on has a page")
-    # What an agent notes for its memory is on the page, and no answer.
-    answered = page.span.answered or not (message.role is Role.USER or message.is_note)
-    span = replace(page.span, last_seq=message.seq, answered=answered)
+    span = replace(page.span, last_seq=message.seq)
+    if message.is_note:  # it goes with the page when that is erased, but is no part of the talk
+        tree.put(replace(page, span=span))
+        return
+    span = replace(span, answered=span.answered or message.role is not Role.USER)
     entries = (*page.entries, entry(message))
     tree.put(replace(page, span=span, entries=entries, user_id=_user_of(message, page)))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from memci.domain.message import Message
 
 _LEFT_OUT = " … "
+_NOTE = "(note)"  # the prompts say what it is
 
 
 def excerpt(text: str, longest: int) -> str:
@@ -17,5 +18,5 @@ def excerpt(text: str, longest: int) -> str:
 
 
 def speaker(message: Message) -> str:
-    """Return who speaks: a name if there is one."""
-    return message.name or message.role
+    """Return who speaks: a name if there is one; what an agent noted was said to nobody."""
+    return _NOTE if message.is_note else message.name or message.role

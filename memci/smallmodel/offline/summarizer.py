@@ -85,12 +85,13 @@ class OfflineSummarizer:
             calls |= {str(call.get("id")): _called(call) for call in message.tool_calls}
 
     def _said(self, message: Message) -> Iterator[_Line]:
-        speaker = message.name or message.role
+        # What an agent noted was said to nobody: it stands for itself.
+        lead = "" if message.is_note else f"{message.name or message.role}: "
         for sentence in sentences(message.content or ""):
             text = " ".join(sentence.split())
             if text and not is_social(text):
-                short = self._compressor.compress(text, _LONGEST_LINE - len(speaker) - 2).strip()
-                yield _Line(f"{speaker}: {short}", _kind_of(text))
+                short = self._compressor.compress(text, _LONGEST_LINE - len(lead)).strip()
+                yield _Line(f"{lead}{short}", _kind_of(text))
 
     def _result(self, message: Message, calls: Mapping[str, str]) -> str:
         """One line for a tool's result: what was called, and what came of it."""

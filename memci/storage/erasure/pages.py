@@ -10,6 +10,7 @@ from sqlalchemy import Connection
 
 from memci.domain.pages.chapters import stand_in
 from memci.domain.pages.page import Page
+from memci.storage.messages import IS_NOTE
 from memci.storage.pages import page_of, save_pages, shown_messages
 
 # An interaction's page is found by the message: of one session and kind, none covers another.
@@ -30,7 +31,7 @@ SELECT page.id, EXISTS (
     SELECT FROM message m WHERE m.agent_id = page.agent_id
        AND m.seq BETWEEN page.first_seq AND page.last_seq
        AND m.session_id IS NOT DISTINCT FROM page.session_id
-       AND (m.role = 'system') = (page.number = 0)
+       AND (m.role = 'system') = (page.number = 0) AND NOT {IS_NOTE}
        AND NOT m.seq = ANY(%(seqs)s::bigint[])) AS stays
   FROM page WHERE page.agent_id = %(agent)s AND page.id IN (SELECT id FROM touched)
  ORDER BY page.id
@@ -82,8 +83,8 @@ def condemned_pages(
 ) -> CondemnedPages:
     """Return what goes with messages, and what goes of these pages; nothing is written.
 
-    A page whose messages are all gone goes, and a note that is named; pages that are named and
-    are no notes lose their words.
+    A page goes when nothing that was said on it stays, and so does a note that is named; pages
+    that are named and are no notes lose their words.
     """
     values = {"agent": agent_id, "seqs": list(seqs)}
     rows = connection.exec_driver_sql(_TOUCHED, values).all() if seqs else []

@@ -98,7 +98,7 @@ def test_a_change_is_told_in_one_line(ada: Shell):
     assert moved == f"usr-1 is archived, in usr-3 · {between} → {after} tokens\n"
     ada.done("expand-details", "usr-3")
     collapsed = ada.done("auto-collapse", "100")
-    assert " tokens · collapsed: usr-1" in collapsed
+    assert " tokens · collapsed: usr-3" in collapsed
     assert ada.done("auto-collapse", "1").startswith("nothing to collapse · ")
 
 
@@ -269,6 +269,20 @@ def test_no_name_rewrites_the_terminal(ada: Shell):
             assert not set(shown) & set("\x1b\x07\u202e\r"), words
     assert "[bold]red[/bold]" in ada.done()
     assert "مرحبا" in ada.done()
+
+
+def test_what_may_be_misspelt_is_said(ada: Shell):
+    for way in (["window"], []):
+        code, printed, hint = ada.run(*way, "--agent", "ada", "--session", "nosuch")
+        assert code == 0
+        assert printed
+        assert "nobody has said anything in session nosuch yet" in hint
+        assert ada.run(*way, "--agent", "ada", "--session", "s1")[2] == ""
+    note = ("create-detail-page", "usr-0", "--name", "A", "--detail", "x")
+    code, _, hint = ada.run(*note, "--agent", "adda")
+    assert code == 0
+    assert "there was no agent adda, and now there is" in hint
+    assert ada.run(*note, "--agent", "adda")[2] == ""
 
 
 def test_every_tool_has_a_command_and_an_answer_that_can_be_printed():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memci import Memci
+from memci.domain.pages.rules import PageRules
 from tests.integration.http.serving import Served
 from tests.support.command_line import run, run_json
 
@@ -48,6 +49,20 @@ def test_values_are_set_kept_and_taken_back_one_by_one(settings: dict[str, str])
     assert "true" in shown
 
 
+def test_after_a_change_only_what_changed_is_shown(settings: dict[str, str]):
+    def rows(*change: str) -> list[list[str]]:
+        shown = run("settings", *change, "--agent", "ann", settings=settings).stdout
+        return [line.split() for line in shown.splitlines()[1:]]
+
+    assert rows("window_max_tokens=3000") == [["window_max_tokens", "3000", "its", "own"]]
+    assert rows("focus_limit=3", "--unset", "window_max_tokens") == [
+        ["focus_limit", "3", "its", "own"],
+        ["window_max_tokens", str(PageRules().window_max_tokens)],
+    ]
+    assert [row[0] for row in rows("--reset", "decay_rate=0.9")] == ["decay_rate", "focus_limit"]
+    assert len(rows()) > 30
+
+
 @pytest.mark.parametrize(
     ("change", "complaint"),
     [
@@ -72,6 +87,7 @@ def test_an_agent_is_set_up_before_its_first_message(settings: dict[str, str]):
     done = run("settings", "focus_limit=3", "--agent", "bob", settings=settings)
     assert done.returncode == 0
     assert "nobody has written to bob yet" in done.stderr
+    assert done.stdout.split() == ["parameter", "value", "focus_limit", "3", "its", "own"]
     shown = run("settings", "--agent", "bob", settings=settings)
     assert ["focus_limit", "3", "its", "own"] in [
         each.split() for each in shown.stdout.splitlines()

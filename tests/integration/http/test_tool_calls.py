@@ -11,7 +11,13 @@ import pytest
 import memci
 from memci import AsyncMemci, Memci
 from memci.access import new_key
-from memci.errors import ForbiddenError, InvalidInputError, NotFoundError, RefusedError
+from memci.errors import (
+    ForbiddenError,
+    InvalidInputError,
+    MemciError,
+    NotFoundError,
+    RefusedError,
+)
 from memci.shapes.tool_formats import ToolFormat, tools
 from memci.shapes.tools import tools_of_agents
 from tests.support.command_line import run
@@ -29,7 +35,7 @@ def alice(server):
 def test_tools_are_listed_in_every_format(server, http, form):
     assert http.get("/v1/tools", params={"format": form}).json() == tools(form)
     with Memci(server.url) as client:
-        assert client.tools(form) == memci.tools(form)
+        assert client.tools(format=form) == memci.tools(format=form)
     printed = run("tools", "--format", form)
     assert json.loads(printed.stdout) == tools(form)
 
@@ -38,6 +44,8 @@ def test_a_format_that_there_is_not_is_named(http):
     refused = http.get("/v1/tools", params={"format": "yaml"})
     assert (refused.status_code, refused.json()["field"]) == (422, "format")
     assert run("tools", "--format", "yaml").returncode == 2
+    with Memci(str(http.base_url)) as client, pytest.raises(InvalidInputError, match="responses"):
+        client.tools("yaml")
 
 
 def test_a_call_is_done_as_the_agent_and_answered_in_short(alice):
@@ -90,6 +98,39 @@ def test_it_is_the_same_on_asyncio(server, alice):
             return await client.agent("alice").call_tool("get_page", {"index": "usr-1"})
 
     assert asyncio.run(go())["page"]["index"] == "usr-1"
+
+
+def test_an_answer_in_attp_is_done_by_the_client(server, alice):
+    pin = "[tool_call]\nstatus = 'success'\ncode = '__result__ = pin_page(index=\"usr-1\")'"
+    done = alice.attp(pin)
+    assert (done.status, done.changes.pages) == ("success", ["usr-1"])
+    assert "tokens_after" in done.text
+    failed = alice.attp("no TOML at all", session_id="s1")
+    assert failed.status == "fail"
+    assert failed.error
+
+    async def go():
+        async with AsyncMemci(server.url) as client:
+            return await client.agent("alice").attp(pin.replace("pin_page", "unpin_page"))
+
+    assert asyncio.run(go()).changes.pages == ["usr-1"]
+
+
+def test_a_closed_client_says_that_it_is(server):
+    client = Memci(server.url)
+    agent = client.agent("alice")
+    client.close()
+    for ask in (agent.about, client.ready):
+        with pytest.raises(MemciError, match="this client is closed"):
+            ask()
+
+    async def go():
+        async with AsyncMemci(server.url) as client:
+            agent = client.agent("alice")
+        await agent.window()
+
+    with pytest.raises(MemciError, match="this client is closed"):
+        asyncio.run(go())
 
 
 def keyed(serve):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from memci.config import Settings
 from memci.domain.language import Language
 from memci.domain.memory.node import NodeType
+from memci.domain.memory.note import note_metadata
 from memci.domain.message import Message, Role
 from memci.errors import ConfigurationError, SmallModelAnswerError, SmallModelUnavailableError
 from memci.smallmodel.litellm.embedder import LlmEmbedder
@@ -154,6 +156,16 @@ def test_a_summary_goes_on_from_the_one_before(server: ModelServer, models: Smal
     assert [asked.data["previous"] for asked in server.asked] == ["", "Ada moves."]
     assert sum(len(asked.data["messages"]) for asked in server.asked) == 20
     assert all(len(each["text"]) <= 2_000 for each in server.asked[0].data["messages"])
+
+
+def test_what_an_agent_noted_is_shown_as_said_by_nobody(server: ModelServer, models: SmallModels):
+    server.rest = says({"summary": "Ada moves to Oslo."})
+    (told,) = said("Ada moves to Oslo.")
+    note = replace(told, role=Role.ASSISTANT, metadata=note_metadata())
+    models.summarizer.summarize([told, note], "", 200)
+    shown = server.asked[0].data["messages"]
+    assert [each["speaker"] for each in shown] == [told.name or told.role, "(note)"]
+    assert '"(note)"' in server.asked[0].instructions
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from memci.broker.app import make_app
 from memci.broker.token import Tokens
 from memci.commands.erase_pages import find_pages
 from memci.commands.erase_words import Words
+from memci.domain.memory.note import note_metadata
 from memci.errors import NotFoundError, PageStoreError, RefusedError
 from memci.smallmodel.offline.lexicon import OfflineLexicon
 from memci.storage.page_store.files import FilePageStore
@@ -102,6 +103,20 @@ def test_a_page_that_keeps_a_message_stands_in_for_it(
     assert receipt.body["pages"] == 1
     assert "page" not in receipt.body["rows"]
     assert page(ada, "usr-2").name == "Question 1?"
+
+
+def test_a_page_of_which_only_a_note_of_the_agents_stays_goes(
+    ada: AgentUnderTest, pages: Folders, eraser: Eraser
+) -> None:
+    ada.say("Question 3?")
+    ada.say("The user asks much.", role="assistant", metadata=note_metadata())
+    ada.say("Answer 3.", role="assistant")
+    pages.do("hide_details", index="usr-4")
+    eraser.erase("m7")
+    assert page(ada, "usr-4").name == "Answer 3."
+    assert page(ada, "usr-4").entries == ["assistant: Answer 3."]
+    eraser.erase("m9")
+    assert page(ada, "usr-4") is None
 
 
 def test_only_the_page_that_showed_it_is_touched(

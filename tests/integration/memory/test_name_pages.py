@@ -10,6 +10,7 @@ import pytest
 
 from memci.domain.context.budget import Count
 from memci.domain.language import Language
+from memci.domain.memory.note import note_metadata
 from memci.domain.message import Message
 from memci.domain.pages.outline import MOST_ENTRY, Outline
 from memci.domain.pages.rules import PageRules
@@ -128,6 +129,20 @@ def test_longer_names_push_old_lines_off_the_contents_page(pages):
     shown = pages.shown()
     assert all(f"[{page.id}]" in shown for page in lines)
     assert [page.id for page in pages.pages() if page.cold]
+
+
+def test_what_the_agent_noted_is_no_line_of_a_page(pages):
+    pages.ada.say(ROOM[0])
+    pages.ada.say("The user likes blue rooms.", role="assistant", metadata=note_metadata())
+    pages.ada.say(ROOM[1], role="assistant")
+    pages.tell(LUNCH)
+    assert pages.run() == {"settled": 5, "named": 1}
+    room, lunch = pages.pages()
+    assert len(room.entries) == 2
+    assert "likes blue" not in " ".join([room.name, room.description, *room.entries])
+    pages.ada.say("Luigi's is cheap.", role="assistant", metadata=note_metadata())
+    pages.run()
+    assert pages.pages()[1].entries == lunch.entries
 
 
 class Wordy(Meanwhile):

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Sequence
 
+import pytest
+
+from memci.domain.language import language_of
 from memci.domain.memory.note import Corrected, note_metadata
 from memci.domain.memory.parameters import MemoryParameters
+from memci.domain.message import Message
+from memci.smallmodel.ports import TopicSegment, Vectors
 from memci.storage.origins import origin_of
 from tests.support.network import AgentUnderTest
 from tests.support.rebuilding import Rebuilding, is_same
@@ -13,14 +18,7 @@ from tests.support.rebuilding import Rebuilding, is_same
 
 def note(ada: AgentUnderTest, text: str, corrected: Corrected | None = None) -> int:
     """Have the agent note something; return how many memories that superseded."""
-    job = ada.say(text, role="assistant")
-    ada.execute(
-        "UPDATE message SET metadata = said::jsonb"
-        " FROM (SELECT %s AS agent, %s AS said, %s::bigint AS at) AS note"
-        " WHERE agent_id = agent AND seq = at",
-        json.dumps(note_metadata(corrected)),
-        job.first_seq,
-    )
+    job = ada.say(text, role="assistant", metadata=note_metadata(corrected))
     return int(ada.create(job)["superseded"])
 
 
@@ -76,3 +74,61 @@ def test_what_an_agent_notes_is_believed_as_what_people_say_is(ada: AgentUnderTe
     ada.remember("I live in Paris.", role="assistant")
     assert note(ada, "I live in Rome now.") == 0, "what an assistant says is no belief"
     assert note(ada, "I live in Oslo now.") == 1
+
+
+@pytest.mark.parametrize("at_once", [True, False], ids=["one job", "a job each"])
+@pytest.mark.parametrize(
+    ("asked", "noted", "answered", "leaning"),
+    [
+        (
+            "What is the capital of Peru?", "The user likes green tea.", "Lima.",
+            "[User: What is the capital of Peru?]\nAssistant: Lima.",
+        ),
+        (
+            "秘鲁的首都是哪里？", "用户喜欢绿茶。", "利马。",
+            "[用户: 秘鲁的首都是哪里？]\n助手: 利马。",
+        ),
+    ],
+    ids=["en", "zh"],
+)  # fmt: skip
+def test_a_note_answers_nothing_and_stands_alone(
+    ada: AgentUnderTest, at_once: bool, asked: str, noted: str, answered: str, leaning: str
+):
+    jobs = [
+        ada.say(asked),
+        ada.say(noted, role="assistant", metadata=note_metadata()),
+        ada.say(answered, role="assistant"),
+    ]
+    for job in [ada.job(1, 3)] if at_once else jobs:
+        ada.create(job)
+    made = [(each.content, each.message_seqs) for each in ada.nodes("memory")]
+    assert made == [(asked, [1]), (noted, [2]), (leaning, [1, 3])]
+
+
+def test_notes_of_one_session_are_not_one_memory(ada: AgentUnderTest):
+    class Joining:
+        """Takes all that it is given for one topic."""
+
+        def segment(self, messages: Sequence[Message], vectors: Vectors) -> list[TopicSegment]:
+            del vectors
+            text = "\n".join(each.text for each in messages)
+            return [TopicSegment(text, tuple(each.seq for each in messages), language_of(text))]
+
+    ada.models.segmenter = Joining()
+    noted = ("The fair is in Porto", "The budget is five")
+    ada.say(*noted, role="assistant", metadata=note_metadata())
+    ada.say("Where is the fair?", "And when?")
+    ada.create(ada.job(1, 4))
+    assert [(each.content, each.message_seqs) for each in ada.nodes("memory")] == [
+        ("The fair is in Porto", [1]),
+        ("The budget is five", [2]),
+        ("Where is the fair?\nAnd when?", [3, 4]),
+    ]
+
+
+def test_so_many_notes_do_not_hide_the_question(ada: AgentUnderTest):
+    ada.remember("What is the capital of Peru?")
+    for number in range(12):
+        note(ada, f"Fact {number} of the user [Ann]")
+    ada.remember("Lima.", role="assistant")
+    assert ada.nodes("memory")[-1].message_seqs == [1, 14]

@@ -11,7 +11,10 @@ from memci.commands.attp.outcome import Outcome
 from memci.commands.attp.perform import succeeded
 from memci.commands.attp.protocol import LONGEST_CODE, read_answer
 from memci.commands.attp.sandbox import Limits
+from memci.domain.language import Language
 from memci.shapes.attp import LONGEST_ANSWER, AttpChanges
+from memci.shapes.attp_guide import guide_in
+from memci.smallmodel.offline.tokens import OfflineTokenCounter
 
 DOCUMENT = (Path(__file__).parents[3] / "docs/attp.md").read_text()
 ASKED, ANSWERED = re.findall(r"```toml\n(.+?)```", DOCUMENT, re.DOTALL)
@@ -27,6 +30,13 @@ def test_the_answer_is_written_so():
     told = tomllib.loads(ANSWERED)
     changes = AttpChanges(**told["changes"])
     assert succeeded("usr-1", Outcome(result=told["result"]), changes).text == ANSWERED
+
+
+def test_the_guide_takes_about_so_many_tokens():
+    (said,) = re.findall(r"about\s([\d,]+) tokens", DOCUMENT)
+    for language in Language:
+        tokens = OfflineTokenCounter().count(guide_in(language).text)
+        assert abs(tokens - int(said.replace(",", ""))) <= 100, (language, tokens)
 
 
 def test_limits_are_those_of_the_code():

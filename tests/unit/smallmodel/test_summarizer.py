@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from memci.domain.memory.note import note_metadata
 from memci.domain.message import Message, Role
 from memci.smallmodel.offline.summarizer import OfflineSummarizer
 
@@ -45,6 +46,12 @@ def test_lines_stand_in_the_order_in_which_they_were_said():
     summary = SUMMARIZER.summarize(TALK, "", 2_000)
     places = [summary.index(each) for each in ("Bergen", "Postgres", "ls(", "short answers")]
     assert places == sorted(places)
+
+
+def test_what_an_agent_noted_is_no_line_of_the_talk():
+    note = say("The user likes green tea.", Role.ASSISTANT, metadata=note_metadata())
+    summary = SUMMARIZER.summarize([*TALK[:2], note], "", 2_000).splitlines()
+    assert summary[-1] == "The user likes green tea."
 
 
 def test_the_summary_before_is_gone_on_with_and_not_repeated():

@@ -1,0 +1,66 @@
+"""What ``help()`` says of the client."""
+
+from __future__ import annotations
+
+import inspect
+import pydoc
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from memci import AsyncMemci, Memci
+from memci.client import options
+from memci.client.client import Agent, AsyncAgent
+from memci.client.verbs import AgentVerbs
+from memci.shapes.read import ContextAnswer
+
+
+def methods() -> Iterator[Any]:
+    for owner in (Agent, AsyncAgent, Memci, AsyncMemci):
+        for name, method in inspect.getmembers(owner, inspect.isfunction):
+            if not name.startswith("_"):
+                yield pytest.param(method, id=f"{owner.__name__}.{name}")
+
+
+@pytest.mark.parametrize("method", list(methods()))
+def test_every_method_names_what_it_takes(method: Any) -> None:
+    assert method.__doc__
+    signature = inspect.signature(method)
+    kinds = {each.kind for each in signature.parameters.values()}
+    assert inspect.Parameter.VAR_KEYWORD not in kinds
+    for name, parameter in signature.parameters.items():
+        if repr(parameter.default) == "...":
+            assert f"\n    {name}: " in method.__doc__
+
+
+def test_options_are_shown_as_they_are_asked() -> None:
+    shown = inspect.signature(Agent.context)
+    assert list(shown.parameters)[:3] == ["self", "query", "budget_tokens"]
+    assert shown.parameters["budget_tokens"].default is inspect.Parameter.empty
+    assert shown.return_annotation is ContextAnswer
+    text = pydoc.plain(pydoc.render_doc(Agent.window))
+    assert "budget_tokens: int | None = ..." in text
+    assert "Unpack" not in text
+    assert "Flow" not in text
+
+
+def test_every_option_says_what_it_is() -> None:
+    kinds = [
+        each
+        for each in vars(options).values()
+        if isinstance(each, type) and hasattr(each, "__total__")
+    ]
+    assert len(kinds) > 10
+    for kind in kinds:
+        for name, annotation in inspect.get_annotations(kind).items():
+            assert "Annotated[" in str(annotation), f"{kind.__name__}.{name}"
+
+
+def test_both_colours_take_the_same() -> None:
+    for name in ("remember", "record", "recall", "search", "context", "window", "pages", "erase"):
+        blocking, awaited = (inspect.signature(getattr(o, name)) for o in (Agent, AsyncAgent))
+        assert list(blocking.parameters) == list(awaited.parameters)
+        assert blocking.parameters.keys() >= set(
+            inspect.signature(getattr(AgentVerbs, name)).parameters
+        ) - {"options", "which", "page"}
