@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, Field, StringConstraints, WithJsonSchema
+from pydantic import AfterValidator, Field, StrictInt, StringConstraints, WithJsonSchema
 
 from memci.domain.pages.block import Format
 from memci.domain.pages.page import LONGEST_DESCRIPTION, LONGEST_NAME, Lifecycle, PageKind
@@ -158,7 +158,7 @@ class GetPage(Request):
 
     index: Index
     offset: Annotated[
-        int, Field(ge=0, le=2**31, description="The next_offset of the part before")
+        StrictInt, Field(ge=0, le=2**31, description="The next_offset of the part before")
     ] = 0
 
 
@@ -184,7 +184,7 @@ class FindPages(Request):
     """Find pages, removed ones too, by words in names, descriptions, summaries and notes."""
 
     query: Annotated[Query, Field(min_length=1)]
-    limit: Annotated[int, Field(ge=1, le=100)] = 20
+    limit: Annotated[StrictInt, Field(ge=1, le=100)] = 20
 
 
 class CreateSegment(Request):
@@ -194,7 +194,7 @@ class CreateSegment(Request):
     name: Name
     kind: SegmentKind = SegmentKind.CUSTOM
     permission: Permission = Permission.READ_WRITE
-    max_tokens: Annotated[int, Field(ge=0, le=2_000_000)] = 0
+    max_tokens: Annotated[StrictInt, Field(ge=0, le=2_000_000)] = 0
 
 
 # Of a window beside its tokens.
