@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.support.fleet import Fleet, Worker
-
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="policies are those of Linux")
 
 
 def policies(worker: Worker) -> set[int]:
