@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from memci.domain.pages.pin import PinKind
-from memci.domain.pages.tree import Permission, SegmentKind
+from memci.domain.pages.segment import Permission, SegmentKind
 from memci.shapes.pages import CollapseAnswer, PageChange, PageList, PageText, StepAnswer
 from memci.shapes.pins import PinChange
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from memci.domain.pages.page import Lifecycle, Page
 from memci.domain.pages.render import Rendering
-from memci.domain.pages.tree import Segment
+from memci.domain.pages.segment import Segment
 from memci.shapes.pages import PageOut, SegmentOut
 
 

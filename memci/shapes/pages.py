@@ -12,7 +12,7 @@ from pydantic import AfterValidator, Field, StrictInt, StringConstraints, WithJs
 
 from memci.domain.pages.block import Format
 from memci.domain.pages.page import LONGEST_DESCRIPTION, LONGEST_NAME, Lifecycle, PageKind
-from memci.domain.pages.tree import Permission, SegmentKind
+from memci.domain.pages.segment import Permission, SegmentKind
 from memci.shapes.base import Answer, BudgetTokens, ForeignId, Query, Request, Text
 from memci.shapes.read import ContextMessage
 

@@ -10,8 +10,10 @@ from typing import Any
 from sqlalchemy import Connection, Row
 
 from memci.domain.message import Message
+from memci.domain.pages.clock import Clock
 from memci.domain.pages.page import Page, PageKind, Recalls, Span, session_key
-from memci.domain.pages.tree import SYSTEM, USER, Clock, Permission, Segment, SegmentKind, Tree
+from memci.domain.pages.segment import SYSTEM, USER, Permission, Segment, SegmentKind
+from memci.domain.pages.tree import Tree
 from memci.domain.pages.viewer import Viewer
 from memci.storage.messages import COLUMNS, IS_NOTE, to_message
 from memci.storage.page_sight import SHOWN_PAGES

@@ -23,7 +23,8 @@ from memci.domain.pages.labels import labels_of
 from memci.domain.pages.page import Lifecycle, Page
 from memci.domain.pages.permission import Actor
 from memci.domain.pages.render import Rendering
-from memci.domain.pages.tree import Permission, Segment, SegmentKind, Tree
+from memci.domain.pages.segment import Permission, Segment, SegmentKind
+from memci.domain.pages.tree import Tree
 from memci.domain.pages.undo import Edit, do_again, edits_of, take_back
 from memci.errors import MemciError, NotFoundError, RefusedError
 from memci.smallmodel.offline.tokens import OfflineTokenCounter

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memci.domain.language import Language
 from memci.domain.pages.page import Lifecycle
-from memci.domain.pages.tree import Permission
+from memci.domain.pages.segment import Permission
 from tests.support.deployment import table
 from tests.support.page_document import DOCUMENT, made, remade, window
 

@@ -10,7 +10,7 @@ from rich.text import Text
 from memci.cli.output import console, printable, shortened
 from memci.cli.pages.words import state_of
 from memci.domain.pages.page import Lifecycle
-from memci.domain.pages.tree import Permission
+from memci.domain.pages.segment import Permission
 from memci.shapes.pages import PageOut, PageTree, SegmentOut
 
 _NAME = 72

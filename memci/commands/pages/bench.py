@@ -17,7 +17,8 @@ from memci.domain.pages.operations import give_text
 from memci.domain.pages.page import Lifecycle, Page
 from memci.domain.pages.part import Part, part_of, rest_of
 from memci.domain.pages.permission import Actor, shows_current
-from memci.domain.pages.tree import Permission, Tree, no_page
+from memci.domain.pages.segment import Permission
+from memci.domain.pages.tree import Tree, no_page
 from memci.domain.pages.undo import Edit, do_again, take_back
 from memci.domain.pages.viewer import ANYBODY
 from memci.errors import NotFoundError, RefusedError

@@ -18,7 +18,8 @@ from memci.domain.pages.fence import fenced, plain_line, plain_name
 from memci.domain.pages.labels import Labels
 from memci.domain.pages.page import Page
 from memci.domain.pages.pin import Pin, pin_pieces
-from memci.domain.pages.tree import Permission, SegmentKind, Tree
+from memci.domain.pages.segment import Permission, SegmentKind
+from memci.domain.pages.tree import Tree
 
 _DEEPEST = 6  # headings of Markdown have no more levels
 _MOST_LISTED = 10

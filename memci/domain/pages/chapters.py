@@ -14,7 +14,8 @@ from memci.domain.pages.operations import take_out
 from memci.domain.pages.outline import lead
 from memci.domain.pages.page import Page, PageKind, Recalls, Span, one_line
 from memci.domain.pages.rules import PageRules
-from memci.domain.pages.tree import SYSTEM, USER, Tree
+from memci.domain.pages.segment import SYSTEM, USER
+from memci.domain.pages.tree import Tree
 
 # Tokens of a page's line on the Contents Page, with its entries.
 LineTokens = Callable[[Page], int]

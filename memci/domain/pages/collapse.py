@@ -10,7 +10,8 @@ from memci.domain.pages.losing import in_order
 from memci.domain.pages.page import Lifecycle, Page
 from memci.domain.pages.render import Rendering
 from memci.domain.pages.rules import PageRules
-from memci.domain.pages.tree import Segment, Tree
+from memci.domain.pages.segment import Segment
+from memci.domain.pages.tree import Tree
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,8 @@ from dataclasses import replace
 
 from memci.domain.pages.operations import take_out
 from memci.domain.pages.page import Page, PageKind
-from memci.domain.pages.tree import SYSTEM, Tree
+from memci.domain.pages.segment import SYSTEM
+from memci.domain.pages.tree import Tree
 
 
 def is_guide(page: Page) -> bool:

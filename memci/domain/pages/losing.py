@@ -6,7 +6,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from memci.domain.pages.page import Page
 from memci.domain.pages.render import Rendering
-from memci.domain.pages.tree import SYSTEM, Segment, Tree
+from memci.domain.pages.segment import SYSTEM, Segment
+from memci.domain.pages.tree import Tree
 
 _RECENT = 3  # pages that are hidden after the Contents Page, which can be opened again
 

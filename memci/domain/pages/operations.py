@@ -20,7 +20,8 @@ from memci.domain.pages.page import (
 )
 from memci.domain.pages.permission import Act, Actor, check, check_in_sight
 from memci.domain.pages.pin import PINS
-from memci.domain.pages.tree import USER, Permission, Segment, SegmentKind, Tree
+from memci.domain.pages.segment import USER, Permission, Segment, SegmentKind
+from memci.domain.pages.tree import Tree
 from memci.errors import ConflictError, InvalidInputError, RefusedError
 
 

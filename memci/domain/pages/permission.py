@@ -5,7 +5,8 @@ from __future__ import annotations
 from enum import Enum, StrEnum, auto
 
 from memci.domain.pages.page import Page
-from memci.domain.pages.tree import Permission, Tree
+from memci.domain.pages.segment import Permission
+from memci.domain.pages.tree import Tree
 from memci.errors import RefusedError
 
 

@@ -16,7 +16,8 @@ from memci.domain.message import Role
 from memci.domain.pages.block import Excess, Format, Place, Reads, Writer
 from memci.domain.pages.page import Page, session_key
 from memci.domain.pages.pin import PINS, Pin
-from memci.domain.pages.tree import USER, Segment, SegmentKind, Tree
+from memci.domain.pages.segment import USER, Segment, SegmentKind
+from memci.domain.pages.tree import Tree
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,77 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 
+from memci.domain.pages.clock import Clock
 from memci.domain.pages.page import Lifecycle, Page, PageKind, session_key
+from memci.domain.pages.segment import DEFAULT_SEGMENTS, USER, Segment
 from memci.domain.pages.viewer import ANYBODY, Viewer
 from memci.errors import NotFoundError
-
-
-class Permission(StrEnum):
-    """What an agent may do with the pages of a segment."""
-
-    READ_WRITE = "READ_WRITE"
-    READ_ONLY = "READ_ONLY"
-    SYSTEM_MANAGED = "SYSTEM_MANAGED"
-
-
-class SegmentKind(StrEnum):
-    """What a segment is for; ``system`` renders as a system message, the others as a user's."""
-
-    SYSTEM = "system"
-    USER = "user"
-    TOOL = "tool"
-    CUSTOM = "custom"
-
-
-@dataclass(frozen=True, slots=True)
-class Segment:
-    """A named part of the context; its root is the folder ``{id}-0``.
-
-    ``next_number`` is that of the next page that is made in it. ``max_tokens`` 0: only the
-    window's own limit.
-    """
-
-    id: str
-    kind: SegmentKind
-    permission: Permission
-    name: str = ""
-    max_tokens: int = 0
-    next_number: int = 1
-
-    @property
-    def root(self) -> str:
-        """Return the index of its root."""
-        return f"{self.id}-0"
-
-
-SYSTEM, USER = "sys", "usr"
-DEFAULT_SEGMENTS = (
-    Segment(SYSTEM, SegmentKind.SYSTEM, Permission.READ_ONLY),
-    Segment(USER, SegmentKind.USER, Permission.READ_WRITE),
-)
 
 
 def no_page(index: str) -> NotFoundError:
     """Return what to say of a page that is not there, or that is another user's."""
     return NotFoundError(f"there is no page {index[:40]!r}: use an index from the window")
-
-
-@dataclass(frozen=True, slots=True)
-class Clock:
-    """Counters of a tree.
-
-    ``settled_seq``: pages hold all messages up to it. ``interactions`` were begun by then.
-    ``next_place`` is behind all siblings. ``archive`` is the index of the Contents Page, once
-    there is one (P7). ``notice``: what the last change collapsed (P13).
-    """
-
-    settled_seq: int = 0
-    interactions: int = 0
-    next_place: int = 1
-    archive: str | None = None
-    notice: tuple[str, ...] = ()
 
 
 @dataclass

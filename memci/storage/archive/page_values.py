@@ -11,7 +11,7 @@ from typing import Any
 
 from memci.domain.pages.page import LONGEST_DESCRIPTION, LONGEST_NAME, PageKind
 from memci.domain.pages.permission import Actor
-from memci.domain.pages.tree import SYSTEM, USER, Permission, SegmentKind
+from memci.domain.pages.segment import SYSTEM, USER, Permission, SegmentKind
 from memci.storage.archive.checks import (
     Check,
     each,

@@ -9,7 +9,8 @@ from memci.domain.language import Language, language_of
 from memci.domain.pages.guide import is_guide, keep_guide
 from memci.domain.pages.operations import create_detail_page
 from memci.domain.pages.permission import Actor, permission_of
-from memci.domain.pages.tree import Permission, Tree
+from memci.domain.pages.segment import Permission
+from memci.domain.pages.tree import Tree
 from memci.shapes.attp import AttpStatus
 from memci.shapes.attp_guide import guide_in
 from memci.shapes.tools import TOOLS, tools_in_code
