@@ -82,7 +82,7 @@ class Windows:
             pages = [
                 page_out(desk.rendering, page.index)
                 for segment in desk.tree.segments.values()
-                for page in desk.rendering.within(segment)
+                for page in desk.rendering.sight.within(segment)
             ]
             return _told(
                 desk.rendering, [each for each in pages if lifecycle in {None, each.lifecycle}]
@@ -132,8 +132,8 @@ def _told(rendering: Rendering, pages: list[PageOut], following: str | None = No
     seen = (
         page
         for segment in tree.segments.values()
-        if rendering.size(tree[segment.root])
-        for page in rendering.seen(segment)
+        if rendering.sight.size(tree[segment.root])
+        for page in rendering.sight.seen(segment)
     )
     return PageTree(
         segments=[segment_out(each) for each in tree.segments.values()],

@@ -16,7 +16,7 @@ def page_out(rendering: Rendering, index: str) -> PageOut:
     page = shown = tree[index]
     if index == tree.clock.archive:
         shown = replace(page, name=rendering.writer.name(tree, page))
-    return told(shown, tree.lifecycle(index), rendering.size(page))
+    return told(shown, tree.lifecycle(index), rendering.sight.size(page))
 
 
 def told(page: Page, lifecycle: Lifecycle, children: int) -> PageOut:

@@ -61,7 +61,7 @@ class OpenDesk:
         self.texts.fetch(
             page
             for segment in rendering.tree.segments.values()
-            for page in rendering.seen(segment)
+            for page in rendering.sight.seen(segment)
             if page.expanded
         )
 

@@ -228,7 +228,7 @@ class Operations(RuleBasedStateMachine):
             for index, page in living.items()
         } == self.paper.shape()
         seen = [page.index for each in self.tree.segments.values() if self.tree.count(each.root)
-                for page in self.rendering.seen(each)]  # fmt: skip
+                for page in self.rendering.sight.seen(each)]  # fmt: skip
         assert seen == self.paper.seen()
         active = {i for i in living if self.tree.lifecycle(i) is Lifecycle.ACTIVE}
         assert (

@@ -101,9 +101,9 @@ class Bench:
 
     def children(self, page: Page) -> list[Page]:
         """Return what the session sees directly in a folder, however much of others was read."""
-        rendering = self.opened.desk.rendering
+        sight = self.opened.desk.rendering.sight
         is_agent = self.actor is Actor.AGENT
-        return list(rendering.inside(page) if is_agent else rendering.lying_in(page))
+        return list(sight.inside(page) if is_agent else sight.lying_in(page))
 
     def part(self, text: str, offset: int) -> Part:
         """Return a text from an offset on; for an agent as much of it as a model reads at once."""

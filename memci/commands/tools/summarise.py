@@ -49,6 +49,6 @@ def _of_page(pages: PageCommands, place: Place, index: str, max_tokens: int) -> 
 
 
 def _below(bench: Bench, page: Page) -> Iterator[Page]:
-    for each in bench.opened.desk.rendering.below(page):
+    for each in bench.opened.desk.rendering.sight.below(page):
         if not each.is_folder:
             yield each

@@ -54,7 +54,7 @@ def _open_pages(
 ) -> Iterator[Page]:
     for segment in segments:
         if segment.id != SYSTEM:
-            for page in rendering.seen(segment):
+            for page in rendering.sight.seen(segment):
                 if page.expanded and page.index not in stay and _may_hide(rendering.tree, page):
                     yield page
 

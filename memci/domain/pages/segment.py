@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from memci.domain.message import Role
+
 
 class Permission(StrEnum):
     """What an agent may do with the pages of a segment."""
@@ -42,6 +44,11 @@ class Segment:
     def root(self) -> str:
         """Return the index of its root."""
         return f"{self.id}-0"
+
+    @property
+    def role(self) -> Role:
+        """Return as whose messages it renders (P11)."""
+        return Role.SYSTEM if self.kind is SegmentKind.SYSTEM else Role.USER
 
 
 SYSTEM, USER = "sys", "usr"
