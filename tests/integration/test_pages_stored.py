@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from memci.domain.pages import operations as pages
 from memci.domain.pages.chapters import settle
+from memci.domain.pages.making import create_contents_page, create_detail_page
+from memci.domain.pages.moving import remove_page
 from memci.domain.pages.permission import Actor
 from memci.domain.pages.rules import PageRules
 from memci.storage.pages import (
@@ -70,7 +71,7 @@ def test_other_sessions_are_left_out_and_what_goes_on_is_found(ada):
     assert {page.name for page in read(ada, None).tree.pages.values() if page.span} == {"In none"}
     with ada.database.agent_transaction("ada") as connection:
         stored = read_tree(connection, "ada", ["s1"])
-        pages.remove_page(stored.tree, Actor.AGENT, index="usr-1")
+        remove_page(stored.tree, Actor.AGENT, index="usr-1")
         save_tree(connection, "ada", stored.tree, 2)
     assert read(ada, "s1").tree.latest("s1").cold
     assert "usr-1" not in read(ada, "s2").tree.pages
@@ -81,16 +82,14 @@ def test_what_was_removed_comes_with_all_that_went_with_it(ada):
     settled(ada, ["s1"])
     with ada.database.agent_transaction("ada") as connection:
         tree = read_tree(connection, "ada", []).tree
-        top = pages.create_contents_page(
-            tree, Actor.AGENT, name="Top", description="", parent="usr-0"
-        )
-        inside = pages.create_contents_page(
+        top = create_contents_page(tree, Actor.AGENT, name="Top", description="", parent="usr-0")
+        inside = create_contents_page(
             tree, Actor.AGENT, name="Inside", description="", parent=top.index
         )
-        note = pages.create_detail_page(
+        note = create_detail_page(
             tree, Actor.AGENT, name="Note", description="", parent=inside.index
         )
-        pages.remove_page(tree, Actor.AGENT, index=top.index)
+        remove_page(tree, Actor.AGENT, index=top.index)
         save_tree(connection, "ada", tree, 2)
     assert top.index not in read(ada, "s1").tree.pages
     for named in (top, inside, note):

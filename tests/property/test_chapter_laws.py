@@ -15,11 +15,13 @@ from memci.domain.context.interaction import units_of
 from memci.domain.language import Language
 from memci.domain.memory.note import note_metadata
 from memci.domain.message import Message, Role
-from memci.domain.pages import operations as pages
 from memci.domain.pages.block import Format, Held, Writer
 from memci.domain.pages.chapters import keep, settle
 from memci.domain.pages.collapse import auto_collapse, collapse_to
 from memci.domain.pages.labels import labels_of
+from memci.domain.pages.making import create_contents_page
+from memci.domain.pages.moving import move_page, recall_page, remove_page, restore_page
+from memci.domain.pages.opening import expand_details
 from memci.domain.pages.page import Lifecycle, Page, session_key
 from memci.domain.pages.permission import Actor
 from memci.domain.pages.render import Rendering
@@ -90,7 +92,7 @@ def told(said, rules):
         if recall < len(archived):
             whose = archived[recall].span.session_id
             tree.viewer = Viewer(whose)
-            pages.recall_page(tree, Actor.AGENT, index=archived[recall].index)
+            recall_page(tree, Actor.AGENT, index=archived[recall].index)
             keep(tree, whose, rules, rendering.own_tokens)
             assert not tree.is_archived(tree.latest(whose)), "what goes on stays in sight"
         settle(tree, [message], rules, rendering.own_tokens)
@@ -231,9 +233,9 @@ def test_a_native_window_ends_with_the_current_interaction(said, rules, session,
     tree.viewer = Viewer(session)
     behind = tree.add_page(replace(current, index="", span=None, place=0))
     moved = data.draw(st.sampled_from([current.index, behind.index]))
-    folder = pages.create_contents_page(tree, Actor.AGENT, name="x", description="", parent="usr-0")
-    pages.expand_details(tree, Actor.AGENT, index=folder.index)
-    pages.move_page(tree, Actor.AGENT, source=moved, target=folder.index)
+    folder = create_contents_page(tree, Actor.AGENT, name="x", description="", parent="usr-0")
+    expand_details(tree, Actor.AGENT, index=folder.index)
+    move_page(tree, Actor.AGENT, source=moved, target=folder.index)
     window = rendering_of(tree, messages, session, Format.NATIVE).window()
     spoken = spoken_on(current, messages)
     assert list(window.messages[len(window.messages) - len(spoken) :]) == spoken
@@ -317,8 +319,8 @@ def test_out_and_back_again_holds_the_same_messages(said, rules):
     tree, messages = told(said, rules)
     for page in [each for each in tree.children("usr-0") if each.span]:
         before = [list(shown(each, messages)) for each in tree.children("usr-0")]
-        pages.remove_page(tree, Actor.DEVELOPER, index=page.index)
-        pages.restore_page(tree, Actor.AGENT, index=page.index, parent="usr-0")
+        remove_page(tree, Actor.DEVELOPER, index=page.index)
+        restore_page(tree, Actor.AGENT, index=page.index, parent="usr-0")
         after = {each.index: list(shown(each, messages)) for each in tree.children("usr-0")}
         assert after[page.index] == list(shown(page, messages))
         assert sorted(map(str, after.values())) == sorted(map(str, before))

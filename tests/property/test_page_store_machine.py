@@ -16,7 +16,8 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from memci.domain.pages import operations as pages
+from memci.domain.pages.making import create_contents_page, create_detail_page, give_text
+from memci.domain.pages.moving import move_page, remove_page, restore_page
 from memci.domain.pages.page import Page
 from memci.domain.pages.permission import Actor
 from memci.domain.pages.tree import Tree
@@ -91,12 +92,10 @@ class Notes(RuleBasedStateMachine):
         version = notes.write(tree[index], text)
         notes.save()
         self.kept.add(BodyKey(self.agent_id, index, version))
-        pages.give_text(tree, index, version)
+        give_text(tree, index, version)
 
     def note(self, tree: Tree, notes: NoteTexts, parent: str, text: str) -> str:
-        made = pages.create_detail_page(
-            tree, Actor.AGENT, name="Note", description="", parent=parent
-        )
+        made = create_detail_page(tree, Actor.AGENT, name="Note", description="", parent=parent)
         self.write(tree, notes, made.index, text)
         return made.index
 
@@ -124,23 +123,23 @@ class Notes(RuleBasedStateMachine):
 
     @rule(which=anyone)
     def remove(self, which: int) -> None:
-        self.tries(lambda tree: pages.remove_page(tree, Actor.AGENT, index=self.page(which)))
+        self.tries(lambda tree: remove_page(tree, Actor.AGENT, index=self.page(which)))
 
     @rule(which=anyone)
     def restore(self, which: int) -> None:
         index = self.page(which)
-        self.tries(lambda tree: pages.restore_page(tree, Actor.AGENT, index=index, parent="usr-0"))
+        self.tries(lambda tree: restore_page(tree, Actor.AGENT, index=index, parent="usr-0"))
 
     @rule(which=anyone, into=anyone)
     def move(self, which: int, into: int) -> None:
         source, target = self.page(which), self.page(into)
-        self.tries(lambda tree: pages.move_page(tree, Actor.AGENT, source=source, target=target))
+        self.tries(lambda tree: move_page(tree, Actor.AGENT, source=source, target=target))
 
     @rule(which=anyone)
     def file_away(self, which: int) -> None:
         children = [self.page(which)]
         self.tries(
-            lambda tree: pages.create_contents_page(
+            lambda tree: create_contents_page(
                 tree, Actor.AGENT, name="Old", description="", parent="usr-0", children=children
             )
         )

@@ -17,9 +17,11 @@ from hypothesis.stateful import (
 )
 
 from memci.domain.language import Language
-from memci.domain.pages import operations as pages
 from memci.domain.pages.block import Format, Held, Writer
 from memci.domain.pages.labels import labels_of
+from memci.domain.pages.making import create_contents_page, create_detail_page
+from memci.domain.pages.moving import move_page, remove_page, restore_page
+from memci.domain.pages.opening import expand_details, hide_details
 from memci.domain.pages.page import Lifecycle, Page
 from memci.domain.pages.permission import Actor
 from memci.domain.pages.render import Rendering
@@ -48,9 +50,7 @@ class Operations(RuleBasedStateMachine):
         for segment in self.tree.segments.values():
             frozen = segment.permission is not Permission.READ_WRITE
             self.paper.plant(segment.id, frozen=frozen)
-        pages.create_detail_page(
-            self.tree, Actor.DEVELOPER, name="Rules", description="", parent="sys-0"
-        )
+        create_detail_page(self.tree, Actor.DEVELOPER, name="Rules", description="", parent="sys-0")
         self.paper.add("sys-0", folder=False)
         self.tree.changed.clear()
         self.rendering = Rendering(
@@ -85,7 +85,7 @@ class Operations(RuleBasedStateMachine):
         above = self.index(parent)
         living = self.paper.living()
         allowed = above in living and living[above].folder and not self.paper.is_frozen(above)
-        make = pages.create_contents_page if folder else pages.create_detail_page
+        make = create_contents_page if folder else create_detail_page
         made = self.does(
             lambda: make(self.tree, Actor.AGENT, name=name, description=name, parent=above),
             allowed=allowed,
@@ -100,7 +100,7 @@ class Operations(RuleBasedStateMachine):
         page, folder = self.index(source), self.index(into)
         allowed = self.paper.may_move(page, folder)
         self.does(
-            lambda: pages.move_page(self.tree, Actor.AGENT, source=page, target=folder),
+            lambda: move_page(self.tree, Actor.AGENT, source=page, target=folder),
             allowed=allowed,
         )
         if allowed:
@@ -118,7 +118,7 @@ class Operations(RuleBasedStateMachine):
             and all(self.paper.may_move(each, above) for each in filed)
         )
         made = self.does(
-            lambda: pages.create_contents_page(
+            lambda: create_contents_page(
                 self.tree, Actor.AGENT, name="New", description="", parent=above, children=filed
             ),
             allowed=allowed,
@@ -133,7 +133,7 @@ class Operations(RuleBasedStateMachine):
     def expand(self, which: int) -> None:
         page = self.index(which)
         allowed = page in self.paper.living()
-        self.does(lambda: pages.expand_details(self.tree, Actor.AGENT, index=page), allowed=allowed)
+        self.does(lambda: expand_details(self.tree, Actor.AGENT, index=page), allowed=allowed)
         if allowed:
             self.paper.expand(page)
 
@@ -145,7 +145,7 @@ class Operations(RuleBasedStateMachine):
         if known is None or self.paper.is_frozen(page) or not known.expanded:
             return
         before = self.rendering.window()
-        self.does(lambda: pages.hide_details(self.tree, Actor.AGENT, index=page), allowed=True)
+        self.does(lambda: hide_details(self.tree, Actor.AGENT, index=page), allowed=True)
         known.expanded = False
         self.both_agree()
         was_open = all(each.expanded for each in self.paper.path(page))
@@ -157,7 +157,7 @@ class Operations(RuleBasedStateMachine):
     def hide(self, which: int) -> None:
         page = self.index(which)
         allowed = not self.paper.is_frozen(page)
-        self.does(lambda: pages.hide_details(self.tree, Actor.AGENT, index=page), allowed=allowed)
+        self.does(lambda: hide_details(self.tree, Actor.AGENT, index=page), allowed=allowed)
         if allowed:
             {**self.paper.living(), **self.paper.gone()}[page].expanded = False
 
@@ -168,7 +168,7 @@ class Operations(RuleBasedStateMachine):
         allowed = (
             page in self.paper.living() and page not in roots and not self.paper.is_frozen(page)
         )
-        self.does(lambda: pages.remove_page(self.tree, Actor.AGENT, index=page), allowed=allowed)
+        self.does(lambda: remove_page(self.tree, Actor.AGENT, index=page), allowed=allowed)
         if allowed:
             self.paper.remove(page)
 
@@ -184,7 +184,7 @@ class Operations(RuleBasedStateMachine):
             and not self.paper.is_frozen(above)
         )
         self.does(
-            lambda: pages.restore_page(self.tree, Actor.AGENT, index=page, parent=above),
+            lambda: restore_page(self.tree, Actor.AGENT, index=page, parent=above),
             allowed=allowed,
         )
         if allowed:
@@ -212,7 +212,7 @@ class Operations(RuleBasedStateMachine):
     def ask_for_what_is_not_there(self, index: str) -> None:
         if index not in self.tree.pages:
             with pytest.raises(NotFoundError):
-                pages.expand_details(self.tree, Actor.AGENT, index=index)
+                expand_details(self.tree, Actor.AGENT, index=index)
 
     @invariant()
     def both_agree(self) -> None:
@@ -253,4 +253,4 @@ def test_every_sequence_of_operations_ends_as_the_rules_say() -> None:
 def test_an_error_says_what_to_do() -> None:
     tree = Tree.planted()
     with pytest.raises(MemciError, match="root of its segment"):
-        pages.remove_page(tree, Actor.AGENT, index="usr-0")
+        remove_page(tree, Actor.AGENT, index="usr-0")

@@ -10,10 +10,12 @@ from hypothesis import strategies as st
 
 from memci.domain.language import Language
 from memci.domain.message import Message, Role
-from memci.domain.pages import operations as pages
 from memci.domain.pages.block import Format, Held, Writer
 from memci.domain.pages.chapters import settle
 from memci.domain.pages.labels import labels_of
+from memci.domain.pages.making import create_contents_page, create_detail_page
+from memci.domain.pages.moving import move_page, remove_page
+from memci.domain.pages.opening import expand_details, hide_details
 from memci.domain.pages.page import Page
 from memci.domain.pages.permission import Actor
 from memci.domain.pages.render import Rendering
@@ -69,17 +71,17 @@ def tree_of(said, done) -> Tree:
         try:
             match operation:
                 case "note":
-                    pages.create_detail_page(tree, actor, **note)
+                    create_detail_page(tree, actor, **note)
                 case "folder":
-                    pages.create_contents_page(tree, actor, **note)
+                    create_contents_page(tree, actor, **note)
                 case "move":
-                    pages.move_page(tree, actor, source=page, target=folder)
+                    move_page(tree, actor, source=page, target=folder)
                 case "remove":
-                    pages.remove_page(tree, actor, index=page)
+                    remove_page(tree, actor, index=page)
                 case "expand":
-                    pages.expand_details(tree, actor, index=page)
+                    expand_details(tree, actor, index=page)
                 case "hide":
-                    pages.hide_details(tree, actor, index=page)
+                    hide_details(tree, actor, index=page)
         except MemciError:
             continue
     return tree
@@ -138,7 +140,7 @@ def test_what_an_agent_does_takes_nothing_from_other_users(said, done, user):
     for index in [index for index, page in tree.pages.items() if tree.sees(page)]:
         cold = {each for each in before if tree.pages[each].cold}
         try:
-            pages.remove_page(tree, Actor.AGENT, index=index)
+            remove_page(tree, Actor.AGENT, index=index)
         except (MemciError, NotFoundError):
             continue
         assert {each for each in before if tree.pages[each].cold} == cold

@@ -11,11 +11,12 @@ from datetime import UTC, datetime
 
 from memci.domain.language import Language
 from memci.domain.message import Message, Role
-from memci.domain.pages import operations as pages
 from memci.domain.pages.block import Format, Held, Writer
 from memci.domain.pages.chapters import keep, settle
 from memci.domain.pages.collapse import collapse_to
 from memci.domain.pages.labels import labels_of
+from memci.domain.pages.making import create_contents_page, create_detail_page
+from memci.domain.pages.moving import recall_page
 from memci.domain.pages.page import Page
 from memci.domain.pages.permission import Actor
 from memci.domain.pages.render import Rendering
@@ -93,16 +94,14 @@ def window(language: Language) -> str:
     rendering = Rendering(tree, writer, _count, reads, "trip")
     settle(tree, messages[:-1], _RULES, rendering.own_tokens)
     agent = Actor.AGENT
-    lesson = pages.create_detail_page(
-        tree, agent, name=note[0], description=note[1], parent="usr-0"
-    )
+    lesson = create_detail_page(tree, agent, name=note[0], description=note[1], parent="usr-0")
     notes[lesson.index] = note[2]
     market = tree.chapter("trip")[-2]
-    pages.create_contents_page(
+    create_contents_page(
         tree, agent, name=folder[0], description=folder[1], parent="usr-0", children=[market.index]
     )
     settle(tree, messages[-1:], _RULES, rendering.own_tokens)
-    pages.recall_page(tree, agent, index="usr-1")
+    recall_page(tree, agent, index="usr-1")
     keep(tree, "trip", _RULES, rendering.own_tokens)
     rendering = Rendering(tree, writer, _count, reads, "trip")
     contents = tree.clock.archive

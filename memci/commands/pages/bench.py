@@ -13,7 +13,7 @@ from memci.domain.pages.collapse import collapse_to
 from memci.domain.pages.excess import room_for
 from memci.domain.pages.finding import score, words_of
 from memci.domain.pages.labels import Labels
-from memci.domain.pages.operations import give_text
+from memci.domain.pages.making import give_text
 from memci.domain.pages.page import Lifecycle, Page
 from memci.domain.pages.part import Part, part_of, rest_of
 from memci.domain.pages.permission import Actor, shows_current

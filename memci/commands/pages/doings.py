@@ -7,8 +7,15 @@ from typing import Any, TypeAlias
 
 from memci.commands.pages.bench import Bench
 from memci.domain.message import Message
-from memci.domain.pages import operations
 from memci.domain.pages.fence import plain_name
+from memci.domain.pages.making import (
+    create_contents_page,
+    create_detail_page,
+    create_segment,
+    update_page,
+)
+from memci.domain.pages.moving import move_page, recall_page, remove_page, restore_page
+from memci.domain.pages.opening import expand_details, hide_details, pin_page
 from memci.domain.pages.page import Page
 from memci.shapes import pages as shapes
 from memci.shapes import pins
@@ -20,7 +27,7 @@ Doing: TypeAlias = Callable[[Bench, Any], Answer]
 
 def _create_detail_page(bench: Bench, asked: shapes.CreateDetailPage) -> PageChange:
     return bench.change(
-        lambda tree, actor: operations.create_detail_page(
+        lambda tree, actor: create_detail_page(
             tree, actor, name=asked.name, description=asked.description, parent=asked.parent
         ),
         asked.parent,
@@ -30,7 +37,7 @@ def _create_detail_page(bench: Bench, asked: shapes.CreateDetailPage) -> PageCha
 
 def _create_contents_page(bench: Bench, asked: shapes.CreateContentsPage) -> PageChange:
     return bench.change(
-        lambda tree, actor: operations.create_contents_page(
+        lambda tree, actor: create_contents_page(
             tree,
             actor,
             name=asked.name,
@@ -45,9 +52,7 @@ def _create_contents_page(bench: Bench, asked: shapes.CreateContentsPage) -> Pag
 
 def _move_page(bench: Bench, asked: shapes.MovePage) -> PageChange:
     return bench.change(
-        lambda tree, actor: operations.move_page(
-            tree, actor, source=asked.source, target=asked.target
-        ),
+        lambda tree, actor: move_page(tree, actor, source=asked.source, target=asked.target),
         asked.source,
         asked.target,
     )
@@ -55,7 +60,7 @@ def _move_page(bench: Bench, asked: shapes.MovePage) -> PageChange:
 
 def _update_page(bench: Bench, asked: shapes.UpdatePage) -> PageChange:
     return bench.change(
-        lambda tree, actor: operations.update_page(
+        lambda tree, actor: update_page(
             tree, actor, index=asked.index, name=asked.name, description=asked.description
         ),
         asked.index,
@@ -64,9 +69,7 @@ def _update_page(bench: Bench, asked: shapes.UpdatePage) -> PageChange:
 
 def _restore_page(bench: Bench, asked: shapes.RestorePage) -> PageChange:
     return bench.change(
-        lambda tree, actor: operations.restore_page(
-            tree, actor, index=asked.index, parent=asked.parent
-        ),
+        lambda tree, actor: restore_page(tree, actor, index=asked.index, parent=asked.parent),
         asked.index,
         asked.parent,
     )
@@ -74,7 +77,7 @@ def _restore_page(bench: Bench, asked: shapes.RestorePage) -> PageChange:
 
 def _create_segment(bench: Bench, asked: shapes.CreateSegment) -> PageChange:
     return bench.change(
-        lambda tree, actor: operations.create_segment(
+        lambda tree, actor: create_segment(
             tree,
             actor,
             id=asked.id,
@@ -153,13 +156,13 @@ DOINGS: Mapping[type[Request], Doing] = {
     shapes.CreateContentsPage: _create_contents_page,
     shapes.MovePage: _move_page,
     shapes.UpdatePage: _update_page,
-    shapes.ExpandDetails: _opening(operations.expand_details),
-    shapes.HideDetails: _of_index(operations.hide_details),
-    shapes.RemovePage: _of_index(operations.remove_page),
-    shapes.RecallPage: _opening(operations.recall_page),
+    shapes.ExpandDetails: _opening(expand_details),
+    shapes.HideDetails: _of_index(hide_details),
+    shapes.RemovePage: _of_index(remove_page),
+    shapes.RecallPage: _opening(recall_page),
     shapes.RestorePage: _restore_page,
-    shapes.PinPage: _of_index(operations.pin_page, pinned=True),
-    shapes.UnpinPage: _of_index(operations.pin_page, pinned=False),
+    shapes.PinPage: _of_index(pin_page, pinned=True),
+    shapes.UnpinPage: _of_index(pin_page, pinned=False),
     pins.Pin: lambda bench, asked: bench.pin(asked),
     pins.Unpin: lambda bench, asked: bench.unpin(asked.pin),
     shapes.AutoCollapse: lambda bench, asked: bench.collapse(asked.max_tokens),

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from memci.domain.language import Language, language_of
 from memci.domain.message import Message, Role
-from memci.domain.pages.operations import take_out
+from memci.domain.pages.moving import take_out
 from memci.domain.pages.outline import lead
 from memci.domain.pages.page import Page, PageKind, Recalls, Span, one_line
 from memci.domain.pages.rules import PageRules

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from memci.domain.pages.operations import take_out
+from memci.domain.pages.moving import take_out
 from memci.domain.pages.page import Page, PageKind
 from memci.domain.pages.segment import SYSTEM
 from memci.domain.pages.tree import Tree

@@ -123,15 +123,16 @@ class Tree:
 
     # Changing
 
-    def put(self, page: Page) -> None:
+    def put(self, page: Page) -> Page:
         """Put a page into the tree, or in place of what it was; what it was is noted once."""
         before = self.pages.get(page.index)
         if before == page:
-            return
+            return page
         self.changed.setdefault(page.index, before)
         if before is not None:
             self._take_down(before)
         self._hang(page)
+        return page
 
     def know(self, pages: Iterable[Page]) -> None:
         """Take in pages that it was not read with; nothing changes by that."""
@@ -144,8 +145,7 @@ class Tree:
         segment = self.segments[page.segment]
         self.segments[segment.id] = replace(segment, next_number=segment.next_number + 1)
         placed = replace(page, index=f"{segment.id}-{segment.next_number}", place=self.take_place())
-        self.put(placed)
-        return placed
+        return self.put(placed)
 
     def add_segment(self, segment: Segment) -> None:
         """Add a segment with its root."""

@@ -7,7 +7,7 @@ import pytest
 from memci.commands.attp.protocol import read_answer
 from memci.domain.language import Language, language_of
 from memci.domain.pages.guide import is_guide, keep_guide
-from memci.domain.pages.operations import create_detail_page
+from memci.domain.pages.making import create_detail_page
 from memci.domain.pages.permission import Actor, permission_of
 from memci.domain.pages.segment import Permission
 from memci.domain.pages.tree import Tree
