@@ -37,9 +37,10 @@ from memci.storage.erasure.erase import erase_agent, erase_messages
 from memci.storage.erasure.gone import snapshot_of
 from memci.storage.erasure.pages import unknown_pages
 from memci.storage.erasure.tombstones import erased_among
+from memci.storage.page_listing import count_pages, note_keys
+from memci.storage.page_lock import lock_tree
 from memci.storage.page_store.port import PageStore
 from memci.storage.page_store.removal import remove_texts
-from memci.storage.pages import count_pages, lock_tree, note_keys
 from memci.storage.reading.receipts import NewReceipt, write_receipt
 from memci.storage.session import Connection, Database
 

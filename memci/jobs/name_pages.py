@@ -25,10 +25,12 @@ from memci.queue.handler import Effect
 from memci.queue.page_naming import NAME_KIND, ask_again
 from memci.smallmodel.ports import Summarizer, TokenCounter
 from memci.storage.desks import View, is_batch, language_of_tree, open_shown
+from memci.storage.page_lock import lock_tree
+from memci.storage.page_messages import shown_messages
+from memci.storage.page_saving import save_tree
 from memci.storage.page_sight import all_stored, unnamed_pages
 from memci.storage.page_store.port import PageStore
 from memci.storage.page_texts import warm
-from memci.storage.pages import lock_tree, save_tree, shown_messages
 from memci.storage.parameters import page_rules_of
 from memci.storage.session import Connection, Database
 from memci.storage.viewers import viewer_in

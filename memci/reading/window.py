@@ -22,9 +22,9 @@ from memci.shapes.read import ContextMessage
 from memci.smallmodel.ports import TokenCounter
 from memci.storage.desks import View, open_desk
 from memci.storage.erasure.gone import snapshot_of
+from memci.storage.page_listing import removed_pages
 from memci.storage.page_store.port import PageStore
 from memci.storage.page_texts import warm
-from memci.storage.pages import removed_pages
 from memci.storage.parameters import page_rules_of
 from memci.storage.session import Connection, Database
 from memci.storage.viewers import viewer_in

@@ -18,16 +18,10 @@ from memci.domain.pages.rules import PageRules
 from memci.domain.pages.tree import Tree
 from memci.domain.pages.viewer import Viewer
 from memci.shapes.attp_guide import guide_in
+from memci.storage.page_messages import unsettled
 from memci.storage.page_store.port import PageStore
 from memci.storage.page_texts import PageTexts
-from memci.storage.pages import (
-    Stored,
-    know_sessions,
-    read_shown,
-    read_tree,
-    settled_seq,
-    unsettled,
-)
+from memci.storage.pages import Stored, know_sessions, read_shown, read_tree, settled_seq
 from memci.storage.pins import Pins, read_pins
 from memci.storage.session import Connection
 

@@ -10,9 +10,9 @@ from memci.domain.pages.finding import among
 from memci.domain.pages.guide import is_guide
 from memci.domain.pages.page import Page
 from memci.errors import NotFoundError
+from memci.storage.page_messages import shown_messages
 from memci.storage.page_store.cached import CachedPageStore
 from memci.storage.page_store.port import BodyKey, PageStore, joined, new_version
-from memci.storage.pages import shown_messages
 from memci.storage.session import Connection, Database
 
 _SHOWN = """

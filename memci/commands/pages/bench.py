@@ -27,8 +27,10 @@ from memci.shapes.page_out import page_out
 from memci.shapes.pages import CollapseAnswer, PageChange, PageOut, StepAnswer
 from memci.shapes.pins import PinChange
 from memci.storage.desks import OpenDesk
+from memci.storage.page_listing import find_pages
+from memci.storage.page_saving import save_tree
 from memci.storage.page_steps import Step, add_step, mark_undone, step_to_redo, step_to_undo
-from memci.storage.pages import find_pages, know_pages, save_tree
+from memci.storage.pages import know_pages
 from memci.storage.pins import said_as
 from memci.storage.session import Connection
 

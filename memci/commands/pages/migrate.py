@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 from memci.errors import NotFoundError, PageStoreError
 from memci.storage.notes_kept import all_agents
+from memci.storage.page_listing import note_keys
 from memci.storage.page_store.moving import MovingPageStore
 from memci.storage.page_store.port import BodyKey, PageStore
-from memci.storage.pages import note_keys
 from memci.storage.session import Database
 
 

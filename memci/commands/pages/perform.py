@@ -17,9 +17,9 @@ from memci.shapes.tools import Tool
 from memci.smallmodel.ports import TokenCounter
 from memci.storage.desks import View, open_desk
 from memci.storage.erasure.gone import check_there, is_there, snapshot_of
+from memci.storage.page_lock import begin_agent, hold_lane, lock_tree
 from memci.storage.page_store.port import PageStore
 from memci.storage.page_texts import warm
-from memci.storage.pages import begin_agent, hold_lane, lock_tree
 from memci.storage.parameters import page_rules_of
 from memci.storage.session import Connection, Database
 from memci.storage.viewers import viewer_in

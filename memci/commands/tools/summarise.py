@@ -11,7 +11,7 @@ from memci.domain.pages.page import Page
 from memci.domain.pages.permission import Actor
 from memci.shapes.memory_tools import Summarise, SummaryRequest
 from memci.storage.erasure.gone import snapshot_of
-from memci.storage.pages import shown_messages
+from memci.storage.page_messages import shown_messages
 from memci.storage.reading.messages import latest_seqs
 
 # More messages than these, the newest, are not read at once.

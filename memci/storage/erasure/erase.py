@@ -12,7 +12,7 @@ from memci.storage.erasure.barrier import stand_alone
 from memci.storage.erasure.condemned import Condemned
 from memci.storage.erasure.pages import reword
 from memci.storage.erasure.registry import REGISTRY, Entry
-from memci.storage.pages import lock_tree
+from memci.storage.page_lock import lock_tree
 from memci.storage.passes import position
 from memci.storage.trail import TrailEvent, append_trail
 

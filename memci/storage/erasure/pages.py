@@ -11,7 +11,9 @@ from sqlalchemy import Connection
 from memci.domain.pages.chapters import stand_in
 from memci.domain.pages.page import Page
 from memci.storage.messages import IS_NOTE
-from memci.storage.pages import page_of, save_pages, shown_messages
+from memci.storage.page_messages import shown_messages
+from memci.storage.page_rows import page_of
+from memci.storage.page_saving import save_pages
 
 # An interaction's page is found by the message: of one session and kind, none covers another.
 _OF = """

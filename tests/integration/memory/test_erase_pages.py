@@ -20,11 +20,11 @@ from memci.commands.erase_words import Words
 from memci.domain.memory.note import note_metadata
 from memci.errors import NotFoundError, PageStoreError, RefusedError
 from memci.smallmodel.offline.lexicon import OfflineLexicon
+from memci.storage.page_lock import lock_tree
 from memci.storage.page_store.files import FilePageStore
 from memci.storage.page_store.memory import MemoryPageStore
 from memci.storage.page_store.port import BodyKey, PageStore
 from memci.storage.page_store.postgres import PostgresPageStore
-from memci.storage.pages import lock_tree
 from memci.storage.session import Database
 from memci.testing import open_database, wait_until
 from tests.support.erasing import Eraser, found_in_database
