@@ -22,8 +22,8 @@ from memci.http.query import check_query
 from memci.http.tool_calls import tools_for, use_tool
 from memci.mcp.hand import NOT_INSTALLED, Hand, is_sdk, text_of
 from memci.runtime import Runtime
-from memci.shapes.pages import WindowRequest
 from memci.shapes.problem import problem_of
+from memci.shapes.window import WindowRequest
 
 P = ParamSpec("P")
 T = TypeVar("T")

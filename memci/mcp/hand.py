@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from memci.shapes.pages import WindowAnswer
 from memci.shapes.tools import Tool
+from memci.shapes.window import WindowAnswer
 
 # A tool and its arguments → what a model is told (``shapes.told``).
 Act: TypeAlias = Callable[[Tool, Mapping[str, Any]], Mapping[str, Any]]

@@ -18,8 +18,8 @@ from memci.reading.window import Windows
 from memci.shapes.base import Answer
 from memci.shapes.edition import ComparisonRequest
 from memci.shapes.memory_tools import SummaryRequest
-from memci.shapes.pages import WindowRequest
 from memci.shapes.read import ContextRequest, RecallRequest, SearchRequest
+from memci.shapes.window import WindowRequest
 from memci.storage.session import Database
 
 _Use: TypeAlias = Callable[[str, Mapping[str, Any]], Answer]

@@ -16,9 +16,10 @@ from memci.domain.pages.rules import PageRules
 from memci.reading.page import page_of, place_after
 from memci.reading.pins import list_pins
 from memci.shapes.page_out import page_out, segment_out, told
-from memci.shapes.pages import PageOut, PageTree, WindowAnswer, WindowRequest
+from memci.shapes.pages import PageOut, PageTree
 from memci.shapes.pins import PinList
 from memci.shapes.read import ContextMessage
+from memci.shapes.window import WindowAnswer, WindowRequest
 from memci.smallmodel.ports import TokenCounter
 from memci.storage.desks import View, open_desk
 from memci.storage.erasure.gone import snapshot_of

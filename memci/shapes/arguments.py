@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, get_type_hints
 
-from memci.shapes.pages import INDEX_PATTERN
+from memci.shapes.page_names import INDEX_PATTERN
 from memci.shapes.tools import Tool
 
 REQUIRED: Any = ...

@@ -9,7 +9,7 @@ from pydantic import Field, StrictInt, model_validator
 
 from memci.domain.message import Role
 from memci.shapes.base import Answer, ForeignId, Query, Request
-from memci.shapes.pages import Index
+from memci.shapes.page_names import Index
 
 
 class EraseRequest(Request):

@@ -24,7 +24,7 @@ from pydantic_core import CoreSchema
 
 from memci.domain.message import Role
 from memci.shapes.base import Answer, ForeignId, Instant, Query, Request, Seq, Text
-from memci.shapes.pages import Index
+from memci.shapes.page_names import Index
 
 Words = Annotated[Text, StringConstraints(min_length=1, max_length=256)]
 MemoryNumber = Annotated[StrictInt, Field(ge=1, le=2**62)]

@@ -13,7 +13,7 @@ from enum import Enum, auto
 from typing import Any
 
 from memci.shapes import memory_tools as memory
-from memci.shapes import pages, pins
+from memci.shapes import page_tools, pages, pins
 from memci.shapes.base import Answer, Request
 from memci.shapes.schemas import schema_asked
 
@@ -82,28 +82,28 @@ class Tool:
 
 
 TOOLS: tuple[Tool, ...] = (
-    Tool(pages.CreateDetailPage, pages.PageChange, begins=True),
-    Tool(pages.CreateContentsPage, pages.PageChange, begins=True),
-    Tool(pages.MovePage, pages.PageChange, idempotent=True),
-    Tool(pages.UpdatePage, pages.PageChange, idempotent=True),
-    Tool(pages.ExpandDetails, pages.PageChange, idempotent=True),
-    Tool(pages.HideDetails, pages.PageChange, idempotent=True),
-    Tool(pages.RemovePage, pages.PageChange),
-    Tool(pages.RecallPage, pages.PageChange),
-    Tool(pages.RestorePage, pages.PageChange),
-    Tool(pages.PinPage, pages.PageChange, idempotent=True),
-    Tool(pages.UnpinPage, pages.PageChange, idempotent=True),
+    Tool(page_tools.CreateDetailPage, pages.PageChange, begins=True),
+    Tool(page_tools.CreateContentsPage, pages.PageChange, begins=True),
+    Tool(page_tools.MovePage, pages.PageChange, idempotent=True),
+    Tool(page_tools.UpdatePage, pages.PageChange, idempotent=True),
+    Tool(page_tools.ExpandDetails, pages.PageChange, idempotent=True),
+    Tool(page_tools.HideDetails, pages.PageChange, idempotent=True),
+    Tool(page_tools.RemovePage, pages.PageChange),
+    Tool(page_tools.RecallPage, pages.PageChange),
+    Tool(page_tools.RestorePage, pages.PageChange),
+    Tool(page_tools.PinPage, pages.PageChange, idempotent=True),
+    Tool(page_tools.UnpinPage, pages.PageChange, idempotent=True),
     Tool(pins.Pin, pins.PinChange, undone=False),
     Tool(pins.Unpin, pins.PinChange, undone=False),
-    Tool(pages.AutoCollapse, pages.CollapseAnswer, idempotent=True),
-    Tool(pages.Undo, pages.StepAnswer, in_code=False),
-    Tool(pages.Redo, pages.StepAnswer, in_code=False),
-    Tool(pages.GetPage, pages.PageText, changes=False),
-    Tool(pages.GetChildren, pages.PageList, changes=False),
-    Tool(pages.GetParent, pages.PageList, changes=False),
-    Tool(pages.GetAncestors, pages.PageList, changes=False),
-    Tool(pages.FindPages, pages.PageList, changes=False),
-    Tool(pages.CreateSegment, pages.PageChange, for_agents=False, begins=True),
+    Tool(page_tools.AutoCollapse, pages.CollapseAnswer, idempotent=True),
+    Tool(page_tools.Undo, pages.StepAnswer, in_code=False),
+    Tool(page_tools.Redo, pages.StepAnswer, in_code=False),
+    Tool(page_tools.GetPage, pages.PageText, changes=False),
+    Tool(page_tools.GetChildren, pages.PageList, changes=False),
+    Tool(page_tools.GetParent, pages.PageList, changes=False),
+    Tool(page_tools.GetAncestors, pages.PageList, changes=False),
+    Tool(page_tools.FindPages, pages.PageList, changes=False),
+    Tool(page_tools.CreateSegment, pages.PageChange, for_agents=False, begins=True),
     Tool(memory.Remember, memory.Noted, About.MEMORY),
     Tool(memory.Update, memory.Noted, About.MEMORY),
     Tool(memory.Erase, memory.Erased, About.MEMORY, in_code=False, destroys=True),

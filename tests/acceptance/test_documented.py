@@ -23,9 +23,9 @@ from memci.queue.bridge import UNREADABLE_KIND
 from memci.runtime import Runtime
 from memci.shapes.edition import ComparisonRequest
 from memci.shapes.memory_tools import SummaryRequest
-from memci.shapes.pages import WindowRequest
 from memci.shapes.read import ContextRequest, RecallRequest, SearchRequest
 from memci.shapes.task import CompressArguments, CreateArguments, StoredArguments
+from memci.shapes.window import WindowRequest
 from memci.telemetry.metrics import LANE_GAUGES, MODEL_COUNTERS, HttpMetrics
 from tests.support.deployment import table
 from tests.support.fleet import ROOT

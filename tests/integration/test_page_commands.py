@@ -20,9 +20,9 @@ from memci.reading.activity import ReadActivity
 from memci.reading.models import ReadingDefaults, ReadingModels, Tokenizers
 from memci.reading.search import Search
 from memci.reading.window import Windows
-from memci.shapes.pages import WindowRequest
 from memci.shapes.read import SearchRequest
 from memci.shapes.tools import BY_NAME
+from memci.shapes.window import WindowRequest
 from memci.smallmodel.offline.summarizer import OfflineSummarizer
 from memci.smallmodel.offline.tokens import OfflineTokenCounter
 from memci.storage.page_store.memory import MemoryPageStore

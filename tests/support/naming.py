@@ -16,8 +16,8 @@ from memci.jobs.name_pages import MOST_NAMED, PageNaming, Pages
 from memci.queue.handler import Effect
 from memci.queue.page_naming import NAME_KIND
 from memci.reading.window import Windows
-from memci.shapes.pages import WindowAnswer, WindowRequest
 from memci.shapes.tools import BY_NAME
+from memci.shapes.window import WindowAnswer, WindowRequest
 from memci.smallmodel.offline.summarizer import OfflineSummarizer
 from memci.smallmodel.offline.tokens import OfflineTokenCounter
 from memci.smallmodel.ports import Summarizer

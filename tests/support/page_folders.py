@@ -9,8 +9,9 @@ from memci.domain.pages.permission import Actor
 from memci.domain.pages.rules import PageRules
 from memci.reading.window import Windows
 from memci.shapes.base import Answer
-from memci.shapes.pages import StepAnswer, WindowAnswer, WindowRequest
+from memci.shapes.pages import StepAnswer
 from memci.shapes.tools import BY_NAME
+from memci.shapes.window import WindowAnswer, WindowRequest
 from memci.smallmodel.offline.tokens import OfflineTokenCounter
 from memci.storage.page_store.port import PageStore
 from memci.storage.session import Database

@@ -5,7 +5,7 @@ from __future__ import annotations
 from memci.cli.commands.context import print_messages
 from memci.cli.output import print_table, say
 from memci.cli.pages.words import listed
-from memci.shapes.pages import WindowAnswer
+from memci.shapes.window import WindowAnswer
 
 
 def print_window(shown: WindowAnswer) -> None:

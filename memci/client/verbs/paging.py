@@ -8,8 +8,9 @@ from typing import Any, Unpack
 from memci.client.flow import Flow, ask, exchange
 from memci.client.options import PageOptions, WindowOptions
 from memci.client.verbs.asking import AnswerT, Asking
-from memci.shapes.pages import PageText, PageTree, WindowAnswer
+from memci.shapes.pages import PageText, PageTree
 from memci.shapes.tools import BY_NAME, Tool
+from memci.shapes.window import WindowAnswer
 
 
 class PagingVerbs(Asking):

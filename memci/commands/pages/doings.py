@@ -17,7 +17,7 @@ from memci.domain.pages.making import (
 from memci.domain.pages.moving import move_page, recall_page, remove_page, restore_page
 from memci.domain.pages.opening import expand_details, hide_details, pin_page
 from memci.domain.pages.page import Page
-from memci.shapes import pages as shapes
+from memci.shapes import page_tools as shapes
 from memci.shapes import pins
 from memci.shapes.base import Answer, Request
 from memci.shapes.pages import PageChange, PageList, PageText

@@ -19,8 +19,10 @@ from memci.http.documentation import problems
 from memci.http.parameters import AgentId, Cursor, SessionId
 from memci.http.route import ReadRoute, WriteRoute
 from memci.shapes.base import Request
-from memci.shapes.pages import GetPage, PageText, PageTree, WindowAnswer, WindowRequest
+from memci.shapes.page_tools import GetPage
+from memci.shapes.pages import PageText, PageTree
 from memci.shapes.tools import BY_NAME, TOOLS, About, Tool
+from memci.shapes.window import WindowAnswer, WindowRequest
 
 
 class _PageIndex(Convertor[str]):

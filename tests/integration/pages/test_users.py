@@ -18,7 +18,7 @@ from memci.domain.pages.rules import PageRules
 from memci.errors import NotFoundError, RefusedError
 from memci.reading.window import Windows
 from memci.shapes.memory_tools import Summarise
-from memci.shapes.pages import WindowRequest
+from memci.shapes.window import WindowRequest
 from memci.smallmodel.offline.tokens import OfflineTokenCounter
 from memci.storage.page_store.postgres import PostgresPageStore
 from tests.support.network import AgentUnderTest
