@@ -6,8 +6,10 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 from memci.commands.pages.bench import Bench
-from memci.domain.message import Message
-from memci.domain.pages.fence import plain_name
+from memci.commands.pages.changing import change, collapse, open_page
+from memci.commands.pages.looking import found, get_ancestors, get_children, get_page, get_parent
+from memci.commands.pages.pins import pin, unpin
+from memci.commands.pages.undoing import redo, undo
 from memci.domain.pages.making import (
     create_contents_page,
     create_detail_page,
@@ -20,13 +22,14 @@ from memci.domain.pages.page import Page
 from memci.shapes import page_tools as shapes
 from memci.shapes import pins
 from memci.shapes.base import Answer, Request
-from memci.shapes.pages import PageChange, PageList, PageText
+from memci.shapes.pages import PageChange
 
 Doing: TypeAlias = Callable[[Bench, Any], Answer]
 
 
 def _create_detail_page(bench: Bench, asked: shapes.CreateDetailPage) -> PageChange:
-    return bench.change(
+    return change(
+        bench,
         lambda tree, actor: create_detail_page(
             tree, actor, name=asked.name, description=asked.description, parent=asked.parent
         ),
@@ -36,7 +39,8 @@ def _create_detail_page(bench: Bench, asked: shapes.CreateDetailPage) -> PageCha
 
 
 def _create_contents_page(bench: Bench, asked: shapes.CreateContentsPage) -> PageChange:
-    return bench.change(
+    return change(
+        bench,
         lambda tree, actor: create_contents_page(
             tree,
             actor,
@@ -51,7 +55,8 @@ def _create_contents_page(bench: Bench, asked: shapes.CreateContentsPage) -> Pag
 
 
 def _move_page(bench: Bench, asked: shapes.MovePage) -> PageChange:
-    return bench.change(
+    return change(
+        bench,
         lambda tree, actor: move_page(tree, actor, source=asked.source, target=asked.target),
         asked.source,
         asked.target,
@@ -59,7 +64,8 @@ def _move_page(bench: Bench, asked: shapes.MovePage) -> PageChange:
 
 
 def _update_page(bench: Bench, asked: shapes.UpdatePage) -> PageChange:
-    return bench.change(
+    return change(
+        bench,
         lambda tree, actor: update_page(
             tree, actor, index=asked.index, name=asked.name, description=asked.description
         ),
@@ -68,7 +74,8 @@ def _update_page(bench: Bench, asked: shapes.UpdatePage) -> PageChange:
 
 
 def _restore_page(bench: Bench, asked: shapes.RestorePage) -> PageChange:
-    return bench.change(
+    return change(
+        bench,
         lambda tree, actor: restore_page(tree, actor, index=asked.index, parent=asked.parent),
         asked.index,
         asked.parent,
@@ -76,7 +83,8 @@ def _restore_page(bench: Bench, asked: shapes.RestorePage) -> PageChange:
 
 
 def _create_segment(bench: Bench, asked: shapes.CreateSegment) -> PageChange:
-    return bench.change(
+    return change(
+        bench,
         lambda tree, actor: create_segment(
             tree,
             actor,
@@ -85,7 +93,7 @@ def _create_segment(bench: Bench, asked: shapes.CreateSegment) -> PageChange:
             kind=asked.kind,
             permission=asked.permission,
             max_tokens=asked.max_tokens,
-        )
+        ),
     )
 
 
@@ -93,8 +101,10 @@ def _of_index(operation: Callable[..., Page], **more: Any) -> Doing:
     """Do an operation that is about one page and nothing else."""
 
     def do(bench: Bench, asked: Any) -> PageChange:
-        return bench.change(
-            lambda tree, actor: operation(tree, actor, index=asked.index, **more), asked.index
+        return change(
+            bench,
+            lambda tree, actor: operation(tree, actor, index=asked.index, **more),
+            asked.index,
         )
 
     return do
@@ -104,51 +114,11 @@ def _opening(operation: Callable[..., Page]) -> Doing:
     """Do an operation that opens one page."""
 
     def do(bench: Bench, asked: Any) -> PageChange:
-        return bench.open(
-            lambda tree, actor: operation(tree, actor, index=asked.index), asked.index
+        return open_page(
+            bench, lambda tree, actor: operation(tree, actor, index=asked.index), asked.index
         )
 
     return do
-
-
-def _get_page(bench: Bench, asked: shapes.GetPage) -> PageText:
-    page = bench.page(asked.index)
-    held = bench.opened.texts(page)
-    said = [f"{_speaker(each)}: {each.text}" for each in held.messages]
-    text = bench.labels.lost if held.lost else "\n\n".join(said) or held.text
-    part = bench.part(text, asked.offset)
-    return PageText(
-        page=bench.out(page.index),
-        text=part.text,
-        entries=bench.entries(page) if not asked.offset else [],
-        next_offset=part.next_offset,
-    )
-
-
-def _speaker(message: Message) -> str:
-    return f"{message.role.value} {plain_name(message.name)}".strip()
-
-
-def _get_children(bench: Bench, asked: shapes.GetChildren) -> PageList:
-    return _listed(bench, bench.children(bench.page(asked.index)))
-
-
-def _get_parent(bench: Bench, asked: shapes.GetParent) -> PageList:
-    page = bench.page(asked.index)
-    return _listed(bench, list(bench.tree.ancestors(page.index))[:1])
-
-
-def _get_ancestors(bench: Bench, asked: shapes.GetAncestors) -> PageList:
-    page = bench.page(asked.index)
-    return _listed(bench, list(bench.tree.ancestors(page.index)))
-
-
-def _find_pages(bench: Bench, asked: shapes.FindPages) -> PageList:
-    return PageList(pages=bench.found(asked.query, asked.limit))
-
-
-def _listed(bench: Bench, pages: list[Page]) -> PageList:
-    return PageList(pages=[bench.out(each.index) for each in pages])
 
 
 DOINGS: Mapping[type[Request], Doing] = {
@@ -163,15 +133,15 @@ DOINGS: Mapping[type[Request], Doing] = {
     shapes.RestorePage: _restore_page,
     shapes.PinPage: _of_index(pin_page, pinned=True),
     shapes.UnpinPage: _of_index(pin_page, pinned=False),
-    pins.Pin: lambda bench, asked: bench.pin(asked),
-    pins.Unpin: lambda bench, asked: bench.unpin(asked.pin),
-    shapes.AutoCollapse: lambda bench, asked: bench.collapse(asked.max_tokens),
-    shapes.Undo: lambda bench, _: bench.undo(),
-    shapes.Redo: lambda bench, _: bench.redo(),
-    shapes.GetPage: _get_page,
-    shapes.GetChildren: _get_children,
-    shapes.GetParent: _get_parent,
-    shapes.GetAncestors: _get_ancestors,
-    shapes.FindPages: _find_pages,
+    pins.Pin: pin,
+    pins.Unpin: unpin,
+    shapes.AutoCollapse: lambda bench, asked: collapse(bench, asked.max_tokens),
+    shapes.Undo: lambda bench, _: undo(bench),
+    shapes.Redo: lambda bench, _: redo(bench),
+    shapes.GetPage: get_page,
+    shapes.GetChildren: get_children,
+    shapes.GetParent: get_parent,
+    shapes.GetAncestors: get_ancestors,
+    shapes.FindPages: found,
     shapes.CreateSegment: _create_segment,
 }
