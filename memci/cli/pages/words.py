@@ -14,6 +14,11 @@ def state_of(page: PageOut) -> str:
     return ", ".join(_state(page))
 
 
+def tokens(count: int) -> str:
+    """Return how many tokens these are: "1 token", "1,200 tokens"."""
+    return f"{count:,} token" if count == 1 else f"{count:,} tokens"
+
+
 def listed(indexes: Iterable[str], most: int = 10) -> str:
     """Return indexes in a row; of many the first ones, and how many more there are."""
     every = list(indexes)
