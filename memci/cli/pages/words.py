@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from memci.cli.output import counted
-from memci.domain.pages.page import Lifecycle, PageKind
+from memci.domain.pages.page import PageKind
 from memci.shapes.pages import PageOut
 
 
@@ -27,13 +27,7 @@ def listed(indexes: Iterable[str], most: int = 10) -> str:
 
 
 def _state(page: PageOut) -> Iterable[str]:
-    match page.lifecycle:
-        case Lifecycle.COLD_ARCHIVED:
-            yield "removed"
-        case Lifecycle.HOT_ARCHIVED:
-            yield "archived"
-        case Lifecycle.ACTIVE:
-            yield "expanded" if page.expanded else "hidden"
+    yield page.state
     if page.kind is PageKind.CONTENTS:
         yield counted(page.children, "page")
     if page.pinned:

@@ -125,7 +125,7 @@ def expand_details(tree: Tree, actor: Actor, *, index: str) -> Page:
         raise RefusedError(f"{index} was removed from the context: restore_page brings it back")
     above = list(tree.ancestors(index))
     if any(folder.index == tree.clock.archive for folder in above):
-        raise RefusedError(f"{index} is in the archive: recall_page brings it back")
+        raise RefusedError(f"{index} is archived: recall_page brings it back")
     for folder in above:
         _put(tree, replace(folder, expanded=True))
     recalls = replace(page.recalls, opened_at=tree.clock.interactions)
@@ -142,7 +142,7 @@ def hide_details(tree: Tree, actor: Actor, *, index: str) -> Page:
 
 
 def remove_page(tree: Tree, actor: Actor, *, index: str) -> Page:
-    """Take a page out of the tree with all below it: ColdArchived, its messages stay (P2)."""
+    """Take a page out of the tree with all below it; its messages stay (ColdArchived, P2)."""
     page = tree[index]
     check(tree, page, Act.TAKE, actor)
     if page.cold:
@@ -164,7 +164,7 @@ def recall_page(tree: Tree, actor: Actor, *, index: str) -> Page:
     check(tree, page, Act.EXPAND, actor)
     if page.parent is None or page.parent != tree.clock.archive:
         raise RefusedError(
-            f"{index} is not in the archive: expand_details opens it, restore_page brings a removed"
+            f"{index} is not archived: expand_details opens it, restore_page brings a removed"
             " page back"
         )
     now = tree.clock.interactions

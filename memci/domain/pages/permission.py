@@ -95,13 +95,11 @@ def permission_of(tree: Tree, page: Page) -> Permission:
 
 
 def _managed(tree: Tree, page: Page) -> str:
-    if page.index == tree.clock.archive or _lies_in_archive(tree, page):
+    if page.index == tree.clock.archive:
         return (
-            f"{page.index} is in the archive, which the system keeps in order: recall_page brings"
-            " a page back"
+            f"{page.index} is the Contents Page, which the system keeps in order: it can be"
+            " expanded and read, and recall_page brings a page back"
         )
+    if tree.is_archived(page):
+        return f"{page.index} is archived: recall_page brings it back, and then it can be changed"
     return f"{page.index} is managed by the system: it can be expanded and read"
-
-
-def _lies_in_archive(tree: Tree, page: Page) -> bool:
-    return any(folder.index == tree.clock.archive for folder in tree.ancestors(page.index))
