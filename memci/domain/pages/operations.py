@@ -18,7 +18,7 @@ from memci.domain.pages.page import (
     Recalls,
     one_line,
 )
-from memci.domain.pages.permission import Act, Actor, check, check_in_sight
+from memci.domain.pages.permission import Act, Actor, check, check_in_sight, check_no_guide
 from memci.domain.pages.pin import PINS
 from memci.domain.pages.tree import USER, Permission, Segment, SegmentKind, Tree
 from memci.errors import ConflictError, InvalidInputError, RefusedError
@@ -184,6 +184,7 @@ def recall_page(tree: Tree, actor: Actor, *, index: str) -> Page:
 def restore_page(tree: Tree, actor: Actor, *, index: str, parent: str) -> Page:
     """Put a removed page back, with all that was removed with it, behind a folder's others."""
     page, folder = tree[index], tree[parent]
+    check_no_guide(page)
     if not page.cold:
         raise RefusedError(f"{index} was not removed: move_page puts it elsewhere")
     if page.parent is not None:

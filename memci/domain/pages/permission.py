@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum, StrEnum, auto
 
 from memci.domain.pages.page import Page
-from memci.domain.pages.tree import Permission, Tree
+from memci.domain.pages.tree import SYSTEM, Permission, Tree
 from memci.errors import RefusedError
 
 
@@ -39,6 +39,7 @@ def check(tree: Tree, page: Page, act: Act, actor: Actor) -> None:
     permission = permission_of(tree, page)
     if act is Act.EXPAND:
         return
+    check_no_guide(page)
     if actor is Actor.AGENT:
         _check_shared(tree, page, act)
     if permission is Permission.SYSTEM_MANAGED and act in _STRUCTURE:
@@ -51,6 +52,20 @@ def check(tree: Tree, page: Page, act: Act, actor: Actor) -> None:
         if permission is Permission.READ_ONLY
         else _managed(tree, page)
     )
+
+
+def is_guide(page: Page) -> bool:
+    """Tell whether a page is the guide: there is no other that the system keeps in ``sys``."""
+    return page.managed and page.segment == SYSTEM
+
+
+def check_no_guide(page: Page) -> None:
+    """Raise ``RefusedError`` for the page that explains ATTP: it is made anew as it was (P15)."""
+    if is_guide(page):
+        raise RefusedError(
+            f"{page.index} explains ATTP, and the system keeps it as it is: it is there while attp"
+            " is on in the agent's settings, which a developer can turn off"
+        )
 
 
 def _check_shared(tree: Tree, page: Page, act: Act) -> None:

@@ -69,7 +69,8 @@ def test_a_page_is_made_opened_moved_and_all_is_undone(server, alice, say, conne
             assert (await done(client, "redo"))["operations"] == ["move_page"]
             (child,) = (await done(client, "get_children", index="usr-2"))["pages"]
             assert child == {
-                "index": "usr-3", "name": "Sorting", "state": "archived", "parent": "usr-2",
+                "index": "usr-3", "name": "Sorting", "state": "inside a hidden folder",
+                "parent": "usr-2",
             }  # fmt: skip
             held = await done(client, "get_page", index="usr-3")
             assert held["text"] == "It is stable."
