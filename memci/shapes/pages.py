@@ -6,6 +6,7 @@ from pydantic import Field
 
 from memci.domain.pages.page import Lifecycle, PageKind
 from memci.domain.pages.segment import Permission, SegmentKind
+from memci.domain.pages.state import PageState
 from memci.shapes.base import Answer
 
 # Of a window beside its tokens.
@@ -23,6 +24,7 @@ class PageOut(Answer):
     description: str
     expanded: bool
     lifecycle: Lifecycle
+    state: PageState = Field(description="Its place and visibility in plain words")
     pinned: bool
     children: int
     session_id: str | None

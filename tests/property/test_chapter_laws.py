@@ -26,6 +26,7 @@ from memci.domain.pages.page import Lifecycle, Page, session_key
 from memci.domain.pages.permission import Actor
 from memci.domain.pages.render import Rendering
 from memci.domain.pages.rules import PageRules
+from memci.domain.pages.state import PageState, state_of
 from memci.domain.pages.tree import Tree
 from memci.domain.pages.viewer import Viewer
 from memci.smallmodel.offline.tokens import OfflineTokenCounter
@@ -166,6 +167,7 @@ def test_lines_leave_the_contents_page_when_their_time_is_over(said, rules):
     lines = tree.children(tree.clock.archive) if tree.clock.archive else []
     for page in lines:
         assert tree.lifecycle(page.index) is Lifecycle.HOT_ARCHIVED
+        assert state_of(tree, page.index) is PageState.ARCHIVED
         if page.recalls.count:
             assert now - page.recalls.last_at <= rules.archive_unrecalled
         else:

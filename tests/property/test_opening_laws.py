@@ -7,9 +7,10 @@ from dataclasses import replace
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
-from memci.domain.pages import operations as pages
 from memci.domain.pages.collapse import auto_collapse
 from memci.domain.pages.excess import room_for
+from memci.domain.pages.making import create_contents_page
+from memci.domain.pages.opening import expand_details
 from memci.domain.pages.page import Lifecycle
 from memci.domain.pages.permission import Actor
 from memci.domain.pages.rules import PageRules
@@ -25,7 +26,7 @@ def test_what_is_opened_stays_open_where_there_can_be_room(said, limit, data):
     for name in ("one", "two", "three"):  # folders, some of them within others
         inside = [each.index for each in tree.children("usr-0")]
         filed = data.draw(st.sets(st.sampled_from(inside), max_size=3)) if inside else set()
-        pages.create_contents_page(
+        create_contents_page(
             tree, Actor.DEVELOPER, name=name, description="", parent="usr-0",
             children=sorted(filed),
         )  # fmt: skip
@@ -37,7 +38,7 @@ def test_what_is_opened_stays_open_where_there_can_be_room(said, limit, data):
     rendering = rendering_of(tree, messages, "s1")
     rules = PageRules(window_max_tokens=limit)
     tree.changed.clear()
-    pages.expand_details(tree, Actor.AGENT, index=chosen)
+    expand_details(tree, Actor.AGENT, index=chosen)
     rendering.refresh(tree.changed)
     auto_collapse(rendering, rules, opened=[chosen])
     if tree[chosen].expanded and tree.lifecycle(chosen) is Lifecycle.ACTIVE:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from memci.commands.pages.bench import Bench
-from memci.domain.message import Message
-from memci.domain.pages.fence import plain_name
 from memci.domain.pages.finding import score, words_of
 from memci.domain.pages.page import Page
 from memci.domain.pages.part import Part, part_of, rest_of
@@ -23,7 +21,8 @@ def get_page(bench: Bench, asked: GetPage) -> PageText:
     """Return a page with its text, from an offset on."""
     page = bench.page(asked.index)
     held = bench.opened.texts(page)
-    said = [f"{_speaker(each)}: {each.text}" for each in held.messages]
+    writer = bench.desk.rendering.writer
+    said = [f"{writer.speaker(each)}{writer.labels.colon}{each.text}" for each in held.messages]
     text = bench.labels.lost if held.lost else "\n\n".join(said) or held.text
     part = _part(bench, text, asked.offset)
     return PageText(
@@ -78,10 +77,6 @@ def _part(bench: Bench, text: str, offset: int) -> Part:
 def _entries(bench: Bench, page: Page) -> list[str]:
     """Return the lines of a page's messages; for an agent the first ones of very many."""
     return list(page.entries[: _MOST_ENTRIES if bench.actor is Actor.AGENT else None])
-
-
-def _speaker(message: Message) -> str:
-    return f"{message.role.value} {plain_name(message.name)}".strip()
 
 
 def _listed(bench: Bench, pages: Iterable[Page]) -> PageList:

@@ -86,7 +86,7 @@ class Writer:
         if not collapsed:
             return ""
         listed = [*collapsed[:_MOST_LISTED], *(["…"] if len(collapsed) > _MOST_LISTED else [])]
-        said = self.labels.collapsed.format(len(collapsed), ", ".join(listed))
+        said = self.labels.collapsed.format(len(collapsed), self.labels.beside.join(listed))
         return f"{self._mark(1)} {said}\n\n"
 
     def excess(self, excess: Excess | None) -> str:
@@ -103,10 +103,16 @@ class Writer:
         """Return what a page is called; roots and the Contents Page have names of our own."""
         return page.name or self._usual_name(tree, page)
 
+    def speaker(self, message: Message) -> str:
+        """Return who said a message: the role, and the name that was given."""
+        role = self.labels.roles[message.role.value]
+        return f"{role} {plain_name(message.name)}".strip()
+
     def _heading(self, tree: Tree, page: Page, place: Place) -> str:
         name = self.name(tree, page)
         state = self._state(tree, page, place.inside)
-        return f"{self._mark(place.level)} [{page.index}] {name} ({state})"
+        shown = self.labels.heading.format(name, state)
+        return f"{self._mark(place.level)} [{page.index}] {shown}"
 
     def _mark(self, level: int) -> str:
         return ("=" if self.format is Format.TEXT else "#") * min(level, _DEEPEST)
@@ -123,6 +129,8 @@ class Writer:
             recalls = page.recalls
             if not recalls.count:
                 return labels.never_recalled
+            if recalls.count == 1:
+                return labels.recalled_once.format(recalls.last_at)
             return labels.recalled.format(recalls.count, recalls.last_at)
         kind = labels.folder if page.is_folder else labels.page
         if page.expanded:
@@ -165,14 +173,10 @@ class Writer:
         if self.format is Format.NATIVE:  # the others follow as they were said
             messages = units_of([each for each in messages if not each.is_note])[1]
         return [
-            fenced(each.text, self._speaker(each))
+            fenced(each.text, self.speaker(each))
             for each in messages
             if each.text and not each.is_note
         ]
-
-    def _speaker(self, message: Message) -> str:
-        role = self.labels.roles[message.role.value]
-        return f"{role} {plain_name(message.name)}".strip()
 
 
 def _as_words(text: str) -> str:

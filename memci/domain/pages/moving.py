@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from memci.domain.pages.page import Page, Recalls
-from memci.domain.pages.permission import Act, Actor, check, check_in_sight
+from memci.domain.pages.permission import Act, Actor, check, check_in_sight, check_no_guide
 from memci.domain.pages.places import check_move, check_place
 from memci.domain.pages.segment import USER
 from memci.domain.pages.tree import Tree
@@ -29,7 +29,7 @@ def move_into(tree: Tree, page: Page, folder: Page) -> Page:
 
 
 def remove_page(tree: Tree, actor: Actor, *, index: str) -> Page:
-    """Take a page out of the tree with all below it: ColdArchived, its messages stay (P2)."""
+    """Take a page out of the tree with all below it; its messages stay (ColdArchived, P2)."""
     page = tree[index]
     check(tree, page, Act.TAKE, actor)
     if page.cold:
@@ -51,7 +51,7 @@ def recall_page(tree: Tree, actor: Actor, *, index: str) -> Page:
     check(tree, page, Act.EXPAND, actor)
     if page.parent is None or page.parent != tree.clock.archive:
         raise RefusedError(
-            f"{index} is not in the archive: expand_details opens it, restore_page brings a removed"
+            f"{index} is not archived: expand_details opens it, restore_page brings a removed"
             " page back"
         )
     now = tree.clock.interactions
@@ -70,6 +70,7 @@ def recall_page(tree: Tree, actor: Actor, *, index: str) -> Page:
 def restore_page(tree: Tree, actor: Actor, *, index: str, parent: str) -> Page:
     """Put a removed page back, with all that was removed with it, behind a folder's others."""
     page, folder = tree[index], tree[parent]
+    check_no_guide(page)
     if not page.cold:
         raise RefusedError(f"{index} was not removed: move_page puts it elsewhere")
     if page.parent is not None:

@@ -18,7 +18,7 @@ def expand_details(tree: Tree, actor: Actor, *, index: str) -> Page:
         raise RefusedError(f"{index} was removed from the context: restore_page brings it back")
     above = list(tree.ancestors(index))
     if any(folder.index == tree.clock.archive for folder in above):
-        raise RefusedError(f"{index} is in the archive: recall_page brings it back")
+        raise RefusedError(f"{index} is archived: recall_page brings it back")
     for folder in above:
         tree.put(replace(folder, expanded=True))
     recalls = replace(page.recalls, opened_at=tree.clock.interactions)

@@ -23,8 +23,8 @@ class Lifecycle(StrEnum):
     """Where a page is, seen from the window."""
 
     ACTIVE = "active"
-    HOT_ARCHIVED = "hot_archived"  # a folder above it is hidden, or it is in the archive
-    COLD_ARCHIVED = "cold_archived"  # out of the tree; memory search brings it back
+    HOT_ARCHIVED = "hot_archived"  # inside a hidden folder, or archived
+    COLD_ARCHIVED = "cold_archived"  # removed; memory search brings it back
 
 
 @dataclass(frozen=True, slots=True)
