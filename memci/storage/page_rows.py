@@ -41,6 +41,7 @@ def page_of(row: Row[Any]) -> Page:
         pinned_by=row.pinned_by,
         chapter=row.chapter,
         user_id=row.user_id,
+        held_tokens=row.held_tokens,
     )
 
 
@@ -63,6 +64,7 @@ def row_of(page: Page) -> dict[str, Any]:
         "pinned_by": page.pinned_by,
         "chapter": page.chapter,
         "user_id": page.user_id,
+        "held_tokens": page.held_tokens,
         "first_seq": span.first_seq if span else None,
         "last_seq": span.last_seq if span else None,
         "session_id": span.session_id if span else None,

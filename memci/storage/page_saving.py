@@ -19,12 +19,13 @@ WHERE agent_id = %(agent)s
 _SAVE_PAGE = """
 INSERT INTO page (agent_id, id, kind, segment, parent, place, name, description, expanded, cold,
     managed, named, summed, pinned_by, first_seq, last_seq, session_id, number, answered, entries,
-    body, recalls, recalled_at, entered_at, archived_at, opened_at, chapter, user_id)
+    body, recalls, recalled_at, entered_at, archived_at, opened_at, chapter, user_id,
+    held_tokens)
 VALUES (%(agent)s, %(id)s, %(kind)s, %(segment)s, %(parent)s, %(place)s, %(name)s,
     %(description)s, %(expanded)s, %(cold)s, %(managed)s, %(named)s, %(summed)s, %(pinned_by)s,
     %(first_seq)s, %(last_seq)s, %(session_id)s, %(number)s, %(answered)s, %(entries)s::text[],
     %(body)s, %(recalls)s, %(recalled_at)s, %(entered_at)s, %(archived_at)s, %(opened_at)s,
-    %(chapter)s, %(user_id)s)
+    %(chapter)s, %(user_id)s, %(held_tokens)s)
 ON CONFLICT (agent_id, id) DO UPDATE SET
     parent = excluded.parent, place = excluded.place, name = excluded.name,
     description = excluded.description, expanded = excluded.expanded, cold = excluded.cold,
@@ -34,7 +35,7 @@ ON CONFLICT (agent_id, id) DO UPDATE SET
     recalls = excluded.recalls, recalled_at = excluded.recalled_at,
     entered_at = excluded.entered_at, archived_at = excluded.archived_at,
     opened_at = excluded.opened_at, chapter = excluded.chapter,
-    user_id = excluded.user_id
+    user_id = excluded.user_id, held_tokens = excluded.held_tokens
 """
 
 

@@ -96,7 +96,7 @@ def told(said, rules):
             recall_page(tree, Actor.AGENT, index=archived[recall].index)
             keep(tree, whose, rules, rendering.own_tokens)
             assert not tree.is_archived(tree.latest(whose)), "what goes on stays in sight"
-        settle(tree, [message], rules, rendering.own_tokens)
+        settle(tree, [message], rules, rendering.own_tokens, rendering.count)
         assert len(tree.chapter(session)) <= rules.active_pages
     return tree, messages
 
@@ -119,7 +119,7 @@ def test_what_an_agent_notes_changes_no_page_but_how_far_it_reaches(said, rules,
     def settled(messages):
         tree = Tree.planted()
         rendering = rendering_of(tree, messages)
-        settle(tree, messages, rules, rendering.own_tokens)
+        settle(tree, messages, rules, rendering.own_tokens, rendering.count)
         return tree
 
     messages = [noting(each) for each in written(said)]
@@ -154,7 +154,7 @@ def test_told_at_once_is_told_one_by_one(said, rules):
     said = [(role, session, text, 99) for role, session, text, _ in said]
     one_by_one, messages = told(said, rules)
     at_once = Tree.planted()
-    settle(at_once, messages, rules, rendering_of(at_once, messages).own_tokens)
+    settle(at_once, messages, rules, rendering_of(at_once, messages).own_tokens, count)
     assert at_once.pages == one_by_one.pages
     assert at_once.clock == one_by_one.clock
 

@@ -72,7 +72,8 @@ def collapse(bench: Bench, max_tokens: int) -> CollapseAnswer:
 def _written(bench: Bench, page: Page, text: str | None) -> Page:
     if text is None:
         return page
-    return give_text(bench.tree, page.index, bench.opened.texts.write(page, text))
+    takes = bench.desk.rendering.count(text)
+    return give_text(bench.tree, page.index, bench.opened.texts.write(page, text), takes)
 
 
 def _is_open(tree: Tree, index: str) -> bool:

@@ -23,6 +23,7 @@ from memci.domain.pages.tree import Tree
 
 _DEEPEST = 6  # headings of Markdown have no more levels
 _MOST_LISTED = 10
+_MUCH = 200  # tokens that are worth a thought before a page is opened
 
 
 class Format(StrEnum):
@@ -126,20 +127,29 @@ class Writer:
     def _state(self, tree: Tree, page: Page, inside: int) -> str:
         labels = self.labels
         if tree.is_archived(page):
-            recalls = page.recalls
-            if not recalls.count:
-                return labels.never_recalled
-            if recalls.count == 1:
-                return labels.recalled_once.format(recalls.last_at)
-            return labels.recalled.format(recalls.count, recalls.last_at)
-        kind = labels.folder if page.is_folder else labels.page
-        if page.expanded:
-            state = labels.expanded
+            said = [self._recalled(page), *self._takes(page)]
+        elif page.expanded:
+            said = [labels.folder if page.is_folder else labels.page, labels.expanded]
         elif page.is_folder:
-            state = labels.folder_hidden.format(inside)
+            said = [labels.folder, labels.folder_hidden.format(inside)]
         else:
-            state = labels.page_hidden
-        return f"{kind}{labels.comma}{state}"
+            said = [labels.page, labels.page_hidden, *self._takes(page)]
+        return labels.comma.join(said)
+
+    def _recalled(self, page: Page) -> str:
+        recalls = page.recalls
+        if recalls.count == 1:
+            return self.labels.recalled_once.format(recalls.last_at)
+        if recalls.count:
+            return self.labels.recalled.format(recalls.count, recalls.last_at)
+        return self.labels.never_recalled
+
+    def _takes(self, page: Page) -> list[str]:
+        """Say what it takes to open a page, if that is much; in two digits, which are short."""
+        if page.held_tokens < _MUCH:
+            return []
+        unit: int = 10 ** (len(str(page.held_tokens)) - 2)
+        return [self.labels.takes.format(round(page.held_tokens / unit) * unit)]
 
     def _entries(self, page: Page) -> list[str]:
         lines = self._description(page, page.entries)

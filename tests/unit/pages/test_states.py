@@ -23,7 +23,7 @@ def conversation() -> Tree:
     tree, now = Tree.planted(), datetime(2026, 1, 1, tzinfo=UTC)
     roles = (Role.USER, Role.ASSISTANT)
     said = [Message(seq, f"m{seq}", roles[1 - seq % 2], f"{seq}", now) for seq in range(1, 6)]
-    settle(tree, said, PageRules(active_pages=2), lambda _: 10)
+    settle(tree, said, PageRules(active_pages=2), lambda _: 10, len)
     return tree
 
 

@@ -47,7 +47,7 @@ def shown(language: Language, recalls: Recalls) -> Rendering:
     pins = [Pin(1, PinKind.TASK, "写报告", "agent", NOW)]
     count = OfflineTokenCounter().count
     rendering = Rendering(tree, writer, count, lambda _: Held(said[2:]), "s", tuple(pins))
-    settle(tree, said, PageRules(active_pages=1), rendering.own_tokens)
+    settle(tree, said, PageRules(active_pages=1), rendering.own_tokens, rendering.count)
     rendering.put(replace(tree["usr-1"], recalls=recalls))
     tree.clock = replace(tree.clock, notice=("usr-8", "usr-9"))
     rendering.excess = Excess(1_200, 8_000)
