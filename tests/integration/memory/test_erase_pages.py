@@ -111,7 +111,7 @@ def test_a_page_of_which_only_a_note_of_the_agents_stays_goes(
     ada.say("Question 3?")
     ada.say("The user asks much.", role="assistant", metadata=note_metadata())
     ada.say("Answer 3.", role="assistant")
-    pages.do("hide_details", index="usr-4")
+    pages.do("hide_details", index="usr-3")
     eraser.erase("m7")
     assert page(ada, "usr-4").name == "Answer 3."
     assert page(ada, "usr-4").entries == ["assistant: Answer 3."]
