@@ -29,7 +29,8 @@ class PageOptions(Page, total=False):
     session_id: Annotated[str | None, "Whose window; none: that of the last message"]
     lifecycle: Annotated[
         Lifecycle | Literal["active", "hot_archived", "cold_archived"] | None,
-        "Only pages that are so: `cold_archived` are removed ones",
+        "Only such pages; `hot_archived`: archived, or inside a hidden folder; `cold_archived`:"
+        " removed",
     ]
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
+from memci.commands.pages.fitting import warnings_of
+from memci.commands.pages.perform import PageCommands
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.pages.rules import PageRules
 from memci.errors import InvalidInputError
 from memci.shapes.settings import SettingsAnswer
 from memci.storage.erasure.gone import check_there
 from memci.storage.parameters import own_of, own_parameters, replace_parameters
-from memci.storage.session import Database
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,34 +33,37 @@ class Defaults:
         return asdict(own_of(self.memory, values)) | asdict(own_of(self.pages, values))
 
 
-def show(database: Database, agent_id: str, defaults: Defaults) -> SettingsAnswer:
+def show(pages: PageCommands, agent_id: str, defaults: Defaults) -> SettingsAnswer:
     """Return what holds for an agent that is there, or was configured before its first message.
 
     Raises ``NotFoundError`` for any other.
     """
-    with database.agent_snapshot(agent_id) as connection:
+    with pages.database.agent_snapshot(agent_id) as connection:
         own = own_parameters(connection, agent_id)
         if not own:
             check_there(connection, agent_id)
-    return _answer(agent_id, own, defaults)
+    return _answer(agent_id, own, defaults, warnings_of(pages, agent_id))
 
 
 def run(
-    database: Database, agent_id: str, values: Mapping[str, object], defaults: Defaults
+    pages: PageCommands, agent_id: str, values: Mapping[str, object], defaults: Defaults
 ) -> SettingsAnswer:
     """Replace all of an agent's own parameters by ``values``, also before its first message.
 
     Raises ``InvalidInputError`` that names the parameter, with nothing written.
     """
-    answer = _answer(agent_id, values, defaults)
-    with database.agent_transaction(agent_id) as connection:
+    defaults.with_values(values)
+    with pages.database.agent_transaction(agent_id) as connection:
         replace_parameters(connection, agent_id, values)
-    return answer
+    return _answer(agent_id, values, defaults, warnings_of(pages, agent_id))
 
 
-def _answer(agent_id: str, values: Mapping[str, object], defaults: Defaults) -> SettingsAnswer:
+def _answer(
+    agent_id: str, values: Mapping[str, object], defaults: Defaults, warnings: list[str]
+) -> SettingsAnswer:
     return SettingsAnswer(
         agent_id=agent_id,
         parameters=defaults.with_values(values),
         changed=sorted(values),
+        warnings=warnings,
     )

@@ -124,7 +124,7 @@ class PageNaming:
             view = self._view(connection, agent_id)
             opened, said = open_shown(connection, agent_id, store, view, stored)
             tree = opened.desk.tree
-            settle(tree, said, view.rules, opened.desk.rendering.own_tokens)
+            settle(tree, said, view.rules, opened.desk.rendering.own_tokens, view.count)
             over = sorted(_over(tree, stored), key=lambda each: each[0], reverse=True)
             pages = [page for _, page in over[: self._most + 1]]
             messages = shown_messages(connection, agent_id, pages)
@@ -144,7 +144,8 @@ class PageNaming:
         indexes = [each.page.index for each in done]
         opened, said = open_shown(connection, agent_id, pages.store, view, indexes)
         desk = opened.desk
-        desk.arrange(lambda: settle(desk.tree, said, view.rules, desk.rendering.own_tokens))
+        own_tokens = desk.rendering.own_tokens
+        desk.arrange(lambda: settle(desk.tree, said, view.rules, own_tokens, view.count))
         hold = [
             each
             for each in done

@@ -15,7 +15,7 @@ from memci.domain.pages.render import Rendering
 from memci.domain.pages.rules import PageRules
 from memci.reading.page import page_of, place_after
 from memci.reading.pins import list_pins
-from memci.shapes.page_out import page_out, segment_out, told
+from memci.shapes.page_out import page_out, removed_out, segment_out
 from memci.shapes.pages import PageOut, PageTree, WindowAnswer, WindowRequest
 from memci.shapes.pins import PinList
 from memci.shapes.read import ContextMessage
@@ -104,7 +104,7 @@ class Windows:
         with self._looking(agent_id, session_id) as (desk, connection):
             _held_to(desk, None)
             found = {
-                page.place: told(page, Lifecycle.COLD_ARCHIVED, inside)
+                page.place: removed_out(page, inside)
                 for page, inside in removed_pages(connection, agent_id, before, limit + 1)
             }
             # What leaves the archive by messages that are on no stored page yet.

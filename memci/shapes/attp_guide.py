@@ -9,6 +9,7 @@ from functools import cache
 from typing import NamedTuple
 
 from memci.domain.language import Language
+from memci.domain.pages.labels import labels_of
 from memci.shapes.memory_tools import Found
 from memci.shapes.pages import PageOut
 from memci.shapes.tools import Tool, tools_in_code
@@ -88,16 +89,16 @@ _RETURNS = {
 _OTHERS = {Language.ENGLISH: "all others", Language.CHINESE: "其余"}
 _IN_CHINESE: Mapping[str, str] = {
     "create_detail_page": "写一条笔记，正文是 detail。它是隐藏的，用 expand_details 显示正文。",
-    "create_contents_page": "新建文件夹，并按顺序把 children 里的页面移进去。新文件夹是隐藏的。",
-    "move_page": "把页面 source 连同下面的一切移到文件夹 target 的最后（同一段之内）。",
+    "create_contents_page": "新建目录，并按顺序把 children 里的页面移进去。新目录是隐藏的。",
+    "move_page": "把页面 source 连同下面的一切移到目录 target 的最后（同一段之内）。",
     "update_page": "修改页面的名称或描述。",
-    "expand_details": "展开页面：显示它的消息或正文，或者文件夹里的页面。会占用 token。",
-    "hide_details": "收起页面：只留下描述。节省 token，内容不会丢失。",
+    "expand_details": "展开页面：显示它的消息或正文，或者目录里的页面。会占用 token。",
+    "hide_details": "隐藏页面：只留下名称和描述。节省 token，内容不会丢失。",
     "remove_page": "把页面连同下面的一切移出上下文。restore_page 可以放回来。",
-    "recall_page": "把目录页（Contents Page）里归档的页面召回到对话中，并展开。",
-    "restore_page": "把移出的页面连同一起移出的一切放回文件夹 parent 的最后。",
-    "pin_page": "钉住页面：窗口满时系统不会收起它。",
-    "unpin_page": "取消钉住：窗口满时系统可以收起它。",
+    "recall_page": "把目录页上归档的页面召回到对话中，并展开。",
+    "restore_page": "把移出的页面连同一起移出的一切放回目录 parent 的最后。",
+    "pin_page": "钉住页面：窗口满时系统不会隐藏它。",
+    "unpin_page": "取消钉住：窗口满时系统可以隐藏它。",
     "pin": "置顶一段短文字或一条消息（message 是 id）：始终可见，直到 unpin，每次都占 token。",
     "unpin": "取消置顶。pin 是窗口里方括号中的编号。",
     "remember": "把事实、决定、偏好或教训记入长期记忆。",
@@ -107,11 +108,11 @@ _IN_CHINESE: Mapping[str, str] = {
     "summarise": "概括一个页面、几条消息，或到目前为止的对话。不改变任何东西。",
     "filter_memory": "列出满足所有条件的记忆或消息（what），最新的在前，不用查询。",
     "focus": "把注意力转向一样东西：recall 从它出发。",
-    "auto_collapse": "收起旧页面，直到窗口不超过 max_tokens 个 token。",
+    "auto_collapse": "隐藏旧页面，直到窗口不超过 max_tokens 个 token。",
     "get_page": "读一个页面的状态和内容，长文分段，不改变窗口。",
-    "get_children": "列出文件夹里的页面。",
-    "get_parent": "查看页面在哪个文件夹里。",
-    "get_ancestors": "列出页面上面的各级文件夹，最近的在前。",
+    "get_children": "列出目录里的页面。",
+    "get_parent": "查看页面在哪个目录里。",
+    "get_ancestors": "列出页面上面的各级目录，最近的在前。",
     "find_pages": "按词查找页面（名称、描述、摘要、笔记），也包括移出的页面。",
 }
 
@@ -121,7 +122,8 @@ def guide_in(language: Language) -> Guide:
     """Return the guide in a language. A tool without a Chinese line is described in English."""
     chinese = language is Language.CHINESE
     told = _IN_CHINESE if chinese else {}
-    calls = (f"- {_call(tool)}: {told.get(tool.name, tool.description)}" for tool in _TOOLS)
+    colon = labels_of(language).colon
+    calls = (f"- {_call(tool)}{colon}{told.get(tool.name, tool.description)}" for tool in _TOOLS)
     head = _CHINESE if chinese else _ENGLISH
     text = "\n".join([head, *calls, "", _RETURNS[language], *_returns(language)])
     return Guide(*_TITLES[language], text)
@@ -149,10 +151,11 @@ def _returns(language: Language) -> Iterator[str]:
 
     Those that most of them return come last, and need no names.
     """
+    colon = labels_of(language).colon
     counts = Counter(tool.answer for tool in _TOOLS)
     for answer, _ in reversed(counts.most_common()):
         names = ", ".join(tool.name for tool in _TOOLS if tool.answer is answer)
         whose = _OTHERS[language] if answer is counts.most_common(1)[0][0] else names
-        yield f"- {whose}: {', '.join(answer.model_fields)}"
-    yield f"- found[0]: {', '.join(Found.model_fields)}"
-    yield f"- page, pages[0]: {', '.join(PageOut.model_fields)}"
+        yield f"- {whose}{colon}{', '.join(answer.model_fields)}"
+    yield f"- found[0]{colon}{', '.join(Found.model_fields)}"
+    yield f"- page, pages[0]{colon}{', '.join(PageOut.model_fields)}"

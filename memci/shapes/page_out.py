@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from memci.domain.pages.page import Lifecycle, Page
 from memci.domain.pages.render import Rendering
+from memci.domain.pages.state import PageState, state_of
 from memci.domain.pages.tree import Segment
 from memci.shapes.pages import PageOut, SegmentOut
 
@@ -16,11 +17,15 @@ def page_out(rendering: Rendering, index: str) -> PageOut:
     page = shown = tree[index]
     if index == tree.clock.archive:
         shown = replace(page, name=rendering.writer.name(tree, page))
-    return told(shown, tree.lifecycle(index), rendering.size(page))
+    return _told(shown, tree.lifecycle(index), state_of(tree, index), rendering.size(page))
 
 
-def told(page: Page, lifecycle: Lifecycle, children: int) -> PageOut:
-    """Return a page that is so, and has so many pages directly inside it."""
+def removed_out(page: Page, children: int) -> PageOut:
+    """Return a page that was removed, with so many pages directly inside it."""
+    return _told(page, Lifecycle.COLD_ARCHIVED, PageState.REMOVED, children)
+
+
+def _told(page: Page, lifecycle: Lifecycle, state: PageState, children: int) -> PageOut:
     span = page.span
     return PageOut(
         index=page.index,
@@ -31,6 +36,7 @@ def told(page: Page, lifecycle: Lifecycle, children: int) -> PageOut:
         description=page.description,
         expanded=page.expanded,
         lifecycle=lifecycle,
+        state=state,
         pinned=page.pinned,
         children=children,
         session_id=span.session_id if span else None,

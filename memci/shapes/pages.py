@@ -12,6 +12,7 @@ from pydantic import AfterValidator, Field, StrictInt, StringConstraints, WithJs
 
 from memci.domain.pages.block import Format
 from memci.domain.pages.page import LONGEST_DESCRIPTION, LONGEST_NAME, Lifecycle, PageKind
+from memci.domain.pages.state import PageState
 from memci.domain.pages.tree import Permission, SegmentKind
 from memci.shapes.base import Answer, BudgetTokens, ForeignId, Query, Request, Text
 from memci.shapes.read import ContextMessage
@@ -212,6 +213,7 @@ class PageOut(Answer):
     description: str
     expanded: bool
     lifecycle: Lifecycle
+    state: PageState = Field(description="Its place and visibility in plain words")
     pinned: bool
     children: int
     session_id: str | None

@@ -110,3 +110,4 @@ class SettingsAnswer(Answer):
     agent_id: str
     parameters: dict[str, bool | int | float | str]
     changed: list[str] = Field(description="Parameters that this agent has of its own")
+    warnings: list[str] = Field(description="What there is no room for, with what to do")

@@ -6,14 +6,13 @@ Answers that are not in the table are told as they are, but for their nulls.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple
 
-from memci.domain.pages.page import Lifecycle, PageKind
+from memci.domain.pages.page import PageKind
+from memci.domain.pages.state import PageState
 from memci.shapes.base import Answer
 from memci.shapes.pages import PageChange, PageList, PageOut, PageText
 from memci.shapes.schemas import Schema, schema_answered
-
-State: TypeAlias = Literal["expanded", "hidden", "archived", "removed"]
 
 
 class PageTold(Answer):
@@ -22,7 +21,7 @@ class PageTold(Answer):
     index: str
     name: str
     description: str | None = None
-    state: State
+    state: PageState
     parent: str | None = None
     children: int | None = None
     pinned: Literal[True] | None = None
@@ -35,7 +34,7 @@ class ChangeTold(Answer):
     """
 
     index: str
-    state: State
+    state: PageState
     parent: str | None = None
     changed: list[str] | None = None
     collapsed: list[str] | None = None
@@ -83,28 +82,18 @@ def _page(page: PageOut) -> PageTold:
         index=page.index,
         name=page.name,
         description=page.description or None,
-        state=_state(page),
+        state=page.state,
         parent=page.parent,
         children=page.children if page.kind is PageKind.CONTENTS else None,
         pinned=True if page.pinned else None,
     )
 
 
-def _state(page: PageOut) -> State:
-    match page.lifecycle:
-        case Lifecycle.COLD_ARCHIVED:
-            return "removed"
-        case Lifecycle.HOT_ARCHIVED:
-            return "archived"
-        case Lifecycle.ACTIVE:
-            return "expanded" if page.expanded else "hidden"
-
-
 def _change(done: PageChange) -> ChangeTold:
     page = done.page
     return ChangeTold(
         index=page.index,
-        state=_state(page),
+        state=page.state,
         parent=page.parent,
         changed=[each for each in done.changed if each != page.index] or None,
         collapsed=done.collapsed or None,

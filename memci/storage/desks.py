@@ -10,9 +10,10 @@ from memci.domain.language import Language, language_of
 from memci.domain.message import Message, Role
 from memci.domain.pages.block import Format, Writer
 from memci.domain.pages.desk import Desk
-from memci.domain.pages.guide import is_guide, keep_guide
+from memci.domain.pages.guide import keep_guide
 from memci.domain.pages.labels import labels_of
 from memci.domain.pages.page import LONGEST_NAME, one_line
+from memci.domain.pages.permission import is_guide
 from memci.domain.pages.render import Rendering
 from memci.domain.pages.rules import PageRules
 from memci.domain.pages.tree import Tree

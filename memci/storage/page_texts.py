@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from memci.domain.message import Message
 from memci.domain.pages.block import Held
 from memci.domain.pages.finding import among
-from memci.domain.pages.guide import is_guide
 from memci.domain.pages.page import Page
+from memci.domain.pages.permission import is_guide
 from memci.errors import NotFoundError
 from memci.storage.page_store.cached import CachedPageStore
 from memci.storage.page_store.port import BodyKey, PageStore, joined, new_version

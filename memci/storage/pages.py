@@ -98,12 +98,13 @@ WHERE agent_id = %(agent)s
 _SAVE_PAGE = """
 INSERT INTO page (agent_id, id, kind, segment, parent, place, name, description, expanded, cold,
     managed, named, summed, pinned_by, first_seq, last_seq, session_id, number, answered, entries,
-    body, recalls, recalled_at, entered_at, archived_at, opened_at, chapter, user_id)
+    body, recalls, recalled_at, entered_at, archived_at, opened_at, chapter, user_id,
+    held_tokens)
 VALUES (%(agent)s, %(id)s, %(kind)s, %(segment)s, %(parent)s, %(place)s, %(name)s,
     %(description)s, %(expanded)s, %(cold)s, %(managed)s, %(named)s, %(summed)s, %(pinned_by)s,
     %(first_seq)s, %(last_seq)s, %(session_id)s, %(number)s, %(answered)s, %(entries)s::text[],
     %(body)s, %(recalls)s, %(recalled_at)s, %(entered_at)s, %(archived_at)s, %(opened_at)s,
-    %(chapter)s, %(user_id)s)
+    %(chapter)s, %(user_id)s, %(held_tokens)s)
 ON CONFLICT (agent_id, id) DO UPDATE SET
     parent = excluded.parent, place = excluded.place, name = excluded.name,
     description = excluded.description, expanded = excluded.expanded, cold = excluded.cold,
@@ -113,7 +114,7 @@ ON CONFLICT (agent_id, id) DO UPDATE SET
     recalls = excluded.recalls, recalled_at = excluded.recalled_at,
     entered_at = excluded.entered_at, archived_at = excluded.archived_at,
     opened_at = excluded.opened_at, chapter = excluded.chapter,
-    user_id = excluded.user_id
+    user_id = excluded.user_id, held_tokens = excluded.held_tokens
 """
 _UNSETTLED = f"""
 SELECT {COLUMNS} FROM message WHERE agent_id = %s AND seq > %s ORDER BY seq LIMIT %s
@@ -385,6 +386,7 @@ def page_of(row: Row[Any]) -> Page:
         pinned_by=row.pinned_by,
         chapter=row.chapter,
         user_id=row.user_id,
+        held_tokens=row.held_tokens,
     )
 
 
@@ -406,6 +408,7 @@ def _row_of(page: Page) -> dict[str, Any]:
         "pinned_by": page.pinned_by,
         "chapter": page.chapter,
         "user_id": page.user_id,
+        "held_tokens": page.held_tokens,
         "first_seq": span.first_seq if span else None,
         "last_seq": span.last_seq if span else None,
         "session_id": span.session_id if span else None,

@@ -274,3 +274,27 @@ def test_what_code_does_to_memory_takes_effect_with_its_pages_or_not_at_all(ada,
     assert listed.result == "The budget is 500 euros."
     erased = run(attp, 'erase(messages=["m1"])')
     assert "cannot be called by code" in erased.text
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "__result__ = 1",
+        'get_page(index="usr-1")',
+        'remember(text="Ada likes tea.")',
+        'hide_details(index="usr-1")',
+        "auto_collapse(max_tokens=1)",
+        "auto_collapse(max_tokens=100000)",
+    ],
+)
+@pytest.mark.parametrize("most", [100, 8_000])
+def test_what_is_over_the_limit_is_said_whatever_a_call_does(ada, tools, sandbox, code, most):
+    ada.say("word " * 400, session="s1")
+    pages = replace(tools.pages, rules=PageRules(window_max_tokens=most))
+    small = AttpCommands(replace(tools, pages=pages), sandbox)
+    sandbox.commands = pages
+    done = run(small, code).changes
+    assert done is not None
+    shown = Windows(pages.database, pages.store, COUNTER, pages.rules).show("ada")
+    assert done.over == shown.over
+    assert (done.over > 0) is (most == 100)

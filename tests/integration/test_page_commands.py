@@ -226,13 +226,13 @@ def test_what_is_over_the_limit_is_said_in_answers_and_in_the_window(ada, comman
     made = do(small, "create_detail_page", **long)
     assert made.over == 0
     do(small, "pin_page", index=made.page.index)
-    assert "Over the limit" not in window(small, format=form).messages[0].content
+    assert "Over the token limit" not in window(small, format=form).messages[0].content
     ada.say("word " * 400)
     done = do(small, "update_page", index=made.page.index, name="Longer")
     assert done.over == done.tokens_after - 120 > 0
     shown = window(small, format=form)
     assert shown.over == shown.tokens - 120
-    assert f" Over the limit of 120 tokens by {shown.over:,}: " in shown.messages[0].content
+    assert f" Over the token limit of 120 by {shown.over:,}: " in shown.messages[0].content
     if form is Format.MARKDOWN:
         assert (done.tokens_after, done.over) == (shown.tokens, shown.over)
         pinned = do(small, "pin", text="Be brief.")

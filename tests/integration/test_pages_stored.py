@@ -31,7 +31,7 @@ def settled(ada, sessions, rules=RULES):
         lock_tree(connection, "ada")
         stored = read_tree(connection, "ada", sessions)
         said = unsettled(connection, "ada", stored.tree.clock.settled_seq, 1_000)
-        settle(stored.tree, said, rules, lambda page: 10)
+        settle(stored.tree, said, rules, lambda page: 10, len)
         save_tree(connection, "ada", stored.tree, stored.version + 1)
         return stored.tree
 

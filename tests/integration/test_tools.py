@@ -107,7 +107,7 @@ def test_a_pin_is_in_every_window_and_counted_exactly(ada, tools):
 def test_the_text_of_a_message_is_pinned_and_goes_with_it(ada, tools, database):
     ada.say("写报告，截止日期是周五", session="s1")
     use(tools, "pin", message="m1", kind="task")
-    assert "- [1] 任务: 写报告，截止日期是周五" in shown(tools).messages[0].content
+    assert "- [1] 任务：写报告，截止日期是周五" in shown(tools).messages[0].content
     use(tools, "remember", text="还有别的事")
     use(tools, "erase", messages=["m1"])
     assert "pins" not in shown(tools).by_segment
@@ -143,7 +143,7 @@ def test_there_are_only_so_many_pins(ada, tools):
     ada.say("Hello", session="s1")
     for each in range(32):
         use(tools, "pin", text=f"Rule {each}")
-    with pytest.raises(RefusedError, match="32 texts are pinned"):
+    with pytest.raises(RefusedError, match="no more texts than 32 can be pinned"):
         use(tools, "pin", text="One more")
 
 

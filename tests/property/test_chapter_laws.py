@@ -24,6 +24,7 @@ from memci.domain.pages.page import Lifecycle, Page, session_key
 from memci.domain.pages.permission import Actor
 from memci.domain.pages.render import Rendering
 from memci.domain.pages.rules import PageRules
+from memci.domain.pages.state import PageState, state_of
 from memci.domain.pages.tree import Tree
 from memci.domain.pages.viewer import Viewer
 from memci.smallmodel.offline.tokens import OfflineTokenCounter
@@ -95,7 +96,7 @@ def told(said, rules):
             pages.recall_page(tree, Actor.AGENT, index=archived[recall].index)
             keep(tree, whose, rules, rendering.own_tokens)
             assert not tree.is_archived(tree.latest(whose)), "what goes on stays in sight"
-        settle(tree, [message], rules, rendering.own_tokens)
+        settle(tree, [message], rules, rendering.own_tokens, rendering.count)
         assert len(tree.chapter(session)) <= rules.active_pages
     return tree, messages
 
@@ -118,7 +119,7 @@ def test_what_an_agent_notes_changes_no_page_but_how_far_it_reaches(said, rules,
     def settled(messages):
         tree = Tree.planted()
         rendering = rendering_of(tree, messages)
-        settle(tree, messages, rules, rendering.own_tokens)
+        settle(tree, messages, rules, rendering.own_tokens, rendering.count)
         return tree
 
     messages = [noting(each) for each in written(said)]
@@ -153,7 +154,7 @@ def test_told_at_once_is_told_one_by_one(said, rules):
     said = [(role, session, text, 99) for role, session, text, _ in said]
     one_by_one, messages = told(said, rules)
     at_once = Tree.planted()
-    settle(at_once, messages, rules, rendering_of(at_once, messages).own_tokens)
+    settle(at_once, messages, rules, rendering_of(at_once, messages).own_tokens, count)
     assert at_once.pages == one_by_one.pages
     assert at_once.clock == one_by_one.clock
 
@@ -166,6 +167,7 @@ def test_lines_leave_the_contents_page_when_their_time_is_over(said, rules):
     lines = tree.children(tree.clock.archive) if tree.clock.archive else []
     for page in lines:
         assert tree.lifecycle(page.index) is Lifecycle.HOT_ARCHIVED
+        assert state_of(tree, page.index) is PageState.ARCHIVED
         if page.recalls.count:
             assert now - page.recalls.last_at <= rules.archive_unrecalled
         else:

@@ -57,5 +57,5 @@ def test_words_and_lines_stay_whole():
 
 def test_behind_the_end_there_is_nothing_to_read():
     assert part_of("", 0, len) == ("", None)
-    with pytest.raises(InvalidInputError, match="it has 3 characters"):
+    with pytest.raises(InvalidInputError, match="ends before that, at offset 3"):
         part_of("abc", 3, len)

@@ -49,7 +49,7 @@ def rendered(
     messages: list[Message], pins: list[Pin], form: Format, language: Language = Language.ENGLISH
 ) -> Rendering:
     tree = Tree.planted()
-    settle(tree, messages, PageRules(), lambda _: 1)
+    settle(tree, messages, PageRules(), lambda _: 1, len)
     writer = Writer(form, labels_of(language))
 
     def reads(page: object) -> Held:

@@ -59,7 +59,7 @@ def rendering_of(tree: Tree, session: str | None = None, form: Format = Format.M
 
 def tree_of(said, done) -> Tree:
     tree = Tree.planted()
-    settle(tree, written(said), RULES, rendering_of(tree).own_tokens)
+    settle(tree, written(said), RULES, rendering_of(tree).own_tokens, count)
     for operation, user, one, other in done:
         tree.viewer = Viewer("s", user)
         every = [index for index, page in tree.pages.items() if tree.sees(page)]
@@ -89,7 +89,7 @@ def tree_of(said, done) -> Tree:
 @given(SAID)
 def test_a_page_is_of_one_user(said):
     tree = Tree.planted()
-    settle(tree, written(said), RULES, rendering_of(tree).own_tokens)
+    settle(tree, written(said), RULES, rendering_of(tree).own_tokens, count)
     for message in written(said):
         (page,) = (
             each
@@ -106,9 +106,9 @@ def test_a_page_is_of_one_user(said):
 @given(SAID)
 def test_settled_at_once_or_one_by_one_a_page_is_of_the_same_user(said):
     at_once, one_by_one = Tree.planted(), Tree.planted()
-    settle(at_once, written(said), RULES, rendering_of(at_once).own_tokens)
+    settle(at_once, written(said), RULES, rendering_of(at_once).own_tokens, count)
     for message in written(said):
-        settle(one_by_one, [message], RULES, rendering_of(one_by_one).own_tokens)
+        settle(one_by_one, [message], RULES, rendering_of(one_by_one).own_tokens, count)
     assert at_once.pages == one_by_one.pages
 
 

@@ -91,7 +91,7 @@ def window(language: Language) -> str:
 
     writer = Writer(Format.MARKDOWN, labels_of(language))
     rendering = Rendering(tree, writer, _count, reads, "trip")
-    settle(tree, messages[:-1], _RULES, rendering.own_tokens)
+    settle(tree, messages[:-1], _RULES, rendering.own_tokens, rendering.count)
     agent = Actor.AGENT
     lesson = pages.create_detail_page(
         tree, agent, name=note[0], description=note[1], parent="usr-0"
@@ -101,7 +101,7 @@ def window(language: Language) -> str:
     pages.create_contents_page(
         tree, agent, name=folder[0], description=folder[1], parent="usr-0", children=[market.index]
     )
-    settle(tree, messages[-1:], _RULES, rendering.own_tokens)
+    settle(tree, messages[-1:], _RULES, rendering.own_tokens, rendering.count)
     pages.recall_page(tree, agent, index="usr-1")
     keep(tree, "trip", _RULES, rendering.own_tokens)
     rendering = Rendering(tree, writer, _count, reads, "trip")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from memci.domain.language import Language
 from memci.domain.pages.page import Lifecycle
+from memci.domain.pages.state import PageState
 from memci.domain.pages.tree import Permission
 from tests.support.deployment import table
 from tests.support.page_document import DOCUMENT, made, remade, window
@@ -34,5 +35,6 @@ def test_both_windows_show_every_state():
 def test_every_permission_and_place_is_documented():
     permissions = {row["permission"].strip("`") for row in table("docs/pages.md", "permission")}
     assert permissions == set(Permission)
-    places = {row["a page is"].replace(" ", "_") for row in table("docs/pages.md", "a page is")}
-    assert places == set(Lifecycle)
+    rows = table("docs/pages.md", "a page is")
+    assert [row["a page is"] for row in rows] == list(PageState)
+    assert {row["`lifecycle`"].strip("`") for row in rows} == set(Lifecycle)

@@ -87,8 +87,8 @@ def _parsed(text: str) -> tuple[str, bool | float | str]:
 
 
 def _print(answer: SettingsAnswer, names: Collection[str] | None = None) -> None:
-    """Print what holds; of these names, if any are given."""
-    from memci.cli.output import print_table
+    """Print what holds, of these names, if any are given; and what there is no room for."""
+    from memci.cli.output import print_table, say
 
     print_table(
         ("parameter", "value", ""),
@@ -98,6 +98,8 @@ def _print(answer: SettingsAnswer, names: Collection[str] | None = None) -> None
             if names is None or name in names
         ),
     )
+    for each in answer.warnings:
+        say(each, style="yellow")
 
 
 def _shown(value: bool | float | str) -> str:  # noqa: FBT001 - a value, not a switch

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from memci.cli.output import print_table, say, shortened
-from memci.cli.pages.words import listed, state_of
+from memci.cli.pages.words import listed, state_of, tokens
 from memci.shapes.base import Answer
 from memci.shapes.pages import (
     CollapseAnswer,
@@ -96,9 +96,9 @@ def _say_pin(tool: Tool, done: PinChange) -> None:
 
 def _say_cost(what: str, done: PageChange | StepAnswer | CollapseAnswer | PinChange) -> None:
     """Say what was done, what it did to the tokens of the window, and what was collapsed."""
-    parts = [what, f"{done.tokens_before:,} → {done.tokens_after:,} tokens"]
+    parts = [what, f"{done.tokens_before:,} → {tokens(done.tokens_after)}"]
     parts += [f"collapsed: {listed(done.collapsed)}"] * bool(done.collapsed)
-    parts += [f"what cannot be hidden is {done.over:,} tokens over"] * bool(done.over)
+    parts += [f"what cannot be hidden is {tokens(done.over)} over"] * bool(done.over)
     say(" · ".join(filter(None, parts)))
 
 

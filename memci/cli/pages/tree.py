@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 from memci.cli.output import console, printable, shortened
-from memci.cli.pages.words import state_of
+from memci.cli.pages.words import state_of, tokens
 from memci.domain.pages.page import Lifecycle
 from memci.domain.pages.tree import Permission
 from memci.shapes.pages import PageOut, PageTree, SegmentOut
@@ -21,7 +21,7 @@ def print_tree(agent_id: str, tree: PageTree) -> None:
     """Print it segment by segment; lines are cut on a terminal, never in a pipe."""
     screen = console()
     session = f", session {tree.session_id}" if tree.session_id is not None else ""
-    headline = f"{agent_id}{session}: {tree.tokens:,} tokens"
+    headline = f"{agent_id}{session}: {tokens(tree.tokens)}"
     _print(screen, Text(printable(shortened(headline, 200)), style="bold"))
     for segment in tree.segments:
         for line in _lines(tree, segment):
@@ -64,8 +64,8 @@ def _marked(pages: Sequence[PageOut]) -> list[tuple[PageOut, bool]]:
 
 
 def _told(page: PageOut, tree: PageTree) -> Sequence[tuple[str, str]]:
-    tokens = tree.tokens_of.get(page.index)
-    cost = f", {tokens:,} tokens" if tokens is not None else ""
+    takes = tree.tokens_of.get(page.index)
+    cost = "" if takes is None else f", {tokens(takes)}"
     is_archive = page.index == tree.archive
     style = _PLAIN if page.lifecycle is Lifecycle.ACTIVE else _AWAY
     # Words come last: they are what a narrow terminal cuts, and what may run from right to left.
@@ -77,7 +77,7 @@ def _told(page: PageOut, tree: PageTree) -> Sequence[tuple[str, str]]:
 
 
 def _segment_says(segment: SegmentOut) -> str:
-    limit = f", at most {segment.max_tokens:,} tokens" if segment.max_tokens else ""
+    limit = f", at most {tokens(segment.max_tokens)}" if segment.max_tokens else ""
     permission = segment.permission
     says = "" if permission is Permission.READ_WRITE else f", {permission.value} to agents"
     return f"({segment.kind.value}{says}{limit})"

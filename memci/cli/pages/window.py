@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memci.cli.commands.context import print_messages
 from memci.cli.output import print_table, say
-from memci.cli.pages.words import listed
+from memci.cli.pages.words import listed, tokens
 from memci.shapes.pages import WindowAnswer
 
 
@@ -14,8 +14,8 @@ def print_window(shown: WindowAnswer) -> None:
     if shown.messages:
         print_table(("segment", "tokens"), shown.by_segment.items())
     session = f" · session {shown.session_id}" if shown.session_id is not None else ""
-    say(f"{shown.tokens:,} tokens ({shown.tokenizer}){session}")
+    say(f"{tokens(shown.tokens)} ({shown.tokenizer}){session}")
     if shown.collapsed:
         say(f"collapsed to fit: {listed(shown.collapsed)}")
     if shown.over:
-        say(f"what must stay is {shown.over:,} tokens over the budget", style="yellow")
+        say(f"what must stay is {tokens(shown.over)} over the budget", style="yellow")

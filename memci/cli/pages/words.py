@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from memci.cli.output import counted
-from memci.domain.pages.page import Lifecycle, PageKind
+from memci.domain.pages.page import PageKind
 from memci.shapes.pages import PageOut
 
 
 def state_of(page: PageOut) -> str:
     """Return what state a page is in: "expanded, 3 pages, pinned"."""
     return ", ".join(_state(page))
+
+
+def tokens(count: int) -> str:
+    """Return how many tokens these are: "1 token", "1,200 tokens"."""
+    return f"{count:,} token" if count == 1 else f"{count:,} tokens"
 
 
 def listed(indexes: Iterable[str], most: int = 10) -> str:
@@ -22,13 +27,7 @@ def listed(indexes: Iterable[str], most: int = 10) -> str:
 
 
 def _state(page: PageOut) -> Iterable[str]:
-    match page.lifecycle:
-        case Lifecycle.COLD_ARCHIVED:
-            yield "removed"
-        case Lifecycle.HOT_ARCHIVED:
-            yield "archived"
-        case Lifecycle.ACTIVE:
-            yield "expanded" if page.expanded else "hidden"
+    yield page.state
     if page.kind is PageKind.CONTENTS:
         yield counted(page.children, "page")
     if page.pinned:

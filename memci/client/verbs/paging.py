@@ -24,7 +24,7 @@ class PagingVerbs(Asking):
         return self._get("/pages", PageTree, options)
 
     def page(self, index: str) -> Flow[PageText]:
-        """Return a page and what it holds, whether it is expanded, archived or removed."""
+        """Return a page and what it holds, in whichever state it is."""
         return self.use(BY_NAME["get_page"], {"index": index}, PageText)
 
     def use(

@@ -17,7 +17,7 @@ from memci.commands.attp.plain import Plain
 from memci.commands.attp.protocol import ToolCall, read_answer
 from memci.commands.attp.sandbox import Sandbox
 from memci.commands.attp.toml import to_toml
-from memci.commands.pages.bench import Mark
+from memci.commands.pages.bench import Bench, Mark
 from memci.commands.pages.perform import Asked
 from memci.commands.tools.tools import Tools
 from memci.domain.pages.permission import Actor
@@ -30,12 +30,16 @@ from memci.shapes.pins import PinChange
 
 @dataclass(frozen=True, slots=True)
 class _Rehearsed:
-    """What code came to on a bench that was thrown away."""
+    """What code came to on a bench that was thrown away.
+
+    ``tokens``: of the window before; ``over``: by how many what stays then is over a limit.
+    """
 
     outcome: Outcome
     asked: Sequence[Asked]
     mark: Mark
     tokens: int
+    over: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +99,7 @@ class AttpCommands:
             return None
         except MemciError as error:
             return _failed(call.target, f"{error}. {NOTHING_DONE}", rehearsed.outcome.printed)
-        return succeeded(call.target, rehearsed.outcome, _changes(done, rehearsed.tokens))
+        return succeeded(call.target, rehearsed.outcome, _changes(done, rehearsed))
 
     def _rehearsed(
         self, agent_id: str, code: str, session_id: str | None, seconds: float
@@ -103,7 +107,9 @@ class AttpCommands:
         with self.tools.pages.rehearsal(agent_id, Actor.AGENT, session_id=session_id) as bench:
             functions, tokens = Functions(self.tools, bench), bench.tokens
             outcome = self.sandbox.run(code, functions.by_name(), seconds=seconds)
-            return _Rehearsed(outcome, functions.asked, bench.mark, tokens)
+            # What went wrong may have left the tree half changed.
+            over = _over(bench) if outcome.fault is None else 0
+            return _Rehearsed(outcome, functions.asked, bench.mark, tokens, over)
 
     def _done(
         self, agent_id: str, rehearsed: _Rehearsed, session_id: str | None
@@ -115,22 +121,30 @@ class AttpCommands:
         )
 
 
-def _changes(done: Sequence[Answer], tokens: int) -> AttpChanges:
+def _over(bench: Bench) -> int:
+    """Return by how much the next window is over a limit, be something changed or not."""
+    desk = bench.opened.desk
+    if desk.over:
+        desk.look_after()
+    return desk.over
+
+
+def _changes(done: Sequence[Answer], rehearsed: _Rehearsed) -> AttpChanges:
     pages: dict[str, None] = {}
     collapsed: dict[str, None] = {}
-    after, over = tokens, 0
+    after = rehearsed.tokens
     for each in done:
         if isinstance(each, PageChange):
             pages |= dict.fromkeys(each.changed)
         if isinstance(each, (PageChange, PinChange, CollapseAnswer)):
             collapsed |= dict.fromkeys(each.collapsed)
-            after, over = each.tokens_after, each.over
+            after = each.tokens_after
     return AttpChanges(
         pages=list(pages),
         collapsed=list(collapsed),
-        tokens_before=tokens,
+        tokens_before=rehearsed.tokens,
         tokens_after=after,
-        over=over,
+        over=rehearsed.over,
     )
 
 

@@ -271,7 +271,8 @@ class Bench:
     def _written(self, page: Page, text: str | None) -> Page:
         if text is None:
             return page
-        return give_text(self.tree, page.index, self.opened.texts.write(page, text))
+        takes = self.opened.desk.rendering.count(text)
+        return give_text(self.tree, page.index, self.opened.texts.write(page, text), takes)
 
     def _do(self, act: Callable[[], T]) -> tuple[T, list[Edit]]:
         desk = self.opened.desk

@@ -6,9 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 from memci.commands.pages.bench import Bench
-from memci.domain.message import Message
 from memci.domain.pages import operations
-from memci.domain.pages.fence import plain_name
 from memci.domain.pages.page import Page
 from memci.shapes import pages as shapes
 from memci.shapes import pins
@@ -111,7 +109,8 @@ def _opening(operation: Callable[..., Page]) -> Doing:
 def _get_page(bench: Bench, asked: shapes.GetPage) -> PageText:
     page = bench.page(asked.index)
     held = bench.opened.texts(page)
-    said = [f"{_speaker(each)}: {each.text}" for each in held.messages]
+    writer = bench.opened.desk.rendering.writer
+    said = [f"{writer.speaker(each)}{writer.labels.colon}{each.text}" for each in held.messages]
     text = bench.labels.lost if held.lost else "\n\n".join(said) or held.text
     part = bench.part(text, asked.offset)
     return PageText(
@@ -120,10 +119,6 @@ def _get_page(bench: Bench, asked: shapes.GetPage) -> PageText:
         entries=bench.entries(page) if not asked.offset else [],
         next_offset=part.next_offset,
     )
-
-
-def _speaker(message: Message) -> str:
-    return f"{message.role.value} {plain_name(message.name)}".strip()
 
 
 def _get_children(bench: Bench, asked: shapes.GetChildren) -> PageList:

@@ -35,7 +35,7 @@ class Pinning:
         pins = self.rendering.pins
         if len(pins) >= self.rules.max_pins:
             raise RefusedError(
-                f"{len(pins)} texts are pinned, and no more can be: take one down with unpin"
+                f"no more texts than {len(pins)} can be pinned: unpin takes one down"
             )
         number, now = self.last + 1, datetime.now(UTC)
         user = self.rendering.tree.viewer.user_id if by is Actor.AGENT else None

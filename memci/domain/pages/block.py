@@ -22,6 +22,7 @@ from memci.domain.pages.tree import Permission, SegmentKind, Tree
 
 _DEEPEST = 6  # headings of Markdown have no more levels
 _MOST_LISTED = 10
+_MUCH = 200  # tokens that are worth a thought before a page is opened
 
 
 class Format(StrEnum):
@@ -85,7 +86,7 @@ class Writer:
         if not collapsed:
             return ""
         listed = [*collapsed[:_MOST_LISTED], *(["…"] if len(collapsed) > _MOST_LISTED else [])]
-        said = self.labels.collapsed.format(len(collapsed), ", ".join(listed))
+        said = self.labels.collapsed.format(len(collapsed), self.labels.beside.join(listed))
         return f"{self._mark(1)} {said}\n\n"
 
     def excess(self, excess: Excess | None) -> str:
@@ -102,10 +103,16 @@ class Writer:
         """Return what a page is called; roots and the Contents Page have names of our own."""
         return page.name or self._usual_name(tree, page)
 
+    def speaker(self, message: Message) -> str:
+        """Return who said a message: the role, and the name that was given."""
+        role = self.labels.roles[message.role.value]
+        return f"{role} {plain_name(message.name)}".strip()
+
     def _heading(self, tree: Tree, page: Page, place: Place) -> str:
         name = self.name(tree, page)
         state = self._state(tree, page, place.inside)
-        return f"{self._mark(place.level)} [{page.index}] {name} ({state})"
+        shown = self.labels.heading.format(name, state)
+        return f"{self._mark(place.level)} [{page.index}] {shown}"
 
     def _mark(self, level: int) -> str:
         return ("=" if self.format is Format.TEXT else "#") * min(level, _DEEPEST)
@@ -119,18 +126,29 @@ class Writer:
     def _state(self, tree: Tree, page: Page, inside: int) -> str:
         labels = self.labels
         if tree.is_archived(page):
-            recalls = page.recalls
-            if not recalls.count:
-                return labels.never_recalled
-            return labels.recalled.format(recalls.count, recalls.last_at)
-        kind = labels.folder if page.is_folder else labels.page
-        if page.expanded:
-            state = labels.expanded
+            said = [self._recalled(page), *self._takes(page)]
+        elif page.expanded:
+            said = [labels.folder if page.is_folder else labels.page, labels.expanded]
         elif page.is_folder:
-            state = labels.folder_hidden.format(inside)
+            said = [labels.folder, labels.folder_hidden.format(inside)]
         else:
-            state = labels.page_hidden
-        return f"{kind}{labels.comma}{state}"
+            said = [labels.page, labels.page_hidden, *self._takes(page)]
+        return labels.comma.join(said)
+
+    def _recalled(self, page: Page) -> str:
+        recalls = page.recalls
+        if recalls.count == 1:
+            return self.labels.recalled_once.format(recalls.last_at)
+        if recalls.count:
+            return self.labels.recalled.format(recalls.count, recalls.last_at)
+        return self.labels.never_recalled
+
+    def _takes(self, page: Page) -> list[str]:
+        """Say what it takes to open a page, if that is much; in two digits, which are short."""
+        if page.held_tokens < _MUCH:
+            return []
+        unit: int = 10 ** (len(str(page.held_tokens)) - 2)
+        return [self.labels.takes.format(round(page.held_tokens / unit) * unit)]
 
     def _entries(self, page: Page) -> list[str]:
         lines = self._description(page, page.entries)
@@ -164,14 +182,10 @@ class Writer:
         if self.format is Format.NATIVE:  # the others follow as they were said
             messages = units_of([each for each in messages if not each.is_note])[1]
         return [
-            fenced(each.text, self._speaker(each))
+            fenced(each.text, self.speaker(each))
             for each in messages
             if each.text and not each.is_note
         ]
-
-    def _speaker(self, message: Message) -> str:
-        role = self.labels.roles[message.role.value]
-        return f"{role} {plain_name(message.name)}".strip()
 
 
 def _as_words(text: str) -> str:

@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
+from memci.domain.context.budget import Count
 from memci.domain.language import Language, language_of
 from memci.domain.message import Message, Role
+from memci.domain.pages.fence import fenced
 from memci.domain.pages.operations import take_out
 from memci.domain.pages.outline import lead
 from memci.domain.pages.page import Page, PageKind, Recalls, Span, one_line
@@ -25,15 +27,21 @@ _LONGEST_STAND_IN = 80
 _LONGEST_ENTRY = {Language.ENGLISH: 80, Language.CHINESE: 28}
 
 
-def settle(tree: Tree, said: Iterable[Message], rules: PageRules, line_tokens: LineTokens) -> None:
+def settle(
+    tree: Tree,
+    said: Iterable[Message],
+    rules: PageRules,
+    line_tokens: LineTokens,
+    count: Count,
+) -> None:
     """Take messages that are not on any page yet into the tree, in the order of their seqs."""
     for message in said:
         if message.role is Role.SYSTEM:
-            _add_system_page(tree, message)
+            _add_system_page(tree, message, count)
         elif _goes_on(tree, message):
-            _extend(tree, message)
+            _extend(tree, message, count)
         elif not message.is_note:  # said to nobody, it begins nothing
-            _begin(tree, message)
+            _begin(tree, message, count)
             keep(tree, message.session_id, rules, line_tokens)
         tree.clock = replace(tree.clock, settled_seq=message.seq)
 
@@ -106,7 +114,7 @@ def _user_of(message: Message, latest: Page | None) -> str | None:
     return message.user_id or (latest.user_id if latest is not None else None)
 
 
-def _begin(tree: Tree, message: Message) -> None:
+def _begin(tree: Tree, message: Message, count: Count) -> None:
     number = tree.clock.interactions + 1
     tree.clock = replace(tree.clock, interactions=number)
     root = tree[tree.segments[USER].root]
@@ -125,11 +133,12 @@ def _begin(tree: Tree, message: Message) -> None:
             entries=(entry(message),),
             recalls=Recalls(entered_at=number),
             user_id=_user_of(message, tree.latest(message.session_id)),
+            held_tokens=_tokens(message, count),
         )
     )
 
 
-def _extend(tree: Tree, message: Message) -> None:
+def _extend(tree: Tree, message: Message, count: Count) -> None:
     page = tree.latest(message.session_id)
     if page is None or page.span is None:
         raise AssertionError("an interaction that goes on has a page")
@@ -139,10 +148,18 @@ def _extend(tree: Tree, message: Message) -> None:
         return
     span = replace(span, answered=span.answered or message.role is not Role.USER)
     entries = (*page.entries, entry(message))
-    tree.put(replace(page, span=span, entries=entries, user_id=_user_of(message, page)))
+    tree.put(
+        replace(
+            page,
+            span=span,
+            entries=entries,
+            user_id=_user_of(message, page),
+            held_tokens=page.held_tokens + _tokens(message, count),
+        )
+    )
 
 
-def _add_system_page(tree: Tree, message: Message) -> None:
+def _add_system_page(tree: Tree, message: Message, count: Count) -> None:
     tree.add_page(
         Page(
             index="",
@@ -154,8 +171,14 @@ def _add_system_page(tree: Tree, message: Message) -> None:
             expanded=True,
             span=_span(message, 0),
             user_id=message.user_id,
+            held_tokens=_tokens(message, count),
         )
     )
+
+
+def _tokens(message: Message, count: Count) -> int:
+    """Return about what a message takes on an open page."""
+    return count(fenced(message.text, message.role.value)) if message.text else 0
 
 
 def _span(message: Message, number: int) -> Span:

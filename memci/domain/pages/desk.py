@@ -49,7 +49,8 @@ class Desk:
         """Put messages onto pages that are on none yet."""
         before = self.tree.clock.settled_seq
         with _watching(self.tree) as changed:
-            settle(self.tree, said, self.rules, self.rendering.own_tokens)
+            shown = self.rendering
+            settle(self.tree, said, self.rules, shown.own_tokens, shown.count)
         self.rendering.refresh(changed)
         if self.tree.clock.settled_seq != before:
             self.look_after()

@@ -10,12 +10,8 @@ from dataclasses import replace
 
 from memci.domain.pages.operations import take_out
 from memci.domain.pages.page import Page, PageKind
+from memci.domain.pages.permission import is_guide
 from memci.domain.pages.tree import SYSTEM, Tree
-
-
-def is_guide(page: Page) -> bool:
-    """Tell whether a page is the guide: there is no other that the system keeps in ``sys``."""
-    return page.managed and page.segment == SYSTEM
 
 
 def keep_guide(tree: Tree, *, on: bool, name: str, description: str) -> None:
@@ -27,8 +23,8 @@ def keep_guide(tree: Tree, *, on: bool, name: str, description: str) -> None:
             _make(tree, root, name, description)
     elif not on:
         take_out(tree, known)
-    elif (known.name, known.description) != (name, description):
-        tree.put(replace(known, name=name, description=description))
+    else:
+        tree.put(replace(known, name=name, description=description, expanded=True))
 
 
 def _make(tree: Tree, root: str, name: str, description: str) -> None:

@@ -9,22 +9,27 @@ from memci.domain.language import Language
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """State in words; ``{}`` is a number."""
+    """State in words; ``{}`` is a number. ``heading`` is a page's name with its state."""
 
+    heading: str
     page: str
     folder: str
     expanded: str
     page_hidden: str
     folder_hidden: str
+    takes: str
     system: str
     conversation: str
     archive: str
     archive_says: str
     recalled: str
+    recalled_once: str
     never_recalled: str
     collapsed: str
     excess: str
     comma: str
+    colon: str
+    beside: str  # between indexes in a row
     lost: str
     pins: str
     pin_kinds: dict[str, str]
@@ -32,20 +37,25 @@ class Labels:
 
 
 _ENGLISH = Labels(
+    heading="{} ({})",
     page="page",
     folder="folder",
     expanded="expanded",
     page_hidden="hidden, can be expanded",
     folder_hidden="hidden, {} inside, can be expanded",
+    takes="about {:,} tokens",
     system="System",
     conversation="Conversation",
     archive="Contents Page",
-    archive_says="Earlier interactions; recall_page brings one back by its index.",
+    archive_says="Archived interactions; recall_page brings one back by its index.",
     recalled="recalled {} times, last at interaction {}",
+    recalled_once="recalled once, at interaction {}",
     never_recalled="never recalled",
     collapsed="Collapsed to fit the window: {} ({})",
-    excess="Over the limit of {most:,} tokens by {over:,}: what cannot be hidden takes more",
+    excess="Over the token limit of {most:,} by {over:,}: what cannot be hidden takes more",
     comma=", ",
+    colon=": ",
+    beside=", ",
     lost="(its text is missing in the page store)",
     pins="Pinned (always in sight)",
     pin_kinds={
@@ -58,20 +68,25 @@ _ENGLISH = Labels(
     roles={"user": "user", "assistant": "assistant", "tool": "tool", "system": "system"},
 )
 _CHINESE = Labels(
+    heading="{}（{}）",
     page="页面",
     folder="目录",
     expanded="已展开",
     page_hidden="已隐藏，可展开",
     folder_hidden="已隐藏，内有 {} 页，可展开",
+    takes="约 {:,} token",
     system="系统",
     conversation="对话",
     archive="目录页",
-    archive_says="较早的交互；recall_page 可按索引召回。",
+    archive_says="已归档的交互；recall_page 可按索引召回。",
     recalled="召回 {} 次，最近在第 {} 轮交互",
+    recalled_once="召回 1 次，在第 {} 轮交互",
     never_recalled="未召回",
     collapsed="为适应窗口已折叠 {} 页（{}）",
     excess="超出上限 {over:,} token（上限 {most:,}）：不可隐藏的内容已超出",
     comma="，",
+    colon="：",
+    beside="、",
     lost="（页面存储中缺少其文本）",
     pins="置顶（始终可见）",
     pin_kinds={

@@ -18,7 +18,7 @@ from memci.domain.pages.page import (
     Recalls,
     one_line,
 )
-from memci.domain.pages.permission import Act, Actor, check, check_in_sight
+from memci.domain.pages.permission import Act, Actor, check, check_in_sight, check_no_guide
 from memci.domain.pages.pin import PINS
 from memci.domain.pages.tree import USER, Permission, Segment, SegmentKind, Tree
 from memci.errors import ConflictError, InvalidInputError, RefusedError
@@ -49,9 +49,9 @@ def create_detail_page(
     )
 
 
-def give_text(tree: Tree, index: str, version: int) -> Page:
+def give_text(tree: Tree, index: str, version: int, held_tokens: int = 0) -> Page:
     """Let a note show a text that the page store keeps as this version (P14), unasked."""
-    return _put(tree, replace(tree[index], body=version))
+    return _put(tree, replace(tree[index], body=version, held_tokens=held_tokens))
 
 
 def create_contents_page(
@@ -125,7 +125,7 @@ def expand_details(tree: Tree, actor: Actor, *, index: str) -> Page:
         raise RefusedError(f"{index} was removed from the context: restore_page brings it back")
     above = list(tree.ancestors(index))
     if any(folder.index == tree.clock.archive for folder in above):
-        raise RefusedError(f"{index} is in the archive: recall_page brings it back")
+        raise RefusedError(f"{index} is archived: recall_page brings it back")
     for folder in above:
         _put(tree, replace(folder, expanded=True))
     recalls = replace(page.recalls, opened_at=tree.clock.interactions)
@@ -142,7 +142,7 @@ def hide_details(tree: Tree, actor: Actor, *, index: str) -> Page:
 
 
 def remove_page(tree: Tree, actor: Actor, *, index: str) -> Page:
-    """Take a page out of the tree with all below it: ColdArchived, its messages stay (P2)."""
+    """Take a page out of the tree with all below it; its messages stay (ColdArchived, P2)."""
     page = tree[index]
     check(tree, page, Act.TAKE, actor)
     if page.cold:
@@ -164,7 +164,7 @@ def recall_page(tree: Tree, actor: Actor, *, index: str) -> Page:
     check(tree, page, Act.EXPAND, actor)
     if page.parent is None or page.parent != tree.clock.archive:
         raise RefusedError(
-            f"{index} is not in the archive: expand_details opens it, restore_page brings a removed"
+            f"{index} is not archived: expand_details opens it, restore_page brings a removed"
             " page back"
         )
     now = tree.clock.interactions
@@ -184,6 +184,7 @@ def recall_page(tree: Tree, actor: Actor, *, index: str) -> Page:
 def restore_page(tree: Tree, actor: Actor, *, index: str, parent: str) -> Page:
     """Put a removed page back, with all that was removed with it, behind a folder's others."""
     page, folder = tree[index], tree[parent]
+    check_no_guide(page)
     if not page.cold:
         raise RefusedError(f"{index} was not removed: move_page puts it elsewhere")
     if page.parent is not None:

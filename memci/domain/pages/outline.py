@@ -39,10 +39,11 @@ class Outline:
 
 def lead(message: Message, language: Language) -> str:
     """Return what an entry begins with: ``user: ``, or ``user Mira: `` of who gave a name."""
-    label = labels_of(language).roles[message.role.value]
+    labels = labels_of(language)
+    label = labels.roles[message.role.value]
     if message.name and message.role is not Role.TOOL:
         label = f"{label} {one_line(plain_name(message.name), _LONGEST_SPEAKER)}".strip()
-    return f"{label}：" if language is Language.CHINESE else f"{label}: "
+    return label + labels.colon
 
 
 def fitted(text: str, most: int, count: Count) -> str:

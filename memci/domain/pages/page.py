@@ -23,8 +23,8 @@ class Lifecycle(StrEnum):
     """Where a page is, seen from the window."""
 
     ACTIVE = "active"
-    HOT_ARCHIVED = "hot_archived"  # a folder above it is hidden, or it is in the archive
-    COLD_ARCHIVED = "cold_archived"  # out of the tree; memory search brings it back
+    HOT_ARCHIVED = "hot_archived"  # inside a hidden folder, or archived
+    COLD_ARCHIVED = "cold_archived"  # removed; memory search brings it back
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +71,8 @@ class Page:
     names a page himself leaves its entries to the summarizer. ``chapter`` is the key of another
     session than its own that has recalled it into its window (P9). ``user_id``: only in this user's
     sessions it is seen; None: in all. ``pinned_by``: "agent" or "developer"; None: it is not.
+    ``held_tokens``: what its messages or its text take where they are shown, counted as they were
+    said or written; 0: not known.
     """
 
     index: str
@@ -92,6 +94,7 @@ class Page:
     pinned_by: str | None = None
     chapter: str = ""
     user_id: str | None = None
+    held_tokens: int = 0
 
     @property
     def shown_in(self) -> str:

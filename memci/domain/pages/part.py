@@ -43,9 +43,7 @@ def part_of(text: str, offset: int, count: Count) -> Part:
 def rest_of(text: str, offset: int) -> str:
     """Return a text from an offset on; ``InvalidInputError`` for one behind the end."""
     if offset and offset >= len(text):
-        raise InvalidInputError(
-            f"the text ends before that: it has {len(text)} characters", field="offset"
-        )
+        raise InvalidInputError(f"the text ends before that, at offset {len(text)}", field="offset")
     return text[offset:]
 
 

@@ -50,7 +50,7 @@ def pin_pieces(pins: Sequence[Pin], labels: Labels, mark: str = "#") -> list[str
     if not pins:
         return []
     lines = [
-        f"- [{each.number}] {labels.pin_kinds[each.kind.value]}: {_shown(each.text)}\n"
+        f"- [{each.number}] {labels.pin_kinds[each.kind.value]}{labels.colon}{_shown(each.text)}\n"
         for each in pins
     ]
     lines[0] = f"{mark} {labels.pins}\n\n{lines[0]}"

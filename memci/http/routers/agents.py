@@ -37,7 +37,7 @@ def get_agent(agent: AgentId, call: Call) -> AgentAnswer:
 @reading.get("/agents/{agent}/settings", responses=problems(404))
 def get_settings(agent: AgentId, call: Call) -> SettingsAnswer:
     """Return the parameters that hold for an agent."""
-    return configure.show(call.runtime.database, agent, call.runtime.defaults)
+    return configure.show(call.runtime.page_commands, agent, call.runtime.defaults)
 
 
 @reading.get("/agents/{agent}/usage", responses=problems(404))
@@ -58,8 +58,9 @@ def get_usage(
 def put_settings(agent: AgentId, body: SettingsRequest, call: Call) -> SettingsAnswer:
     """Replace the parameters that an agent has of its own."""
     values = body.model_dump(exclude_none=True)
-    call.runtime.page_commands.settle(agent)
-    return configure.run(call.runtime.database, agent, values, call.runtime.defaults)
+    pages = call.runtime.page_commands
+    pages.settle(agent)
+    return configure.run(pages, agent, values, call.runtime.defaults)
 
 
 @operating.post("/agents/{agent}/pause", responses=problems(404))

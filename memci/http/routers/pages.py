@@ -64,7 +64,11 @@ def list_pages(
     call: Call,
     session_id: SessionId = None,
     lifecycle: Annotated[
-        Lifecycle | None, Query(description="Only such pages; none: all but those removed")
+        Lifecycle | None,
+        Query(
+            description="Only such pages; none: all but removed ones. hot_archived: archived, or"
+            " inside a hidden folder; cold_archived: removed"
+        ),
     ] = None,
     cursor: Cursor = None,
     limit: Annotated[int, Query(ge=1, le=500, description="Removed pages at most")] = 100,
@@ -84,7 +88,7 @@ def list_pages(
 
 @reading.get("/agents/{agent}/pages/{index:page_index}")
 def read_page(agent: AgentId, index: Annotated[str, Path(max_length=64)], call: Call) -> PageText:
-    """Return a page and what it holds, whether it is expanded, archived or removed."""
+    """Return a page and what it holds, in whichever state it is."""
     request = GetPage.model_construct(index=index, offset=0)
     page: PageText = _done(call, agent, BY_NAME["get_page"], request, None)
     return page

@@ -196,6 +196,7 @@ OWN: Mapping[str, Check] = {
     "page.name": _is_name,
     "page.chapter": is_chapter,
     "page.pinned_by": one_of(Actor),
+    "page.held_tokens": whole(_MOST_COUNT),
     "page.description": _is_description,
     "page.entries": are_entries,
     "page_tree.segments": are_segments,

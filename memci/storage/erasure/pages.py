@@ -8,6 +8,7 @@ from itertools import islice
 
 from sqlalchemy import Connection
 
+from memci.domain.message import Message
 from memci.domain.pages.chapters import stand_in
 from memci.domain.pages.page import Page
 from memci.storage.messages import IS_NOTE
@@ -119,9 +120,16 @@ def reword(
         shown = shown_messages(connection, agent_id, pages)
         anew = []
         for page in pages:
-            kept = [each for each in shown.get(page.index, ()) if each.seq not in gone]
-            anew.append(stand_in(page, kept) if kept else _unnamed(page))
+            said = shown.get(page.index, ())
+            kept = [each for each in said if each.seq not in gone]
+            anew.append(_shortened(page, said, kept) if kept else _unnamed(page))
         save_pages(connection, agent_id, anew)
+
+
+def _shortened(page: Page, said: Sequence[Message], kept: Sequence[Message]) -> Page:
+    """Return a page that holds less; what is left takes about its share of what all took."""
+    held, left = (sum(len(each.text) for each in some) for some in (said, kept))
+    return replace(stand_in(page, kept), held_tokens=page.held_tokens * left // max(1, held))
 
 
 def _unnamed(page: Page) -> Page:

@@ -62,6 +62,8 @@ page = Table(
     Column("chapter", Text, nullable=False, server_default=text("''")),
     # In whose sessions alone it is seen; none: in all.
     Column("user_id", Text),
+    # About what its messages or its text take where they are shown; 0: not known.
+    Column("held_tokens", Integer, nullable=False, server_default=_ZERO),
     # What lies in a folder, and of the conversation what belongs to a session.
     Index("page_living", "agent_id", "parent", "session_id", postgresql_where=text("NOT cold")),
     Index("page_inside", "agent_id", "parent",

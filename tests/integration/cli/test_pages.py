@@ -85,7 +85,10 @@ def test_the_tree_shows_what_lies_where_and_what_it_costs(ada: Shell):
         f"   └─ usr-1  expanded, {tokens['usr-1']} tokens  How do I sort a list in Go?",
     ]
     ada.done("hide-details", "usr-3")
-    assert ada.done().splitlines()[-1] == "   └─ usr-1  archived  How do I sort a list in Go?"
+    assert (
+        ada.done().splitlines()[-1]
+        == "   └─ usr-1  inside a hidden folder  How do I sort a list in Go?"
+    )
 
 
 def test_a_change_is_told_in_one_line(ada: Shell):
@@ -95,7 +98,7 @@ def test_a_change_is_told_in_one_line(ada: Shell):
     assert made == f"usr-3 is hidden, 0 pages, in usr-0 · {before} → {between} tokens\n"
     moved = ada.done("move-page", "usr-1", "usr-3")
     after = ada.json("window")["tokens"]
-    assert moved == f"usr-1 is archived, in usr-3 · {between} → {after} tokens\n"
+    assert moved == f"usr-1 is inside a hidden folder, in usr-3 · {between} → {after} tokens\n"
     ada.done("expand-details", "usr-3")
     collapsed = ada.done("auto-collapse", "100")
     assert " tokens · collapsed: usr-3" in collapsed

@@ -111,17 +111,21 @@ def test_a_page_of_sys_explains_it_while_it_is_on(alice: Model):
     assert "ATTP" not in alice.window
 
 
-def test_the_model_cannot_take_it_away(alice: Model):
+def test_nobody_can_change_it_or_take_it_away(alice: Model):
     alice.switch(on=True)
-    for code in (
-        'remove_page(index="sys-1")',
-        'hide_details(index="sys-1")',
-        'move_page(source="sys-1", target="usr-0")',
-        'update_page(index="sys-1", name="x")',
-    ):
-        assert "managed by the system" in alice.code(code)["error"]
-    assert alice.post("remove_page", index="sys-1").status_code == 403
-    assert "[sys-1] Tools (ATTP)" in alice.system
+    for operation, more in {
+        "remove_page": {"index": "sys-1"},
+        "hide_details": {"index": "sys-1"},
+        "move_page": {"source": "sys-1", "target": "sys-0"},
+        "update_page": {"index": "sys-1", "name": "x"},
+    }.items():
+        told = ", ".join(f"{name}={value!r}" for name, value in more.items())
+        refused = alice.post(operation, **more)
+        assert refused.status_code == 403
+        for said in (refused.json()["detail"], alice.code(f"{operation}({told})")["error"]):
+            assert "sys-1 explains ATTP" in said
+            assert "attp is on in the agent's settings" in said
+    assert "[sys-1] Tools (ATTP) (page, expanded)" in alice.system
 
 
 def test_it_speaks_the_agent_s_language(models: Callable[[str], Model]):
@@ -129,4 +133,4 @@ def test_it_speaks_the_agent_s_language(models: Callable[[str], Model]):
     bo.switch(on=True)
     bo.say("怎样给列表排序？", "用 sort 函数。")
     assert "[sys-1] 工具协议（ATTP）" in bo.system
-    assert "- hide_details(index): 收起页面" in bo.system
+    assert "- hide_details(index)：隐藏页面" in bo.system

@@ -63,13 +63,14 @@ def test_a_page_is_made_opened_moved_and_all_is_undone(server, alice, say, conne
             window = (await client.read_resource(f"memci://agents/{alice}/window")).contents[0]
             assert "It is stable." in window.text
             moved = await done(client, "move_page", source="usr-3", target="usr-2")
-            assert (moved["parent"], moved["state"]) == ("usr-2", "archived")
+            assert (moved["parent"], moved["state"]) == ("usr-2", "inside a hidden folder")
             assert (await done(client, "undo"))["operations"] == ["move_page"]
             assert (await done(client, "get_parent", index="usr-3"))["pages"][0]["index"] == "usr-0"
             assert (await done(client, "redo"))["operations"] == ["move_page"]
             (child,) = (await done(client, "get_children", index="usr-2"))["pages"]
             assert child == {
-                "index": "usr-3", "name": "Sorting", "state": "archived", "parent": "usr-2",
+                "index": "usr-3", "name": "Sorting", "state": "inside a hidden folder",
+                "parent": "usr-2",
             }  # fmt: skip
             held = await done(client, "get_page", index="usr-3")
             assert held["text"] == "It is stable."

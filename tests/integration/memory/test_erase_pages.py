@@ -119,6 +119,24 @@ def test_a_page_of_which_only_a_note_of_the_agents_stays_goes(
     assert page(ada, "usr-4") is None
 
 
+def test_a_hidden_page_says_what_is_left_of_it_takes(
+    ada: AgentUnderTest, pages: Folders, eraser: Eraser
+) -> None:
+    ada.say("Question 3?")
+    ada.say("word " * 900, "word " * 300, role="assistant")
+    ada.say("Question 4?")
+    pages.do("hide_details", index="usr-4")
+    assert "[usr-4] Question 3? (page, hidden, can be expanded, about 1,200 tokens)" in (
+        pages.window()
+    )
+    eraser.erase("m8")
+    assert "[usr-4] Question 3? (page, hidden, can be expanded, about 310 tokens)" in (
+        pages.window()
+    )
+    eraser.erase("m9")
+    assert "[usr-4] Question 3? (page, hidden, can be expanded)" in pages.window()
+
+
 def test_only_the_page_that_showed_it_is_touched(
     ada: AgentUnderTest, pages: Folders, eraser: Eraser
 ) -> None:

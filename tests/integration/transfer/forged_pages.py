@@ -109,6 +109,7 @@ PAGES: dict[str, tuple[str, Change]] = {
     "a page of a user that is no text": ("page", first(user_id=5)),
     "a step of a user that is no text": ("page_step", first(user_id=["bob"])),
     "a page that nobody pinned": ("page", first(pinned_by="root")),
+    "a page that takes less than nothing": ("page", first(held_tokens=-1)),
     "a step that is half undone": ("page_step", first(undone="half")),
     "a step of number 0": ("page_step", first(number=0)),
     "a step of an operation that is none": ("page_step", first(operations=["rm -rf"])),

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from memci.commands.attp.protocol import read_answer
 from memci.domain.language import Language, language_of
-from memci.domain.pages.guide import is_guide, keep_guide
+from memci.domain.pages import operations as pages
+from memci.domain.pages.guide import keep_guide
 from memci.domain.pages.operations import create_detail_page
-from memci.domain.pages.permission import Actor, permission_of
+from memci.domain.pages.permission import Actor, is_guide, permission_of
 from memci.domain.pages.tree import Permission, Tree
+from memci.errors import RefusedError
 from memci.shapes.attp import AttpStatus
 from memci.shapes.attp_guide import guide_in
 from memci.shapes.tools import TOOLS, tools_in_code
@@ -74,3 +78,37 @@ def test_no_other_page_is_taken_for_it():
     assert not is_guide(made)
     keep_guide(tree, on=False, name="a", description="b")
     assert [each.index for each in tree.children("sys-0")] == [made.index]
+
+
+@pytest.mark.parametrize("actor", Actor)
+def test_nobody_changes_it(actor: Actor):
+    tree = Tree.planted()
+    keep_guide(tree, on=True, name="a", description="b")
+    aside = pages.create_contents_page(
+        tree, Actor.DEVELOPER, name="Aside", description="", parent="sys-0"
+    )
+    before = dict(tree.pages)
+    for refused in (
+        lambda: pages.update_page(tree, actor, index="sys-1", name="Mine"),
+        lambda: pages.hide_details(tree, actor, index="sys-1"),
+        lambda: pages.move_page(tree, actor, source="sys-1", target=aside.index),
+        lambda: pages.remove_page(tree, actor, index="sys-1"),
+    ):
+        with pytest.raises(
+            RefusedError, match=r"sys-1 explains ATTP, .* attp is on in the agent's"
+        ):
+            refused()
+    assert tree.pages == before
+    assert pages.expand_details(tree, actor, index="sys-1").expanded
+    keep_guide(tree, on=False, name="a", description="b")
+    with pytest.raises(RefusedError, match="it is there while attp is on"):
+        pages.restore_page(tree, actor, index="sys-1", parent="sys-0")
+    assert tree["sys-1"].cold
+
+
+def test_it_is_open_again_if_it_was_hidden():
+    tree = Tree.planted()
+    keep_guide(tree, on=True, name="a", description="b")
+    tree.put(replace(tree["sys-1"], expanded=False))
+    keep_guide(tree, on=True, name="a", description="b")
+    assert tree["sys-1"].expanded

@@ -39,7 +39,7 @@ def told(pair, names=(None, None)):
     tree = Tree.planted()
     writer = Writer(Format.MARKDOWN, labels_of(language_of(pair[0])))
     rendering = Rendering(tree, writer, count, lambda _: Held(said), "s")
-    settle(tree, said, PageRules(), rendering.own_tokens)
+    settle(tree, said, PageRules(), rendering.own_tokens, rendering.count)
     return rendering, tree["usr-1"], said
 
 

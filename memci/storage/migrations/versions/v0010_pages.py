@@ -52,6 +52,7 @@ CREATE TABLE page (
     opened_at BIGINT DEFAULT 0 NOT NULL,
     chapter TEXT DEFAULT '' NOT NULL,
     user_id TEXT,
+    held_tokens INTEGER DEFAULT 0 NOT NULL,
     PRIMARY KEY (agent_id, id)
 ) WITH (fillfactor = 70);
 CREATE INDEX page_living ON page (agent_id, parent, session_id) WHERE NOT cold;

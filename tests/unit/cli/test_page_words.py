@@ -1,0 +1,32 @@
+"""What the command line says of one thing and of several."""
+
+from __future__ import annotations
+
+import pytest
+
+from memci.cli.pages.answers import print_answer
+from memci.cli.pages.window import print_window
+from memci.shapes.pages import CollapseAnswer, WindowAnswer
+from memci.shapes.tools import BY_NAME
+
+
+@pytest.mark.parametrize(
+    ("over", "said"), [(1, "is 1 token over"), (1_200, "is 1,200 tokens over")]
+)
+def test_one_token_over_is_no_tokens(capsys, over, said):
+    answer = CollapseAnswer(collapsed=[], tokens_before=9, tokens_after=9, over=over)
+    print_answer(BY_NAME["auto_collapse"], answer)
+    window = WindowAnswer(
+        messages=[],
+        tokens=1,
+        by_segment={},
+        collapsed=[],
+        over=over,
+        session_id=None,
+        tokenizer="t",
+    )
+    print_window(window)
+    lines = capsys.readouterr().out.splitlines()
+    assert said in lines[0]
+    assert "1 token (t)" in lines
+    assert said in lines[-1]

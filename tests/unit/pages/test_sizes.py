@@ -1,0 +1,100 @@
+"""A line of a hidden page says about what it takes to open it, where that is much."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from memci.domain.language import Language
+from memci.domain.message import Message, Role
+from memci.domain.pages.block import Format, Held, Writer
+from memci.domain.pages.chapters import settle
+from memci.domain.pages.labels import labels_of
+from memci.domain.pages.render import Rendering
+from memci.domain.pages.rules import PageRules
+from memci.domain.pages.tree import Tree
+from memci.smallmodel.offline.tokens import OfflineTokenCounter
+
+count = OfflineTokenCounter().count
+TEXTS = {
+    Language.ENGLISH: "The museum opens at nine, and on Sundays it is free until noon. ",
+    Language.CHINESE: "博物馆九点开门，周日中午以前免费。",
+}
+
+
+def told(language: Language, times: int, archived: int = 0) -> Rendering:
+    """Two interactions of that much text each; the first is archived, if so many are."""
+    now, text = datetime(2026, 1, 1, tzinfo=UTC), TEXTS[language] * times
+    roles = (Role.USER, Role.ASSISTANT)
+    said = [
+        Message(seq, f"m{seq}", roles[(seq - 1) % 2], text, now, session_id="s")
+        for seq in range(1, 5)
+    ]
+
+    def reads(page):
+        assert page.expanded, "of a hidden page nothing is read"
+        return Held(
+            [each for each in said if page.span.first_seq <= each.seq <= page.span.last_seq]
+        )
+
+    tree = Tree.planted()
+    writer = Writer(Format.MARKDOWN, labels_of(language))
+    rendering = Rendering(tree, writer, count, reads, "s")
+    rules = PageRules(active_pages=2 - archived)
+    settle(tree, said, rules, rendering.own_tokens, count)
+    return rendering
+
+
+def heading(rendering: Rendering, index: str) -> str:
+    text = "".join(each.content or "" for each in rendering.window().messages)
+    (line,) = (each for each in text.splitlines() if f"[{index}]" in each)
+    return line
+
+
+@pytest.mark.parametrize("language", Language)
+@pytest.mark.parametrize("times", [10, 30, 300])
+def test_it_says_about_what_the_page_takes_when_it_is_open(language, times):
+    rendering = told(language, times)
+    opened = rendering.tokens()
+    rendering.put(replace(rendering.tree["usr-1"], expanded=False))
+    takes = opened - rendering.tokens()
+    line = heading(rendering, "usr-1")
+    pattern = {
+        Language.ENGLISH: r"\(page, hidden, can be expanded, about ([\d,]+) tokens\)",
+        Language.CHINESE: r"（页面，已隐藏，可展开，约 ([\d,]+) token）",
+    }[language]
+    found = re.search(pattern, line)
+    assert found is not None, line
+    about = found[1].replace(",", "")
+    assert len(about.rstrip("0")) <= 2
+    assert abs(int(about) - takes) <= 0.1 * takes
+
+
+def test_where_it_takes_little_the_line_is_short():
+    rendering = told(Language.ENGLISH, 3)
+    assert 0 < rendering.tree["usr-1"].held_tokens < 200
+    rendering.put(replace(rendering.tree["usr-1"], expanded=False))
+    assert heading(rendering, "usr-1").endswith(" (page, hidden, can be expanded)")
+
+
+def test_an_open_page_says_nothing_of_it():
+    assert heading(told(Language.ENGLISH, 30), "usr-1").endswith(" (page, expanded)")
+
+
+def test_the_contents_page_says_it_too():
+    line = heading(told(Language.ENGLISH, 30, archived=1), "usr-1")
+    assert re.search(r" \(never recalled, about [\d,]+ tokens\)$", line)
+
+
+@pytest.mark.parametrize(
+    ("held", "said"),
+    [(199, ""), (200, "200"), (204, "200"), (999, "1,000"), (1_249, "1,200"), (123_456, "120,000")],
+)
+def test_two_digits_are_enough(held, said):
+    rendering = told(Language.ENGLISH, 1)
+    rendering.put(replace(rendering.tree["usr-1"], expanded=False, held_tokens=held))
+    line = heading(rendering, "usr-1")
+    assert line.endswith(f", about {said} tokens)" if said else "can be expanded)")

@@ -1,0 +1,63 @@
+"""One word for what each page is like (P2, P3)."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from memci.domain.message import Message, Role
+from memci.domain.pages import operations as pages
+from memci.domain.pages.chapters import settle
+from memci.domain.pages.page import Lifecycle
+from memci.domain.pages.permission import Actor
+from memci.domain.pages.rules import PageRules
+from memci.domain.pages.state import PageState, state_of
+from memci.domain.pages.tree import Tree
+
+AGENT = Actor.AGENT
+
+
+def conversation() -> Tree:
+    """Two interactions and the Contents Page with a third, the oldest."""
+    tree, now = Tree.planted(), datetime(2026, 1, 1, tzinfo=UTC)
+    roles = (Role.USER, Role.ASSISTANT)
+    said = [Message(seq, f"m{seq}", roles[1 - seq % 2], f"{seq}", now) for seq in range(1, 6)]
+    settle(tree, said, PageRules(active_pages=2), lambda _: 10, len)
+    return tree
+
+
+def states(tree: Tree) -> dict[str, str]:
+    return {index: state_of(tree, index) for index in tree.pages if not index.startswith("sys")}
+
+
+def test_each_state_has_a_word_of_its_own():
+    tree = conversation()
+    (contents,) = (each for each in (tree.clock.archive,) if each)
+    shown = {"usr-0": "expanded", "usr-1": "archived", "usr-2": "expanded", "usr-3": "expanded"}
+    assert states(tree) == {**shown, contents: "expanded"}
+    pages.hide_details(tree, AGENT, index="usr-2")
+    assert states(tree)["usr-2"] == "hidden"
+    folder = pages.create_contents_page(
+        tree, AGENT, name="Old", description="", parent="usr-0", children=["usr-2"]
+    )
+    assert states(tree)["usr-2"] == "inside a hidden folder"
+    pages.hide_details(tree, AGENT, index="usr-0")
+    assert set(states(tree).values()) == {"hidden", "archived", "inside a hidden folder"}
+    assert states(tree)["usr-1"] == "archived", "also when the Contents Page is not seen"
+    pages.remove_page(tree, AGENT, index=folder.index)
+    assert states(tree)["usr-2"] == states(tree)[folder.index] == "removed"
+
+
+def test_states_are_finer_than_lifecycles():
+    tree = conversation()
+    pages.create_contents_page(
+        tree, AGENT, name="Old", description="", parent="usr-0", children=["usr-2"]
+    )
+    of = {
+        PageState.EXPANDED: Lifecycle.ACTIVE,
+        PageState.HIDDEN: Lifecycle.ACTIVE,
+        PageState.INSIDE_HIDDEN: Lifecycle.HOT_ARCHIVED,
+        PageState.ARCHIVED: Lifecycle.HOT_ARCHIVED,
+        PageState.REMOVED: Lifecycle.COLD_ARCHIVED,
+    }
+    assert all(of[state_of(tree, index)] is tree.lifecycle(index) for index in tree.pages)
+    assert set(of) == set(PageState)

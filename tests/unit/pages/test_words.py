@@ -1,0 +1,95 @@
+"""The words of memci in a window: whole sentences of one language, its own marks, and numbers."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import asdict, replace
+from datetime import UTC, datetime
+
+import pytest
+
+from memci.domain.language import Language
+from memci.domain.message import Message, Role
+from memci.domain.pages.block import Excess, Format, Held, Writer
+from memci.domain.pages.chapters import settle
+from memci.domain.pages.labels import labels_of
+from memci.domain.pages.page import Recalls
+from memci.domain.pages.pin import Pin, PinKind
+from memci.domain.pages.render import Rendering
+from memci.domain.pages.rules import PageRules
+from memci.domain.pages.tree import Tree
+from memci.shapes.attp_guide import guide_in
+from memci.smallmodel.offline.tokens import OfflineTokenCounter
+from tests.support.page_document import window
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+HALF_WIDTH = re.compile(r"[,;:()!?]")
+# A half-width mark beside a Chinese character; words and code of other languages have their own.
+MIXED = re.compile(r"[\u3400-\u9fff」] ?[,;:()!?]|[,;:()!?] ?[\u3400-\u9fff「]")
+
+
+def texts_of(language: Language) -> list[str]:
+    """All labels of a language, without their numbers."""
+    every = asdict(labels_of(language)).values()
+    flat = (each.values() if isinstance(each, dict) else [each] for each in every)
+    return [re.sub(r"\{\w*(:,)?\}", "", text) for texts in flat for text in texts]
+
+
+def shown(language: Language, recalls: Recalls) -> Rendering:
+    """A conversation of two interactions, the first of which is archived."""
+    said = [
+        Message(1, "m1", Role.USER, "问题一", NOW, session_id="s"),
+        Message(2, "m2", Role.ASSISTANT, "回答一", NOW, session_id="s", name="小美"),
+        Message(3, "m3", Role.USER, "问题二", NOW, session_id="s"),
+    ]
+    tree = Tree.planted()
+    writer = Writer(Format.MARKDOWN, labels_of(language))
+    pins = [Pin(1, PinKind.TASK, "写报告", "agent", NOW)]
+    count = OfflineTokenCounter().count
+    rendering = Rendering(tree, writer, count, lambda _: Held(said[2:]), "s", tuple(pins))
+    settle(tree, said, PageRules(active_pages=1), rendering.own_tokens, rendering.count)
+    rendering.put(replace(tree["usr-1"], recalls=recalls))
+    tree.clock = replace(tree.clock, notice=("usr-8", "usr-9"))
+    rendering.excess = Excess(1_200, 8_000)
+    return rendering
+
+
+def said_in(rendering: Rendering) -> str:
+    return "\n".join(each.content or "" for each in rendering.window().messages)
+
+
+def test_chinese_labels_have_full_width_marks():
+    assert [each for each in texts_of(Language.CHINESE) if HALF_WIDTH.search(each)] == []
+
+
+def test_chinese_windows_have_full_width_marks():
+    text = said_in(shown(Language.CHINESE, Recalls(count=2, last_at=7)))
+    for line in (
+        "# 置顶（始终可见）",
+        "- [1] 任务：写报告",
+        "# 超出上限 1,200 token（上限 8,000）：不可隐藏的内容已超出",
+        "# 为适应窗口已折叠 2 页（usr-8、usr-9）",
+        "# [usr-0] 对话（目录，已展开）",
+        "### [usr-1] 问题一（召回 2 次，最近在第 7 轮交互）",
+        "- 助手 小美：回答一",
+    ):
+        assert line in text.splitlines()
+    for each in (text, window(Language.CHINESE), guide_in(Language.CHINESE).text):
+        assert MIXED.findall(each) == []
+
+
+@pytest.mark.parametrize(
+    ("recalls", "english", "chinese"),
+    [
+        (Recalls(), "never recalled", "未召回"),
+        (Recalls(1, 7), "recalled once, at interaction 7", "召回 1 次，在第 7 轮交互"),
+        (
+            Recalls(2, 7),
+            "recalled 2 times, last at interaction 7",
+            "召回 2 次，最近在第 7 轮交互",
+        ),
+    ],
+)
+def test_how_often_a_page_was_recalled_is_said_in_words(recalls, english, chinese):
+    assert f" ({english})\n" in said_in(shown(Language.ENGLISH, recalls))
+    assert f"（{chinese}）\n" in said_in(shown(Language.CHINESE, recalls))
