@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import dropwhile
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from memci.domain.context.budget import Utterance
@@ -49,6 +49,8 @@ SAID = st.lists(
     ),
     max_size=40,
 )
+
+NO_ROOM_BELOW = [Role.SYSTEM, *([*[Role.USER] * 3, Role.ASSISTANT] * 2), Role.USER]
 
 
 def written(said):
@@ -270,6 +272,7 @@ def test_a_collapse_keeps_to_the_budget_or_says_that_it_cannot(said, rules, budg
 
 @many
 @given(SAID, st.integers(100, 800))
+@example([(role, "s1", "", 0) for role in NO_ROOM_BELOW], 133)
 def test_the_window_is_looked_after_only_when_it_is_nearly_full(said, limit):
     tree, messages = told(said, PageRules())
     rules = PageRules(window_max_tokens=limit)
@@ -281,8 +284,9 @@ def test_the_window_is_looked_after_only_when_it_is_nearly_full(said, limit):
         assert done.over == max(0, rendering.tokens() - limit)
         low = int(0.75 * limit)
         assert done.hidden == () or rendering.tokens() < before
-        for index in collapse_to(rendering, low).hidden if rendering.tokens() > low else ():
-            assert not saves_its_line(rendering, tree[index])
+        further = collapse_to(rendering, low) if rendering.tokens() > low else done
+        for index in further.hidden if further is not done and not further.over else ():
+            assert not saves_its_line(rendering, tree[index]), "it should have been hidden"
 
 
 def saves_its_line(rendering, hidden):
