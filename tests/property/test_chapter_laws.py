@@ -165,11 +165,12 @@ def test_lines_leave_the_contents_page_when_their_time_is_over(said, rules):
     for page in lines:
         assert tree.lifecycle(page.index) is Lifecycle.HOT_ARCHIVED
         if page.recalls.count:
-            assert now - page.recalls.last_at <= rules.archive_unrecalled
+            assert now - page.recalls.last_at < rules.archive_unrecalled
         else:
-            assert now - page.recalls.archived_at <= rules.archive_unused
-    if said and said[-1][0] is Role.USER:
-        assert sum(rendering.own_tokens(each) for each in lines) <= rules.contents_max_tokens
+            assert now - page.recalls.archived_at < rules.archive_unused
+    if lines:
+        shown = [tree[tree.clock.archive], *lines]
+        assert sum(map(rendering.own_tokens, shown)) <= rules.contents_max_tokens
 
 
 @many
