@@ -29,14 +29,23 @@ class Told:
 
     def until(self, interaction: int) -> Tree:
         """Go on until so many have begun."""
-        for number in range(self.tree.clock.interactions + 1, interaction + 1):
-            seq = 2 * number
-            said = [
-                Message(seq - 1, f"q{number}", Role.USER, "?", NOW, session_id="s1"),
-                Message(seq, f"a{number}", Role.ASSISTANT, "!", NOW, session_id="s1"),
-            ]
-            settle(self.tree, said, self.rules, lambda _: 1)
+        while self.tree.clock.interactions < interaction:
+            self.talk()
         return self.tree
+
+    def talk(self, user: str | None = None, session: str = "s1") -> None:
+        """Begin another interaction."""
+        number = self.tree.clock.interactions + 1
+        said = [
+            Message(2 * number - 1, f"q{number}", Role.USER, "?", NOW, None, session, user),
+            Message(2 * number, f"a{number}", Role.ASSISTANT, "!", NOW, None, session, user),
+        ]
+        settle(self.tree, said, self.rules, lambda _: 1)
+
+    def lines(self) -> list[int]:
+        """The interactions that the Contents Page lists."""
+        archive = self.tree.children(self.tree.clock.archive or "")
+        return [each.span.number for each in archive if each.span]
 
 
 @pytest.mark.parametrize("unused", [1, 5, PageRules().archive_unused])
@@ -77,11 +86,33 @@ def test_each_recall_begins_the_count_anew():
 def test_the_limit_of_tokens_is_kept_exactly():
     """The heading of the Contents Page counts one, as each line does here."""
     told = Told(PageRules(active_pages=1, contents_max_tokens=4))
-    tree = told.until(4)
-    archive = tree.clock.archive
-    assert archive is not None
-    lines = [each.span.number for each in tree.children(archive) if each.span]
-    assert lines == [1, 2, 3]
+    told.until(4)
+    assert told.lines() == [1, 2, 3]
     told.until(5)
-    lines = [each.span.number for each in tree.children(archive) if each.span]
-    assert lines == [2, 3, 4]
+    assert told.lines() == [2, 3, 4]
+
+
+def test_who_talks_much_pushes_out_no_line_of_another_user():
+    told = Told(PageRules(active_pages=1, contents_max_tokens=4))
+    for _ in range(3):
+        told.talk("bob", "b")
+    for _ in range(9):
+        told.talk("alice", "a")
+    # Two of bob's, the last three of alice's, and each has the last one open.
+    assert told.lines() == [1, 2, 9, 10, 11]
+
+
+def test_what_all_users_see_counts_for_each_and_leaves_for_the_one_who_has_most():
+    told = Told(PageRules(active_pages=1, contents_max_tokens=4))
+    told.talk(None, "n")
+    told.talk("bob", "b")
+    told.talk(None, "n")
+    told.talk("bob", "b")
+    assert told.lines() == [1, 2]
+    for _ in range(3):
+        told.talk("alice", "a")
+    assert told.lines() == [1, 2, 5, 6]
+    told.talk("alice", "a")
+    assert told.lines() == [2, 5, 6, 7], "for alice there are four of hers and nobody's"
+    told.talk("alice", "a")
+    assert told.lines() == [2, 6, 7, 8]
