@@ -38,6 +38,7 @@ class MemoryTools:
         """Use a tool; raises ``NotFoundError`` for no agent, and what the tool raises."""
         with snapshot_of(self.pages.database, agent_id) as connection:
             place = place_in(connection, agent_id, session_id)
+            place.check_sight(connection)
             if isinstance(asked.request, shapes.FilterMemory):
                 return filtered(connection, place, asked.request)
             seq = progress(connection, agent_id).message_seq
