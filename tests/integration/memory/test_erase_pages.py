@@ -15,7 +15,7 @@ from sqlalchemy.engine import make_url
 
 from memci.broker.app import make_app
 from memci.broker.token import Tokens
-from memci.commands.erase_pages import find_pages
+from memci.commands.erase_pages import find_pages, shown_pages
 from memci.commands.erase_words import Words
 from memci.domain.memory.note import note_metadata
 from memci.errors import NotFoundError, PageStoreError, RefusedError
@@ -256,6 +256,30 @@ def test_words_find_what_an_agent_wrote(
     assert "usr-1" in found("reactor")
     with pytest.raises(NotFoundError):
         find_pages(ada.database, store, "nobody", Words.of("x", OfflineLexicon()), most=1)
+
+
+def test_words_find_what_a_step_would_bring_back(
+    ada: AgentUnderTest, pages: Folders, eraser: Eraser, store: PageStore, superuser: Any
+) -> None:
+    words = Words.of(MARK, OfflineLexicon())
+
+    def found() -> list[str]:
+        return find_pages(ada.database, store, "ada", words, most=20)
+
+    folder = pages.do("create_contents_page", name="Plans", parent="usr-0")
+    for index, said in (("usr-1", {"name": MARK}), (folder, {"description": f"Of {MARK}"})):
+        pages.do("update_page", index=index, **said)
+    pages.do("update_page", index="usr-1", name="Somebody")
+    pages.undo()
+    pages.undo()
+    assert sorted(found()) == sorted(["usr-1", folder]), "one to be undone, one to be redone"
+    shown = shown_pages(ada.database, store, "ada", found(), words)
+    assert [MARK in each.excerpt for each in shown] == [True, True]
+    eraser.erase(pages=found())
+    assert found() == []
+    assert found_in_database(superuser, MARK) == []
+    with pytest.raises(RefusedError, match="nothing to redo"):
+        pages.do("redo")
 
 
 def test_the_name_of_a_segment_goes_with_its_roots(
