@@ -111,7 +111,7 @@ def test_a_page_of_which_only_a_note_of_the_agents_stays_goes(
     ada.say("Question 3?")
     ada.say("The user asks much.", role="assistant", metadata=note_metadata())
     ada.say("Answer 3.", role="assistant")
-    pages.do("hide_details", index="usr-4")
+    pages.do("hide_details", index="usr-3")
     eraser.erase("m7")
     assert page(ada, "usr-4").name == "Answer 3."
     assert page(ada, "usr-4").entries == ["assistant: Answer 3."]
@@ -308,15 +308,16 @@ def test_no_page_tells_of_it_anywhere(
     pages.do("update_page", index="usr-4", name=f"Who {MARK} is", description=f"{MARK}!")
     note = pages.note(f"On {MARK}", f"{MARK} is kind.")
     folder = pages.do("create_contents_page", name=f"All of {MARK}", parent="usr-0")
+    pages.pin(f"{MARK} likes boats")
     tables = {place.split(".")[0] for place in found_in_database(superuser, MARK)}
-    assert tables >= {"message", "page", "page_step"}
+    assert tables >= {"message", "page", "page_step", "pin"}
     if what == "agent":
         eraser.erase_agent()
     elif what == "session":
         eraser.erase(session="s2")
-        eraser.erase(pages=[note, folder])
+        eraser.erase(pages=[note, folder], pins=[1])
     else:
-        eraser.erase("m7", "m8", "m9", pages=[note, folder])
+        eraser.erase("m7", "m8", "m9", pages=[note, folder], pins=[1])
     assert found_in_database(superuser, MARK) == []
     assert list(pages.commands.store.list("ada")) == []
 
