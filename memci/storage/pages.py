@@ -141,9 +141,9 @@ class Stored:
     version: int
 
 
-def begin_agent(connection: Connection, agent_id: str) -> None:
-    """Have an agent that never was exist before its first message."""
-    connection.exec_driver_sql(_BEGIN, (agent_id,))
+def begin_agent(connection: Connection, agent_id: str) -> bool:
+    """Have an agent that never was exist before its first message; tell whether it never was."""
+    return connection.exec_driver_sql(_BEGIN, (agent_id,)).rowcount > 0
 
 
 def hold_lane(connection: Connection, agent_id: str) -> None:

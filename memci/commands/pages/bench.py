@@ -151,6 +151,7 @@ class Bench:
             tokens_after=self.tokens,
             over=self.opened.desk.over,
             collapsed=list(self.opened.desk.rendering.collapsed()),
+            new_session=self.tree.viewer.names_new_session,
         )
 
     def open(self, operation: Callable[[Tree, Actor], Page], index: str) -> PageChange:

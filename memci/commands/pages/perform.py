@@ -13,6 +13,7 @@ from memci.domain.pages.permission import Actor
 from memci.domain.pages.rules import PageRules
 from memci.errors import ConflictError, PageStoreError, RefusedError
 from memci.shapes.base import Answer, Request
+from memci.shapes.pages import PageChange
 from memci.shapes.tools import Tool
 from memci.smallmodel.ports import TokenCounter
 from memci.storage.desks import View, open_desk
@@ -67,11 +68,11 @@ class PageCommands:
             with self.rehearsal(agent_id, actor, session_id=session_id) as bench:
                 return [do(bench, each) for each in asked]
         with self.database.agent_transaction(agent_id) as connection:
-            if any(each.tool.begins for each in asked):
-                begin_agent(connection, agent_id)
+            begins = any(each.tool.begins for each in asked)
+            is_new = begins and begin_agent(connection, agent_id)
             with self.changing(connection, agent_id, actor, session_id, mark=mark) as bench:
                 done = [do(bench, each) for each in asked]
-        return done
+        return [_first(each) for each in done] if is_new else done
 
     def settle(self, agent_id: str) -> None:
         """Put what was said onto pages by the rules of now: other rules make other pages (P1).
@@ -140,6 +141,12 @@ class PageCommands:
         viewer = viewer_in(connection, agent_id, session_id)
         view = View(viewer, self.counter.count, rules)
         return Bench(connection, agent_id, actor, open_desk(connection, agent_id, self.store, view))
+
+
+def _first(done: Answer) -> Answer:
+    """Let what began an agent say so: its id may be misspelt."""
+    is_change = isinstance(done, PageChange)
+    return done.model_copy(update={"new_agent": True}) if is_change else done
 
 
 def do(bench: Bench, asked: Asked) -> Answer:
