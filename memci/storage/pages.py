@@ -153,8 +153,10 @@ def hold_lane(connection: Connection, agent_id: str) -> None:
 
 def lock_tree(connection: Connection, agent_id: str) -> None:
     """Lock an agent's tree until the transaction ends (P16)."""
-    connection.exec_driver_sql(_PLANT, (agent_id,))
-    connection.exec_driver_sql(_LOCK, (agent_id,))
+    locked = None
+    while locked is None:  # the row may go between the two, with an agent that is erased
+        connection.exec_driver_sql(_PLANT, (agent_id,))
+        locked = connection.exec_driver_sql(_LOCK, (agent_id,)).first()
 
 
 def settled_seq(connection: Connection, agent_id: str) -> int:
