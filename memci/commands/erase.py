@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 from uuid import uuid4
 
 from memci.broker.agent_queues import AgentQueues
@@ -53,6 +53,8 @@ LEFT = (
     "again, until it says so no more"
 )
 _EXCERPT = 240
+# Puts what was said onto pages, in a transaction that has locked an agent's tree.
+Settle: TypeAlias = Callable[[Connection, str], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,9 +106,18 @@ def preview(
 
 
 def run(
-    database: Database, store: PageStore, tokens: Tokens, agent_id: str, which: Which
+    database: Database,
+    store: PageStore,
+    tokens: Tokens,
+    agent_id: str,
+    which: Which,
+    *,
+    settle: Settle | None = None,
 ) -> ReceiptAnswer:
     """Erase messages and everything derived, all or nothing; return the receipt, which is kept.
+
+    ``settle`` has what goes take its index with it (P1): what was said until the lane is locked may
+    have been seen on a page already.
 
     Those erased before are passed over. Raises ``NotFoundError``, with nothing erased, when one
     never was, or when the session has none; and ``PageStoreError`` when all is erased but texts of
@@ -115,6 +126,8 @@ def run(
     named = frozenset(which.page_indexes)
     texts = {key for key in store.list(agent_id) if key.page in named} if named else set()
     with _seized(database, tokens, agent_id) as connection:
+        if settle is not None:
+            settle(connection, agent_id)
         texts |= {key for key in note_keys(connection, agent_id) if key.page in named}
         condemned = _condemned(connection, agent_id, which)
         ids = condemning.ids_of(connection, agent_id, condemned.seqs)

@@ -9,6 +9,7 @@ from uuid import uuid4
 
 from memci.commands.pages.bench import Bench, Mark
 from memci.commands.pages.doings import DOINGS
+from memci.domain.pages.chapters import settle
 from memci.domain.pages.permission import Actor
 from memci.domain.pages.rules import PageRules
 from memci.errors import ConflictError, PageStoreError, RefusedError
@@ -16,11 +17,11 @@ from memci.shapes.base import Answer, Request
 from memci.shapes.pages import PageChange
 from memci.shapes.tools import Tool
 from memci.smallmodel.ports import TokenCounter
-from memci.storage.desks import View, open_desk
+from memci.storage.desks import View, is_batch, open_desk, open_shown
 from memci.storage.erasure.gone import check_there, is_there, snapshot_of
 from memci.storage.page_store.port import PageStore
 from memci.storage.page_texts import warm
-from memci.storage.pages import begin_agent, hold_lane, lock_tree
+from memci.storage.pages import begin_agent, hold_lane, lock_tree, save_tree
 from memci.storage.parameters import page_rules_of
 from memci.storage.session import Connection, Database
 from memci.storage.viewers import viewer_in
@@ -90,12 +91,30 @@ class PageCommands:
                     bench.save()
 
     def settle_before_erasing(self, agent_id: str) -> None:
-        """Put what was said onto pages, so that what goes takes its index with it (P1).
+        """Do as ``settle``, so that little is left for ``settle_in``, with the lane locked.
 
         A page store that does not answer stands in the way of no erasure.
         """
         with suppress(PageStoreError):
             self.settle(agent_id)
+
+    def settle_in(self, connection: Connection, agent_id: str) -> None:
+        """Put what was said onto pages, in a transaction that has locked the tree.
+
+        No text of a note is read: what the window has no room for is collapsed by who looks next.
+        """
+        while self._settle_some(connection, agent_id):
+            pass
+
+    def _settle_some(self, connection: Connection, agent_id: str) -> bool:
+        """Return whether there may be more."""
+        view = self._view(connection, agent_id, None)
+        opened, said = open_shown(connection, agent_id, self.store, view)
+        desk = opened.desk
+        desk.arrange(lambda: settle(desk.tree, said, view.rules, desk.rendering.own_tokens))
+        if said:
+            save_tree(connection, agent_id, desk.tree, opened.version + 1)
+        return is_batch(said)
 
     @contextmanager
     def changing(
@@ -137,10 +156,12 @@ class PageCommands:
     def _bench(
         self, connection: Connection, agent_id: str, actor: Actor, session_id: str | None
     ) -> Bench:
-        rules = page_rules_of(connection, agent_id, self.rules)
-        viewer = viewer_in(connection, agent_id, session_id)
-        view = View(viewer, self.counter.count, rules)
+        view = self._view(connection, agent_id, session_id)
         return Bench(connection, agent_id, actor, open_desk(connection, agent_id, self.store, view))
+
+    def _view(self, connection: Connection, agent_id: str, session_id: str | None) -> View:
+        rules = page_rules_of(connection, agent_id, self.rules)
+        return View(viewer_in(connection, agent_id, session_id), self.counter.count, rules)
 
 
 def _first(done: Answer) -> Answer:

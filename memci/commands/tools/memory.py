@@ -83,7 +83,12 @@ class MemoryTools:
         which = erase.Which(asked.messages)
         self.pages.settle_before_erasing(place.agent_id)
         receipt = erase.run(
-            self.pages.database, self.pages.store, self.tokens, place.agent_id, which
+            self.pages.database,
+            self.pages.store,
+            self.tokens,
+            place.agent_id,
+            which,
+            settle=self.pages.settle_in,
         )
         told: dict[str, Any] = receipt.body
         return shapes.Erased(

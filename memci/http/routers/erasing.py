@@ -46,8 +46,9 @@ def erase_messages(
         return erase.preview(database, store, agent, which, words)
     if body.preview:
         return erase.preview(database, store, agent, which)
-    runtime.page_commands.settle_before_erasing(agent)
-    return erase.run(database, store, runtime.tokens, agent, which)
+    pages = runtime.page_commands
+    pages.settle_before_erasing(agent)
+    return erase.run(database, store, runtime.tokens, agent, which, settle=pages.settle_in)
 
 
 @router.delete("/agents/{agent}", responses=problems(404))

@@ -15,6 +15,7 @@ from sqlalchemy.engine import make_url
 
 from memci.broker.app import make_app
 from memci.broker.token import Tokens
+from memci.commands import erase
 from memci.commands.erase_pages import find_pages, shown_pages
 from memci.commands.erase_words import Words
 from memci.domain.memory.note import note_metadata
@@ -166,6 +167,27 @@ def test_what_is_on_no_page_yet_is_simply_gone(
     assert "Question 1?" not in pages.window()
     pages.do("hide_details", index="usr-1")
     assert "[usr-2] Question 2?" in pages.window()
+
+
+def test_what_goes_takes_its_index_with_it_though_it_is_on_no_page_yet(
+    ada: AgentUnderTest, pages: Folders, eraser: Eraser
+) -> None:
+    pages.do("hide_details", index="usr-1")
+    ada.say(f"{MARK}?", session="s2")
+    ada.say("Something else?", session="s3")
+    assert "[usr-5] Something else?" in pages.window()
+    erase.run(
+        eraser.database,
+        eraser.store,
+        eraser.tokens,
+        "ada",
+        erase.Which(("m7",)),
+        settle=pages.commands.settle_in,
+    )
+    assert page(ada, "usr-4") is None
+    assert "[usr-5] Something else?" in pages.window()
+    ada.say("More?", session="s4")
+    assert "[usr-6] More?" in pages.window()
 
 
 def test_a_note_goes_with_its_text_and_a_folder_loses_its_words(
