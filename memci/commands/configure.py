@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
+from memci.commands.pages.perform import PageCommands
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.pages.rules import PageRules
 from memci.errors import InvalidInputError
 from memci.shapes.settings import SettingsAnswer
-from memci.storage.erasure.gone import check_there
+from memci.storage.erasure.gone import check_there, is_there
+from memci.storage.pages import hold_lane, lock_tree
 from memci.storage.parameters import own_of, own_parameters, replace_parameters
 from memci.storage.session import Database
 
@@ -45,14 +47,20 @@ def show(database: Database, agent_id: str, defaults: Defaults) -> SettingsAnswe
 
 
 def run(
-    database: Database, agent_id: str, values: Mapping[str, object], defaults: Defaults
+    pages: PageCommands, agent_id: str, values: Mapping[str, object], defaults: Defaults
 ) -> SettingsAnswer:
     """Replace all of an agent's own parameters by ``values``, also before its first message.
 
+    What was said until then is on pages as the former rules have it: it may have been seen so.
     Raises ``InvalidInputError`` that names the parameter, with nothing written.
     """
     answer = _answer(agent_id, values, defaults)
-    with database.agent_transaction(agent_id) as connection:
+    pages.settle(agent_id)  # so that little is left to be done with the lane locked
+    with pages.database.agent_transaction(agent_id) as connection:
+        hold_lane(connection, agent_id)
+        if is_there(connection, agent_id):
+            lock_tree(connection, agent_id)
+            pages.settle_in(connection, agent_id)
         replace_parameters(connection, agent_id, values)
     return answer
 

@@ -9,8 +9,10 @@ from dataclasses import replace
 import pytest
 from pydantic import SecretStr
 
+from memci.commands import configure
 from memci.commands.pages.perform import Asked, PageCommands
 from memci.config import Settings
+from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.pages.block import Format
 from memci.domain.pages.page import DEEPEST, Lifecycle
 from memci.domain.pages.permission import Actor
@@ -520,6 +522,26 @@ def test_other_rules_leave_the_indexes_that_were_seen(ada, commands):
         "Question 0?", "Question 1?", "Question 2?", "Question 3?", "Question 0?",
     ]  # fmt: skip
     commands.settle("nobody")
+
+
+class Overtaken(PageCommands):
+    """After whose first look somebody speaks."""
+
+    def settle(self, agent_id):
+        super().settle(agent_id)
+        told(AgentUnderTest(self.database, known=True), 3)
+
+
+def test_rules_that_change_while_somebody_speaks_leave_the_indexes_that_were_seen(ada, commands):
+    told(ada, 4)
+    slow = Overtaken(commands.database, commands.store, COUNTER, commands.rules)
+    defaults = configure.Defaults(MemoryParameters(), PageRules())
+    configure.run(slow, "ada", {"active_pages": 2}, defaults)
+    told(ada, 1)
+    names = {each.index: each.name for each in tree(commands)}
+    assert [names[f"usr-{number}"] for number in range(5, 9)] == [
+        "Question 0?", "Question 1?", "Question 2?", "Question 0?",
+    ]  # fmt: skip
 
 
 def tree(commands):

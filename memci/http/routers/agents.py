@@ -58,8 +58,7 @@ def get_usage(
 def put_settings(agent: AgentId, body: SettingsRequest, call: Call) -> SettingsAnswer:
     """Replace the parameters that an agent has of its own."""
     values = body.model_dump(exclude_none=True)
-    call.runtime.page_commands.settle(agent)
-    return configure.run(call.runtime.database, agent, values, call.runtime.defaults)
+    return configure.run(call.runtime.page_commands, agent, values, call.runtime.defaults)
 
 
 @operating.post("/agents/{agent}/pause", responses=problems(404))
