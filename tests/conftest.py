@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
@@ -32,6 +33,8 @@ FOLDER = "memci_run"
 
 def pytest_configure(config: pytest.Config) -> None:
     """Open the run in the controlling process; its workers take part in it."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # begun with "&" by a shell, and so would
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # be what tests start
     handed_over: dict[str, Any] | None = getattr(config, "workerinput", None)
     if handed_over is not None:
         config.stash[RUN] = RunServers(Path(handed_over[FOLDER]))

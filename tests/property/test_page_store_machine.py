@@ -164,11 +164,15 @@ class Notes(RuleBasedStateMachine):
         do_again(tree, step)
         self.tree, self.paper = tree, after
 
+    def said(self, reader: PageStore, index: str) -> str | None:
+        held = NoteTexts(self.agent_id, reader).read(self.tree[index])
+        return None if held.lost else held.text
+
     @precondition(lambda self: self.paper)
     @rule(which=anyone)
     def read(self, which: int) -> None:
         index = self.page(which, notes=True)
-        assert NoteTexts(self.agent_id, self.there).read(self.tree[index]) == self.paper[index]
+        assert self.said(self.there, index) == self.paper[index]
 
     @precondition(lambda self: self.kept)
     @rule()
@@ -199,8 +203,7 @@ class Notes(RuleBasedStateMachine):
         if not hasattr(self, "tree"):
             return
         for reader in (self.here, self.there):
-            notes = NoteTexts(self.agent_id, reader)
-            assert {index: notes.read(self.tree[index]) for index in self.paper} == self.paper
+            assert {index: self.said(reader, index) for index in self.paper} == self.paper
         if self.swept is not None:
             with pytest.raises(NotFoundError):
                 self.here.load(self.swept)

@@ -102,7 +102,7 @@ class Stored:
             "INSERT INTO message (agent_id, seq, id, role, content, name, tool_calls,"
             " tool_call_id, session_id, user_id, said_at, remember, memory_state, indexed,"
             " memory_reason, metadata)"
-            " VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, 'now', %s, %s, %s)",
+            " VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, 'now', %s, %s, %s, %s)",
             self._seq, f"m{self._seq}", role, content, name,
             json.dumps(list(calls)) if calls else None, answers, session, user,
             said_at or BEGIN + timedelta(minutes=self._seq), state, indexed, reason,

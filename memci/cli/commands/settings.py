@@ -31,7 +31,7 @@ def settings(
     reset: Annotated[bool, typer.Option("--reset", help="All back to their defaults.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Show what holds for an agent's memory and its context window, or give it values of its own.
+    """Show or set what holds for an agent's memory and window.
 
     What is not named keeps its value; shown is then what was changed. docs/configuration.md says
     what each name does.

@@ -109,9 +109,9 @@ class _Wish(NamedTuple):
 def _hide_all(
     rendering: Rendering, wish: _Wish, hidden: list[str], taken: Callable[[], int]
 ) -> None:
-    """Hide what is worth its line, and only where the limit itself is exceeded what is not."""
+    """Hide what is worth its line; what is not, or was just opened, where the limit forces it."""
     for page, is_wanted in wish.pages:
-        if taken() <= (wish.limit.most if is_wanted else wish.limit.aim):
+        if is_wanted or taken() <= wish.limit.aim:
             break
         if _hide(rendering, page, is_worth_its_line):
             hidden.append(page.index)

@@ -42,17 +42,23 @@ class Room(NamedTuple):
 def room_for(
     rendering: Rendering, rules: PageRules, index: str, kept: Collection[str] = ()
 ) -> Room:
-    """Tell what stands in the way of a page. The tree must be thrown away afterwards."""
+    """Tell what stands in the way of a page. The tree must be thrown away afterwards.
+
+    The line that says what was hidden for it takes its part of what is free.
+    """
     rendering.excess = None
-    page = rendering.tree[index]
+    tree, notice = rendering.tree, rendering.tree.clock.notice
+    page = tree[index]
     rendering.put(replace(page, expanded=False, pinned_by=None))
-    least = collapse_to(rendering, 0, kept).after
+    collapse_to(rendering, 0, kept)
+    tree.clock = replace(tree.clock, notice=max(notice, tree.clock.notice, key=len))
+    least = rendering.tokens()
     most = rules.window_max_tokens
-    segment = rendering.tree.segment_of(page)
+    segment = tree.segment_of(page)
     free = most - least, most
     if segment.max_tokens:
         most = segment.max_tokens
         free = min(free, (most - rendering.tokens_of(segment), most))
-    for each in (page, *rendering.tree.ancestors(index)):
-        rendering.put(replace(rendering.tree[each.index], expanded=True))
+    for each in (page, *tree.ancestors(index)):
+        rendering.put(replace(tree[each.index], expanded=True))
     return Room(rendering.tokens() - least, max(0, free[0]), free[1])

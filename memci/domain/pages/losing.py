@@ -24,8 +24,7 @@ def in_order(
     """
     tree, stay = rendering.tree, _staying(rendering, kept)
     pages = list(_open_pages(rendering, segments, stay))
-    last = {index: order for order, index in enumerate(opened, 2)}
-    wanted = {each.index: last.get(each.index, int(_just_opened(tree, each))) for each in pages}
+    wanted = _wanted(tree, pages, opened)
     recent = _recent(pages)
     above = {folder.index for each in recent for folder in tree.ancestors(each)}
 
@@ -56,6 +55,20 @@ def _open_pages(
             for page in rendering.seen(segment):
                 if page.expanded and page.index not in stay and _may_hide(rendering.tree, page):
                     yield page
+
+
+def _wanted(tree: Tree, pages: Iterable[Page], opened: Sequence[str]) -> dict[str, int]:
+    """Tell how late pages are hidden for having been opened; a folder no earlier than what it has.
+
+    0: not opened in this interaction.
+    """
+    last = {index: order for order, index in enumerate(opened, 2)}
+    wanted = {each.index: last.get(each.index, int(_just_opened(tree, each))) for each in pages}
+    for index, order in list(wanted.items()):
+        for folder in tree.ancestors(index):
+            if folder.index in wanted:
+                wanted[folder.index] = max(wanted[folder.index], order)
+    return wanted
 
 
 def _just_opened(tree: Tree, page: Page) -> bool:

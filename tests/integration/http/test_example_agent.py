@@ -21,7 +21,7 @@ from tests.support.scripted_agent import scripted_agent, sent_tokens
 
 BUDGET = 6_000
 TURNS = 300
-KILLED, COMPARED = 120, 150  # turns
+KILLED, COMPARED = 70, 90  # turns
 _PLACES = ("the harbour", "an old mill", "a quiet square", "the second bridge")
 
 

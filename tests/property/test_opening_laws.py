@@ -1,0 +1,48 @@
+"""What an agent opens stays open as long as there can be room for it (P13), wherever it lies."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hypothesis import event, given, settings
+from hypothesis import strategies as st
+
+from memci.domain.pages import operations as pages
+from memci.domain.pages.collapse import auto_collapse
+from memci.domain.pages.excess import room_for
+from memci.domain.pages.page import Lifecycle
+from memci.domain.pages.permission import Actor
+from memci.domain.pages.rules import PageRules
+from memci.domain.pages.viewer import Viewer
+from tests.property.test_chapter_laws import SAID, rendering_of, told
+
+
+@settings(max_examples=1_000, deadline=None)
+@given(SAID, st.integers(60, 300), st.data())
+def test_what_is_opened_stays_open_where_there_can_be_room(said, limit, data):
+    tree, messages = told([(*each[:3], 99) for each in said], PageRules())
+    tree.viewer = Viewer("s1")
+    for name in ("one", "two", "three"):  # folders, some of them within others
+        inside = [each.index for each in tree.children("usr-0")]
+        filed = data.draw(st.sets(st.sampled_from(inside), max_size=3)) if inside else set()
+        pages.create_contents_page(
+            tree, Actor.DEVELOPER, name=name, description="", parent="usr-0",
+            children=sorted(filed),
+        )  # fmt: skip
+    for index in data.draw(st.sets(st.sampled_from(sorted(tree.pages)))):
+        tree.put(replace(tree[index], expanded=True))
+    chosen = data.draw(st.sampled_from(sorted(tree.pages)))
+    if tree.latest("s1") is not None and chosen == tree.latest("s1").index:
+        return
+    rendering = rendering_of(tree, messages, "s1")
+    rules = PageRules(window_max_tokens=limit)
+    tree.changed.clear()
+    pages.expand_details(tree, Actor.AGENT, index=chosen)
+    rendering.refresh(tree.changed)
+    auto_collapse(rendering, rules, opened=[chosen])
+    if tree[chosen].expanded and tree.lifecycle(chosen) is Lifecycle.ACTIVE:
+        event("open")
+        return
+    room = room_for(rendering, rules, chosen)
+    event("no room")
+    assert room.takes > room.free
