@@ -200,6 +200,7 @@ class CreateSegment(Request):
 
 # Of a window beside its tokens.
 OVER = "Tokens by which what cannot be hidden is over a limit; 0: it fits"
+_NEW_SESSION = "Nobody has said anything in this session yet: it is new, or its id is misspelt"
 
 
 class PageOut(Answer):
@@ -232,6 +233,10 @@ class PageChange(Answer):
     tokens_after: int
     over: int = Field(description=OVER)
     collapsed: list[str]
+    new_agent: bool = Field(
+        False, description="There was no such agent, and now there is: new, or its id is misspelt"
+    )
+    new_session: bool = Field(False, description=_NEW_SESSION)
 
 
 class StepAnswer(Answer):
@@ -300,6 +305,7 @@ class PageTree(Answer):
         description="What each page takes by itself; none of those that cannot be seen"
     )
     next_cursor: str | None = Field(description="Only of what was removed")
+    new_session: bool = Field(False, description=_NEW_SESSION)
 
 
 class WindowRequest(Request):
@@ -319,6 +325,7 @@ class WindowAnswer(Answer):
     collapsed: list[str] = Field(description="What was hidden to fit, in that order")
     over: int = Field(description="Tokens by which what must stay is over the budget; 0: it fits")
     session_id: str | None
+    new_session: bool = Field(False, description=_NEW_SESSION)
     tokenizer: str
 
     def as_dicts(self) -> list[dict[str, Any]]:

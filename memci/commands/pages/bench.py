@@ -18,7 +18,7 @@ from memci.domain.pages.page import Lifecycle, Page
 from memci.domain.pages.part import Part, part_of, rest_of
 from memci.domain.pages.permission import Actor, shows_current
 from memci.domain.pages.tree import Permission, Tree, no_page
-from memci.domain.pages.undo import Edit, do_again, take_back
+from memci.domain.pages.undo import Edit, do_again, folders_of, take_back
 from memci.domain.pages.viewer import ANYBODY
 from memci.errors import NotFoundError, RefusedError
 from memci.shapes import pins as shapes
@@ -151,6 +151,7 @@ class Bench:
             tokens_after=self.tokens,
             over=self.opened.desk.over,
             collapsed=list(self.opened.desk.rendering.collapsed()),
+            new_session=self.tree.viewer.names_new_session,
         )
 
     def open(self, operation: Callable[[Tree, Actor], Page], index: str) -> PageChange:
@@ -286,6 +287,7 @@ class Bench:
         self, step: Step, turn: Callable[[Tree, Sequence[Edit]], None], *, undone: bool
     ) -> StepAnswer:
         self.know([each.index for each in step.edits])
+        self._fetch(folders_of(step.edits))
         desk, before = self.opened.desk, self.tokens
         was_shown = shows_current(self.tree)
         desk.do(lambda: turn(self.tree, step.edits))
