@@ -153,17 +153,18 @@ class LinkOptions(Page, total=False):
 
 
 class ErasureOptions(TypedDict, total=False):
-    """Which messages and pages: named in one way."""
+    """Which messages, pages and pins: named in one way."""
 
     message_ids: Annotated[Sequence[str], "These messages"]
     page_indexes: Annotated[Sequence[str], "These notes, and names and descriptions of other pages"]
+    pins: Annotated[Sequence[int], "These pinned texts, by their numbers"]
     session_id: Annotated[str, "All messages of this session"]
 
 
 class PreviewOptions(ErasureOptions, total=False):
     """Which messages; a query finds some, ``k`` hits at most."""
 
-    query: Annotated[str, "Messages and notes in which all of these words stand"]
+    query: Annotated[str, "Messages, notes and pins in which all of these words stand"]
     k: Annotated[int, "Hits at most, the newest"]
 
 

@@ -11,7 +11,8 @@ from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.pages.rules import PageRules
 from memci.errors import InvalidInputError
 from memci.shapes.settings import SettingsAnswer
-from memci.storage.erasure.gone import check_there
+from memci.storage.erasure.gone import check_there, is_there
+from memci.storage.page_lock import hold_lane, lock_tree
 from memci.storage.parameters import own_of, own_parameters, replace_parameters
 
 
@@ -50,10 +51,16 @@ def run(
 ) -> SettingsAnswer:
     """Replace all of an agent's own parameters by ``values``, also before its first message.
 
+    What was said until then is on pages as the former rules have it: it may have been seen so.
     Raises ``InvalidInputError`` that names the parameter, with nothing written.
     """
     defaults.with_values(values)
+    pages.settle(agent_id)  # so that little is left to be done with the lane locked
     with pages.database.agent_transaction(agent_id) as connection:
+        hold_lane(connection, agent_id)
+        if is_there(connection, agent_id):
+            lock_tree(connection, agent_id)
+            pages.settle_in(connection, agent_id)
         replace_parameters(connection, agent_id, values)
     return _answer(agent_id, values, defaults, warnings_of(pages, agent_id))
 

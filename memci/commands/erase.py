@@ -1,18 +1,19 @@
-"""Erase messages, pages, a session or a whole agent, for good (M25)."""
+"""Erase messages, pages, pins, a session or a whole agent, for good (M25)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 from uuid import uuid4
 
 from memci.broker.agent_queues import AgentQueues
 from memci.broker.errors import broker_errors
 from memci.broker.token import Tokens
 from memci.commands.erase_pages import shown_pages
+from memci.commands.erase_pins import shown_pins
 from memci.commands.erase_words import Words
 from memci.domain.message import Message
 from memci.domain.names import shown_name
@@ -41,6 +42,7 @@ from memci.storage.page_listing import count_pages, note_keys
 from memci.storage.page_lock import lock_tree
 from memci.storage.page_store.port import PageStore
 from memci.storage.page_store.removal import remove_texts
+from memci.storage.pins import read_pins
 from memci.storage.reading.receipts import NewReceipt, write_receipt
 from memci.storage.session import Connection, Database
 
@@ -52,20 +54,28 @@ LEFT = (
     "again, until it says so no more"
 )
 _EXCERPT = 240
+# Puts what was said onto pages, in a transaction that has locked an agent's tree.
+Settle: TypeAlias = Callable[[Connection, str], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Which:
-    """Messages by their ids and pages by their indexes, or all messages of a session."""
+    """Messages by ids, pages by indexes and pins by numbers, or all messages of a session."""
 
     message_ids: Sequence[str] = ()
     session_id: str | None = None
     page_indexes: Sequence[str] = ()
+    pins: Sequence[int] = ()
 
     @classmethod
     def of(cls, request: EraseRequest) -> Self:
         """Return what a request names without a query."""
-        return cls(request.message_ids or (), request.session_id, request.page_indexes or ())
+        return cls(
+            request.message_ids or (),
+            request.session_id,
+            request.page_indexes or (),
+            request.pins or (),
+        )
 
 
 def preview(
@@ -73,6 +83,7 @@ def preview(
 ) -> ErasurePreview:
     """Return what would go, with excerpts around ``words``; raises ``NotFoundError`` as ``run``."""
     own_words = shown_pages(database, store, agent_id, which.page_indexes[:_SHOWN], words)
+    pinned = shown_pins(database, agent_id, which.pins[:_SHOWN], words)
     with snapshot_of(database, agent_id) as connection:
         condemned = _condemned(connection, agent_id, which)
         ids = condemning.ids_of(connection, agent_id, condemned.seqs)
@@ -85,6 +96,8 @@ def preview(
             each.model_copy(update={"goes": each.index in condemned.pages.going})
             for each in own_words
         ],
+        pins=list(condemned.pins),
+        pinned=pinned,
         pages=condemned.pages.count,
         memories=len(condemned.memories),
         entities=len(condemned.entities),
@@ -94,9 +107,18 @@ def preview(
 
 
 def run(
-    database: Database, store: PageStore, tokens: Tokens, agent_id: str, which: Which
+    database: Database,
+    store: PageStore,
+    tokens: Tokens,
+    agent_id: str,
+    which: Which,
+    *,
+    settle: Settle | None = None,
 ) -> ReceiptAnswer:
     """Erase messages and everything derived, all or nothing; return the receipt, which is kept.
+
+    ``settle`` has what goes take its index with it (P1): what was said until the lane is locked may
+    have been seen on a page already.
 
     Those erased before are passed over. Raises ``NotFoundError``, with nothing erased, when one
     never was, or when the session has none; and ``PageStoreError`` when all is erased but texts of
@@ -105,6 +127,8 @@ def run(
     named = frozenset(which.page_indexes)
     texts = {key for key in store.list(agent_id) if key.page in named} if named else set()
     with _seized(database, tokens, agent_id) as connection:
+        if settle is not None:
+            settle(connection, agent_id)
         texts |= {key for key in note_keys(connection, agent_id) if key.page in named}
         condemned = _condemned(connection, agent_id, which)
         ids = condemning.ids_of(connection, agent_id, condemned.seqs)
@@ -118,6 +142,7 @@ def run(
             "erased": "messages" if which.session_id is None else "session",
             "message_ids": ids,
             "page_indexes": [each for each in which.page_indexes if condemned.pages.has(each)],
+            "pins": list(condemned.pins),
             **_numbers(condemned, rows, letters),
             "job_id": _again(connection, agent_id, condemned.again),
         }
@@ -220,9 +245,22 @@ def _condemned(connection: Connection, agent_id: str, which: Which) -> Condemned
     never = unknown_pages(connection, agent_id, which.page_indexes) if which.page_indexes else []
     if never:
         raise NotFoundError(f"there never was a page {never[0]}; nothing was erased")
-    return condemning.condemned_with(
+    condemned = condemning.condemned_with(
         connection, agent_id, sorted(stored.values()), page_indexes=which.page_indexes
     )
+    return replace(condemned, pins=_pins(connection, agent_id, which.pins))
+
+
+def _pins(connection: Connection, agent_id: str, numbers: Sequence[int]) -> list[int]:
+    """Return those of these pins that are there; those taken down before are passed over."""
+    if not numbers:
+        return []
+    known = read_pins(connection, agent_id)
+    never = [each for each in numbers if each > known.last]
+    if never:
+        raise NotFoundError(f"nothing was ever pinned as {never[0]}; nothing was erased")
+    there = {each.number for each in known.pins}
+    return [each for each in dict.fromkeys(numbers) if each in there]
 
 
 def _again(connection: Connection, agent_id: str, seqs: Sequence[int]) -> str | None:

@@ -1,11 +1,13 @@
 """Pages whose own words hold all words of a query, and what is shown of them first (M25).
 
-Notes, names and descriptions are an agent's own: no message says that they speak of something.
+Notes, names and descriptions are an agent's own: no message says that they speak of something. What
+a page was called before counts as well, as long as ``undo`` or ``redo`` could bring it back.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
+from typing import NamedTuple
 
 from memci.commands.erase_words import Words
 from memci.domain.pages.page import Page
@@ -13,10 +15,35 @@ from memci.errors import NotFoundError
 from memci.shapes.erasure import CondemnedPage
 from memci.storage.erasure.gone import snapshot_of
 from memci.storage.erasure.pages import written_pages
+from memci.storage.page_steps import words_of_steps
 from memci.storage.page_store.port import BodyKey, PageStore
 from memci.storage.session import Database
 
 _EXCERPT = 240
+
+
+class _Written(NamedTuple):
+    """A page, and what steps on it have in them."""
+
+    page: Page
+    before: Sequence[str]
+
+    def says(self, store: PageStore, agent_id: str) -> str:
+        """Return all its own words."""
+        return "\n".join(dict.fromkeys(filter(None, self._parts(store, agent_id))))
+
+    def _parts(self, store: PageStore, agent_id: str) -> Iterator[str]:
+        page = self.page
+        if page.span is None or page.named or page.summed:
+            yield page.name
+            yield page.description
+            yield from page.entries
+        yield from self.before
+        if page.body is not None:
+            try:
+                yield store.load(BodyKey(agent_id, page.index, page.body))
+            except NotFoundError:
+                return  # somebody erases it right now
 
 
 def find_pages(
@@ -27,9 +54,9 @@ def find_pages(
     Raises ``NotFoundError`` for no agent, and ``PageStoreError``.
     """
     found: list[str] = []
-    for page in reversed(_written(database, agent_id)):
-        if len(found) < most and words.are_in(_says(store, agent_id, page)):
-            found.append(page.index)
+    for each in reversed(_written(database, agent_id)):
+        if len(found) < most and words.are_in(each.says(store, agent_id)):
+            found.append(each.page.index)
     return found
 
 
@@ -44,28 +71,15 @@ def shown_pages(
     if not indexes:
         return []
     wanted = frozenset(indexes)
-    pages = [page for page in _written(database, agent_id) if page.index in wanted]
-    return [_shown(page, _says(store, agent_id, page), words) for page in pages]
+    written = [each for each in _written(database, agent_id) if each.page.index in wanted]
+    return [_shown(each.page, each.says(store, agent_id), words) for each in written]
 
 
-def _written(database: Database, agent_id: str) -> list[Page]:
+def _written(database: Database, agent_id: str) -> list[_Written]:
     with snapshot_of(database, agent_id) as connection:
-        return written_pages(connection, agent_id)
-
-
-def _says(store: PageStore, agent_id: str, page: Page) -> str:
-    return "\n".join(filter(None, _parts(store, agent_id, page)))
-
-
-def _parts(store: PageStore, agent_id: str, page: Page) -> Iterator[str]:
-    yield page.name
-    yield page.description
-    yield from page.entries
-    if page.body is not None:
-        try:
-            yield store.load(BodyKey(agent_id, page.index, page.body))
-        except NotFoundError:
-            return  # somebody erases it right now
+        before = words_of_steps(connection, agent_id)
+        pages = written_pages(connection, agent_id, before)
+        return [_Written(page, before.get(page.index, ())) for page in pages]
 
 
 def _shown(page: Page, says: str, words: Words | None) -> CondemnedPage:

@@ -59,6 +59,7 @@ class Windows:
             collapsed=list(window.collapsed),
             over=over,
             session_id=desk.rendering.session_id,
+            new_session=desk.tree.viewer.names_new_session,
             tokenizer=self.counter.tokenizer,
         )
 
@@ -144,6 +145,7 @@ def _told(rendering: Rendering, pages: list[PageOut], following: str | None = No
         tokens=rendering.tokens(),
         tokens_of={page.index: rendering.own_tokens(page) for page in seen},
         next_cursor=following,
+        new_session=tree.viewer.names_new_session,
     )
 
 

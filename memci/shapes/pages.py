@@ -11,6 +11,7 @@ from memci.shapes.base import Answer
 
 # Of a window beside its tokens.
 OVER = "Tokens by which what cannot be hidden is over a limit; 0: it fits"
+NEW_SESSION = "Nobody has said anything in this session yet: it is new, or its id is misspelt"
 
 
 class PageOut(Answer):
@@ -43,6 +44,10 @@ class PageChange(Answer):
     tokens_after: int
     over: int = Field(description=OVER)
     collapsed: list[str]
+    new_agent: bool = Field(
+        False, description="There was no such agent, and now there is: new, or its id is misspelt"
+    )
+    new_session: bool = Field(False, description=NEW_SESSION)
 
 
 class StepAnswer(Answer):
@@ -111,3 +116,4 @@ class PageTree(Answer):
         description="What each page takes by itself; none of those that cannot be seen"
     )
     next_cursor: str | None = Field(description="Only of what was removed")
+    new_session: bool = Field(False, description=NEW_SESSION)

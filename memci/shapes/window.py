@@ -8,6 +8,7 @@ from pydantic import Field
 
 from memci.domain.pages.block import Format
 from memci.shapes.base import Answer, BudgetTokens, ForeignId, Request
+from memci.shapes.pages import NEW_SESSION
 from memci.shapes.read import ContextMessage
 
 
@@ -28,6 +29,7 @@ class WindowAnswer(Answer):
     collapsed: list[str] = Field(description="What was hidden to fit, in that order")
     over: int = Field(description="Tokens by which what must stay is over the budget; 0: it fits")
     session_id: str | None
+    new_session: bool = Field(False, description=NEW_SESSION)
     tokenizer: str
 
     def as_dicts(self) -> list[dict[str, Any]]:

@@ -12,9 +12,9 @@ _PLANT = "INSERT INTO page_tree (agent_id) VALUES (%s) ON CONFLICT (agent_id) DO
 _LOCK = "SELECT FROM page_tree WHERE agent_id = %s FOR UPDATE"
 
 
-def begin_agent(connection: Connection, agent_id: str) -> None:
-    """Have an agent that never was exist before its first message."""
-    connection.exec_driver_sql(_BEGIN, (agent_id,))
+def begin_agent(connection: Connection, agent_id: str) -> bool:
+    """Have an agent that never was exist before its first message; tell whether it never was."""
+    return connection.exec_driver_sql(_BEGIN, (agent_id,)).rowcount > 0
 
 
 def hold_lane(connection: Connection, agent_id: str) -> None:
@@ -24,5 +24,7 @@ def hold_lane(connection: Connection, agent_id: str) -> None:
 
 def lock_tree(connection: Connection, agent_id: str) -> None:
     """Lock an agent's tree until the transaction ends (P16)."""
-    connection.exec_driver_sql(_PLANT, (agent_id,))
-    connection.exec_driver_sql(_LOCK, (agent_id,))
+    locked = None
+    while locked is None:  # the row may go between the two, with an agent that is erased
+        connection.exec_driver_sql(_PLANT, (agent_id,))
+        locked = connection.exec_driver_sql(_LOCK, (agent_id,)).first()

@@ -34,6 +34,13 @@ _TO_REDO = f"""
 SELECT number, operations, changes FROM page_step
 WHERE {_WHOSE} AND undone ORDER BY number LIMIT 1
 """  # noqa: S608 - as above
+_WORDS = """
+SELECT change->>'index' AS page, side.fields->>'name' AS name,
+       side.fields->>'description' AS description, side.fields->'entries' AS entries
+  FROM page_step, jsonb_array_elements(changes) AS change,
+       LATERAL (VALUES (change->'was'), (change->'became')) AS side (fields)
+ WHERE agent_id = %s AND side.fields ?| '{name,description,entries}'
+"""
 _MARK = "UPDATE page_step SET undone = %s WHERE agent_id = %s AND number = %s"
 
 
@@ -74,6 +81,15 @@ def step_to_redo(connection: Connection, agent_id: str, user_id: str | None) -> 
 def mark_undone(connection: Connection, agent_id: str, number: int, *, undone: bool) -> None:
     """Note whether a step is undone."""
     connection.exec_driver_sql(_MARK, (undone, agent_id, number))
+
+
+def words_of_steps(connection: Connection, agent_id: str) -> dict[str, list[str]]:
+    """Return what pages were called and said that a step could bring back, by index (M25)."""
+    words: dict[str, list[str]] = {}
+    for row in connection.exec_driver_sql(_WORDS, (agent_id,)):
+        said = words.setdefault(row.page, [])
+        said += [each for each in (row.name, row.description, *(row.entries or ())) if each]
+    return words
 
 
 def _find(

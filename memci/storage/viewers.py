@@ -5,20 +5,24 @@ from __future__ import annotations
 from sqlalchemy import Connection
 
 from memci.domain.pages.viewer import Viewer
-from memci.storage.messages import last_speaker
+from memci.storage.messages import IS_NOTE, last_speaker
 
 # As pages have it (``chapters.settle``): a message that names no user is of the one that its
-# session is with.
-_WITH = """
+# session is with. An agent's own notes are said to nobody: who has noted something in a session
+# has not spoken with anyone.
+_WITH = f"""
 SELECT coalesce(
     (SELECT user_id FROM message
-      WHERE agent_id = %(agent)s AND session_id {session} AND user_id IS NOT NULL AND seq >
+      WHERE agent_id = %(agent)s AND session_id {{session}} AND user_id IS NOT NULL AND seq >
             coalesce((SELECT settled_seq FROM page_tree WHERE agent_id = %(agent)s), 0)
       ORDER BY seq DESC LIMIT 1),
     (SELECT user_id FROM page
-      WHERE agent_id = %(agent)s AND session_id {session} AND first_seq IS NOT NULL AND number > 0
-      ORDER BY last_seq DESC LIMIT 1))
-"""
+      WHERE agent_id = %(agent)s AND session_id {{session}} AND first_seq IS NOT NULL AND number > 0
+      ORDER BY last_seq DESC LIMIT 1)) AS user_id,
+    EXISTS (SELECT FROM message
+             WHERE agent_id = %(agent)s AND session_id {{session}} AND NOT {IS_NOTE}) AS spoken
+"""  # noqa: S608 - a constant of another module
+_USERS = "SELECT EXISTS (SELECT FROM message WHERE agent_id = %s AND user_id IS NOT NULL)"
 
 
 def viewer_in(connection: Connection, agent_id: str, session_id: str | None) -> Viewer:
@@ -27,8 +31,14 @@ def viewer_in(connection: Connection, agent_id: str, session_id: str | None) -> 
     if last is None:
         return Viewer(session_id, is_new=True)
     session, user = last
-    if user is None:
-        statement = _WITH.format(session="IS NULL" if session is None else "= %(session)s")
-        values = {"agent": agent_id, "session": session}
-        user = connection.exec_driver_sql(statement, values).scalar()
-    return Viewer(session, user)
+    if user is not None:
+        return Viewer(session, user)
+    statement = _WITH.format(session="IS NULL" if session is None else "= %(session)s")
+    values = {"agent": agent_id, "session": session}
+    row = connection.exec_driver_sql(statement, values).one()
+    return Viewer(session, row.user_id, is_new=row.user_id is None and not row.spoken)
+
+
+def has_users(connection: Connection, agent_id: str) -> bool:
+    """Tell whether any of an agent's messages is a user's of that name."""
+    return bool(connection.exec_driver_sql(_USERS, (agent_id,)).scalar())

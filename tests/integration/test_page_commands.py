@@ -9,8 +9,10 @@ from dataclasses import replace
 import pytest
 from pydantic import SecretStr
 
+from memci.commands import configure
 from memci.commands.pages.perform import Asked, PageCommands
 from memci.config import Settings
+from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.pages.block import Format
 from memci.domain.pages.page import DEEPEST, Lifecycle
 from memci.domain.pages.permission import Actor
@@ -451,6 +453,63 @@ def test_folders_hold_so_many_levels_and_no_more(ada, commands):
         do(commands, "create_contents_page", name="Between", parent=above, children=[lowest])
 
 
+def deeper(commands, parent, levels):
+    """Make folders, one in the other, as a developer; return the lowest."""
+    for _ in range(levels):
+        made = do(commands, "create_contents_page", Actor.DEVELOPER, name="Deeper", parent=parent)
+        parent = made.page.index
+    return parent
+
+
+def folder(commands, parent="usr-0"):
+    return do(commands, "create_contents_page", name="Folder", parent=parent).page.index
+
+
+@pytest.mark.parametrize("levels", [DEEPEST - 3, DEEPEST - 2])
+@pytest.mark.parametrize("turn", ["undo", "redo"])
+def test_what_is_undone_or_done_again_lies_no_deeper_than_folders_go(ada, commands, levels, turn):
+    told(ada, 1)
+    home = folder(commands)
+    page = folder(commands, home if turn == "undo" else "usr-0")
+    do(commands, "move_page", source=page, target="usr-0" if turn == "undo" else home)
+    if turn == "redo":
+        do(commands, "undo")
+    lowest = deeper(commands, "usr-0", levels)
+    do(commands, "move_page", Actor.DEVELOPER, source=home, target=lowest)
+    before = tree(commands)
+    if levels == DEEPEST - 3:
+        do(commands, turn)
+        assert {each.index: each.parent for each in tree(commands)}[page] == home
+    else:
+        with pytest.raises(RefusedError, match=f"{page} cannot go back into {home}.*too deep"):
+            do(commands, turn)
+        assert tree(commands) == before
+
+
+def test_what_was_removed_counts_with_all_that_is_in_it_when_that_is_undone(ada, commands):
+    told(ada, 1)
+    home = folder(commands)
+    page = folder(commands, home)
+    folder(commands, page)
+    do(commands, "remove_page", index=page)
+    lowest = deeper(commands, "usr-0", DEEPEST - 3)
+    do(commands, "move_page", Actor.DEVELOPER, source=home, target=lowest)
+    with pytest.raises(RefusedError, match="too deep"):
+        do(commands, "undo")
+    do(commands, "move_page", Actor.DEVELOPER, source=home, target="usr-0")
+    do(commands, "undo")
+
+
+def test_what_lies_in_a_removed_folder_is_not_undone_with_a_reason(ada, commands):
+    told(ada, 1)
+    home = folder(commands)
+    page = folder(commands, home)
+    do(commands, "move_page", source=page, target="usr-0")
+    do(commands, "remove_page", Actor.DEVELOPER, index=home)
+    with pytest.raises(RefusedError, match="that was moved or removed"):
+        do(commands, "undo")
+
+
 def test_other_rules_leave_the_indexes_that_were_seen(ada, commands):
     told(ada, 4)
     seen = window(commands).messages[0].content
@@ -463,6 +522,26 @@ def test_other_rules_leave_the_indexes_that_were_seen(ada, commands):
         "Question 0?", "Question 1?", "Question 2?", "Question 3?", "Question 0?",
     ]  # fmt: skip
     commands.settle("nobody")
+
+
+class Overtaken(PageCommands):
+    """After whose first look somebody speaks."""
+
+    def settle(self, agent_id):
+        super().settle(agent_id)
+        told(AgentUnderTest(self.database, known=True), 3)
+
+
+def test_rules_that_change_while_somebody_speaks_leave_the_indexes_that_were_seen(ada, commands):
+    told(ada, 4)
+    slow = Overtaken(commands.database, commands.store, COUNTER, commands.rules)
+    defaults = configure.Defaults(MemoryParameters(), PageRules())
+    configure.run(slow, "ada", {"active_pages": 2}, defaults)
+    told(ada, 1)
+    names = {each.index: each.name for each in tree(commands)}
+    assert [names[f"usr-{number}"] for number in range(5, 9)] == [
+        "Question 0?", "Question 1?", "Question 2?", "Question 0?",
+    ]  # fmt: skip
 
 
 def tree(commands):

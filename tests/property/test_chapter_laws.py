@@ -49,14 +49,15 @@ SAID = st.lists(
     ),
     max_size=40,
 )
+USERS = {"s1": "alice", "s2": "bob", None: None}
 
 NO_ROOM_BELOW = [Role.SYSTEM, *([*[Role.USER] * 3, Role.ASSISTANT] * 2), Role.USER]
 
 
-def written(said):
+def written(said, users=None):
     now = datetime(2026, 1, 1, tzinfo=UTC)
     return [
-        Message(seq, f"m{seq}", role, text or "…", now, session_id=session)
+        Message(seq, f"m{seq}", role, text or "…", now, None, session, (users or {}).get(session))
         for seq, (role, session, text, _) in enumerate(said, 1)
     ]
 
@@ -86,9 +87,9 @@ def spoken_on(page, messages):
     return [Utterance.of(message) for unit in units for message in unit]
 
 
-def told(said, rules):
+def told(said, rules, users=None):
     """Tell it message by message, with recalls between."""
-    tree, messages = Tree.planted(), written(said)
+    tree, messages = Tree.planted(), written(said, users)
     for message, (_, session, _, recall) in zip(messages, said, strict=True):
         rendering = rendering_of(tree, messages)
         archived = tree.children(tree.clock.archive) if tree.clock.archive else []
@@ -162,20 +163,22 @@ def test_told_at_once_is_told_one_by_one(said, rules):
 
 
 @many
-@given(SAID, RULES)
-def test_lines_leave_the_contents_page_when_their_time_is_over(said, rules):
-    tree, messages = told(said, rules)
+@given(SAID, RULES, st.sampled_from([USERS, None]))
+def test_lines_leave_the_contents_page_when_their_time_is_over(said, rules, users):
+    tree, messages = told(said, rules, users)
     now, rendering = tree.clock.interactions, rendering_of(tree, messages)
     lines = tree.children(tree.clock.archive) if tree.clock.archive else []
     for page in lines:
         assert tree.lifecycle(page.index) is Lifecycle.HOT_ARCHIVED
         assert state_of(tree, page.index) is PageState.ARCHIVED
         if page.recalls.count:
-            assert now - page.recalls.last_at <= rules.archive_unrecalled
+            assert now - page.recalls.last_at < rules.archive_unrecalled
         else:
-            assert now - page.recalls.archived_at <= rules.archive_unused
-    if said and said[-1][0] is Role.USER:
-        assert sum(rendering.own_tokens(each) for each in lines) <= rules.contents_max_tokens
+            assert now - page.recalls.archived_at < rules.archive_unused
+    for user in {page.user_id for page in lines}:
+        seen = [page for page in lines if Viewer(None, user, is_new=user is None).sees(page)]
+        shown = [tree[tree.clock.archive], *seen]
+        assert sum(map(rendering.own_tokens, shown)) <= rules.contents_max_tokens
 
 
 @many

@@ -34,18 +34,20 @@ class Eraser:
     texts: PageStore | None = None
 
     def erase(
-        self, *ids: str, session: str | None = None, pages: Iterable[str] = ()
+        self,
+        *ids: str,
+        session: str | None = None,
+        pages: Iterable[str] = (),
+        pins: Iterable[int] = (),
     ) -> ReceiptAnswer:
-        return erase.run(
-            self.database, self.store, self.tokens, self.agent_id, self._which(ids, session, pages)
-        )
+        which = erase.Which(ids, session, tuple(pages), tuple(pins))
+        return erase.run(self.database, self.store, self.tokens, self.agent_id, which)
 
     def preview(
         self, *ids: str, session: str | None = None, pages: Iterable[str] = ()
     ) -> ErasurePreview:
-        return erase.preview(
-            self.database, self.store, self.agent_id, self._which(ids, session, pages)
-        )
+        which = erase.Which(ids, session, tuple(pages))
+        return erase.preview(self.database, self.store, self.agent_id, which)
 
     def erase_agent(self) -> ReceiptAnswer:
         queues = RedisAgentQueues(self.client)
@@ -54,10 +56,6 @@ class Eraser:
     @property
     def store(self) -> PageStore:
         return self.texts or PostgresPageStore(self.database)
-
-    @staticmethod
-    def _which(ids: tuple[str, ...], session: str | None, pages: Iterable[str]) -> erase.Which:
-        return erase.Which(ids, session, tuple(pages))
 
 
 @dataclass

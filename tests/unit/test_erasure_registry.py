@@ -31,7 +31,7 @@ def test_every_statement_is_bound_to_the_agent():
             values = set(re.findall(r"%\((\w+)\)s", statement))
             assert values <= {
                 "agent", "seqs", "nodes", "gone", "again", "names", "named", "named_by", "session",
-                "said", "pages", "reworded",
+                "said", "pages", "reworded", "pins",
             }  # fmt: skip
 
 

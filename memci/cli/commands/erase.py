@@ -27,12 +27,13 @@ def erase(  # noqa: PLR0913 - each is an argument or option of the command
         list[str] | None,
         typer.Option(metavar="INDEX", help="A note, or a page's own name and description."),
     ] = None,
+    pin: Annotated[list[int] | None, typer.Option(metavar="NUMBER", help="A pinned text.")] = None,
     session: Annotated[
         str | None, typer.Option(metavar="ID", help="All messages of a session.")
     ] = None,
     query: Annotated[
         str | None,
-        typer.Option(metavar="WORDS", help="Messages and notes in which all of these words stand."),
+        typer.Option(metavar="WORDS", help="What holds all of these words: messages, notes, pins."),
     ] = None,
     most: Annotated[
         int, typer.Option("--k", "-k", min=1, max=200, help="Of a query, the newest so many.")
@@ -46,21 +47,22 @@ def erase(  # noqa: PLR0913 - each is an argument or option of the command
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Erase messages or pages and all made of them, for good.
+    """Erase messages, pages or pins and all made of them, for good.
 
     What would go is shown first. Nothing brings it back, and an erased message is refused when it
     is sent again. --query finds by words alone, in any of their forms, and never by meaning.
     """
     from memci.cli.connection import agent_of
 
-    listed = bool(message or page)
+    listed = bool(message or page or pin)
     if [listed, session is not None, query is not None, everything].count(True) != 1:
         raise InvalidInputError(
-            "name messages or pages, or say one of --session, --query and --all"
+            "name messages, pages or pins, or say one of --session, --query and --all"
         )
     named: dict[str, Any] = {
         "message_ids": message,
         "page_indexes": page,
+        "pins": pin,
         "session_id": session,
         "query": query,
     }
@@ -82,19 +84,20 @@ def _erase_messages(
     if preview and as_json:
         print_json(found)
         return
-    if not (found.message_ids or found.page_indexes):
+    if not (found.message_ids or found.page_indexes or found.pins):
         print_json(found) if as_json else say("nothing found; nothing was erased", style="yellow")
         return
     if not as_json:
         _print_preview(found)
-        if chosen.get("k") in {len(found.message_ids), len(found.page_indexes)}:
+        if chosen.get("k") in {len(found.message_ids), len(found.page_indexes), len(found.pins)}:
             hint("there may be more: -k proposes up to 200")
     if preview:
         return
-    pages = f" and {counted(len(found.page_indexes), 'page')}" if found.page_indexes else ""
-    _confirm(f"Erase {counted(len(found.message_ids), 'message')}{pages} for good?", yes=yes)
+    others = {"page": len(found.page_indexes), "pin": len(found.pins)}
+    more = "".join(f" and {counted(some, what)}" for what, some in others.items() if some)
+    _confirm(f"Erase {counted(len(found.message_ids), 'message')}{more} for good?", yes=yes)
     # What a query finds may be something else by now; a session is all that is in it.
-    ids = {"message_ids": found.message_ids, "page_indexes": found.page_indexes}
+    ids = {name: getattr(found, name) for name in ("message_ids", "page_indexes", "pins")}
     which = chosen if "session_id" in chosen else {name: each for name, each in ids.items() if each}
     _print_receipt(memory.erase(**which), as_json=as_json)
 
@@ -136,6 +139,11 @@ def _print_preview(found: ErasurePreview) -> None:
                 for p in found.own_words
             ),
         )
+    if found.pinned:
+        print_table(
+            ("pin", "text"),
+            ((each.pin, shortened(each.excerpt, _EXCERPT)) for each in found.pinned),
+        )
     hidden = len(found.message_ids) - len(found.messages)
     if hidden > 0:
         hint(f"and {hidden} more")
@@ -156,10 +164,13 @@ def _print_receipt(receipt: ReceiptAnswer, *, as_json: bool) -> None:
     rows: Any = receipt.body["rows"]
     pages: Any = receipt.body.get("pages", 0)
     went = ", ".join(f"{table} {count}" for table, count in rows.items())
+    pins: Any = receipt.body.get("pins", ())
+    if pins:
+        say(f"taken down and erased for good: {counted(len(pins), 'pin')}")
     if went:
         say(f"erased for good, in rows: {went}")
     elif pages:  # these stay
         say(f"erased for good: what was said on {counted(pages, 'page')}")
-    else:
+    elif not pins:
         say("nothing was left to erase: it was erased before")
     say(f"receipt {receipt.id}")

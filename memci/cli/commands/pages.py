@@ -66,12 +66,12 @@ def window(
     """Print the context window as the model sees it."""
     from memci.cli.connection import agent_of
     from memci.cli.output import print_json
-    from memci.cli.pages.hints import hint_silent
+    from memci.cli.pages.hints import hint_misspelt
     from memci.cli.pages.window import print_window
 
     with agent_of(agent) as memory:
         shown = memory.window(budget_tokens=budget, format=form, session_id=session)
-        hint_silent(memory, agent, session)
+    hint_misspelt(shown, agent, session)
     print_json(shown) if as_json else print_window(shown)
 
 
@@ -95,13 +95,13 @@ def _show(agent: str, session: str | None, *, removed: bool, as_json: bool, **pa
     from memci.cli.connection import agent_of
     from memci.cli.output import print_json, print_next
     from memci.cli.pages.answers import print_pages
-    from memci.cli.pages.hints import hint_silent
+    from memci.cli.pages.hints import hint_misspelt
     from memci.cli.pages.tree import print_tree
 
     which: dict[str, Any] = {"lifecycle": "cold_archived", **part} if removed else {}
     with agent_of(agent) as memory:
         tree = memory.pages(session_id=session, **which)
-        hint_silent(memory, agent, session)
+    hint_misspelt(tree, agent, session)
     if as_json:
         print_json(tree)
     elif removed:

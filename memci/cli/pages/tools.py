@@ -27,16 +27,14 @@ def command_of(tool: Tool) -> Callable[..., None]:
     def command(*, agent: str, session: str | None, as_json: bool, **given: Any) -> None:
         from memci.cli.connection import agent_of
         from memci.cli.output import print_json
-        from memci.cli.pages.hints import hint_begun, is_known
+        from memci.cli.pages.hints import hint_misspelt
 
         asked = {each.name: _meant(each, given[each.name]) for each in arguments}
         told = {name: value for name, value in asked.items() if value is not None}
         with agent_of(agent) as memory:
-            begins = tool.begins and not is_known(memory)
             answer = getattr(memory, tool.name)(**told, session_id=session)
         print_json(answer) if as_json else print_answer(tool, answer)
-        if begins:
-            hint_begun(agent)
+        hint_misspelt(answer, agent, session)
 
     parameters = [
         *(_parameter(each) for each in arguments),

@@ -32,6 +32,7 @@ def change(bench: Bench, operation: Operation, *named: str, text: str | None = N
         page=bench.out(page.index),
         changed=[each.index for each in edits],
         **bench.effect(before),
+        new_session=bench.tree.viewer.names_new_session,
     )
 
 

@@ -99,7 +99,13 @@ class Migration:
             text = self.source.load(key)
         except NotFoundError:
             return False
-        if self.target.load(key) != text:
+        try:
+            copy = self.target.load(key)
+        except NotFoundError:
+            if not self.source.exists(key):
+                return False  # it was erased meanwhile, from both
+            copy = ""
+        if copy != text:
             raise PageStoreError(
                 f"the copy of page {key.page} of agent {key.agent_id} is not what it was made of;"
                 " it was not cleared away, and neither was what comes after it"

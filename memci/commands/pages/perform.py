@@ -9,15 +9,18 @@ from uuid import uuid4
 
 from memci.commands.pages.bench import Bench, Mark
 from memci.commands.pages.doings import DOINGS
+from memci.domain.pages.chapters import settle
 from memci.domain.pages.permission import Actor
 from memci.domain.pages.rules import PageRules
 from memci.errors import ConflictError, PageStoreError, RefusedError
 from memci.shapes.base import Answer, Request
+from memci.shapes.pages import PageChange
 from memci.shapes.tools import Tool
 from memci.smallmodel.ports import TokenCounter
-from memci.storage.desks import View, open_desk
+from memci.storage.desks import View, is_batch, open_desk, open_shown
 from memci.storage.erasure.gone import check_there, is_there, snapshot_of
 from memci.storage.page_lock import begin_agent, hold_lane, lock_tree
+from memci.storage.page_saving import save_tree
 from memci.storage.page_store.port import PageStore
 from memci.storage.page_texts import warm
 from memci.storage.parameters import page_rules_of
@@ -67,11 +70,11 @@ class PageCommands:
             with self.rehearsal(agent_id, actor, session_id=session_id) as bench:
                 return [do(bench, each) for each in asked]
         with self.database.agent_transaction(agent_id) as connection:
-            if any(each.tool.begins for each in asked):
-                begin_agent(connection, agent_id)
+            begins = any(each.tool.begins for each in asked)
+            is_new = begins and begin_agent(connection, agent_id)
             with self.changing(connection, agent_id, actor, session_id, mark=mark) as bench:
                 done = [do(bench, each) for each in asked]
-        return done
+        return [_first(each) for each in done] if is_new else done
 
     def settle(self, agent_id: str) -> None:
         """Put what was said onto pages by the rules of now: other rules make other pages (P1).
@@ -89,12 +92,30 @@ class PageCommands:
                     bench.save()
 
     def settle_before_erasing(self, agent_id: str) -> None:
-        """Put what was said onto pages, so that what goes takes its index with it (P1).
+        """Do as ``settle``, so that little is left for ``settle_in``, with the lane locked.
 
         A page store that does not answer stands in the way of no erasure.
         """
         with suppress(PageStoreError):
             self.settle(agent_id)
+
+    def settle_in(self, connection: Connection, agent_id: str) -> None:
+        """Put what was said onto pages, in a transaction that has locked the tree.
+
+        No text of a note is read: what the window has no room for is collapsed by who looks next.
+        """
+        while self._settle_some(connection, agent_id):
+            pass
+
+    def _settle_some(self, connection: Connection, agent_id: str) -> bool:
+        """Return whether there may be more."""
+        view = self._view(connection, agent_id, None)
+        opened, said = open_shown(connection, agent_id, self.store, view)
+        desk, shown = opened.desk, opened.desk.rendering
+        desk.arrange(lambda: settle(desk.tree, said, view.rules, shown.own_tokens, shown.count))
+        if said:
+            save_tree(connection, agent_id, desk.tree, opened.version + 1)
+        return is_batch(said)
 
     @contextmanager
     def changing(
@@ -136,10 +157,18 @@ class PageCommands:
     def _bench(
         self, connection: Connection, agent_id: str, actor: Actor, session_id: str | None
     ) -> Bench:
-        rules = page_rules_of(connection, agent_id, self.rules)
-        viewer = viewer_in(connection, agent_id, session_id)
-        view = View(viewer, self.counter.count, rules)
+        view = self._view(connection, agent_id, session_id)
         return Bench(connection, agent_id, actor, open_desk(connection, agent_id, self.store, view))
+
+    def _view(self, connection: Connection, agent_id: str, session_id: str | None) -> View:
+        rules = page_rules_of(connection, agent_id, self.rules)
+        return View(viewer_in(connection, agent_id, session_id), self.counter.count, rules)
+
+
+def _first(done: Answer) -> Answer:
+    """Let what began an agent say so: its id may be misspelt."""
+    is_change = isinstance(done, PageChange)
+    return done.model_copy(update={"new_agent": True}) if is_change else done
 
 
 def do(bench: Bench, asked: Asked) -> Answer:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from memci.commands.pages.bench import Bench
 from memci.domain.pages.permission import shows_current
 from memci.domain.pages.tree import Tree
-from memci.domain.pages.undo import Edit, do_again, take_back
+from memci.domain.pages.undo import Edit, do_again, folders_of, take_back
 from memci.errors import RefusedError
 from memci.shapes.pages import StepAnswer
 from memci.storage.page_steps import Step, step_to_redo, step_to_undo
@@ -33,6 +33,7 @@ def _turn(
     bench: Bench, step: Step, turn: Callable[[Tree, Sequence[Edit]], None], *, undone: bool
 ) -> StepAnswer:
     bench.know([each.index for each in step.edits])
+    bench.fetch(folders_of(step.edits))
     before, was_shown = bench.tokens, shows_current(bench.tree)
     bench.desk.do(lambda: turn(bench.tree, step.edits))
     if was_shown and not shows_current(bench.tree):

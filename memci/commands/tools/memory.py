@@ -38,6 +38,7 @@ class MemoryTools:
         """Use a tool; raises ``NotFoundError`` for no agent, and what the tool raises."""
         with snapshot_of(self.pages.database, agent_id) as connection:
             place = place_in(connection, agent_id, session_id)
+            place.check_sight(connection)
             if isinstance(asked.request, shapes.FilterMemory):
                 return filtered(connection, place, asked.request)
             seq = progress(connection, agent_id).message_seq
@@ -82,7 +83,12 @@ class MemoryTools:
         which = erase.Which(asked.messages)
         self.pages.settle_before_erasing(place.agent_id)
         receipt = erase.run(
-            self.pages.database, self.pages.store, self.tokens, place.agent_id, which
+            self.pages.database,
+            self.pages.store,
+            self.tokens,
+            place.agent_id,
+            which,
+            settle=self.pages.settle_in,
         )
         told: dict[str, Any] = receipt.body
         return shapes.Erased(

@@ -5,25 +5,38 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memci.errors import NotFoundError
-from memci.storage.messages import last_speaker
+from memci.errors import NotFoundError, RefusedError
 from memci.storage.reading.messages import seqs_of
 from memci.storage.session import Connection
+from memci.storage.viewers import has_users, viewer_in
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """An agent, and the session and user that it speaks with: what is in its sight (R5)."""
+    """An agent, and the session and user that it speaks with: what is in its sight (R5).
+
+    ``is_new``: nobody has spoken in the session yet, so nobody knows whose it will be.
+    """
 
     agent_id: str
     session_id: str | None
     user_id: str | None
+    is_new: bool = False
+
+    def check_sight(self, connection: Connection) -> None:
+        """Raise ``RefusedError`` where nobody knows whose memory may be looked at."""
+        if self.is_new and has_users(connection, self.agent_id):
+            raise RefusedError(
+                "nobody has said anything in this session yet, and what users have said is looked"
+                " at in their own sessions alone: wait for the user's first message"
+            )
 
     def seqs(self, connection: Connection, ids: Sequence[str]) -> list[int]:
         """Return the seqs of messages in sight; raises ``NotFoundError`` when one is not.
 
         Who speaks with one user reads, pins and erases nothing of another's.
         """
+        self.check_sight(connection)
         known = seqs_of(connection, self.agent_id, ids, user_id=self.user_id)
         if missing := [each for each in ids if each not in known]:
             raise NotFoundError(
@@ -34,6 +47,9 @@ class Place:
 
 
 def place_in(connection: Connection, agent_id: str, session_id: str | None) -> Place:
-    """Return where an agent is in a session; None: in that of its last message."""
-    session, user = last_speaker(connection, agent_id, session_id) or (None, None)
-    return Place(agent_id, session_id or session, user)
+    """Return where an agent is in a session; None: in that of its last message.
+
+    With whom it speaks is told as windows are (``viewer_in``).
+    """
+    viewer = viewer_in(connection, agent_id, session_id)
+    return Place(agent_id, viewer.session_id, viewer.user_id, viewer.is_new)

@@ -114,6 +114,7 @@ class MemoryWrites:
 
 def _correctable(connection: Connection, place: Place, memory: int) -> Corrected:
     """Return what a memory is known by; raises when there is none that could be corrected."""
+    place.check_sight(connection)
     row = read_node(connection, place.agent_id, memory)
     origin = origin_of(connection, place.agent_id, memory)
     sight = Sight(place.session_id, place.user_id)

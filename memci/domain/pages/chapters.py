@@ -5,7 +5,8 @@ A pure function of what was said: settling messages one by one or many at once g
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 
 from memci.domain.context.budget import Count
@@ -218,15 +219,27 @@ def _is_over(recalls: Recalls, now: int, rules: PageRules) -> bool:
 
 
 def _fit(tree: Tree, archive: str, rules: PageRules, line_tokens: LineTokens) -> None:
-    """Let the least recently recalled lines leave until the Contents Page fits its limit (P8)."""
+    """Let the least recently recalled lines leave until the Contents Page fits its limit (P8).
+
+    It is as long as a user sees it, with what is hers and what is nobody's: who talks much takes no
+    line from another. Whoever looks, the same lines leave.
+    """
     lines = sorted(
         tree.children(archive),
         key=lambda page: (max(page.recalls.last_at, page.recalls.archived_at), page.place),
     )
-    tokens = {page.index: line_tokens(page) for page in lines}
-    total = line_tokens(tree[archive]) + sum(tokens.values())
+    users = {page.user_id for page in lines}
+    most = rules.contents_max_tokens - line_tokens(tree[archive])
+    takes: Counter[str | None] = Counter()
     for page in lines:
-        if total <= rules.contents_max_tokens:
-            return
-        total -= tokens[page.index]
-        take_out(tree, page)
+        takes.update(dict.fromkeys(_readers(page, users), line_tokens(page)))
+    for page in lines:
+        readers = _readers(page, users)
+        if any(takes[each] > most for each in readers):
+            takes.subtract(dict.fromkeys(readers, line_tokens(page)))
+            take_out(tree, page)
+
+
+def _readers(page: Page, users: Collection[str | None]) -> Collection[str | None]:
+    """Return who of these users sees a line."""
+    return users if page.user_id is None else [page.user_id]

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from memci.domain.pages.page import Page
+from memci.domain.pages.page import DEEPEST, Page
 from memci.domain.pages.tree import Tree
 from memci.errors import RefusedError
 
@@ -42,6 +42,12 @@ def take_back(tree: Tree, step: Sequence[Edit]) -> None:
 def do_again(tree: Tree, step: Sequence[Edit]) -> None:
     """Do an undone step again. ``RefusedError`` when one of its pages was changed since."""
     _apply(tree, step)
+
+
+def folders_of(step: Sequence[Edit]) -> list[str]:
+    """Return the folders that pages would go back into, whichever way a step is turned."""
+    parents = (edit.get("parent") for each in step for edit in (each.was, each.became))
+    return [each for each in dict.fromkeys(parents) if each is not None]
 
 
 def _edit(before: Page | None, after: Page) -> Edit:
@@ -86,6 +92,31 @@ def _check(tree: Tree, wanted: Mapping[str, Page]) -> None:
                     f"{page.index} cannot go back into {page.parent}: that was moved or removed"
                 )
             above = folder.parent
+        if page.parent not in {None, tree[page.index].parent}:
+            _check_depth(tree, page, wanted)
+
+
+def _check_depth(tree: Tree, page: Page, wanted: Mapping[str, Page]) -> None:
+    """Refuse what would lie too deep: the folder may lie deeper by now, or hold more."""
+    levels, below = 0, [page]
+    while below:
+        levels += 1
+        below = [inside for each in below for inside in _inside(tree, each, wanted)]
+    folder = page.parent
+    while folder is not None:
+        levels += 1
+        folder = (wanted.get(folder) or tree[folder]).parent
+    if levels > DEEPEST:
+        raise RefusedError(
+            f"{page.index} cannot go back into {page.parent}: folders hold at most {DEEPEST}"
+            " levels, and that lies too deep by now"
+        )
+
+
+def _inside(tree: Tree, folder: Page, wanted: Mapping[str, Page]) -> list[Page]:
+    """Return what would lie directly in a folder."""
+    stay = [each for each in tree.children(folder.index) if each.index not in wanted]
+    return [*stay, *(each for each in wanted.values() if each.parent == folder.index)]
 
 
 def _check_emptied(tree: Tree, page: Page, wanted: Mapping[str, Page]) -> None:

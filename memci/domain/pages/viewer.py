@@ -22,6 +22,11 @@ class Viewer:
     is_new: bool = False
 
     @property
+    def names_new_session(self) -> bool:
+        """Whether a session is named in which nobody has spoken yet."""
+        return self.is_new and self.session_id is not None
+
+    @property
     def sees_all(self) -> bool:
         """Whether no page is another user's."""
         return self.user_id is None and not self.is_new

@@ -58,9 +58,7 @@ def get_usage(
 def put_settings(agent: AgentId, body: SettingsRequest, call: Call) -> SettingsAnswer:
     """Replace the parameters that an agent has of its own."""
     values = body.model_dump(exclude_none=True)
-    pages = call.runtime.page_commands
-    pages.settle(agent)
-    return configure.run(pages, agent, values, call.runtime.defaults)
+    return configure.run(call.runtime.page_commands, agent, values, call.runtime.defaults)
 
 
 @operating.post("/agents/{agent}/pause", responses=problems(404))

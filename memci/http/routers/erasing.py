@@ -6,6 +6,7 @@ from fastapi import APIRouter
 
 from memci.commands import erase
 from memci.commands.erase_pages import find_pages
+from memci.commands.erase_pins import find_pins
 from memci.commands.erase_words import Words, find_messages
 from memci.http.call import Call
 from memci.http.documentation import problems
@@ -24,9 +25,9 @@ def erase_messages(
     """Erase messages or a session for good, with all that was made of them.
 
     The answer is a receipt, which is kept: what went, in numbers and ids. With `preview` it says
-    what would go. A `query` needs the preview, and finds messages that hold all of its words: send
-    back those of its `message_ids` that are to go. Messages that shared a memory with an erased one
-    are made into memories anew.
+    what would go. A `query` needs the preview, and finds what holds all of its words: send back
+    those of its `message_ids`, `page_indexes` and `pins` that are to go. Messages that shared a
+    memory with an erased one are made into memories anew.
 
     An erased id is refused for good.
     """
@@ -38,14 +39,16 @@ def erase_messages(
         which = erase.Which(
             find_messages(database, agent, words, most=body.k),
             page_indexes=find_pages(database, store, agent, words, most=body.k),
+            pins=find_pins(database, agent, words, most=body.k),
         )
-        if not (which.message_ids or which.page_indexes):
+        if not (which.message_ids or which.page_indexes or which.pins):
             return erase.NOTHING
         return erase.preview(database, store, agent, which, words)
     if body.preview:
         return erase.preview(database, store, agent, which)
-    runtime.page_commands.settle_before_erasing(agent)
-    return erase.run(database, store, runtime.tokens, agent, which)
+    pages = runtime.page_commands
+    pages.settle_before_erasing(agent)
+    return erase.run(database, store, runtime.tokens, agent, which, settle=pages.settle_in)
 
 
 @router.delete("/agents/{agent}", responses=problems(404))

@@ -91,7 +91,7 @@ class Condemned:
     messages that stay and whose memories go; memory gets them anew. ``names``: entities that
     somebody has mentioned, as the log has them. ``session_id`` is the session when all of it goes.
     ``named_by``: entities that stay, each with the newest message of a memory beside it that
-    names it. ``pages`` are those of the page tree.
+    names it. ``pages`` are those of the page tree, ``pins`` numbers of pinned texts.
     """
 
     seqs: Sequence[int]
@@ -104,6 +104,7 @@ class Condemned:
     session_id: str | None = None
     named_by: Mapping[int, int] = field(default_factory=dict)
     pages: CondemnedPages = field(default_factory=CondemnedPages)
+    pins: Sequence[int] = ()
 
     @property
     def nodes(self) -> list[int]:

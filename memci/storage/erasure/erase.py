@@ -81,6 +81,7 @@ def erase_messages(connection: Connection, agent_id: str, condemned: Condemned) 
         "session": condemned.session_id,
         "pages": list(condemned.pages.going),
         "reworded": list(condemned.pages.reworded),
+        "pins": list(condemned.pins),
     }
     going = [*condemned.nodes, *condemned.gone]
     doubted = superseded_by_any(connection, agent_id, going)

@@ -52,7 +52,8 @@ SELECT segment->>'id' AS id, (segment->>'next_number')::bigint AS next
 """
 # What an agent, a developer or a small model has written; the rest stands in for messages.
 _WRITTEN = """
-SELECT * FROM page WHERE agent_id = %s AND (first_seq IS NULL OR named) ORDER BY place, id
+SELECT * FROM page
+ WHERE agent_id = %s AND (first_seq IS NULL OR named OR summed OR id = ANY(%s)) ORDER BY place, id
 """
 _PAGES = "SELECT * FROM page WHERE agent_id = %s AND id = ANY(%s) ORDER BY id"
 _AT_ONCE = 200
@@ -106,9 +107,11 @@ def unknown_pages(connection: Connection, agent_id: str, indexes: Collection[str
     return sorted(index for index in indexes if not _was_given(index, nexts))
 
 
-def written_pages(connection: Connection, agent_id: str) -> list[Page]:
-    """Return the pages with words that somebody wrote, removed ones too."""
-    return [page_of(row) for row in connection.exec_driver_sql(_WRITTEN, (agent_id,))]
+def written_pages(
+    connection: Connection, agent_id: str, others: Collection[str] = ()
+) -> list[Page]:
+    """Return the pages with words that somebody wrote, removed ones too, and these others."""
+    return [page_of(row) for row in connection.exec_driver_sql(_WRITTEN, (agent_id, list(others)))]
 
 
 def reword(

@@ -16,6 +16,7 @@ Statements on erased messages take these values:
 ``%(said)s``     SHA-256 of what the messages said, as hexadecimal digits
 ``%(pages)s``    pages that go: of no other messages, or notes that were named
 ``%(reworded)s`` pages that stay and say something else from now on
+``%(pins)s``     texts that are pinned, by their numbers
 
 Arrays may be long, so each stands in ``= ANY`` alone, which PostgreSQL hashes.
 """
@@ -171,7 +172,8 @@ _BODIES = "DELETE FROM page_body WHERE agent_id = %(agent)s AND page_id = ANY(%(
 # Its number is not given again.
 _PINS = """
 UPDATE pin SET text = '', message_seq = NULL, user_id = NULL, unpinned_at = now()
-WHERE agent_id = %(agent)s AND message_seq = ANY(%(seqs)s::bigint[])
+WHERE agent_id = %(agent)s AND unpinned_at IS NULL
+  AND (message_seq = ANY(%(seqs)s::bigint[]) OR number = ANY(%(pins)s::bigint[]))
 """
 _NUMBERS = "ids and numbers alone"
 

@@ -28,6 +28,11 @@ _CONDITIONS = {
     "session": "m.session_id = %(session)s",
     "user": "m.user_id = %(user)s",
     "as_of": "m.said_at <= %(as_of)s",
+    # Whoever records an assistant may leave the user out: in a session with no other user it is
+    # this one's.
+    "with_user": """(m.user_id = %(with_user)s OR m.user_id IS NULL AND NOT EXISTS (
+        SELECT FROM message o WHERE o.agent_id = %(agent)s AND o.session_id = %(session)s
+           AND o.user_id <> %(with_user)s) AND m.session_id = %(session)s)""",
 }
 _SELECT = "SELECT {columns} FROM message m WHERE m.agent_id = %(agent)s {conditions} {end}"
 _LATEST = """
@@ -112,8 +117,11 @@ def latest_seqs(
     user_id: str | None,
     most: int,
 ) -> list[int]:
-    """Return the seqs of the last messages of a session, or of all, and of one user; descending."""
-    asked: dict[str, object] = {"session": session_id, "user": user_id}
+    """Return the seqs of the last messages of a session, or of all, and of one user; descending.
+
+    In a session that is with this user alone, those that name no user are the user's, too.
+    """
+    asked: dict[str, object] = {"session": session_id, "with_user": user_id}
     statement = _select(asked, "ORDER BY m.seq DESC LIMIT %(most)s", columns="m.seq")
     values = {**asked, "agent": agent_id, "most": most}
     return list(connection.exec_driver_sql(statement, values).scalars())

@@ -82,6 +82,23 @@ def test_notes_are_found_by_their_words_and_erased(
     assert (done.returncode, len(left(server))) == (0, 2)
 
 
+def test_pinned_texts_are_found_by_their_words_and_erased(
+    server: Served, settings: dict[str, str]
+) -> None:
+    with Memci(server.url) as memci:
+        ann = memci.agent("ann")
+        for text in ("Shut the reactor at night.", "Be kind."):
+            ann.pin(text=text)
+        query = ("erase", "--query", "reactor", "-a", "ann")
+        assert "Shut the reactor" in run(*query, "--preview", settings=settings).stdout
+        done = run(*query, "-y", settings=settings)
+        assert "taken down and erased for good: 1 pin\nreceipt " in done.stdout
+        assert [each.text for each in ann.pins().pins] == ["Be kind."]
+        receipt = run_json("erase", "--pin", "2", "-a", "ann", "-y", settings=settings)
+        assert receipt["body"]["pins"] == [2]
+        assert ann.pins().pins == []
+
+
 def test_a_folder_stays_and_is_said_to_say_nothing_more(
     server: Served, settings: dict[str, str]
 ) -> None:

@@ -286,6 +286,9 @@ def test_what_may_be_misspelt_is_said(ada: Shell):
     assert code == 0
     assert "there was no agent adda, and now there is" in hint
     assert ada.run(*note, "--agent", "adda")[2] == ""
+    code, _, hint = ada.run("pin-page", "usr-1", "--agent", "ada", "--session", "nosuch")
+    assert code == 0
+    assert "nobody has said anything in session nosuch yet" in hint
 
 
 def test_every_tool_has_a_command_and_an_answer_that_can_be_printed():

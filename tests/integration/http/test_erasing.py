@@ -104,7 +104,7 @@ def test_a_preview_says_what_would_go(told: httpx.Client) -> None:
     assert len(told.get("/v1/agents/ada/messages").json()["messages"]) == 3
 
 
-ONE_OF = "one of message_ids or page_indexes, session_id and query"
+ONE_OF = "one of message_ids, page_indexes or pins, session_id and query"
 
 
 @pytest.mark.parametrize(
@@ -245,3 +245,31 @@ def test_a_query_finds_notes_and_they_are_erased_by_their_indexes(told: httpx.Cl
     assert "usr-99" in missing.json()["detail"]
     wrong = erase(told, page_indexes=["../etc"])
     assert wrong.status_code == 422
+
+
+def test_a_query_finds_pinned_texts_and_they_are_erased_by_their_numbers(
+    told: httpx.Client,
+) -> None:
+    pins = "/v1/agents/ada/pins"
+    texts = ("Never count to nine.", "数到九为止", "Count to ten.")
+    numbers = [told.post(pins, json={"text": each}).json()["pin"] for each in texts]
+    told.post(pins, json={"message": "m1"})
+    for query, number in (("counting to nine", numbers[0]), ("数到九", numbers[1])):
+        found = erase(told, query=query, preview=True).json()
+        assert (found["message_ids"], found["page_indexes"]) == ([], [])
+        assert found["pins"] == [number]
+        assert found["pinned"] == [{"pin": number, "excerpt": texts[number - 1]}]
+    assert erase(told, query="count", k=1, preview=True).json()["pins"] == [numbers[2]]
+    listed = told.get(pins).json()["pins"]
+    assert [each["pin"] for each in listed] == [*numbers, 4], "nothing was erased"
+    assert erase(told, query="number 1", preview=True).json()["pins"] == [], "that is a message"
+
+    receipt = erase(told, pins=numbers[:2], message_ids=["m1"]).json()
+
+    assert receipt["body"]["pins"] == numbers[:2]
+    assert [each["pin"] for each in told.get(pins).json()["pins"]] == [numbers[2]]
+    assert erase(told, pins=numbers[:1]).json()["body"]["pins"] == [], "it is gone already"
+    assert told.post(pins, json={"text": "More"}).json()["pin"] == 5
+    missing = erase(told, pins=[99])
+    assert (missing.status_code, "pinned as 99" in missing.json()["detail"]) == (404, True)
+    assert erase(told, pins=[0]).status_code == 422

@@ -282,3 +282,27 @@ def test_a_result_of_a_tool_without_its_call_is_no_message_of_its_own(alice: Pag
     assert "43 lines" in "".join(
         each["content"] for each in alice.get("/window", format="native")["messages"]
     )
+
+
+@pytest.mark.parametrize(
+    ("path", "query"),
+    [("/window", {}), ("/pages", {}), ("/pages", {"lifecycle": "cold_archived"})],
+)
+def test_a_session_in_which_nobody_has_spoken_is_said_to_be_new(
+    alice: Pages, path: str, query: dict[str, str]
+):
+    assert alice.get(path, **query)["new_session"] is False
+    for session, new in (("s1", False), ("nosuch", True)):
+        told = alice.get(path, **query, session_id=session)
+        assert (told["session_id"], told["new_session"]) == (session, new)
+    moved = alice.post("pin_page?session_id=nosuch", index="usr-1").json()
+    assert (moved["new_session"], moved["new_agent"]) == (True, False)
+    assert alice.done("unpin_page", index="usr-1")["new_session"] is False
+
+
+def test_a_page_that_begins_an_agent_says_so(pages: Callable[[str], Pages]):
+    begun = pages("adda")
+    note = {"name": "A", "detail": "x", "parent": "usr-0"}
+    assert begun.done("create_detail_page", **note)["new_agent"] is True
+    assert begun.done("create_detail_page", **note)["new_agent"] is False
+    assert begun.get("/window")["new_session"] is False, "none is named"

@@ -15,7 +15,8 @@ from sqlalchemy.engine import make_url
 
 from memci.broker.app import make_app
 from memci.broker.token import Tokens
-from memci.commands.erase_pages import find_pages
+from memci.commands import erase
+from memci.commands.erase_pages import find_pages, shown_pages
 from memci.commands.erase_words import Words
 from memci.domain.memory.note import note_metadata
 from memci.errors import NotFoundError, PageStoreError, RefusedError
@@ -186,6 +187,27 @@ def test_what_is_on_no_page_yet_is_simply_gone(
     assert "[usr-2] Question 2?" in pages.window()
 
 
+def test_what_goes_takes_its_index_with_it_though_it_is_on_no_page_yet(
+    ada: AgentUnderTest, pages: Folders, eraser: Eraser
+) -> None:
+    pages.do("hide_details", index="usr-1")
+    ada.say(f"{MARK}?", session="s2")
+    ada.say("Something else?", session="s3")
+    assert "[usr-5] Something else?" in pages.window()
+    erase.run(
+        eraser.database,
+        eraser.store,
+        eraser.tokens,
+        "ada",
+        erase.Which(("m7",)),
+        settle=pages.commands.settle_in,
+    )
+    assert page(ada, "usr-4") is None
+    assert "[usr-5] Something else?" in pages.window()
+    ada.say("More?", session="s4")
+    assert "[usr-6] More?" in pages.window()
+
+
 def test_a_note_goes_with_its_text_and_a_folder_loses_its_words(
     ada: AgentUnderTest, pages: Folders, eraser: Eraser, store: PageStore
 ) -> None:
@@ -276,6 +298,30 @@ def test_words_find_what_an_agent_wrote(
         find_pages(ada.database, store, "nobody", Words.of("x", OfflineLexicon()), most=1)
 
 
+def test_words_find_what_a_step_would_bring_back(
+    ada: AgentUnderTest, pages: Folders, eraser: Eraser, store: PageStore, superuser: Any
+) -> None:
+    words = Words.of(MARK, OfflineLexicon())
+
+    def found() -> list[str]:
+        return find_pages(ada.database, store, "ada", words, most=20)
+
+    folder = pages.do("create_contents_page", name="Plans", parent="usr-0")
+    for index, said in (("usr-1", {"name": MARK}), (folder, {"description": f"Of {MARK}"})):
+        pages.do("update_page", index=index, **said)
+    pages.do("update_page", index="usr-1", name="Somebody")
+    pages.undo()
+    pages.undo()
+    assert sorted(found()) == sorted(["usr-1", folder]), "one to be undone, one to be redone"
+    shown = shown_pages(ada.database, store, "ada", found(), words)
+    assert [MARK in each.excerpt for each in shown] == [True, True]
+    eraser.erase(pages=found())
+    assert found() == []
+    assert found_in_database(superuser, MARK) == []
+    with pytest.raises(RefusedError, match="nothing to redo"):
+        pages.do("redo")
+
+
 def test_the_name_of_a_segment_goes_with_its_roots(
     ada: AgentUnderTest, pages: Folders, eraser: Eraser
 ) -> None:
@@ -302,15 +348,16 @@ def test_no_page_tells_of_it_anywhere(
     pages.do("update_page", index="usr-4", name=f"Who {MARK} is", description=f"{MARK}!")
     note = pages.note(f"On {MARK}", f"{MARK} is kind.")
     folder = pages.do("create_contents_page", name=f"All of {MARK}", parent="usr-0")
+    pages.pin(f"{MARK} likes boats")
     tables = {place.split(".")[0] for place in found_in_database(superuser, MARK)}
-    assert tables >= {"message", "page", "page_step"}
+    assert tables >= {"message", "page", "page_step", "pin"}
     if what == "agent":
         eraser.erase_agent()
     elif what == "session":
         eraser.erase(session="s2")
-        eraser.erase(pages=[note, folder])
+        eraser.erase(pages=[note, folder], pins=[1])
     else:
-        eraser.erase("m7", "m8", "m9", pages=[note, folder])
+        eraser.erase("m7", "m8", "m9", pages=[note, folder], pins=[1])
     assert found_in_database(superuser, MARK) == []
     assert list(pages.commands.store.list("ada")) == []
 

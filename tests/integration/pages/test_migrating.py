@@ -153,6 +153,37 @@ def test_what_is_erased_while_it_is_copied_stays_erased(ada):
     assert not both.exists(KEY)
 
 
+class Forgetful(MemoryPageStore):
+    """A store whose texts go just before they are read back, and those of another one first."""
+
+    def __init__(self, *first: MemoryPageStore) -> None:
+        super().__init__()
+        self._from = (*first, self)
+
+    def load(self, key: BodyKey) -> str:
+        for store in self._from:
+            store.delete(key)
+        return super().load(key)
+
+
+def test_what_is_erased_while_it_is_cleared_away_hinders_nothing(ada):
+    """Between being read from the one and read back from the other."""
+    source = MemoryPageStore()
+    target = Forgetful(source)
+    source.save(KEY, "To be gone")
+    moved = Migration(ada.database, source, target).run(clear=True, told=ignore)
+    assert (moved.copied, moved.cleared) == (1, 0)
+    assert list(target.list("ada")) == []
+
+
+def test_a_text_whose_copy_is_lost_is_not_given_up(ada):
+    source = MemoryPageStore()
+    source.save(KEY, "What was written")
+    with pytest.raises(PageStoreError, match="not cleared away"):
+        Migration(ada.database, source, Forgetful()).run(clear=True, told=ignore)
+    assert source.load(KEY) == "What was written"
+
+
 def test_a_copy_that_is_another_text_is_not_what_the_text_is_given_up_for(ada):
     source, target = MemoryPageStore(), MemoryPageStore()
     source.save(KEY, "What was written")

@@ -137,6 +137,57 @@ def test_a_message_that_names_no_user_is_of_the_one_that_its_session_is_with(wor
         assert other not in world.window(session)
 
 
+def found(world, session, **asked):
+    return [each.text for each in world.do(session, "filter_memory", limit=50, **asked).found]
+
+
+@pytest.mark.parametrize("settled", [True, False])
+def test_tools_know_whose_a_session_is_when_its_last_message_names_no_user(world, settled):
+    world.ada.say("Let me look", role="assistant", session="b")
+    world.ada.say("It is in the kitchen", role="tool", session="b")
+    if settled:
+        world.pages.settle("ada")
+    said = found(world, "b", what="messages")
+    assert any("Winifred" in each for each in said)
+    assert not any("swordfish" in each for each in said)
+    theirs = world.do("a", "filter_memory", what="messages", role="user", limit=1).found[0]
+    for tool in ("pin", "erase", "summarise"):
+        given = {"message": theirs.messages[0]} if tool == "pin" else {"messages": theirs.messages}
+        with pytest.raises(NotFoundError, match="not stored"):
+            world.do("b", tool, **given)
+    world.do("b", "remember", text="The sister is tall")
+    assert "The sister is tall" in found(world, "b", what="messages")
+    assert "The sister is tall" not in found(world, "a", what="messages")
+
+
+LOOKS = [
+    ("filter_memory", {"what": "messages"}),
+    ("search", {"query": "swordfish"}),
+    ("recall", {"keywords": ["swordfish"]}),
+    ("summarise", {}),
+    ("summarise", {"messages": ["m1"]}),
+    ("pin", {"message": "m1"}),
+    ("erase", {"messages": ["m1"]}),
+    ("update", {"memory": 1, "text": "x"}),
+]
+
+
+@pytest.mark.parametrize(("tool", "given"), LOOKS)
+def test_where_nobody_has_spoken_nobody_s_memory_is_looked_at(world, tool, given):
+    world.do("new", "remember", text="Somebody will come")  # said to nobody
+    with pytest.raises(RefusedError, match="nobody has said anything in this session"):
+        world.do("new", tool, **given)
+    for each in SAYS["en"].values():
+        assert each not in world.window("new")
+
+
+def test_an_agent_without_users_looks_at_its_memory_in_any_session(database, tools):
+    ada = AgentUnderTest(database)
+    ada.say("The safe opens with swordfish", session="a")
+    looked = tools.run("ada", Actor.AGENT, "filter_memory", {"what": "messages"}, session_id="new")
+    assert [each.text for each in looked.found] == ["The safe opens with swordfish"]
+
+
 def test_users_who_share_a_session_share_no_page(world):
     for user, text in (("alice", "I love figs"), ("bob", "I hate figs"), ("alice", "Me, too")):
         world.ada.say(text, session="both", user=user)
@@ -266,12 +317,28 @@ def test_what_is_summed_up_is_ones_own(world):
             "SELECT seq FROM message WHERE agent_id = 'ada' AND user_id = 'bob'"
         ).scalars()
         own = set(seqs)
+    assert set(summary_request(world.pages, place, Summarise()).seqs) == own
     asked = summary_request(world.pages, place, Summarise(page="usr-0"))
     assert set(asked.seqs) == own
     alone = Place("ada", None, "bob")  # messages of no session
     assert set(summary_request(world.pages, alone, Summarise()).seqs) == own
     with pytest.raises(NotFoundError):
         summary_request(world.pages, place, Summarise(page=world.of("a")[0]))
+
+
+def test_a_session_s_summary_has_what_names_no_user_where_all_is_one_user_s(world):
+    def summed(session):
+        with world.pages.database.agent_snapshot("ada") as connection:
+            place = place_in(connection, "ada", session)
+        return set(summary_request(world.pages, place, Summarise()).seqs)
+
+    before = summed("b")
+    world.ada.say("It is in the kitchen", role="assistant", session="b")
+    said = summed("b")
+    assert len(said - before) == 1
+    world.ada.say("Here is alice", session="b", user="alice")
+    world.ada.say("And bob", session="b", user="bob")
+    assert len(summed("b") & said) == len(before), "now it may be said to either"
 
 
 def test_each_user_undoes_her_own_steps(world):

@@ -1,0 +1,118 @@
+"""When exactly a line leaves the Contents Page: counted in interactions (P8)."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from memci.domain.message import Message, Role
+from memci.domain.pages.chapters import settle
+from memci.domain.pages.moving import recall_page
+from memci.domain.pages.page import Lifecycle
+from memci.domain.pages.permission import Actor
+from memci.domain.pages.rules import PageRules
+from memci.domain.pages.tree import Tree
+from memci.domain.pages.viewer import Viewer
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+# One interaction is active: the one before is archived when the next one begins.
+RULES = PageRules(active_pages=1, archive_unused=5, archive_unrecalled=7)
+
+
+class Told:
+    """A conversation that goes on, an interaction at a time."""
+
+    def __init__(self, rules: PageRules = RULES) -> None:
+        self.tree, self.rules = Tree.planted(), rules
+        self.tree.viewer = Viewer("s1")
+
+    def until(self, interaction: int) -> Tree:
+        """Go on until so many have begun."""
+        while self.tree.clock.interactions < interaction:
+            self.talk()
+        return self.tree
+
+    def talk(self, user: str | None = None, session: str = "s1") -> None:
+        """Begin another interaction."""
+        number = self.tree.clock.interactions + 1
+        said = [
+            Message(2 * number - 1, f"q{number}", Role.USER, "?", NOW, None, session, user),
+            Message(2 * number, f"a{number}", Role.ASSISTANT, "!", NOW, None, session, user),
+        ]
+        settle(self.tree, said, self.rules, lambda _: 1, len)
+
+    def lines(self) -> list[int]:
+        """The interactions that the Contents Page lists."""
+        archive = self.tree.children(self.tree.clock.archive or "")
+        return [each.span.number for each in archive if each.span]
+
+
+@pytest.mark.parametrize("unused", [1, 5, PageRules().archive_unused])
+def test_a_line_never_recalled_leaves_when_m_interactions_have_passed(unused):
+    told = Told(PageRules(active_pages=1, archive_unused=unused))
+    archived_at = 2
+    tree = told.until(archived_at)
+    assert tree.is_archived(tree["usr-1"])
+    assert tree["usr-1"].recalls.archived_at == archived_at
+    assert tree.is_archived(told.until(archived_at + unused - 1)["usr-1"])
+    assert tree.lifecycle("usr-1") is Lifecycle.HOT_ARCHIVED
+    assert told.until(archived_at + unused).lifecycle("usr-1") is Lifecycle.COLD_ARCHIVED
+    assert told.until(archived_at + unused + 1)["usr-1"].parent is None
+
+
+@pytest.mark.parametrize("unrecalled", [2, 7, PageRules().archive_unrecalled])
+def test_a_recalled_line_leaves_when_p_interactions_have_passed_since(unrecalled):
+    told = Told(PageRules(active_pages=1, archive_unused=3, archive_unrecalled=unrecalled))
+    recalled_at = 4  # the last interaction at which it is there without a recall
+    tree = told.until(recalled_at)
+    recall_page(tree, Actor.AGENT, index="usr-1")
+    assert tree["usr-1"].recalls.last_at == recalled_at
+    assert tree.is_archived(told.until(recalled_at + unrecalled - 1)["usr-1"])
+    assert told.until(recalled_at + unrecalled).lifecycle("usr-1") is Lifecycle.COLD_ARCHIVED
+
+
+def test_each_recall_begins_the_count_anew():
+    told = Told()
+    tree = told.until(6)
+    recall_page(tree, Actor.AGENT, index="usr-1")
+    told.until(12)
+    recall_page(tree, Actor.AGENT, index="usr-1")
+    assert told.until(18).is_archived(tree["usr-1"])
+    assert tree["usr-1"].recalls.count == 2
+    assert told.until(19).lifecycle("usr-1") is Lifecycle.COLD_ARCHIVED
+
+
+def test_the_limit_of_tokens_is_kept_exactly():
+    """The heading of the Contents Page counts one, as each line does here."""
+    told = Told(PageRules(active_pages=1, contents_max_tokens=4))
+    told.until(4)
+    assert told.lines() == [1, 2, 3]
+    told.until(5)
+    assert told.lines() == [2, 3, 4]
+
+
+def test_who_talks_much_pushes_out_no_line_of_another_user():
+    told = Told(PageRules(active_pages=1, contents_max_tokens=4))
+    for _ in range(3):
+        told.talk("bob", "b")
+    for _ in range(9):
+        told.talk("alice", "a")
+    # Two of bob's, the last three of alice's, and each has the last one open.
+    assert told.lines() == [1, 2, 9, 10, 11]
+
+
+def test_what_all_users_see_counts_for_each_and_leaves_for_the_one_who_has_most():
+    told = Told(PageRules(active_pages=1, contents_max_tokens=4))
+    told.talk(None, "n")
+    told.talk("bob", "b")
+    told.talk(None, "n")
+    told.talk("bob", "b")
+    assert told.lines() == [1, 2]
+    for _ in range(3):
+        told.talk("alice", "a")
+    assert told.lines() == [1, 2, 5, 6]
+    told.talk("alice", "a")
+    assert told.lines() == [2, 5, 6, 7], "for alice there are four of hers and nobody's"
+    told.talk("alice", "a")
+    assert told.lines() == [2, 6, 7, 8]
