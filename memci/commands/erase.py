@@ -4,19 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Self, TypeAlias
+from typing import Any, TypeAlias
 from uuid import uuid4
 
 from memci.broker.agent_queues import AgentQueues
 from memci.broker.errors import broker_errors
 from memci.broker.token import Tokens
-from memci.commands.erase_pages import shown_pages
-from memci.commands.erase_pins import shown_pins
-from memci.commands.erase_words import Words
-from memci.domain.message import Message
-from memci.domain.names import shown_name
+from memci.commands.erase_which import Which, condemned_by
 from memci.errors import (
     DatabaseBusyError,
     FencedOffError,
@@ -31,79 +26,23 @@ from memci.queue.lease import Lease
 from memci.queue.seize import seize
 from memci.queue.submit import submit_follow_up
 from memci.shapes.agent import ReceiptAnswer
-from memci.shapes.erasure import CondemnedMessage, EraseRequest, ErasurePreview
 from memci.storage.erasure import condemned as condemning
 from memci.storage.erasure.condemned import Condemned
 from memci.storage.erasure.erase import erase_agent, erase_messages
-from memci.storage.erasure.gone import snapshot_of
-from memci.storage.erasure.pages import unknown_pages
-from memci.storage.erasure.tombstones import erased_among
 from memci.storage.page_listing import count_pages, note_keys
 from memci.storage.page_lock import lock_tree
 from memci.storage.page_store.port import PageStore
 from memci.storage.page_store.removal import remove_texts
-from memci.storage.pins import read_pins
 from memci.storage.reading.receipts import NewReceipt, write_receipt
 from memci.storage.session import Connection, Database
 
 KIND = "erasure"
-_SHOWN = 200
-NOTHING = ErasurePreview(message_ids=[], messages=[], memories=0, entities=0, forgotten=0, again=0)
 LEFT = (
     "{}, but the store of pages' texts does not answer, and may still have some: erase the same "
     "again, until it says so no more"
 )
-_EXCERPT = 240
 # Puts what was said onto pages, in a transaction that has locked an agent's tree.
 Settle: TypeAlias = Callable[[Connection, str], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Which:
-    """Messages by ids, pages by indexes and pins by numbers, or all messages of a session."""
-
-    message_ids: Sequence[str] = ()
-    session_id: str | None = None
-    page_indexes: Sequence[str] = ()
-    pins: Sequence[int] = ()
-
-    @classmethod
-    def of(cls, request: EraseRequest) -> Self:
-        """Return what a request names without a query."""
-        return cls(
-            request.message_ids or (),
-            request.session_id,
-            request.page_indexes or (),
-            request.pins or (),
-        )
-
-
-def preview(
-    database: Database, store: PageStore, agent_id: str, which: Which, words: Words | None = None
-) -> ErasurePreview:
-    """Return what would go, with excerpts around ``words``; raises ``NotFoundError`` as ``run``."""
-    own_words = shown_pages(database, store, agent_id, which.page_indexes[:_SHOWN], words)
-    pinned = shown_pins(database, agent_id, which.pins[:_SHOWN], words)
-    with snapshot_of(database, agent_id) as connection:
-        condemned = _condemned(connection, agent_id, which)
-        ids = condemning.ids_of(connection, agent_id, condemned.seqs)
-        shown = condemning.messages_of(connection, agent_id, condemned.seqs[:_SHOWN])
-    return ErasurePreview(
-        message_ids=ids,
-        messages=[_shown(message, words) for message in shown],
-        page_indexes=[each for each in which.page_indexes if condemned.pages.has(each)],
-        own_words=[
-            each.model_copy(update={"goes": each.index in condemned.pages.going})
-            for each in own_words
-        ],
-        pins=list(condemned.pins),
-        pinned=pinned,
-        pages=condemned.pages.count,
-        memories=len(condemned.memories),
-        entities=len(condemned.entities),
-        forgotten=condemned.forgotten,
-        again=len(condemned.again),
-    )
 
 
 def run(
@@ -130,7 +69,7 @@ def run(
         if settle is not None:
             settle(connection, agent_id)
         texts |= {key for key in note_keys(connection, agent_id) if key.page in named}
-        condemned = _condemned(connection, agent_id, which)
+        condemned = condemned_by(connection, agent_id, which)
         ids = condemning.ids_of(connection, agent_id, condemned.seqs)
         beginnings = partial(
             condemning.beginnings_of, connection, agent_id, condemned.seqs, BEGINNING
@@ -228,41 +167,6 @@ def _let_go(lease: Lease, tokens: Tokens) -> None:
             tokens.wake_compress(lease.agent_id)
 
 
-def _condemned(connection: Connection, agent_id: str, which: Which) -> Condemned:
-    if which.session_id is not None:
-        seqs = condemning.seqs_of_session(connection, agent_id, which.session_id)
-        if not seqs:
-            raise NotFoundError("this agent has no messages in that session")
-        return condemning.condemned_with(connection, agent_id, seqs, which.session_id)
-    stored = condemning.seqs_of_ids(connection, agent_id, which.message_ids)
-    missing = [each for each in which.message_ids if each not in stored]
-    unknown = sorted(set(missing) - erased_among(connection, agent_id, missing))
-    if unknown:
-        raise NotFoundError(
-            f"{len(unknown)} of {len(which.message_ids)} messages are not stored, such as "
-            f"'{shown_name(unknown[0])}'; nothing was erased"
-        )
-    never = unknown_pages(connection, agent_id, which.page_indexes) if which.page_indexes else []
-    if never:
-        raise NotFoundError(f"there never was a page {never[0]}; nothing was erased")
-    condemned = condemning.condemned_with(
-        connection, agent_id, sorted(stored.values()), page_indexes=which.page_indexes
-    )
-    return replace(condemned, pins=_pins(connection, agent_id, which.pins))
-
-
-def _pins(connection: Connection, agent_id: str, numbers: Sequence[int]) -> list[int]:
-    """Return those of these pins that are there; those taken down before are passed over."""
-    if not numbers:
-        return []
-    known = read_pins(connection, agent_id)
-    never = [each for each in numbers if each > known.last]
-    if never:
-        raise NotFoundError(f"nothing was ever pinned as {never[0]}; nothing was erased")
-    there = {each.number for each in known.pins}
-    return [each for each in dict.fromkeys(numbers) if each in there]
-
-
 def _again(connection: Connection, agent_id: str, seqs: Sequence[int]) -> str | None:
     """Let memory have messages anew whose memories were shared; return the job."""
     if not seqs:
@@ -288,18 +192,3 @@ def _receipt(connection: Connection, agent_id: str, body: Mapping[str, Any]) -> 
     receipt_id = uuid4()
     created_at = write_receipt(connection, agent_id, NewReceipt(receipt_id, KIND, body))
     return ReceiptAnswer(id=receipt_id, kind=KIND, body=dict(body), created_at=created_at)
-
-
-def _shown(message: Message, words: Words | None) -> CondemnedMessage:
-    if words is None:
-        excerpt = " ".join(message.text.split())[:_EXCERPT]
-    else:
-        excerpt = words.excerpt(message.text, _EXCERPT)
-    return CondemnedMessage(
-        id=message.id,
-        seq=message.seq,
-        role=message.role,
-        excerpt=excerpt,
-        session_id=message.session_id,
-        timestamp=message.said_at,
-    )

@@ -12,6 +12,8 @@ import redis
 from memci.broker.redis_queues import RedisAgentQueues
 from memci.broker.token import Tokens
 from memci.commands import erase
+from memci.commands.erase_preview import preview
+from memci.commands.erase_which import Which
 from memci.domain.language import language_of
 from memci.shapes.agent import ReceiptAnswer
 from memci.shapes.erasure import ErasurePreview
@@ -40,14 +42,14 @@ class Eraser:
         pages: Iterable[str] = (),
         pins: Iterable[int] = (),
     ) -> ReceiptAnswer:
-        which = erase.Which(ids, session, tuple(pages), tuple(pins))
+        which = Which(ids, session, tuple(pages), tuple(pins))
         return erase.run(self.database, self.store, self.tokens, self.agent_id, which)
 
     def preview(
         self, *ids: str, session: str | None = None, pages: Iterable[str] = ()
     ) -> ErasurePreview:
-        which = erase.Which(ids, session, tuple(pages))
-        return erase.preview(self.database, self.store, self.agent_id, which)
+        which = Which(ids, session, tuple(pages))
+        return preview(self.database, self.store, self.agent_id, which)
 
     def erase_agent(self) -> ReceiptAnswer:
         queues = RedisAgentQueues(self.client)

@@ -6,6 +6,7 @@ from typing import Any
 from uuid import uuid4
 
 from memci.commands import erase
+from memci.commands.erase_which import Which
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.message import Remember
 from memci.domain.pages.rules import PageRules
@@ -64,9 +65,7 @@ def _forgotten_and_restored(ada: AgentUnderTest, bringing: Rebuilding) -> None:
 
 def _erased(ada: AgentUnderTest) -> None:
     tokens: Any = Told()
-    erase.run(
-        ada.database, PostgresPageStore(ada.database), tokens, ada.agent_id, erase.Which(("x1",))
-    )
+    erase.run(ada.database, PostgresPageStore(ada.database), tokens, ada.agent_id, Which(("x1",)))
 
 
 def _believed(ada: AgentUnderTest) -> None:

@@ -10,6 +10,7 @@ from memci.broker.call import Reads
 from memci.broker.names import ReadUse
 from memci.broker.token import Tokens
 from memci.commands import erase
+from memci.commands.erase_which import Which
 from memci.commands.pages.perform import Asked, PageCommands
 from memci.commands.tools.filter import filtered
 from memci.commands.tools.found import of_recall, of_search
@@ -80,7 +81,7 @@ class MemoryTools:
     def _erase(self, place: Place, asked: shapes.Erase) -> Answer:
         with snapshot_of(self.pages.database, place.agent_id) as connection:
             place.seqs(connection, asked.messages)
-        which = erase.Which(asked.messages)
+        which = Which(asked.messages)
         self.pages.settle_before_erasing(place.agent_id)
         receipt = erase.run(
             self.pages.database,

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from memci.commands import erase
+from memci.commands import erase, erase_preview
 from memci.commands.erase_pages import find_pages
 from memci.commands.erase_pins import find_pins
+from memci.commands.erase_which import Which
 from memci.commands.erase_words import Words, find_messages
 from memci.http.call import Call
 from memci.http.documentation import problems
@@ -33,19 +34,19 @@ def erase_messages(
     """
     runtime = call.runtime
     database, store = runtime.database, runtime.page_store
-    which = erase.Which.of(body)
+    which = Which.of(body)
     if body.query is not None:
         words = Words.of(body.query, runtime.models.lexicon)
-        which = erase.Which(
+        which = Which(
             find_messages(database, agent, words, most=body.k),
             page_indexes=find_pages(database, store, agent, words, most=body.k),
             pins=find_pins(database, agent, words, most=body.k),
         )
         if not (which.message_ids or which.page_indexes or which.pins):
-            return erase.NOTHING
-        return erase.preview(database, store, agent, which, words)
+            return erase_preview.NOTHING
+        return erase_preview.preview(database, store, agent, which, words)
     if body.preview:
-        return erase.preview(database, store, agent, which)
+        return erase_preview.preview(database, store, agent, which)
     pages = runtime.page_commands
     pages.settle_before_erasing(agent)
     return erase.run(database, store, runtime.tokens, agent, which, settle=pages.settle_in)

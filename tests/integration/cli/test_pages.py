@@ -101,7 +101,9 @@ def test_a_change_is_told_in_one_line(ada: Shell):
     assert moved == f"usr-1 is inside a hidden folder, in usr-3 · {between} → {after} tokens\n"
     ada.done("expand-details", "usr-3")
     collapsed = ada.done("auto-collapse", "100")
-    assert collapsed.endswith(" tokens · collapsed: usr-1, usr-3\n"), "the page, and then its folder"
+    assert collapsed.endswith(" tokens · collapsed: usr-1, usr-3\n"), (
+        "the page, and then its folder"
+    )
     assert ada.done("auto-collapse", "1").startswith("nothing to collapse · ")
 
 

@@ -17,6 +17,7 @@ from memci.broker.app import make_app
 from memci.broker.token import Tokens
 from memci.commands import erase
 from memci.commands.erase_pages import find_pages, shown_pages
+from memci.commands.erase_which import Which
 from memci.commands.erase_words import Words
 from memci.domain.memory.note import note_metadata
 from memci.errors import NotFoundError, PageStoreError, RefusedError
@@ -199,7 +200,7 @@ def test_what_goes_takes_its_index_with_it_though_it_is_on_no_page_yet(
         eraser.store,
         eraser.tokens,
         "ada",
-        erase.Which(("m7",)),
+        Which(("m7",)),
         settle=pages.commands.settle_in,
     )
     assert page(ada, "usr-4") is None

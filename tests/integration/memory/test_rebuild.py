@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from memci.commands.erase import Which, preview
+from memci.commands.erase_preview import preview
+from memci.commands.erase_which import Which
 from memci.domain.lane.job import JobState
 from memci.domain.memory import slots
 from memci.domain.memory.parameters import MemoryParameters

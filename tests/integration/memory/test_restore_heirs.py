@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from memci.commands import erase
+from memci.commands.erase_which import Which
 from memci.domain.memory.fate import Fate
 from memci.domain.memory.recall import Miss
 from memci.domain.memory.scan import Forgetting
@@ -58,7 +59,7 @@ def erased(ada: AgentUnderTest, *messages: str) -> None:
         PostgresPageStore(ada.database),
         tokens,
         ada.agent_id,
-        erase.Which(list(messages)),
+        Which(list(messages)),
     )
 
 

@@ -14,6 +14,7 @@ from pydantic import SecretStr
 
 from memci.broker.redis_queues import RedisAgentQueues
 from memci.commands import erase
+from memci.commands.erase_which import Which
 from memci.config import Settings
 from memci.domain.pages.rules import PageRules
 from memci.errors import ConflictError, InvalidInputError, PageStoreError
@@ -196,11 +197,11 @@ def test_an_agent_goes_elsewhere_of_which_something_was_erased(
     use_model(elsewhere, ada)
     assert seqs_of_grace(ada) == [1]
     tokens: Any = Told()
-    erase.run(database, PostgresPageStore(database), tokens, "ada", erase.Which(("m1",)))
+    erase.run(database, PostgresPageStore(database), tokens, "ada", Which(("m1",)))
     imported(elsewhere, exported(database))
     there = arrived(ada, elsewhere)
     assert seqs_of_grace(there) == [2]
-    erase.run(elsewhere, PostgresPageStore(elsewhere), tokens, "ada", erase.Which(("m2",)))
+    erase.run(elsewhere, PostgresPageStore(elsewhere), tokens, "ada", Which(("m2",)))
     assert there.nodes() == [], "it goes with the last message that names it"
 
 
@@ -228,10 +229,10 @@ def test_an_archive_of_an_earlier_release_has_entities_of_messages_that_are_no_m
     ada = told_of_twice(database)
     use_model(elsewhere, ada)
     tokens: Any = Told()
-    erase.run(database, PostgresPageStore(database), tokens, "ada", erase.Which(("m1",)))
+    erase.run(database, PostgresPageStore(database), tokens, "ada", Which(("m1",)))
     ada.execute("UPDATE node SET message_seqs = '{1}' WHERE agent_id = %s AND kind = 'entity'")
     imported(elsewhere, exported(database))
-    erase.run(elsewhere, PostgresPageStore(elsewhere), tokens, "ada", erase.Which(("m2",)))
+    erase.run(elsewhere, PostgresPageStore(elsewhere), tokens, "ada", Which(("m2",)))
     assert arrived(ada, elsewhere).nodes() == []
 
 
@@ -390,7 +391,7 @@ def test_an_agent_whose_pages_were_erased_in_part_can_be_moved(
     here = folders_of(ada.database)
     (note,) = (row.id for row in ada.rows(
         "SELECT id FROM page WHERE agent_id = %s AND name = 'A plan'"))  # fmt: skip
-    which = erase.Which([row.id for row in ids], page_indexes=[note])
+    which = Which([row.id for row in ids], page_indexes=[note])
     erase.run(ada.database, PostgresPageStore(ada.database), tokens, "ada", which)
     imported(elsewhere, exported(ada.database))
     assert folders_of(elsewhere).shown("sorted") == here.shown("sorted")
