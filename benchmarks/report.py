@@ -91,14 +91,14 @@ def write_json(findings: Sequence[Finding], path: Path) -> None:
 
 def _cells(finding: Finding) -> list[str]:
     baseline = "" if finding.baseline is None else f"{_number(finding.baseline)} {finding.unit}"
-    spread = "" if finding.low is None else f"{finding.low:.2f}-{finding.high:.2f}"
+    spread = "" if finding.low is None else f"{_ratio(finding.low)}-{_ratio(finding.high)}"
     against = f"÷ {finding.against}" if finding.against else ""
     lines = [finding.name, *filter(None, [against, *finding.note.split("; ")])]
     return [
         "\n  ".join(lines),
         f"{_number(finding.ours)} {finding.unit}",
         baseline,
-        "" if finding.ratio is None else f"{finding.ratio:.2f}",
+        "" if finding.ratio is None else _ratio(finding.ratio),
         spread,
         _bar(finding),
         {None: "", True: "yes", False: "NO"}[finding.is_met],
@@ -109,6 +109,10 @@ def _bar(finding: Finding) -> str:
     if finding.bar is None:
         return ""
     return f"{finding.bar} {finding.unit}" if finding.bar.of == "ours" else str(finding.bar)
+
+
+def _ratio(value: float | None) -> str:
+    return "" if value is None else f"{value:.2f}" if value >= 0.1 else f"{value:.4f}"
 
 
 def _number(value: float) -> str:

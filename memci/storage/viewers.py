@@ -6,15 +6,17 @@ from sqlalchemy import Connection
 
 from memci.domain.pages.viewer import Viewer
 from memci.storage.messages import IS_NOTE, last_speaker
+from memci.storage.pages import settled_seq
 
 # As pages have it (``chapters.settle``): a message that names no user is of the one that its
 # session is with. An agent's own notes are said to nobody: who has noted something in a session
-# has not spoken with anyone.
+# has not spoken with anyone. Settled pages know their users: a long session is not read again, and
+# the bound is given as a value, since an index is not searched by a subquery's.
 _WITH = f"""
 SELECT coalesce(
     (SELECT user_id FROM message
-      WHERE agent_id = %(agent)s AND session_id {{session}} AND user_id IS NOT NULL AND seq >
-            coalesce((SELECT settled_seq FROM page_tree WHERE agent_id = %(agent)s), 0)
+      WHERE agent_id = %(agent)s AND session_id {{session}} AND user_id IS NOT NULL
+        AND seq > %(settled)s
       ORDER BY seq DESC LIMIT 1),
     (SELECT user_id FROM page
       WHERE agent_id = %(agent)s AND session_id {{session}} AND first_seq IS NOT NULL AND number > 0
@@ -34,7 +36,8 @@ def viewer_in(connection: Connection, agent_id: str, session_id: str | None) -> 
     if user is not None:
         return Viewer(session, user)
     statement = _WITH.format(session="IS NULL" if session is None else "= %(session)s")
-    values = {"agent": agent_id, "session": session}
+    settled = settled_seq(connection, agent_id)
+    values = {"agent": agent_id, "session": session, "settled": settled}
     row = connection.exec_driver_sql(statement, values).one()
     return Viewer(session, row.user_id, is_new=row.user_id is None and not row.spoken)
 

@@ -28,6 +28,12 @@ SELECT %s, 'usr-' || (1000 + n), 'detail', 'usr', %s, 1000 + n, 'Note ' || n, 'i
        n > 10000, 1
 FROM generate_series(1, 20000) AS n
 """
+LONG = """
+INSERT INTO message (agent_id, seq, id, role, content, session_id, said_at, remember, memory_state)
+SELECT %s, n, 'm' || n, (ARRAY['assistant', 'user'])[1 + n %% 2], 'It rains.', 's', now(),
+       'never', 'none'
+FROM generate_series(1, 2000) AS n
+"""
 
 
 @pytest.fixture
@@ -143,3 +149,13 @@ def test_a_large_tree_is_not_read(pages):
     pages.run()
     # The pages of a closed folder are counted in the index, once to read and once to write.
     assert sum(read) < 2 * 10_000 + 600
+
+
+def test_a_long_session_is_not_read_again_to_know_whose_it_is(pages):
+    """Here nobody says whose a message is: no message names the user that is looked for."""
+    pages.ada.execute(LONG)
+    pages.ada.execute("UPDATE lane SET message_seq = 2000 WHERE agent_id = %s")
+    pages.commands().settle("ada")
+    read = rows_read(pages.ada.database, "message")
+    pages.shown()
+    assert sum(read) < 100
