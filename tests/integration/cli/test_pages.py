@@ -259,6 +259,13 @@ def test_the_help_says_what_each_option_takes(ada: Shell):
         assert "@FILE" not in shown, "it is no long text"
 
 
+def test_help_says_whose_step_is_undone(ada: Shell):
+    for tool in ("undo", "redo"):
+        code, shown, _ = ada.run(tool, "--help")
+        assert (code, "the agent's own" in " ".join(shown.split())) == (0, True)
+        assert "your last" not in shown
+
+
 def test_no_name_rewrites_the_terminal(ada: Shell):
     note = ("--name", HOSTILE, "--description", HOSTILE, "--detail", HOSTILE)
     ada.done("create-detail-page", "usr-0", *note)
