@@ -112,6 +112,16 @@ def test_roots_have_the_names_of_the_window_in_answers(ada, commands, said, name
     assert [each.name for each in do(commands, "get_parent", index="usr-1").pages] == names[1:]
 
 
+def test_what_comes_into_sight_with_its_folders_has_changed_as_they_have(ada, commands):
+    told(ada, 3)
+    made = do(commands, "create_contents_page", name="A", parent="usr-0", children=["usr-1"])
+    folder = made.page.index
+    assert do(commands, "expand_details", index="usr-1").changed == [folder, "usr-1"]
+    do(commands, "hide_details", index=folder)
+    assert do(commands, "expand_details", index="usr-1").changed == [folder, "usr-1"]
+    assert do(commands, "expand_details", index="usr-1").changed == []
+
+
 def test_a_note_is_kept_and_shown_when_it_is_opened(ada, commands):
     told(ada, 1)
     made = do(commands, "create_detail_page", name="Lesson", detail="Ask first.", parent="usr-0")
