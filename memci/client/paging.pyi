@@ -223,7 +223,7 @@ class PageOperations:
         *,
         session_id: str | None = None,
     ) -> StepAnswer:
-        """Take back your last change to pages; again: the one before.
+        """Take back the agent's own last change to pages, not one of yours; again: the one before.
 
         Args:
             session_id: Whose window is meant; none: that of the last message
@@ -234,7 +234,7 @@ class PageOperations:
         *,
         session_id: str | None = None,
     ) -> StepAnswer:
-        """Do again what you undid last.
+        """Do again what was undone last of the agent's own changes to pages.
 
         Args:
             session_id: Whose window is meant; none: that of the last message
@@ -536,7 +536,7 @@ class AsyncPageOperations:
         *,
         session_id: str | None = None,
     ) -> StepAnswer:
-        """Take back your last change to pages; again: the one before.
+        """Take back the agent's own last change to pages, not one of yours; again: the one before.
 
         Args:
             session_id: Whose window is meant; none: that of the last message
@@ -547,7 +547,7 @@ class AsyncPageOperations:
         *,
         session_id: str | None = None,
     ) -> StepAnswer:
-        """Do again what you undid last.
+        """Do again what was undone last of the agent's own changes to pages.
 
         Args:
             session_id: Whose window is meant; none: that of the last message

@@ -7,7 +7,7 @@ from contextlib import closing
 from dataclasses import replace
 
 import pytest
-from pydantic import SecretStr
+from pydantic import SecretStr, ValidationError
 
 from memci.commands import configure
 from memci.commands.pages.perform import Asked, PageCommands
@@ -81,6 +81,45 @@ def test_an_operation_says_what_it_did_in_tokens(ada, commands):
     assert done.tokens_after == window(commands).tokens
     assert "Answer 0." not in window(commands).messages[0].content
     assert "Answer 1." in window(commands).messages[0].content
+
+
+@pytest.mark.parametrize("written", ["[usr-1]", " usr-1 ", "\n[ usr-1 ]"])
+def test_an_index_may_stand_in_the_brackets_of_its_heading(ada, commands, written):
+    told(ada, 2)
+    assert do(commands, "hide_details", index=written).changed == ["usr-1"]
+    assert do(commands, "get_page", index=written).page.index == "usr-1"
+
+
+@pytest.mark.parametrize("written", ["[usr-1", "[[usr-1]]", "USR-1", "[]", "usr 1"])
+def test_what_is_no_index_is_taken_for_none(written):
+    with pytest.raises(ValidationError, match="as the window shows it"):
+        asked("hide_details", index=written)
+
+
+@pytest.mark.parametrize(
+    ("said", "names"),
+    [("How is the weather?", ["System", "Conversation"]), ("天气怎么样？", ["系统", "对话"])],
+)
+def test_roots_have_the_names_of_the_window_in_answers(ada, commands, said, names):
+    ada.say(said, session="s1")
+    made = do(commands, "create_detail_page", Actor.DEVELOPER, name="A", detail="B", parent="sys-0")
+    roots = [do(commands, "get_page", index=each).page.name for each in ("sys-0", "usr-0")]
+    assert roots == names
+    assert all(f"[{index}] {name}" in "".join(each.content for each in window(commands).messages)
+               for index, name in zip(("sys-0", "usr-0"), names, strict=True))  # fmt: skip
+    above = do(commands, "get_ancestors", index=made.page.index).pages
+    assert [each.name for each in above] == names[:1]
+    assert [each.name for each in do(commands, "get_parent", index="usr-1").pages] == names[1:]
+
+
+def test_what_comes_into_sight_with_its_folders_has_changed_as_they_have(ada, commands):
+    told(ada, 3)
+    made = do(commands, "create_contents_page", name="A", parent="usr-0", children=["usr-1"])
+    folder = made.page.index
+    assert do(commands, "expand_details", index="usr-1").changed == [folder, "usr-1"]
+    do(commands, "hide_details", index=folder)
+    assert do(commands, "expand_details", index="usr-1").changed == [folder, "usr-1"]
+    assert do(commands, "expand_details", index="usr-1").changed == []
 
 
 def test_a_note_is_kept_and_shown_when_it_is_opened(ada, commands):

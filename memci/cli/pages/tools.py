@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from inspect import Parameter, Signature
 from typing import Annotated, Any
@@ -46,7 +45,7 @@ def command_of(tool: Tool) -> Callable[..., None]:
     vars(command)["__signature__"] = Signature(parameters)
     command.__annotations__ = {each.name: each.annotation for each in parameters}
     command.__name__ = tool.name
-    command.__doc__ = inspect.getdoc(tool.request)
+    command.__doc__ = tool.help
     return command
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Sequence
 from enum import Enum
 from inspect import Parameter, Signature
@@ -58,11 +57,10 @@ def signature_of(tool: Tool) -> Signature:
 
 
 def doc_of(tool: Tool) -> str:
-    """Return what help says of a tool: what a model reads of it."""
-    said = (inspect.getdoc(tool.request) or "").strip()
+    """Return what help says of a tool."""
     taken = (*arguments_of(tool), _SESSION)
     lines = [argument_line(each.name, each.about) for each in taken if each.about]
-    return "\n".join([said, "", "Args:", *lines, ""])
+    return "\n".join([tool.help, "", "Args:", *lines, ""])
 
 
 def _accepted(kind: Any) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from typing import Annotated, Any
 
@@ -105,7 +104,7 @@ def _endpoint(tool: Tool) -> Callable[..., Any]:
 
     endpoint = do if tool.request.model_fields else do_plainly
     endpoint.__name__ = tool.name
-    endpoint.__doc__ = inspect.getdoc(tool.request)
+    endpoint.__doc__ = tool.help
     endpoint.__annotations__ |= {"return": tool.answer}
     if endpoint is do:
         endpoint.__annotations__["request"] = tool.request
