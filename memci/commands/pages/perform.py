@@ -87,7 +87,9 @@ class PageCommands:
             lock_tree(connection, agent_id)
             # Afterwards once more: an erasure that held the lock has ended by now.
             if is_there(connection, agent_id):
-                bench = self._bench(connection, agent_id, Actor.DEVELOPER, None)
+                view = self._view(connection, agent_id, None)
+                opened = open_desk(connection, agent_id, self.store, view)
+                bench = Bench(connection, agent_id, Actor.DEVELOPER, opened)
                 if bench.tree.changed:
                     bench.save()
 
@@ -157,8 +159,11 @@ class PageCommands:
     def _bench(
         self, connection: Connection, agent_id: str, actor: Actor, session_id: str | None
     ) -> Bench:
+        """Return a bench that begins as the window is shown: what is hidden there is hidden."""
         view = self._view(connection, agent_id, session_id)
-        return Bench(connection, agent_id, actor, open_desk(connection, agent_id, self.store, view))
+        opened = open_desk(connection, agent_id, self.store, view)
+        opened.desk.hold()
+        return Bench(connection, agent_id, actor, opened)
 
     def _view(self, connection: Connection, agent_id: str, session_id: str | None) -> View:
         rules = page_rules_of(connection, agent_id, self.rules)
