@@ -128,7 +128,8 @@ class Agent:
     def _use(self, call: Json, done: Round) -> Json:
         """Use a tool as the model asks. A refusal is an answer as well: it says what to do."""
         name, arguments = call["function"]["name"], call["function"]["arguments"] or "{}"
-        path = f"{self.path}/tools/{quote(name, safe='')}"  # whatever a model makes up
+        tool = quote(name, safe="")  # whatever a model makes up
+        path = f"{self.path}/tools/{tool}?format=native"  # what fits is counted as in _window
         headers = {"content-type": "application/json"}
         answer = self.memci.post(path, content=arguments, headers=headers)
         done.used.append(name)
