@@ -114,7 +114,10 @@ class Agent:
         room = self.budget - self.tool_tokens
         window: Json = self._memci("GET", f"{self.path}/window?format=native&budget_tokens={room}")
         if window["over"]:
-            raise NoRoomError(f"what must stay is {window['over']} tokens over the budget")
+            over = f"what must stay is {window['over']} tokens over the budget"
+            # An answer ends what is being asked. Else the next question would be part of it.
+            self._say({"role": "assistant", "content": f"(Not answered: too long, {over}.)"})
+            raise NoRoomError(over)
         return window
 
     def _ask(self, messages: list[Json], tool_choice: str) -> Json:
