@@ -10,6 +10,7 @@ from memci.access import Scope, allows
 from memci.config import ApiKey
 from memci.domain.agent import LISTED
 from memci.domain.names import shown_name
+from memci.domain.pages.block import Format
 from memci.domain.pages.permission import Actor
 from memci.errors import NotFoundError
 from memci.runtime import Runtime
@@ -40,15 +41,21 @@ def tool_named(name: str) -> Tool:
 
 
 def use_tool(
-    runtime: Runtime, agent_id: str, tool: Tool, arguments: Mapping[str, Any], session: str | None
+    runtime: Runtime,
+    agent_id: str,
+    tool: Tool,
+    arguments: Mapping[str, Any],
+    session: str | None,
+    form: Format = Format.MARKDOWN,
 ) -> dict[str, Any]:
     """Use a tool and return what the model is told; raises as ``Tools.run``.
 
     A null is taken for what is left out: models write nulls where nothing is to be said.
     """
     given = {name: value for name, value in arguments.items() if value is not None}
+    run = runtime.tools.run
     try:
-        done = runtime.tools.run(agent_id, Actor.AGENT, tool.name, given, session_id=session)
+        done = run(agent_id, Actor.AGENT, tool.name, given, session_id=session, form=form)
     except NotFoundError as error:
         # A model reaches no list of agents.
         raise NotFoundError(str(error).removesuffix(f"; {LISTED}")) from None

@@ -290,6 +290,53 @@ def test_the_window_s_own_limit_is_said_in_chinese(ada, commands):
     assert f"超出上限 {shown.over:,} token（上限 120）" in shown.messages[0].content
 
 
+@pytest.mark.parametrize("verb", ["pin", "hide_details", "auto_collapse", "undo"])
+def test_an_operation_begins_with_the_window_that_was_shown(ada, commands, verb):
+    """What another session has opened may be too much for this one's window."""
+    small = replace(commands, rules=PageRules(window_max_tokens=600))
+    notes = opened_elsewhere(ada, small)
+    shown = window(small, session_id="s2")
+    assert shown.collapsed
+    given = {"pin": {"text": "Be brief."}, "hide_details": {"index": notes[0]}}
+    given |= {"auto_collapse": {"max_tokens": 600}}
+    asked_for = [asked(verb, **given.get(verb, {}))]
+    (done,) = small.run("ada", Actor.AGENT, asked_for, session_id="s2")
+    assert done.tokens_before == shown.tokens
+    assert done.collapsed == []
+    after = window(small, session_id="s2")
+    assert after.tokens == done.tokens_after
+    states = {each.index: each.expanded for each in tree(small, session_id="s2")}
+    assert not any(states[each] for each in shown.collapsed)
+    assert list(after.collapsed) == [], "and it is kept"
+
+
+def test_a_rehearsal_begins_with_the_window_that_was_shown(ada, commands):
+    small = replace(commands, rules=PageRules(window_max_tokens=600))
+    opened_elsewhere(ada, small)
+    before = tree(small, session_id="s1")
+    shown = window(small, session_id="s2")
+    with small.rehearsal("ada", Actor.AGENT, session_id="s2") as bench:
+        assert bench.tokens == shown.tokens
+    assert tree(small, session_id="s1") == before
+
+
+def opened_elsewhere(ada, commands):
+    """Say much in s2, and open notes in s1 that are then in both windows; return their indexes."""
+    told(ada, 3)
+    for each in range(3):
+        ada.say(f"Long {each}?", session="s2")
+        ada.say("word " * 90, role="assistant", session="s2")
+    made = []
+    for each in range(3):
+        note = {"name": f"Note {each}", "detail": "text " * 100, "parent": "usr-0"}
+        for verb, given in (("create_detail_page", note), ("expand_details", None)):
+            wanted = asked(verb, **(given or {"index": made[-1]}))
+            (done,) = commands.run("ada", Actor.AGENT, [wanted], session_id="s1")
+            if given:
+                made.append(done.page.index)
+    return made
+
+
 @pytest.mark.parametrize("verb", ["expand_details", "recall_page"])
 def test_what_does_not_fit_is_not_opened_and_nothing_else_is_closed(ada, commands, verb):
     ada.say("word " * 700)
@@ -583,8 +630,9 @@ def test_rules_that_change_while_somebody_speaks_leave_the_indexes_that_were_see
     ]  # fmt: skip
 
 
-def tree(commands):
-    return Windows(commands.database, commands.store, COUNTER, commands.rules).tree("ada").pages
+def tree(commands, **whose):
+    windows = Windows(commands.database, commands.store, COUNTER, commands.rules)
+    return windows.tree("ada", **whose).pages
 
 
 @pytest.mark.parametrize("form", list(Format))

@@ -15,7 +15,7 @@ from memci.domain.pages.permission import Actor
 from memci.errors import InvalidInputError
 from memci.http.call import Call
 from memci.http.documentation import problems
-from memci.http.parameters import AgentId, Cursor, SessionId
+from memci.http.parameters import AgentId, Cursor, SessionId, WindowFormat
 from memci.http.route import ReadRoute, WriteRoute
 from memci.shapes.base import Request
 from memci.shapes.page_tools import GetPage
@@ -91,16 +91,27 @@ def list_pages(
 def read_page(agent: AgentId, index: Annotated[str, Path(max_length=64)], call: Call) -> PageText:
     """Return a page and what it holds, in whichever state it is."""
     request = GetPage.model_construct(index=index, offset=0)
-    page: PageText = _done(call, agent, BY_NAME["get_page"], request, None)
+    page: PageText = _done(call, agent, BY_NAME["get_page"], request)
     return page
 
 
 def _endpoint(tool: Tool) -> Callable[..., Any]:
-    def do(agent: AgentId, request: Any, call: Call, session_id: SessionId = None) -> Any:
-        return _done(call, agent, tool, request, session_id)
+    def do(
+        agent: AgentId,
+        request: Any,
+        call: Call,
+        session_id: SessionId = None,
+        form: WindowFormat = Format.MARKDOWN,
+    ) -> Any:
+        return _done(call, agent, tool, request, session_id, form)
 
-    def do_plainly(agent: AgentId, call: Call, session_id: SessionId = None) -> Any:
-        return _done(call, agent, tool, tool.request(), session_id)
+    def do_plainly(
+        agent: AgentId,
+        call: Call,
+        session_id: SessionId = None,
+        form: WindowFormat = Format.MARKDOWN,
+    ) -> Any:
+        return _done(call, agent, tool, tool.request(), session_id, form)
 
     endpoint = do if tool.request.model_fields else do_plainly
     endpoint.__name__ = tool.name
@@ -111,9 +122,16 @@ def _endpoint(tool: Tool) -> Callable[..., Any]:
     return endpoint
 
 
-def _done(call: Call, agent: str, tool: Tool, request: Request, session: str | None) -> Any:
-    commands = call.runtime.page_commands
-    return commands.run(agent, Actor.DEVELOPER, [Asked(tool, request)], session_id=session)[0]
+def _done(
+    call: Call,
+    agent: str,
+    tool: Tool,
+    request: Request,
+    session: str | None = None,
+    form: Format = Format.MARKDOWN,
+) -> Any:
+    commands, asked = call.runtime.page_commands, [Asked(tool, request)]
+    return commands.run(agent, Actor.DEVELOPER, asked, session_id=session, form=form)[0]
 
 
 for _tool in TOOLS:
