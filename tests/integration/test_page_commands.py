@@ -432,7 +432,7 @@ def test_what_search_finds_says_which_page_it_is_on_though_that_was_removed(ada,
     ada.say("How odd.", role="assistant", session=session)
     ada.say("Another zebra came along.", session="s2")
     assert {each.page for each in search(ada, "zebra").hits} == {None}, "they are on none yet"
-    do(commands, "remove_page", index="usr-1")
+    do(commands, "remove_page", Actor.DEVELOPER, index="usr-1")
     pages = {each.text: each.page for each in search(ada, "zebra").hits}
     assert pages == {"A zebra crossed the road.": "usr-1", "Another zebra came along.": "usr-2"}
 
