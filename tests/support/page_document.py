@@ -17,6 +17,7 @@ from memci.domain.pages.collapse import collapse_to
 from memci.domain.pages.labels import labels_of
 from memci.domain.pages.making import create_contents_page, create_detail_page
 from memci.domain.pages.moving import recall_page
+from memci.domain.pages.opening import pin_page
 from memci.domain.pages.page import Page
 from memci.domain.pages.permission import Actor
 from memci.domain.pages.render import Rendering
@@ -104,6 +105,7 @@ def window(language: Language) -> str:
     )
     settle(tree, messages[-1:], _RULES, rendering.own_tokens, rendering.count)
     recall_page(tree, agent, index="usr-1")
+    pin_page(tree, agent, index="usr-3")
     rendering = Rendering(tree, writer, _count, reads, "trip")
     contents = tree.clock.archive
     collapse_to(rendering, rendering.tokens() - 10, [contents] if contents else ())
