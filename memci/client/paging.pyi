@@ -157,7 +157,7 @@ class PageOperations:
         *,
         session_id: str | None = None,
     ) -> PageChange:
-        """Keep a page open when others are hidden because the window is full.
+        """Keep a page where it is, and open, when others are hidden or archived to make room.
 
         Args:
             index: Such as usr-12
@@ -170,7 +170,7 @@ class PageOperations:
         *,
         session_id: str | None = None,
     ) -> PageChange:
-        """Let a page be hidden again when the window is full.
+        """Let a pinned page be hidden and archived again when room is needed.
 
         Args:
             index: Such as usr-12
@@ -470,7 +470,7 @@ class AsyncPageOperations:
         *,
         session_id: str | None = None,
     ) -> PageChange:
-        """Keep a page open when others are hidden because the window is full.
+        """Keep a page where it is, and open, when others are hidden or archived to make room.
 
         Args:
             index: Such as usr-12
@@ -483,7 +483,7 @@ class AsyncPageOperations:
         *,
         session_id: str | None = None,
     ) -> PageChange:
-        """Let a page be hidden again when the window is full.
+        """Let a pinned page be hidden and archived again when room is needed.
 
         Args:
             index: Such as usr-12

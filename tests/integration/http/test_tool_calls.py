@@ -85,7 +85,7 @@ def test_errors_are_for_the_model_to_read(alice):
 
 def test_a_session_s_window_is_meant(alice):
     alice.record([{"role": "user", "content": "word " * 300}], session_id="s2")
-    asked = {"index": "usr-1"}
+    asked = {"index": "usr-0"}
     first = alice.call_tool("expand_details", asked, session_id="s1")["tokens_after"]
     last = alice.call_tool("expand_details", asked)["tokens_after"]
     assert last - first > 200
