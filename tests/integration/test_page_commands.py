@@ -23,6 +23,7 @@ from memci.reading.models import ReadingDefaults, ReadingModels, Tokenizers
 from memci.reading.search import Search
 from memci.reading.window import Windows
 from memci.shapes.read import SearchRequest
+from memci.shapes.told import told as models_told
 from memci.shapes.tools import BY_NAME
 from memci.shapes.window import WindowRequest
 from memci.smallmodel.offline.summarizer import OfflineSummarizer
@@ -422,6 +423,35 @@ def test_what_a_developer_pinned_is_unpinned_by_no_agent(ada, commands):
     assert do(commands, "unpin_page", Actor.DEVELOPER, index="usr-1").page.pinned is False
 
 
+def test_what_is_pinned_stays_in_the_window_and_is_marked_there(ada, commands):
+    told(ada, 2)
+    assert models_told(do(commands, "pin_page", index="usr-1"))["pinned"] is True
+    told(ada, 10)
+    assert "## [usr-1] Question 0? (page, expanded, pinned)" in window(commands).messages[0].content
+    assert do(commands, "get_page", index="usr-2").page.state == "archived"
+    assert models_told(do(commands, "get_page", index="usr-1"))["page"]["pinned"] is True
+    assert "pinned" not in models_told(do(commands, "unpin_page", index="usr-1"))
+    told(ada, 1)
+    assert do(commands, "get_page", index="usr-1").page.state == "archived"
+    with pytest.raises(RefusedError, match="usr-1 is archived: recall_page"):
+        do(commands, "pin_page", index="usr-1")
+    with pytest.raises(RefusedError, match="usr-1 would be both pinned and archived"):
+        do(commands, "undo")
+
+
+def test_what_a_developer_pins_is_sent_back_to_the_archive_by_no_undo(ada, commands):
+    told(ada, 10)
+    do(commands, "recall_page", index="usr-1")
+    do(commands, "pin_page", Actor.DEVELOPER, index="usr-1")
+    before = window(commands)
+    with pytest.raises(RefusedError, match="usr-1 would be both pinned and archived"):
+        do(commands, "undo")
+    assert window(commands) == before
+    do(commands, "unpin_page", Actor.DEVELOPER, index="usr-1")
+    do(commands, "undo")
+    assert do(commands, "get_page", index="usr-1").page.state == "archived"
+
+
 def test_sessions_have_windows_of_their_own(ada, commands):
     told(ada, 1, session="s1")
     ada.say("Something else", session="s2")
@@ -518,7 +548,7 @@ def test_what_search_finds_says_which_page_it_is_on_though_that_was_removed(ada,
     ada.say("How odd.", role="assistant", session=session)
     ada.say("Another zebra came along.", session="s2")
     assert {each.page for each in search(ada, "zebra").hits} == {None}, "they are on none yet"
-    do(commands, "remove_page", index="usr-1")
+    do(commands, "remove_page", Actor.DEVELOPER, index="usr-1")
     pages = {each.text: each.page for each in search(ada, "zebra").hits}
     assert pages == {"A zebra crossed the road.": "usr-1", "Another zebra came along.": "usr-2"}
 
