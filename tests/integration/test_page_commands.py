@@ -17,6 +17,7 @@ from memci.domain.pages.block import Format
 from memci.domain.pages.page import DEEPEST, Lifecycle
 from memci.domain.pages.permission import Actor
 from memci.domain.pages.rules import PageRules
+from memci.domain.pages.state import PageState
 from memci.errors import InvalidInputError, NotFoundError, PageStoreError, RefusedError
 from memci.reading.activity import ReadActivity
 from memci.reading.models import ReadingDefaults, ReadingModels, Tokenizers
@@ -412,6 +413,28 @@ def test_what_has_changed_since_is_not_undone(ada, commands):
     with pytest.raises(RefusedError, match="changed since"):
         do(commands, "undo")
     assert "Ours" in window(commands).messages[0].content
+
+
+def test_what_the_system_hides_before_a_step_is_over_stands_in_the_way_of_no_undo(ada, commands):
+    told(ada, 1)
+    small = replace(commands, rules=PageRules(window_max_tokens=500))
+    notes = [
+        do(small, "create_detail_page", name=f"Note {each}", detail="plum " * 300, parent="usr-0")
+        for each in range(2)
+    ]
+    first, second = (each.page.index for each in notes)
+    before = window(small).messages
+    opening = [asked("expand_details", index=each) for each in (first, second)]
+    done = small.run("ada", Actor.AGENT, opening)
+    assert first in done[1].collapsed
+    undone = do(small, "undo")
+    assert undone.operations == ["expand_details", "expand_details"]
+    assert window(small).messages == before
+    assert do(small, "redo").changed == undone.changed
+    assert do(small, "get_page", index=second).page.state == PageState.EXPANDED
+    for _ in range(2):
+        do(small, "undo")
+    assert notes[1].page.index not in window(small).messages[0].content
 
 
 def search(ada, query):
