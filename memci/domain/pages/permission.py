@@ -74,8 +74,27 @@ def _check_shared(tree: Tree, page: Page, act: Act) -> None:
     viewer = tree.viewer
     if act is Act.WRITE and viewer.user_id is not None and page.user_id is None:
         raise RefusedError(f"all users see {page.index}: only a developer can name it")
+    if act is Act.TAKE and not page.cold and _is_taken_from_others(tree, page):
+        raise RefusedError(f"all users see {page.index}: only a developer can move or remove it")
     if act is Act.TAKE and not all(map(viewer.sees, tree.descendants(page.index))):
         raise RefusedError(f"other users file in {page.index}, too: only a developer can move it")
+
+
+def check_stays_shared(tree: Tree, page: Page, folder: Page, actor: Actor) -> None:
+    """Raise ``RefusedError`` when an agent would put what all see where one user alone sees it."""
+    is_all_s = page.user_id is None and tree.viewer.user_id is not None
+    if actor is Actor.AGENT and is_all_s and not _is_shared(tree, folder):
+        raise RefusedError(f"all users see {page.index}: name a folder that all see, too")
+
+
+def _is_taken_from_others(tree: Tree, page: Page) -> bool:
+    """Tell whether a page goes, in a session of one user, that others see as well."""
+    return tree.viewer.user_id is not None and _is_shared(tree, page)
+
+
+def _is_shared(tree: Tree, page: Page) -> bool:
+    """Tell whether all users see a page: what lies in a folder is seen with it or not at all."""
+    return all(each.user_id is None for each in (page, *tree.ancestors(page.index)))
 
 
 def check_in_sight(tree: Tree, page: Page, actor: Actor) -> None:
