@@ -337,6 +337,57 @@ def test_what_a_developer_pinned_is_unpinned_by_no_agent(ada, commands):
     assert do(commands, "unpin_page", Actor.DEVELOPER, index="usr-1").page.pinned is False
 
 
+def test_what_a_developer_pinned_is_put_out_of_sight_by_no_agent(ada, commands):
+    told(ada, 3)
+    inner = do(commands, "create_contents_page", name="In", parent="usr-0", children=["usr-1"])
+    inner, outer = inner.page.index, folder(commands)
+    do(commands, "move_page", source=inner, target=outer)
+    do(commands, "expand_details", index="usr-1")
+    closed = folder(commands)
+    do(commands, "pin_page", Actor.DEVELOPER, index="usr-1")
+    refused = [
+        (verb, {"index": each})
+        for verb in ("hide_details", "remove_page")
+        for each in ("usr-1", inner, outer)
+    ]
+    refused += [("move_page", {"source": each, "target": closed}) for each in ("usr-1", inner)]
+    refused += [
+        ("hide_details", {"index": "usr-0"}),
+        ("create_contents_page", {"name": "x", "parent": "usr-0", "children": [outer]}),
+    ]
+    before = window(commands)
+    for verb, values in refused:
+        with pytest.raises(RefusedError, match="pinned by the developer"):
+            do(commands, verb, **values)
+    assert window(commands) == before
+    # What it has pinned itself it hides, and what lies beside it, too.
+    do(commands, "pin_page", index="usr-2")
+    assert not do(commands, "hide_details", index="usr-2").page.expanded
+    assert not do(commands, "hide_details", Actor.DEVELOPER, index=outer).page.expanded
+    do(commands, "unpin_page", Actor.DEVELOPER, index="usr-1")
+    assert do(commands, "remove_page", index="usr-1").page.state == PageState.REMOVED
+
+
+@pytest.mark.parametrize("done", ["create_detail_page", "expand_details", "move_page"])
+def test_an_agent_s_undo_keeps_in_sight_what_a_developer_has_pinned_since(ada, commands, done):
+    told(ada, 2)
+    closed = do(commands, "create_contents_page", name="x", parent="usr-0", children=["usr-1"])
+    values = {
+        "create_detail_page": {"name": "New", "detail": "x", "parent": "usr-0"},
+        "expand_details": {"index": "usr-1"},
+        "move_page": {"source": "usr-1", "target": "usr-0"},
+    }
+    changed = do(commands, done, **values[done]).page.index
+    do(commands, "pin_page", Actor.DEVELOPER, index=changed)
+    before = window(commands)
+    with pytest.raises(RefusedError, match=f"{changed}, which was pinned by the developer"):
+        do(commands, "undo")
+    assert window(commands) == before
+    do(commands, "unpin_page", Actor.DEVELOPER, index=changed)
+    assert changed in do(commands, "undo").changed
+    assert not do(commands, "get_page", index=closed.page.index).page.expanded
+
+
 def test_sessions_have_windows_of_their_own(ada, commands):
     told(ada, 1, session="s1")
     ada.say("Something else", session="s2")
