@@ -11,16 +11,17 @@ from memci.domain.pages.page import Recalls
 from memci.domain.pages.undo import Edit
 from memci.storage.session import Connection
 
-# So many can be undone.
+# So many of each user can be undone.
 _KEPT = 100
 
 _NEXT = "UPDATE page_tree SET last_step = last_step + 1 WHERE agent_id = %s RETURNING last_step"
 # Each user has a row of steps; the last ones of it may be undone. An erasure takes some out of it
 # (M25).
-_WHOSE = "agent_id = %(agent)s AND user_id IS NOT DISTINCT FROM %(user)s"
+_WHOSE = "agent_id = %(agent)s AND user_id {user}"
 _DROP = f"""
-DELETE FROM page_step
-WHERE {_WHOSE} AND undone OR agent_id = %(agent)s AND number <= %(number)s
+DELETE FROM page_step WHERE {_WHOSE} AND (undone OR number <= (
+    SELECT number FROM page_step WHERE {_WHOSE} AND NOT undone
+    ORDER BY number DESC OFFSET %(kept)s LIMIT 1))
 """  # noqa: S608 - a constant of this module
 _ADD = """
 INSERT INTO page_step (agent_id, number, operations, changes, user_id)
@@ -62,8 +63,8 @@ def add_step(
 ) -> None:
     """Keep a step; what its user has undone cannot be redone any more. The tree is locked."""
     number = connection.exec_driver_sql(_NEXT, (agent_id,)).scalar_one()
-    drop = {"agent": agent_id, "user": user_id, "number": number - _KEPT}
-    connection.exec_driver_sql(_DROP, drop)
+    drop = {"agent": agent_id, "user": user_id, "kept": _KEPT - 1}
+    connection.exec_driver_sql(_of(user_id, _DROP), drop)
     written = json.dumps([_written(each) for each in edits])
     connection.exec_driver_sql(_ADD, (agent_id, number, list(operations), written, user_id))
 
@@ -95,10 +96,16 @@ def words_of_steps(connection: Connection, agent_id: str) -> dict[str, list[str]
 def _find(
     connection: Connection, agent_id: str, user_id: str | None, statement: str
 ) -> Step | None:
-    row = connection.exec_driver_sql(statement, {"agent": agent_id, "user": user_id}).first()
+    values = {"agent": agent_id, "user": user_id}
+    row = connection.exec_driver_sql(_of(user_id, statement), values).first()
     if row is None:
         return None
     return Step(row.number, tuple(row.operations), tuple(_read(each) for each in row.changes))
+
+
+def _of(user_id: str | None, statement: str) -> str:
+    """Return a statement about a user's steps; an index is searched by ``=`` and ``IS NULL``."""
+    return statement.format(user="IS NULL" if user_id is None else "= %(user)s")
 
 
 def _written(edit: Edit) -> dict[str, Any]:

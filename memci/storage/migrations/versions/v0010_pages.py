@@ -94,6 +94,7 @@ CREATE TABLE page_step (
     created_at timestamptz DEFAULT now() NOT NULL,
     PRIMARY KEY (agent_id, number)
 );
+CREATE INDEX page_step_whose ON page_step (agent_id, user_id, number);
 """
 SECURE = """
 ALTER TABLE {table} ENABLE ROW LEVEL SECURITY;
