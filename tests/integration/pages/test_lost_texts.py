@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from sqlalchemy import event
 from structlog.testing import capture_logs
 
 from memci.broker.app import make_app
@@ -134,6 +135,18 @@ def test_a_folder_that_vanished_is_no_new_one(ada, folder):
     assert not folder.exists()
     folder.mkdir()
     assert MISSING in taker.window(), "as its developer wants it"
+
+
+def test_what_is_pinned_is_listed_without_a_look_at_pages(ada, folder):
+    taker = taking(ada, folder)
+    taker.note("Shown")
+    taker.do(asked("pin", text="Never fly"))
+    folder.rename(folder.with_name("unmounted"))
+    read = []
+    event.listen(ada.database.engine, "before_cursor_execute", lambda *told: read.append(told[2]))
+    listed = taker.windows.pins("ada")
+    assert [each.text for each in listed.pins] == ["Never fly"]
+    assert not any("segments" in each or "SELECT * FROM page" in each for each in read)
 
 
 @pytest.mark.parametrize("moving_away", [False, True])
