@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import astuple, dataclass
 from typing import Any
 
@@ -40,7 +40,8 @@ SELECT change->>'index' AS page, side.fields->>'name' AS name,
        side.fields->>'description' AS description, side.fields->'entries' AS entries
   FROM page_step, jsonb_array_elements(changes) AS change,
        LATERAL (VALUES (change->'was'), (change->'became')) AS side (fields)
- WHERE agent_id = %s AND side.fields ?| '{name,description,entries}'
+ WHERE agent_id = %(agent)s AND side.fields ?| '{name,description,entries}'
+   AND (%(only)s::text[] IS NULL OR change->>'index' = ANY(%(only)s::text[]))
 """
 _MARK = "UPDATE page_step SET undone = %s WHERE agent_id = %s AND number = %s"
 
@@ -84,10 +85,16 @@ def mark_undone(connection: Connection, agent_id: str, number: int, *, undone: b
     connection.exec_driver_sql(_MARK, (undone, agent_id, number))
 
 
-def words_of_steps(connection: Connection, agent_id: str) -> dict[str, list[str]]:
-    """Return what pages were called and said that a step could bring back, by index (M25)."""
+def words_of_steps(
+    connection: Connection, agent_id: str, only: Collection[str] | None = None
+) -> dict[str, list[str]]:
+    """Return what pages were called and said that a step could bring back, by index (M25).
+
+    ``only``: of these pages; None: of all.
+    """
     words: dict[str, list[str]] = {}
-    for row in connection.exec_driver_sql(_WORDS, (agent_id,)):
+    values = {"agent": agent_id, "only": None if only is None else list(only)}
+    for row in connection.exec_driver_sql(_WORDS, values):
         said = words.setdefault(row.page, [])
         said += [each for each in (row.name, row.description, *(row.entries or ())) if each]
     return words
