@@ -221,15 +221,18 @@ def _is_over(recalls: Recalls, now: int, rules: PageRules) -> bool:
 def _fit(tree: Tree, archive: str, rules: PageRules, line_tokens: LineTokens) -> None:
     """Let the least recently recalled lines leave until the Contents Page fits its limit (P8).
 
-    It is as long as a user sees it, with what is hers and what is nobody's: who talks much takes no
-    line from another. Whoever looks, the same lines leave.
+    A line that takes more than all may leaves before any other. It is as long as a user sees it,
+    with what is hers and what is nobody's: who talks much takes no line from another. Whoever
+    looks, the same lines leave.
     """
-    lines = sorted(
-        tree.children(archive),
-        key=lambda page: (max(page.recalls.last_at, page.recalls.archived_at), page.place),
-    )
-    users = {page.user_id for page in lines}
     most = rules.contents_max_tokens - line_tokens(tree[archive])
+
+    def order(page: Page) -> tuple[bool, int, int]:
+        used = max(page.recalls.last_at, page.recalls.archived_at)
+        return line_tokens(page) <= most, used, page.place
+
+    lines = sorted(tree.children(archive), key=order)
+    users = {page.user_id for page in lines}
     takes: Counter[str | None] = Counter()
     for page in lines:
         takes.update(dict.fromkeys(_readers(page, users), line_tokens(page)))
