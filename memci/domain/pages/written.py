@@ -1,7 +1,7 @@
 """Blocks as they were written, kept with exact token counts until something changes them (P12).
 
-What a page's block costs is counted once; a change costs the blocks that it changes and the sums
-above them, not the tree.
+In one rendering, which nothing outlives, what a page's block costs is counted once; a change costs
+the blocks that it changes and the sums above them, not the tree.
 """
 
 from __future__ import annotations
