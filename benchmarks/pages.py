@@ -24,11 +24,14 @@ from memci.queue.intake import Append, append_in
 from memci.reading.window import Windows
 from memci.shapes.tools import BY_NAME
 from memci.smallmodel.offline.tokens import OfflineTokenCounter
+from memci.storage.page_lock import lock_tree
+from memci.storage.page_saving import save_tree
 from memci.storage.page_store.postgres import PostgresPageStore
 from memci.storage.session import Database
 
 _MANY = 10_000
 _IN_FOLDER = 100
+_FOLDER = "usr-1"
 _SAID = "What was said of the lake and the mountains, and what was bought for the journey. " * 2
 _COUNTER = OfflineTokenCounter()
 
@@ -129,6 +132,43 @@ def _over_the_database(database: Database, runs: int) -> Iterator[Finding]:
     yield alternate(
         lambda: operate("many"), lambda: operate("few"), runs, "an operation, ms"
     ).finding("an operation on many pages", "ms", "on few", Bar(1.5, at_most=True), note)
+    yield _a_large_folder(database, commands, runs)
+
+
+def _a_large_folder(database: Database, commands: PageCommands, runs: int) -> Finding:
+    """Compare what a page costs where a folder goes and comes back: in a large one, and a small."""
+    for agent_id, notes in (("small", _IN_FOLDER), ("large", _MANY)):
+        _filed(database, agent_id, notes)
+
+    def per_page(agent_id: str, notes: int) -> float:
+        asked = [[_asked("remove_page", index=_FOLDER)], [_asked("undo")]]
+        took = _ms(lambda: [commands.run(agent_id, Actor.AGENT, each) for each in asked])
+        return took * 1_000 / notes
+
+    return alternate(
+        lambda: per_page("large", _MANY),
+        lambda: per_page("small", _IN_FOLDER),
+        runs,
+        "a folder, µs a page",
+    ).finding(
+        "removing a folder and undoing it, a page",
+        "µs",
+        "of few",
+        Bar(1.5, at_most=True),
+        f"{_MANY:,} notes in it, and {_IN_FOLDER}",
+    )
+
+
+def _filed(database: Database, agent_id: str, notes: int) -> None:
+    """Have an agent with a folder of notes, whose texts are nobody's matter here."""
+    _told(database, agent_id, 1)
+    with database.agent_transaction(agent_id) as connection:
+        lock_tree(connection, agent_id)
+        tree = Tree.planted()
+        folder = tree.add_page(_page("usr-0", "Folder", PageKind.CONTENTS))
+        for number in range(notes):
+            tree.add_page(replace(_page(folder.index, f"Note {number}"), expanded=False))
+        save_tree(connection, agent_id, tree, 1)
 
 
 def _told(database: Database, agent_id: str, interactions: int) -> None:

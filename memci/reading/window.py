@@ -13,6 +13,7 @@ from memci.domain.pages.excess import say_excess
 from memci.domain.pages.page import Lifecycle
 from memci.domain.pages.render import Rendering
 from memci.domain.pages.rules import PageRules
+from memci.queue.page_naming import ask_where_many_wait
 from memci.reading.page import page_of, place_after
 from memci.reading.pins import list_pins
 from memci.shapes.page_out import page_out, removed_out, segment_out
@@ -36,7 +37,10 @@ _LAST = 2**62  # behind every place
 
 @dataclass(frozen=True, slots=True)
 class Windows:
-    """Renders windows. Nothing is written: what it collapses is collapsed in the answer alone."""
+    """Renders windows. No page is written: what it collapses is collapsed in the answer alone.
+
+    Where very many messages wait for their pages, it asks for the job that writes them.
+    """
 
     database: Database
     store: PageStore
@@ -126,7 +130,9 @@ class Windows:
             viewer = viewer_in(connection, agent_id, session_id)
             rules = page_rules_of(connection, agent_id, self.rules)
             view = View(viewer, self.counter.count, rules, form)
-            yield open_desk(connection, agent_id, self.store, view).desk, connection
+            opened = open_desk(connection, agent_id, self.store, view)
+            yield opened.desk, connection
+        ask_where_many_wait(self.database, agent_id, opened.waited)
 
 
 def _told(rendering: Rendering, pages: list[PageOut], following: str | None = None) -> PageTree:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from memci.domain.context.budget import Count
 from memci.domain.language import Language, language_of
@@ -44,12 +44,25 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class OpenDesk:
-    """A desk, the texts behind it, and the version of the tree that it was opened at."""
+    """A desk, the texts behind it, and the version of the tree that it was opened at.
+
+    ``waited``: how many messages were on no stored page.
+    """
 
     desk: Desk
     texts: PageTexts
     version: int
     pins: Pins  # of all users
+    waited: int = 0
+
+    def fetch_open(self) -> None:
+        """Fetch at once what all open pages hold, also those in closed folders."""
+        tree = self.desk.tree
+        self.texts.fetch(
+            page
+            for page in tree.pages.values()
+            if page.expanded and not page.cold and not tree.is_archived(page)
+        )
 
     def fetch_shown(self) -> None:
         """Fetch at once what the open pages of the window hold."""
@@ -73,13 +86,19 @@ def open_desk(connection: Connection, agent_id: str, store: PageStore, view: Vie
     stored = read_tree(connection, agent_id, sessions)
     opened = _opened(connection, agent_id, store, view, stored, said)
     tree = opened.desk.tree
-    opened.texts.fetch(page for page in tree.pages.values() if page.expanded and not page.cold)
+    waited = 0
     while said:
+        waited += len(said)
         opened.desk.settle(said)
         said = unsettled(connection, agent_id, said[-1].seq, _BATCH) if len(said) == _BATCH else []
         know_sessions(connection, agent_id, tree, {each.session_id for each in said})
-    opened.desk.say_excess()
-    return opened
+    opened.fetch_open()
+    # Once, however much has been said: a page that grows is written as often as is looked.
+    if waited:
+        opened.desk.look_after()
+    else:
+        opened.desk.say_excess()
+    return replace(opened, waited=waited)
 
 
 def open_shown(

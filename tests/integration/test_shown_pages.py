@@ -81,6 +81,8 @@ def part(connection: Connection, pages: PagesUnderTest, session: str | None) -> 
     store = PostgresPageStore(pages.ada.database)
     opened, said = open_shown(connection, "ada", store, view)
     opened.desk.settle(said)
+    if said:
+        opened.desk.look_after()
     return opened
 
 
@@ -159,3 +161,17 @@ def test_a_long_session_is_not_read_again_to_know_whose_it_is(pages):
     read = rows_read(pages.ada.database, "message")
     pages.shown()
     assert sum(read) < 100
+
+
+def test_a_long_interaction_is_read_twice_however_long_it_is(pages):
+    """Once to put it onto its page, and once to show it; not with each thousand anew."""
+    pages.ada.execute(LONG.replace("1 + n %% 2", "1 + (n = 1)::int").replace("2000", "4000"))
+    pages.ada.execute("UPDATE lane SET message_seq = 4000 WHERE agent_id = %s")
+    pages.ada.say("And so on.", role="assistant", session="s", user="mira")
+    with pages.ada.database.engine.connect() as connection:
+        connection.exec_driver_sql("SET ROLE memci_owner")
+        connection.exec_driver_sql("ANALYZE message")  # as the server does by itself, in time
+        connection.commit()
+    read = rows_read(pages.ada.database, "message")
+    pages.shown()
+    assert sum(read) < 2 * 4_000 + 600

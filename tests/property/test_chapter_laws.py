@@ -196,6 +196,30 @@ def test_told_at_once_is_told_one_by_one_whatever_is_pinned_between(said, rules,
 
 
 @many
+@given(SAID, SAID, RULES)
+def test_so_it_is_where_what_goes_on_lies_in_the_chapter_of_another_session(before, after, rules):
+    """There it is archived although it goes on, and its line grows."""
+    before, after = ([(*each[:3], 99) for each in said] for said in (before, after))
+    messages = written([*before, *after])
+    trees = []
+    for _ in range(2):
+        tree, _ = told(before, rules)
+        for session, other in (("s1", "s2"), ("s2", "s1")):
+            if latest := tree.latest(session):
+                tree.put(replace(latest, chapter=session_key(other)))
+        trees.append(tree)
+    one_by_one, at_once = trees
+    for message in messages[len(before) :]:
+        lines = rendering_of(one_by_one, messages).own_tokens
+        settle(one_by_one, [message], rules, lines, count)
+    settle(
+        at_once, messages[len(before) :], rules, rendering_of(at_once, messages).own_tokens, count
+    )
+    assert at_once.pages == one_by_one.pages
+    assert at_once.clock == one_by_one.clock
+
+
+@many
 @given(SAID, RULES, PINS)
 def test_what_is_pinned_stays_and_takes_no_place_of_others(said, rules, pins):
     tree, messages = Tree.planted(), written(said)

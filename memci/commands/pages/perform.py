@@ -14,6 +14,7 @@ from memci.domain.pages.chapters import settle
 from memci.domain.pages.permission import Actor
 from memci.domain.pages.rules import PageRules
 from memci.errors import ConflictError, PageStoreError, RefusedError
+from memci.queue.page_naming import ask_where_many_wait
 from memci.shapes.base import Answer, Request
 from memci.shapes.pages import PageChange
 from memci.shapes.tools import Tool
@@ -71,7 +72,9 @@ class PageCommands:
         warm(self.database, self.store, agent_id, [each for each in named if each is not None])
         if not any(each.tool.changes for each in asked):
             with self.rehearsal(agent_id, actor, session_id=session_id, form=form) as bench:
-                return [do(bench, each) for each in asked]
+                seen = [do(bench, each) for each in asked]
+            ask_where_many_wait(self.database, agent_id, bench.opened.waited)
+            return seen
         with self.database.agent_transaction(agent_id) as connection:
             begins = any(each.tool.begins for each in asked)
             is_new = begins and begin_agent(connection, agent_id)

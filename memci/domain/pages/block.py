@@ -23,6 +23,9 @@ from memci.domain.pages.tree import Tree
 
 _DEEPEST = 6  # headings of Markdown have no more levels
 _MOST_LISTED = 10
+# Lines of an archived page: however long an interaction was, it leaves room for others.
+_MOST_ENTRIES = 6
+_LAST_ENTRIES = 2
 _MUCH = 200  # tokens that are worth a thought before a page is opened
 
 
@@ -154,12 +157,17 @@ class Writer:
         return [self.labels.takes.format(round(page.held_tokens / unit) * unit)]
 
     def _entries(self, page: Page) -> list[str]:
-        lines = self._description(page, page.entries)
-        return (
-            ["\n".join([*lines, *(f"- {each}" for each in page.entries)])]
-            if page.entries
-            else lines
-        )
+        entries = self._shortened(page.entries)
+        lines = self._description(page, entries)
+        return ["\n".join([*lines, *(f"- {each}" for each in entries)])] if entries else lines
+
+    def _shortened(self, entries: Sequence[str]) -> Sequence[str]:
+        """Return how an interaction began and ended, and how much was said between."""
+        if len(entries) <= _MOST_ENTRIES:
+            return entries
+        first = _MOST_ENTRIES - _LAST_ENTRIES - 1
+        between = self.labels.more.format(len(entries) - first - _LAST_ENTRIES)
+        return [*entries[:first], between, *entries[-_LAST_ENTRIES:]]
 
     @staticmethod
     def _description(page: Page, beside: Sequence[str]) -> list[str]:

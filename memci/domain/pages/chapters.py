@@ -8,14 +8,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from memci.domain.context.budget import Count
 from memci.domain.language import Language, language_of
 from memci.domain.message import Message, Role
 from memci.domain.pages.fence import fenced
+from memci.domain.pages.growing import Growing
 from memci.domain.pages.moving import take_out
 from memci.domain.pages.outline import lead
-from memci.domain.pages.page import Page, PageKind, Recalls, Span, one_line
+from memci.domain.pages.page import Page, PageKind, Recalls, Span, one_line, session_key
 from memci.domain.pages.rules import PageRules
 from memci.domain.pages.segment import SYSTEM, USER
 from memci.domain.pages.tree import Tree
@@ -37,15 +39,23 @@ def settle(
     count: Count,
 ) -> None:
     """Take messages that are not on any page yet into the tree, in the order of their seqs."""
+    growing = Growing(tree)
     for message in said:
         if message.role is Role.SYSTEM:
             _add_system_page(tree, message, count)
         elif _goes_on(tree, message):
-            _extend(tree, message, count)
+            _extend(tree, message, growing, count)
         elif not message.is_note:  # said to nobody, it begins nothing
             _begin(tree, message, count)
+            growing.give(partial(_may_be_listed, tree, session_key(message.session_id)))
             keep(tree, message.session_id, rules, line_tokens)
         tree.clock = replace(tree.clock, settled_seq=message.seq)
+    growing.give()
+
+
+def _may_be_listed(tree: Tree, session: str, page: Page) -> bool:
+    """Tell whether the Contents Page may have a line of a page once a chapter has been kept."""
+    return tree.is_archived(page) or page.shown_in == session
 
 
 def keep(tree: Tree, session_id: str | None, rules: PageRules, line_tokens: LineTokens) -> None:
@@ -141,7 +151,7 @@ def _begin(tree: Tree, message: Message, count: Count) -> None:
     )
 
 
-def _extend(tree: Tree, message: Message, count: Count) -> None:
+def _extend(tree: Tree, message: Message, growing: Growing, count: Count) -> None:
     page = tree.latest(message.session_id)
     if page is None or page.span is None:
         raise AssertionError("an interaction that goes on has a page")
@@ -150,16 +160,15 @@ def _extend(tree: Tree, message: Message, count: Count) -> None:
         tree.put(replace(page, span=span))
         return
     span = replace(span, answered=span.answered or message.role is not Role.USER)
-    entries = (*page.entries, entry(message))
     tree.put(
         replace(
             page,
             span=span,
-            entries=entries,
             user_id=_user_of(message, page),
             held_tokens=page.held_tokens + _tokens(message, count),
         )
     )
+    growing.add(page.index, entry(message))
 
 
 def _add_system_page(tree: Tree, message: Message, count: Count) -> None:
@@ -222,22 +231,28 @@ def _is_over(recalls: Recalls, now: int, rules: PageRules) -> bool:
 def _fit(tree: Tree, archive: str, rules: PageRules, line_tokens: LineTokens) -> None:
     """Let the least recently recalled lines leave until the Contents Page fits its limit (P8).
 
-    It is as long as a user sees it, with what is hers and what is nobody's: who talks much takes no
-    line from another. Whoever looks, the same lines leave.
+    A line that takes more than all may leaves before any other. It is as long as a user sees it,
+    with what is hers and what is nobody's: who talks much takes no line from another. Whoever
+    looks, the same lines leave.
     """
-    lines = sorted(
-        tree.children(archive),
-        key=lambda page: (max(page.recalls.last_at, page.recalls.archived_at), page.place),
-    )
-    users = {page.user_id for page in lines}
+    lines = tree.children(archive)
+    tokens = {page.index: line_tokens(page) for page in lines}
     most = rules.contents_max_tokens - line_tokens(tree[archive])
+    if sum(tokens.values()) <= most:
+        return
+
+    def order(page: Page) -> tuple[bool, int, int]:
+        used = max(page.recalls.last_at, page.recalls.archived_at)
+        return tokens[page.index] <= most, used, page.place
+
+    users = {page.user_id for page in lines}
     takes: Counter[str | None] = Counter()
     for page in lines:
-        takes.update(dict.fromkeys(_readers(page, users), line_tokens(page)))
-    for page in lines:
+        takes.update(dict.fromkeys(_readers(page, users), tokens[page.index]))
+    for page in sorted(lines, key=order):
         readers = _readers(page, users)
         if not page.pinned and any(takes[each] > most for each in readers):
-            takes.subtract(dict.fromkeys(readers, line_tokens(page)))
+            takes.subtract(dict.fromkeys(readers, tokens[page.index]))
             take_out(tree, page)
 
 

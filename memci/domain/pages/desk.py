@@ -46,14 +46,9 @@ class Desk:
         return self.rendering.tree
 
     def settle(self, said: Iterable[Message]) -> None:
-        """Put messages onto pages that are on none yet."""
-        before = self.tree.clock.settled_seq
-        with _watching(self.tree) as changed:
-            shown = self.rendering
-            settle(self.tree, said, self.rules, shown.own_tokens, shown.count)
-        self.rendering.refresh(changed)
-        if self.tree.clock.settled_seq != before:
-            self.look_after()
+        """Put messages onto pages that are on none yet; then the window is to be looked after."""
+        shown = self.rendering
+        self.arrange(lambda: settle(self.tree, said, self.rules, shown.own_tokens, shown.count))
 
     def do(self, operation: Callable[[], T]) -> T:
         """Do what was asked; an error leaves the tree half changed, and it must be thrown away."""

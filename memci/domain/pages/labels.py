@@ -26,6 +26,7 @@ class Labels:
     recalled: str
     recalled_once: str
     never_recalled: str
+    more: str  # entries that are not shown
     collapsed: str
     excess: str
     comma: str
@@ -53,6 +54,7 @@ _ENGLISH = Labels(
     recalled="recalled {} times, last at interaction {}",
     recalled_once="recalled once, at interaction {}",
     never_recalled="never recalled",
+    more="… {:,} more (get_page)",
     collapsed="Collapsed to fit the window: {} ({})",
     excess="Over the token limit of {most:,} by {over:,}: what cannot be hidden takes more",
     comma=", ",
@@ -85,6 +87,7 @@ _CHINESE = Labels(
     recalled="召回 {} 次，最近在第 {} 轮交互",
     recalled_once="召回 1 次，在第 {} 轮交互",
     never_recalled="未召回",
+    more="…… 另有 {:,} 条（get_page）",
     collapsed="为适应窗口已折叠 {} 页（{}）",
     excess="超出上限 {over:,} token（上限 {most:,}）：不可隐藏的内容已超出",
     comma="，",

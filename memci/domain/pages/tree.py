@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from memci.domain.pages.clock import Clock
 from memci.domain.pages.page import Lifecycle, Page, PageKind, session_key
 from memci.domain.pages.segment import DEFAULT_SEGMENTS, USER, Segment
+from memci.domain.pages.siblings import Siblings
 from memci.domain.pages.viewer import ANYBODY, Viewer
 from memci.errors import NotFoundError
 
@@ -29,10 +30,10 @@ class Tree:
     clock: Clock = field(default_factory=Clock)
     changed: dict[str, Page | None] = field(default_factory=dict)
     viewer: Viewer = ANYBODY
-    # Places of what lies in a folder, interactions' pages at the conversation's root by their
-    # session, and the last interaction's page of each session: all by index.
-    _children: dict[str, dict[str, int]] = field(default_factory=dict)
-    _chapters: dict[str, dict[str, int]] = field(default_factory=dict)
+    # What lies in a folder, interactions' pages at the conversation's root by their session, and
+    # the last interaction's page of each session.
+    _children: dict[str, Siblings] = field(default_factory=dict)
+    _chapters: dict[str, Siblings] = field(default_factory=dict)
     _latest: dict[str | None, Page] = field(default_factory=dict)
     # How many pages lie in closed folders beside those that were read.
     _unread: dict[str, int] = field(default_factory=dict)
@@ -49,8 +50,7 @@ class Tree:
     def of(cls, segments: Mapping[str, Segment], pages: Mapping[str, Page], clock: Clock) -> Tree:
         """Return a tree as it was stored."""
         tree = cls(dict(segments), {}, clock)
-        for page in pages.values():
-            tree._hang(page)
+        tree.know(pages.values())
         return tree
 
     def count_unread(self, inside: Mapping[str, int]) -> None:
@@ -135,16 +135,19 @@ class Tree:
         if before == page:
             return page
         self.changed.setdefault(page.index, before)
-        if before is not None:
-            self._take_down(before)
-        self._hang(page)
+        if before is None or _where(before) != _where(page):
+            if before is not None:
+                self._take_down(before)
+            self._line_up(page)
+        self._hold(page)
         return page
 
     def know(self, pages: Iterable[Page]) -> None:
         """Take in pages that it was not read with; nothing changes by that."""
         for page in pages:
             if page.index not in self.pages:
-                self._hang(page)
+                self._line_up(page)
+                self._hold(page)
 
     def add_page(self, page: Page) -> Page:
         """Give a new page its index and its place behind its siblings, and put it in."""
@@ -181,36 +184,33 @@ class Tree:
         return place
 
     def _known(self, index: str) -> int:
-        inside = self._children.get(index, {})
+        inside = self._children.get(index, Siblings())
         if self.viewer.sees_all:
             return len(inside)
         return sum(self.viewer.sees(self.pages[each]) for each in inside)
 
-    def _hang(self, page: Page) -> None:
+    def _hold(self, page: Page) -> None:
         self.pages[page.index] = page
-        if page.parent is not None:
-            self._line_up(self._children.setdefault(page.parent, {}), page)
         if page.span is None or not page.span.number:
             return
-        session = page.span.session_id
-        if page.parent == self.segments[USER].root:
-            self._chapters.setdefault(page.shown_in, {})[page.index] = page.place
-        latest = self._latest.get(session)
+        latest = self._latest.get(page.span.session_id)
         if latest is None or latest.span is None or latest.span.last_seq <= page.span.last_seq:
-            self._latest[session] = page
+            self._latest[page.span.session_id] = page
 
-    @staticmethod
-    def _line_up(siblings: dict[str, int], page: Page) -> None:
-        """Add a page to its siblings, which stay in the order of their places."""
-        last = next(reversed(siblings.values()), -1)
-        siblings[page.index] = page.place
-        if page.place < last:
-            ordered = sorted(siblings.items(), key=lambda each: each[1])
-            siblings.clear()
-            siblings.update(ordered)
+    def _line_up(self, page: Page) -> None:
+        if page.parent is None:
+            return
+        self._children.setdefault(page.parent, Siblings()).put(page.index, page.place)
+        if page.parent == self.segments[USER].root and page.span is not None and page.span.number:
+            self._chapters.setdefault(page.shown_in, Siblings()).put(page.index, page.place)
 
     def _take_down(self, page: Page) -> None:
-        if page.parent is not None:
-            self._children[page.parent].pop(page.index, None)
-        if page.span is not None and page.span.number:
-            self._chapters.get(page.shown_in, {}).pop(page.index, None)
+        if page.parent in self._children:
+            self._children[page.parent].drop(page.index)
+        if page.shown_in in self._chapters:
+            self._chapters[page.shown_in].drop(page.index)
+
+
+def _where(page: Page) -> tuple[str | None, int, str]:
+    """Return what says where a page stands among others."""
+    return page.parent, page.place, page.shown_in

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -93,6 +93,7 @@ def _apply(tree: Tree, edits: Sequence[Edit]) -> None:
 
 def _check(tree: Tree, wanted: Mapping[str, Page]) -> None:
     """Refuse what would leave a page without its folder, or a folder below itself (P1)."""
+    inside = _lying_in(wanted.values())
     for page in wanted.values():
         _check_pinned(tree, page)
         if page.cold:
@@ -108,7 +109,7 @@ def _check(tree: Tree, wanted: Mapping[str, Page]) -> None:
                 )
             above = folder.parent
         if page.parent not in {None, tree[page.index].parent}:
-            _check_depth(tree, page, wanted)
+            _check_depth(tree, page, wanted, inside)
 
 
 def _check_pinned(tree: Tree, page: Page) -> None:
@@ -121,12 +122,29 @@ def _check_pinned(tree: Tree, page: Page) -> None:
         raise RefusedError(f"{page.index} would be pinned, and was removed: restore_page it first")
 
 
-def _check_depth(tree: Tree, page: Page, wanted: Mapping[str, Page]) -> None:
+def _lying_in(pages: Iterable[Page]) -> Mapping[str | None, Sequence[Page]]:
+    """Return pages by the folders that they lie in."""
+    lying: dict[str | None, list[Page]] = {}
+    for each in pages:
+        lying.setdefault(each.parent, []).append(each)
+    return lying
+
+
+def _check_depth(
+    tree: Tree,
+    page: Page,
+    wanted: Mapping[str, Page],
+    inside: Mapping[str | None, Sequence[Page]],
+) -> None:
     """Refuse what would lie too deep: the folder may lie deeper by now, or hold more."""
     levels, below = 0, [page]
     while below:
         levels += 1
-        below = [inside for each in below for inside in _inside(tree, each, wanted)]
+        below = [
+            child
+            for each in below
+            for child in (*_staying(tree, each, wanted), *inside.get(each.index, ()))
+        ]
     folder = page.parent
     while folder is not None:
         levels += 1
@@ -138,10 +156,9 @@ def _check_depth(tree: Tree, page: Page, wanted: Mapping[str, Page]) -> None:
         )
 
 
-def _inside(tree: Tree, folder: Page, wanted: Mapping[str, Page]) -> list[Page]:
-    """Return what would lie directly in a folder."""
-    stay = [each for each in tree.children(folder.index) if each.index not in wanted]
-    return [*stay, *(each for each in wanted.values() if each.parent == folder.index)]
+def _staying(tree: Tree, folder: Page, wanted: Mapping[str, Page]) -> Iterator[Page]:
+    """Yield what lies directly in a folder, and is left as it is."""
+    return (each for each in tree.children(folder.index) if each.index not in wanted)
 
 
 def _check_emptied(tree: Tree, page: Page, wanted: Mapping[str, Page]) -> None:

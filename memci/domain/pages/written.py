@@ -1,7 +1,7 @@
 """Blocks as they were written, kept with exact token counts until something changes them (P12).
 
-What a page's block costs is counted once; a change costs the blocks that it changes and the sums
-above them, not the tree.
+In one rendering, which nothing outlives, what a page's block costs is counted once; a change costs
+the blocks that it changes and the sums above them, not the tree.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from memci.domain.pages.sight import Sight, is_open
 class Written:
     """A page's own block at a level, and what it and all that can be seen below it take."""
 
+    page: Page
     level: int
     text: str
     own: int
@@ -42,10 +43,10 @@ class WrittenBlocks:
     def of(self, page: Page, level: int) -> Written:
         """Return a page's own block."""
         known = self._known.get(page.index)
-        if known is None or known.level != level:
+        if known is None or known.level != level or known.page is not page:
             place = Place(level, self.sight.size(page))
             text = self.writer.block(self.sight.tree, page, place, self.reads)
-            known = Written(level, text, self.count(text))
+            known = Written(page, level, text, self.count(text))
             self._known[page.index] = known
         return known
 

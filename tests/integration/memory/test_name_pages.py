@@ -16,6 +16,7 @@ from memci.domain.pages.outline import MOST_ENTRY, Outline
 from memci.domain.pages.rules import PageRules
 from memci.errors import SmallModelAnswerError, SmallModelUnavailableError
 from memci.jobs.index import MessageIndexing, WindowLimits
+from memci.queue.page_naming import MOST_UNSETTLED
 from memci.queue.submit import submit_follow_up
 from tests.support.naming import COUNTER, PagesUnderTest
 from tests.support.network import AgentUnderTest
@@ -369,3 +370,47 @@ def test_messages_that_are_not_to_be_remembered_get_pages_and_names(pages):
         pages.ada.say("Yes.", role="assistant", remember="never")
     assert pages.waiting() == 1
     assert pages.run() == {"settled": 4, "named": 1}
+
+
+def idle(ada, messages):
+    """An agent as it comes from a version without pages: nothing is on one, and nobody speaks."""
+    for number in range(0, messages, 2):
+        ada.say(f"Question {number}?")
+        ada.say("An answer.", role="assistant")
+    ada.execute("DELETE FROM job WHERE agent_id = %s")
+    ada.execute("UPDATE lane SET wake_at = NULL WHERE agent_id = %s")
+
+
+@pytest.mark.parametrize(
+    "look",
+    [lambda pages: pages.window(), lambda pages: pages.do("get_children", index="usr-0")],
+)
+def test_who_looks_where_very_many_messages_wait_asks_once_for_their_pages(pages, look):
+    idle(pages.ada, MOST_UNSETTLED + 2)
+    look(pages)
+    assert pages.waiting() == 1
+    assert pages.ada.row("SELECT wake_at FROM lane WHERE agent_id = %s").wake_at is not None
+    look(pages)
+    assert pages.waiting() == 1
+    pages.ada.execute("DELETE FROM job WHERE agent_id = %s")
+    pages.most = 0  # names nothing
+    assert pages.run()["settled"] == MOST_UNSETTLED + 2
+    pages.ada.execute("DELETE FROM job WHERE agent_id = %s")
+    look(pages)
+    assert pages.waiting() == 0
+
+
+def test_who_looks_where_few_messages_wait_asks_for_nothing(pages):
+    idle(pages.ada, MOST_UNSETTLED)
+    pages.window()
+    assert pages.waiting() == 0
+
+
+def test_who_looks_waits_for_no_lane(pages):
+    idle(pages.ada, MOST_UNSETTLED + 2)
+    with pages.ada.database.lane_transaction() as connection:
+        connection.exec_driver_sql("SELECT FROM lane WHERE agent_id = 'ada' FOR UPDATE")
+        pages.window()
+        assert pages.waiting() == 0
+    pages.window()
+    assert pages.waiting() == 1

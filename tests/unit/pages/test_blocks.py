@@ -92,3 +92,32 @@ def test_lines_name_who_spoke(pair):
         assert lines[0].startswith(f"{roles['user']} Mira")
         assert lines[1].startswith(f"{roles['assistant']} Bot")
     assert "`" not in user
+
+
+@pytest.mark.parametrize(
+    ("ask", "more"),
+    [("What does the museum cost?", "… 86 more (get_page)"), ("门票多少钱？", "…… 另有 86 条")],
+)
+def test_an_archived_page_shows_how_it_began_and_ended(ask, more):
+    rendering, page, _ = told((ask, "12 euros."))
+    rendering.tree.clock = replace(rendering.tree.clock, archive="usr-0")
+    entries = tuple(f"assistant: line {each}" for each in range(91))
+    shown = block(rendering, replace(page, entries=entries))
+    lines = [each for each in shown.splitlines() if each.startswith("- ")]
+    assert lines[:3] == [f"- {each}" for each in entries[:3]]
+    assert lines[3].startswith(f"- {more}")
+    assert lines[4:] == [f"- {each}" for each in entries[-2:]]
+    few = block(rendering, replace(page, entries=entries[:6]))
+    assert [each for each in few.splitlines() if each.startswith("- ")] == [
+        f"- {each}" for each in entries[:6]
+    ]
+
+
+def test_a_block_is_written_anew_when_its_page_has_changed():
+    """Whoever asks in the midst of a change: lines are counted while messages are settled."""
+    rendering, page, _ = told(TALKS[0])
+    before = rendering.own_tokens(page)
+    rendering.tree.put(replace(page, expanded=False))
+    hidden = rendering.own_tokens(rendering.tree["usr-1"])
+    assert hidden < before
+    assert rendering.own_tokens(page) == before

@@ -7,16 +7,21 @@ from datetime import UTC, datetime
 
 import pytest
 
+from memci.domain.language import Language
 from memci.domain.message import Message, Role
+from memci.domain.pages.block import Format, Held, Writer
 from memci.domain.pages.chapters import settle
+from memci.domain.pages.labels import labels_of
 from memci.domain.pages.moving import recall_page
 from memci.domain.pages.opening import pin_page
-from memci.domain.pages.page import Lifecycle
+from memci.domain.pages.page import Lifecycle, Page
 from memci.domain.pages.permission import Actor
+from memci.domain.pages.render import Rendering
 from memci.domain.pages.rules import PageRules
 from memci.domain.pages.tree import Tree
 from memci.domain.pages.viewer import Viewer
 from memci.errors import RefusedError
+from memci.smallmodel.offline.tokens import OfflineTokenCounter
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 # One interaction is active: the one before is archived when the next one begins.
@@ -28,6 +33,7 @@ class Told:
 
     def __init__(self, rules: PageRules = RULES) -> None:
         self.tree, self.rules = Tree.planted(), rules
+        self.tokens: dict[str, int] = {}
         self.tree.viewer = Viewer("s1")
 
     def until(self, interaction: int) -> Tree:
@@ -43,7 +49,11 @@ class Told:
             Message(2 * number - 1, f"q{number}", Role.USER, "?", NOW, None, session, user),
             Message(2 * number, f"a{number}", Role.ASSISTANT, "!", NOW, None, session, user),
         ]
-        settle(self.tree, said, self.rules, lambda _: 1, len)
+        settle(self.tree, said, self.rules, self.tokens_of, len)
+
+    def tokens_of(self, page: Page) -> int:
+        """What a line takes: one, unless it was said otherwise."""
+        return self.tokens.get(page.index, 1)
 
     def lines(self) -> list[int]:
         """The interactions that the Contents Page lists."""
@@ -155,3 +165,33 @@ def test_what_is_not_in_the_window_is_not_pinned():
     tree = Told().until(7)
     with pytest.raises(RefusedError, match="was removed from the context: restore_page brings"):
         pin_page(tree, Actor.AGENT, index="usr-1")
+
+
+def test_a_line_that_takes_more_than_all_may_leaves_before_any_other():
+    told = Told(PageRules(active_pages=1, contents_max_tokens=10))
+    told.tokens["usr-4"] = 10  # with the heading that is one too many
+    told.until(9)
+    assert told.lines() == [1, 2, 4, 5, 6, 7, 8]
+    assert told.tree["usr-4"].cold
+
+
+@pytest.mark.parametrize("words", ["word", "词"])
+def test_one_long_interaction_takes_no_room_from_the_others(words):
+    """Ninety messages were ninety lines: they pushed all others out, and then themselves."""
+    tree = Tree.planted()
+    short = [(Role.USER, "Short."), (Role.ASSISTANT, "Short.")]
+    long = [(Role.USER, f"{words} " * 40), *[(Role.ASSISTANT, f"{words} " * 40)] * 90]
+    said = [
+        Message(seq, f"m{seq}", role, text, NOW, None, "s1")
+        for seq, (role, text) in enumerate(short * 15 + long + short * 40, 1)
+    ]
+    count = OfflineTokenCounter().count
+    writer = Writer(Format.MARKDOWN, labels_of(Language.ENGLISH))
+    rendering = Rendering(tree, writer, count, lambda _: Held(), "s1")
+    rules = PageRules(active_pages=1, archive_unused=1_000)
+    settle(tree, said, rules, rendering.own_tokens, count)
+    numbers = [page.span.number for page in tree.children(tree.clock.archive)]
+    assert numbers == list(range(1, tree.clock.interactions))
+    lines = {each.span.number: each for each in tree.children(tree.clock.archive)}
+    assert len(lines[16].entries) == 91
+    assert rendering.own_tokens(lines[16]) <= rules.contents_max_tokens / 7

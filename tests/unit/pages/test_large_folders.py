@@ -1,0 +1,121 @@
+"""What is done to a folder costs what it holds, and not the square of it."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memci.domain.pages.moving import move_into, remove_page
+from memci.domain.pages.page import Page, PageKind
+from memci.domain.pages.permission import Actor
+from memci.domain.pages.siblings import Siblings
+from memci.domain.pages.tree import Tree
+from memci.domain.pages.undo import do_again, edits_of, take_back
+
+FEW, MANY = 200, 8_000
+
+
+def full_folder(number):
+    tree = Tree.planted()
+    folder = tree.add_page(page("usr-0", PageKind.CONTENTS))
+    for _ in range(number):
+        tree.add_page(page(folder.index))
+    return tree, folder.index
+
+
+def page(parent, kind=PageKind.DETAIL):
+    return Page(index="", kind=kind, segment="usr", parent=parent, place=0, name="x")
+
+
+def grows_in_step(act):
+    """Tell whether many cost about as much a page as few: a square would be forty times that."""
+
+    def least(number):
+        took = []
+        for _ in range(3):
+            tree, folder = full_folder(number)
+            begun = time.perf_counter()
+            act(tree, folder)
+            took.append(time.perf_counter() - begun)
+        return min(took) / number
+
+    return least(MANY) < 8 * least(FEW)
+
+
+def removed(tree, folder):
+    tree.changed.clear()
+    remove_page(tree, Actor.AGENT, index=folder)
+    return edits_of(tree)
+
+
+def test_a_folder_is_removed_and_brought_back():
+    tree, folder = full_folder(3)
+    before = tree.children(folder)
+    step = removed(tree, folder)
+    assert all(each.cold for each in tree.descendants(folder))
+    take_back(tree, step)
+    assert tree.children(folder) == before
+    do_again(tree, step)
+    assert tree[folder].cold
+
+
+def test_removing_a_folder_and_undoing_it_go_by_what_it_holds():
+    def act(tree, folder):
+        step = removed(tree, folder)
+        take_back(tree, step)
+        do_again(tree, step)
+
+    assert grows_in_step(act)
+
+
+def test_filing_many_pages_and_undoing_it_go_by_how_many_they_are():
+    def act(tree, folder):
+        other = tree.add_page(page("usr-0", PageKind.CONTENTS))
+        tree.changed.clear()
+        for each in tree.children(folder):
+            move_into(tree, each, other)
+        step = edits_of(tree)
+        take_back(tree, step)
+        assert tree.children(other.index) == []
+        do_again(tree, step)
+        assert tree.children(folder) == []
+
+    assert grows_in_step(act)
+
+
+def test_pages_are_read_in_any_order_in_step_with_their_number():
+    def act(tree, folder):
+        pages = {page.index: page for page in reversed(tree.pages.values())}
+        again = Tree.of(tree.segments, pages, tree.clock)
+        assert again.children(folder) == tree.children(folder)
+
+    assert grows_in_step(act)
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from("abcdefg"), st.none() | st.integers(0, 9), st.booleans()))
+)
+def test_siblings_are_in_the_order_of_their_places(done):
+    siblings, places = Siblings(), {}
+    for index, place, looks in done:
+        if place is None:
+            siblings.drop(index)
+            places.pop(index, None)
+        else:
+            siblings.put(index, place)
+            places[index] = place
+        if looks:
+            assert [places[each] for each in siblings] == sorted(places.values())
+    assert len(siblings) == len(places)
+    assert sorted(siblings) == sorted(places)
+    assert [places[each] for each in siblings] == sorted(places.values())
+
+
+def test_a_page_that_changes_in_its_place_stays_there():
+    tree, folder = full_folder(3)
+    first = tree.children(folder)[0]
+    tree.put(replace(first, name="y"))
+    assert [each.name for each in tree.children(folder)] == ["y", "x", "x"]
