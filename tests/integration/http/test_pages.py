@@ -207,7 +207,7 @@ def test_an_agent_may_have_rules_of_its_own(alice: Pages):
     chapter = [each["name"] for each in pages if each["parent"] == "usr-0"]
     assert chapter == ["Contents Page", "Question 2?", "Question 3?"]
     above = alice.done("get_ancestors", index="usr-1")["pages"]
-    assert [each["name"] for each in above] == ["Contents Page", ""]
+    assert [each["name"] for each in above] == ["Contents Page", "Conversation"]
     assert alice.get("/window")["tokens"] <= 300
 
 

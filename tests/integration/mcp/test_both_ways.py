@@ -101,7 +101,8 @@ def test_the_window_is_the_one_resource(server, alice, say, connect):
 
 HOSTILE = [
     "../../etc/passwd", "usr-1; DROP TABLE page", "usr-1' OR '1'='1", "usr-" + "9" * 40, "USR-1",
-    "usr-1\n", "\u202eusr-1", "usr-１", "", "x" * 100_000, "usr-1\x00", "{{7*7}}", "%2e%2e", "-1",
+    "usr-1\nusr-2", "\u202eusr-1", "usr-１", "", "x" * 100_000, "usr-1\x00",
+    "{{7*7}}", "%2e%2e", "-1",
 ]  # fmt: skip
 
 
