@@ -48,6 +48,12 @@ class Folders:
         asked = Asked(shown, shown.request(index="sys-1"))
         self.commands.run(self.agent_id, Actor.DEVELOPER, [asked])
 
+    def rename(self, index: str, name: str) -> None:
+        """Call a page of any session so, as its developer."""
+        tool = BY_NAME["update_page"]
+        asked = Asked(tool, tool.request(index=index, name=name))
+        self.commands.run(self.agent_id, Actor.DEVELOPER, [asked])
+
     def pin(self, text: str) -> None:
         """Pin a text as the agent."""
         self._ask("pin", text=text)

@@ -150,8 +150,8 @@ def test_only_the_page_that_showed_it_is_touched(
     ada.say("Three?", session=None)
     ada.say("Two.", role="assistant", session="s2")
     ada.say("Four.", role="assistant", session=None)
-    pages.do("update_page", index="usr-4", name="Of the second")
-    pages.do("update_page", index="usr-5", name="Of none")
+    pages.rename("usr-4", "Of the second")
+    pages.rename("usr-5", "Of none")
     eraser.erase("m8")
     assert page(ada, "sys-1") is None
     assert page(ada, "usr-4").name == "Of the second"

@@ -26,6 +26,7 @@ from memci.storage.session import Database
 from tests.support.erasing import Eraser, found_in_database
 from tests.support.network import AgentUnderTest
 from tests.support.page_folders import Folders
+from tests.support.tools import tools_over
 
 MARK = "Zyzzyva"
 
@@ -133,6 +134,23 @@ def test_a_page_begins_another_life_as_a_message_does(
     assert receipt.body["pages"] == 2
     assert rows_left(ada) == []
     assert not is_there(ada)
+
+
+def test_a_page_beside_what_is_remembered_begins_another_life_too(
+    ada: AgentUnderTest, pages: Folders, eraser: Eraser, broker_url: str
+) -> None:
+    say(ada, "m1", "Hello")
+    eraser.erase_agent()
+    note = BY_NAME["create_detail_page"]
+    remember = BY_NAME["remember"]
+    asked = [
+        Asked(note, note.request(name="Note", detail="Of a new life.", parent="usr-0")),
+        Asked(remember, remember.request(text="The user likes boats.")),
+    ]
+    with tools_over(pages.commands, broker_url) as tools:
+        tools.run_all("ada", Actor.AGENT, asked)
+    assert is_there(ada)
+    assert "Note" in pages.window()
 
 
 def test_an_id_that_only_a_worker_has_looked_at_keeps_its_first_page(

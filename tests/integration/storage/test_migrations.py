@@ -10,6 +10,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import create_engine, inspect, text
 from sqlalchemy.pool import NullPool
 
+from memci.storage.erasure.gone import is_there
 from memci.storage.migrate import _HERE, current_revision, downgrade, head_revision, upgrade
 from memci.storage.rows import EDITION_SCHEMA, TWINNED, metadata
 from memci.storage.session import Database
@@ -77,6 +78,24 @@ _OLD = (
     ('ada', 1, 2, now() - interval '8 h', now() - interval '8 h', 3),
     ('ada', 2, 3, now() - interval '6 h', NULL, 1)""",
 )
+
+
+def test_an_agent_that_was_erased_before_it_could_begin_with_a_page_stays_erased(database_url):
+    downgrade(database_url, _BEFORE_PAGES)
+    with closing(Database(database_url)) as database:
+        with database.lane_transaction() as connection:
+            connection.exec_driver_sql(
+                "INSERT INTO lane (agent_id, epoch, message_seq, erased_messages, written_at)"
+                " VALUES ('erased', 1, 3, 3, now()), ('again', 1, 4, 3, now()),"
+                " ('ada', 0, 3, 3, now())"
+            )
+        upgrade(database_url)
+        with database.lane_transaction() as connection:
+            there = {each: is_there(connection, each) for each in ("erased", "again", "ada")}
+    assert there == {"erased": False, "again": True, "ada": True}
+
+
+_BEFORE_PAGES = ScriptDirectory(str(_HERE)).get_revision("0010").down_revision
 
 
 def test_tables_of_rebuilt_networks_are_like_those_of_current_ones(database_url):

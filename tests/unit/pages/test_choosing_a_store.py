@@ -102,7 +102,7 @@ def test_an_empty_prefix_is_one(nowhere: Database):
 def test_memory_is_refused_where_others_would_not_see_it(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
-    with pytest.raises(ConfigurationError, match="postgres, files or s3"):
+    with pytest.raises(ConfigurationError, match=r"postgres \(the default\), files or s3"):
         check_shared(settings(page_store="memory"))
     check_shared(settings())
     for name, value in {**URLS, "page_store": "memory"}.items():
