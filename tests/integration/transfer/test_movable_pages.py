@@ -1,0 +1,80 @@
+"""Whatever is done to an agent's pages, it can be moved (P6, R20)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from memci.commands import erase
+from memci.commands.erase_which import Which
+from memci.domain.memory.note import note_metadata
+from memci.storage.page_store.postgres import PostgresPageStore
+from memci.storage.session import Database
+from tests.support.archives import Told, exported, imported
+from tests.support.network import AgentUnderTest
+from tests.support.page_folders import Folders
+
+
+@pytest.fixture
+def ada(database: Database) -> AgentUnderTest:
+    """A new agent."""
+    ada = AgentUnderTest(database)
+    ada.execute("UPDATE lane SET written_at = now() WHERE agent_id = %s")
+    return ada
+
+
+def note(ada: AgentUnderTest, text: str, session: str = "s1") -> None:
+    ada.say(text, role="assistant", session=session, metadata=note_metadata(None), remember="never")
+
+
+def talk(ada: AgentUnderTest, session: str = "s1") -> None:
+    ada.say("A question?", session=session, remember="never")
+    ada.say("An answer.", role="assistant", session=session, remember="never")
+
+
+def settle(ada: AgentUnderTest) -> Folders:
+    folders = Folders(ada.database, PostgresPageStore(ada.database))
+    folders.note("A plan", "Count ships")
+    return folders
+
+
+def forget(ada: AgentUnderTest, *ids: str) -> None:
+    tokens: Any = Told()
+    erase.run(ada.database, PostgresPageStore(ada.database), tokens, "ada", Which(ids))
+
+
+def check_moves(ada: AgentUnderTest, elsewhere: Database) -> None:
+    imported(elsewhere, exported(ada.database))
+    here, there = (Folders(each, PostgresPageStore(each)) for each in (ada.database, elsewhere))
+    for session in ("s1", "s2"):
+        assert there.shown(session) == here.shown(session)
+
+
+def test_an_agent_that_noted_something_where_nobody_spoke_can_be_moved(ada, elsewhere):
+    talk(ada)
+    note(ada, "Ships leave at nine", session="s2")
+    settle(ada)
+    check_moves(ada, elsewhere)
+
+
+def test_an_agent_whose_note_outlives_what_was_said_can_be_moved(ada, elsewhere):
+    talk(ada)
+    note(ada, "Ships leave at nine")
+    settle(ada)
+    forget(ada, "m1", "m2")
+    check_moves(ada, elsewhere)
+
+
+def test_an_agent_that_lost_the_first_of_two_notes_can_be_moved(ada, elsewhere):
+    talk(ada)
+    note(ada, "Ships leave at nine")
+    note(ada, "Ships come at ten")
+    settle(ada)
+    forget(ada, "m3")
+    (page,) = ada.rows("SELECT last_seq FROM page WHERE agent_id = %s AND number = 1")
+    assert page.last_seq == 4, "the page still ends with the note that stays"
+    check_moves(ada, elsewhere)
+    forget(ada, "m4")
+    (page,) = ada.rows("SELECT last_seq FROM page WHERE agent_id = %s AND number = 1")
+    assert page.last_seq == 2
