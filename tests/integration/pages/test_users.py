@@ -160,6 +160,46 @@ def test_tools_know_whose_a_session_is_when_its_last_message_names_no_user(world
     assert "The sister is tall" not in found(world, "a", what="messages")
 
 
+@pytest.mark.parametrize("settled", [True, False])
+@pytest.mark.parametrize("session", ["b", None])
+def test_tools_know_what_names_no_user_in_a_session_with_one_user_alone(world, session, settled):
+    if session is None:
+        world.ada.say("Where is the key?", session=None, user="bob")
+    job = world.ada.say("It is in the kitchen", role="assistant", session=session)
+    kitchen = f"m{job.first_seq}"
+    if settled:
+        world.pages.settle("ada")
+    assert "It is in the kitchen" in world.window(session)
+    assert "It is in the kitchen" in found(world, session, what="messages")
+    assert "It is in the kitchen" not in found(world, "a", what="messages")
+    with pytest.raises(NotFoundError, match="not stored"):
+        world.do("a", "pin", message=kitchen)
+    assert world.do(session, "pin", message=kitchen).pin == 1
+    assert world.do(session, "erase", messages=[kitchen]).messages == 1
+
+
+def test_what_names_no_user_is_nobody_s_alone_where_two_have_spoken(world):
+    world.ada.say("Here is alice", session="b", user="alice")
+    job = world.ada.say("It is in the kitchen", role="assistant", session="b")
+    world.pages.settle("ada")
+    kitchen = f"m{job.first_seq}"
+
+    def check() -> None:
+        assert "It is in the kitchen" not in found(world, "b", what="messages")
+        with pytest.raises(NotFoundError, match="not stored"):
+            world.do("b", "pin", message=kitchen)
+
+    check()
+    world.ada.say("And bob again", session="b", user="bob")
+    check()
+    world.pages.settle("ada")
+    # What another has said may be erased, and what was answered stay.
+    world.do("b", "remember", text="The sister is tall")
+    said = f"m{job.first_seq - 1}"
+    world.ada.execute("DELETE FROM message WHERE agent_id = %s AND id = %s", said)
+    check()
+
+
 LOOKS = [
     ("filter_memory", {"what": "messages"}),
     ("search", {"query": "swordfish"}),
