@@ -109,7 +109,7 @@ def test_a_very_long_message_is_read_at_both_ends():
     assert COUNT(told.entries[1]) <= MOST_ENTRY
 
 
-@pytest.mark.parametrize("sign", list("-=*#._~ ") + ["- ", "\u3000", "═", "哈"])
+@pytest.mark.parametrize("sign", [*"-=*#._~ ", "- ", "\u3000", "═", "哈"])
 @pytest.mark.parametrize(
     ("most", "longest"),
     [(MOST_NAME, LONGEST_NAME), (MOST_DESCRIPTION, LONGEST_DESCRIPTION),
