@@ -9,6 +9,7 @@ from uuid import uuid4
 
 from memci.commands.pages.bench import Bench, Mark
 from memci.commands.pages.doings import DOINGS
+from memci.domain.pages.block import Format
 from memci.domain.pages.chapters import settle
 from memci.domain.pages.permission import Actor
 from memci.domain.pages.rules import PageRules
@@ -54,9 +55,11 @@ class PageCommands:
         *,
         session_id: str | None = None,
         mark: Mark | None = None,
+        form: Format = Format.MARKDOWN,
     ) -> list[Answer]:
         """Do what is asked, in order, on the window of a session (None: that of the last message).
 
+        ``form`` is how that window is written: what fits, and all tokens, are those of it.
         A first page makes an agent: its system prompt can be there before its first message, and
         an agent that begins with a note needs nobody to have spoken.
 
@@ -67,12 +70,13 @@ class PageCommands:
         named = [getattr(each.request, "index", None) for each in asked]
         warm(self.database, self.store, agent_id, [each for each in named if each is not None])
         if not any(each.tool.changes for each in asked):
-            with self.rehearsal(agent_id, actor, session_id=session_id) as bench:
+            with self.rehearsal(agent_id, actor, session_id=session_id, form=form) as bench:
                 return [do(bench, each) for each in asked]
         with self.database.agent_transaction(agent_id) as connection:
             begins = any(each.tool.begins for each in asked)
             is_new = begins and begin_agent(connection, agent_id)
-            with self.changing(connection, agent_id, actor, session_id, mark=mark) as bench:
+            whose = self.changing(connection, agent_id, actor, session_id, mark=mark, form=form)
+            with whose as bench:
                 done = [do(bench, each) for each in asked]
         return [_first(each) for each in done] if is_new else done
 
@@ -87,7 +91,9 @@ class PageCommands:
             lock_tree(connection, agent_id)
             # Afterwards once more: an erasure that held the lock has ended by now.
             if is_there(connection, agent_id):
-                bench = self._bench(connection, agent_id, Actor.DEVELOPER, None)
+                view = self._view(connection, agent_id, None)
+                opened = open_desk(connection, agent_id, self.store, view)
+                bench = Bench(connection, agent_id, Actor.DEVELOPER, opened)
                 if bench.tree.changed:
                     bench.save()
 
@@ -126,6 +132,7 @@ class PageCommands:
         session_id: str | None,
         *,
         mark: Mark | None = None,
+        form: Format = Format.MARKDOWN,
     ) -> Iterator[Bench]:
         """Lend a bench that is saved at the end, in a transaction of the caller's; as ``run``.
 
@@ -136,7 +143,7 @@ class PageCommands:
         lock_tree(connection, agent_id)
         # Afterwards: an erasure that held the lock has ended by now.
         check_there(connection, agent_id)
-        bench = self._bench(connection, agent_id, actor, session_id)
+        bench = self._bench(connection, agent_id, actor, session_id, form)
         if mark not in {None, bench.mark}:
             raise ConflictError("the pages have changed meanwhile: look at the window again")
         yield bench
@@ -144,7 +151,12 @@ class PageCommands:
 
     @contextmanager
     def rehearsal(
-        self, agent_id: str, actor: Actor, *, session_id: str | None = None
+        self,
+        agent_id: str,
+        actor: Actor,
+        *,
+        session_id: str | None = None,
+        form: Format = Format.MARKDOWN,
     ) -> Iterator[Bench]:
         """Lend a bench of which nothing is kept; ``run`` does the same again for good.
 
@@ -152,17 +164,32 @@ class PageCommands:
         """
         warm(self.database, self.store, agent_id)
         with snapshot_of(self.database, agent_id) as connection:
-            yield self._bench(connection, agent_id, actor, session_id)
+            yield self._bench(connection, agent_id, actor, session_id, form)
 
     def _bench(
-        self, connection: Connection, agent_id: str, actor: Actor, session_id: str | None
+        self,
+        connection: Connection,
+        agent_id: str,
+        actor: Actor,
+        session_id: str | None,
+        form: Format,
     ) -> Bench:
-        view = self._view(connection, agent_id, session_id)
-        return Bench(connection, agent_id, actor, open_desk(connection, agent_id, self.store, view))
+        """Return a bench that begins as the window is shown: what is hidden there is hidden."""
+        view = self._view(connection, agent_id, session_id, form)
+        opened = open_desk(connection, agent_id, self.store, view)
+        opened.desk.hold()
+        return Bench(connection, agent_id, actor, opened)
 
-    def _view(self, connection: Connection, agent_id: str, session_id: str | None) -> View:
+    def _view(
+        self,
+        connection: Connection,
+        agent_id: str,
+        session_id: str | None,
+        form: Format = Format.MARKDOWN,
+    ) -> View:
         rules = page_rules_of(connection, agent_id, self.rules)
-        return View(viewer_in(connection, agent_id, session_id), self.counter.count, rules)
+        viewer = viewer_in(connection, agent_id, session_id)
+        return View(viewer, self.counter.count, rules, form)
 
 
 def _first(done: Answer) -> Answer:

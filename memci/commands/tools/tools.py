@@ -12,6 +12,7 @@ from memci.commands.pages.perform import Asked, PageCommands, do
 from memci.commands.tools.arguments import asked_of
 from memci.commands.tools.memory import MemoryTools
 from memci.commands.tools.writes import MemoryWrites
+from memci.domain.pages.block import Format
 from memci.domain.pages.permission import Actor
 from memci.queue.submit import lock_agent, lock_lane
 from memci.shapes.base import Answer, Request
@@ -44,8 +45,9 @@ class Tools:
         arguments: Mapping[str, Any] | Request,
         *,
         session_id: str | None = None,
+        form: Format = Format.MARKDOWN,
     ) -> Answer:
-        """Use a tool, in a session (None: that of the last message).
+        """Use a tool, in a session (None: that of the last message), whose window is ``form``.
 
         Raises ``NotFoundError`` for no such tool, agent or thing, ``InvalidInputError`` for
         arguments that the tool does not take, ``RefusedError`` and ``ConflictError`` for what may
@@ -54,7 +56,7 @@ class Tools:
         """
         asked = asked_of(tool, arguments, actor)
         if asked.tool.about is About.PAGES or _writes(asked):
-            return self.run_all(agent_id, actor, [asked], session_id=session_id)[0]
+            return self.run_all(agent_id, actor, [asked], session_id=session_id, form=form)[0]
         return self.memory.run(agent_id, asked, session_id=session_id)
 
     def rehearse(self, bench: Bench, asked: Asked) -> Answer:
@@ -78,13 +80,16 @@ class Tools:
         *,
         session_id: str | None = None,
         mark: Mark | None = None,
+        form: Format = Format.MARKDOWN,
     ) -> list[Answer]:
         """Do what is asked of pages and what changes memory, in order: all of it or nothing.
 
         Raises as ``run``, and ``ConflictError`` when the pages are not those of ``mark`` any more.
         """
         if not any(_writes(each) for each in asked):
-            return self.pages.run(agent_id, actor, asked, session_id=session_id, mark=mark)
+            return self.pages.run(
+                agent_id, actor, asked, session_id=session_id, mark=mark, form=form
+            )
         with self.pages.database.agent_transaction(agent_id) as connection:
             # The lane's row first: whoever locks the tree as well does so in this order (P16).
             if any(isinstance(each.request, Remember) for each in asked):
@@ -94,7 +99,7 @@ class Tools:
             if mark is None and all(_writes(each) for each in asked):
                 done = [self._write(connection, agent_id, each, session_id) for each in asked]
             else:
-                done = self._mixed(connection, agent_id, actor, asked, session_id, mark)
+                done = self._mixed(connection, agent_id, actor, asked, session_id, mark, form)
         # Always: a worker that looked while the lane was locked has gone again.
         self.tokens.wake_lane(agent_id)
         return done
@@ -107,13 +112,15 @@ class Tools:
         asked: Sequence[Asked],
         session_id: str | None,
         mark: Mark | None,
+        form: Format,
     ) -> list[Answer]:
         def one(bench: Bench, each: Asked) -> Answer:
             if _writes(each):
                 return self._write(connection, agent_id, each, session_id)
             return do(bench, each)
 
-        with self.pages.changing(connection, agent_id, actor, session_id, mark=mark) as bench:
+        whose = self.pages.changing(connection, agent_id, actor, session_id, mark=mark, form=form)
+        with whose as bench:
             return [one(bench, each) for each in asked]
 
     def _write(

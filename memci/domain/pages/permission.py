@@ -37,6 +37,7 @@ def check(tree: Tree, page: Page, act: Act, actor: Actor) -> None:
         raise RefusedError(f"{page.index} is the root of its segment: it stays where it is")
     if act in {Act.ADD, Act.RECEIVE} and not page.is_folder:
         raise RefusedError(f"{page.index} is no folder: name a contents page to put pages in")
+    check_here(tree, page, actor)
     permission = permission_of(tree, page)
     if act is Act.EXPAND:
         return
@@ -53,6 +54,15 @@ def check(tree: Tree, page: Page, act: Act, actor: Actor) -> None:
         if permission is Permission.READ_ONLY
         else _managed(tree, page)
     )
+
+
+def check_here(tree: Tree, page: Page, actor: Actor) -> None:
+    """Raise ``RefusedError`` when an agent would change what another session has in its window."""
+    if actor is Actor.AGENT and tree.is_elsewhere(page):
+        raise RefusedError(
+            f"{page.index} lies in the conversation of another session: get_page reads it; once"
+            " the Contents Page lists it, recall_page brings it here"
+        )
 
 
 def is_guide(page: Page) -> bool:

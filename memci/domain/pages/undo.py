@@ -80,6 +80,7 @@ def _apply(tree: Tree, edits: Sequence[Edit]) -> None:
 def _check(tree: Tree, wanted: Mapping[str, Page]) -> None:
     """Refuse what would leave a page without its folder, or a folder below itself (P1)."""
     for page in wanted.values():
+        _check_pinned(tree, page)
         if page.cold:
             _check_emptied(tree, page, wanted)
         above = page.parent
@@ -94,6 +95,16 @@ def _check(tree: Tree, wanted: Mapping[str, Page]) -> None:
             above = folder.parent
         if page.parent not in {None, tree[page.index].parent}:
             _check_depth(tree, page, wanted)
+
+
+def _check_pinned(tree: Tree, page: Page) -> None:
+    """Refuse what would leave a page pinned where it cannot be open (P13)."""
+    if page.pinned and tree.is_archived(page):
+        raise RefusedError(
+            f"{page.index} would be both pinned and archived: unpin_page or recall_page it first"
+        )
+    if page.pinned and page.cold and not tree[page.index].pinned:
+        raise RefusedError(f"{page.index} would be pinned, and was removed: restore_page it first")
 
 
 def _check_depth(tree: Tree, page: Page, wanted: Mapping[str, Page]) -> None:
