@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
@@ -31,28 +31,13 @@ class Pinning:
         """Pin a text; raises ``RefusedError`` when there are too many, or they are too long.
 
         Who speaks with a user pins for this user, and a developer for all, unless it is a message.
+        Nobody who sees it is shown more pins than the rules allow.
         """
-        pins = self.rendering.pins
-        if len(pins) >= self.rules.max_pins:
-            raise RefusedError(
-                f"no more texts than {len(pins)} can be pinned: unpin takes one down"
-            )
-        number, now = self.last + 1, datetime.now(UTC)
-        user = self.rendering.tree.viewer.user_id if by is Actor.AGENT else None
-        if isinstance(said, str):
-            pin = Pin(number, kind, said, by.value, now, user_id=user)
-        else:
-            pin = Pin(number, kind, said.text, by.value, now, said.seq, user or said.user_id)
-        self.rendering.pin((*pins, pin))
-        most = self.rules.pins_max_tokens
-        takes = self.rendering.pin_tokens
-        if takes > most:
-            self.rendering.pin(pins)
-            raise TooLargeError(
-                f"with it all pinned texts would take {takes} tokens, and"
-                f" {most} is the most: pin something shorter, or take something down with unpin",
-                field="text" if pin.message_seq is None else "message",
-            )
+        pin = self._made(kind, by, said)
+        for beside in self._windows_of(pin):
+            self._check_room(beside, pin)
+        if self._is_seen(pin):
+            self.rendering.pin((*self.rendering.pins, pin))
         self.last += 1
         self._added[pin.number] = pin
         return pin
@@ -71,3 +56,37 @@ class Pinning:
     def save(self, connection: Connection, agent_id: str) -> None:
         """Write what has changed. The tree must be locked."""
         save_pins(connection, agent_id, self._added.values(), self._taken_down)
+
+    def _made(self, kind: PinKind, by: Actor, said: str | Message) -> Pin:
+        number, now = self.last + 1, datetime.now(UTC)
+        user = self.rendering.tree.viewer.user_id if by is Actor.AGENT else None
+        if isinstance(said, str):
+            return Pin(number, kind, said, by.value, now, user_id=user)
+        return Pin(number, kind, said.text, by.value, now, said.seq, user or said.user_id)
+
+    def _windows_of(self, pin: Pin) -> Iterator[Sequence[Pin]]:
+        """Yield what is pinned beside it in this window, and then for each user who will see it."""
+        if self._is_seen(pin):
+            yield self.rendering.pins
+        every = (*self.every, *self._added.values())
+        there = [each for each in every if each.number not in self._taken_down]
+        users = [pin.user_id] if pin.user_id else [each.user_id for each in there if each.user_id]
+        for user in dict.fromkeys(users):
+            yield [each for each in there if each.user_id in {None, user}]
+
+    def _is_seen(self, pin: Pin) -> bool:
+        return self.rendering.tree.viewer.sees(pin)
+
+    def _check_room(self, beside: Sequence[Pin], pin: Pin) -> None:
+        if len(beside) >= self.rules.max_pins:
+            raise RefusedError(
+                f"no more texts than {len(beside)} can be pinned: unpin takes one down"
+            )
+        most = self.rules.pins_max_tokens
+        takes = self.rendering.tokens_of_pins((*beside, pin))
+        if takes > most:
+            raise TooLargeError(
+                f"with it all pinned texts would take {takes} tokens, and"
+                f" {most} is the most: pin something shorter, or take something down with unpin",
+                field="text" if pin.message_seq is None else "message",
+            )

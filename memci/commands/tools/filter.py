@@ -43,7 +43,8 @@ def _memories(
 def _messages(
     connection: Connection, place: Place, asked: FilterMemory, limit: int
 ) -> list[tuple[int, Found]]:
-    criteria = {**_criteria(asked), "of_user": place.user_id}
+    sight = Sight(place.session_id, place.user_id)
+    found = filtered_messages(connection, place.agent_id, sight, _criteria(asked), limit)
     return [
         (
             message.seq,
@@ -54,7 +55,7 @@ def _messages(
                 text=message.text,
             ),
         )
-        for message in filtered_messages(connection, place.agent_id, criteria, limit)
+        for message in found
     ]
 
 

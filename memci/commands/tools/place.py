@@ -38,7 +38,9 @@ class Place:
         Who speaks with one user reads, pins and erases nothing of another's.
         """
         self.check_sight(connection)
-        known = seqs_of(connection, self.agent_id, ids, user_id=self.user_id)
+        known = seqs_of(
+            connection, self.agent_id, ids, session_id=self.session_id, user_id=self.user_id
+        )
         if missing := [each for each in ids if each not in known]:
             raise NotFoundError(f"{_not_stored(missing)}: search and filter_memory tell ids")
         return [known[each] for each in dict.fromkeys(ids)]

@@ -87,8 +87,11 @@ def entry(message: Message) -> str:
     return lead(message, language) + one_line(message.text, _LONGEST_ENTRY[language])
 
 
-def stand_in(page: Page, said: Sequence[Message]) -> Page:
-    """Return a page of these messages, at least one, as if nobody had named it yet (P6)."""
+def stand_in(page: Page, said: Sequence[Message], last_seq: int) -> Page:
+    """Return a page of these messages, at least one, as if nobody had named it yet (P6).
+
+    It ends with ``last_seq``: notes that were made on it may come after what was said.
+    """
     if page.span is None:
         raise AssertionError("only an interaction's page stands for messages")
     return replace(
@@ -97,7 +100,7 @@ def stand_in(page: Page, said: Sequence[Message]) -> Page:
         description="",
         named=False,
         summed=False,
-        span=replace(page.span, first_seq=said[0].seq, last_seq=said[-1].seq),
+        span=replace(page.span, first_seq=said[0].seq, last_seq=last_seq),
         entries=tuple(entry(each) for each in said) if page.span.number else (),
     )
 

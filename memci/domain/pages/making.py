@@ -10,7 +10,7 @@ from memci.domain.pages.page import LONGEST_DESCRIPTION, LONGEST_NAME, Page, Pag
 from memci.domain.pages.permission import Act, Actor, check, check_in_sight
 from memci.domain.pages.pin import PINS
 from memci.domain.pages.places import check_move, check_place
-from memci.domain.pages.segment import Permission, Segment, SegmentKind
+from memci.domain.pages.segment import MOST_SEGMENTS, Permission, Segment, SegmentKind
 from memci.domain.pages.tree import Tree
 from memci.errors import ConflictError, InvalidInputError, RefusedError
 
@@ -84,12 +84,17 @@ def create_segment(
 ) -> Page:
     """Add a part of the context with a permission of its own; return its root (P4).
 
-    Raises ``RefusedError`` for an agent, and ``ConflictError`` when there is one of this id.
+    Raises ``RefusedError`` for an agent, and when there are ``MOST_SEGMENTS`` already, and
+    ``ConflictError`` when there is one of this id.
     """
     if actor is Actor.AGENT:
         raise RefusedError("segments are made by developers alone")
     if id in {*tree.segments, PINS}:
         raise ConflictError(f"there is a segment {id!r} already: choose another id")
+    if len(tree.segments) >= MOST_SEGMENTS:
+        raise RefusedError(
+            f"an agent has at most {MOST_SEGMENTS} segments: make a folder in one that it has"
+        )
     segment = Segment(id, kind, permission, _name(name), max_tokens)
     tree.add_segment(segment)
     return tree[segment.root]

@@ -1,6 +1,7 @@
 """What stands for an interaction where its messages are not shown (P6, P7), and how long it may be.
 
-All of it is counted in tokens as the agent's model counts them.
+All of it is counted in tokens as the agent's model counts them, and in characters: a token may be a
+row of sixty-four hyphens.
 """
 
 from __future__ import annotations
@@ -13,14 +14,22 @@ from memci.domain.language import Language
 from memci.domain.message import Message, Role
 from memci.domain.pages.fence import plain_name
 from memci.domain.pages.labels import labels_of
-from memci.domain.pages.page import Page, one_line
+from memci.domain.pages.page import (
+    LONGEST_DESCRIPTION,
+    LONGEST_ENTRY,
+    LONGEST_NAME,
+    Page,
+    one_line,
+)
 
 # Tokens.
 MOST_NAME = 24
 MOST_DESCRIPTION = 60
 MOST_ENTRY = 40  # P7, its role included
 
-_LONGEST_SPEAKER = 20  # characters
+# Characters that a token may stand for; so all lines are within what pages hold (LONGEST_…).
+_LONGEST_TOKEN = 8
+_LONGEST_SPEAKER = 20
 
 _MORE = "…"
 
@@ -47,9 +56,13 @@ def lead(message: Message, language: Language) -> str:
 
 
 def fitted(text: str, most: int, count: Count) -> str:
-    """Return a text as one line of at most so many tokens, ended by "…" where it is cut."""
+    """Return a text as one line of at most so many tokens, ended by "…" where it is cut.
+
+    It has at most eight characters for each of them, which words do not come to.
+    """
     line = " ".join(text.split())
-    return line if count(line) <= most else _cut(line, most, count)
+    fits = len(line) <= most * _LONGEST_TOKEN and count(line) <= most
+    return line if fits else _cut(line, most, count)
 
 
 def named(page: Page, outline: Outline) -> Page:
@@ -65,16 +78,25 @@ def named(page: Page, outline: Outline) -> Page:
 
 
 def is_outline_of(outline: Outline, messages: Sequence[Message]) -> bool:
-    """Tell whether there is an entry for each message, and nothing is empty or of several lines."""
-    lines = (outline.name, outline.description, *outline.entries)
-    return len(outline.entries) == len(messages) and all(
-        line and line == one_line(line, len(line)) for line in lines
+    """Tell whether there is an entry for each message, and all are lines that a page can have.
+
+    None is empty, or longer than what pages hold.
+    """
+    return (
+        len(outline.entries) == len(messages)
+        and _is_line(outline.name, LONGEST_NAME)
+        and _is_line(outline.description, LONGEST_DESCRIPTION)
+        and all(_is_line(each, LONGEST_ENTRY) for each in outline.entries)
     )
+
+
+def _is_line(text: str, longest: int) -> bool:
+    return bool(text) and text == one_line(text, longest)
 
 
 def _cut(line: str, most: int, count: Count) -> str:
     """Find the longest beginning that fits with its mark; counts grow nearly with the length."""
-    least, longest = 0, min(len(line), 16 * most)
+    least, longest = 0, min(len(line), max(0, most * _LONGEST_TOKEN - len(_MORE)))
     while least < longest:
         middle = (least + longest + 1) // 2
         if count(line[:middle].rstrip() + _MORE) <= most:

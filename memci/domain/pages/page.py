@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-# The title and the description are lines of a heading: neither may look like more than that.
+# Characters. The title and the description are lines of a heading: neither may look like more than
+# that; an entry is a line that stands for a message.
 LONGEST_NAME = 200
 LONGEST_DESCRIPTION = 2_000
+LONGEST_ENTRY = 400
 # Levels of a tree, its root included.
 DEEPEST = 64
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
 
@@ -62,9 +62,13 @@ class Rendering:
     def pin(self, pins: Iterable[Pin]) -> None:
         """Show these pins, and no others."""
         self.pins = tuple(pins)
-        text = self.writer.pins(self.pins)
-        self._pinned = Utterance(Role.USER, text) if text else None
-        self.pin_tokens = self._pinned.tokens(self.count) if self._pinned else 0
+        self._pinned = self._written(self.pins)
+        self.pin_tokens = self.tokens_of_pins(self.pins)
+
+    def tokens_of_pins(self, pins: Sequence[Pin]) -> int:
+        """Return what the message of these pins takes, or would take."""
+        written = self._written(pins)
+        return written.tokens(self.count) if written else 0
 
     def tokens(self) -> int:
         """Return what the whole window takes."""
@@ -122,6 +126,10 @@ class Rendering:
     @property
     def _is_native(self) -> bool:
         return self.writer.format is Format.NATIVE
+
+    def _written(self, pins: Sequence[Pin]) -> Utterance | None:
+        text = self.writer.pins(pins)
+        return Utterance(Role.USER, text) if text else None
 
     def _shown(self) -> list[Segment]:
         shown = self.sight.segments()

@@ -51,6 +51,8 @@ class Segment:
         return Role.SYSTEM if self.kind is SegmentKind.SYSTEM else Role.USER
 
 
+# Of one agent.
+MOST_SEGMENTS = 100
 SYSTEM, USER = "sys", "usr"
 DEFAULT_SEGMENTS = (
     Segment(SYSTEM, SegmentKind.SYSTEM, Permission.READ_ONLY),

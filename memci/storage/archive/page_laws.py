@@ -6,21 +6,23 @@ from sqlalchemy import Connection
 
 from memci.domain.pages.page import DEEPEST
 from memci.storage.archive.law import Law, counted, known
+from memci.storage.messages import IS_NOTE
 
-# Messages by session and kind in the order of their seqs, and before each where pages begin.
-_COVERED = """
+# Messages by session and kind in the order of their seqs, and before each where pages begin. A note
+# is said to nobody: where no interaction goes on it is on no page (R20).
+_COVERED = f"""
 SELECT seq FROM (
     SELECT seq, is_page, max(last_seq) OVER (
         PARTITION BY session_id, system ORDER BY seq, NOT is_page) AS covered
       FROM (SELECT session_id, role = 'system' AS system, message.seq, false AS is_page,
                    NULL::bigint AS last_seq
               FROM message JOIN page_tree USING (agent_id)
-             WHERE agent_id = %(agent)s AND message.seq <= settled_seq
+             WHERE agent_id = %(agent)s AND message.seq <= settled_seq AND NOT {IS_NOTE}
             UNION ALL
             SELECT session_id, number = 0, first_seq, true, last_seq FROM page
              WHERE agent_id = %(agent)s AND first_seq IS NOT NULL) AS each) AS told
  WHERE NOT is_page AND covered IS DISTINCT FROM greatest(covered, seq) LIMIT 1
-"""
+"""  # noqa: S608 - a constant of another module
 _OVERLAP = """
 SELECT id FROM (
     SELECT id, first_seq, lag(last_seq) OVER (
@@ -100,7 +102,7 @@ PAGE_LAWS: tuple[Law, ...] = (
     ),
     Law("the first and the last message of a page are of its session and kind", _SHOWS),
     Law("no message is on two pages", _OVERLAP),
-    Law("every message up to page_tree.settled_seq is on a page", _COVERED),
+    Law("every message up to page_tree.settled_seq, but a note, is on a page", _COVERED),
     known("pin", "message_seq", "message", "seq", "message_seq IS NOT NULL"),
     Law(
         "a pin has a text, unless it is a message's or was taken down",

@@ -9,9 +9,9 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from memci.domain.pages.page import LONGEST_DESCRIPTION, LONGEST_NAME, PageKind
+from memci.domain.pages.page import LONGEST_DESCRIPTION, LONGEST_ENTRY, LONGEST_NAME, PageKind
 from memci.domain.pages.permission import Actor
-from memci.domain.pages.segment import SYSTEM, USER, Permission, SegmentKind
+from memci.domain.pages.segment import MOST_SEGMENTS, SYSTEM, USER, Permission, SegmentKind
 from memci.storage.archive.checks import (
     Check,
     each,
@@ -27,7 +27,6 @@ from memci.storage.archive.checks import (
 _INDEX = re.compile(r"([a-z][a-z0-9_]{0,31})-(0|[1-9]\d{0,14})")
 _SEGMENT = re.compile(r"[a-z][a-z0-9_]{0,31}")
 _OPERATION = re.compile(r"[a-z_]{1,64}")
-_MOST_SEGMENTS = 100
 _MOST_COUNT = 2**31 - 1
 
 
@@ -45,7 +44,7 @@ def _line(longest: int) -> Check:
 is_index: Check = _matches(_INDEX)
 is_segment_id: Check = _matches(_SEGMENT)
 _is_name, _is_description = _line(LONGEST_NAME), _line(LONGEST_DESCRIPTION)
-are_entries: Check = each(_line(LONGEST_DESCRIPTION))
+are_entries: Check = each(_line(LONGEST_ENTRY))
 are_indexes: Check = each(is_index)
 are_operations: Check = each(_matches(_OPERATION))
 
@@ -92,7 +91,7 @@ _SEGMENT_FIELDS: Mapping[str, Check] = {
 
 def are_segments(value: Any) -> bool:
     """Check for the segments of a tree; it has the two that every agent has."""
-    if not isinstance(value, list) or len(value) > _MOST_SEGMENTS:
+    if not isinstance(value, list) or len(value) > MOST_SEGMENTS:
         return False
     if not all(
         fields(dict(_SEGMENT_FIELDS))(each_) and each_.keys() == _SEGMENT_FIELDS.keys()

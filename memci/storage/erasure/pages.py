@@ -57,6 +57,15 @@ SELECT * FROM page
    AND (%(only)s::text[] IS NULL OR id = ANY(%(only)s::text[])) ORDER BY place, id
 """
 _PAGES = "SELECT * FROM page WHERE agent_id = %s AND id = ANY(%s) ORDER BY id"
+# Notes are said to nobody, and go with the page that they were made on: they count for its end.
+_LAST = """
+SELECT page.id, max(m.seq) AS seq FROM page JOIN message m ON m.agent_id = page.agent_id
+   AND m.seq BETWEEN page.first_seq AND page.last_seq
+   AND m.session_id IS NOT DISTINCT FROM page.session_id
+   AND (m.role = 'system') = (page.number = 0)
+ WHERE page.agent_id = %s AND page.id = ANY(%s) AND NOT m.seq = ANY(%s::bigint[])
+ GROUP BY page.id
+"""
 _AT_ONCE = 200
 # Stands for what a folder was called, in any language.
 UNNAMED = "…"
@@ -132,18 +141,28 @@ def reword(
         rows = connection.exec_driver_sql(_PAGES, (agent_id, some))
         pages = [page_of(row) for row in rows]
         shown = shown_messages(connection, agent_id, pages)
+        last = _last_seqs(connection, agent_id, some, gone)
         anew = []
         for page in pages:
             said = shown.get(page.index, ())
             kept = [each for each in said if each.seq not in gone]
-            anew.append(_shortened(page, said, kept) if kept else _unnamed(page))
+            anew.append(_shortened(page, said, kept, last[page.index]) if kept else _unnamed(page))
         save_pages(connection, agent_id, anew)
 
 
-def _shortened(page: Page, said: Sequence[Message], kept: Sequence[Message]) -> Page:
+def _shortened(page: Page, said: Sequence[Message], kept: Sequence[Message], last: int) -> Page:
     """Return a page that holds less; what is left takes about its share of what all took."""
     held, left = (sum(len(each.text) for each in some) for some in (said, kept))
-    return replace(stand_in(page, kept), held_tokens=page.held_tokens * left // max(1, held))
+    held_tokens = page.held_tokens * left // max(1, held)
+    return replace(stand_in(page, kept, last), held_tokens=held_tokens)
+
+
+def _last_seqs(
+    connection: Connection, agent_id: str, indexes: Sequence[str], gone: Collection[int]
+) -> dict[str, int]:
+    """Return the last message of each page that keeps any, an agent's own notes included."""
+    rows = connection.exec_driver_sql(_LAST, (agent_id, list(indexes), list(gone)))
+    return {row.id: row.seq for row in rows}
 
 
 def _unnamed(page: Page) -> Page:

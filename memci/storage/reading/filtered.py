@@ -11,6 +11,7 @@ from sqlalchemy import Connection, Row
 from memci.domain.message import Message
 from memci.storage.messages import COLUMNS, to_message
 from memci.storage.reading.sight import Sight
+from memci.storage.reading.whose import of_user
 
 # In pieces, so that the planner sees only what is asked.
 _MEMORIES = """
@@ -42,7 +43,6 @@ SELECT {columns} FROM message m WHERE m.agent_id = %(agent)s {conditions}
 """
 _OF_MESSAGES = {
     "in_session": "m.session_id = %(in_session)s",
-    "of_user": "m.user_id = %(of_user)s",
     "since": "m.said_at >= %(since)s",
     "until": "m.said_at < %(until)s",
     "after": "m.seq < %(after)s",
@@ -67,16 +67,18 @@ def filtered_memories(
 
 
 def filtered_messages(
-    connection: Connection, agent_id: str, asked: Mapping[str, Any], limit: int
+    connection: Connection, agent_id: str, sight: Sight, asked: Mapping[str, Any], limit: int
 ) -> list[Message]:
-    """Return messages that meet all criteria given, by falling seqs; they have no type.
+    """Return messages in sight that meet all criteria given, by falling seqs; they have no type.
 
-    ``asked`` as above, and of_user.
+    ``asked`` as above; of the user in sight, if any, as ``whose`` tells it.
     """
+    whose = "" if sight.user_id is None else f"AND {of_user(sight.session_id)}"
     statement = _MESSAGES.format_map(
-        {"columns": COLUMNS, "conditions": _conditions(_OF_MESSAGES, asked)}
+        {"columns": COLUMNS, "conditions": f"{_conditions(_OF_MESSAGES, asked)} {whose}"}
     )
-    values = {**_values(asked), "agent": agent_id, "limit": limit}
+    of_sight = {"session": sight.session_id, "with_user": sight.user_id}
+    values = {**_values(asked), **of_sight, "agent": agent_id, "limit": limit}
     return [to_message(row) for row in connection.exec_driver_sql(statement, values)]
 
 

@@ -9,6 +9,7 @@ from sqlalchemy import Connection
 
 from memci.domain.message import Message
 from memci.storage.messages import to_message
+from memci.storage.reading.whose import of_user
 
 COLUMNS = (
     "m.seq, m.id, m.role, m.content, m.said_at, m.name, m.session_id, m.user_id, m.tool_calls,"
@@ -19,20 +20,11 @@ COLUMNS = (
 _MAX_RECENT = 500
 
 _IDS = "SELECT seq, id FROM message WHERE agent_id = %s AND seq = ANY(%s)"
-_SEQS = """
-SELECT id, seq FROM message
- WHERE agent_id = %s AND id = ANY(%s) AND (%s::text IS NULL OR user_id = %s)
-"""
 # In its pieces, so that the planner sees only what is asked: "or it is null" would hide an index.
 _CONDITIONS = {
     "session": "m.session_id = %(session)s",
     "user": "m.user_id = %(user)s",
     "as_of": "m.said_at <= %(as_of)s",
-    # Whoever records an assistant may leave the user out: in a session with no other user it is
-    # this one's.
-    "with_user": """(m.user_id = %(with_user)s OR m.user_id IS NULL AND NOT EXISTS (
-        SELECT FROM message o WHERE o.agent_id = %(agent)s AND o.session_id = %(session)s
-           AND o.user_id <> %(with_user)s) AND m.session_id = %(session)s)""",
 }
 _SELECT = "SELECT {columns} FROM message m WHERE m.agent_id = %(agent)s {conditions} {end}"
 _LATEST = """
@@ -121,17 +113,29 @@ def latest_seqs(
 
     In a session that is with this user alone, those that name no user are the user's, too.
     """
-    asked: dict[str, object] = {"session": session_id, "with_user": user_id}
-    statement = _select(asked, "ORDER BY m.seq DESC LIMIT %(most)s", columns="m.seq")
-    values = {**asked, "agent": agent_id, "most": most}
+    asked: dict[str, object] = {"session": session_id}
+    end = f"{_whose(user_id, session_id)} ORDER BY m.seq DESC LIMIT %(most)s"
+    statement = _select(asked, end, columns="m.seq")
+    values = {**asked, "agent": agent_id, "with_user": user_id, "most": most}
     return list(connection.exec_driver_sql(statement, values).scalars())
 
 
 def seqs_of(
-    connection: Connection, agent_id: str, ids: Collection[str], *, user_id: str | None = None
+    connection: Connection,
+    agent_id: str,
+    ids: Collection[str],
+    *,
+    session_id: str | None = None,
+    user_id: str | None = None,
 ) -> dict[str, int]:
-    """Return the seqs of those of these messages that are stored, by id; of one user, if given."""
-    rows = connection.exec_driver_sql(_SEQS, (agent_id, list(ids), user_id, user_id)).all()
+    """Return the seqs of those of these messages that are stored, by id.
+
+    Of one user, if given, and of those that name none as ``latest_seqs`` in the session.
+    """
+    end = f"AND m.id = ANY(%(ids)s) {_whose(user_id, session_id)}"
+    statement = _select({}, end, columns="m.id, m.seq")
+    values = {"agent": agent_id, "ids": list(ids), "session": session_id, "with_user": user_id}
+    rows = connection.exec_driver_sql(statement, values).all()
     return {message_id: seq for message_id, seq in rows}  # noqa: C416 - dict() refuses rows
 
 
@@ -144,6 +148,10 @@ def list_messages(
     values = {**asked, "agent": agent_id, "after": after, "limit": limit}
     rows = connection.exec_driver_sql(statement, values)
     return [(to_message(row), row.memory_state, row.memory_reason) for row in rows]
+
+
+def _whose(user_id: str | None, session_id: str | None) -> str:
+    return "" if user_id is None else f"AND {of_user(session_id)}"
 
 
 def _select(asked: Mapping[str, object], end: str, *, columns: str = COLUMNS) -> str:

@@ -15,7 +15,7 @@ from memci.commands.tools.tools import Tools
 from memci.domain.pages.block import Format
 from memci.domain.pages.permission import Actor
 from memci.domain.pages.rules import PageRules
-from memci.errors import NotFoundError, RefusedError
+from memci.errors import NotFoundError, RefusedError, TooLargeError
 from memci.reading.window import Windows
 from memci.shapes.memory_tools import Summarise
 from memci.shapes.window import WindowRequest
@@ -158,6 +158,46 @@ def test_tools_know_whose_a_session_is_when_its_last_message_names_no_user(world
     world.do("b", "remember", text="The sister is tall")
     assert "The sister is tall" in found(world, "b", what="messages")
     assert "The sister is tall" not in found(world, "a", what="messages")
+
+
+@pytest.mark.parametrize("settled", [True, False])
+@pytest.mark.parametrize("session", ["b", None])
+def test_tools_know_what_names_no_user_in_a_session_with_one_user_alone(world, session, settled):
+    if session is None:
+        world.ada.say("Where is the key?", session=None, user="bob")
+    job = world.ada.say("It is in the kitchen", role="assistant", session=session)
+    kitchen = f"m{job.first_seq}"
+    if settled:
+        world.pages.settle("ada")
+    assert "It is in the kitchen" in world.window(session)
+    assert "It is in the kitchen" in found(world, session, what="messages")
+    assert "It is in the kitchen" not in found(world, "a", what="messages")
+    with pytest.raises(NotFoundError, match="not stored"):
+        world.do("a", "pin", message=kitchen)
+    assert world.do(session, "pin", message=kitchen).pin == 1
+    assert world.do(session, "erase", messages=[kitchen]).messages == 1
+
+
+def test_what_names_no_user_is_nobody_s_alone_where_two_have_spoken(world):
+    world.ada.say("Here is alice", session="b", user="alice")
+    job = world.ada.say("It is in the kitchen", role="assistant", session="b")
+    world.pages.settle("ada")
+    kitchen = f"m{job.first_seq}"
+
+    def check() -> None:
+        assert "It is in the kitchen" not in found(world, "b", what="messages")
+        with pytest.raises(NotFoundError, match="not stored"):
+            world.do("b", "pin", message=kitchen)
+
+    check()
+    world.ada.say("And bob again", session="b", user="bob")
+    check()
+    world.pages.settle("ada")
+    # What another has said may be erased, and what was answered stay.
+    world.do("b", "remember", text="The sister is tall")
+    said = f"m{job.first_seq - 1}"
+    world.ada.execute("DELETE FROM message WHERE agent_id = %s AND id = %s", said)
+    check()
 
 
 LOOKS = [
@@ -335,6 +375,41 @@ def test_a_user_s_message_that_a_developer_pins_is_that_user_s(world):
     assert "Pinned" in world.window("a")
     assert "Pinned" not in world.window("b")
     assert "swordfish" not in world.window("b")
+
+
+def test_a_user_s_message_that_is_pinned_elsewhere_is_not_of_that_window(world):
+    theirs = found_ids(world, "a")[0]
+    done = world.do("b", "pin", Actor.DEVELOPER, message=theirs)
+    assert done.tokens_after == done.tokens_before
+
+
+def test_nobody_is_shown_more_pins_than_the_rules_allow(world):
+    """Whoever pins, and wherever: each user's and those for all count together."""
+    world.ada.set_parameters({"max_pins": 2})
+    rules, mine = {"text": "Be brief"}, found_ids(world, "a")
+    world.do("a", "pin", text="Alice is ill")
+    world.do(None, "pin", Actor.DEVELOPER, **rules)
+    for session, given in (("b", rules), ("b", {"message": mine[0]}), ("a", rules)):
+        with pytest.raises(RefusedError, match="no more texts than 2 can be pinned"):
+            world.do(session, "pin", Actor.DEVELOPER, **given)
+    world.do("b", "pin", text="Bob is well")
+    with pytest.raises(RefusedError, match="no more texts than 2 can be pinned"):
+        world.do("b", "pin", text="Bob is very well")
+    world.do("a", "unpin", pin=1)
+    world.do("b", "pin", Actor.DEVELOPER, message=mine[0])
+
+
+def test_nobody_is_shown_longer_pins_than_the_rules_allow(world):
+    world.ada.set_parameters({"pins_max_tokens": 40})
+    world.do("a", "pin", text="Alice is ill, and has been for all of the long week until today")
+    with pytest.raises(TooLargeError, match="40 is the most"):
+        world.do("b", "pin", Actor.DEVELOPER, text="Bob is well, and has been for all of it, too")
+    world.do("b", "pin", text="Bob is well, and has been for all of it, too")
+
+
+def found_ids(world, session):
+    listed = world.do(session, "filter_memory", what="messages", role="user").found
+    return [each.messages[0] for each in listed]
 
 
 def test_what_is_summed_up_is_ones_own(world):

@@ -75,6 +75,7 @@ PAGES: dict[str, tuple[str, Change]] = {
     "a page of a line that Unicode ends": ("page", of(is_note, name="A\u2028# [usr-0]")),
     "a page of a name without end": ("page", of(is_note, name="x" * 201)),
     "a page of a description without end": ("page", of(is_folder, description="x" * 2001)),
+    "a page of a summary without end": ("page", of(is_talk, entries=["x" * 401])),
     "a page of a summary of many lines": ("page", of(is_talk, entries=["a\nb"])),
     "a folder with a text": ("page", of(is_folder, body=1)),
     "a folder of messages": ("page", of(is_folder, first_seq=1, last_seq=1, number=1,

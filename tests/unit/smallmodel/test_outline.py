@@ -16,8 +16,10 @@ from memci.domain.pages.outline import (
     MOST_ENTRY,
     MOST_NAME,
     Outline,
+    fitted,
     is_outline_of,
 )
+from memci.domain.pages.page import LONGEST_DESCRIPTION, LONGEST_ENTRY, LONGEST_NAME
 from memci.smallmodel.offline.summarizer import OfflineSummarizer
 from memci.smallmodel.offline.tokens import OfflineTokenCounter
 from tests.unit.smallmodel.test_summarizer import CALL, say
@@ -161,13 +163,39 @@ def test_a_very_long_message_is_read_at_both_ends():
     assert COUNT(told.entries[1]) <= MOST_ENTRY
 
 
+@pytest.mark.parametrize("sign", [*"-=*#._~ ", "- ", "\u3000", "═", "哈"])
+@pytest.mark.parametrize(
+    ("most", "longest"),
+    [(MOST_NAME, LONGEST_NAME), (MOST_DESCRIPTION, LONGEST_DESCRIPTION),
+     (MOST_ENTRY, LONGEST_ENTRY), (0, 1)],
+)  # fmt: skip
+def test_a_row_of_one_sign_is_no_longer_than_a_line_may_be(sign: str, most: int, longest: int):
+    """Rows of sixty-four hyphens and more are one token."""
+    assert len(fitted(sign * 3_000, most, COUNT)) <= longest
+
+
+def test_an_outline_that_no_page_could_hold_is_none():
+    said = [say("The log?")]
+    for outline in (
+        Outline("-" * (LONGEST_NAME + 1), "b", ("c",)),
+        Outline("a", "-" * (LONGEST_DESCRIPTION + 1), ("c",)),
+        Outline("a", "b", ("-" * (LONGEST_ENTRY + 1),)),
+        Outline("a", "b", ("c\nd",)),
+        Outline("a", "b", ()),
+        Outline("", "b", ("c",)),
+    ):
+        assert not is_outline_of(outline, said)
+    longest = Outline("-" * LONGEST_NAME, "-" * LONGEST_DESCRIPTION, ("-" * LONGEST_ENTRY,))
+    assert is_outline_of(longest, said)
+
+
 _TEXTS = st.one_of(
     st.text(max_size=300),
     st.lists(
         st.sampled_from(
             ["Ada moved to Oslo.", "我们决定周四开会。", "why?", "```x = 1```", "1. a\n", "你好！",
              "http://example.com/a/b?c=d", "🙂🙂🙂", "ERROR: no", "\x00", "word " * 50, "字" * 90,
-             "<|endoftext|>", "a" * 400]
+             "<|endoftext|>", "a" * 400, "-" * 300, "=" * 300]
         ), max_size=12,
     ).map(" ".join),
 )  # fmt: skip
@@ -189,6 +217,9 @@ def test_outlines_keep_to_their_tokens_and_are_one_line_each(
     assert COUNT(told.name) <= MOST_NAME
     assert COUNT(told.description) <= MOST_DESCRIPTION
     assert all(COUNT(each) <= MOST_ENTRY for each in told.entries)
+    assert len(told.name) <= LONGEST_NAME
+    assert len(told.description) <= LONGEST_DESCRIPTION
+    assert all(len(each) <= LONGEST_ENTRY for each in told.entries)
     assert told == SUMMARIZER.outline(messages, language, COUNT)
 
 

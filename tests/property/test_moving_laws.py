@@ -1,0 +1,155 @@
+"""Whatever is said, noted, filed, named and erased: an agent can be moved, and has the same window.
+
+Each example is an agent of its own in one database, and what came of it beside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from itertools import count
+from typing import Any, TypeAlias
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memci.commands import erase
+from memci.commands.erase_which import Which
+from memci.commands.tools.arguments import asked_of
+from memci.domain.memory.note import note_metadata
+from memci.domain.pages.permission import Actor
+from memci.domain.pages.rules import PageRules
+from memci.errors import ConflictError, InvalidInputError, NotFoundError, RefusedError
+from memci.storage.page_store.postgres import PostgresPageStore
+from memci.storage.session import Database
+from memci.testing import database_copy
+from tests.support.archives import Told, exported, imported
+from tests.support.naming import PagesUnderTest
+from tests.support.network import AgentUnderTest
+from tests.support.page_folders import Folders
+
+RULES = PageRules(active_pages=2, archive_unused=3, archive_unrecalled=4)
+TEXTS = ("When does it sail?", "At eight, from pier 4.", "明天早上八点坐渡轮去香港。", "-" * 300,
+         "=" * 300, "# [usr-0] root", "a\u2028b\x85c", "哈" * 90, "z" * 300, " ")  # fmt: skip
+SESSIONS, USERS = ("s1", "s2", None), ("anna", "bob", None)
+
+
+@dataclass
+class World:
+    """What an agent lives through; what is refused is passed over."""
+
+    ada: AgentUnderTest
+    texts: PostgresPageStore
+
+    def __post_init__(self) -> None:
+        self.ada.execute("UPDATE lane SET written_at = now() WHERE agent_id = %s")
+        self.folders = self.of(self.ada.agent_id)
+        self.naming = PagesUnderTest(self.ada, RULES)
+
+    def of(self, agent_id: str) -> Folders:
+        return Folders(self.ada.database, self.texts, agent_id=agent_id, rules=RULES)
+
+    def say(self, role: str, text: str, session: str | None, user: str | None) -> None:
+        self.ada.say(text, role=role, session=session, user=user, remember="never")
+
+    def note(self, text: str, session: str | None, user: str | None) -> None:
+        self.ada.say(
+            text, role="assistant", session=session, user=user, remember="never",
+            metadata=note_metadata(None),
+        )  # fmt: skip
+
+    def name(self) -> None:
+        self.naming.run()
+
+    def forget(self, places: set[int]) -> None:
+        ids = [row.id for row in self.ada.rows("SELECT id FROM message WHERE agent_id = %s")]
+        self._erase([ids[place % len(ids)] for place in places] if ids else [], [])
+
+    def forget_page(self, place: int) -> None:
+        self._erase([], [self.page(place)])
+
+    def do(self, actor: Actor, verb: str, of: dict[str, int], values: dict[str, Any]) -> None:
+        """``of``: which arguments are pages, by place."""
+        named = {name: self.page(place) for name, place in of.items()}
+        asked = asked_of(verb, {**named, **values}, actor)
+        self.folders.commands.run(self.ada.agent_id, actor, [asked])
+
+    def page(self, place: int) -> str:
+        rows = self.ada.rows("SELECT id FROM page WHERE agent_id = %s ORDER BY place, id")
+        return str(rows[place % len(rows)].id) if rows else "usr-0"
+
+    def _erase(self, ids: list[str], pages: list[str]) -> None:
+        tokens: Any = Told()
+        commands = self.folders.commands
+        commands.settle_before_erasing(self.ada.agent_id)
+        erase.run(
+            self.ada.database, self.texts, tokens, self.ada.agent_id, Which(ids, None, pages),
+            settle=commands.settle_in,
+        )  # fmt: skip
+
+
+# What is done in a world, and with what.
+Step: TypeAlias = tuple[str, tuple[Any, ...]]
+_places = st.integers(0, 30)
+_texts, _sessions, _users = map(st.sampled_from, (TEXTS, SESSIONS, USERS))
+_words = _texts.map(lambda text: text[:200])
+_roles = st.sampled_from(["user", "assistant", "user", "assistant", "tool", "system"])
+
+
+def _step(name: str, *values: st.SearchStrategy[Any]) -> st.SearchStrategy[Step]:
+    return st.tuples(st.just(name), st.tuples(*values))
+
+
+def _do(verb: str, *of: str, **values: st.SearchStrategy[Any]) -> st.SearchStrategy[Step]:
+    places = st.fixed_dictionaries(dict.fromkeys(of, _places))
+    given_ = st.fixed_dictionaries(values)
+    return _step("do", st.sampled_from(Actor), st.just(verb), places, given_)
+
+
+_says = _step("say", _roles, _texts, _sessions, _users)
+_files = st.one_of(
+    _do("create_detail_page", "parent", name=_words, description=_words, detail=_texts),
+    _do("create_contents_page", "parent", name=_words),
+    _do("move_page", "source", "target"),
+    _do("update_page", "index", name=_words, description=_words),
+    *(_do(verb, "index") for verb in ("expand_details", "hide_details", "remove_page",
+                                      "recall_page", "pin_page", "unpin_page")),
+    _do("restore_page", "index", "parent"),
+    _do("create_segment", id=st.sampled_from(["law", "plan"]), name=_words),
+    _do("pin", text=_texts),
+    _do("undo"),
+    _do("redo"),
+)  # fmt: skip
+_steps = st.one_of(
+    _says, _says, _says, _files, _files,
+    _step("note", _texts, _sessions, _users),
+    _step("name"),
+    _step("forget", st.sets(_places, min_size=1, max_size=3)),
+    _step("forget_page", _places),
+)  # fmt: skip
+_numbers = count()
+
+
+@pytest.fixture(scope="module")
+def database(shared_postgres: Any) -> Iterator[Database]:
+    with database_copy(shared_postgres) as url, closing(Database(url)) as opened:
+        yield opened
+
+
+@pytest.mark.timeout(600)  # a failure is shrunk for five minutes
+@given(steps=st.lists(_steps, min_size=5, max_size=25))
+@settings(max_examples=30, deadline=None)
+def test_an_agent_can_be_moved_whatever_was_done(database: Database, steps: list[Step]) -> None:
+    number = next(_numbers)
+    world = World(AgentUnderTest(database, f"ada-{number}"), PostgresPageStore(database))
+    for name, values in steps:
+        with suppress(RefusedError, NotFoundError, ConflictError, InvalidInputError):
+            getattr(world, name)(*values)
+    world.say("user", "And now?", "s1", None)
+    world.folders.note("A plan", "Count ships")
+    imported(database, exported(database, world.ada.agent_id), f"bea-{number}")
+    for session in SESSIONS:
+        here, there = (each.shown(session) for each in (world.folders, world.of(f"bea-{number}")))
+        assert there == here
