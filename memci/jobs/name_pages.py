@@ -30,7 +30,7 @@ from memci.storage.page_messages import shown_messages
 from memci.storage.page_saving import save_tree
 from memci.storage.page_sight import all_stored, unnamed_pages
 from memci.storage.page_store.port import PageStore
-from memci.storage.page_texts import warm
+from memci.storage.page_warming import warm
 from memci.storage.parameters import page_rules_of
 from memci.storage.session import Connection, Database
 from memci.storage.viewers import viewer_in
@@ -67,11 +67,13 @@ class _Named:
 class _Waiting:
     """Pages that are to be named, with their messages, and the language that the window speaks.
 
+    ``texts``: the page store, with what the window shows at hand.
     ``more``: there are messages that were not even looked at.
     """
 
     pages: Sequence[tuple[Page, Sequence[Message]]]
     language: Language
+    texts: PageStore
     more: bool
 
 
@@ -116,35 +118,33 @@ class PageNaming:
             if self._clock() >= ends:
                 break
         more = waiting.more or len(waiting.pages) > len(done)
-        return _Effect(self, job.agent_id, done, more=more)
+        return _Effect(self, job.agent_id, done, waiting.texts, more=more)
 
     def _read(self, agent_id: str) -> _Waiting:
-        store = self._pages.store
-        warm(self._database, store, agent_id)
+        texts = warm(self._database, self._pages.store, agent_id)
         with self._database.agent_snapshot(agent_id) as connection:
             stored = frozenset(unnamed_pages(connection, agent_id, self._most + 1))
             view = self._view(connection, agent_id)
-            opened, said = open_shown(connection, agent_id, store, view, stored)
+            opened, said = open_shown(connection, agent_id, texts, view, stored)
             tree = opened.desk.tree
             settle(tree, said, view.rules, opened.desk.rendering.own_tokens, view.count)
             over = sorted(_over(tree, stored), key=lambda each: each[0], reverse=True)
             pages = [page for _, page in over[: self._most + 1]]
             messages = shown_messages(connection, agent_id, pages)
         found = [(page, messages[page.index]) for page in pages if messages[page.index]]
-        return _Waiting(found, language_of_tree(tree), more=is_batch(said))
+        return _Waiting(found, language_of_tree(tree), texts, more=is_batch(said))
 
     def write(
-        self, connection: Connection, agent_id: str, done: Sequence[_Named]
+        self, connection: Connection, agent_id: str, done: Sequence[_Named], texts: PageStore
     ) -> tuple[int, int]:
         """Settle, name and bring the window back inside its budget, the tree locked.
 
         Returns how many messages were settled and how many pages named.
         """
-        pages = self._pages
         lock_tree(connection, agent_id)
         view = self._view(connection, agent_id)
         indexes = [each.page.index for each in done]
-        opened, said = open_shown(connection, agent_id, pages.store, view, indexes)
+        opened, said = open_shown(connection, agent_id, texts, view, indexes)
         desk = opened.desk
         own_tokens = desk.rendering.own_tokens
         desk.arrange(lambda: settle(desk.tree, said, view.rules, own_tokens, view.count))
@@ -170,10 +170,11 @@ class _Effect:
     naming: PageNaming
     agent_id: str
     done: Sequence[_Named]
+    texts: PageStore
     more: bool
 
     def __call__(self, connection: Connection) -> Mapping[str, Any]:
-        settled, count = self.naming.write(connection, self.agent_id, self.done)
+        settled, count = self.naming.write(connection, self.agent_id, self.done, self.texts)
         # What has changed meanwhile is looked at anew.
         if self.more or count < len(self.done):
             ask_again(connection, self.agent_id)

@@ -298,3 +298,10 @@ def test_what_is_over_the_limit_is_said_whatever_a_call_does(ada, tools, sandbox
     shown = Windows(pages.database, pages.store, COUNTER, pages.rules).show("ada")
     assert done.over == shown.over
     assert (done.over > 0) is (most == 100)
+
+
+def test_one_call_writes_so_many_notes_and_no_more(ada, attp, monkeypatch):
+    monkeypatch.setattr(attp.sandbox, "limits", replace(attp.sandbox.limits, notes=3))
+    write = 'for n in range({}): create_detail_page(name=f"N{{n}}", detail="x", parent="usr-0")'
+    assert "more than 3 notes" in failed(attp, write.format(4))
+    assert run(attp, write.format(3)).status is AttpStatus.SUCCESS

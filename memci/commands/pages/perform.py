@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from uuid import uuid4
@@ -22,10 +22,13 @@ from memci.storage.erasure.gone import check_there, is_there, snapshot_of
 from memci.storage.page_lock import begin_agent, hold_lane, lock_tree
 from memci.storage.page_saving import save_tree
 from memci.storage.page_store.port import PageStore
-from memci.storage.page_texts import warm
+from memci.storage.page_warming import warm
 from memci.storage.parameters import page_rules_of
 from memci.storage.session import Connection, Database
 from memci.storage.viewers import viewer_in
+
+# What requests call a page that may be shown by them.
+_OPENED = ("index", "source")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,30 +67,42 @@ class PageCommands:
         done, ``PageStoreError`` when a note's text cannot be kept, and ``ConflictError`` when the
         pages are not those of ``mark`` any more.
         """
-        named = [getattr(each.request, "index", None) for each in asked]
-        warm(self.database, self.store, agent_id, [each for each in named if each is not None])
+        texts = self.warmed(agent_id, asked, session_id)
         if not any(each.tool.changes for each in asked):
-            with self.rehearsal(agent_id, actor, session_id=session_id) as bench:
+            with self._looking(agent_id, actor, session_id, texts) as bench:
                 return [do(bench, each) for each in asked]
         with self.database.agent_transaction(agent_id) as connection:
             begins = any(each.tool.begins for each in asked)
             is_new = begins and begin_agent(connection, agent_id)
-            with self.changing(connection, agent_id, actor, session_id, mark=mark) as bench:
+            with self.changing(
+                connection, agent_id, actor, session_id, mark=mark, texts=texts
+            ) as bench:
                 done = [do(bench, each) for each in asked]
         return [_first(each) for each in done] if is_new else done
+
+    def warmed(
+        self, agent_id: str, asked: Iterable[Asked] = (), session_id: str | None = None
+    ) -> PageStore:
+        """Return the store with the texts at hand that will be shown; as ``warm``, and raises so.
+
+        To be called before ``changing``.
+        """
+        named = [getattr(each.request, name, "") for each in asked for name in _OPENED]
+        return warm(self.database, self.store, agent_id, session_id, [*filter(None, named)])
 
     def settle(self, agent_id: str) -> None:
         """Put what was said onto pages by the rules of now: other rules make other pages (P1).
 
         Does nothing for no agent.
         """
+        texts = self.warmed(agent_id)
         with self.database.agent_transaction(agent_id) as connection:
             if not is_there(connection, agent_id):
                 return
             lock_tree(connection, agent_id)
             # Afterwards once more: an erasure that held the lock has ended by now.
             if is_there(connection, agent_id):
-                bench = self._bench(connection, agent_id, Actor.DEVELOPER, None)
+                bench = self._bench(connection, agent_id, Actor.DEVELOPER, None, texts)
                 if bench.tree.changed:
                     bench.save()
 
@@ -126,17 +141,19 @@ class PageCommands:
         session_id: str | None,
         *,
         mark: Mark | None = None,
+        texts: PageStore,
     ) -> Iterator[Bench]:
         """Lend a bench that is saved at the end, in a transaction of the caller's; as ``run``.
 
-        ``bench.done`` names what was done. The lane's row is locked before the tree: a message
-        that came meanwhile would be seen at an index that a page made here is given (P1).
+        ``bench.done`` names what was done; ``texts`` is the store that was ``warmed``. The lane's
+        row is locked before the tree: a message that came meanwhile would be seen at an index that
+        a page made here is given (P1).
         """
         hold_lane(connection, agent_id)
         lock_tree(connection, agent_id)
         # Afterwards: an erasure that held the lock has ended by now.
         check_there(connection, agent_id)
-        bench = self._bench(connection, agent_id, actor, session_id)
+        bench = self._bench(connection, agent_id, actor, session_id, texts)
         if mark not in {None, bench.mark}:
             raise ConflictError("the pages have changed meanwhile: look at the window again")
         yield bench
@@ -150,15 +167,27 @@ class PageCommands:
 
         Raises ``NotFoundError`` for no agent.
         """
-        warm(self.database, self.store, agent_id)
+        texts = self.warmed(agent_id, (), session_id)
+        with self._looking(agent_id, actor, session_id, texts) as bench:
+            yield bench
+
+    @contextmanager
+    def _looking(
+        self, agent_id: str, actor: Actor, session_id: str | None, texts: PageStore
+    ) -> Iterator[Bench]:
         with snapshot_of(self.database, agent_id) as connection:
-            yield self._bench(connection, agent_id, actor, session_id)
+            yield self._bench(connection, agent_id, actor, session_id, texts)
 
     def _bench(
-        self, connection: Connection, agent_id: str, actor: Actor, session_id: str | None
+        self,
+        connection: Connection,
+        agent_id: str,
+        actor: Actor,
+        session_id: str | None,
+        texts: PageStore,
     ) -> Bench:
         view = self._view(connection, agent_id, session_id)
-        return Bench(connection, agent_id, actor, open_desk(connection, agent_id, self.store, view))
+        return Bench(connection, agent_id, actor, open_desk(connection, agent_id, texts, view))
 
     def _view(self, connection: Connection, agent_id: str, session_id: str | None) -> View:
         rules = page_rules_of(connection, agent_id, self.rules)

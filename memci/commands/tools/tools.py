@@ -17,6 +17,7 @@ from memci.queue.submit import lock_agent, lock_lane
 from memci.shapes.base import Answer, Request
 from memci.shapes.memory_tools import Remember
 from memci.shapes.tools import About
+from memci.storage.page_store.port import PageStore
 from memci.storage.session import Connection
 
 
@@ -85,16 +86,18 @@ class Tools:
         """
         if not any(_writes(each) for each in asked):
             return self.pages.run(agent_id, actor, asked, session_id=session_id, mark=mark)
+        only_memory = mark is None and all(_writes(each) for each in asked)
+        texts = None if only_memory else self.pages.warmed(agent_id, asked, session_id)
         with self.pages.database.agent_transaction(agent_id) as connection:
             # The lane's row first: whoever locks the tree as well does so in this order (P16).
             if any(isinstance(each.request, Remember) for each in asked):
                 lock_lane(connection, agent_id)  # what is remembered first makes an agent
             else:
                 lock_agent(connection, agent_id)
-            if mark is None and all(_writes(each) for each in asked):
+            if texts is None:
                 done = [self._write(connection, agent_id, each, session_id) for each in asked]
             else:
-                done = self._mixed(connection, agent_id, actor, asked, session_id, mark)
+                done = self._mixed(connection, agent_id, actor, asked, session_id, mark, texts)
         # Always: a worker that looked while the lane was locked has gone again.
         self.tokens.wake_lane(agent_id)
         return done
@@ -107,13 +110,16 @@ class Tools:
         asked: Sequence[Asked],
         session_id: str | None,
         mark: Mark | None,
+        texts: PageStore,
     ) -> list[Answer]:
         def one(bench: Bench, each: Asked) -> Answer:
             if _writes(each):
                 return self._write(connection, agent_id, each, session_id)
             return do(bench, each)
 
-        with self.pages.changing(connection, agent_id, actor, session_id, mark=mark) as bench:
+        with self.pages.changing(
+            connection, agent_id, actor, session_id, mark=mark, texts=texts
+        ) as bench:
             return [one(bench, each) for each in asked]
 
     def _write(
