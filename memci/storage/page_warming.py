@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from typing import TypeGuard
 
 from memci.storage.page_store.cached import CachedPageStore
 from memci.storage.page_store.held import HeldPageStore
-from memci.storage.page_store.port import BodyKey, PageStore
+from memci.storage.page_store.port import BodyKey, PageStore, joined
+from memci.storage.page_texts import NoteTexts
 from memci.storage.session import Connection, Database
 from memci.storage.viewers import viewer_in
 
@@ -52,12 +55,27 @@ def warm(
     neither shall last while a network is asked. What changes in between is fetched then; it is
     little. Raises ``PageStoreError``, also where the store itself is gone.
     """
-    if not isinstance(store, CachedPageStore) or not store.far:
+    if not _is_far(store):
         return store
     store.check()
     with database.agent_snapshot(agent_id) as connection:
         keys = _shown(connection, agent_id, session_id, named)
     return HeldPageStore(store, store.fetch(keys))
+
+
+@contextmanager
+def reading_texts(database: Database, store: PageStore, agent_id: str) -> Iterator[NoteTexts]:
+    """Lend what reads an agent's notes: by one transaction, or by none where the store is far."""
+    if _is_far(store):
+        store.check()
+        yield NoteTexts(agent_id, store)
+        return
+    with database.agent_snapshot(agent_id) as connection:
+        yield NoteTexts(agent_id, joined(store, connection))
+
+
+def _is_far(store: PageStore) -> TypeGuard[CachedPageStore]:
+    return isinstance(store, CachedPageStore) and store.far
 
 
 def _shown(

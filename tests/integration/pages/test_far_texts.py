@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import pytest
 
+from memci.commands.tools.place import Place
+from memci.commands.tools.summarise import summary_request
 from memci.jobs.name_pages import PageNaming, Pages
+from memci.shapes.memory_tools import Summarise
 from memci.smallmodel.offline.summarizer import OfflineSummarizer
 from memci.storage.page_store.cached import CachedPageStore, TextCache
 from memci.storage.page_store.memory import MemoryPageStore
@@ -125,3 +128,31 @@ def test_what_other_users_see_is_not_fetched(ada, taker, store):
     store.asked.clear()
     assert "Of Mira." in taker.window()
     assert store.asked == [of_mira]
+
+
+def test_a_folder_is_summed_up_by_its_newest_notes_with_no_transaction_open(taker, store):
+    notes = [taker.note(f"{n}" * 60_000, expanded=False) for n in range(5)]
+    box = folder(taker, *notes)
+    store.lose(notes[4])
+    store.asked.clear()
+    place = Place("ada", "s1", None)
+    wanted = summary_request(taker.commands, place, Summarise(page=box))
+    assert [(text[0], len(text)) for text in wanted.request.texts] == [
+        ("0", 20_000), ("1", 60_000), ("2", 60_000), ("3", 60_000)
+    ]  # fmt: skip
+    assert wanted.in_part
+    assert store.asked == list(reversed(notes))
+    assert not summary_request(taker.commands, place, Summarise(page=notes[0])).in_part
+
+
+def test_a_folder_is_summed_up_by_its_newest_messages(ada, taker, monkeypatch):
+    monkeypatch.setattr("memci.commands.tools.summarise._MOST", 5)
+    monkeypatch.setattr("memci.commands.tools.summarise._PAGES_AT_ONCE", 2)
+    for n in range(6):
+        ada.say(f"Question {n}?", session="s1")
+        ada.say(f"Answer {n}.", role="assistant", session="s1")
+    place = Place("ada", "s1", None)
+    wanted = summary_request(taker.commands, place, Summarise(page="usr-0"))
+    assert (wanted.request.seqs, wanted.in_part) == ((13, 12, 11, 10, 9), True)
+    wanted = summary_request(taker.commands, place, Summarise(page="usr-3"))
+    assert (wanted.request.seqs, wanted.in_part) == ((7, 6), False)
