@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from memci.domain.lane.job import Job
-from memci.domain.language import Language
-from memci.domain.message import Message
+from memci.domain.language import Language, language_of
+from memci.domain.message import Message, Role
 from memci.domain.pages.chapters import settle
 from memci.domain.pages.outline import Outline, is_outline_of, named
 from memci.domain.pages.page import Page
@@ -24,7 +24,7 @@ from memci.errors import SmallModelAnswerError
 from memci.queue.handler import Effect
 from memci.queue.page_naming import NAME_KIND, ask_again
 from memci.smallmodel.ports import Summarizer, TokenCounter
-from memci.storage.desks import View, is_batch, language_of_tree, open_shown
+from memci.storage.desks import View, is_batch, open_shown
 from memci.storage.page_lock import lock_tree
 from memci.storage.page_messages import shown_messages
 from memci.storage.page_saving import save_tree
@@ -38,6 +38,7 @@ from memci.storage.viewers import viewer_in
 # One job does no more than this, so that others come between: pages, and seconds of thinking.
 MOST_NAMED = 16
 _LONGEST_S = 2.0
+_LOOKED_AT = 500  # characters of each message, to tell its language
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,14 +66,13 @@ class _Named:
 
 @dataclass(frozen=True, slots=True)
 class _Waiting:
-    """Pages that are to be named, with their messages, and the language that the window speaks.
+    """Pages that are to be named, with their messages.
 
     ``texts``: the page store, with what the window shows at hand.
     ``more``: there are messages that were not even looked at.
     """
 
     pages: Sequence[tuple[Page, Sequence[Message]]]
-    language: Language
     texts: PageStore
     more: bool
 
@@ -110,7 +110,7 @@ class PageNaming:
         ends = self._clock() + _LONGEST_S
         for page, messages in waiting.pages[: self._most]:
             outline = self._summarizer.outline(
-                messages, waiting.language, self._pages.counter.count
+                messages, _language_of(messages), self._pages.counter.count
             )
             if not is_outline_of(outline, messages):
                 raise SmallModelAnswerError("the summarizer's outline does not fit the messages")
@@ -132,7 +132,7 @@ class PageNaming:
             pages = [page for _, page in over[: self._most + 1]]
             messages = shown_messages(connection, agent_id, pages)
         found = [(page, messages[page.index]) for page in pages if messages[page.index]]
-        return _Waiting(found, language_of_tree(tree), texts, more=is_batch(said))
+        return _Waiting(found, texts, more=is_batch(said))
 
     def write(
         self, connection: Connection, agent_id: str, done: Sequence[_Named], texts: PageStore
@@ -179,6 +179,19 @@ class _Effect:
         if self.more or count < len(self.done):
             ask_again(connection, self.agent_id)
         return {"settled": settled, "named": count}
+
+
+def _language_of(messages: Sequence[Message]) -> Language:
+    """Return the language of an interaction: that of the question.
+
+    A Chinese one that is made of foreign names for the most part is told by its answers.
+    """
+    texts = [(each.role, each.text[:_LOOKED_AT]) for each in messages]
+    asked = " ".join(text for role, text in texts if role is Role.USER)
+    is_chinese = any(language_of(word) is Language.CHINESE for word in asked.split())
+    if is_chinese and language_of(asked) is not Language.CHINESE:
+        return language_of(" ".join(text for _, text in texts))
+    return language_of(asked)
 
 
 def _name(tree: Tree, done: Iterable[_Named]) -> None:

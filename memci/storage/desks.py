@@ -25,6 +25,7 @@ from memci.storage.page_texts import PageTexts
 from memci.storage.pages import Stored, know_sessions, read_shown, read_tree, settled_seq
 from memci.storage.pins import Pins, read_pins
 from memci.storage.session import Connection
+from memci.storage.tongue import language_spoken
 
 # Messages that are put onto pages at once; more of them wait only where an agent has many already
 # when its first page is asked for.
@@ -111,7 +112,8 @@ def _opened(
     stored: Stored,
     said: Sequence[Message],
 ) -> OpenDesk:
-    language = language_of_tree(stored.tree, said)
+    spoken = language_spoken(connection, agent_id, view.viewer)
+    language = spoken or language_of_tree(stored.tree, said)
     guide = guide_in(language)
     # Before anything is settled: whoever looks, its index is the same.
     keep_guide(stored.tree, on=view.rules.attp, name=guide.name, description=guide.description)
@@ -125,7 +127,7 @@ def _opened(
 
 
 def language_of_tree(tree: Tree, said: Iterable[Message] = ()) -> Language:
-    """Return the language that a window speaks: that of its pages' names.
+    """Return the language that the window of a session speaks in which nobody has: that of names.
 
     What users have ``said`` that is on no page yet will give pages their names.
     """
