@@ -16,11 +16,11 @@ from memci.domain.lane.job import Job
 from memci.domain.language import Language, language_of
 from memci.domain.message import Message, Role
 from memci.domain.pages.chapters import settle
-from memci.domain.pages.outline import Outline, is_outline_of, named
+from memci.domain.pages.outline import Outline, named
 from memci.domain.pages.page import Page
 from memci.domain.pages.rules import PageRules
 from memci.domain.pages.tree import Tree
-from memci.errors import SmallModelAnswerError
+from memci.jobs.outlining import outline_of
 from memci.queue.handler import Effect
 from memci.queue.page_naming import NAME_KIND, ask_again
 from memci.smallmodel.ports import Summarizer, TokenCounter
@@ -66,13 +66,13 @@ class _Named:
 
 @dataclass(frozen=True, slots=True)
 class _Waiting:
-    """Pages that are to be named, with their messages.
+    """Pages that are to be named.
 
     ``texts``: the page store, with what the window shows at hand.
     ``more``: there are messages that were not even looked at.
     """
 
-    pages: Sequence[tuple[Page, Sequence[Message]]]
+    pages: Sequence[Page]
     texts: PageStore
     more: bool
 
@@ -107,17 +107,20 @@ class PageNaming:
         """Read what waits, and have it summed up, with no transaction open."""
         waiting = self._read(job.agent_id)
         done: list[_Named] = []
+        looked_at = 0
         ends = self._clock() + _LONGEST_S
-        for page, messages in waiting.pages[: self._most]:
-            outline = self._summarizer.outline(
-                messages, _language_of(messages), self._pages.counter.count
-            )
-            if not is_outline_of(outline, messages):
-                raise SmallModelAnswerError("the summarizer's outline does not fit the messages")
+        for page in waiting.pages[: self._most]:
+            looked_at += 1
+            messages = self._messages_of(job.agent_id, page)
+            if not messages:
+                continue
+            language, count = _language_of(messages), self._pages.counter.count
+            outline = outline_of(self._summarizer, messages, language, count)
             done.append(_Named(page, [each.seq for each in messages], outline))
             if self._clock() >= ends:
                 break
-        more = waiting.more or len(waiting.pages) > len(done)
+        # Pages without messages are never named: for them alone nobody need look again.
+        more = waiting.more or (bool(done) and len(waiting.pages) > looked_at)
         return _Effect(self, job.agent_id, done, waiting.texts, more=more)
 
     def _read(self, agent_id: str) -> _Waiting:
@@ -129,10 +132,13 @@ class PageNaming:
             tree = opened.desk.tree
             settle(tree, said, view.rules, opened.desk.rendering.own_tokens, view.count)
             over = sorted(_over(tree, stored), key=lambda each: each[0], reverse=True)
-            pages = [page for _, page in over[: self._most + 1]]
-            messages = shown_messages(connection, agent_id, pages)
-        found = [(page, messages[page.index]) for page in pages if messages[page.index]]
-        return _Waiting(found, texts, more=is_batch(said))
+        pages = [page for _, page in over[: self._most + 1]]
+        return _Waiting(pages, texts, more=is_batch(said))
+
+    def _messages_of(self, agent_id: str, page: Page) -> Sequence[Message]:
+        """Return what a page shows; page by page, since one alone may be long."""
+        with self._database.agent_snapshot(agent_id) as connection:
+            return shown_messages(connection, agent_id, [page])[page.index]
 
     def write(
         self, connection: Connection, agent_id: str, done: Sequence[_Named], texts: PageStore
