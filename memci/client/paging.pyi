@@ -259,12 +259,15 @@ class PageOperations:
         self,
         index: str,
         *,
+        limit: int = 50,
+        offset: int = 0,
         session_id: str | None = None,
     ) -> PageList:
-        """List the pages in a folder.
+        """List the pages in a folder, those of a large one in parts.
 
         Args:
             index: Such as usr-12
+            offset: The next_offset of the part before
             session_id: Whose window is meant; none: that of the last message
         """
 
@@ -572,12 +575,15 @@ class AsyncPageOperations:
         self,
         index: str,
         *,
+        limit: int = 50,
+        offset: int = 0,
         session_id: str | None = None,
     ) -> PageList:
-        """List the pages in a folder.
+        """List the pages in a folder, those of a large one in parts.
 
         Args:
             index: Such as usr-12
+            offset: The next_offset of the part before
             session_id: Whose window is meant; none: that of the last message
         """
 

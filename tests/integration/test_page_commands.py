@@ -694,3 +694,24 @@ def test_texts_that_lie_elsewhere_are_not_all_read(ada, commands):
     store.read = 0
     assert len(do(far, "find_pages", query="valves", limit=100).pages) == 50
     assert store.read == 50
+
+
+def test_a_large_folder_is_listed_in_parts(ada, commands):
+    told(ada, 1)
+    notes = [
+        do(commands, "create_detail_page", name=f"N{n}", detail="x", parent="usr-0").page.index
+        for n in range(7)
+    ]
+    box = do(commands, "create_contents_page", name="B", parent="usr-0", children=notes)
+    for actor in Actor:
+        found, offset = [], 0
+        while offset is not None:
+            part = do(commands, "get_children", actor, index=box.page.index, limit=3, offset=offset)
+            assert 0 < len(part.pages) <= 3
+            found += [each.index for each in part.pages]
+            offset = part.next_offset
+        assert found == notes
+    whole = do(commands, "get_children", index=box.page.index, limit=7)
+    assert (len(whole.pages), whole.next_offset) == (7, None)
+    behind = do(commands, "get_children", index=box.page.index, offset=7)
+    assert (behind.pages, behind.next_offset) == ([], None)
