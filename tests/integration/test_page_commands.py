@@ -715,3 +715,22 @@ def test_a_large_folder_is_listed_in_parts(ada, commands):
     assert (len(whole.pages), whole.next_offset) == (7, None)
     behind = do(commands, "get_children", index=box.page.index, offset=7)
     assert (behind.pages, behind.next_offset) == ([], None)
+
+
+def test_a_window_tells_of_what_was_collapsed_in_its_own_session_alone(ada, commands):
+    note = do_in(commands, "s1", "create_detail_page", name="N", detail="x " * 99, parent="usr-0")
+    do_in(commands, "s1", "expand_details", index=note.page.index)
+    for session in ("s1", "s2"):
+        for each in range(3):
+            ada.say(f"Question {each}? " * 9, session=session)
+            ada.say(f"Answer {each}. " * 9, role="assistant", session=session)
+    hidden = do_in(commands, "s1", "auto_collapse", max_tokens=1).collapsed
+    assert len(hidden) == 3
+    assert list(window(commands, session_id="s1").collapsed) == hidden
+    other = window(commands, session_id="s2")
+    assert other.collapsed == [note.page.index]
+    assert f"1 ({note.page.index})" in other.messages[0].content
+
+
+def do_in(commands, session, verb, /, **values):
+    return commands.run("ada", Actor.AGENT, [asked(verb, **values)], session_id=session)[0]

@@ -175,10 +175,10 @@ def test_a_page_is_printed_with_what_it_holds(ada: Shell):
 
 def test_a_folder_is_listed_in_parts(ada: Shell):
     (first,) = ada.json("get-children", "usr-0", "--limit", "1")["pages"]
-    _, out, err = ada.run("get-children", "usr-0", "--limit", "1")
+    _, out, err = ada.run("get-children", "usr-0", "--limit", "1", "--agent", ada.agent)
     assert first["index"] in out
     assert "there is more: --offset 1" in err
-    _, out, err = ada.run("get-children", "usr-0", "--offset", "1")
+    _, out, err = ada.run("get-children", "usr-0", "--offset", "1", "--agent", ada.agent)
     assert first["index"] not in out
     assert "there is more" not in err
 
