@@ -114,7 +114,10 @@ class Agent:
         room = self.budget - self.tool_tokens
         window: Json = self._memci("GET", f"{self.path}/window?format=native&budget_tokens={room}")
         if window["over"]:
-            raise NoRoomError(f"what must stay is {window['over']} tokens over the budget")
+            over = f"what must stay is {window['over']} tokens over the budget"
+            # An answer ends what is being asked. Else the next question would be part of it.
+            self._say({"role": "assistant", "content": f"(Not answered: too long, {over}.)"})
+            raise NoRoomError(over)
         return window
 
     def _ask(self, messages: list[Json], tool_choice: str) -> Json:
@@ -128,7 +131,8 @@ class Agent:
     def _use(self, call: Json, done: Round) -> Json:
         """Use a tool as the model asks. A refusal is an answer as well: it says what to do."""
         name, arguments = call["function"]["name"], call["function"]["arguments"] or "{}"
-        path = f"{self.path}/tools/{quote(name, safe='')}"  # whatever a model makes up
+        tool = quote(name, safe="")  # whatever a model makes up
+        path = f"{self.path}/tools/{tool}?format=native"  # what fits is counted as in _window
         headers = {"content-type": "application/json"}
         answer = self.memci.post(path, content=arguments, headers=headers)
         done.used.append(name)

@@ -12,6 +12,7 @@ from memci.domain.pages.page import Lifecycle
 from memci.shapes.message import MessageIn
 from memci.shapes.read import Channel, Filters, Source
 
+WindowFormat: TypeAlias = Format | Literal["markdown", "text", "native"]
 # A message in OpenAI's form, or as the shape of the surface.
 MessageLike: TypeAlias = Mapping[str, Any] | MessageIn
 
@@ -34,12 +35,22 @@ class PageOptions(Page, total=False):
     ]
 
 
+class SeenOptions(TypedDict, total=False):
+    """In which window the model sees what a tool does to it."""
+
+    session_id: Annotated[str | None, "Whose window; none: that of the last message"]
+    format: Annotated[
+        WindowFormat,
+        "How that is written, as in `window`: what fits, and tokens, are counted in it",
+    ]
+
+
 class WindowOptions(TypedDict, total=False):
     """Which window, of how many tokens at most, and how it is written."""
 
     session_id: Annotated[str | None, "Whose window; none: that of the last message"]
     budget_tokens: Annotated[int | None, "At most so many; none: the agent's `window_max_tokens`"]
-    format: Annotated[Format | Literal["markdown", "text", "native"], "How it is written"]
+    format: Annotated[WindowFormat, "How it is written"]
 
 
 class AppendOptions(TypedDict, total=False):

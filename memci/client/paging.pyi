@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Literal
 
+from memci.domain.pages.block import Format
 from memci.domain.pages.pin import PinKind
 from memci.domain.pages.segment import Permission, SegmentKind
 from memci.shapes.pages import CollapseAnswer, PageChange, PageList, PageText, StepAnswer
@@ -22,6 +23,7 @@ class PageOperations:
         description: str = "",
         detail: str,
         session_id: str | None = None,
+        format: Format | Literal["markdown", "text", "native"] = ...,
     ) -> PageChange:
         """Write a note: something learned, decided or to be kept. It starts hidden (in sys: open).
 
@@ -31,6 +33,8 @@ class PageOperations:
             description: A sentence: all that shows while it is hidden
             detail: Its text
             session_id: Whose window is meant; none: that of the last message
+            format: How that is written, as in `window`: what fits, and tokens, are counted
+                in it
         """
 
     def create_contents_page(
@@ -41,6 +45,7 @@ class PageOperations:
         description: str = "",
         children: Sequence[str] = ...,
         session_id: str | None = None,
+        format: Format | Literal["markdown", "text", "native"] = ...,
     ) -> PageChange:
         """Make a folder and move pages into it. It starts hidden, and hides them.
 
@@ -50,6 +55,8 @@ class PageOperations:
             description: A sentence: all that shows while it is hidden
             children: Pages to move, in order
             session_id: Whose window is meant; none: that of the last message
+            format: How that is written, as in `window`: what fits, and tokens, are counted
+                in it
         """
 
     def move_page(
@@ -58,6 +65,7 @@ class PageOperations:
         target: str,
         *,
         session_id: str | None = None,
+        format: Format | Literal["markdown", "text", "native"] = ...,
     ) -> PageChange:
         """Move a page, with all below it, to the end of a folder of the same prefix.
 
@@ -65,6 +73,8 @@ class PageOperations:
             source: Page, such as usr-12
             target: Folder, such as usr-0
             session_id: Whose window is meant; none: that of the last message
+            format: How that is written, as in `window`: what fits, and tokens, are counted
+                in it
         """
 
     def update_page(
@@ -74,6 +84,7 @@ class PageOperations:
         name: str | None = None,
         description: str | None = None,
         session_id: str | None = None,
+        format: Format | Literal["markdown", "text", "native"] = ...,
     ) -> PageChange:
         """Give a page another name or description.
 
@@ -82,6 +93,8 @@ class PageOperations:
             name: Short title
             description: A sentence: all that shows while it is hidden
             session_id: Whose window is meant; none: that of the last message
+            format: How that is written, as in `window`: what fits, and tokens, are counted
+                in it
         """
 
     def expand_details(
@@ -89,12 +102,15 @@ class PageOperations:
         index: str,
         *,
         session_id: str | None = None,
+        format: Format | Literal["markdown", "text", "native"] = ...,
     ) -> PageChange:
         """Open a page in the window: its text or messages, or what a folder holds. Costs tokens.
 
         Args:
             index: Such as usr-12
             session_id: Whose window is meant; none: that of the last message
+            format: How that is written, as in `window`: what fits, and tokens, are counted
+                in it
         """
 
     def hide_details(
@@ -102,12 +118,15 @@ class PageOperations:
         index: str,
         *,
         session_id: str | None = None,
+        format: Format | Literal["markdown", "text", "native"] = ...,
     ) -> PageChange:
         """Close a page to free tokens: name and description stay in sight, nothing is lost.
 
         Args:
             index: Such as usr-12
             session_id: Whose window is meant; none: that of the last message
+            format: How that is written, as in `window`: what fits, and tokens, are counted
+                in it
         """
 
     def remove_page(
@@ -115,12 +134,15 @@ class PageOperations:
         index: str,
         *,
         session_id: str | None = None,
+        format: Format | Literal["markdown", "text", "native"] = ...,
     ) -> PageChange:
         """Take a page, with all below it, out of the window. restore_page brings it back.
 
         Args:
             index: Such as usr-12
             session_id: Whose window is meant; none: that of the last message
+            format: How that is written, as in `window`: what fits, and tokens, are counted
+                in it
         """
 
     def recall_page(
@@ -128,12 +150,15 @@ class PageOperations:
         index: str,
         *,
         session_id: str | None = None,
+        format: Format | Literal["markdown", "text", "native"] = ...,
     ) -> PageChange:
         """Bring a page that the Contents Page lists back into the conversation, open.
 
         Args:
             index: Such as usr-12
             session_id: Whose window is meant; none: that of the last message
+            format: How that is written, as in `window`: what fits, and tokens, are counted
+                in it
         """
 
     def restore_page(
@@ -142,6 +167,7 @@ class PageOperations:
         parent: str,
         *,
         session_id: str | None = None,
+        format: Format | Literal["markdown", "text", "native"] = ...,
     ) -> PageChange:
         """Put a removed page, with all below it, back into a folder. find_pages finds it.
 
@@ -149,6 +175,8 @@ class PageOperations:
             index: Such as usr-12
             parent: Folder, such as usr-0
             session_id: Whose window is meant; none: that of the last message
+            format: How that is written, as in `window`: what fits, and tokens, are counted
+                in it
         """
 
     def pin_page(
@@ -156,12 +184,15 @@ class PageOperations:
         index: str,
         *,
         session_id: str | None = None,
+        format: Format | Literal["markdown", "text", "native"] = ...,
     ) -> PageChange:
         """Keep a page open when others are hidden because the window is full.
 
         Args:
             index: Such as usr-12
             session_id: Whose window is meant; none: that of the last message
+            format: How that is written, as in `window`: what fits, and tokens, are counted
+                in it
         """
 
     def unpin_page(
@@ -169,12 +200,15 @@ class PageOperations:
         index: str,
         *,
         session_id: str | None = None,
+        format: Format | Literal["markdown", "text", "native"] = ...,
     ) -> PageChange:
         """Let a page be hidden again when the window is full.
 
         Args:
             index: Such as usr-12
             session_id: Whose window is meant; none: that of the last message
+            format: How that is written, as in `window`: what fits, and tokens, are counted
+                in it
         """
 
     def pin(
@@ -184,6 +218,7 @@ class PageOperations:
         message: str | None = None,
         kind: PinKind | Literal["task", "constraint", "preference", "decision", "note"] = ...,
         session_id: str | None = None,
+        format: Format | Literal["markdown", "text", "native"] = ...,
     ) -> PinChange:
         """Keep a short text, or a message, in sight always, until unpin. It costs tokens each time.
 
@@ -191,6 +226,8 @@ class PageOperations:
             text: What is to stay in sight
             message: Id of a message, as found
             session_id: Whose window is meant; none: that of the last message
+            format: How that is written, as in `window`: what fits, and tokens, are counted
+                in it
         """
 
     def unpin(
@@ -198,12 +235,15 @@ class PageOperations:
         pin: int,
         *,
         session_id: str | None = None,
+        format: Format | Literal["markdown", "text", "native"] = ...,
     ) -> PinChange:
         """Take a pinned text down.
 
         Args:
             pin: Its number, as the window shows it in brackets
             session_id: Whose window is meant; none: that of the last message
+            format: How that is written, as in `window`: what fits, and tokens, are counted
+                in it
         """
 
     def auto_collapse(
@@ -211,33 +251,42 @@ class PageOperations:
         max_tokens: int,
         *,
         session_id: str | None = None,
+        format: Format | Literal["markdown", "text", "native"] = ...,
     ) -> CollapseAnswer:
         """Hide old pages until the window takes at most so many tokens.
 
         Args:
             session_id: Whose window is meant; none: that of the last message
+            format: How that is written, as in `window`: what fits, and tokens, are counted
+                in it
         """
 
     def undo(
         self,
         *,
         session_id: str | None = None,
+        format: Format | Literal["markdown", "text", "native"] = ...,
     ) -> StepAnswer:
-        """Take back your last change to pages; again: the one before.
+        """Take back the agent's own last change to pages, not one of yours; again: the one before.
 
         Args:
             session_id: Whose window is meant; none: that of the last message
+            format: How that is written, as in `window`: what fits, and tokens, are counted
+                in it
         """
 
     def redo(
         self,
         *,
         session_id: str | None = None,
+        format: Format | Literal["markdown", "text", "native"] = ...,
     ) -> StepAnswer:
-        """Do again what you undid last.
+        """Do again what was undone last of the agent's own changes to pages.
 
         Args:
             session_id: Whose window is meant; none: that of the last message
+            format: How that is written, as in `window`: what fits, and tokens, are counted
+                in it
         """
 
     def get_page(
@@ -246,6 +295,7 @@ class PageOperations:
         *,
         offset: int = 0,
         session_id: str | None = None,
+        format: Format | Literal["markdown", "text", "native"] = ...,
     ) -> PageText:
         """Read a page's state and what it holds, a long text in parts, without opening it.
 
@@ -253,6 +303,8 @@ class PageOperations:
             index: Such as usr-12
             offset: The next_offset of the part before
             session_id: Whose window is meant; none: that of the last message
+            format: How that is written, as in `window`: what fits, and tokens, are counted
+                in it
         """
 
     def get_children(
@@ -262,6 +314,7 @@ class PageOperations:
         limit: int = 50,
         offset: int = 0,
         session_id: str | None = None,
+        format: Format | Literal["markdown", "text", "native"] = ...,
     ) -> PageList:
         """List the pages in a folder, those of a large one in parts.
 
@@ -269,6 +322,8 @@ class PageOperations:
             index: Such as usr-12
             offset: The next_offset of the part before
             session_id: Whose window is meant; none: that of the last message
+            format: How that is written, as in `window`: what fits, and tokens, are counted
+                in it
         """
 
     def get_parent(
@@ -276,12 +331,15 @@ class PageOperations:
         index: str,
         *,
         session_id: str | None = None,
+        format: Format | Literal["markdown", "text", "native"] = ...,
     ) -> PageList:
         """Tell which folder a page lies in.
 
         Args:
             index: Such as usr-12
             session_id: Whose window is meant; none: that of the last message
+            format: How that is written, as in `window`: what fits, and tokens, are counted
+                in it
         """
 
     def get_ancestors(
@@ -289,12 +347,15 @@ class PageOperations:
         index: str,
         *,
         session_id: str | None = None,
+        format: Format | Literal["markdown", "text", "native"] = ...,
     ) -> PageList:
         """List the folders above a page, nearest first.
 
         Args:
             index: Such as usr-12
             session_id: Whose window is meant; none: that of the last message
+            format: How that is written, as in `window`: what fits, and tokens, are counted
+                in it
         """
 
     def find_pages(
@@ -303,11 +364,14 @@ class PageOperations:
         *,
         limit: int = 20,
         session_id: str | None = None,
+        format: Format | Literal["markdown", "text", "native"] = ...,
     ) -> PageList:
         """Find pages, removed ones too, by words in names, descriptions, summaries and notes.
 
         Args:
             session_id: Whose window is meant; none: that of the last message
+            format: How that is written, as in `window`: what fits, and tokens, are counted
+                in it
         """
 
     def create_segment(
@@ -319,6 +383,7 @@ class PageOperations:
         permission: Permission | Literal["READ_WRITE", "READ_ONLY", "SYSTEM_MANAGED"] = ...,
         max_tokens: int = 0,
         session_id: str | None = None,
+        format: Format | Literal["markdown", "text", "native"] = ...,
     ) -> PageChange:
         """Make a segment: a part of the context with a root and a permission of its own.
 
@@ -326,6 +391,8 @@ class PageOperations:
             id: Small letters, digits and _, such as plan: its pages are plan-1, plan-2
             name: Short title
             session_id: Whose window is meant; none: that of the last message
+            format: How that is written, as in `window`: what fits, and tokens, are counted
+                in it
         """
 
 class AsyncPageOperations:
@@ -338,6 +405,7 @@ class AsyncPageOperations:
         description: str = "",
         detail: str,
         session_id: str | None = None,
+        format: Format | Literal["markdown", "text", "native"] = ...,
     ) -> PageChange:
         """Write a note: something learned, decided or to be kept. It starts hidden (in sys: open).
 
@@ -347,6 +415,8 @@ class AsyncPageOperations:
             description: A sentence: all that shows while it is hidden
             detail: Its text
             session_id: Whose window is meant; none: that of the last message
+            format: How that is written, as in `window`: what fits, and tokens, are counted
+                in it
         """
 
     async def create_contents_page(
@@ -357,6 +427,7 @@ class AsyncPageOperations:
         description: str = "",
         children: Sequence[str] = ...,
         session_id: str | None = None,
+        format: Format | Literal["markdown", "text", "native"] = ...,
     ) -> PageChange:
         """Make a folder and move pages into it. It starts hidden, and hides them.
 
@@ -366,6 +437,8 @@ class AsyncPageOperations:
             description: A sentence: all that shows while it is hidden
             children: Pages to move, in order
             session_id: Whose window is meant; none: that of the last message
+            format: How that is written, as in `window`: what fits, and tokens, are counted
+                in it
         """
 
     async def move_page(
@@ -374,6 +447,7 @@ class AsyncPageOperations:
         target: str,
         *,
         session_id: str | None = None,
+        format: Format | Literal["markdown", "text", "native"] = ...,
     ) -> PageChange:
         """Move a page, with all below it, to the end of a folder of the same prefix.
 
@@ -381,6 +455,8 @@ class AsyncPageOperations:
             source: Page, such as usr-12
             target: Folder, such as usr-0
             session_id: Whose window is meant; none: that of the last message
+            format: How that is written, as in `window`: what fits, and tokens, are counted
+                in it
         """
 
     async def update_page(
@@ -390,6 +466,7 @@ class AsyncPageOperations:
         name: str | None = None,
         description: str | None = None,
         session_id: str | None = None,
+        format: Format | Literal["markdown", "text", "native"] = ...,
     ) -> PageChange:
         """Give a page another name or description.
 
@@ -398,6 +475,8 @@ class AsyncPageOperations:
             name: Short title
             description: A sentence: all that shows while it is hidden
             session_id: Whose window is meant; none: that of the last message
+            format: How that is written, as in `window`: what fits, and tokens, are counted
+                in it
         """
 
     async def expand_details(
@@ -405,12 +484,15 @@ class AsyncPageOperations:
         index: str,
         *,
         session_id: str | None = None,
+        format: Format | Literal["markdown", "text", "native"] = ...,
     ) -> PageChange:
         """Open a page in the window: its text or messages, or what a folder holds. Costs tokens.
 
         Args:
             index: Such as usr-12
             session_id: Whose window is meant; none: that of the last message
+            format: How that is written, as in `window`: what fits, and tokens, are counted
+                in it
         """
 
     async def hide_details(
@@ -418,12 +500,15 @@ class AsyncPageOperations:
         index: str,
         *,
         session_id: str | None = None,
+        format: Format | Literal["markdown", "text", "native"] = ...,
     ) -> PageChange:
         """Close a page to free tokens: name and description stay in sight, nothing is lost.
 
         Args:
             index: Such as usr-12
             session_id: Whose window is meant; none: that of the last message
+            format: How that is written, as in `window`: what fits, and tokens, are counted
+                in it
         """
 
     async def remove_page(
@@ -431,12 +516,15 @@ class AsyncPageOperations:
         index: str,
         *,
         session_id: str | None = None,
+        format: Format | Literal["markdown", "text", "native"] = ...,
     ) -> PageChange:
         """Take a page, with all below it, out of the window. restore_page brings it back.
 
         Args:
             index: Such as usr-12
             session_id: Whose window is meant; none: that of the last message
+            format: How that is written, as in `window`: what fits, and tokens, are counted
+                in it
         """
 
     async def recall_page(
@@ -444,12 +532,15 @@ class AsyncPageOperations:
         index: str,
         *,
         session_id: str | None = None,
+        format: Format | Literal["markdown", "text", "native"] = ...,
     ) -> PageChange:
         """Bring a page that the Contents Page lists back into the conversation, open.
 
         Args:
             index: Such as usr-12
             session_id: Whose window is meant; none: that of the last message
+            format: How that is written, as in `window`: what fits, and tokens, are counted
+                in it
         """
 
     async def restore_page(
@@ -458,6 +549,7 @@ class AsyncPageOperations:
         parent: str,
         *,
         session_id: str | None = None,
+        format: Format | Literal["markdown", "text", "native"] = ...,
     ) -> PageChange:
         """Put a removed page, with all below it, back into a folder. find_pages finds it.
 
@@ -465,6 +557,8 @@ class AsyncPageOperations:
             index: Such as usr-12
             parent: Folder, such as usr-0
             session_id: Whose window is meant; none: that of the last message
+            format: How that is written, as in `window`: what fits, and tokens, are counted
+                in it
         """
 
     async def pin_page(
@@ -472,12 +566,15 @@ class AsyncPageOperations:
         index: str,
         *,
         session_id: str | None = None,
+        format: Format | Literal["markdown", "text", "native"] = ...,
     ) -> PageChange:
         """Keep a page open when others are hidden because the window is full.
 
         Args:
             index: Such as usr-12
             session_id: Whose window is meant; none: that of the last message
+            format: How that is written, as in `window`: what fits, and tokens, are counted
+                in it
         """
 
     async def unpin_page(
@@ -485,12 +582,15 @@ class AsyncPageOperations:
         index: str,
         *,
         session_id: str | None = None,
+        format: Format | Literal["markdown", "text", "native"] = ...,
     ) -> PageChange:
         """Let a page be hidden again when the window is full.
 
         Args:
             index: Such as usr-12
             session_id: Whose window is meant; none: that of the last message
+            format: How that is written, as in `window`: what fits, and tokens, are counted
+                in it
         """
 
     async def pin(
@@ -500,6 +600,7 @@ class AsyncPageOperations:
         message: str | None = None,
         kind: PinKind | Literal["task", "constraint", "preference", "decision", "note"] = ...,
         session_id: str | None = None,
+        format: Format | Literal["markdown", "text", "native"] = ...,
     ) -> PinChange:
         """Keep a short text, or a message, in sight always, until unpin. It costs tokens each time.
 
@@ -507,6 +608,8 @@ class AsyncPageOperations:
             text: What is to stay in sight
             message: Id of a message, as found
             session_id: Whose window is meant; none: that of the last message
+            format: How that is written, as in `window`: what fits, and tokens, are counted
+                in it
         """
 
     async def unpin(
@@ -514,12 +617,15 @@ class AsyncPageOperations:
         pin: int,
         *,
         session_id: str | None = None,
+        format: Format | Literal["markdown", "text", "native"] = ...,
     ) -> PinChange:
         """Take a pinned text down.
 
         Args:
             pin: Its number, as the window shows it in brackets
             session_id: Whose window is meant; none: that of the last message
+            format: How that is written, as in `window`: what fits, and tokens, are counted
+                in it
         """
 
     async def auto_collapse(
@@ -527,33 +633,42 @@ class AsyncPageOperations:
         max_tokens: int,
         *,
         session_id: str | None = None,
+        format: Format | Literal["markdown", "text", "native"] = ...,
     ) -> CollapseAnswer:
         """Hide old pages until the window takes at most so many tokens.
 
         Args:
             session_id: Whose window is meant; none: that of the last message
+            format: How that is written, as in `window`: what fits, and tokens, are counted
+                in it
         """
 
     async def undo(
         self,
         *,
         session_id: str | None = None,
+        format: Format | Literal["markdown", "text", "native"] = ...,
     ) -> StepAnswer:
-        """Take back your last change to pages; again: the one before.
+        """Take back the agent's own last change to pages, not one of yours; again: the one before.
 
         Args:
             session_id: Whose window is meant; none: that of the last message
+            format: How that is written, as in `window`: what fits, and tokens, are counted
+                in it
         """
 
     async def redo(
         self,
         *,
         session_id: str | None = None,
+        format: Format | Literal["markdown", "text", "native"] = ...,
     ) -> StepAnswer:
-        """Do again what you undid last.
+        """Do again what was undone last of the agent's own changes to pages.
 
         Args:
             session_id: Whose window is meant; none: that of the last message
+            format: How that is written, as in `window`: what fits, and tokens, are counted
+                in it
         """
 
     async def get_page(
@@ -562,6 +677,7 @@ class AsyncPageOperations:
         *,
         offset: int = 0,
         session_id: str | None = None,
+        format: Format | Literal["markdown", "text", "native"] = ...,
     ) -> PageText:
         """Read a page's state and what it holds, a long text in parts, without opening it.
 
@@ -569,6 +685,8 @@ class AsyncPageOperations:
             index: Such as usr-12
             offset: The next_offset of the part before
             session_id: Whose window is meant; none: that of the last message
+            format: How that is written, as in `window`: what fits, and tokens, are counted
+                in it
         """
 
     async def get_children(
@@ -578,6 +696,7 @@ class AsyncPageOperations:
         limit: int = 50,
         offset: int = 0,
         session_id: str | None = None,
+        format: Format | Literal["markdown", "text", "native"] = ...,
     ) -> PageList:
         """List the pages in a folder, those of a large one in parts.
 
@@ -585,6 +704,8 @@ class AsyncPageOperations:
             index: Such as usr-12
             offset: The next_offset of the part before
             session_id: Whose window is meant; none: that of the last message
+            format: How that is written, as in `window`: what fits, and tokens, are counted
+                in it
         """
 
     async def get_parent(
@@ -592,12 +713,15 @@ class AsyncPageOperations:
         index: str,
         *,
         session_id: str | None = None,
+        format: Format | Literal["markdown", "text", "native"] = ...,
     ) -> PageList:
         """Tell which folder a page lies in.
 
         Args:
             index: Such as usr-12
             session_id: Whose window is meant; none: that of the last message
+            format: How that is written, as in `window`: what fits, and tokens, are counted
+                in it
         """
 
     async def get_ancestors(
@@ -605,12 +729,15 @@ class AsyncPageOperations:
         index: str,
         *,
         session_id: str | None = None,
+        format: Format | Literal["markdown", "text", "native"] = ...,
     ) -> PageList:
         """List the folders above a page, nearest first.
 
         Args:
             index: Such as usr-12
             session_id: Whose window is meant; none: that of the last message
+            format: How that is written, as in `window`: what fits, and tokens, are counted
+                in it
         """
 
     async def find_pages(
@@ -619,11 +746,14 @@ class AsyncPageOperations:
         *,
         limit: int = 20,
         session_id: str | None = None,
+        format: Format | Literal["markdown", "text", "native"] = ...,
     ) -> PageList:
         """Find pages, removed ones too, by words in names, descriptions, summaries and notes.
 
         Args:
             session_id: Whose window is meant; none: that of the last message
+            format: How that is written, as in `window`: what fits, and tokens, are counted
+                in it
         """
 
     async def create_segment(
@@ -635,6 +765,7 @@ class AsyncPageOperations:
         permission: Permission | Literal["READ_WRITE", "READ_ONLY", "SYSTEM_MANAGED"] = ...,
         max_tokens: int = 0,
         session_id: str | None = None,
+        format: Format | Literal["markdown", "text", "native"] = ...,
     ) -> PageChange:
         """Make a segment: a part of the context with a root and a permission of its own.
 
@@ -642,4 +773,6 @@ class AsyncPageOperations:
             id: Small letters, digits and _, such as plan: its pages are plan-1, plan-2
             name: Short title
             session_id: Whose window is meant; none: that of the last message
+            format: How that is written, as in `window`: what fits, and tokens, are counted
+                in it
         """

@@ -10,6 +10,7 @@ from fastapi import Header, Path, Query
 from pydantic import AfterValidator, Field, WithJsonSchema
 
 from memci.domain.agent import AGENT_ID_PATTERN
+from memci.domain.pages.block import Format
 from memci.shapes.base import ForeignId, Instant, Text
 
 # The gate has checked it before any endpoint sees it; the pattern is for readers of the docs.
@@ -26,6 +27,14 @@ AsOf: TypeAlias = Annotated[
     Query(description="What was believed then: ISO 8601, or an epoch number"),
 ]
 SessionId: TypeAlias = Annotated[ForeignId | None, Query()]
+WindowFormat: TypeAlias = Annotated[
+    Format,
+    Query(
+        alias="format",
+        description="How the window is written that the model sees: what fits, and tokens, are"
+        " counted in it",
+    ),
+]
 _KEY_PATTERN = r"^[\x21-\x7e]{1,255}$"
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from difflib import get_close_matches
 from typing import Any
 
 from memci.access import Scope, allows
 from memci.config import ApiKey
+from memci.domain.agent import LISTED
 from memci.domain.names import shown_name
+from memci.domain.pages.block import Format
 from memci.domain.pages.permission import Actor
 from memci.errors import NotFoundError
 from memci.runtime import Runtime
@@ -31,16 +34,29 @@ def tool_named(name: str) -> Tool:
     """Return a tool of agents, or raise ``NotFoundError``."""
     tool = BY_NAME.get(name)
     if tool is None or not tool.for_agents:
-        raise NotFoundError(f"there is no tool '{shown_name(name)}': GET /v1/tools lists all")
+        near = get_close_matches(name, [each.name for each in tools_of_agents()], 1)
+        hint = f"did you mean {near[0]}?" if near else "use one of those that you were given"
+        raise NotFoundError(f"there is no tool '{shown_name(name)}': {hint}")
     return tool
 
 
 def use_tool(
-    runtime: Runtime, agent_id: str, tool: Tool, arguments: Mapping[str, Any], session: str | None
+    runtime: Runtime,
+    agent_id: str,
+    tool: Tool,
+    arguments: Mapping[str, Any],
+    session: str | None,
+    form: Format = Format.MARKDOWN,
 ) -> dict[str, Any]:
     """Use a tool and return what the model is told; raises as ``Tools.run``.
 
     A null is taken for what is left out: models write nulls where nothing is to be said.
     """
     given = {name: value for name, value in arguments.items() if value is not None}
-    return told(runtime.tools.run(agent_id, Actor.AGENT, tool.name, given, session_id=session))
+    run = runtime.tools.run
+    try:
+        done = run(agent_id, Actor.AGENT, tool.name, given, session_id=session, form=form)
+    except NotFoundError as error:
+        # A model reaches no list of agents.
+        raise NotFoundError(str(error).removesuffix(f"; {LISTED}")) from None
+    return told(done)

@@ -152,8 +152,6 @@ def _told(rendering: Rendering, pages: list[PageOut], following: str | None = No
 def _held_to(desk: Desk, budget_tokens: int | None) -> int:
     """Collapse what is over, and return by how many tokens it still is."""
     if budget_tokens is None:
-        if desk.over:
-            desk.look_after()
-        return desk.over
+        return desk.hold()
     collapse_to(desk.rendering, budget_tokens, desk.kept)
     return say_excess(desk.rendering, budget_tokens)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from pydantic import ValidationError
 
-from memci.expectation import expectation, own_faults
+from memci.expectation import Fault, expectation, own_faults
 
 _MOST = 5
 _LONGEST_PATH = 256
@@ -27,9 +28,28 @@ def field_path(location: tuple[int | str, ...]) -> str:
 
 def describe_faults(error: ValidationError) -> str:
     """Return the first faults, each with its field and what was expected."""
-    faults = own_faults(error.errors(include_input=False, include_url=False))
-    named = [
-        f"{field_path(each['loc']) or 'request'}: {expectation(each)}" for each in faults[:_MOST]
-    ]
-    more = len(faults) - len(named)
-    return "; ".join(named) + (f"; and {more} more" if more else "")
+    return _joined(
+        [f"{field_path(each['loc']) or 'request'}: {expectation(each)}" for each in _own(error)]
+    )
+
+
+def describe_misuse(error: ValidationError, arguments: Sequence[str]) -> str:
+    """Do so for a model that has used a tool, of which it knows the arguments, and no request."""
+    return _joined([_misuse(each, arguments) for each in _own(error)])
+
+
+def _misuse(fault: Fault, arguments: Sequence[str]) -> str:
+    path, expected = field_path(fault["loc"]), expectation(fault)
+    if fault["type"] == "extra_forbidden" and len(fault["loc"]) == 1:
+        there_are = f"use {', '.join(arguments)}" if arguments else "leave it out"
+        expected = f"there is no such argument: {there_are}"
+    return f"{path}: {expected}" if path else expected
+
+
+def _own(error: ValidationError) -> list[Fault]:
+    return own_faults(error.errors(include_input=False, include_url=False))
+
+
+def _joined(faults: Sequence[str]) -> str:
+    more = len(faults) - _MOST
+    return "; ".join(faults[:_MOST]) + (f"; and {more} more" if more > 0 else "")

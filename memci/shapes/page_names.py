@@ -15,9 +15,13 @@ INDEX_PATTERN = r"^[a-z][a-z0-9_]{0,31}-[0-9]{1,15}$"
 
 
 def _index(text: str) -> str:
-    if not re.fullmatch(INDEX_PATTERN, text):
+    """Return an index without what stands around it in headings: brackets and blanks."""
+    index = text.strip()
+    if index.startswith("[") and index.endswith("]"):
+        index = index[1:-1].strip()
+    if not re.fullmatch(INDEX_PATTERN, index):
         raise ValueError("expected the index of a page as the window shows it, such as usr-12")
-    return text
+    return index
 
 
 Index = Annotated[

@@ -12,10 +12,13 @@ from memci.shapes.pages import PageOut, SegmentOut
 
 
 def page_out(rendering: Rendering, index: str) -> PageOut:
-    """Return a page as it is now, and as its session sees it; the Contents Page with its name."""
+    """Return a page as it is now, and as its session sees it, with the name that the window gives.
+
+    Roots and the Contents Page have none of their own.
+    """
     tree = rendering.tree
     page = shown = tree[index]
-    if index == tree.clock.archive:
+    if index in {tree.clock.archive, tree.segment_of(page).root}:
         shown = replace(page, name=rendering.writer.name(tree, page))
     return _told(shown, tree.lifecycle(index), state_of(tree, index), rendering.sight.size(page))
 

@@ -6,6 +6,7 @@ a tool is the text of its request's class and fields.
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -33,7 +34,8 @@ class Tool:
     ``in_code`` of what cannot be part of a call that takes effect as a whole; ``undone`` is
     false of what undo does not take back (P17). ``begins`` is true of what may be done before an
     agent's first message; ``idempotent`` of a change that, asked for twice, is made once;
-    ``destroys`` of one that nothing takes back.
+    ``destroys`` of one that nothing takes back. ``said_to_developers``: what their help says of it,
+    where that is not what a model reads.
     """
 
     request: type[Request]
@@ -46,6 +48,7 @@ class Tool:
     begins: bool = False
     idempotent: bool = False
     destroys: bool = False
+    said_to_developers: str | None = None
 
     @property
     def name(self) -> str:
@@ -56,6 +59,11 @@ class Tool:
     def description(self) -> str:
         """What a model reads of it."""
         return " ".join((self.request.__doc__ or "").split())
+
+    @property
+    def help(self) -> str:
+        """What developers read of it: on the command line, in the client and in OpenAPI."""
+        return self.said_to_developers or (inspect.getdoc(self.request) or "").strip()
 
     @property
     def arguments(self) -> tuple[str, ...]:
@@ -96,8 +104,21 @@ TOOLS: tuple[Tool, ...] = (
     Tool(pins.Pin, pins.PinChange, undone=False),
     Tool(pins.Unpin, pins.PinChange, undone=False),
     Tool(page_tools.AutoCollapse, pages.CollapseAnswer, idempotent=True),
-    Tool(page_tools.Undo, pages.StepAnswer, in_code=False),
-    Tool(page_tools.Redo, pages.StepAnswer, in_code=False),
+    Tool(
+        page_tools.Undo,
+        pages.StepAnswer,
+        in_code=False,
+        said_to_developers=(
+            "Take back the agent's own last change to pages, not one of yours; again: the one"
+            " before."
+        ),
+    ),
+    Tool(
+        page_tools.Redo,
+        pages.StepAnswer,
+        in_code=False,
+        said_to_developers="Do again what was undone last of the agent's own changes to pages.",
+    ),
     Tool(page_tools.GetPage, pages.PageText, changes=False),
     Tool(page_tools.GetChildren, pages.PageList, changes=False),
     Tool(page_tools.GetParent, pages.PageList, changes=False),

@@ -38,12 +38,18 @@ class DatabaseState:
 
 @dataclass(frozen=True, slots=True)
 class Standstill:
-    """Agents whose lanes do not move by themselves; at most a handful of each."""
+    """Agents whose lanes do not move by themselves, at most a handful of each; and what waits.
+
+    Of lanes that are paused or halted nothing waits for workers: their jobs are ``held``.
+    """
 
     halted: tuple[str, ...]  # by a dead job
     paused: tuple[str, ...]
     overdue: tuple[str, ...]  # a worker holds the lease, and is at one job for very long
     dead: tuple[tuple[str, int], ...]  # with how many dead jobs, those with most first
+    waiting: int
+    oldest_waiting_age_s: float
+    held: int
 
 
 _ROLES = """
@@ -67,6 +73,15 @@ SELECT array(SELECT agent_id FROM lane WHERE halted_by IS NOT NULL ORDER BY agen
 _DEAD = """
 SELECT agent_id, count(*) FROM job WHERE state = 'dead'
 GROUP BY agent_id ORDER BY count(*) DESC, agent_id LIMIT 5
+"""
+_WAITING = """
+SELECT count(*) FILTER (WHERE NOT held),
+       coalesce(extract(epoch FROM now() - min(created_at) FILTER (WHERE NOT held)), 0),
+       count(*) FILTER (WHERE held)
+FROM (
+    SELECT job.created_at, lane.paused OR lane.halted_by IS NOT NULL AS held
+    FROM job JOIN lane USING (agent_id) WHERE state = 'queued'
+) AS queued
 """
 
 
@@ -98,11 +113,15 @@ def standstill(connection: Connection, *, overdue_s: float) -> Standstill:
     """Return lanes that stand still; wants an upkeep transaction."""
     halted, paused, overdue = connection.exec_driver_sql(_STANDSTILL, (overdue_s,)).one()
     dead = connection.exec_driver_sql(_DEAD).all()
+    waiting, age_s, held = connection.exec_driver_sql(_WAITING).one()
     return Standstill(
         halted=tuple(halted),
         paused=tuple(paused),
         overdue=tuple(overdue),
         dead=tuple((agent_id, count) for agent_id, count in dead),
+        waiting=waiting,
+        oldest_waiting_age_s=float(age_s),
+        held=held,
     )
 
 

@@ -100,6 +100,20 @@ def test_the_loop_runs(serve, model, monkeypatch):
     assert "Blue is liked." in text
 
 
+@pytest.mark.parametrize("nothing", [None, ""])
+def test_the_loop_goes_on_after_an_answer_that_says_nothing(serve, model, monkeypatch, nothing):
+    server = serve()
+    names = loop(monkeypatch, model, server.url)
+    model.script += [completion(content=nothing), completion(content="Hello.")]
+    try:
+        assert names["answer"]("Hi") == "(no answer)"
+        assert names["answer"]("Hi again") == "Hello."
+    finally:
+        names["model"].close()
+        names["memory"]._transport.close()
+    assert server.messages("alice") == ["Hi", "(no answer)", "Hi again", "Hello."]
+
+
 def test_the_configuration_starts_a_server(serve):
     server = serve()
     (entry,) = json.loads(block("json"))["mcpServers"].values()

@@ -92,6 +92,16 @@ def test_a_port_that_is_taken_is_named_with_its_setting(tmp_path: Path):
     assert not (tmp_path / "data").exists()
 
 
+def test_a_page_store_that_parts_cannot_share_is_refused_before_any_starts(tmp_path: Path):
+    settings = {"MEMCI_DATA_DIR": str(tmp_path / "data"), "MEMCI_PAGE_STORE": "memory"}
+    done = run("up", settings={**settings, "MEMCI_PORT": "0", "MEMCI_FLOWER_PORT": "0"})
+    assert done.returncode == 1
+    assert "MEMCI_PAGE_STORE=memory" in done.stderr
+    assert "set it to postgres" in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert not (tmp_path / "data").exists()
+
+
 def test_a_memci_that_runs_already_is_named_before_its_ports(tmp_path: Path):
     with socket.create_server(("127.0.0.1", 0)) as taken, (tmp_path / "lock").open("w+") as lock:
         lock.write("4711\n")

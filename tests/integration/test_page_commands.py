@@ -7,7 +7,7 @@ from contextlib import closing
 from dataclasses import replace
 
 import pytest
-from pydantic import SecretStr
+from pydantic import SecretStr, ValidationError
 
 from memci.commands import configure
 from memci.commands.pages.perform import Asked, PageCommands
@@ -81,6 +81,45 @@ def test_an_operation_says_what_it_did_in_tokens(ada, commands):
     assert done.tokens_after == window(commands).tokens
     assert "Answer 0." not in window(commands).messages[0].content
     assert "Answer 1." in window(commands).messages[0].content
+
+
+@pytest.mark.parametrize("written", ["[usr-1]", " usr-1 ", "\n[ usr-1 ]"])
+def test_an_index_may_stand_in_the_brackets_of_its_heading(ada, commands, written):
+    told(ada, 2)
+    assert do(commands, "hide_details", index=written).changed == ["usr-1"]
+    assert do(commands, "get_page", index=written).page.index == "usr-1"
+
+
+@pytest.mark.parametrize("written", ["[usr-1", "[[usr-1]]", "USR-1", "[]", "usr 1"])
+def test_what_is_no_index_is_taken_for_none(written):
+    with pytest.raises(ValidationError, match="as the window shows it"):
+        asked("hide_details", index=written)
+
+
+@pytest.mark.parametrize(
+    ("said", "names"),
+    [("How is the weather?", ["System", "Conversation"]), ("天气怎么样？", ["系统", "对话"])],
+)
+def test_roots_have_the_names_of_the_window_in_answers(ada, commands, said, names):
+    ada.say(said, session="s1")
+    made = do(commands, "create_detail_page", Actor.DEVELOPER, name="A", detail="B", parent="sys-0")
+    roots = [do(commands, "get_page", index=each).page.name for each in ("sys-0", "usr-0")]
+    assert roots == names
+    assert all(f"[{index}] {name}" in "".join(each.content for each in window(commands).messages)
+               for index, name in zip(("sys-0", "usr-0"), names, strict=True))  # fmt: skip
+    above = do(commands, "get_ancestors", index=made.page.index).pages
+    assert [each.name for each in above] == names[:1]
+    assert [each.name for each in do(commands, "get_parent", index="usr-1").pages] == names[1:]
+
+
+def test_what_comes_into_sight_with_its_folders_has_changed_as_they_have(ada, commands):
+    told(ada, 3)
+    made = do(commands, "create_contents_page", name="A", parent="usr-0", children=["usr-1"])
+    folder = made.page.index
+    assert do(commands, "expand_details", index="usr-1").changed == [folder, "usr-1"]
+    do(commands, "hide_details", index=folder)
+    assert do(commands, "expand_details", index="usr-1").changed == [folder, "usr-1"]
+    assert do(commands, "expand_details", index="usr-1").changed == []
 
 
 def test_a_note_is_kept_and_shown_when_it_is_opened(ada, commands):
@@ -249,6 +288,53 @@ def test_the_window_s_own_limit_is_said_in_chinese(ada, commands):
     small = replace(commands, rules=PageRules(window_max_tokens=120))
     shown = window(small)
     assert f"超出上限 {shown.over:,} token（上限 120）" in shown.messages[0].content
+
+
+@pytest.mark.parametrize("verb", ["pin", "hide_details", "auto_collapse", "undo"])
+def test_an_operation_begins_with_the_window_that_was_shown(ada, commands, verb):
+    """What another session has opened may be too much for this one's window."""
+    small = replace(commands, rules=PageRules(window_max_tokens=600))
+    notes = opened_elsewhere(ada, small)
+    shown = window(small, session_id="s2")
+    assert shown.collapsed
+    given = {"pin": {"text": "Be brief."}, "hide_details": {"index": notes[0]}}
+    given |= {"auto_collapse": {"max_tokens": 600}}
+    asked_for = [asked(verb, **given.get(verb, {}))]
+    (done,) = small.run("ada", Actor.AGENT, asked_for, session_id="s2")
+    assert done.tokens_before == shown.tokens
+    assert done.collapsed == []
+    after = window(small, session_id="s2")
+    assert after.tokens == done.tokens_after
+    states = {each.index: each.expanded for each in tree(small, session_id="s2")}
+    assert not any(states[each] for each in shown.collapsed)
+    assert list(after.collapsed) == [], "and it is kept"
+
+
+def test_a_rehearsal_begins_with_the_window_that_was_shown(ada, commands):
+    small = replace(commands, rules=PageRules(window_max_tokens=600))
+    opened_elsewhere(ada, small)
+    before = tree(small, session_id="s1")
+    shown = window(small, session_id="s2")
+    with small.rehearsal("ada", Actor.AGENT, session_id="s2") as bench:
+        assert bench.tokens == shown.tokens
+    assert tree(small, session_id="s1") == before
+
+
+def opened_elsewhere(ada, commands):
+    """Say much in s2, and open notes in s1 that are then in both windows; return their indexes."""
+    told(ada, 3)
+    for each in range(3):
+        ada.say(f"Long {each}?", session="s2")
+        ada.say("word " * 90, role="assistant", session="s2")
+    made = []
+    for each in range(3):
+        note = {"name": f"Note {each}", "detail": "text " * 100, "parent": "usr-0"}
+        for verb, given in (("create_detail_page", note), ("expand_details", None)):
+            wanted = asked(verb, **(given or {"index": made[-1]}))
+            (done,) = commands.run("ada", Actor.AGENT, [wanted], session_id="s1")
+            if given:
+                made.append(done.page.index)
+    return made
 
 
 @pytest.mark.parametrize("verb", ["expand_details", "recall_page"])
@@ -544,8 +630,9 @@ def test_rules_that_change_while_somebody_speaks_leave_the_indexes_that_were_see
     ]  # fmt: skip
 
 
-def tree(commands):
-    return Windows(commands.database, commands.store, COUNTER, commands.rules).tree("ada").pages
+def tree(commands, **whose):
+    windows = Windows(commands.database, commands.store, COUNTER, commands.rules)
+    return windows.tree("ada", **whose).pages
 
 
 @pytest.mark.parametrize("form", list(Format))

@@ -51,7 +51,7 @@ def test_what_a_tool_does_not_take_is_named(ada, tools):
     with pytest.raises(InvalidInputError, match="remember: text: must say something") as wrong:
         use(tools, "remember", text="  ")
     assert wrong.value.field == "text"
-    with pytest.raises(InvalidInputError, match="page: there is no such field"):
+    with pytest.raises(InvalidInputError, match="page: there is no such argument: use source"):
         use(tools, "move_page", source="usr-1", target="usr-0", page=3)
     with pytest.raises(NotFoundError, match="no tool 'rm'"):
         use(tools, "rm", path="/")
@@ -118,12 +118,18 @@ def test_what_cannot_be_pinned_is_refused_and_changes_nothing(ada, tools):
     ada.say("Hello", session="s1")
     with pytest.raises(InvalidInputError, match="either text or message"):
         use(tools, "pin", text="a", message="m1")
+    with pytest.raises(InvalidInputError, match=r"^pin: expected either text or message$"):
+        use(tools, "pin")
+    with pytest.raises(InvalidInputError, match="words: there is no such argument: use text, mess"):
+        use(tools, "pin", words="a")
     with pytest.raises(InvalidInputError, match="text: must say something"):
         use(tools, "pin", text="\n ")
     with pytest.raises(TooLargeError, match="1000 is the most"):
         use(tools, "pin", text="word " * 2_000)
-    with pytest.raises(NotFoundError, match="not stored"):
+    with pytest.raises(NotFoundError, match=r"^message 'm77' is not stored: search"):
         use(tools, "pin", message="m77")
+    with pytest.raises(NotFoundError, match=r"^2 of these messages are not stored"):
+        use(tools, "erase", messages=["m77", "m1", "m78"])
     with pytest.raises(NotFoundError, match="no message of this id"):
         use(tools, "pin", Actor.DEVELOPER, message="m77")
     with pytest.raises(NotFoundError, match="nothing is pinned as 4"):

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from memci.cli.options import AgentOption, CursorOption, JsonOption, LimitOption
+from memci.cli.options import AgentOption, JsonOption
 from memci.cli.pages.group import ToolGroup
 from memci.cli.pages.migrate import migrate
 from memci.cli.pages.options import SessionOption
@@ -29,8 +29,13 @@ def pages(
     removed: Annotated[
         bool, typer.Option("--removed", help="What was removed, the latest first.")
     ] = False,
-    limit: LimitOption = _LIMIT,
-    cursor: CursorOption = None,
+    limit: Annotated[
+        int, typer.Option("--limit", min=1, max=500, help="Of --removed: lines at most.")
+    ] = _LIMIT,
+    cursor: Annotated[
+        str | None,
+        typer.Option("--cursor", help="Of --removed: where to go on, the end of the last answer."),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Show or change the pages of the context window.

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from memci.cli.doctor.finding import Finding, note, ok, wrong
 from memci.cli.output import counted
 from memci.errors import UnavailableError
-from memci.storage.diagnosis import standstill
+from memci.storage.diagnosis import Standstill, standstill
 from memci.storage.gauges import lane_gauges
 from memci.storage.session import Database
 
@@ -24,15 +24,11 @@ def check_queue(database: Database, *, token_stale_s: float) -> Iterator[Finding
     except UnavailableError as error:
         yield wrong("queue", str(error), "see the database above")
         return
-    wait = "waits" if gauges.queued_jobs == 1 else "wait"
-    waiting = (
-        f"{counted(int(gauges.queued_jobs), 'job')} {wait}, "
-        f"the oldest for {gauges.oldest_queued_age_s:.0f} s"
-    )
-    if gauges.oldest_queued_age_s > _OLD_S:
-        yield wrong("queue", waiting, "start more lane workers, or see why these do not keep up")
+    if still.oldest_waiting_age_s > _OLD_S:
+        hint = "start more lane workers, or see why these do not keep up"
+        yield wrong("queue", _waiting(still), hint)
     else:
-        yield ok("queue", waiting)
+        yield ok("queue", _waiting(still))
     if gauges.lanes_due_unclaimed:
         yield wrong(
             "lanes",
@@ -64,3 +60,10 @@ def check_queue(database: Database, *, token_stale_s: float) -> Iterator[Finding
         )
     if still.paused:
         yield note("paused", ", ".join(still.paused), "`memci resume --agent ID` lets one go on")
+
+
+def _waiting(still: Standstill) -> str:
+    wait = "waits" if still.waiting == 1 else "wait"
+    held = f"; {still.held} more of agents that are paused or halted" if still.held else ""
+    jobs = counted(still.waiting, "job")
+    return f"{jobs} {wait}, the oldest for {still.oldest_waiting_age_s:.0f} s{held}"

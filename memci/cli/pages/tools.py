@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from inspect import Parameter, Signature
 from typing import Annotated, Any
@@ -11,20 +10,23 @@ import typer
 
 from memci.cli.options import AgentOption, JsonOption
 from memci.cli.pages.answers import print_answer
-from memci.cli.pages.options import SessionOption
+from memci.cli.pages.options import FormatOption, SessionOption
 from memci.cli.pages.texts import HOW, text_of
+from memci.domain.pages.block import Format
 from memci.shapes.arguments import REQUIRED, Argument, arguments_of
 from memci.shapes.tools import Tool
 
 _OURS = (("agent", AgentOption, Parameter.empty), ("session", SessionOption, None),
-         ("as_json", JsonOption, False))  # fmt: skip
+         ("form", FormatOption, Format.MARKDOWN), ("as_json", JsonOption, False))  # fmt: skip
 
 
 def command_of(tool: Tool) -> Callable[..., None]:
     """Return a tool as a function that Typer makes a command of."""
     arguments = arguments_of(tool)
 
-    def command(*, agent: str, session: str | None, as_json: bool, **given: Any) -> None:
+    def command(
+        *, agent: str, session: str | None, form: Format, as_json: bool, **given: Any
+    ) -> None:
         from memci.cli.connection import agent_of
         from memci.cli.output import print_json
         from memci.cli.pages.hints import hint_misspelt
@@ -32,7 +34,7 @@ def command_of(tool: Tool) -> Callable[..., None]:
         asked = {each.name: _meant(each, given[each.name]) for each in arguments}
         told = {name: value for name, value in asked.items() if value is not None}
         with agent_of(agent) as memory:
-            answer = getattr(memory, tool.name)(**told, session_id=session)
+            answer = getattr(memory, tool.name)(**told, session_id=session, format=form)
         print_json(answer) if as_json else print_answer(tool, answer)
         hint_misspelt(answer, agent, session)
 
@@ -46,7 +48,7 @@ def command_of(tool: Tool) -> Callable[..., None]:
     vars(command)["__signature__"] = Signature(parameters)
     command.__annotations__ = {each.name: each.annotation for each in parameters}
     command.__name__ = tool.name
-    command.__doc__ = inspect.getdoc(tool.request)
+    command.__doc__ = tool.help
     return command
 
 

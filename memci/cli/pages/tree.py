@@ -35,8 +35,7 @@ def _lines(tree: PageTree, segment: SegmentOut) -> Iterator[Text]:
         inside.setdefault(page.parent, []).append(page)
     roots = [each for each in inside.get(None, ()) if each.index == segment.root]
     for root in roots:
-        gap = " " if root.name else ""
-        yield Text.assemble("● ", *_told(root, tree), (gap + _segment_says(segment), _ASIDE))
+        yield Text.assemble("● ", *_told(root, tree), (f" {_segment_says(segment)}", _ASIDE))
         yield from _below(root, inside, tree)
 
 

@@ -24,12 +24,14 @@ from memci.cli.up.supervisor import Supervisor
 from memci.config import Settings
 from memci.embedded import Servers
 from memci.storage.migrate import upgrade
+from memci.storage.page_store.choose import check_shared
 
 _INTERRUPTED = 130
 
 
 def run_everything(settings: Settings) -> int:
     """Run until asked to stop; returns the exit code."""
+    check_shared(settings)
     check_alone(settings)
     addresses = choose_addresses(settings)
     try:

@@ -101,7 +101,7 @@ class LookingVerbs(Asking):
         return self._get("/settings", SettingsAnswer)
 
     def configure(self, parameters: Mapping[str, float | str]) -> Flow[SettingsAnswer]:
-        """Replace the parameters that the agent has of its own."""
+        """Replace all that the agent has of its own: what is not named is back at its default."""
         request = exchange("PUT", f"{self._path}/settings", body=parameters)
         return ask(request, SettingsAnswer, self._habits.retries)
 

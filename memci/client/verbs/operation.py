@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Sequence
 from enum import Enum
 from inspect import Parameter, Signature
@@ -12,6 +11,7 @@ from typing import Any, Literal, get_args, get_origin
 from memci.client.flow import Flow
 from memci.client.help import argument_line
 from memci.client.verbs.paging import PagingVerbs
+from memci.domain.pages.block import Format
 from memci.shapes.arguments import REQUIRED, Argument, arguments_of
 from memci.shapes.tools import Tool
 
@@ -23,6 +23,15 @@ _SESSION = Argument(
     positional=False,
     long=False,
 )
+_FORMAT = Argument(
+    name="format",
+    type=Format,
+    default=Format.MARKDOWN,
+    about="How that is written, as in `window`: what fits, and tokens, are counted in it",
+    positional=False,
+    long=False,
+)
+_SEEN = (_SESSION, _FORMAT)
 
 
 def operation(tool: Tool) -> Callable[..., Flow[Any]]:
@@ -33,8 +42,8 @@ def operation(tool: Tool) -> Callable[..., Flow[Any]]:
         bound = signature.bind(*args, **kwargs)
         asked = dict(bound.arguments)
         verbs: PagingVerbs = asked.pop("self")
-        session_id = asked.pop(_SESSION.name, None)
-        return verbs.use(tool, asked, tool.answer, session_id=session_id)
+        seen: Any = {each.name: asked.pop(each.name) for each in _SEEN if each.name in asked}
+        return verbs.use(tool, asked, tool.answer, **seen)
 
     verb.__name__ = verb.__qualname__ = tool.name
     verb.__doc__ = doc_of(tool)
@@ -52,17 +61,16 @@ def signature_of(tool: Tool) -> Signature:
             annotation=_accepted(each.type),
             default=Parameter.empty if each.default is REQUIRED else _constant(each.default),
         )
-        for each in (*arguments_of(tool), _SESSION)
+        for each in (*arguments_of(tool), *_SEEN)
     )
     return Signature(parameters, return_annotation=tool.answer)
 
 
 def doc_of(tool: Tool) -> str:
-    """Return what help says of a tool: what a model reads of it."""
-    said = (inspect.getdoc(tool.request) or "").strip()
-    taken = (*arguments_of(tool), _SESSION)
+    """Return what help says of a tool."""
+    taken = (*arguments_of(tool), *_SEEN)
     lines = [argument_line(each.name, each.about) for each in taken if each.about]
-    return "\n".join([said, "", "Args:", *lines, ""])
+    return "\n".join([tool.help, "", "Args:", *lines, ""])
 
 
 def _accepted(kind: Any) -> Any:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Unpack
 
 from memci.client.flow import Flow, ask, exchange
-from memci.client.options import PageOptions, WindowOptions
+from memci.client.options import PageOptions, SeenOptions, WindowOptions
 from memci.client.verbs.asking import AnswerT, Asking
 from memci.shapes.pages import PageText, PageTree
 from memci.shapes.tools import BY_NAME, Tool
@@ -33,15 +33,14 @@ class PagingVerbs(Asking):
         tool: Tool,
         asked: Mapping[str, Any],
         answer: type[AnswerT],
-        *,
-        session_id: str | None = None,
+        **seen: Unpack[SeenOptions],
     ) -> Flow[AnswerT]:
         """Ask something of a tool; what changes pages is not sent again if it may have arrived."""
         request = exchange(
             "POST",
             f"{self._path}/pages/{tool.name}",
             body=asked if tool.request.model_fields else None,
-            params={"session_id": session_id},
+            params=seen,
             repeatable=not tool.changes,
         )
         return ask(request, answer, self._habits.retries)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Unpack
 
 from pydantic import RootModel
 
 from memci.client.flow import Flow, ask, exchange
+from memci.client.options import SeenOptions
 from memci.client.verbs.asking import Asking
 from memci.domain.names import shown_name
 from memci.errors import InvalidInputError, NotFoundError
@@ -30,8 +31,7 @@ class ToolVerbs(Asking):
         self,
         name: str,
         arguments: Mapping[str, Any] | str | None = None,
-        *,
-        session_id: str | None = None,
+        **seen: Unpack[SeenOptions],
     ) -> Flow[dict[str, Any]]:
         """Use a tool as the agent's model; return what to tell the model.
 
@@ -44,7 +44,7 @@ class ToolVerbs(Asking):
             "POST",
             f"{self._path}/tools/{name}",
             body=_read(arguments) if isinstance(arguments, str) else arguments or {},
-            params={"session_id": session_id},
+            params=seen,
             repeatable=_is_repeatable(name),
         )
         answer = yield from ask(request, _Told, self._habits.retries)

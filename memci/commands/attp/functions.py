@@ -21,6 +21,7 @@ from memci.errors import (
     RefusedError,
 )
 from memci.shapes.base import Answer, Request
+from memci.shapes.faults import describe_misuse
 from memci.shapes.page_tools import CreateDetailPage
 from memci.shapes.tools import TOOLS, Tool, tools_in_code
 
@@ -31,8 +32,6 @@ _KINDS: Mapping[type[MemciError], Kind] = {
     RefusedError: "PermissionError",
     ConflictError: "RuntimeError",
 }
-# More of what is wrong with one call would not help.
-_MOST_FAULTS = 3
 
 
 @dataclass
@@ -97,8 +96,7 @@ def _request(tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Reque
     try:
         return tool.request.model_validate(given | kwargs)
     except ValidationError as error:
-        faults = error.errors(include_url=False)[:_MOST_FAULTS]
-        told = "; ".join(f"{_place(each['loc'])}: {each['msg']}" for each in faults)
+        told = describe_misuse(error, names)
         raise CallError("ValueError", f"{tool.name}({', '.join(names)}): {told}") from None
 
 
@@ -126,10 +124,6 @@ def _refusing(tool: Tool) -> Function:
         )
 
     return refuse
-
-
-def _place(loc: tuple[int | str, ...]) -> str:
-    return ".".join(map(str, loc))
 
 
 def _listed(names: Sequence[str]) -> str:

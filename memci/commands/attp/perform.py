@@ -17,7 +17,7 @@ from memci.commands.attp.plain import Plain
 from memci.commands.attp.protocol import ToolCall, read_answer
 from memci.commands.attp.sandbox import Sandbox
 from memci.commands.attp.toml import to_toml
-from memci.commands.pages.bench import Bench, Mark
+from memci.commands.pages.bench import Mark
 from memci.commands.pages.perform import Asked
 from memci.commands.tools.tools import Tools
 from memci.domain.pages.permission import Actor
@@ -111,7 +111,7 @@ class AttpCommands:
             )
             outcome = self.sandbox.run(code, functions.by_name(), seconds=seconds)
             # What went wrong may have left the tree half changed.
-            over = _over(bench) if outcome.fault is None else 0
+            over = bench.desk.hold() if outcome.fault is None else 0
             return _Rehearsed(outcome, functions.asked, bench.mark, tokens, over)
 
     def _done(
@@ -122,14 +122,6 @@ class AttpCommands:
         return self.tools.run_all(
             agent_id, Actor.AGENT, rehearsed.asked, session_id=session_id, mark=rehearsed.mark
         )
-
-
-def _over(bench: Bench) -> int:
-    """Return by how much the next window is over a limit, be something changed or not."""
-    desk = bench.opened.desk
-    if desk.over:
-        desk.look_after()
-    return desk.over
 
 
 def _changes(done: Sequence[Answer], rehearsed: _Rehearsed) -> AttpChanges:

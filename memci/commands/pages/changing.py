@@ -44,6 +44,8 @@ def open_page(bench: Bench, operation: Operation, index: str) -> PageChange:
     bench.know([index])
     over = bench.desk.over
     done = change(bench, operation, index)
+    if done.changed and index not in done.changed:  # it was open, in a folder that was hidden
+        done = done.model_copy(update={"changed": [*done.changed, index]})
     if _is_current(bench.tree, index) or (_is_open(bench.tree, index) and done.over <= over):
         return done
     desk = bench.desk

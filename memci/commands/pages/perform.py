@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from uuid import uuid4
 
 from memci.commands.pages.bench import Bench, Mark
 from memci.commands.pages.doings import DOINGS
+from memci.domain.pages.block import Format
 from memci.domain.pages.chapters import settle
 from memci.domain.pages.permission import Actor
 from memci.domain.pages.rules import PageRules
@@ -57,9 +58,11 @@ class PageCommands:
         *,
         session_id: str | None = None,
         mark: Mark | None = None,
+        form: Format = Format.MARKDOWN,
     ) -> list[Answer]:
         """Do what is asked, in order, on the window of a session (None: that of the last message).
 
+        ``form`` is how that window is written: what fits, and all tokens, are those of it.
         A first page makes an agent: its system prompt can be there before its first message, and
         an agent that begins with a note needs nobody to have spoken.
 
@@ -67,42 +70,44 @@ class PageCommands:
         done, ``PageStoreError`` when a note's text cannot be kept, and ``ConflictError`` when the
         pages are not those of ``mark`` any more.
         """
-        texts = self.warmed(agent_id, asked, session_id)
+        warmed = self.warmed(agent_id, asked, session_id)
         if not any(each.tool.changes for each in asked):
-            with self._looking(agent_id, actor, session_id, texts) as bench:
+            with warmed.looking(agent_id, actor, session_id, form) as bench:
                 return [do(bench, each) for each in asked]
         with self.database.agent_transaction(agent_id) as connection:
             begins = any(each.tool.begins for each in asked)
             is_new = begins and begin_agent(connection, agent_id)
-            with self.changing(
-                connection, agent_id, actor, session_id, mark=mark, texts=texts
-            ) as bench:
+            whose = warmed.changing(connection, agent_id, actor, session_id, mark=mark, form=form)
+            with whose as bench:
                 done = [do(bench, each) for each in asked]
         return [_first(each) for each in done] if is_new else done
 
     def warmed(
         self, agent_id: str, asked: Iterable[Asked] = (), session_id: str | None = None
-    ) -> PageStore:
-        """Return the store with the texts at hand that will be shown; as ``warm``, and raises so.
+    ) -> PageCommands:
+        """Return the same, for one request, with the texts at hand that it will show (``warm``).
 
-        To be called before ``changing``.
+        To be called before anything is locked; raises ``PageStoreError``.
         """
         named = [getattr(each.request, name, "") for each in asked for name in _OPENED]
-        return warm(self.database, self.store, agent_id, session_id, [*filter(None, named)])
+        named = [*filter(None, named)]
+        return replace(self, store=warm(self.database, self.store, agent_id, session_id, named))
 
     def settle(self, agent_id: str) -> None:
         """Put what was said onto pages by the rules of now: other rules make other pages (P1).
 
         Does nothing for no agent.
         """
-        texts = self.warmed(agent_id)
+        store = warm(self.database, self.store, agent_id)
         with self.database.agent_transaction(agent_id) as connection:
             if not is_there(connection, agent_id):
                 return
             lock_tree(connection, agent_id)
             # Afterwards once more: an erasure that held the lock has ended by now.
             if is_there(connection, agent_id):
-                bench = self._bench(connection, agent_id, Actor.DEVELOPER, None, texts)
+                view = self._view(connection, agent_id, None)
+                opened = open_desk(connection, agent_id, store, view)
+                bench = Bench(connection, agent_id, Actor.DEVELOPER, opened)
                 if bench.tree.changed:
                     bench.save()
 
@@ -141,19 +146,18 @@ class PageCommands:
         session_id: str | None,
         *,
         mark: Mark | None = None,
-        texts: PageStore,
+        form: Format = Format.MARKDOWN,
     ) -> Iterator[Bench]:
         """Lend a bench that is saved at the end, in a transaction of the caller's; as ``run``.
 
-        ``bench.done`` names what was done; ``texts`` is the store that was ``warmed``. The lane's
-        row is locked before the tree: a message that came meanwhile would be seen at an index that
-        a page made here is given (P1).
+        ``bench.done`` names what was done. The lane's row is locked before the tree: a message
+        that came meanwhile would be seen at an index that a page made here is given (P1).
         """
         hold_lane(connection, agent_id)
         lock_tree(connection, agent_id)
         # Afterwards: an erasure that held the lock has ended by now.
         check_there(connection, agent_id)
-        bench = self._bench(connection, agent_id, actor, session_id, texts)
+        bench = self._bench(connection, agent_id, actor, session_id, form)
         if mark not in {None, bench.mark}:
             raise ConflictError("the pages have changed meanwhile: look at the window again")
         yield bench
@@ -161,22 +165,28 @@ class PageCommands:
 
     @contextmanager
     def rehearsal(
-        self, agent_id: str, actor: Actor, *, session_id: str | None = None
+        self,
+        agent_id: str,
+        actor: Actor,
+        *,
+        session_id: str | None = None,
+        form: Format = Format.MARKDOWN,
     ) -> Iterator[Bench]:
         """Lend a bench of which nothing is kept; ``run`` does the same again for good.
 
         Raises ``NotFoundError`` for no agent.
         """
-        texts = self.warmed(agent_id, (), session_id)
-        with self._looking(agent_id, actor, session_id, texts) as bench:
+        warmed = self.warmed(agent_id, (), session_id)
+        with warmed.looking(agent_id, actor, session_id, form) as bench:
             yield bench
 
     @contextmanager
-    def _looking(
-        self, agent_id: str, actor: Actor, session_id: str | None, texts: PageStore
+    def looking(
+        self, agent_id: str, actor: Actor, session_id: str | None, form: Format
     ) -> Iterator[Bench]:
+        """Do as ``rehearsal``, where texts are at hand already."""
         with snapshot_of(self.database, agent_id) as connection:
-            yield self._bench(connection, agent_id, actor, session_id, texts)
+            yield self._bench(connection, agent_id, actor, session_id, form)
 
     def _bench(
         self,
@@ -184,14 +194,24 @@ class PageCommands:
         agent_id: str,
         actor: Actor,
         session_id: str | None,
-        texts: PageStore,
+        form: Format,
     ) -> Bench:
-        view = self._view(connection, agent_id, session_id)
-        return Bench(connection, agent_id, actor, open_desk(connection, agent_id, texts, view))
+        """Return a bench that begins as the window is shown: what is hidden there is hidden."""
+        view = self._view(connection, agent_id, session_id, form)
+        opened = open_desk(connection, agent_id, self.store, view)
+        opened.desk.hold()
+        return Bench(connection, agent_id, actor, opened)
 
-    def _view(self, connection: Connection, agent_id: str, session_id: str | None) -> View:
+    def _view(
+        self,
+        connection: Connection,
+        agent_id: str,
+        session_id: str | None,
+        form: Format = Format.MARKDOWN,
+    ) -> View:
         rules = page_rules_of(connection, agent_id, self.rules)
-        return View(viewer_in(connection, agent_id, session_id), self.counter.count, rules)
+        viewer = viewer_in(connection, agent_id, session_id)
+        return View(viewer, self.counter.count, rules, form)
 
 
 def _first(done: Answer) -> Answer:

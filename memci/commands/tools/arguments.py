@@ -13,7 +13,7 @@ from memci.domain.pages.permission import Actor
 from memci.errors import InvalidInputError, NotFoundError, RefusedError
 from memci.expectation import own_faults
 from memci.shapes.base import Request
-from memci.shapes.faults import describe_faults, field_path
+from memci.shapes.faults import describe_misuse, field_path
 from memci.shapes.tools import BY_NAME
 
 
@@ -35,5 +35,6 @@ def asked_of(name: str, arguments: Mapping[str, Any] | Request, actor: Actor) ->
     except ValidationError as error:
         first = own_faults(error.errors(include_input=False, include_url=False))[0]
         raise InvalidInputError(
-            f"{tool.name}: {describe_faults(error)}", field=field_path(first["loc"]) or None
+            f"{tool.name}: {describe_misuse(error, tool.arguments)}",
+            field=field_path(first["loc"]) or None,
         ) from None

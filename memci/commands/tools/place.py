@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from memci.domain.names import shown_name
 from memci.errors import NotFoundError, RefusedError
 from memci.storage.reading.messages import seqs_of
 from memci.storage.session import Connection
@@ -39,11 +40,15 @@ class Place:
         self.check_sight(connection)
         known = seqs_of(connection, self.agent_id, ids, user_id=self.user_id)
         if missing := [each for each in ids if each not in known]:
-            raise NotFoundError(
-                f"{len(missing)} of these messages are not stored: search and filter_memory"
-                " tell their ids"
-            )
+            raise NotFoundError(f"{_not_stored(missing)}: search and filter_memory tell ids")
         return [known[each] for each in dict.fromkeys(ids)]
+
+
+def _not_stored(missing: Sequence[str]) -> str:
+    named = f"'{shown_name(missing[0])}'"
+    if len(missing) == 1:
+        return f"message {named} is not stored"
+    return f"{len(missing)} of these messages are not stored, such as {named}"
 
 
 def place_in(connection: Connection, agent_id: str, session_id: str | None) -> Place:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,12 +13,12 @@ from memci.commands.pages.perform import Asked, PageCommands, do
 from memci.commands.tools.arguments import asked_of
 from memci.commands.tools.memory import MemoryTools
 from memci.commands.tools.writes import MemoryWrites
+from memci.domain.pages.block import Format
 from memci.domain.pages.permission import Actor
 from memci.queue.submit import lock_agent, lock_lane
 from memci.shapes.base import Answer, Request
 from memci.shapes.memory_tools import Remember
 from memci.shapes.tools import About
-from memci.storage.page_store.port import PageStore
 from memci.storage.session import Connection
 
 
@@ -45,8 +46,9 @@ class Tools:
         arguments: Mapping[str, Any] | Request,
         *,
         session_id: str | None = None,
+        form: Format = Format.MARKDOWN,
     ) -> Answer:
-        """Use a tool, in a session (None: that of the last message).
+        """Use a tool, in a session (None: that of the last message), whose window is ``form``.
 
         Raises ``NotFoundError`` for no such tool, agent or thing, ``InvalidInputError`` for
         arguments that the tool does not take, ``RefusedError`` and ``ConflictError`` for what may
@@ -55,7 +57,7 @@ class Tools:
         """
         asked = asked_of(tool, arguments, actor)
         if asked.tool.about is About.PAGES or _writes(asked):
-            return self.run_all(agent_id, actor, [asked], session_id=session_id)[0]
+            return self.run_all(agent_id, actor, [asked], session_id=session_id, form=form)[0]
         return self.memory.run(agent_id, asked, session_id=session_id)
 
     def rehearse(self, bench: Bench, asked: Asked) -> Answer:
@@ -79,47 +81,47 @@ class Tools:
         *,
         session_id: str | None = None,
         mark: Mark | None = None,
+        form: Format = Format.MARKDOWN,
     ) -> list[Answer]:
         """Do what is asked of pages and what changes memory, in order: all of it or nothing.
 
         Raises as ``run``, and ``ConflictError`` when the pages are not those of ``mark`` any more.
         """
         if not any(_writes(each) for each in asked):
-            return self.pages.run(agent_id, actor, asked, session_id=session_id, mark=mark)
+            return self.pages.run(
+                agent_id, actor, asked, session_id=session_id, mark=mark, form=form
+            )
         only_memory = mark is None and all(_writes(each) for each in asked)
-        texts = None if only_memory else self.pages.warmed(agent_id, asked, session_id)
+        pages = None if only_memory else self.pages.warmed(agent_id, asked, session_id)
         with self.pages.database.agent_transaction(agent_id) as connection:
             # The lane's row first: whoever locks the tree as well does so in this order (P16).
             if any(isinstance(each.request, Remember) for each in asked):
                 lock_lane(connection, agent_id)  # what is remembered first makes an agent
             else:
                 lock_agent(connection, agent_id)
-            if texts is None:
+            if pages is None:
                 done = [self._write(connection, agent_id, each, session_id) for each in asked]
             else:
-                done = self._mixed(connection, agent_id, actor, asked, session_id, mark, texts)
+                changing = pages.changing(
+                    connection, agent_id, actor, session_id, mark=mark, form=form
+                )
+                done = self._mixed(changing, asked, session_id)
         # Always: a worker that looked while the lane was locked has gone again.
         self.tokens.wake_lane(agent_id)
         return done
 
     def _mixed(
         self,
-        connection: Connection,
-        agent_id: str,
-        actor: Actor,
+        changing: AbstractContextManager[Bench],
         asked: Sequence[Asked],
         session_id: str | None,
-        mark: Mark | None,
-        texts: PageStore,
     ) -> list[Answer]:
         def one(bench: Bench, each: Asked) -> Answer:
             if _writes(each):
-                return self._write(connection, agent_id, each, session_id)
+                return self._write(bench.connection, bench.agent_id, each, session_id)
             return do(bench, each)
 
-        with self.pages.changing(
-            connection, agent_id, actor, session_id, mark=mark, texts=texts
-        ) as bench:
+        with changing as bench:
             return [one(bench, each) for each in asked]
 
     def _write(

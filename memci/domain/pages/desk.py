@@ -83,6 +83,15 @@ class Desk:
         self.collapsed = done or self.collapsed
         self.say_excess()
 
+    def hold(self) -> int:
+        """Collapse a window that is over a limit, as it is shown; return by how much it still is.
+
+        Whoever works on it begins with what was seen.
+        """
+        if self.over:
+            self.look_after()
+        return self.over
+
     def say_excess(self) -> None:
         """Have the window say by how much it is over its limit, if it is (P13)."""
         over = [

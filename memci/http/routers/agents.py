@@ -56,7 +56,11 @@ def get_usage(
 
 @operating.put("/agents/{agent}/settings", responses=problems(400, 413, 415))
 def put_settings(agent: AgentId, body: SettingsRequest, call: Call) -> SettingsAnswer:
-    """Replace the parameters that an agent has of its own."""
+    """Replace all parameters that an agent has of its own.
+
+    What is not sent goes back to its default: to change one alone, send along all that `changed` of
+    the answer to GET names, each with its value.
+    """
     values = body.model_dump(exclude_none=True)
     return configure.run(call.runtime.page_commands, agent, values, call.runtime.defaults)
 

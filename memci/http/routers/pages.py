@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from typing import Annotated, Any
 
@@ -16,7 +15,7 @@ from memci.domain.pages.permission import Actor
 from memci.errors import InvalidInputError
 from memci.http.call import Call
 from memci.http.documentation import problems
-from memci.http.parameters import AgentId, Cursor, SessionId
+from memci.http.parameters import AgentId, Cursor, SessionId, WindowFormat
 from memci.http.route import ReadRoute, WriteRoute
 from memci.shapes.base import Request
 from memci.shapes.page_tools import GetPage
@@ -92,29 +91,47 @@ def list_pages(
 def read_page(agent: AgentId, index: Annotated[str, Path(max_length=64)], call: Call) -> PageText:
     """Return a page and what it holds, in whichever state it is."""
     request = GetPage.model_construct(index=index, offset=0)
-    page: PageText = _done(call, agent, BY_NAME["get_page"], request, None)
+    page: PageText = _done(call, agent, BY_NAME["get_page"], request)
     return page
 
 
 def _endpoint(tool: Tool) -> Callable[..., Any]:
-    def do(agent: AgentId, request: Any, call: Call, session_id: SessionId = None) -> Any:
-        return _done(call, agent, tool, request, session_id)
+    def do(
+        agent: AgentId,
+        request: Any,
+        call: Call,
+        session_id: SessionId = None,
+        form: WindowFormat = Format.MARKDOWN,
+    ) -> Any:
+        return _done(call, agent, tool, request, session_id, form)
 
-    def do_plainly(agent: AgentId, call: Call, session_id: SessionId = None) -> Any:
-        return _done(call, agent, tool, tool.request(), session_id)
+    def do_plainly(
+        agent: AgentId,
+        call: Call,
+        session_id: SessionId = None,
+        form: WindowFormat = Format.MARKDOWN,
+    ) -> Any:
+        return _done(call, agent, tool, tool.request(), session_id, form)
 
     endpoint = do if tool.request.model_fields else do_plainly
     endpoint.__name__ = tool.name
-    endpoint.__doc__ = inspect.getdoc(tool.request)
+    endpoint.__doc__ = tool.help
     endpoint.__annotations__ |= {"return": tool.answer}
     if endpoint is do:
         endpoint.__annotations__["request"] = tool.request
     return endpoint
 
 
-def _done(call: Call, agent: str, tool: Tool, request: Request, session: str | None) -> Any:
-    commands = call.runtime.page_commands
-    return commands.run(agent, Actor.DEVELOPER, [Asked(tool, request)], session_id=session)[0]
+def _done(
+    call: Call,
+    agent: str,
+    tool: Tool,
+    request: Request,
+    session: str | None = None,
+    form: Format = Format.MARKDOWN,
+) -> Any:
+    commands, asked = call.runtime.page_commands, [Asked(tool, request)]
+    return commands.run(agent, Actor.DEVELOPER, asked, session_id=session, form=form)[0]
 
 
 for _tool in TOOLS:

@@ -6,9 +6,10 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Path, Query
 
+from memci.domain.pages.block import Format
 from memci.http.call import Call
 from memci.http.documentation import problems
-from memci.http.parameters import AgentId, SessionId
+from memci.http.parameters import AgentId, SessionId, WindowFormat
 from memci.http.route import ReadRoute
 from memci.http.tool_calls import scope_of, tool_named, tools_for, use_tool
 from memci.shapes.tool_formats import ToolFormat, written
@@ -44,6 +45,7 @@ def use(
     arguments: Annotated[dict[str, Any], Body(description="As the model gave them")],
     call: Call,
     session_id: SessionId = None,
+    form: WindowFormat = Format.MARKDOWN,
 ) -> dict[str, Any]:
     """Use a tool as the agent's model, and return what the model is to be told.
 
@@ -53,4 +55,4 @@ def use(
     """
     named = tool_named(tool)
     call.check(scope_of(named))
-    return use_tool(call.runtime, agent, named, arguments, session_id)
+    return use_tool(call.runtime, agent, named, arguments, session_id, form)

@@ -2,7 +2,7 @@
 
 A name is what the user wants: the sentence that tells most, a question before others. A description
 is all that, and what came of it in the end. Courtesies count for nothing while anything else is
-said.
+said; the answer names only what the user says nothing in ("继续", "ok, go on").
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 from memci.domain.context.budget import Count
 from memci.domain.language import Language, language_of
+from memci.domain.memory.small_talk import asks
 from memci.domain.message import JsonObject, Message, Role
 from memci.domain.pages.outline import (
     MOST_DESCRIPTION,
@@ -24,6 +25,7 @@ from memci.domain.pages.outline import (
 )
 from memci.smallmodel.offline.candidates import candidates
 from memci.smallmodel.offline.compressor import OfflineCompressor
+from memci.smallmodel.offline.saying import says_something
 from memci.smallmodel.offline.sentences import sentences
 
 # Characters read of the beginning of a message, and of its end.
@@ -38,6 +40,7 @@ _SHRINK, _FEWEST = 0.8, 12
 # A question is what is wanted; by itself it would count for less than what is told.
 _ASKED = 3.0
 _CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
+_FENCE = re.compile(r"^[ \t]*```.*$", re.MULTILINE)
 _MARKS = re.compile(
     r"^[ \t]*(?:#{1,6}|[-*+>]|\d{1,2}[.)])[ \t]+|^[ \t]*[-=*|: ]{3,}$|\*\*|__", re.MULTILINE
 )
@@ -76,7 +79,7 @@ class OfflineOutlines:
         return self._fitting(next(filter(None, texts), ""), MOST_NAME, count)
 
     def _description(self, texts: Sequence[str], count: Count) -> str:
-        telling = [text for text in texts if _told(text)] or [*filter(None, texts)]
+        telling = [text for text in texts if _told(text) or asks(text)] or [*filter(None, texts)]
         room = (MOST_DESCRIPTION - 2) // max(1, len(telling))
         joined = _ARROW.join(self._fitting(text, room, count) for text in telling)
         # Texts may take more tokens side by side than each by itself.
@@ -123,8 +126,17 @@ class OfflineOutlines:
 
 def _wanted(messages: Sequence[Message]) -> str:
     """Return what the user says."""
-    said = [_prose(each.content) for each in messages if each.role is Role.USER]
+    said = [_led(each.content) for each in messages if each.role is Role.USER]
     return "\n".join(filter(None, said))
+
+
+def _led(content: str | None) -> str:
+    """Return a message's prose; where it only leads to code ("fix this:"), with its first line."""
+    text = _prose(content)
+    code = _CODE.search(content or "") if text.endswith((":", "：")) else None
+    lines = _FENCE.sub("", code[0]).split("\n") if code else []
+    first = next((each.strip() for each in lines if each.strip()), "")
+    return f"{text} {first}" if first else text
 
 
 def _came(messages: Sequence[Message]) -> str:
@@ -146,7 +158,7 @@ def _told(text: str) -> dict[str, float]:
         gain = sum(
             each.gain(Counter()) * (_ASKED if each.clause.end in {"?", "？"} else 1.0)
             for each in parts
-            if not each.social and not each.bare
+            if not (each.social or each.bare) or says_something(each.clause.text)
         )
         if gain:
             told[sentence] = gain
@@ -164,7 +176,7 @@ def _prose(content: str | None) -> str:
     text = content or ""
     if len(text) > _READ + _READ_LAST:
         text = f"{text[:_READ]}\n{text[-_READ_LAST:]}"
-    return (_MARKS.sub("", _CODE.sub("\n", text)).strip() or text).strip()
+    return _MARKS.sub("", _CODE.sub("\n", text)).strip() or _FENCE.sub("", text).strip()
 
 
 def _function(call: JsonObject) -> str:

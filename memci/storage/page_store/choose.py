@@ -55,9 +55,9 @@ def check_shared(settings: Settings) -> None:
     """Raise ``ConfigurationError`` where a process among others would keep texts to itself."""
     if settings.page_store == "memory":
         raise ConfigurationError(
-            "MEMCI_PAGE_STORE=memory is for tests and short runs of a single process: this one is"
-            " one of several, and the others would not find what it keeps; set it to postgres,"
-            " files or s3"
+            "MEMCI_PAGE_STORE=memory is for tests and short runs of a single process: API and"
+            " workers are several, and none would find what another one keeps; set it to postgres"
+            " (the default), files or s3"
         )
 
 

@@ -130,6 +130,25 @@ def test_work_that_does_not_move_is_found(
         assert levels(check_queue(database, token_stale_s=10))[subject] is level
 
 
+@pytest.mark.parametrize("held", ["paused = true", "halted_by = gen_random_uuid()"])
+def test_jobs_of_agents_that_are_held_wait_for_no_workers(
+    database_url: str, broker_url: str, held: str
+):
+    with closing(Database(database_url)) as database, make_app(broker_url) as app:
+        intake = Intake(database, Tokens(app))
+        for agent in ("ann", "ben"):
+            intake.append(Append(agent, [NewMessage(role=Role.USER, content="Hi")]))
+        with database.lane_transaction() as connection:
+            connection.exec_driver_sql(
+                "UPDATE job SET created_at = now() - interval '1 hour' WHERE agent_id = 'ann'"
+            )
+            connection.exec_driver_sql(f"UPDATE lane SET {held} WHERE agent_id = 'ann'")
+        found = {each.subject: each for each in check_queue(database, token_stale_s=10)}
+        assert found["queue"].level is Level.OK
+        assert found["queue"].text.startswith("1 job waits, the oldest for 0 s")
+        assert found["queue"].text.endswith("; 1 more of agents that are paused or halted")
+
+
 def test_dead_jobs_are_told_with_their_agents(database_url: str, broker_url: str):
     with closing(Database(database_url)) as database, make_app(broker_url) as app:
         intake = Intake(database, Tokens(app))

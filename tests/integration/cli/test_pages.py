@@ -78,8 +78,8 @@ def test_the_tree_shows_what_lies_where_and_what_it_costs(ada: Shell):
     assert tree["tokens"] == ada.json("window")["tokens"]
     assert shown.splitlines() == [
         f"ada, session s1: {tree['tokens']} tokens",
-        "● sys-0  expanded, 0 pages  (system, READ_ONLY to agents)",
-        f"● usr-0  expanded, 2 pages, {tokens['usr-0']} tokens  (user)",
+        "● sys-0  expanded, 0 pages  System (system, READ_ONLY to agents)",
+        f"● usr-0  expanded, 2 pages, {tokens['usr-0']} tokens  Conversation (user)",
         f"├─ usr-2  expanded, pinned, {tokens['usr-2']} tokens  And a map?",
         f"└─ usr-3  expanded, 1 page, {tokens['usr-3']} tokens  Go",
         f"   └─ usr-1  expanded, {tokens['usr-1']} tokens  How do I sort a list in Go?",
@@ -267,6 +267,13 @@ def test_the_help_says_what_each_option_takes(ada: Shell):
         code, shown, _ = ada.run(tool, "--help")
         assert (code, told in " ".join(shown.split())) == (0, True)
         assert "@FILE" not in shown, "it is no long text"
+
+
+def test_help_says_whose_step_is_undone(ada: Shell):
+    for tool in ("undo", "redo"):
+        code, shown, _ = ada.run(tool, "--help")
+        assert (code, "the agent's own" in " ".join(shown.split())) == (0, True)
+        assert "your last" not in shown
 
 
 def test_no_name_rewrites_the_terminal(ada: Shell):

@@ -16,7 +16,7 @@ from memci.testing import wait_until
 from tests.integration.http.conftest import Serve
 from tests.integration.http.serving import Served
 from tests.support.fleet import Fleet
-from tests.support.model_server import ModelServer, model_server
+from tests.support.model_server import ModelServer, calls, model_server, says
 from tests.support.scripted_agent import scripted_agent, sent_tokens
 
 BUDGET = 6_000
@@ -144,6 +144,41 @@ def test_it_forgets_nothing_and_never_outgrows_its_budget(serve: Serve, fleet: F
     assert whole.state == quiet.state
     _check_work(whole)
     _check_nothing_is_lost(whole)
+
+
+def test_a_question_that_is_too_long_is_not_answered_and_the_next_one_is(serve: Serve) -> None:
+    used: list[str] = []
+
+    def look(request: httpx.Request) -> None:
+        if "/tools/" in request.url.path:
+            used.append(f"{request.url.path.rpartition('/')[2]} {request.url.params['format']}")
+
+    server = serve()
+    with (
+        model_server() as model,
+        httpx.Client(base_url=server.url, event_hooks={"request": [look]}) as memci,
+        httpx.Client(base_url=model.url) as client,
+    ):
+        agent = example.Agent("long", memci, client, "scripted", BUDGET)
+        with pytest.raises(example.NoRoomError, match=r"[45]\d\d\d tokens over the budget"):
+            list(agent.turn("word " * 8_000))
+        assert model.asked == []
+        model.script += [
+            says("Hello."),
+            calls("expand_details", index="usr-1"),
+            says("That was too long."),
+        ]
+        (hello,) = agent.turn("Hello?")
+        assert (hello.answer, hello.collapsed) == ("Hello.", ["usr-1"])
+        *_, last = agent.turn("What did I say first?")
+        assert last.answer == "That was too long."
+        result = model.asked[-1].body["messages"][-1]
+        assert result["content"].startswith("refused: usr-1 does not fit")
+        assert used == ["expand_details native"]
+        assert max(sent_tokens(each.body) for each in model.asked) <= BUDGET
+    said = server.messages("long")
+    assert said[1] is not None
+    assert said[1].startswith("(Not answered: too long")
 
 
 def _check_budget(run: Run, model: ModelServer) -> None:

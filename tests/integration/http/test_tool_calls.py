@@ -81,6 +81,24 @@ def test_errors_are_for_the_model_to_read(alice):
     for name in ("create_segment", "rm -rf", "../pages/undo", "..", "", "x" * 99):
         with pytest.raises(NotFoundError, match="no tool"):
             alice.call_tool(name, {})
+    with pytest.raises(
+        NotFoundError, match=r"no tool 'expand_detail': did you mean expand_details\?"
+    ):
+        alice.call_tool("expand_detail", {"index": "usr-1"})
+
+
+def test_errors_name_nothing_that_a_model_cannot_reach(alice, server):
+    wrongs = []
+    for name, arguments in (
+        ("rm", {}), ("hide_details", {"idx": "usr-1"}), ("undo", {"steps": 2}),
+    ):  # fmt: skip
+        with pytest.raises((NotFoundError, InvalidInputError)) as wrong:
+            alice.call_tool(name, arguments)
+        wrongs.append(str(wrong.value))
+    with Memci(server.url) as client, pytest.raises(NotFoundError, match="no agent bob") as wrong:
+        client.agent("bob").call_tool("hide_details", {"index": "usr-1"})
+    wrongs.append(str(wrong.value))
+    assert not [each for each in wrongs if "/v1" in each or "/docs" in each or "memci" in each]
 
 
 def test_a_session_s_window_is_meant(alice):

@@ -61,6 +61,60 @@ def test_where_the_user_only_greets_the_answer_names_it():
     assert exchange("你好", "你好！").description == "你好 → 你好！"
 
 
+@pytest.mark.parametrize(
+    ("question", "name", "answer"),
+    [
+        ("西湖附近有什么好吃的？", None, "人均一百元左右，周末要提前订位。"),
+        ("天气怎么样？", None, "明天杭州多云，最高气温二十五度。"),
+        ("你好！天气怎么样？", "天气怎么样？", "明天杭州多云，最高气温二十五度。"),
+        ("这部电影好看吗", None, "剧情紧凑，演员表演出色。"),
+        ("北京", None, "北京明天晴，最高气温十度。"),
+        ("Tokyo?", None, "Tokyo has 14 million people."),
+        ("fix this: `retrun x`", None, "You misspelt the keyword: it should be `return x`."),
+        (
+            "fix this:\n```python\nretrun x\n```",
+            "fix this: retrun x",
+            "You misspelt the keyword: it should be `return x`.",
+        ),
+        ("```\nx = 1\n```", "x = 1", "That assigns 1 to x."),
+    ],
+)
+def test_however_short_what_the_user_says_names_it(question: str, name: str | None, answer: str):
+    name = name or question
+    told = exchange(question, answer)
+    assert told.name == name
+    asked, arrow, came = told.description.partition(" → ")
+    assert name in asked
+    assert arrow
+    assert came.rstrip("。.") in answer
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "继续",
+        "好的，接着说",
+        "下一个",
+        "谢谢",
+        "ok, go on",
+        "Please continue",
+        "1",
+        "👍",
+    ],
+)
+def test_where_the_user_only_goes_on_the_answer_names_it(said: str):
+    chinese = "已删除三月的旧备份"
+    assert exchange(said, f"{chinese}。").name == chinese
+    english = "I deleted the old backups of March"
+    assert exchange(said, f"{english}.").name == english
+
+
+def test_a_question_that_names_nothing_is_in_the_description():
+    told = exchange("为什么？", "因为磁盘满了，日志写不进去。")
+    assert told.name == "因为磁盘满了，日志写不进去"
+    assert told.description == "为什么？ → 因为磁盘满了，日志写不进去。"
+
+
 def test_a_description_says_what_was_wanted_and_what_came_of_it():
     told = outline(
         say("Which disk is full?"),
