@@ -186,7 +186,7 @@ class PageOperations:
         session_id: str | None = None,
         format: Format | Literal["markdown", "text", "native"] = ...,
     ) -> PageChange:
-        """Keep a page open when others are hidden because the window is full.
+        """Keep a page where it is, and open, when others are hidden or archived to make room.
 
         Args:
             index: Such as usr-12
@@ -202,7 +202,7 @@ class PageOperations:
         session_id: str | None = None,
         format: Format | Literal["markdown", "text", "native"] = ...,
     ) -> PageChange:
-        """Let a page be hidden again when the window is full.
+        """Let a pinned page be hidden and archived again when room is needed.
 
         Args:
             index: Such as usr-12
@@ -568,7 +568,7 @@ class AsyncPageOperations:
         session_id: str | None = None,
         format: Format | Literal["markdown", "text", "native"] = ...,
     ) -> PageChange:
-        """Keep a page open when others are hidden because the window is full.
+        """Keep a page where it is, and open, when others are hidden or archived to make room.
 
         Args:
             index: Such as usr-12
@@ -584,7 +584,7 @@ class AsyncPageOperations:
         session_id: str | None = None,
         format: Format | Literal["markdown", "text", "native"] = ...,
     ) -> PageChange:
-        """Let a page be hidden again when the window is full.
+        """Let a pinned page be hidden and archived again when room is needed.
 
         Args:
             index: Such as usr-12

@@ -28,7 +28,7 @@ from memci.queue.submit import submit_follow_up
 from memci.shapes.agent import ReceiptAnswer
 from memci.storage.erasure import condemned as condemning
 from memci.storage.erasure.condemned import Condemned
-from memci.storage.erasure.erase import erase_agent, erase_messages
+from memci.storage.erasure.erase import erase_agent, erase_messages, is_left_of
 from memci.storage.page_listing import count_pages, note_keys
 from memci.storage.page_lock import lock_tree
 from memci.storage.page_store.port import PageStore
@@ -96,6 +96,8 @@ def run_agent(
 ) -> ReceiptAnswer:
     """Erase all that an agent holds, here and in the broker; return the receipt, which is kept.
 
+    Also what is left of one that is there no more.
+
     Raises ``NotFoundError`` when there is no such agent, ``BrokerUnavailableError``, with nothing
     erased, when nobody can say what waits for it there, and ``PageStoreError``: with nothing
     erased when nobody can say which texts there are, or, as it says, when all is erased but some
@@ -103,8 +105,10 @@ def run_agent(
     """
     # First, and again with the lane locked: what is there when nobody is, is of no life to come.
     texts = set(store.list(agent_id))
+    with database.agent_snapshot(agent_id) as connection:
+        is_left = is_left_of(connection, agent_id)
     try:
-        with _seized(database, tokens, agent_id) as connection:
+        with _seized(database, tokens, agent_id, there=not is_left) as connection:
             texts |= note_keys(connection, agent_id)
             pages = count_pages(connection, agent_id)
             rows = erase_agent(connection, agent_id)
@@ -140,9 +144,11 @@ def _told(what: str) -> Iterator[None]:
 
 
 @contextmanager
-def _seized(database: Database, tokens: Tokens, agent_id: str) -> Iterator[Connection]:
+def _seized(
+    database: Database, tokens: Tokens, agent_id: str, *, there: bool = True
+) -> Iterator[Connection]:
     """Take the lane from its worker for one transaction, and let workers go on afterwards."""
-    lease = seize(database, agent_id)
+    lease = seize(database, agent_id, there=there)
     try:
         with lease.effect() as connection:
             # Whoever changes a page waits, and finds what is left; who did so is waited for.

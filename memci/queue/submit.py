@@ -21,7 +21,9 @@ from memci.storage.erasure.gone import IS_AGENT, IS_THERE
 _LOCK_LANE = """
 INSERT INTO lane (agent_id, wake_at, written_at) VALUES (%s, clock_timestamp(), now())
 ON CONFLICT (agent_id) DO UPDATE
-SET wake_at = coalesce(lane.wake_at, excluded.wake_at), written_at = now()
+SET wake_at = coalesce(lane.wake_at, excluded.wake_at),
+    written_at = CASE WHEN lane.epoch > 0 AND lane.message_seq = lane.erased_messages
+                      THEN lane.written_at ELSE now() END
 RETURNING wake_at >= now(), message_seq
 """
 _IS_AGENT = f"SELECT {IS_AGENT} FROM lane WHERE agent_id = %s"  # noqa: S608 - a constant

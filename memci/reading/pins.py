@@ -4,34 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from memci.domain.context.budget import Utterance
+from memci.domain.language import language_of
+from memci.domain.message import Role
+from memci.domain.pages.block import Format, Writer
+from memci.domain.pages.labels import labels_of
 from memci.domain.pages.pin import Pin
-from memci.domain.pages.rules import PageRules
-from memci.domain.pages.viewer import ANYBODY
 from memci.shapes.pins import PinList, PinOut
 from memci.smallmodel.ports import TokenCounter
-from memci.storage.desks import View, open_desk
 from memci.storage.erasure.gone import snapshot_of
-from memci.storage.page_store.port import PageStore
-from memci.storage.pins import pinned_pages
+from memci.storage.pins import pinned_pages, read_pins
 from memci.storage.reading.messages import message_ids
 from memci.storage.session import Database
+from memci.storage.tongue import language_spoken
+from memci.storage.viewers import viewer_in
 
 
-def list_pins(
-    database: Database, store: PageStore, counter: TokenCounter, rules: PageRules, agent_id: str
-) -> PinList:
-    """Return what is pinned, in whosever sessions; raises ``NotFoundError`` for no agent."""
+def list_pins(database: Database, counter: TokenCounter, agent_id: str) -> PinList:
+    """Return what is pinned, in whosever sessions; raises ``NotFoundError`` for no agent.
+
+    Counted together, as a window has it in the language of who spoke last.
+    """
     with snapshot_of(database, agent_id) as connection:
-        view = View(ANYBODY, counter.count, rules)
-        rendering = open_desk(connection, agent_id, store, view).desk.rendering
-        seqs = [each.message_seq for each in rendering.pins if each.message_seq is not None]
+        pins = read_pins(connection, agent_id).pins
+        seqs = [each.message_seq for each in pins if each.message_seq is not None]
         ids = message_ids(connection, agent_id, seqs)
         pages = pinned_pages(connection, agent_id)
-    return PinList(
-        pins=[_out(each, ids) for each in rendering.pins],
-        pages=pages,
-        tokens=rendering.pin_tokens,
-    )
+        spoken = language_spoken(connection, agent_id, viewer_in(connection, agent_id, None))
+    language = spoken or language_of(" ".join(each.text for each in pins))
+    text = Writer(Format.MARKDOWN, labels_of(language)).pins(pins)
+    tokens = Utterance(Role.USER, text).tokens(counter.count) if text else 0
+    return PinList(pins=[_out(each, ids) for each in pins], pages=pages, tokens=tokens)
 
 
 def _out(pin: Pin, ids: Mapping[int, str]) -> PinOut:

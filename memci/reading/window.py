@@ -65,7 +65,7 @@ class Windows:
 
     def pins(self, agent_id: str) -> PinList:
         """Return what is pinned; raises ``NotFoundError`` for no agent."""
-        return list_pins(self.database, self.store, self.counter, self.rules, agent_id)
+        return list_pins(self.database, self.counter, agent_id)
 
     def tree(
         self,

@@ -94,6 +94,11 @@ class ErasurePreview(Answer):
     own_words: list[CondemnedPage] = Field([], description="The first of these pages, to be read")
     pins: list[int] = Field([], description="To be sent back, as message_ids")
     pinned: list[CondemnedPin] = Field([], description="The first of these pins, to be read")
+    unread: int = Field(
+        0,
+        description="Notes whose texts the query did not look at: of a store that is not the "
+        "database it reads those of the newest 5,000",
+    )
     pages: int = Field(0, description="Pages that go, or say something else from now on")
     memories: int = Field(description="Memories made of them, with their links")
     entities: int = Field(description="Names that no other memory's messages name")

@@ -81,13 +81,13 @@ class RestorePage(Request):
 
 
 class PinPage(Request):
-    """Keep a page open when others are hidden because the window is full."""
+    """Keep a page where it is, and open, when others are hidden or archived to make room."""
 
     index: Index
 
 
 class UnpinPage(Request):
-    """Let a page be hidden again when the window is full."""
+    """Let a pinned page be hidden and archived again when room is needed."""
 
     index: Index
 

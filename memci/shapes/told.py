@@ -36,6 +36,7 @@ class ChangeTold(Answer):
     index: str
     state: PageState
     parent: str | None = None
+    pinned: Literal[True] | None = None
     changed: list[str] | None = None
     collapsed: list[str] | None = None
     tokens_before: int
@@ -96,6 +97,7 @@ def _change(done: PageChange) -> ChangeTold:
         index=page.index,
         state=page.state,
         parent=page.parent,
+        pinned=True if page.pinned else None,
         changed=[each for each in done.changed if each != page.index] or None,
         collapsed=done.collapsed or None,
         tokens_before=done.tokens_before,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import astuple, dataclass
 from typing import Any
 
@@ -11,16 +11,17 @@ from memci.domain.pages.page import Recalls
 from memci.domain.pages.undo import Edit
 from memci.storage.session import Connection
 
-# So many can be undone.
+# So many of each user can be undone.
 _KEPT = 100
 
 _NEXT = "UPDATE page_tree SET last_step = last_step + 1 WHERE agent_id = %s RETURNING last_step"
 # Each user has a row of steps; the last ones of it may be undone. An erasure takes some out of it
 # (M25).
-_WHOSE = "agent_id = %(agent)s AND user_id IS NOT DISTINCT FROM %(user)s"
+_WHOSE = "agent_id = %(agent)s AND user_id {user}"
 _DROP = f"""
-DELETE FROM page_step
-WHERE {_WHOSE} AND undone OR agent_id = %(agent)s AND number <= %(number)s
+DELETE FROM page_step WHERE {_WHOSE} AND (undone OR number <= (
+    SELECT number FROM page_step WHERE {_WHOSE} AND NOT undone
+    ORDER BY number DESC OFFSET %(kept)s LIMIT 1))
 """  # noqa: S608 - a constant of this module
 _ADD = """
 INSERT INTO page_step (agent_id, number, operations, changes, user_id)
@@ -39,7 +40,8 @@ SELECT change->>'index' AS page, side.fields->>'name' AS name,
        side.fields->>'description' AS description, side.fields->'entries' AS entries
   FROM page_step, jsonb_array_elements(changes) AS change,
        LATERAL (VALUES (change->'was'), (change->'became')) AS side (fields)
- WHERE agent_id = %s AND side.fields ?| '{name,description,entries}'
+ WHERE agent_id = %(agent)s AND side.fields ?| '{name,description,entries}'
+   AND (%(only)s::text[] IS NULL OR change->>'index' = ANY(%(only)s::text[]))
 """
 _MARK = "UPDATE page_step SET undone = %s WHERE agent_id = %s AND number = %s"
 
@@ -62,8 +64,8 @@ def add_step(
 ) -> None:
     """Keep a step; what its user has undone cannot be redone any more. The tree is locked."""
     number = connection.exec_driver_sql(_NEXT, (agent_id,)).scalar_one()
-    drop = {"agent": agent_id, "user": user_id, "number": number - _KEPT}
-    connection.exec_driver_sql(_DROP, drop)
+    drop = {"agent": agent_id, "user": user_id, "kept": _KEPT - 1}
+    connection.exec_driver_sql(_of(user_id, _DROP), drop)
     written = json.dumps([_written(each) for each in edits])
     connection.exec_driver_sql(_ADD, (agent_id, number, list(operations), written, user_id))
 
@@ -83,10 +85,16 @@ def mark_undone(connection: Connection, agent_id: str, number: int, *, undone: b
     connection.exec_driver_sql(_MARK, (undone, agent_id, number))
 
 
-def words_of_steps(connection: Connection, agent_id: str) -> dict[str, list[str]]:
-    """Return what pages were called and said that a step could bring back, by index (M25)."""
+def words_of_steps(
+    connection: Connection, agent_id: str, only: Collection[str] | None = None
+) -> dict[str, list[str]]:
+    """Return what pages were called and said that a step could bring back, by index (M25).
+
+    ``only``: of these pages; None: of all.
+    """
     words: dict[str, list[str]] = {}
-    for row in connection.exec_driver_sql(_WORDS, (agent_id,)):
+    values = {"agent": agent_id, "only": None if only is None else list(only)}
+    for row in connection.exec_driver_sql(_WORDS, values):
         said = words.setdefault(row.page, [])
         said += [each for each in (row.name, row.description, *(row.entries or ())) if each]
     return words
@@ -95,10 +103,16 @@ def words_of_steps(connection: Connection, agent_id: str) -> dict[str, list[str]
 def _find(
     connection: Connection, agent_id: str, user_id: str | None, statement: str
 ) -> Step | None:
-    row = connection.exec_driver_sql(statement, {"agent": agent_id, "user": user_id}).first()
+    values = {"agent": agent_id, "user": user_id}
+    row = connection.exec_driver_sql(_of(user_id, statement), values).first()
     if row is None:
         return None
     return Step(row.number, tuple(row.operations), tuple(_read(each) for each in row.changes))
+
+
+def _of(user_id: str | None, statement: str) -> str:
+    """Return a statement about a user's steps; an index is searched by ``=`` and ``IS NULL``."""
+    return statement.format(user="IS NULL" if user_id is None else "= %(user)s")
 
 
 def _written(edit: Edit) -> dict[str, Any]:

@@ -21,7 +21,9 @@ from memci.shapes.attp import AttpAnswer, AttpStatus
 from memci.shapes.tools import BY_NAME
 from memci.smallmodel.offline.tokens import OfflineTokenCounter
 from memci.storage.page_store.postgres import PostgresPageStore
+from tests.support.archives import check_movable
 from tests.support.network import AgentUnderTest
+from tests.support.page_folders import Folders
 from tests.support.tools import tools_over
 
 COUNTER = OfflineTokenCounter()
@@ -299,6 +301,48 @@ def test_what_is_over_the_limit_is_said_whatever_a_call_does(ada, tools, sandbox
     shown = Windows(pages.database, pages.store, COUNTER, pages.rules).show("ada")
     assert done.over == shown.over
     assert (done.over > 0) is (most == 100)
+
+
+NOTE = 'made = create_detail_page(name="Note", detail="Keep it.", parent="usr-0")["page"]["index"]'
+TWICE = {
+    "made, filed away, and another one hidden and opened": f"""{NOTE}
+create_contents_page(name="Old", parent="usr-0", children=[made])
+hide_details("usr-1")
+expand_details("usr-1")""",
+    "hidden and moved": """
+folder = create_contents_page(name="Old", parent="usr-0")["page"]["index"]
+hide_details("usr-1")
+move_page("usr-1", folder)""",
+    "made and removed": f"""{NOTE}
+remove_page(made)
+hide_details("usr-1")""",
+}
+
+
+@pytest.mark.parametrize("code", TWICE.values(), ids=TWICE)
+def test_what_is_done_to_one_page_several_times_in_a_call_is_one_change_of_it(ada, attp, code):
+    pages = Folders(attp.tools.pages.database, attp.tools.pages.store)
+    pages.do("update_page", index="usr-2", name="Before")
+    before = window(attp)
+    assert run(attp, code).status is AttpStatus.SUCCESS
+    after = window(attp)
+    check_movable(attp.tools.pages.database, "ada")
+    for _ in range(2):
+        undone = pages.undo()
+        assert len(set(undone.changed)) == len(undone.changed)
+        assert window(attp) == before
+        assert pages.redo().changed == undone.changed
+        assert window(attp) == after
+    pages.undo()
+    assert pages.undo().changed == ["usr-2"]
+
+
+def test_what_comes_to_nothing_in_a_call_is_no_step(ada, attp):
+    pages = Folders(attp.tools.pages.database, attp.tools.pages.store)
+    pages.do("update_page", index="usr-1", name="Before")
+    pages.do("expand_details", index="usr-1")
+    run(attp, 'hide_details("usr-1")\nexpand_details("usr-1")')
+    assert pages.undo().operations == ["expand_details"]
 
 
 def test_one_call_writes_so_many_notes_and_no_more(ada, attp, monkeypatch):

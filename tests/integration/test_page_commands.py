@@ -17,12 +17,14 @@ from memci.domain.pages.block import Format
 from memci.domain.pages.page import DEEPEST, Lifecycle
 from memci.domain.pages.permission import Actor
 from memci.domain.pages.rules import PageRules
+from memci.domain.pages.state import PageState
 from memci.errors import InvalidInputError, NotFoundError, PageStoreError, RefusedError
 from memci.reading.activity import ReadActivity
 from memci.reading.models import ReadingDefaults, ReadingModels, Tokenizers
 from memci.reading.search import Search
 from memci.reading.window import Windows
 from memci.shapes.read import SearchRequest
+from memci.shapes.told import told as models_told
 from memci.shapes.tools import BY_NAME
 from memci.shapes.window import WindowRequest
 from memci.smallmodel.offline.summarizer import OfflineSummarizer
@@ -422,6 +424,86 @@ def test_what_a_developer_pinned_is_unpinned_by_no_agent(ada, commands):
     assert do(commands, "unpin_page", Actor.DEVELOPER, index="usr-1").page.pinned is False
 
 
+def test_what_is_pinned_stays_in_the_window_and_is_marked_there(ada, commands):
+    told(ada, 2)
+    assert models_told(do(commands, "pin_page", index="usr-1"))["pinned"] is True
+    told(ada, 10)
+    assert "## [usr-1] Question 0? (page, expanded, pinned)" in window(commands).messages[0].content
+    assert do(commands, "get_page", index="usr-2").page.state == "archived"
+    assert models_told(do(commands, "get_page", index="usr-1"))["page"]["pinned"] is True
+    assert "pinned" not in models_told(do(commands, "unpin_page", index="usr-1"))
+    told(ada, 1)
+    assert do(commands, "get_page", index="usr-1").page.state == "archived"
+    with pytest.raises(RefusedError, match="usr-1 is archived: recall_page"):
+        do(commands, "pin_page", index="usr-1")
+    with pytest.raises(RefusedError, match="usr-1 would be both pinned and archived"):
+        do(commands, "undo")
+
+
+def test_what_a_developer_pins_is_sent_back_to_the_archive_by_no_undo(ada, commands):
+    told(ada, 10)
+    do(commands, "recall_page", index="usr-1")
+    do(commands, "pin_page", Actor.DEVELOPER, index="usr-1")
+    before = window(commands)
+    with pytest.raises(RefusedError, match="usr-1 would be both pinned and archived"):
+        do(commands, "undo")
+    assert window(commands) == before
+    do(commands, "unpin_page", Actor.DEVELOPER, index="usr-1")
+    do(commands, "undo")
+    assert do(commands, "get_page", index="usr-1").page.state == "archived"
+
+
+def test_what_a_developer_pinned_is_put_out_of_sight_by_no_agent(ada, commands):
+    told(ada, 3)
+    inner = do(commands, "create_contents_page", name="In", parent="usr-0", children=["usr-1"])
+    inner, outer = inner.page.index, folder(commands)
+    do(commands, "move_page", source=inner, target=outer)
+    do(commands, "expand_details", index="usr-1")
+    closed = folder(commands)
+    do(commands, "pin_page", Actor.DEVELOPER, index="usr-1")
+    refused = [
+        (verb, {"index": each})
+        for verb in ("hide_details", "remove_page")
+        for each in ("usr-1", inner, outer)
+    ]
+    refused += [("move_page", {"source": each, "target": closed}) for each in ("usr-1", inner)]
+    refused += [
+        ("hide_details", {"index": "usr-0"}),
+        ("create_contents_page", {"name": "x", "parent": "usr-0", "children": [outer]}),
+    ]
+    before = window(commands)
+    for verb, values in refused:
+        with pytest.raises(RefusedError, match="pinned by the developer"):
+            do(commands, verb, **values)
+    assert window(commands) == before
+    # What it has pinned itself it hides, and what lies beside it, too.
+    do(commands, "pin_page", index="usr-2")
+    assert not do(commands, "hide_details", index="usr-2").page.expanded
+    assert not do(commands, "hide_details", Actor.DEVELOPER, index=outer).page.expanded
+    do(commands, "unpin_page", Actor.DEVELOPER, index="usr-1")
+    assert do(commands, "remove_page", index="usr-1").page.state == PageState.REMOVED
+
+
+@pytest.mark.parametrize("done", ["create_detail_page", "expand_details", "move_page"])
+def test_an_agent_s_undo_keeps_in_sight_what_a_developer_has_pinned_since(ada, commands, done):
+    told(ada, 2)
+    closed = do(commands, "create_contents_page", name="x", parent="usr-0", children=["usr-1"])
+    values = {
+        "create_detail_page": {"name": "New", "detail": "x", "parent": "usr-0"},
+        "expand_details": {"index": "usr-1"},
+        "move_page": {"source": "usr-1", "target": "usr-0"},
+    }
+    changed = do(commands, done, **values[done]).page.index
+    do(commands, "pin_page", Actor.DEVELOPER, index=changed)
+    before = window(commands)
+    with pytest.raises(RefusedError, match=f"{changed}, which was pinned by the developer"):
+        do(commands, "undo")
+    assert window(commands) == before
+    do(commands, "unpin_page", Actor.DEVELOPER, index=changed)
+    assert changed in do(commands, "undo").changed
+    assert not do(commands, "get_page", index=closed.page.index).page.expanded
+
+
 def test_sessions_have_windows_of_their_own(ada, commands):
     told(ada, 1, session="s1")
     ada.say("Something else", session="s2")
@@ -500,6 +582,28 @@ def test_what_has_changed_since_is_not_undone(ada, commands):
     assert "Ours" in window(commands).messages[0].content
 
 
+def test_what_the_system_hides_before_a_step_is_over_stands_in_the_way_of_no_undo(ada, commands):
+    told(ada, 1)
+    small = replace(commands, rules=PageRules(window_max_tokens=500))
+    notes = [
+        do(small, "create_detail_page", name=f"Note {each}", detail="plum " * 300, parent="usr-0")
+        for each in range(2)
+    ]
+    first, second = (each.page.index for each in notes)
+    before = window(small).messages
+    opening = [asked("expand_details", index=each) for each in (first, second)]
+    done = small.run("ada", Actor.AGENT, opening)
+    assert first in done[1].collapsed
+    undone = do(small, "undo")
+    assert undone.operations == ["expand_details", "expand_details"]
+    assert window(small).messages == before
+    assert do(small, "redo").changed == undone.changed
+    assert do(small, "get_page", index=second).page.state == PageState.EXPANDED
+    for _ in range(2):
+        do(small, "undo")
+    assert notes[1].page.index not in window(small).messages[0].content
+
+
 def search(ada, query):
     tokenizers = Tokenizers(OfflineTokenCounter)
     models = ReadingModels(ada.models.embedder, ada.models.lexicon, tokenizers, OfflineSummarizer())
@@ -518,7 +622,7 @@ def test_what_search_finds_says_which_page_it_is_on_though_that_was_removed(ada,
     ada.say("How odd.", role="assistant", session=session)
     ada.say("Another zebra came along.", session="s2")
     assert {each.page for each in search(ada, "zebra").hits} == {None}, "they are on none yet"
-    do(commands, "remove_page", index="usr-1")
+    do(commands, "remove_page", Actor.DEVELOPER, index="usr-1")
     pages = {each.text: each.page for each in search(ada, "zebra").hits}
     assert pages == {"A zebra crossed the road.": "usr-1", "Another zebra came along.": "usr-2"}
 

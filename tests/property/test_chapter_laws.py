@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
-from itertools import dropwhile
+from itertools import dropwhile, pairwise
 
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -21,7 +22,7 @@ from memci.domain.pages.collapse import auto_collapse, collapse_to
 from memci.domain.pages.labels import labels_of
 from memci.domain.pages.making import create_contents_page
 from memci.domain.pages.moving import move_page, recall_page, remove_page, restore_page
-from memci.domain.pages.opening import expand_details
+from memci.domain.pages.opening import expand_details, pin_page
 from memci.domain.pages.page import Lifecycle, Page, session_key
 from memci.domain.pages.permission import Actor
 from memci.domain.pages.render import Rendering
@@ -29,6 +30,7 @@ from memci.domain.pages.rules import PageRules
 from memci.domain.pages.state import PageState, state_of
 from memci.domain.pages.tree import Tree
 from memci.domain.pages.viewer import Viewer
+from memci.errors import RefusedError
 from memci.smallmodel.offline.tokens import OfflineTokenCounter
 
 many = settings(max_examples=500, deadline=None)
@@ -49,6 +51,8 @@ SAID = st.lists(
     ),
     max_size=40,
 )
+# Before which message which page is pinned, or unpinned if it was.
+PINS = st.dictionaries(st.integers(1, 40), st.integers(0, 30), max_size=8)
 USERS = {"s1": "alice", "s2": "bob", None: None}
 
 NO_ROOM_BELOW = [Role.SYSTEM, *([*[Role.USER] * 3, Role.ASSISTANT] * 2), Role.USER]
@@ -87,8 +91,8 @@ def spoken_on(page, messages):
     return [Utterance.of(message) for unit in units for message in unit]
 
 
-def told(said, rules, users=None):
-    """Tell it message by message, with recalls between."""
+def told(said, rules, users=None, pins=None):
+    """Tell it message by message, with recalls and pins between."""
     tree, messages = Tree.planted(), written(said, users)
     for message, (_, session, _, recall) in zip(messages, said, strict=True):
         rendering = rendering_of(tree, messages)
@@ -99,9 +103,23 @@ def told(said, rules, users=None):
             recall_page(tree, Actor.AGENT, index=archived[recall].index)
             keep(tree, whose, rules, rendering.own_tokens)
             assert not tree.is_archived(tree.latest(whose)), "what goes on stays in sight"
+        pin(tree, (pins or {}).get(message.seq))
+        rendering = rendering_of(tree, messages)
         settle(tree, [message], rules, rendering.own_tokens, rendering.count)
-        assert len(tree.chapter(session)) <= rules.active_pages
+        assert len(unpinned(tree, session)) <= rules.active_pages
     return tree, messages
+
+
+def pin(tree, which):
+    """Pin the page that is the one of this place, or unpin it; nothing where that is refused."""
+    if which is not None:
+        page = tree[sorted(tree.pages)[which % len(tree.pages)]]
+        with suppress(RefusedError):
+            pin_page(tree, Actor.DEVELOPER, index=page.index, pinned=not page.pinned)
+
+
+def unpinned(tree, session):
+    return [each for each in tree.chapter(session) if not each.pinned]
 
 
 @many
@@ -163,6 +181,38 @@ def test_told_at_once_is_told_one_by_one(said, rules):
 
 
 @many
+@given(SAID, RULES, PINS)
+def test_told_at_once_is_told_one_by_one_whatever_is_pinned_between(said, rules, pins):
+    said = [(role, session, text, 99) for role, session, text, _ in said]
+    one_by_one, messages = told(said, rules, pins=pins)
+    at_once = Tree.planted()
+    breaks = sorted({*(each for each in {1, *pins} if each <= len(said)), len(said) + 1})
+    for first, behind in pairwise(breaks):
+        pin(at_once, pins.get(first))
+        rendering = rendering_of(at_once, messages)
+        settle(at_once, messages[first - 1 : behind - 1], rules, rendering.own_tokens, count)
+    assert at_once.pages == one_by_one.pages
+    assert at_once.clock == one_by_one.clock
+
+
+@many
+@given(SAID, RULES, PINS)
+def test_what_is_pinned_stays_and_takes_no_place_of_others(said, rules, pins):
+    tree, messages = Tree.planted(), written(said)
+    for message in messages:
+        pin(tree, pins.get(message.seq))
+        before = dict(tree.pages)
+        rendering = rendering_of(tree, messages)
+        settle(tree, [message], rules, rendering.own_tokens, rendering.count)
+        for page in (each for each in before.values() if each.pinned):
+            now = tree[page.index]
+            assert (now.parent, now.place, now.cold) == (page.parent, page.place, page.cold)
+            assert not tree.is_archived(now)
+        if any(tree.is_archived(tree[each]) and before[each].parent == "usr-0" for each in before):
+            assert len(unpinned(tree, message.session_id)) == rules.active_pages
+
+
+@many
 @given(SAID, RULES, st.sampled_from([USERS, None]))
 def test_lines_leave_the_contents_page_when_their_time_is_over(said, rules, users):
     tree, messages = told(said, rules, users)
@@ -182,9 +232,9 @@ def test_lines_leave_the_contents_page_when_their_time_is_over(said, rules, user
 
 
 @many
-@given(SAID, RULES, st.sampled_from(["s1", "s2", None]), st.sampled_from(Format))
-def test_tokens_are_what_a_recount_says(said, rules, session, form):
-    tree, messages = told(said, rules)
+@given(SAID, RULES, st.sampled_from(["s1", "s2", None]), st.sampled_from(Format), PINS)
+def test_tokens_are_what_a_recount_says(said, rules, session, form, pins):
+    tree, messages = told(said, rules, pins=pins)
     rendering = rendering_of(tree, messages, session, form)
     window = rendering.window()
     whole = sum(each.tokens(count) for each in window.messages) + (3 if window.messages else 0)
@@ -201,7 +251,8 @@ def test_native_tokens_are_what_a_recount_says_after_each_change(said, rules, se
         assert kept_up.tokens() == rendering_of(tree, messages, session, Format.NATIVE).tokens()
         tree.changed.clear()
         page = tree[data.draw(st.sampled_from(sorted(tree.pages)))]
-        tree.put(replace(page, expanded=not page.expanded))
+        pinned_by = data.draw(st.sampled_from(["agent", None]))
+        tree.put(replace(page, expanded=not page.expanded, pinned_by=pinned_by))
         kept_up.refresh(tree.changed)
         window = kept_up.window()
         whole = sum(each.tokens(count) for each in window.messages) + (3 if window.messages else 0)

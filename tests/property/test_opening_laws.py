@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
@@ -15,6 +16,7 @@ from memci.domain.pages.page import Lifecycle
 from memci.domain.pages.permission import Actor
 from memci.domain.pages.rules import PageRules
 from memci.domain.pages.viewer import Viewer
+from memci.errors import RefusedError
 from tests.property.test_chapter_laws import SAID, rendering_of, told
 
 
@@ -34,6 +36,10 @@ def test_what_is_opened_stays_open_where_there_can_be_room(said, limit, data):
         tree.put(replace(tree[index], expanded=True))
     chosen = data.draw(st.sampled_from(sorted(tree.pages)))
     if tree.latest("s1") is not None and chosen == tree.latest("s1").index:
+        return
+    if tree.is_elsewhere(tree[chosen]):
+        with pytest.raises(RefusedError, match="another session"):
+            expand_details(tree, Actor.AGENT, index=chosen)
         return
     rendering = rendering_of(tree, messages, "s1")
     rules = PageRules(window_max_tokens=limit)

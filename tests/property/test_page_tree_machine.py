@@ -27,7 +27,7 @@ from memci.domain.pages.permission import Actor
 from memci.domain.pages.render import Rendering
 from memci.domain.pages.segment import Permission, Segment, SegmentKind
 from memci.domain.pages.tree import Tree
-from memci.domain.pages.undo import Edit, do_again, edits_of, take_back
+from memci.domain.pages.undo import Edit, do_again, edits_of, step_of, take_back
 from memci.errors import MemciError, NotFoundError, RefusedError
 from memci.smallmodel.offline.tokens import OfflineTokenCounter
 from tests.support.simple_pages import SimpleTree
@@ -35,6 +35,8 @@ from tests.support.simple_pages import SimpleTree
 THOROUGH = settings(max_examples=2_000, stateful_step_count=25, deadline=None)
 count = OfflineTokenCounter().count
 anyone = st.integers(0, 60)  # a page, by its place among all that there are or were
+OPERATIONS = ("create", "move", "file_away", "expand", "hide", "remove", "restore")
+several = st.lists(st.tuples(st.sampled_from(OPERATIONS), anyone, anyone), min_size=2, max_size=5)
 names = st.text("ab #`\n页", min_size=1, max_size=12).filter(lambda text: text.strip())
 
 
@@ -190,6 +192,24 @@ class Operations(RuleBasedStateMachine):
         if allowed:
             self.paper.restore(page, above)
 
+    @rule(operations=several)
+    def do_several(self, operations: list[tuple[str, int, int]]) -> None:
+        """As one step, whichever of them are refused."""
+        before, edits = dict(self.tree.pages), list[Edit]()
+        for name, one, other in operations:
+            self.step = []
+            match name:
+                case "create":
+                    self.create(one, "New", bool(other % 2))
+                case "file_away":
+                    self.file_away([one, other], 0)
+                case "move" | "restore":
+                    getattr(self, name)(one, other)
+                case _:
+                    getattr(self, name)(one)
+            edits += self.step
+        self.step, self.before = step_of(self.tree, edits), before
+
     @precondition(lambda self: getattr(self, "step", None))
     @rule()
     def undo_and_redo(self) -> None:
@@ -198,10 +218,10 @@ class Operations(RuleBasedStateMachine):
         self.tree.changed.clear()
         take_back(self.tree, self.step)
         self.rendering.refresh(self.tree.changed)
-        for edit in self.step:
-            page = self.tree[edit.index]
-            assert page == self.before.get(edit.index, page)
-            assert edit.index in self.before or page.cold
+        assert len({edit.index for edit in self.step}) == len(self.step)
+        for index, page in self.tree.pages.items():
+            assert page == self.before.get(index, page)
+            assert index in self.before or page.cold
         self.tree.changed.clear()
         do_again(self.tree, self.step)
         self.rendering.refresh(self.tree.changed)

@@ -12,16 +12,18 @@ from datetime import UTC, datetime
 from memci.domain.language import Language
 from memci.domain.message import Message, Role
 from memci.domain.pages.block import Format, Held, Writer
-from memci.domain.pages.chapters import keep, settle
+from memci.domain.pages.chapters import settle
 from memci.domain.pages.collapse import collapse_to
 from memci.domain.pages.labels import labels_of
 from memci.domain.pages.making import create_contents_page, create_detail_page
 from memci.domain.pages.moving import recall_page
+from memci.domain.pages.opening import pin_page
 from memci.domain.pages.page import Page
 from memci.domain.pages.permission import Actor
 from memci.domain.pages.render import Rendering
 from memci.domain.pages.rules import PageRules
 from memci.domain.pages.tree import Tree
+from memci.domain.pages.viewer import Viewer
 from memci.shapes.tools import TOOLS, About, Tool
 from memci.smallmodel.offline.tokens import OfflineTokenCounter
 from tests.support.fleet import ROOT
@@ -82,6 +84,7 @@ def window(language: Language) -> str:
     """A small trip, as its agent sees it: an answer is due, and some things were put away."""
     said, prompt, note, folder = _CHINESE if language is Language.CHINESE else _ENGLISH
     tree, messages = Tree.planted(), list(_messages(said, prompt))
+    tree.viewer = Viewer("trip")
     notes: dict[str, str] = {}
 
     def reads(page: Page) -> Held:
@@ -102,7 +105,7 @@ def window(language: Language) -> str:
     )
     settle(tree, messages[-1:], _RULES, rendering.own_tokens, rendering.count)
     recall_page(tree, agent, index="usr-1")
-    keep(tree, "trip", _RULES, rendering.own_tokens)
+    pin_page(tree, agent, index="usr-3")
     rendering = Rendering(tree, writer, _count, reads, "trip")
     contents = tree.clock.archive
     collapse_to(rendering, rendering.tokens() - 10, [contents] if contents else ())

@@ -62,6 +62,12 @@ class Folders:
         answer: Any = self._ask("redo")
         return answer
 
+    def do_all(self, *asked: tuple[str, dict[str, Any]]) -> None:
+        """Do all of it in one step, as the agent."""
+        tools = [(BY_NAME[verb], values) for verb, values in asked]
+        requests = [Asked(tool, tool.request(**values)) for tool, values in tools]
+        self.commands.run(self.agent_id, Actor.AGENT, requests)
+
     def _ask(self, verb: str, **values: Any) -> Answer:
         tool = BY_NAME[verb]
         asked = Asked(tool, tool.request(**values))

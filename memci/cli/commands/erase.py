@@ -84,6 +84,8 @@ def _erase_messages(
     if preview and as_json:
         print_json(found)
         return
+    if found.unread and not as_json:
+        hint(f"the texts of {counted(found.unread, 'older note')} were not looked at")
     if not (found.message_ids or found.page_indexes or found.pins):
         print_json(found) if as_json else say("nothing found; nothing was erased", style="yellow")
         return

@@ -46,7 +46,7 @@ def migrate(
     settings = read_settings()
     former = _former(settings, to)
     with opened_database(settings) as database:
-        source = open_page_store(former, settings, database)
+        source = open_page_store(former, settings, database, in_use=True)
         moved = _run(
             Migration(database, source, open_page_store(to, settings, database)), clear=clear
         )

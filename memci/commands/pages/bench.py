@@ -12,7 +12,7 @@ from memci.domain.pages.labels import Labels
 from memci.domain.pages.page import Page
 from memci.domain.pages.permission import Actor
 from memci.domain.pages.tree import Tree, no_page
-from memci.domain.pages.undo import Edit
+from memci.domain.pages.undo import Edit, step_of
 from memci.errors import RefusedError
 from memci.shapes.page_out import page_out
 from memci.shapes.pages import PageOut
@@ -135,6 +135,7 @@ class Bench:
         save_tree(self.connection, self.agent_id, self.tree, self.opened.version + 1)
         for number, undone in self.turned.items():
             mark_undone(self.connection, self.agent_id, number, undone=undone)
-        if self.actor is Actor.AGENT and self._edits:
+        step = step_of(self.tree, self._edits)
+        if self.actor is Actor.AGENT and step:
             user = self.tree.viewer.user_id
-            add_step(self.connection, self.agent_id, user, self.done, self._edits)
+            add_step(self.connection, self.agent_id, user, self.done, step)

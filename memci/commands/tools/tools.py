@@ -19,6 +19,7 @@ from memci.queue.submit import lock_agent, lock_lane
 from memci.shapes.base import Answer, Request
 from memci.shapes.memory_tools import Remember
 from memci.shapes.tools import About
+from memci.storage.page_lock import begin_agent
 from memci.storage.session import Connection
 
 
@@ -96,7 +97,9 @@ class Tools:
         with self.pages.database.agent_transaction(agent_id) as connection:
             # The lane's row first: whoever locks the tree as well does so in this order (P16).
             if any(isinstance(each.request, Remember) for each in asked):
-                lock_lane(connection, agent_id)  # what is remembered first makes an agent
+                # What is remembered first makes an agent, and so does a page beside it.
+                begin_agent(connection, agent_id)
+                lock_lane(connection, agent_id)
             else:
                 lock_agent(connection, agent_id)
             if pages is None:

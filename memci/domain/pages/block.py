@@ -126,14 +126,16 @@ class Writer:
 
     def _state(self, tree: Tree, page: Page, inside: int) -> str:
         labels = self.labels
+        kind = labels.folder if page.is_folder else labels.page
+        pinned = [labels.pinned] if page.pinned else []
         if tree.is_archived(page):
-            said = [self._recalled(page), *self._takes(page)]
+            said = [self._recalled(page), *pinned, *self._takes(page)]
         elif page.expanded:
-            said = [labels.folder if page.is_folder else labels.page, labels.expanded]
+            said = [kind, labels.expanded, *pinned]
         elif page.is_folder:
-            said = [labels.folder, labels.folder_hidden.format(inside)]
+            said = [kind, labels.folder_hidden.format(inside), *pinned]
         else:
-            said = [labels.page, labels.page_hidden, *self._takes(page)]
+            said = [kind, labels.page_hidden, *pinned, *self._takes(page)]
         return labels.comma.join(said)
 
     def _recalled(self, page: Page) -> str:

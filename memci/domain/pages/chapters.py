@@ -51,12 +51,13 @@ def settle(
 def keep(tree: Tree, session_id: str | None, rules: PageRules, line_tokens: LineTokens) -> None:
     """Archive what is over the active chapter's length, and let old lines leave (P7, P8).
 
-    The current interaction stays, whatever is recalled meanwhile.
+    The current interaction stays, whatever is recalled meanwhile. What is pinned stays, and takes
+    no place of others (P13).
     """
     latest = tree.latest(session_id)
     current = latest.index if latest is not None else None
     chapter = sorted(
-        tree.chapter(session_id),
+        (page for page in tree.chapter(session_id) if not page.pinned),
         key=lambda page: (page.index == current, page.recalls.entered_at, page.place),
     )
     for page in chapter[: -rules.active_pages]:
@@ -65,7 +66,7 @@ def keep(tree: Tree, session_id: str | None, rules: PageRules, line_tokens: Line
         return
     now = tree.clock.interactions
     for page in tree.children(tree.clock.archive):
-        if _is_over(page.recalls, now, rules):
+        if not page.pinned and _is_over(page.recalls, now, rules):
             take_out(tree, page)
     _fit(tree, tree.clock.archive, rules, line_tokens)
 
@@ -235,7 +236,7 @@ def _fit(tree: Tree, archive: str, rules: PageRules, line_tokens: LineTokens) ->
         takes.update(dict.fromkeys(_readers(page, users), line_tokens(page)))
     for page in lines:
         readers = _readers(page, users)
-        if any(takes[each] > most for each in readers):
+        if not page.pinned and any(takes[each] > most for each in readers):
             takes.subtract(dict.fromkeys(readers, line_tokens(page)))
             take_out(tree, page)
 

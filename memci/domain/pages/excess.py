@@ -51,6 +51,7 @@ def room_for(
     page = tree[index]
     rendering.put(replace(page, expanded=False, pinned_by=None))
     collapse_to(rendering, 0, kept)
+    rendering.put(replace(tree[index], pinned_by=page.pinned_by))  # its line says so
     tree.clock = replace(tree.clock, notice=max(notice, tree.clock.notice, key=len))
     least = rendering.tokens()
     most = rules.window_max_tokens

@@ -17,6 +17,7 @@ class Labels:
     expanded: str
     page_hidden: str
     folder_hidden: str
+    pinned: str
     takes: str
     system: str
     conversation: str
@@ -43,6 +44,7 @@ _ENGLISH = Labels(
     expanded="expanded",
     page_hidden="hidden, can be expanded",
     folder_hidden="hidden, {} inside, can be expanded",
+    pinned="pinned",
     takes="about {:,} tokens",
     system="System",
     conversation="Conversation",
@@ -74,6 +76,7 @@ _CHINESE = Labels(
     expanded="已展开",
     page_hidden="已隐藏，可展开",
     folder_hidden="已隐藏，内有 {} 页，可展开",
+    pinned="已固定",
     takes="约 {:,} token",
     system="系统",
     conversation="对话",

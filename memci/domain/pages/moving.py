@@ -5,7 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from memci.domain.pages.page import Page, Recalls
-from memci.domain.pages.permission import Act, Actor, check, check_in_sight, check_no_guide
+from memci.domain.pages.permission import (
+    Act,
+    Actor,
+    check,
+    check_in_sight,
+    check_no_guide,
+    check_stays_shared,
+)
 from memci.domain.pages.places import check_move, check_place
 from memci.domain.pages.segment import USER
 from memci.domain.pages.tree import Tree
@@ -81,6 +88,7 @@ def restore_page(tree: Tree, actor: Actor, *, index: str, parent: str) -> Page:
             f"{index} belongs to segment {page.segment!r}: name a folder of that segment"
         )
     check_place(tree, folder, Act.RECEIVE, actor, page)
+    check_stays_shared(tree, page, folder, actor)
     now = tree.clock.interactions
     recalls = replace(page.recalls, entered_at=now) if page.span else Recalls()
     back = tree.in_chapter(page)

@@ -14,12 +14,8 @@ def expand_details(tree: Tree, actor: Actor, *, index: str) -> Page:
     """Show what a page holds; hidden folders above it open, too, or nothing would be seen."""
     page = tree[index]
     check(tree, page, Act.EXPAND, actor)
-    if page.cold:
-        raise RefusedError(f"{index} was removed from the context: restore_page brings it back")
-    above = list(tree.ancestors(index))
-    if any(folder.index == tree.clock.archive for folder in above):
-        raise RefusedError(f"{index} is archived: recall_page brings it back")
-    for folder in above:
+    _check_there(tree, page)
+    for folder in list(tree.ancestors(index)):
         tree.put(replace(folder, expanded=True))
     recalls = replace(page.recalls, opened_at=tree.clock.interactions)
     return tree.put(replace(page, expanded=True, recalls=recalls))
@@ -35,15 +31,31 @@ def hide_details(tree: Tree, actor: Actor, *, index: str) -> Page:
 
 
 def pin_page(tree: Tree, actor: Actor, *, index: str, pinned: bool = True) -> Page:
-    """Keep a page from being collapsed by the system (P13), or let it be again.
+    """Keep a page from being collapsed or archived by the system (P7, P13), or let it be again.
 
     What a developer has pinned stays so, whatever an agent asks.
     """
     page = tree[index]
     check(tree, page, Act.EXPAND, actor)
+    if pinned:
+        _check_there(tree, page, "then it can be pinned")
     by_others = actor is Actor.AGENT and page.pinned_by == Actor.DEVELOPER
     if by_others and not pinned:
-        raise RefusedError(f"{index} was pinned by the developer, and stays open")
+        raise RefusedError(f"{index} was pinned by the developer: only a developer can unpin it")
     if by_others:
         return page
     return tree.put(replace(page, pinned_by=actor.value if pinned else None))
+
+
+def _check_there(tree: Tree, page: Page, then: str = "") -> None:
+    """Refuse a page that lies in no part of the window that can be open; say what brings it back.
+
+    ``then``: what can be done afterwards.
+    """
+    after = f", and {then}" if then else ""
+    if page.cold:
+        raise RefusedError(
+            f"{page.index} was removed from the context: restore_page brings it back{after}"
+        )
+    if any(folder.index == tree.clock.archive for folder in tree.ancestors(page.index)):
+        raise RefusedError(f"{page.index} is archived: recall_page brings it back{after}")

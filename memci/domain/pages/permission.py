@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from enum import Enum, StrEnum, auto
 
-from memci.domain.pages.page import Page
+from memci.domain.pages.page import Lifecycle, Page
 from memci.domain.pages.segment import SYSTEM, Permission
 from memci.domain.pages.tree import Tree
 from memci.errors import RefusedError
@@ -29,6 +30,7 @@ class Act(Enum):
 
 
 _STRUCTURE = frozenset({Act.ADD, Act.TAKE, Act.RECEIVE})
+_STAYS = "that stays open, and where it is"
 
 
 def check(tree: Tree, page: Page, act: Act, actor: Actor) -> None:
@@ -37,12 +39,14 @@ def check(tree: Tree, page: Page, act: Act, actor: Actor) -> None:
         raise RefusedError(f"{page.index} is the root of its segment: it stays where it is")
     if act in {Act.ADD, Act.RECEIVE} and not page.is_folder:
         raise RefusedError(f"{page.index} is no folder: name a contents page to put pages in")
+    check_here(tree, page, actor)
     permission = permission_of(tree, page)
     if act is Act.EXPAND:
         return
     check_no_guide(page)
     if actor is Actor.AGENT:
         _check_shared(tree, page, act)
+        _check_pinned(tree, page, act)
     if permission is Permission.SYSTEM_MANAGED and act in _STRUCTURE:
         raise RefusedError(_managed(tree, page))
     if actor is Actor.DEVELOPER or permission is Permission.READ_WRITE:
@@ -53,6 +57,15 @@ def check(tree: Tree, page: Page, act: Act, actor: Actor) -> None:
         if permission is Permission.READ_ONLY
         else _managed(tree, page)
     )
+
+
+def check_here(tree: Tree, page: Page, actor: Actor) -> None:
+    """Raise ``RefusedError`` when an agent would change what another session has in its window."""
+    if actor is Actor.AGENT and tree.is_elsewhere(page):
+        raise RefusedError(
+            f"{page.index} lies in the conversation of another session: get_page reads it; once"
+            " the Contents Page lists it, recall_page brings it here"
+        )
 
 
 def is_guide(page: Page) -> bool:
@@ -74,8 +87,58 @@ def _check_shared(tree: Tree, page: Page, act: Act) -> None:
     viewer = tree.viewer
     if act is Act.WRITE and viewer.user_id is not None and page.user_id is None:
         raise RefusedError(f"all users see {page.index}: only a developer can name it")
+    if act is Act.TAKE and not page.cold and _is_taken_from_others(tree, page):
+        raise RefusedError(f"all users see {page.index}: only a developer can move or remove it")
     if act is Act.TAKE and not all(map(viewer.sees, tree.descendants(page.index))):
         raise RefusedError(f"other users file in {page.index}, too: only a developer can move it")
+
+
+def _check_pinned(tree: Tree, page: Page, act: Act) -> None:
+    """Refuse to hide or to take what a developer has pinned, and the folders above it."""
+    if act not in {Act.HIDE, Act.TAKE}:
+        return
+    for each in _pinned_by_developer(tree):
+        if each.index == page.index:
+            raise RefusedError(f"{page.index} was pinned by the developer: {_STAYS}")
+        if page in tree.ancestors(each.index):
+            what = each.index if tree.sees(each) else "a page"
+            raise RefusedError(f"{page.index} holds {what} pinned by the developer: {_STAYS}")
+
+
+def shown_as_pinned(tree: Tree) -> set[tuple[str, bool]]:
+    """Return what a developer has pinned that is in sight, and once more as True if it is open.
+
+    No agent may make these fewer.
+    """
+    return {
+        (page.index, is_open)
+        for page in _pinned_by_developer(tree)
+        if tree.lifecycle(page.index) is Lifecycle.ACTIVE
+        for is_open in {False, page.expanded}
+    }
+
+
+def _pinned_by_developer(tree: Tree) -> Iterator[Page]:
+    return (
+        page for page in tree.pages.values() if page.pinned_by == Actor.DEVELOPER and not page.cold
+    )
+
+
+def check_stays_shared(tree: Tree, page: Page, folder: Page, actor: Actor) -> None:
+    """Raise ``RefusedError`` when an agent would put what all see where one user alone sees it."""
+    is_all_s = page.user_id is None and tree.viewer.user_id is not None
+    if actor is Actor.AGENT and is_all_s and not _is_shared(tree, folder):
+        raise RefusedError(f"all users see {page.index}: name a folder that all see, too")
+
+
+def _is_taken_from_others(tree: Tree, page: Page) -> bool:
+    """Tell whether a page goes, in a session of one user, that others see as well."""
+    return tree.viewer.user_id is not None and _is_shared(tree, page)
+
+
+def _is_shared(tree: Tree, page: Page) -> bool:
+    """Tell whether all users see a page: what lies in a folder is seen with it or not at all."""
+    return all(each.user_id is None for each in (page, *tree.ancestors(page.index)))
 
 
 def check_in_sight(tree: Tree, page: Page, actor: Actor) -> None:

@@ -14,6 +14,7 @@ class PageState(StrEnum):
     EXPANDED = "expanded"
     HIDDEN = "hidden"
     INSIDE_HIDDEN = "inside a hidden folder"
+    ELSEWHERE = "in another session"  # in its active chapter: seen there alone
     ARCHIVED = "archived"  # the Contents Page lists it
     REMOVED = "removed"
 
@@ -21,6 +22,8 @@ class PageState(StrEnum):
 def state_of(tree: Tree, index: str) -> PageState:
     """Return what a page is like; ``NotFoundError`` for none of this index."""
     page = tree[index]
+    if tree.is_elsewhere(page):
+        return PageState.ELSEWHERE
     match tree.lifecycle(index):
         case Lifecycle.COLD_ARCHIVED:
             return PageState.REMOVED

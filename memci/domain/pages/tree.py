@@ -103,6 +103,12 @@ class Tree:
         """Return a session's active chapter: its interactions at the conversation's root (P7)."""
         return [self.pages[each] for each in self._chapters.get(session_key(session_id), ())]
 
+    def is_elsewhere(self, page: Page) -> bool:
+        """Tell whether a page lies in the active chapter of another session than its viewer's."""
+        if page.cold or page.span is None or page.parent != self.segments[USER].root:
+            return False
+        return page.shown_in != session_key(self.viewer.session_id)
+
     def latest(self, session_id: str | None) -> Page | None:
         """Return the page of a session's current interaction, wherever it lies."""
         return self._latest.get(session_id)

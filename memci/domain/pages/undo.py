@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -17,7 +17,7 @@ _UNMADE: Mapping[str, Any] = {"parent": None, "cold": True}
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """The fields that one step has changed of one page: as they were, and as they became."""
+    """Fields that were changed of one page: as they were, and as they became."""
 
     index: str
     was: Mapping[str, Any]
@@ -31,7 +31,20 @@ class Edit:
 
 def edits_of(tree: Tree) -> list[Edit]:
     """Return what was done to a tree since ``changed`` was emptied, page by page."""
-    return [_edit(before, tree.pages[index]) for index, before in tree.changed.items()]
+    return [_edit(tree.pages[each], _was(before)) for each, before in tree.changed.items()]
+
+
+def step_of(tree: Tree, edits: Iterable[Edit]) -> list[Edit]:
+    """Return what edits in a row came to: one for each page, none for what is as it was.
+
+    A step is turned as a whole, and so it cannot speak of a page twice. A page that was opened in
+    it, and collapsed by the system before it was over, is as it was.
+    """
+    was: dict[str, dict[str, Any]] = {}
+    for each in edits:
+        was[each.index] = {**each.was, **was.get(each.index, {})}
+    step = [_edit(tree[index], fields) for index, fields in was.items()]
+    return [each for each in step if each.was]
 
 
 def take_back(tree: Tree, step: Sequence[Edit]) -> None:
@@ -50,14 +63,15 @@ def folders_of(step: Sequence[Edit]) -> list[str]:
     return [each for each in dict.fromkeys(parents) if each is not None]
 
 
-def _edit(before: Page | None, after: Page) -> Edit:
-    if before is None:
-        return Edit(after.index, _UNMADE, {name: getattr(after, name) for name in _UNMADE})
-    names = [name for name in _FIELDS if getattr(before, name) != getattr(after, name)]
+def _was(before: Page | None) -> Mapping[str, Any]:
+    return _UNMADE if before is None else {name: getattr(before, name) for name in _FIELDS}
+
+
+def _edit(page: Page, was: Mapping[str, Any]) -> Edit:
+    became = {name: getattr(page, name) for name in was}
+    names = [name for name in was if was[name] != became[name]]
     return Edit(
-        after.index,
-        {name: getattr(before, name) for name in names},
-        {name: getattr(after, name) for name in names},
+        page.index, {name: was[name] for name in names}, {name: became[name] for name in names}
     )
 
 
@@ -80,6 +94,7 @@ def _apply(tree: Tree, edits: Sequence[Edit]) -> None:
 def _check(tree: Tree, wanted: Mapping[str, Page]) -> None:
     """Refuse what would leave a page without its folder, or a folder below itself (P1)."""
     for page in wanted.values():
+        _check_pinned(tree, page)
         if page.cold:
             _check_emptied(tree, page, wanted)
         above = page.parent
@@ -94,6 +109,16 @@ def _check(tree: Tree, wanted: Mapping[str, Page]) -> None:
             above = folder.parent
         if page.parent not in {None, tree[page.index].parent}:
             _check_depth(tree, page, wanted)
+
+
+def _check_pinned(tree: Tree, page: Page) -> None:
+    """Refuse what would leave a page pinned where it cannot be open (P13)."""
+    if page.pinned and tree.is_archived(page):
+        raise RefusedError(
+            f"{page.index} would be both pinned and archived: unpin_page or recall_page it first"
+        )
+    if page.pinned and page.cold and not tree[page.index].pinned:
+        raise RefusedError(f"{page.index} would be pinned, and was removed: restore_page it first")
 
 
 def _check_depth(tree: Tree, page: Page, wanted: Mapping[str, Page]) -> None:

@@ -37,14 +37,17 @@ def erase_messages(
     which = Which.of(body)
     if body.query is not None:
         words = Words.of(body.query, runtime.models.lexicon)
+        found = find_pages(database, store, agent, words, most=body.k)
         which = Which(
             find_messages(database, agent, words, most=body.k),
-            page_indexes=find_pages(database, store, agent, words, most=body.k),
+            page_indexes=found.indexes,
             pins=find_pins(database, agent, words, most=body.k),
         )
         if not (which.message_ids or which.page_indexes or which.pins):
-            return erase_preview.NOTHING
-        return erase_preview.preview(database, store, agent, which, words)
+            told = erase_preview.NOTHING
+        else:
+            told = erase_preview.preview(database, store, agent, which, words)
+        return told.model_copy(update={"unread": found.unread})
     if body.preview:
         return erase_preview.preview(database, store, agent, which)
     pages = runtime.page_commands

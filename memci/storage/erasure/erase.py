@@ -10,6 +10,7 @@ from memci.storage.beliefs import believe_anew, superseded_by_any
 from memci.storage.editions import clear_edition, drop_edition, open_edition
 from memci.storage.erasure.barrier import stand_alone
 from memci.storage.erasure.condemned import Condemned
+from memci.storage.erasure.gone import is_there
 from memci.storage.erasure.pages import reword
 from memci.storage.erasure.registry import REGISTRY, Entry
 from memci.storage.page_lock import lock_tree
@@ -57,6 +58,9 @@ UPDATE lane SET epoch = epoch + 1, erased_messages = message_seq, compress_done 
                 new_memories = 0, expire_at = NULL
 WHERE agent_id = %s
 """
+
+# What is asked and set before an agent's first message leaves these: they make nobody an agent.
+_BEFOREHAND = frozenset({"agent_setting", "receipt", "model_usage"})
 
 
 def erase_messages(connection: Connection, agent_id: str, condemned: Condemned) -> dict[str, int]:
@@ -113,6 +117,19 @@ def erase_agent(connection: Connection, agent_id: str) -> dict[str, int]:
     removed = {each.table: _clear(connection, agent_id, each) for each in REGISTRY if each.of_agent}
     connection.exec_driver_sql(_BEGIN_ANEW, (agent_id,))
     return {table: count for table, count in removed.items() if count}
+
+
+def is_left_of(connection: Connection, agent_id: str) -> bool:
+    """Tell whether an agent that is not there has rows all the same."""
+    if is_there(connection, agent_id):
+        return False
+    kept = [each for each in REGISTRY if each.of_agent and each.table not in _BEFOREHAND]
+    look = " UNION ALL ".join(
+        f"SELECT FROM {each.table} WHERE agent_id = %(agent)s AND ({each.of_agent})"
+        for each in kept
+    )
+    found = connection.exec_driver_sql(f"SELECT EXISTS ({look})", {"agent": agent_id})
+    return bool(found.scalar_one())
 
 
 def _run(connection: Connection, statements: Collection[str], values: dict[str, object]) -> int:

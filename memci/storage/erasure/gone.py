@@ -1,4 +1,7 @@
-"""Which agents there are: one exists from its first message on, until it is erased (M1, M25)."""
+"""Which agents there are: one exists from its first message or page on, until it is erased.
+
+(M1, M25)
+"""
 
 from __future__ import annotations
 
@@ -9,8 +12,8 @@ from memci.domain.agent import no_agent
 from memci.storage.session import Connection, Database
 
 # A condition on ``lane``. Of an erased agent the lane stays, so that its ids never come back; with
-# the next message another life begins.
-IS_THERE = "NOT (epoch > 0 AND message_seq = erased_messages)"
+# the next message or page something is written, and another life begins.
+IS_THERE = "NOT (epoch > 0 AND message_seq = erased_messages AND written_at IS NULL)"
 # The same, and it is no lane that a claim, or a letter that could not be read, has made.
 IS_AGENT = f"message_seq > 0 AND {IS_THERE}"
 _FIND = f"SELECT FROM lane WHERE agent_id = %s AND {IS_THERE}"

@@ -53,7 +53,8 @@ SELECT segment->>'id' AS id, (segment->>'next_number')::bigint AS next
 # What an agent, a developer or a small model has written; the rest stands in for messages.
 _WRITTEN = """
 SELECT * FROM page
- WHERE agent_id = %s AND (first_seq IS NULL OR named OR summed OR id = ANY(%s)) ORDER BY place, id
+ WHERE agent_id = %(agent)s AND (first_seq IS NULL OR named OR summed OR id = ANY(%(others)s))
+   AND (%(only)s::text[] IS NULL OR id = ANY(%(only)s::text[])) ORDER BY place, id
 """
 _PAGES = "SELECT * FROM page WHERE agent_id = %s AND id = ANY(%s) ORDER BY id"
 _AT_ONCE = 200
@@ -108,10 +109,18 @@ def unknown_pages(connection: Connection, agent_id: str, indexes: Collection[str
 
 
 def written_pages(
-    connection: Connection, agent_id: str, others: Collection[str] = ()
+    connection: Connection,
+    agent_id: str,
+    others: Collection[str] = (),
+    only: Collection[str] | None = None,
 ) -> list[Page]:
-    """Return the pages with words that somebody wrote, removed ones too, and these others."""
-    return [page_of(row) for row in connection.exec_driver_sql(_WRITTEN, (agent_id, list(others)))]
+    """Return the pages with words that somebody wrote, removed ones too, and these others.
+
+    ``only``: among these; None: among all.
+    """
+    among = None if only is None else list(only)
+    values = {"agent": agent_id, "others": list(others), "only": among}
+    return [page_of(row) for row in connection.exec_driver_sql(_WRITTEN, values)]
 
 
 def reword(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from sys import getsizeof
 from threading import Lock
@@ -11,6 +11,7 @@ from threading import Lock
 import structlog
 
 from memci.errors import NotFoundError
+from memci.storage.page_store.many import delete_many, load_many
 from memci.storage.page_store.port import BodyKey, PageStore, joined
 from memci.storage.session import Connection
 
@@ -152,6 +153,19 @@ class CachedPageStore:
             self._store.delete(key)
         finally:
             self._cache.drop(key)
+
+    def load_many(self, keys: Sequence[BodyKey]) -> dict[BodyKey, str]:
+        """Do as ``TakesMany.load_many``; what is fetched is not kept: so many are read once."""
+        texts = {key: text for key in keys if (text := self._cache.get(key)) is not None}
+        return texts | load_many(self._store, [key for key in keys if key not in texts])
+
+    def delete_many(self, keys: Sequence[BodyKey]) -> None:
+        """Do as ``TakesMany.delete_many``."""
+        try:
+            delete_many(self._store, keys)
+        finally:
+            for key in keys:
+                self._cache.drop(key)
 
     def exists(self, key: BodyKey) -> bool:
         """Do as ``PageStore.exists``."""

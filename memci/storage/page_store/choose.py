@@ -25,9 +25,10 @@ def choose_page_store(settings: Settings, database: Database) -> PageStore:
     Nothing connects before it is used.
     """
     store, also = settings.page_store, settings.page_store_reads_also
-    chosen = open_page_store(store, settings, database)
+    chosen = open_page_store(store, settings, database, in_use=also is None)
     if also is not None:
-        chosen = MovingPageStore(chosen, open_page_store(also, settings, database))
+        former = open_page_store(also, settings, database, in_use=True)
+        chosen = MovingPageStore(chosen, former)
     far = not {store, also} <= {"postgres", "memory", None}
     cache = TextCache(settings.page_cache_bytes)
     if store == "files" and also is None:  # else its texts may still be elsewhere
@@ -36,13 +37,19 @@ def choose_page_store(settings: Settings, database: Database) -> PageStore:
     return CachedPageStore(chosen, cache, far=far)
 
 
-def open_page_store(name: str, settings: Settings, database: Database) -> PageStore:
-    """Return one store, without a cache, by the name that it has in the settings."""
+def open_page_store(
+    name: str, settings: Settings, database: Database, *, in_use: bool = False
+) -> PageStore:
+    """Return one store, without a cache, by the name that it has in the settings.
+
+    One that is ``in_use`` has the texts that there are: what it cannot list is not gone.
+    """
     match name:
         case "postgres":
             return PostgresPageStore(database)
         case "files":
-            return FilePageStore(_folder(settings))
+            folder = _folder(settings)
+            return FilePageStore(folder, FolderPresence(folder, database) if in_use else None)
         case "s3":
             return S3PageStore(_bucket(settings))
         case "memory":

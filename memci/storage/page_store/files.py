@@ -12,6 +12,7 @@ from tempfile import NamedTemporaryFile
 
 from memci.errors import PageStoreError
 from memci.storage.page_store.port import BodyKey, damaged, encoded, key_of, name_of, no_text
+from memci.storage.page_store.presence import FolderPresence
 
 # Written, and not renamed yet; a crash leaves it there.
 _UNFINISHED = ".unfinished"
@@ -24,9 +25,13 @@ class FilePageStore:
     Agents' ids are untrusted and may differ by case alone, so that folders are named by a digest.
     """
 
-    def __init__(self, folder: Path) -> None:
-        """Keep them below ``folder``, which is made if need be."""
+    def __init__(self, folder: Path, presence: FolderPresence | None = None) -> None:
+        """Keep them below ``folder``, which is made if need be.
+
+        With ``presence`` nobody is told that texts are gone while the folder itself is.
+        """
         self._folder = folder
+        self._presence = presence
 
     def save(self, key: BodyKey, text: str) -> None:
         """Do as ``PageStore.save``."""
@@ -50,6 +55,8 @@ class FilePageStore:
     def delete(self, key: BodyKey) -> None:
         """Do as ``PageStore.delete``."""
         place = self._place(key)
+        if self._presence is not None:
+            self._presence.check(held=True)
         try:
             for file in (place, *place.parent.glob(f"{place.name}.*{_UNFINISHED}")):
                 file.unlink(missing_ok=True)
@@ -71,6 +78,8 @@ class FilePageStore:
 
         Among the old also what a writer began that died: there is no text, but it can be deleted.
         """
+        if self._presence is not None:
+            self._presence.check()
         latest = time.time() - older_s
         try:
             found = list(os.scandir(self._home(agent_id)))

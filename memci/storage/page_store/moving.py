@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from memci.errors import NotFoundError
+from memci.storage.page_store.many import delete_many, load_many
 from memci.storage.page_store.port import BodyKey, PageStore, joined, no_text
 from memci.storage.session import Connection
 
@@ -51,6 +52,21 @@ class MovingPageStore:
         """
         self._also.delete(key)
         self._now.delete(key)
+
+    def load_many(self, keys: Sequence[BodyKey]) -> dict[BodyKey, str]:
+        """Do as ``TakesMany.load_many``."""
+        texts: dict[BodyKey, str] = {}
+        for store in self._looks():
+            missing = [key for key in keys if key not in texts]
+            if not missing:
+                break
+            texts |= load_many(store, missing)
+        return texts
+
+    def delete_many(self, keys: Sequence[BodyKey]) -> None:
+        """Do as ``TakesMany.delete_many``, in the order of ``delete``."""
+        delete_many(self._also, keys)
+        delete_many(self._now, keys)
 
     def exists(self, key: BodyKey) -> bool:
         """Do as ``PageStore.exists``."""

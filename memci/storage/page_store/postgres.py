@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from typing import Any
 
 from memci.storage.page_store.port import BodyKey, encoded, name_of, no_text
 from memci.storage.session import Connection, Database
@@ -15,6 +16,15 @@ ON CONFLICT (agent_id, page_id, version) DO NOTHING
 _LOAD = "SELECT text FROM page_body WHERE agent_id = %s AND page_id = %s AND version = %s"
 _EXISTS = "SELECT FROM page_body WHERE agent_id = %s AND page_id = %s AND version = %s"
 _DELETE = "DELETE FROM page_body WHERE agent_id = %s AND page_id = %s AND version = %s"
+_PAIRS = "unnest(%(pages)s::text[], %(versions)s::bigint[]) AS wanted (page_id, version)"
+_LOAD_MANY = f"""
+SELECT page_id, version, text FROM {_PAIRS} JOIN page_body USING (page_id, version)
+WHERE agent_id = %(agent)s
+"""  # noqa: S608 - a constant of this module
+_DELETE_MANY = f"""
+DELETE FROM page_body AS body USING {_PAIRS}
+WHERE agent_id = %(agent)s AND (body.page_id, body.version) = (wanted.page_id, wanted.version)
+"""  # noqa: S608 - as above
 _LIST = """
 SELECT page_id, version FROM page_body
 WHERE agent_id = %s AND created_at <= clock_timestamp() - make_interval(secs => %s)
@@ -71,6 +81,21 @@ class PostgresPageStore:
             rows = connection.exec_driver_sql(_LIST, (agent_id, older_s)).all()
         return (BodyKey(agent_id, row.page_id, row.version) for row in rows)
 
+    def load_many(self, keys: Sequence[BodyKey]) -> dict[BodyKey, str]:
+        """Do as ``TakesMany.load_many``, in one statement."""
+        if not keys:
+            return {}
+        values = _pairs(keys)
+        with self._reading(keys[0].agent_id) as connection:
+            rows = connection.exec_driver_sql(_LOAD_MANY, values).all()
+        return {BodyKey(keys[0].agent_id, row.page_id, row.version): row.text for row in rows}
+
+    def delete_many(self, keys: Sequence[BodyKey]) -> None:
+        """Do as ``TakesMany.delete_many``, in one statement."""
+        if keys:
+            with self._writing(keys[0].agent_id) as connection:
+                connection.exec_driver_sql(_DELETE_MANY, _pairs(keys))
+
     def _writing(self, agent_id: str) -> AbstractContextManager[Connection]:
         return self._database.agent_transaction(agent_id)
 
@@ -91,3 +116,12 @@ class JoinedPostgresPageStore(PostgresPageStore):
         return nullcontext(self._connection)
 
     _reading = _writing
+
+
+def _pairs(keys: Sequence[BodyKey]) -> dict[str, Any]:
+    """Return keys of one agent as values of statements."""
+    return {
+        "agent": keys[0].agent_id,
+        "pages": [key.page for key in keys],
+        "versions": [key.version for key in keys],
+    }

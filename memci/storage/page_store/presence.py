@@ -21,14 +21,15 @@ class FolderPresence:
     folder: Path
     database: Database
 
-    def check(self) -> None:
+    def check(self, *, held: bool = False) -> None:
         """Make the folder before its first text; ``PageStoreError`` when it has gone since.
 
-        While it is not there all agents are looked at: once, as a rule.
+        ``held``: it had texts a moment ago. Else all agents are looked at while it is not there:
+        once, as a rule.
         """
         if self.folder.is_dir():
             return
-        if has_notes(self.database):
+        if held or has_notes(self.database):
             raise PageStoreError(
                 "the folder of pages' texts is not there, though pages have texts in it: mount the"
                 " disk that it is on, bring it back from a back-up, or set MEMCI_PAGE_FOLDER right;"

@@ -6,38 +6,23 @@ our settings, so that nothing of ours can tell them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from threading import Lock
-from typing import Any
+from typing import Any, TypeVar
 
-from memci.errors import ConfigurationError, PageStoreError
-from memci.storage.page_store.port import BodyKey, damaged, encoded, key_of, name_of, no_text
+from memci.errors import ConfigurationError, NotFoundError
+from memci.storage.page_store.port import BodyKey, damaged, encoded, key_of, name_of
+from memci.storage.page_store.s3_errors import told
 
 # An agent's tree may be locked meanwhile: three tries last half a minute at most.
 _CONNECT_S, _READ_S, _TRIES = 2, 8, 3
-_WHAT_TO_DO = {
-    "NoSuchBucket": "there is no such bucket: make it, or set MEMCI_PAGE_S3_BUCKET right",
-    "AccessDenied": "its credentials may not do this: they need s3:GetObject, PutObject and"
-    " DeleteObject below the prefix, and s3:ListBucket on the bucket",
-    "InvalidAccessKeyId": "it does not know the access key that boto3 has found",
-    "SignatureDoesNotMatch": "the secret key that boto3 has found does not belong to its access"
-    " key, or MEMCI_PAGE_S3_REGION is another one's",
-    "ExpiredToken": "the credentials that boto3 has found have expired",
-    "SlowDown": "it is asked too often; nothing was changed, try again in a moment",
-}
-_WHAT_HAPPENED = {
-    "NoCredentialsError": "boto3 finds no credentials: set AWS_ACCESS_KEY_ID and"
-    " AWS_SECRET_ACCESS_KEY, or any other way that boto3 knows",
-    "PartialCredentialsError": "boto3 finds one half of the credentials only",
-    "EndpointConnectionError": "nobody answers there: see MEMCI_PAGE_S3_ENDPOINT, and that the"
-    " store runs; nothing was changed",
-    "SSLError": "its certificate is not accepted: AWS_CA_BUNDLE names the authorities to trust",
-}
-_AGAIN = "it does not answer as it should ({}); nothing was changed, try again in a moment"
+# Requests at a time where many are made; boto3 keeps ten connections.
+_AT_ONCE = 8
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +55,7 @@ class S3PageStore:
     def save(self, key: BodyKey, text: str) -> None:
         """Do as ``PageStore.save``: S3 shows an object whole, or not at all."""
         place, content = self._place(key), encoded(text)
-        with _told():
+        with told():
             self._client().put_object(
                 Bucket=self._bucket.name,
                 Key=place,
@@ -81,7 +66,7 @@ class S3PageStore:
     def load(self, key: BodyKey) -> str:
         """Do as ``PageStore.load``."""
         place = self._place(key)
-        with _told(key):
+        with told(key):
             answer = self._client().get_object(Bucket=self._bucket.name, Key=place)
             content: bytes = answer["Body"].read()
         try:
@@ -92,7 +77,7 @@ class S3PageStore:
     def delete(self, key: BodyKey) -> None:
         """Do as ``PageStore.delete``."""
         place = self._place(key)
-        with _told():
+        with told():
             self._client().delete_object(Bucket=self._bucket.name, Key=place)
 
     def exists(self, key: BodyKey) -> bool:
@@ -101,7 +86,7 @@ class S3PageStore:
         By a listing: the answer to HEAD cannot tell a bucket that is not there from an object.
         """
         place = self._place(key)
-        with _told():
+        with told():
             found = self._client().list_objects_v2(
                 Bucket=self._bucket.name, Prefix=place, MaxKeys=1
             )
@@ -112,7 +97,7 @@ class S3PageStore:
         home = self._home(agent_id)
         latest = datetime.now(UTC) - timedelta(seconds=older_s) if older_s else None
         keys = []
-        with _told():
+        with told():
             pages = self._client().get_paginator("list_objects_v2")
             for page in pages.paginate(Bucket=self._bucket.name, Prefix=home):
                 for each in page.get("Contents", ()):
@@ -120,6 +105,32 @@ class S3PageStore:
                     if key is not None and (latest is None or each["LastModified"] <= latest):
                         keys.append(key)
         return iter(keys)
+
+    def load_many(self, keys: Sequence[BodyKey]) -> dict[BodyKey, str]:
+        """Do as ``TakesMany.load_many``, a few at a time."""
+        found = zip(keys, self._each(self._found, keys), strict=True)
+        return {key: text for key, text in found if text is not None}
+
+    def delete_many(self, keys: Sequence[BodyKey]) -> None:
+        """Do as ``TakesMany.delete_many``, a few at a time.
+
+        One request for many would need a checksum that compatible stores do not agree on.
+        """
+        self._each(self.delete, keys)
+
+    def _found(self, key: BodyKey) -> str | None:
+        try:
+            return self.load(key)
+        except NotFoundError:
+            return None
+
+    def _each(self, act: Callable[[BodyKey], T], keys: Sequence[BodyKey]) -> Sequence[T]:
+        """Do so with each; at the first error the others that wait are given up."""
+        if not keys:
+            return ()
+        self._client()  # threads only use it
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
+            return tuple(pool.map(act, keys))
 
     def close(self) -> None:
         """Close the connections."""
@@ -169,29 +180,3 @@ def _open(bucket: Bucket) -> Any:
             response_checksum_validation="when_required",
         ),
     )
-
-
-@contextmanager
-def _told(key: BodyKey | None = None) -> Iterator[None]:
-    """Turn boto3's errors into ours, which hold no address and no name of a key.
-
-    With a key, "there is no such object" is that there is no such text.
-    """
-    try:
-        yield
-    except Exception as error:
-        # Known by where they come from: to name their classes, boto3 would have to be imported.
-        if all(each.__module__ != "botocore.exceptions" for each in type(error).__mro__):
-            raise
-        code = _code(error)
-        if key is not None and code == "NoSuchKey":
-            raise no_text(key) from None
-        told = _WHAT_TO_DO.get(code) or _WHAT_HAPPENED.get(type(error).__name__)
-        told = told or _AGAIN.format(code or type(error).__name__)
-        # Not the cause: logs would quote it, and with it addresses and ids of keys.
-        raise PageStoreError(f"the S3 store of pages' texts: {told}") from None
-
-
-def _code(error: Exception) -> str:
-    answer = getattr(error, "response", None)
-    return str(answer.get("Error", {}).get("Code", "")) if isinstance(answer, dict) else ""

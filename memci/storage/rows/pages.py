@@ -119,4 +119,5 @@ page_step = Table(
     # In whose sessions it can be undone; none: in those of no user.
     Column("user_id", Text),
     made_at(),
+    Index("page_step_whose", "agent_id", "user_id", "number"),
 )

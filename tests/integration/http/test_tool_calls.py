@@ -103,7 +103,7 @@ def test_errors_name_nothing_that_a_model_cannot_reach(alice, server):
 
 def test_a_session_s_window_is_meant(alice):
     alice.record([{"role": "user", "content": "word " * 300}], session_id="s2")
-    asked = {"index": "usr-1"}
+    asked = {"index": "usr-0"}
     first = alice.call_tool("expand_details", asked, session_id="s1")["tokens_after"]
     last = alice.call_tool("expand_details", asked)["tokens_after"]
     assert last - first > 200

@@ -11,6 +11,7 @@ from typing import Any
 import psycopg
 import pytest
 import redis
+from sqlalchemy import event
 from sqlalchemy.engine import make_url
 
 from memci.broker.app import make_app
@@ -23,6 +24,7 @@ from memci.domain.memory.note import note_metadata
 from memci.errors import NotFoundError, PageStoreError, RefusedError
 from memci.smallmodel.offline.lexicon import OfflineLexicon
 from memci.storage.page_lock import lock_tree
+from memci.storage.page_store.cached import CachedPageStore, TextCache
 from memci.storage.page_store.files import FilePageStore
 from memci.storage.page_store.memory import MemoryPageStore
 from memci.storage.page_store.port import BodyKey, PageStore
@@ -279,7 +281,7 @@ def test_words_find_what_an_agent_wrote(
 ) -> None:
     def found(query: str, most: int = 20) -> list[str]:
         words = Words.of(query, OfflineLexicon())
-        return find_pages(ada.database, store, "ada", words, most=most)
+        return find_pages(ada.database, store, "ada", words, most=most).indexes
 
     in_body = pages.note("A lesson", "The reactors were shut down.")
     in_name = pages.do(
@@ -299,13 +301,50 @@ def test_words_find_what_an_agent_wrote(
         find_pages(ada.database, store, "nobody", Words.of("x", OfflineLexicon()), most=1)
 
 
+@pytest.mark.parametrize("store", ["postgres"], indirect=True)
+def test_many_notes_are_looked_at_in_few_statements(
+    ada: AgentUnderTest, pages: Folders, store: PageStore
+) -> None:
+    made = [pages.note(f"Note {number}", f"About {number} boats.") for number in range(30)]
+    counted: list[str] = []
+    event.listen(
+        ada.database.engine, "before_cursor_execute", lambda *told: counted.append(told[2])
+    )
+    words = Words.of("boats", OfflineLexicon())
+    assert find_pages(ada.database, store, "ada", words, most=200).indexes == made[::-1]
+    found = len(counted)
+    shown = shown_pages(ada.database, store, "ada", made[:2], words)
+    assert [each.index for each in shown] == made[:2]
+    assert found < len(made) / 2
+    assert len(counted) - found <= found
+    store.delete(next(iter(store.list("ada"))))
+    assert len(find_pages(ada.database, store, "ada", words, most=200).indexes) == 29
+
+
+def test_of_a_far_store_the_newest_texts_are_looked_at_and_the_others_counted(
+    ada: AgentUnderTest, pages: Folders, store: PageStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memci.commands.erase_pages._MOST_READ", 2)
+    named = pages.note("Boats", "Of the oldest.")
+    made = [pages.note(f"Note {number}", "About boats.") for number in range(4)][::-1]
+    far = CachedPageStore(store, TextCache(0), far=True)
+
+    def found(store: PageStore, most: int = 20) -> tuple[list[str], int]:
+        words = Words.of("boats", OfflineLexicon())
+        return find_pages(ada.database, store, "ada", words, most=most)
+
+    assert found(far) == ([*made[:2], named], 3)
+    assert found(far, most=2) == (made[:2], 0)
+    assert found(CachedPageStore(store, TextCache(0))) == ([*made, named], 0)
+
+
 def test_words_find_what_a_step_would_bring_back(
     ada: AgentUnderTest, pages: Folders, eraser: Eraser, store: PageStore, superuser: Any
 ) -> None:
     words = Words.of(MARK, OfflineLexicon())
 
     def found() -> list[str]:
-        return find_pages(ada.database, store, "ada", words, most=20)
+        return find_pages(ada.database, store, "ada", words, most=20).indexes
 
     folder = pages.do("create_contents_page", name="Plans", parent="usr-0")
     for index, said in (("usr-1", {"name": MARK}), (folder, {"description": f"Of {MARK}"})):

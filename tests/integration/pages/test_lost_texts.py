@@ -6,8 +6,11 @@ import shutil
 from pathlib import Path
 
 import pytest
+from sqlalchemy import event
 from structlog.testing import capture_logs
 
+from memci.broker.app import make_app
+from memci.broker.token import Tokens
 from memci.cli.doctor.finding import Level
 from memci.cli.doctor.page_texts import check_page_texts
 from memci.commands.pages.migrate import Migration
@@ -21,6 +24,9 @@ from memci.storage.page_store.choose import choose_page_store
 from memci.storage.page_store.files import FilePageStore
 from memci.storage.page_store.memory import MemoryPageStore
 from memci.storage.page_store.port import PageStore
+from memci.storage.page_store.removal import remove_texts
+from memci.upkeep.orphans import remove_orphans
+from tests.support.erasing import Eraser
 from tests.support.network import AgentUnderTest
 from tests.support.notes import COUNTER, ROOMY, NoteTaker, asked
 
@@ -129,6 +135,53 @@ def test_a_folder_that_vanished_is_no_new_one(ada, folder):
     assert not folder.exists()
     folder.mkdir()
     assert MISSING in taker.window(), "as its developer wants it"
+
+
+def test_what_is_pinned_is_listed_without_a_look_at_pages(ada, folder):
+    taker = taking(ada, folder)
+    taker.note("Shown")
+    taker.do(asked("pin", text="Never fly"))
+    folder.rename(folder.with_name("unmounted"))
+    read = []
+    event.listen(ada.database.engine, "before_cursor_execute", lambda *told: read.append(told[2]))
+    listed = taker.windows.pins("ada")
+    assert [each.text for each in listed.pins] == ["Never fly"]
+    assert not any("segments" in each or "SELECT * FROM page" in each for each in read)
+
+
+@pytest.mark.parametrize("moving_away", [False, True])
+def test_nothing_is_said_to_be_erased_while_the_folder_is_away(
+    ada, folder, client, broker_url, moving_away
+):
+    written = taking(ada, folder).note("To be gone")
+    also = {"page_store": "postgres", "page_store_reads_also": "files"} if moving_away else {}
+    settings = Settings(**{"page_store": "files", "page_folder": folder, **also})
+    store = choose_page_store(settings, ada.database)
+    away = folder.rename(folder.with_name("unmounted"))
+    with make_app(broker_url) as app:
+        eraser = Eraser(ada.database, Tokens(app), client, texts=store)
+        for act in (lambda: eraser.erase(pages=[written]), eraser.erase_agent):
+            with pytest.raises(PageStoreError, match="mount the disk that it is on"):
+                act()
+        with pytest.raises(PageStoreError):
+            remove_orphans(ada.database, store, grace_s=1e-9)
+        away.rename(folder)
+        assert len(list(store.list("ada"))) == 1
+        eraser.erase(pages=[written])
+    assert list(folder.rglob("*.txt")) == []
+
+
+def test_a_folder_that_goes_while_something_is_erased_is_not_taken_for_empty(ada, folder):
+    store = taking(ada, folder).store
+    taking(ada, folder).note("To be gone")
+    (key,) = store.list("ada")
+    away = folder.rename(folder.with_name("unmounted"))
+    ada.execute("DELETE FROM page WHERE agent_id = %s")  # no page has a text any more
+    with pytest.raises(PageStoreError):
+        remove_texts(store, "ada", [key])
+    away.rename(folder)
+    remove_texts(store, "ada", [key])
+    assert list(folder.rglob("*.txt")) == []
 
 
 def test_a_folder_that_texts_are_still_moved_into_need_not_be_there(ada, folder, monkeypatch):

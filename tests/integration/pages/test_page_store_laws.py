@@ -9,6 +9,7 @@ import pytest
 
 from memci.errors import InvalidInputError, NotFoundError
 from memci.storage.page_store.cached import CachedPageStore, TextCache
+from memci.storage.page_store.many import delete_many, load_many
 from memci.storage.page_store.memory import MemoryPageStore
 from memci.storage.page_store.moving import MovingPageStore
 from memci.storage.page_store.port import BodyKey, new_version
@@ -72,6 +73,19 @@ def test_what_is_deleted_is_gone_and_nothing_else(store):
         store.load(KEY)
     assert list(store.list("ada")) == [other]
     assert store.load(other) == "Another"
+
+
+def test_many_are_loaded_and_deleted_as_one_by_one(store):
+    keys = [BodyKey("ada", f"usr-{number}", new_version()) for number in range(30)]
+    for key in keys:
+        store.save(key, f"Text of {key.page}")
+    nowhere = [keys[0]._replace(version=8), keys[0]._replace(page="usr-99")]
+    assert load_many(store, [*nowhere, *keys]) == {key: f"Text of {key.page}" for key in keys}
+    assert load_many(store, nowhere) == load_many(store, []) == {}
+    delete_many(store, [*nowhere, *keys[5:]])
+    delete_many(store, [])
+    assert sorted(store.list("ada")) == sorted(keys[:5])
+    assert load_many(store, keys).keys() == set(keys[:5])
 
 
 def test_saving_again_is_no_error(store):

@@ -281,6 +281,33 @@ def test_a_shared_folder_holds_for_each_user_what_is_hers(world):
     assert removed.changed
 
 
+def test_what_all_see_no_agent_takes_from_them_in_a_user_s_session(world):
+    rules = world.note(None, "House rules", Actor.DEVELOPER)
+    shared = world.folder(None, actor=Actor.DEVELOPER)
+    mine = world.folder("a")
+    taken = [
+        ("remove_page", {"index": rules}),
+        ("move_page", {"source": rules, "target": mine}),
+        ("move_page", {"source": rules, "target": shared}),
+        ("create_contents_page", {"name": "Mine", "parent": "usr-0", "children": [rules]}),
+    ]
+    for tool, given in taken:
+        with pytest.raises(RefusedError, match=f"all users see {rules}: only a developer"):
+            world.do("a", tool, **given)
+    assert rules in world.window("b")
+    # Its own it files where all see it, and takes out again.
+    own = world.note("a")
+    for target in (shared, mine):
+        world.do("a", "move_page", source=own, target=target)
+    # What a developer puts into a user's folder is hers.
+    world.do(None, "move_page", Actor.DEVELOPER, source=rules, target=mine)
+    assert world.do("a", "remove_page", index=rules).changed
+    with pytest.raises(RefusedError, match="name a folder that all see"):
+        world.do("a", "restore_page", index=rules, parent=mine)
+    world.do("a", "restore_page", index=rules, parent="usr-0")
+    assert rules in world.window("b")
+
+
 def test_what_is_pinned_of_a_user_is_shown_to_nobody_else(world):
     texts = {"a": "Alice is ill", "b": "Bob is well", None: "Be brief"}
     pins = {

@@ -301,6 +301,23 @@ def test_what_was_done_to_its_pages_is_undone_and_redone_there(
         assert there.shown("sorted") == here.shown("sorted")
 
 
+def test_a_page_that_was_changed_twice_in_a_step_is_so_there(
+    ada: AgentUnderTest, elsewhere: Database
+) -> None:
+    here = folders_of(ada.database)
+    note, folder = here.note("Twice", "changed"), here.do(
+        "create_contents_page", name="Of it", parent="usr-0"
+    )  # fmt: skip
+    before = here.shown("sorted")
+    moved = {"source": note, "target": folder}
+    here.do_all(("expand_details", {"index": note}), ("move_page", moved),
+                ("update_page", {"index": note, "name": "Two"}))  # fmt: skip
+    imported(elsewhere, exported(ada.database))
+    for each in (here, folders_of(elsewhere)):
+        assert each.undo().changed == [note]
+        assert each.shown("sorted") == before
+
+
 def test_its_pages_go_on_as_they_would_have(ada: AgentUnderTest, elsewhere: Database) -> None:
     imported(elsewhere, exported(ada.database))
     made = []

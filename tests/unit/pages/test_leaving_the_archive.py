@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -9,11 +10,13 @@ import pytest
 from memci.domain.message import Message, Role
 from memci.domain.pages.chapters import settle
 from memci.domain.pages.moving import recall_page
+from memci.domain.pages.opening import pin_page
 from memci.domain.pages.page import Lifecycle
 from memci.domain.pages.permission import Actor
 from memci.domain.pages.rules import PageRules
 from memci.domain.pages.tree import Tree
 from memci.domain.pages.viewer import Viewer
+from memci.errors import RefusedError
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 # One interaction is active: the one before is archived when the next one begins.
@@ -116,3 +119,39 @@ def test_what_all_users_see_counts_for_each_and_leaves_for_the_one_who_has_most(
     assert told.lines() == [2, 5, 6, 7], "for alice there are four of hers and nobody's"
     told.talk("alice", "a")
     assert told.lines() == [2, 6, 7, 8]
+
+
+def test_a_pinned_page_is_not_archived_and_an_unpinned_one_when_its_turn_comes():
+    told = Told()
+    told.until(1)
+    pin_page(told.tree, Actor.AGENT, index="usr-1")
+    tree = told.until(20)
+    assert tree["usr-1"].parent == "usr-0"
+    assert [each.index for each in tree.chapter("s1")] == ["usr-1", tree.latest("s1").index]
+    pin_page(tree, Actor.AGENT, index="usr-1", pinned=False)
+    assert tree["usr-1"].parent == "usr-0", "it goes when an interaction begins"
+    assert told.until(21).is_archived(tree["usr-1"])
+
+
+@pytest.mark.parametrize("rules", [RULES, PageRules(active_pages=1, contents_max_tokens=0)])
+def test_a_line_that_is_pinned_nevertheless_stays(rules):
+    """Archives of former times may have such."""
+    told = Told(RULES)
+    tree = told.until(4)
+    tree.put(replace(tree["usr-1"], pinned_by="developer"))
+    told.rules = rules
+    assert told.until(20).is_archived(tree["usr-1"])
+    assert tree.lifecycle("usr-2") is Lifecycle.COLD_ARCHIVED
+
+
+def test_what_is_not_in_the_window_is_not_pinned():
+    tree = Told().until(3)
+    before = dict(tree.pages)
+    with pytest.raises(RefusedError, match="usr-1 is archived: recall_page brings it back, and"):
+        pin_page(tree, Actor.DEVELOPER, index="usr-1")
+    assert tree.pages == before
+    recall_page(tree, Actor.AGENT, index="usr-1")
+    assert pin_page(tree, Actor.AGENT, index="usr-1").pinned
+    tree = Told().until(7)
+    with pytest.raises(RefusedError, match="was removed from the context: restore_page brings"):
+        pin_page(tree, Actor.AGENT, index="usr-1")

@@ -14,6 +14,7 @@ from memci.domain.pages.permission import Actor
 from memci.domain.pages.rules import PageRules
 from memci.domain.pages.state import PageState, state_of
 from memci.domain.pages.tree import Tree
+from memci.domain.pages.viewer import Viewer
 
 AGENT = Actor.AGENT
 
@@ -58,8 +59,13 @@ def test_states_are_finer_than_lifecycles():
         PageState.EXPANDED: Lifecycle.ACTIVE,
         PageState.HIDDEN: Lifecycle.ACTIVE,
         PageState.INSIDE_HIDDEN: Lifecycle.HOT_ARCHIVED,
+        PageState.ELSEWHERE: Lifecycle.ACTIVE,
         PageState.ARCHIVED: Lifecycle.HOT_ARCHIVED,
         PageState.REMOVED: Lifecycle.COLD_ARCHIVED,
     }
     assert all(of[state_of(tree, index)] is tree.lifecycle(index) for index in tree.pages)
     assert set(of) == set(PageState)
+    tree.viewer = Viewer("another")
+    assert states(tree)["usr-3"] == "in another session"
+    assert states(tree)["usr-2"] == "inside a hidden folder", "folders are for all sessions"
+    assert all(of[state_of(tree, index)] is tree.lifecycle(index) for index in tree.pages)

@@ -18,6 +18,7 @@ from memci.domain.pages.pin import Pin, PinKind
 from memci.domain.pages.render import Rendering
 from memci.domain.pages.rules import PageRules
 from memci.domain.pages.tree import Tree
+from memci.domain.pages.viewer import Viewer
 from memci.shapes.attp_guide import guide_in
 from memci.smallmodel.offline.tokens import OfflineTokenCounter
 from tests.support.page_document import window
@@ -43,6 +44,7 @@ def shown(language: Language, recalls: Recalls) -> Rendering:
         Message(3, "m3", Role.USER, "问题二", NOW, session_id="s"),
     ]
     tree = Tree.planted()
+    tree.viewer = Viewer("s")
     writer = Writer(Format.MARKDOWN, labels_of(language))
     pins = [Pin(1, PinKind.TASK, "写报告", "agent", NOW)]
     count = OfflineTokenCounter().count

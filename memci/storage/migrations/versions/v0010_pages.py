@@ -94,6 +94,7 @@ CREATE TABLE page_step (
     created_at timestamptz DEFAULT now() NOT NULL,
     PRIMARY KEY (agent_id, number)
 );
+CREATE INDEX page_step_whose ON page_step (agent_id, user_id, number);
 """
 SECURE = """
 ALTER TABLE {table} ENABLE ROW LEVEL SECURITY;
@@ -106,6 +107,12 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON {table} TO memci_app;
 NAMING = """
 CREATE INDEX job_naming ON job (agent_id) WHERE state = 'queued' AND kind = 'memci.page.name';
 """
+# What was written is from now on what tells a life that has begun from one that is erased; requests
+# of which nothing was taken had left a time there, too.
+ERASED = """
+UPDATE lane SET written_at = NULL
+WHERE epoch > 0 AND message_seq = erased_messages AND written_at IS NOT NULL;
+"""
 NEW = ("page_tree", "page", "page_body", "pin", "page_step")
 
 
@@ -113,6 +120,7 @@ def upgrade() -> None:
     """Create them; whoever looks first puts an agent's messages onto pages."""
     op.execute(TABLES)
     op.execute(NAMING)
+    op.execute(ERASED)
     for table in NEW:
         op.execute(SECURE.format(table=table))
 
