@@ -311,13 +311,16 @@ class PageOperations:
         self,
         index: str,
         *,
+        limit: int = 50,
+        offset: int = 0,
         session_id: str | None = None,
         format: Format | Literal["markdown", "text", "native"] = ...,
     ) -> PageList:
-        """List the pages in a folder.
+        """List the pages in a folder, those of a large one in parts.
 
         Args:
             index: Such as usr-12
+            offset: The next_offset of the part before
             session_id: Whose window is meant; none: that of the last message
             format: How that is written, as in `window`: what fits, and tokens, are counted
                 in it
@@ -690,13 +693,16 @@ class AsyncPageOperations:
         self,
         index: str,
         *,
+        limit: int = 50,
+        offset: int = 0,
         session_id: str | None = None,
         format: Format | Literal["markdown", "text", "native"] = ...,
     ) -> PageList:
-        """List the pages in a folder.
+        """List the pages in a folder, those of a large one in parts.
 
         Args:
             index: Such as usr-12
+            offset: The next_offset of the part before
             session_id: Whose window is meant; none: that of the last message
             format: How that is written, as in `window`: what fits, and tokens, are counted
                 in it

@@ -16,11 +16,11 @@ from memci.domain.lane.job import Job
 from memci.domain.language import Language, language_of
 from memci.domain.message import Message, Role
 from memci.domain.pages.chapters import settle
-from memci.domain.pages.outline import Outline, is_outline_of, named
+from memci.domain.pages.outline import Outline, named
 from memci.domain.pages.page import Page
 from memci.domain.pages.rules import PageRules
 from memci.domain.pages.tree import Tree
-from memci.errors import SmallModelAnswerError
+from memci.jobs.outlining import outline_of
 from memci.queue.handler import Effect
 from memci.queue.page_naming import NAME_KIND, ask_again
 from memci.smallmodel.ports import Summarizer, TokenCounter
@@ -30,7 +30,7 @@ from memci.storage.page_messages import shown_messages
 from memci.storage.page_saving import save_tree
 from memci.storage.page_sight import all_stored, unnamed_pages
 from memci.storage.page_store.port import PageStore
-from memci.storage.page_texts import warm
+from memci.storage.page_warming import warm
 from memci.storage.parameters import page_rules_of
 from memci.storage.session import Connection, Database
 from memci.storage.viewers import viewer_in
@@ -66,12 +66,14 @@ class _Named:
 
 @dataclass(frozen=True, slots=True)
 class _Waiting:
-    """Pages that are to be named, with their messages.
+    """Pages that are to be named.
 
+    ``texts``: the page store, with what the window shows at hand.
     ``more``: there are messages that were not even looked at.
     """
 
-    pages: Sequence[tuple[Page, Sequence[Message]]]
+    pages: Sequence[Page]
+    texts: PageStore
     more: bool
 
 
@@ -105,46 +107,50 @@ class PageNaming:
         """Read what waits, and have it summed up, with no transaction open."""
         waiting = self._read(job.agent_id)
         done: list[_Named] = []
+        looked_at = 0
         ends = self._clock() + _LONGEST_S
-        for page, messages in waiting.pages[: self._most]:
-            outline = self._summarizer.outline(
-                messages, _language_of(messages), self._pages.counter.count
-            )
-            if not is_outline_of(outline, messages):
-                raise SmallModelAnswerError("the summarizer's outline does not fit the messages")
+        for page in waiting.pages[: self._most]:
+            looked_at += 1
+            messages = self._messages_of(job.agent_id, page)
+            if not messages:
+                continue
+            language, count = _language_of(messages), self._pages.counter.count
+            outline = outline_of(self._summarizer, messages, language, count)
             done.append(_Named(page, [each.seq for each in messages], outline))
             if self._clock() >= ends:
                 break
-        more = waiting.more or len(waiting.pages) > len(done)
-        return _Effect(self, job.agent_id, done, more=more)
+        # Pages without messages are never named: for them alone nobody need look again.
+        more = waiting.more or (bool(done) and len(waiting.pages) > looked_at)
+        return _Effect(self, job.agent_id, done, waiting.texts, more=more)
 
     def _read(self, agent_id: str) -> _Waiting:
-        store = self._pages.store
-        warm(self._database, store, agent_id)
+        texts = warm(self._database, self._pages.store, agent_id)
         with self._database.agent_snapshot(agent_id) as connection:
             stored = frozenset(unnamed_pages(connection, agent_id, self._most + 1))
             view = self._view(connection, agent_id)
-            opened, said = open_shown(connection, agent_id, store, view, stored)
+            opened, said = open_shown(connection, agent_id, texts, view, stored)
             tree = opened.desk.tree
             settle(tree, said, view.rules, opened.desk.rendering.own_tokens, view.count)
             over = sorted(_over(tree, stored), key=lambda each: each[0], reverse=True)
-            pages = [page for _, page in over[: self._most + 1]]
-            messages = shown_messages(connection, agent_id, pages)
-        found = [(page, messages[page.index]) for page in pages if messages[page.index]]
-        return _Waiting(found, more=is_batch(said))
+        pages = [page for _, page in over[: self._most + 1]]
+        return _Waiting(pages, texts, more=is_batch(said))
+
+    def _messages_of(self, agent_id: str, page: Page) -> Sequence[Message]:
+        """Return what a page shows; page by page, since one alone may be long."""
+        with self._database.agent_snapshot(agent_id) as connection:
+            return shown_messages(connection, agent_id, [page])[page.index]
 
     def write(
-        self, connection: Connection, agent_id: str, done: Sequence[_Named]
+        self, connection: Connection, agent_id: str, done: Sequence[_Named], texts: PageStore
     ) -> tuple[int, int]:
         """Settle, name and bring the window back inside its budget, the tree locked.
 
         Returns how many messages were settled and how many pages named.
         """
-        pages = self._pages
         lock_tree(connection, agent_id)
         view = self._view(connection, agent_id)
         indexes = [each.page.index for each in done]
-        opened, said = open_shown(connection, agent_id, pages.store, view, indexes)
+        opened, said = open_shown(connection, agent_id, texts, view, indexes)
         desk = opened.desk
         own_tokens = desk.rendering.own_tokens
         desk.arrange(lambda: settle(desk.tree, said, view.rules, own_tokens, view.count))
@@ -170,10 +176,11 @@ class _Effect:
     naming: PageNaming
     agent_id: str
     done: Sequence[_Named]
+    texts: PageStore
     more: bool
 
     def __call__(self, connection: Connection) -> Mapping[str, Any]:
-        settled, count = self.naming.write(connection, self.agent_id, self.done)
+        settled, count = self.naming.write(connection, self.agent_id, self.done, self.texts)
         # What has changed meanwhile is looked at anew.
         if self.more or count < len(self.done):
             ask_again(connection, self.agent_id)

@@ -26,7 +26,7 @@ from memci.storage.desks import View, open_desk
 from memci.storage.erasure.gone import snapshot_of
 from memci.storage.page_listing import removed_pages
 from memci.storage.page_store.port import PageStore
-from memci.storage.page_texts import warm
+from memci.storage.page_warming import warm
 from memci.storage.parameters import page_rules_of
 from memci.storage.session import Connection, Database
 from memci.storage.viewers import viewer_in
@@ -125,12 +125,12 @@ class Windows:
         self, agent_id: str, session_id: str | None, form: Format = Format.MARKDOWN
     ) -> Iterator[tuple[Desk, Connection]]:
         """Lend a session's window, as it is at one moment, and what it is read through."""
-        warm(self.database, self.store, agent_id)
+        store = warm(self.database, self.store, agent_id, session_id)
         with snapshot_of(self.database, agent_id) as connection:
             viewer = viewer_in(connection, agent_id, session_id)
             rules = page_rules_of(connection, agent_id, self.rules)
             view = View(viewer, self.counter.count, rules, form)
-            opened = open_desk(connection, agent_id, self.store, view)
+            opened = open_desk(connection, agent_id, store, view)
             yield opened.desk, connection
         ask_where_many_wait(self.database, agent_id, opened.waited)
 

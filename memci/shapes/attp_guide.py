@@ -45,7 +45,7 @@ __result__ = page["text"]
 - If you cannot do it: status = "fail" and message = "why", without code.
 - target is the index that it is about, or a few words.
 - math, json, datetime, re and random are there, and mean, median, stdev. No other imports, files or
-  network. At most 5 seconds and 100 calls.
+  network. At most 5 seconds, 100 calls and 20 new notes.
 - All changes of one answer are made together. If one fails, none is made.
 - You get TOML back: status, result, changes (pages, tokens before and after), or error. When there
   is an error, do what it says and try again.
@@ -72,7 +72,7 @@ __result__ = page["text"]
 - 如果做不到：写 status = "fail" 和 message = "原因"，不写 code。
 - target 是相关页面的索引，或者几个字的说明。
 - 可以直接用 math、json、datetime、re、random，以及 mean、median、stdev。
-  不能导入别的模块，没有文件和网络。最多 5 秒、100 次调用。
+  不能导入别的模块，没有文件和网络。最多 5 秒、100 次调用、20 条新笔记。
 - 一次回答里的所有改动一起生效；有一个失败，就全部不生效。
 - 你会收到 TOML：status、result、changes（页面、前后的 token 数），或者 error。
   有 error 时，按它说的改好再试。

@@ -207,6 +207,7 @@ class Summary(_Short):
     text: str
     tokens: int
     of_tokens: int = Field(description="What was summed up takes so many")
+    note: str | None = None
 
 
 class InFocus(_Short):

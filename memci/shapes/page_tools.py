@@ -116,9 +116,13 @@ class GetPage(Request):
 
 
 class GetChildren(Request):
-    """List the pages in a folder."""
+    """List the pages in a folder, those of a large one in parts."""
 
     index: Index
+    limit: Annotated[StrictInt, Field(ge=1, le=100)] = 50
+    offset: Annotated[
+        StrictInt, Field(ge=0, le=2**31, description="The next_offset of the part before")
+    ] = 0
 
 
 class GetParent(Request):

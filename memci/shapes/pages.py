@@ -88,6 +88,9 @@ class PageList(Answer):
     """Pages, in order."""
 
     pages: list[PageOut]
+    next_offset: int | None = Field(
+        None, description="Offset of the pages that come next in a folder; null: there are no more"
+    )
 
 
 class SegmentOut(Answer):

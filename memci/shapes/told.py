@@ -54,9 +54,10 @@ class TextTold(Answer):
 
 
 class ListTold(Answer):
-    """Pages, in order."""
+    """Pages, in order; ``next_offset``: there are more, from there on."""
 
     pages: list[PageTold]
+    next_offset: int | None = None
 
 
 class _Telling(NamedTuple):
@@ -115,7 +116,7 @@ def _text(held: PageText) -> TextTold:
 
 
 def _list(found: PageList) -> ListTold:
-    return ListTold(pages=[_page(each) for each in found.pages])
+    return ListTold(pages=[_page(each) for each in found.pages], next_offset=found.next_offset)
 
 
 _TELLINGS: Mapping[type[Answer], _Telling] = {

@@ -11,14 +11,9 @@ from memci.domain.pages.page import Page
 from memci.domain.pages.permission import is_guide
 from memci.errors import NotFoundError
 from memci.storage.page_messages import shown_messages
-from memci.storage.page_store.cached import CachedPageStore
 from memci.storage.page_store.port import BodyKey, PageStore, joined, new_version
-from memci.storage.session import Connection, Database
+from memci.storage.session import Connection
 
-_SHOWN = """
-SELECT id, body FROM page WHERE agent_id = %s AND body IS NOT NULL
-    AND ((expanded AND NOT cold) OR id = ANY(%s::text[]))
-"""
 # Which of some words are in texts that are in the database.
 _WORDS = """
 SELECT wanted.page, wanted.version,
@@ -141,21 +136,6 @@ class PageTexts:
             self.fetch([page])
             return Held(self._messages[_key(page)])
         return self._notes.read(page)
-
-
-def warm(database: Database, store: PageStore, agent_id: str, named: Collection[str] = ()) -> None:
-    """Have the cache of a far store fetch what a window shows, and what is named, of an agent.
-
-    Before the tree is locked, or a snapshot opened: neither shall last while a network is asked.
-    What changes in between is fetched then; it is little. Raises ``PageStoreError``, also where
-    the store itself is gone.
-    """
-    if not isinstance(store, CachedPageStore) or not store.far:
-        return
-    store.check()
-    with database.agent_snapshot(agent_id) as connection:
-        rows = connection.exec_driver_sql(_SHOWN, (agent_id, list(named))).all()
-    store.warm(BodyKey(agent_id, row.id, row.body) for row in rows)
 
 
 def _key(page: Page) -> tuple[str, int]:

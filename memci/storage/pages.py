@@ -102,7 +102,8 @@ def read_shown(
         "root": f"{USER}-0",
         "system": f"{SYSTEM}-0",
         "archive": row.archive,
-        "named": list(named),
+        # What was collapsed may lie in closed folders, and the window tells of it.
+        "named": [*named, *row.notice],
         "sessions": [session_key(each) for each in sessions],
         "all": viewer.sees_all,
         "user": viewer.user_id,

@@ -343,3 +343,10 @@ def test_what_comes_to_nothing_in_a_call_is_no_step(ada, attp):
     pages.do("expand_details", index="usr-1")
     run(attp, 'hide_details("usr-1")\nexpand_details("usr-1")')
     assert pages.undo().operations == ["expand_details"]
+
+
+def test_one_call_writes_so_many_notes_and_no_more(ada, attp, monkeypatch):
+    monkeypatch.setattr(attp.sandbox, "limits", replace(attp.sandbox.limits, notes=3))
+    write = 'for n in range({}): create_detail_page(name=f"N{{n}}", detail="x", parent="usr-0")'
+    assert "more than 3 notes" in failed(attp, write.format(4))
+    assert run(attp, write.format(3)).status is AttpStatus.SUCCESS

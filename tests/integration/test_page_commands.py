@@ -885,3 +885,43 @@ def test_texts_that_lie_elsewhere_are_not_all_read(ada, commands):
     store.read = 0
     assert len(do(far, "find_pages", query="valves", limit=100).pages) == 50
     assert store.read == 50
+
+
+def test_a_large_folder_is_listed_in_parts(ada, commands):
+    told(ada, 1)
+    notes = [
+        do(commands, "create_detail_page", name=f"N{n}", detail="x", parent="usr-0").page.index
+        for n in range(7)
+    ]
+    box = do(commands, "create_contents_page", name="B", parent="usr-0", children=notes)
+    for actor in Actor:
+        found, offset = [], 0
+        while offset is not None:
+            part = do(commands, "get_children", actor, index=box.page.index, limit=3, offset=offset)
+            assert 0 < len(part.pages) <= 3
+            found += [each.index for each in part.pages]
+            offset = part.next_offset
+        assert found == notes
+    whole = do(commands, "get_children", index=box.page.index, limit=7)
+    assert (len(whole.pages), whole.next_offset) == (7, None)
+    behind = do(commands, "get_children", index=box.page.index, offset=7)
+    assert (behind.pages, behind.next_offset) == ([], None)
+
+
+def test_a_window_tells_of_what_was_collapsed_in_its_own_session_alone(ada, commands):
+    note = do_in(commands, "s1", "create_detail_page", name="N", detail="x " * 99, parent="usr-0")
+    do_in(commands, "s1", "expand_details", index=note.page.index)
+    for session in ("s1", "s2"):
+        for each in range(3):
+            ada.say(f"Question {each}? " * 9, session=session)
+            ada.say(f"Answer {each}. " * 9, role="assistant", session=session)
+    hidden = do_in(commands, "s1", "auto_collapse", max_tokens=1).collapsed
+    assert len(hidden) == 3
+    assert list(window(commands, session_id="s1").collapsed) == hidden
+    other = window(commands, session_id="s2")
+    assert other.collapsed == [note.page.index]
+    assert f"1 ({note.page.index})" in other.messages[0].content
+
+
+def do_in(commands, session, verb, /, **values):
+    return commands.run("ada", Actor.AGENT, [asked(verb, **values)], session_id=session)[0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from memci.cli.output import print_table, say, shortened
+from memci.cli.output import hint, print_table, say, shortened
 from memci.cli.pages.words import listed, state_of, tokens
 from memci.shapes.base import Answer
 from memci.shapes.pages import (
@@ -60,6 +60,12 @@ def print_pages(pages: Sequence[PageOut]) -> None:
     )
 
 
+def _print_list(found: PageList) -> None:
+    print_pages(found.pages)
+    if found.next_offset is not None:
+        hint(f"there is more: --offset {found.next_offset}")
+
+
 def _titled(page: PageOut) -> str:
     return f"{page.index} {page.name}".rstrip()
 
@@ -108,5 +114,5 @@ PRINTERS: Mapping[type[Answer], Callable[[Tool, Any], None]] = {
     CollapseAnswer: _say_collapse,
     PinChange: _say_pin,
     PageText: lambda _, shown: print_page(shown),
-    PageList: lambda _, found: print_pages(found.pages),
+    PageList: lambda _, found: _print_list(found),
 }

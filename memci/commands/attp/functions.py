@@ -22,6 +22,7 @@ from memci.errors import (
 )
 from memci.shapes.base import Answer, Request
 from memci.shapes.faults import describe_misuse
+from memci.shapes.page_tools import CreateDetailPage
 from memci.shapes.tools import TOOLS, Tool, tools_in_code
 
 NOTHING_DONE = "Nothing of this call was done."
@@ -35,10 +36,14 @@ _KINDS: Mapping[type[MemciError], Kind] = {
 
 @dataclass
 class Functions:
-    """Tools as functions; ``asked`` are the changes that code has asked for so far."""
+    """Tools as functions; ``asked`` are the changes that code has asked for so far.
+
+    ``most_notes``: new notes, whose texts a far store takes one by one while the tree is locked.
+    """
 
     tools: Tools
     bench: Bench
+    most_notes: int
     asked: list[Asked] = field(default_factory=list)
 
     def by_name(self) -> Mapping[str, Function]:
@@ -55,6 +60,7 @@ class Functions:
         return call
 
     def _done(self, asked: Asked) -> Answer:
+        self._check_notes(asked)
         try:
             answer = self.tools.rehearse(self.bench, asked)
         except MemciError as error:
@@ -62,6 +68,21 @@ class Functions:
         if asked.tool.changes:
             self.asked.append(asked)
         return answer
+
+    def _check_notes(self, asked: Asked) -> None:
+        notes = sum(_is_note(each) for each in (*self.asked, asked))
+        if _is_note(asked) and notes > self.most_notes:
+            raise StopError(
+                Fault(
+                    "RuntimeError",
+                    f"the code writes more than {self.most_notes} notes",
+                    advice=f"Write fewer, or the others by another answer. {NOTHING_DONE}",
+                )
+            )
+
+
+def _is_note(asked: Asked) -> bool:
+    return isinstance(asked.request, CreateDetailPage)
 
 
 def _request(tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Request:

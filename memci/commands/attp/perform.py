@@ -105,7 +105,10 @@ class AttpCommands:
         self, agent_id: str, code: str, session_id: str | None, seconds: float
     ) -> _Rehearsed:
         with self.tools.pages.rehearsal(agent_id, Actor.AGENT, session_id=session_id) as bench:
-            functions, tokens = Functions(self.tools, bench), bench.tokens
+            functions, tokens = (
+                Functions(self.tools, bench, self.sandbox.limits.notes),
+                bench.tokens,
+            )
             outcome = self.sandbox.run(code, functions.by_name(), seconds=seconds)
             # What went wrong may have left the tree half changed.
             over = bench.desk.hold() if outcome.fault is None else 0

@@ -40,12 +40,13 @@ class Limits:
     """What one run may use: seconds by the clock, with all calls; characters of text.
 
     ``longest`` holds for the arguments and for the answer of one call, ``result`` for
-    ``__result__``; what is printed above ``printed`` is cut.
+    ``__result__``; what is printed above ``printed`` is cut. ``notes`` are new ones.
     """
 
     seconds: float = 5.0
     memory_bytes: int = 32 * MIB
     calls: int = 100
+    notes: int = 20
     depth: int = 200
     longest: int = 200_000
     result: int = 20_000

@@ -9,6 +9,7 @@ from memci.domain.pages.collapse import collapse_to
 from memci.domain.pages.rules import PageRules
 from memci.errors import PageStoreError
 from memci.storage.desks import View, open_desk
+from memci.storage.page_warming import warm
 from memci.storage.parameters import page_rules_of
 from memci.storage.viewers import viewer_in
 
@@ -28,11 +29,12 @@ def warnings_of(pages: PageCommands, agent_id: str) -> list[str]:
 
 def _least(pages: PageCommands, agent_id: str) -> tuple[PageRules, int]:
     """Return the agent's rules, and what its window takes when all is hidden that can be."""
+    store = warm(pages.database, pages.store, agent_id)
     with pages.database.agent_snapshot(agent_id) as connection:
         rules = page_rules_of(connection, agent_id, pages.rules)
         viewer = viewer_in(connection, agent_id, None)
         view = View(viewer, pages.counter.count, rules)
-        desk = open_desk(connection, agent_id, pages.store, view).desk
+        desk = open_desk(connection, agent_id, store, view).desk
         return rules, collapse_to(desk.rendering, 0, desk.kept).after
 
 

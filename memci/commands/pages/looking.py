@@ -34,10 +34,17 @@ def get_page(bench: Bench, asked: GetPage) -> PageText:
 
 
 def get_children(bench: Bench, asked: GetChildren) -> PageList:
-    """Return what the session sees directly in a folder, however much of others was read."""
+    """Return what the session sees directly in a folder, from an offset on.
+
+    However much of others was read.
+    """
     page, sight = bench.page(asked.index), bench.desk.rendering.sight
     is_agent = bench.actor is Actor.AGENT
-    return _listed(bench, sight.inside(page) if is_agent else sight.lying_in(page))
+    inside = list(sight.inside(page) if is_agent else sight.lying_in(page))
+    end = asked.offset + asked.limit
+    listed = _listed(bench, inside[asked.offset : end])
+    more = len(inside) > end
+    return listed.model_copy(update={"next_offset": end}) if more else listed
 
 
 def get_parent(bench: Bench, asked: GetParent) -> PageList:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from uuid import uuid4
 
 from memci.commands.pages.bench import Bench, Mark
@@ -24,10 +24,13 @@ from memci.storage.erasure.gone import check_there, is_there, snapshot_of
 from memci.storage.page_lock import begin_agent, hold_lane, lock_tree
 from memci.storage.page_saving import save_tree
 from memci.storage.page_store.port import PageStore
-from memci.storage.page_texts import warm
+from memci.storage.page_warming import warm
 from memci.storage.parameters import page_rules_of
 from memci.storage.session import Connection, Database
 from memci.storage.viewers import viewer_in
+
+# What requests call a page that may be shown by them.
+_OPENED = ("index", "source")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,26 +71,37 @@ class PageCommands:
         done, ``PageStoreError`` when a note's text cannot be kept, and ``ConflictError`` when the
         pages are not those of ``mark`` any more.
         """
-        named = [getattr(each.request, "index", None) for each in asked]
-        warm(self.database, self.store, agent_id, [each for each in named if each is not None])
+        warmed = self.warmed(agent_id, asked, session_id)
         if not any(each.tool.changes for each in asked):
-            with self.rehearsal(agent_id, actor, session_id=session_id, form=form) as bench:
+            with warmed.looking(agent_id, actor, session_id, form) as bench:
                 seen = [do(bench, each) for each in asked]
             ask_where_many_wait(self.database, agent_id, bench.opened.waited)
             return seen
         with self.database.agent_transaction(agent_id) as connection:
             begins = any(each.tool.begins for each in asked)
             is_new = begins and begin_agent(connection, agent_id)
-            whose = self.changing(connection, agent_id, actor, session_id, mark=mark, form=form)
+            whose = warmed.changing(connection, agent_id, actor, session_id, mark=mark, form=form)
             with whose as bench:
                 done = [do(bench, each) for each in asked]
         return [_first(each) for each in done] if is_new else done
+
+    def warmed(
+        self, agent_id: str, asked: Iterable[Asked] = (), session_id: str | None = None
+    ) -> PageCommands:
+        """Return the same, for one request, with the texts at hand that it will show (``warm``).
+
+        To be called before anything is locked; raises ``PageStoreError``.
+        """
+        named = [getattr(each.request, name, "") for each in asked for name in _OPENED]
+        named = [*filter(None, named)]
+        return replace(self, store=warm(self.database, self.store, agent_id, session_id, named))
 
     def settle(self, agent_id: str) -> None:
         """Put what was said onto pages by the rules of now: other rules make other pages (P1).
 
         Does nothing for no agent.
         """
+        store = warm(self.database, self.store, agent_id)
         with self.database.agent_transaction(agent_id) as connection:
             if not is_there(connection, agent_id):
                 return
@@ -95,7 +109,7 @@ class PageCommands:
             # Afterwards once more: an erasure that held the lock has ended by now.
             if is_there(connection, agent_id):
                 view = self._view(connection, agent_id, None)
-                opened = open_desk(connection, agent_id, self.store, view)
+                opened = open_desk(connection, agent_id, store, view)
                 bench = Bench(connection, agent_id, Actor.DEVELOPER, opened)
                 if bench.tree.changed:
                     bench.save()
@@ -165,7 +179,15 @@ class PageCommands:
 
         Raises ``NotFoundError`` for no agent.
         """
-        warm(self.database, self.store, agent_id)
+        warmed = self.warmed(agent_id, (), session_id)
+        with warmed.looking(agent_id, actor, session_id, form) as bench:
+            yield bench
+
+    @contextmanager
+    def looking(
+        self, agent_id: str, actor: Actor, session_id: str | None, form: Format
+    ) -> Iterator[Bench]:
+        """Do as ``rehearsal``, where texts are at hand already."""
         with snapshot_of(self.database, agent_id) as connection:
             yield self._bench(connection, agent_id, actor, session_id, form)
 

@@ -25,6 +25,7 @@ from memci.storage.reading.state import progress
 # What an agent has just noted is to be found; memory may be behind by much more than is worth
 # waiting for.
 _WAIT_MS = 1_000
+_IN_PART = "There is more on these pages than is read at once: this is of the newest"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +50,18 @@ class MemoryTools:
             case shapes.Search() as request:
                 return self._search(place, request, seq)
             case shapes.Summarise() as request:
-                wanted = summary_request(self.pages, place, request).model_dump(mode="json")
-                return shapes.Summary.model_validate(self.reads.call("summarise", agent_id, wanted))
+                return self._summarise(place, request)
             case shapes.Erase() as request:
                 return self._erase(place, request)
             case _:
                 raise AssertionError(f"{asked.tool.name} is no tool of memory that is used alone")
+
+    def _summarise(self, place: Place, asked: shapes.Summarise) -> shapes.Summary:
+        wanted = summary_request(self.pages, place, asked)
+        request = wanted.request.model_dump(mode="json")
+        answer = self.reads.call("summarise", place.agent_id, request)
+        note = _IN_PART if wanted.in_part else None
+        return shapes.Summary.model_validate(answer).model_copy(update={"note": note})
 
     def _recall(self, place: Place, asked: shapes.Recall, seq: int) -> Answer:
         fields = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
@@ -91,6 +92,8 @@ class Tools:
             return self.pages.run(
                 agent_id, actor, asked, session_id=session_id, mark=mark, form=form
             )
+        only_memory = mark is None and all(_writes(each) for each in asked)
+        pages = None if only_memory else self.pages.warmed(agent_id, asked, session_id)
         with self.pages.database.agent_transaction(agent_id) as connection:
             # The lane's row first: whoever locks the tree as well does so in this order (P16).
             if any(isinstance(each.request, Remember) for each in asked):
@@ -99,31 +102,29 @@ class Tools:
                 lock_lane(connection, agent_id)
             else:
                 lock_agent(connection, agent_id)
-            if mark is None and all(_writes(each) for each in asked):
+            if pages is None:
                 done = [self._write(connection, agent_id, each, session_id) for each in asked]
             else:
-                done = self._mixed(connection, agent_id, actor, asked, session_id, mark, form)
+                changing = pages.changing(
+                    connection, agent_id, actor, session_id, mark=mark, form=form
+                )
+                done = self._mixed(changing, asked, session_id)
         # Always: a worker that looked while the lane was locked has gone again.
         self.tokens.wake_lane(agent_id)
         return done
 
     def _mixed(
         self,
-        connection: Connection,
-        agent_id: str,
-        actor: Actor,
+        changing: AbstractContextManager[Bench],
         asked: Sequence[Asked],
         session_id: str | None,
-        mark: Mark | None,
-        form: Format,
     ) -> list[Answer]:
         def one(bench: Bench, each: Asked) -> Answer:
             if _writes(each):
-                return self._write(connection, agent_id, each, session_id)
+                return self._write(bench.connection, bench.agent_id, each, session_id)
             return do(bench, each)
 
-        whose = self.pages.changing(connection, agent_id, actor, session_id, mark=mark, form=form)
-        with whose as bench:
+        with changing as bench:
             return [one(bench, each) for each in asked]
 
     def _write(

@@ -50,6 +50,7 @@ class Rendering:
     pin_tokens: int = field(init=False, default=0)  # of the message of pins
     sight: Sight = field(init=False)
     _pinned: Utterance | None = field(init=False, default=None)
+    _had: dict[str, bool] = field(init=False, default_factory=dict)
     _blocks: WrittenBlocks = field(init=False)
     _native: NativeMessages = field(init=False)
 
@@ -107,21 +108,27 @@ class Rendering:
 
     def collapsed(self) -> tuple[str, ...]:
         """Return what the last change hid, as far as it is seen here (P13)."""
-        notice, tree = self.tree.clock.notice, self.tree
-        if tree.viewer.sees_all:
-            return notice
-        return tuple(each for each in notice if each in tree.pages and tree.sees(tree[each]))
+        return tuple(each for each in self.tree.clock.notice if self._has(each))
 
     def refresh(self, changed: Mapping[str, Page | None]) -> None:
         """Write anew what has changed with these pages; they are given as they were before."""
         for index, before in changed.items():
             self._blocks.forget(index, before)
+            if _lies_elsewhere(before, self.tree.pages.get(index)):
+                self._had.clear()
 
     def put(self, page: Page) -> None:
         """Put a page into the tree in place of what it was, and write anew what that changes."""
         before = self.tree.pages[page.index]
         self.tree.put(page)
         self.refresh({page.index: before})
+
+    def _has(self, index: str) -> bool:
+        """Tell whether a page is seen here; asked again and again while many are collapsed."""
+        if index not in self._had:
+            page = self.tree.pages.get(index)
+            self._had[index] = page is not None and self.sight.has(page)
+        return self._had[index]
 
     @property
     def _is_native(self) -> bool:
@@ -148,6 +155,12 @@ class Rendering:
         if segment.id != USER:
             return ""
         return self.writer.excess(self.excess) + self.writer.notice(self.collapsed())
+
+
+def _lies_elsewhere(before: Page | None, now: Page | None) -> bool:
+    if before is None or now is None:
+        return True
+    return (before.parent, before.cold, before.chapter) != (now.parent, now.cold, now.chapter)
 
 
 def _is_system(segment: Segment) -> bool:

@@ -47,11 +47,12 @@ class Sight:
 
     def lying_in(self, page: Page) -> Iterator[Page]:
         """Yield what lies in a folder, whoever's it is: of interactions those of this session."""
-        root, shown = self.tree.segments[USER].root, session_key(self.session_id)
-        for each in self.tree.children(page.index):
-            other = page.index == root and each.span is not None and each.shown_in != shown
-            if not other:
-                yield each
+        return (each for each in self.tree.children(page.index) if self._is_of_session(each))
+
+    def has(self, page: Page) -> bool:
+        """Tell whether a page can be seen, were all folders open."""
+        above = (page, *self.tree.ancestors(page.index))
+        return not page.cold and self.tree.sees(page) and all(map(self._is_of_session, above))
 
     def size(self, page: Page) -> int:
         """Return how many pages there are to see directly in a folder."""
@@ -67,6 +68,11 @@ class Sight:
         """Tell whether it is the interaction that goes on."""
         latest = self.tree.latest(self.session_id)
         return latest is not None and page.index == latest.index
+
+    def _is_of_session(self, page: Page) -> bool:
+        """Tell whether it is in no chapter, or in this session's."""
+        in_chapter = page.span is not None and page.parent == self.tree.segments[USER].root
+        return not in_chapter or page.shown_in == session_key(self.session_id)
 
     def _walk(self, page: Page, level: int, *, hidden: bool = False) -> Iterator[tuple[Page, int]]:
         yield page, level

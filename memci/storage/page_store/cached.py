@@ -115,11 +115,14 @@ class CachedPageStore:
         """Whether its texts are better fetched before something is locked."""
         return self._far
 
-    def warm(self, keys: Iterable[BodyKey]) -> None:
-        """Fetch what is not here yet; what is nowhere is left out."""
+    def fetch(self, keys: Iterable[BodyKey]) -> dict[BodyKey, str | None]:
+        """Return texts, and None for each that is nowhere."""
+        texts: dict[BodyKey, str | None] = {}
         for key in keys:
+            texts[key] = None
             with suppress(NotFoundError):
-                self.load(key)
+                texts[key] = self.load(key)
+        return texts
 
     def save(self, key: BodyKey, text: str) -> None:
         """Do as ``PageStore.save``."""

@@ -173,6 +173,16 @@ def test_a_page_is_printed_with_what_it_holds(ada: Shell):
     assert ada.done("get-page", "usr-1") == ada.done("show", "usr-1")
 
 
+def test_a_folder_is_listed_in_parts(ada: Shell):
+    (first,) = ada.json("get-children", "usr-0", "--limit", "1")["pages"]
+    _, out, err = ada.run("get-children", "usr-0", "--limit", "1", "--agent", ada.agent)
+    assert first["index"] in out
+    assert "there is more: --offset 1" in err
+    _, out, err = ada.run("get-children", "usr-0", "--offset", "1", "--agent", ada.agent)
+    assert first["index"] not in out
+    assert "there is more" not in err
+
+
 def test_the_window_is_printed_as_the_model_sees_it(ada: Shell):
     told = ada.json("window")
     shown = ada.done("window").splitlines()

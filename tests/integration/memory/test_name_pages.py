@@ -414,3 +414,34 @@ def test_who_looks_waits_for_no_lane(pages):
         assert pages.waiting() == 0
     pages.window()
     assert pages.waiting() == 1
+
+
+def test_a_long_interaction_is_shown_in_part_and_has_a_line_for_each_message(pages):
+    asked: list[list[int]] = []
+
+    class Shown(Meanwhile):
+        def outline(self, messages: Sequence[Message], language: Language, count: Count) -> Outline:
+            asked.append([each.seq for each in messages])
+            return super().outline(messages, language, count)
+
+    pages.summarizer = Shown()
+    pages.ada.say("Copy all servers.")
+    pages.ada.say(*(f"Server {n} is copied." for n in range(2, 100)), role="assistant")
+    pages.tell(LUNCH)
+    assert pages.run() == {"settled": 101, "named": 1}
+    assert asked == [[*range(1, 41), *range(80, 100)]]
+    entries = pages.pages()[0].entries
+    assert entries[39:41] == ["line 40", "assistant: Server 41 is copied."]
+    assert entries[78:80] == ["assistant: Server 79 is copied.", "line 80"]
+    assert len(entries) == 99
+
+
+def test_pages_without_messages_do_not_keep_a_job_going(pages):
+    pages.tell(ROOM, BACKUP, LUNCH)
+    pages.most = 0
+    pages.run()
+    pages.ada.execute("DELETE FROM message WHERE agent_id = %s AND seq <= 4")
+    pages.ada.execute("DELETE FROM job WHERE agent_id = %s AND kind = 'memci.page.name'")
+    pages.most = 1
+    assert pages.run()["named"] == 0
+    assert pages.waiting() == 0

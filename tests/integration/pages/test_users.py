@@ -419,11 +419,11 @@ def test_what_is_summed_up_is_ones_own(world):
             "SELECT seq FROM message WHERE agent_id = 'ada' AND user_id = 'bob'"
         ).scalars()
         own = set(seqs)
-    assert set(summary_request(world.pages, place, Summarise()).seqs) == own
-    asked = summary_request(world.pages, place, Summarise(page="usr-0"))
+    assert set(summary_request(world.pages, place, Summarise()).request.seqs) == own
+    asked = summary_request(world.pages, place, Summarise(page="usr-0")).request
     assert set(asked.seqs) == own
     alone = Place("ada", None, "bob")  # messages of no session
-    assert set(summary_request(world.pages, alone, Summarise()).seqs) == own
+    assert set(summary_request(world.pages, alone, Summarise()).request.seqs) == own
     with pytest.raises(NotFoundError):
         summary_request(world.pages, place, Summarise(page=world.of("a")[0]))
 
@@ -432,7 +432,7 @@ def test_a_session_s_summary_has_what_names_no_user_where_all_is_one_user_s(worl
     def summed(session):
         with world.pages.database.agent_snapshot("ada") as connection:
             place = place_in(connection, "ada", session)
-        return set(summary_request(world.pages, place, Summarise()).seqs)
+        return set(summary_request(world.pages, place, Summarise()).request.seqs)
 
     before = summed("b")
     world.ada.say("It is in the kitchen", role="assistant", session="b")

@@ -127,7 +127,8 @@ def test_what_is_nowhere_does_not_hinder_the_rest():
     store = Counted()
     store.save(KEY, "…")
     cached = CachedPageStore(store, TextCache(10_000), far=True)
-    cached.warm([KEY._replace(version=9), KEY])
+    gone = KEY._replace(version=9)
+    assert cached.fetch([gone, KEY]) == {gone: None, KEY: "…"}
     assert store.loads == 2
     assert cached.load(KEY) == "…"
     assert store.loads == 2
