@@ -157,8 +157,9 @@ def _hide(rendering: Rendering, page: Page, is_enough: Callable[[int, int], bool
     """
     _tell(rendering.tree, ())
     before = rendering.tokens()
-    rendering.put(replace(page, expanded=False))
-    if is_enough(before - rendering.tokens(), rendering.own_tokens(page)):
+    line = replace(page, expanded=False)
+    rendering.put(line)
+    if is_enough(before - rendering.tokens(), rendering.own_tokens(line)):
         return True
     rendering.put(page)
     return False
