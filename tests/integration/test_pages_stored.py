@@ -67,7 +67,7 @@ def test_other_sessions_are_left_out_and_what_goes_on_is_found(ada):
     assert {page.name for page in read(ada, None).tree.pages.values() if page.span} == {"In none"}
     with ada.database.agent_transaction("ada") as connection:
         stored = read_tree(connection, "ada", ["s1"])
-        remove_page(stored.tree, Actor.AGENT, index="usr-1")
+        remove_page(stored.tree, Actor.DEVELOPER, index="usr-1")
         save_tree(connection, "ada", stored.tree, 2)
     assert read(ada, "s1").tree.latest("s1").cold
     assert "usr-1" not in read(ada, "s2").tree.pages
