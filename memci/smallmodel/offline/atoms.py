@@ -24,6 +24,11 @@ _DATE = (
 _TIME = r"\d{1,2}:\d{2}(?::\d{2})?(?:\s?[ap]\.?m\b\.?)?"
 _WHEN = rf"(?:{_DATE}|{_TIME})"
 _HAN_NUMBER = r"(?:\d+(?:[.,:]\d+)*|[〇零一二三四五六七八九十百千万亿两半]+)"
+# Where a run of such characters begins. In its midst nothing else would be found, and searches from
+# each of its characters would cost the square of its length.
+_HAN_START = r"(?<![〇零一二三四五六七八九十百千万亿两半\d])(?<!\d[.,:])"
+_MAIL_START = r"(?<![A-Za-z0-9._%+-])"
+_PATH_START = r"(?<![A-Za-z0-9_.-])"
 _HAN_UNIT = (
     "(?:年|月|日|号|点半?|时|分钟?|秒|个|元|块|万|亿|公斤|公里|千克|克|斤|米|厘米|小时|天|周|岁|度|"
     "次|位|人|本|张|页|楼|路|班|平米)"
@@ -44,14 +49,14 @@ _PATTERNS = (
         r"(?:https?://|www\.)[^\s，。；！？、（）《》「」“”\"<>]*"
         r"[^\s，。；！？、（）《》「」“”\"<>.,;:!?)\]]"
     ),
-    r"[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+",
+    rf"{_MAIL_START}[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+",
     (
-        r"(?:~?/|[A-Za-z]:\\)?[A-Za-z0-9_.-]+(?:[/\\][A-Za-z0-9_.-]+)*[/\\][A-Za-z0-9_-]+"
-        r"(?:\.[A-Za-z0-9_-]+)*"
+        rf"{_PATH_START}(?:~?/|[A-Za-z]:\\)?[A-Za-z0-9_.-]+(?:[/\\][A-Za-z0-9_.-]+)*"
+        r"[/\\][A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*"
     ),
     rf"{_WHEN}(?:(?:{_TO}|,?\s(?:on|at)\s|,?\s){_WHEN})*",
-    rf"{_HAN_MEASURE}(?:\s?[-–—~～至到]\s?{_HAN_MEASURE})*",
-    rf"{_HAN_NUMBER}\s?[-–—~～至到]\s?{_HAN_MEASURE}",
+    rf"{_HAN_START}{_HAN_MEASURE}(?:\s?[-–—~～至到]\s?{_HAN_MEASURE})*",
+    rf"{_HAN_START}{_HAN_NUMBER}\s?[-–—~～至到]\s?{_HAN_MEASURE}",
     _NUMBER,
     rf"\b(?:(?:Dr|Mr|Mrs|Ms|Prof|St)\.\s)?{_CAPITAL}(?:\s{_CAPITAL}){{0,4}}",
 )

@@ -1,0 +1,30 @@
+"""What nothing cuts inside, and what it costs to find that."""
+
+from __future__ import annotations
+
+import pytest
+
+from memci.smallmodel.offline.atoms import atoms
+
+
+@pytest.mark.timeout(30)
+@pytest.mark.parametrize("run", ["-", ".", "一", "五", "1.", "1:", "1,", "1-", "a.", "A-", "a_"])
+def test_a_long_run_takes_no_minutes(run: str) -> None:
+    """From each of its characters it was searched to its end: 100,000 took minutes."""
+    assert atoms(run * 60_000) is not None
+    assert (6, 19) in atoms(f"Go to docs/pages.md, {run * 60_000} and write to ada@example.org.")
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Read docs/a-b.md now", "docs/a-b.md"),
+        ("mail to first.last+x@mail.example.org now", "first.last+x@mail.example.org"),
+        ("价格:5元起", "5元"),
+        ("共十二个人", "十二个"),
+        ("跑了1.5公里", "1.5公里"),
+        ("下午三点半见", "下午三点半"),
+    ],
+)
+def test_what_is_one_thing_is_found_whole(text: str, found: str) -> None:
+    assert any(text[start:end].startswith(found) for start, end in atoms(text))
