@@ -109,7 +109,7 @@ def test_it_does_the_same_on_asyncio(server: Served):
 def test_help_tells_what_the_table_does(tool):
     for kind in (Agent, AsyncAgent):
         method = getattr(kind, tool.name)
-        assert inspect.getdoc(method).startswith(inspect.getdoc(tool.request))
+        assert inspect.getdoc(method).startswith(tool.help)
         taken = set(inspect.signature(method).parameters) - {"self", "session_id", "format"}
         assert taken == set(tool.request.model_fields)
         assert inspect.signature(method).return_annotation is tool.answer

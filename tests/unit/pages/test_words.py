@@ -51,7 +51,7 @@ def shown(language: Language, recalls: Recalls) -> Rendering:
     rendering = Rendering(tree, writer, count, lambda _: Held(said[2:]), "s", tuple(pins))
     settle(tree, said, PageRules(active_pages=1), rendering.own_tokens, rendering.count)
     rendering.put(replace(tree["usr-1"], recalls=recalls))
-    tree.clock = replace(tree.clock, notice=("usr-8", "usr-9"))
+    tree.clock = replace(tree.clock, notice=("usr-1", "usr-2"))
     rendering.excess = Excess(1_200, 8_000)
     return rendering
 
@@ -70,7 +70,7 @@ def test_chinese_windows_have_full_width_marks():
         "# 置顶（始终可见）",
         "- [1] 任务：写报告",
         "# 超出上限 1,200 token（上限 8,000）：不可隐藏的内容已超出",
-        "# 为适应窗口已折叠 2 页（usr-8、usr-9）",
+        "# 为适应窗口已折叠 2 页（usr-1、usr-2）",
         "# [usr-0] 对话（目录，已展开）",
         "### [usr-1] 问题一（召回 2 次，最近在第 7 轮交互）",
         "- 助手 小美：回答一",
