@@ -55,6 +55,7 @@ SAID = st.lists(
 PINS = st.dictionaries(st.integers(1, 40), st.integers(0, 30), max_size=8)
 USERS = {"s1": "alice", "s2": "bob", None: None}
 
+LONG_TALK = [Role.USER, Role.ASSISTANT] * 5
 NO_ROOM_BELOW = [Role.SYSTEM, *([*[Role.USER] * 3, Role.ASSISTANT] * 2), Role.USER]
 
 
@@ -351,6 +352,7 @@ def test_a_collapse_keeps_to_the_budget_or_says_that_it_cannot(said, rules, budg
 @many
 @given(SAID, st.integers(100, 800))
 @example([(role, "s1", "", 0) for role in NO_ROOM_BELOW], 133)
+@example([(role, "s1", "word " * 300, 99) for role in LONG_TALK], 3_300)
 def test_the_window_is_looked_after_only_when_it_is_nearly_full(said, limit):
     tree, messages = told(said, PageRules())
     rules = PageRules(window_max_tokens=limit)
