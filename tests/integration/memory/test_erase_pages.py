@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,6 @@ import psycopg
 import pytest
 import redis
 from sqlalchemy import event
-from sqlalchemy.engine import make_url
 
 from memci.broker.app import make_app
 from memci.broker.token import Tokens
@@ -50,13 +48,6 @@ def eraser(
 ) -> Iterator[Eraser]:
     with make_app(broker_url) as app:
         yield Eraser(database, Tokens(app), client, texts=store)
-
-
-@pytest.fixture
-def superuser(shared_postgres: Any, database_url: str) -> Iterator[psycopg.Connection]:
-    name = make_url(database_url).database or ""
-    with closing(shared_postgres.connect_as_superuser(name)) as connection:
-        yield connection
 
 
 @pytest.fixture

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import closing
-from typing import Any
 
 import psycopg
 import pytest
 import redis
-from sqlalchemy.engine import make_url
 
 from memci.broker.app import make_app
 from memci.broker.token import Tokens
@@ -254,13 +251,6 @@ def test_of_two_that_say_otherwise_one_is_enough(ada: AgentUnderTest, eraser: Er
 # Nothing is left: marks are looked for in every table, those of rebuilt networks too.
 
 MARK = "Zyxquartz"
-
-
-@pytest.fixture
-def superuser(shared_postgres: Any, database_url: str) -> Iterator[psycopg.Connection]:
-    name = make_url(database_url).database or ""
-    with closing(shared_postgres.connect_as_superuser(name)) as connection:
-        yield connection
 
 
 @pytest.fixture

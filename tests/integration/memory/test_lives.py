@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import closing
 from typing import Any
 
 import psycopg
 import pytest
 import redis
-from sqlalchemy.engine import make_url
 
 from memci.broker.app import make_app
 from memci.broker.token import Tokens
@@ -35,13 +33,6 @@ MARK = "Zyzzyva"
 def eraser(database: Database, broker_url: str, client: redis.Redis) -> Iterator[Eraser]:
     with make_app(broker_url) as app:
         yield Eraser(database, Tokens(app), client)
-
-
-@pytest.fixture
-def superuser(shared_postgres: Any, database_url: str) -> Iterator[psycopg.Connection]:
-    name = make_url(database_url).database or ""
-    with closing(shared_postgres.connect_as_superuser(name)) as connection:
-        yield connection
 
 
 @pytest.fixture

@@ -1,0 +1,207 @@
+"""What the window has room for, and what is hidden to make it (P13)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from memci.commands.pages.perform import PageCommands
+from memci.domain.pages.block import Format
+from memci.domain.pages.permission import Actor
+from memci.domain.pages.rules import PageRules
+from memci.errors import RefusedError
+from tests.support.page_asking import COUNTER, asked, do, do_in, told, tree, window
+
+
+def test_the_window_holds_its_budget(ada, commands):
+    told(ada, 8)
+    whole = window(commands)
+    held = window(commands, budget_tokens=whole.tokens - 10)
+    assert held.tokens <= whole.tokens - 10
+    assert held.collapsed
+    assert held.over == 0
+    least = window(commands, budget_tokens=1)
+    assert least.over == least.tokens - 1
+    assert "Answer 7." in least.messages[0].content, "the current interaction stays"
+    assert window(commands) == whole, "a look changes nothing"
+
+
+def test_a_change_that_overfills_the_window_collapses_what_is_old(ada, commands):
+    ada.say("word " * 60)
+    ada.say("So many words.", role="assistant")
+    told(ada, 3)
+    small = PageCommands(
+        commands.database, commands.store, COUNTER, PageRules(window_max_tokens=400)
+    )
+    long = "word " * 200
+    made = do(small, "create_detail_page", name="Long", detail=long, parent="usr-0")
+    done = do(small, "expand_details", index=made.page.index)
+    assert "usr-1" in done.collapsed
+    assert made.page.index not in done.collapsed, "it was opened just now"
+    assert done.tokens_after <= 400
+
+
+@pytest.mark.parametrize("form", list(Format))
+def test_what_is_over_the_limit_is_said_in_answers_and_in_the_window(ada, commands, form):
+    told(ada, 1)
+    small = replace(commands, rules=PageRules(window_max_tokens=120))
+    long = {"name": "Long", "detail": "word " * 200, "parent": "usr-0"}
+    made = do(small, "create_detail_page", **long)
+    assert made.over == 0
+    do(small, "pin_page", index=made.page.index)
+    assert "Over the token limit" not in window(small, format=form).messages[0].content
+    ada.say("word " * 400)
+    done = do(small, "update_page", index=made.page.index, name="Longer")
+    assert done.over == done.tokens_after - 120 > 0
+    shown = window(small, format=form)
+    assert shown.over == shown.tokens - 120
+    assert f" Over the token limit of 120 by {shown.over:,}: " in shown.messages[0].content
+    if form is Format.MARKDOWN:
+        assert (done.tokens_after, done.over) == (shown.tokens, shown.over)
+        pinned = do(small, "pin", text="Be brief.")
+        assert pinned.over == window(small).over > done.over
+        assert do(small, "undo").over == window(small).over
+        assert do(small, "auto_collapse", max_tokens=200).over == window(small).tokens - 200
+    assert window(commands).over == 0
+
+
+def test_the_window_s_own_limit_is_said_in_chinese(ada, commands):
+    ada.say("请记住" * 200)
+    small = replace(commands, rules=PageRules(window_max_tokens=120))
+    shown = window(small)
+    assert f"超出上限 {shown.over:,} token（上限 120）" in shown.messages[0].content
+
+
+@pytest.mark.parametrize("verb", ["pin", "hide_details", "auto_collapse", "undo"])
+def test_an_operation_begins_with_the_window_that_was_shown(ada, commands, verb):
+    """What another session has opened may be too much for this one's window."""
+    small = replace(commands, rules=PageRules(window_max_tokens=600))
+    notes = opened_elsewhere(ada, small)
+    shown = window(small, session_id="s2")
+    assert shown.collapsed
+    given = {"pin": {"text": "Be brief."}, "hide_details": {"index": notes[0]}}
+    given |= {"auto_collapse": {"max_tokens": 600}}
+    asked_for = [asked(verb, **given.get(verb, {}))]
+    (done,) = small.run("ada", Actor.AGENT, asked_for, session_id="s2")
+    assert done.tokens_before == shown.tokens
+    assert done.collapsed == []
+    after = window(small, session_id="s2")
+    assert after.tokens == done.tokens_after
+    states = {each.index: each.expanded for each in tree(small, session_id="s2")}
+    assert not any(states[each] for each in shown.collapsed)
+    assert list(after.collapsed) == [], "and it is kept"
+
+
+def test_a_rehearsal_begins_with_the_window_that_was_shown(ada, commands):
+    small = replace(commands, rules=PageRules(window_max_tokens=600))
+    opened_elsewhere(ada, small)
+    before = tree(small, session_id="s1")
+    shown = window(small, session_id="s2")
+    with small.rehearsal("ada", Actor.AGENT, session_id="s2") as bench:
+        assert bench.tokens == shown.tokens
+    assert tree(small, session_id="s1") == before
+
+
+def opened_elsewhere(ada, commands):
+    """Say much in s2, and open notes in s1 that are then in both windows; return their indexes."""
+    told(ada, 3)
+    for each in range(3):
+        ada.say(f"Long {each}?", session="s2")
+        ada.say("word " * 90, role="assistant", session="s2")
+    made = []
+    for each in range(3):
+        note = {"name": f"Note {each}", "detail": "text " * 100, "parent": "usr-0"}
+        for verb, given in (("create_detail_page", note), ("expand_details", None)):
+            wanted = asked(verb, **(given or {"index": made[-1]}))
+            (done,) = commands.run("ada", Actor.AGENT, [wanted], session_id="s1")
+            if given:
+                made.append(done.page.index)
+    return made
+
+
+@pytest.mark.parametrize("verb", ["expand_details", "recall_page"])
+def test_what_does_not_fit_is_not_opened_and_nothing_else_is_closed(ada, commands, verb):
+    ada.say("word " * 700)
+    ada.say("So many words.", role="assistant")
+    told(ada, 6 if verb == "expand_details" else 12)
+    small = replace(commands, rules=PageRules(window_max_tokens=900))
+    if verb == "expand_details":
+        do(commands, "hide_details", index="usr-1")
+    do(small, "update_page", index="usr-6", name="Six")
+    before, open_pages = window(small), [each.index for each in tree(small) if each.expanded]
+    with pytest.raises(RefusedError, match="usr-1 does not fit: it takes 7") as refused:
+        do(small, verb, index="usr-1")
+    assert "of 900 can be free for it; get_page reads" in str(refused.value)
+    assert window(small) == before
+    assert [each.index for each in tree(small) if each.expanded] == open_pages
+    small = replace(small, rules=replace(small.rules, window_max_tokens=1_500))
+    assert do(small, verb, index="usr-1").page.expanded
+
+
+def test_what_is_pinned_is_not_opened_beyond_the_limit_either(ada, commands):
+    told(ada, 2)
+    small = replace(commands, rules=PageRules(window_max_tokens=300))
+    long = {"name": "Long", "detail": "word " * 400, "parent": "usr-0"}
+    made = do(small, "create_detail_page", **long).page.index
+    do(small, "pin_page", index=made)
+    with pytest.raises(RefusedError, match="does not fit"):
+        do(small, "expand_details", index=made)
+
+
+def test_what_is_being_answered_is_opened_however_long_it_is(ada, commands):
+    ada.say("word " * 400)
+    small = replace(commands, rules=PageRules(window_max_tokens=300))
+    do(small, "hide_details", Actor.DEVELOPER, index="usr-1")
+    assert do(small, "expand_details", index="usr-1").over > 100
+
+
+def test_the_contents_page_is_hidden_before_what_is_spoken_of(ada, commands):
+    for number in range(30):
+        ada.say(f"Question {number}? " + "word " * 20)
+        ada.say(f"Answer {number}. " + "word " * 30, role="assistant")
+    pages = {each.index: each for each in tree(commands)}
+    contents = next(index for index, each in pages.items() if each.children and index != "usr-0")
+    whole = window(commands)
+    held = window(commands, budget_tokens=whole.tokens - 900)
+    assert contents in held.collapsed
+    recent = [f"Answer {number}." for number in (27, 28, 29)]
+    assert all(each in held.messages[0].content for each in recent)
+    assert held.tokens <= whole.tokens - 900
+    assert held.collapsed == [contents], "what was hidden before it is opened again"
+
+
+def test_what_is_short_is_not_hidden_for_nothing(ada, commands):
+    told(ada, 8)
+    whole = window(commands)
+    small = replace(commands, rules=PageRules(window_max_tokens=int(whole.tokens * 1.1)))
+    assert window(small).collapsed == []
+    assert do(small, "update_page", index="usr-1", name="Question 0?").collapsed == []
+
+
+@pytest.mark.parametrize("actor", Actor)
+def test_an_agent_collapses_nothing_that_it_may_not_hide(ada, commands, actor):
+    told(ada, 2)
+    segment = {"id": "law", "name": "Law", "kind": "tool", "permission": "READ_ONLY"}
+    do(commands, "create_segment", Actor.DEVELOPER, **segment)
+    law = {"name": "Rules", "detail": "Never lie. " * 50, "parent": "law-0"}
+    do(commands, "create_detail_page", Actor.DEVELOPER, **law)
+    do(commands, "expand_details", Actor.DEVELOPER, index="law-1")
+    done = do(commands, "auto_collapse", actor, max_tokens=50)
+    assert ("law-1" in done.collapsed) == (actor is Actor.DEVELOPER)
+    assert done.over == done.tokens_after - 50 > 0
+
+
+def test_a_window_tells_of_what_was_collapsed_in_its_own_session_alone(ada, commands):
+    note = do_in(commands, "s1", "create_detail_page", name="N", detail="x " * 99, parent="usr-0")
+    do_in(commands, "s1", "expand_details", index=note.page.index)
+    for session in ("s1", "s2"):
+        for each in range(3):
+            ada.say(f"Question {each}? " * 9, session=session)
+            ada.say(f"Answer {each}. " * 9, role="assistant", session=session)
+    hidden = do_in(commands, "s1", "auto_collapse", max_tokens=1).collapsed
+    assert len(hidden) == 3
+    assert list(window(commands, session_id="s1").collapsed) == hidden
+    other = window(commands, session_id="s2")
+    assert other.collapsed == [note.page.index]
+    assert f"1 ({note.page.index})" in other.messages[0].content
