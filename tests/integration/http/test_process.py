@@ -65,15 +65,23 @@ def test_it_serves_and_stops_cleanly(
 
 
 def test_it_starts_fast_and_imports_nothing_heavy() -> None:
-    # Time of the processor: other tests may keep it busy.
+    # Time of the processor, and in proportion to what the frameworks take: machines differ.
     code = (
         "import sys, time; started = time.process_time()\n"
-        "import memci.http.__main__\n"
-        "took = time.process_time() - started\n"
-        f"print([name for name in {HEAVY} if name in sys.modules], took < 1.5, took)"
+        "import fastapi, uvicorn, sqlalchemy.orm, psycopg, celery, httpx, pydantic_settings\n"
+        "import prometheus_client, structlog; between = time.process_time()\n"
+        "import memci.http.__main__; ended = time.process_time()\n"
+        f"print([name for name in {HEAVY} if name in sys.modules])\n"
+        "print((ended - started) / (between - started))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.startswith("[] True")
+    ratios = []
+    for _ in range(3):
+        command = [sys.executable, "-c", code]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        heavy, ratio = done.stdout.splitlines()
+        assert heavy == "[]"
+        ratios.append(float(ratio))
+    assert min(ratios) < 7, ratios
 
 
 @pytest.mark.parametrize(
