@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 
 from memci.domain.context import bm25
 from memci.domain.context.candidate import Candidate, Channel, message_candidate, reads, understood
 from memci.domain.context.fusion import Ranked, fuse_rrf
+from memci.domain.context.joining import joined
+from memci.domain.context.scaled import Hints, fuse_scaled
 from memci.domain.language import language_of
 from memci.reading.models import ReadingModels
 from memci.shapes.read import Scope
@@ -42,10 +44,20 @@ class Retrieval:
         sources = frozenset(scope.sources)
         return Question(terms, embedded, embedder.model, sources, restriction_of(scope))
 
-    def rank(self, question: Question, found: Found, channels: Collection[Channel]) -> list[Ranked]:
+    def rank(
+        self,
+        question: Question,
+        found: Found,
+        channels: Collection[Channel],
+        hints: Hints = Hints(),
+        fusion: str = "scaled",
+    ) -> list[Ranked]:
         """Fuse what was found, best first."""
-        candidates = (understood(each, question.model) for each in found.candidates)
-        return fuse_rrf([*candidates, *self._tail(question, found)], channels)
+        candidates = [understood(each, question.model) for each in found.candidates]
+        candidates = lent([*candidates, *self._tail(question, found)], found)
+        if fusion == "rrf":
+            return fuse_rrf(candidates, channels)
+        return joined(fuse_scaled(candidates, channels, hints))
 
     def _tail(self, question: Question, found: Found) -> Iterator[Candidate]:
         """Score what is not indexed yet as the index would."""
@@ -54,7 +66,21 @@ class Retrieval:
             terms = self._models.lexicon.terms(message.searched[:_TAIL_CHARACTERS])
             score = bm25.score(terms, asked, found.collected)
             if score > 0:
-                yield message_candidate(message, lexical=score)
+                yield message_candidate(message, lexical=(1 + bm25.OWN) * score)
+
+
+def lent(candidates: Sequence[Candidate], found: Found) -> list[Candidate]:
+    """Score indexed messages by the words of their neighbours, too (R11b)."""
+    if not found.postings:
+        return list(candidates)
+    positions = [each.position for each in candidates if each.position is not None]
+    scores = bm25.around(positions, found.postings, found.collected.texts)
+    return [
+        each
+        if each.position is None
+        else each._replace(lexical=scores[each.position] + bm25.OWN * (each.lexical or 0.0))
+        for each in candidates
+    ]
 
 
 def restriction_of(scope: Scope) -> Restriction:

@@ -25,8 +25,8 @@ ON CONFLICT (agent_id, node_id) DO UPDATE
 SET embedding = excluded.embedding, model = excluded.model
 """
 _ADD_MESSAGE_TERMS = """
-INSERT INTO message_term (agent_id, term, seq, tf, length)
-SELECT %s, * FROM unnest(%s::text[], %s::bigint[], %s::integer[], %s::integer[])
+INSERT INTO message_term (agent_id, term, seq, tf, length, position)
+SELECT %s, * FROM unnest(%s::text[], %s::bigint[], %s::integer[], %s::integer[], %s::bigint[])
 """
 _ADD_NODE_TERMS = """
 INSERT INTO node_term (agent_id, term, node_id, tf, length)
@@ -78,13 +78,19 @@ class Embedded:
 
 
 def index_messages(
-    connection: Connection, agent_id: str, embedded: Embedded, terms: Mapping[int, Terms]
+    connection: Connection,
+    agent_id: str,
+    embedded: Embedded,
+    terms: Mapping[int, Terms],
+    positions: Mapping[int, int],
 ) -> None:
-    """Write vectors and postings of messages, and count them on the lane."""
+    """Write vectors and postings of messages that have ``positions``; count them on the lane."""
     if embedded.keys:
         rows = (list(embedded.keys), to_text(embedded.vectors))
         connection.exec_driver_sql(_ADD_MESSAGE_VECTORS, (agent_id, embedded.model, *rows))
-    connection.exec_driver_sql(_ADD_MESSAGE_TERMS, (agent_id, *_columns(terms)))
+    columns = _columns(terms)
+    placed = [positions[seq] for seq in columns[1]]
+    connection.exec_driver_sql(_ADD_MESSAGE_TERMS, (agent_id, *columns, placed))
     lengths = [each.length for each in terms.values() if each.length]
     connection.exec_driver_sql(_COUNT, (len(lengths), sum(lengths), agent_id))
 

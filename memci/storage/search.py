@@ -17,6 +17,9 @@ from memci.storage.search_statement import search_statement
 from memci.storage.vectors import Vectors, to_text
 
 PER_CHANNEL = 200
+# Messages that lend their words to those beside them, and postings that are read for one question.
+LENDERS = 60
+MOST_POSTINGS = 4_000
 RAW_TAIL = 200  # newest messages that are not indexed yet (R10b)
 
 
@@ -70,11 +73,15 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Candidates of the indexes; messages not indexed yet, newest first; the chat index's size."""
+    """Candidates of the indexes; messages not indexed yet, newest first; the chat index's size.
+
+    A message's ``lexical`` is the score of its own words; ``postings`` are of the scored terms.
+    """
 
     candidates: list[Candidate]
     tail: list[Message]
     collected: bm25.Collected
+    postings: bm25.Postings = field(default_factory=dict)
 
 
 def find(connection: Connection, agent_id: str, question: Question) -> Found:
@@ -93,7 +100,9 @@ def find(connection: Connection, agent_id: str, question: Question) -> Found:
         "model": question.model,
         "terms": list(question.terms),
         "best": PER_CHANNEL,
+        "lenders": LENDERS,
         "scored": bm25.MAX_SCORED_TERMS,
+        "postings": MOST_POSTINGS,
         "tail": RAW_TAIL,
         "k1": bm25.K1,
         "b": bm25.B,
@@ -105,6 +114,7 @@ def _read(rows: Sequence[Row[Any]]) -> Found:
     candidates: list[Candidate] = []
     tail: list[Message] = []
     collected = bm25.Collected(1, 1, {})
+    postings: dict[str, dict[int, int]] = {}
     for row in rows:
         (
             source,
@@ -118,7 +128,12 @@ def _read(rows: Sequence[Row[Any]]) -> Found:
             session_id,
             at,
             seqs,
+            position,
+            counts,
         ) = tuple(row)
+        if source == "postings":
+            postings[text] = dict(zip(seqs, counts, strict=True))
+            continue
         if source == "size":
             collected = bm25.Collected(dense, lexical, json.loads(text or "{}"))
             continue
@@ -131,5 +146,5 @@ def _read(rows: Sequence[Row[Any]]) -> Found:
             tail.append(said)
             continue
         found = Candidate(Source.CHAT, key, said.text, (key,), at, session_id, said.role, name)
-        candidates.append(found._replace(dense=dense, lexical=lexical))
-    return Found(candidates, tail, collected)
+        candidates.append(found._replace(dense=dense, lexical=lexical, position=position))
+    return Found(candidates, tail, collected, postings)

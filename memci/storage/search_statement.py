@@ -50,7 +50,8 @@ class _Index:
     """Names of one source's tables and columns; ``size`` counts texts and gives their length."""
 
     name: str
-    table: str
+    table: str  # of texts, and of postings with _term behind it
+    vectors: str
     key: str
     entry: str
     where: str
@@ -58,11 +59,10 @@ class _Index:
     columns: str
 
 
-# The mean length of memories is taken from the postings that are read: they have no counter, and
-# it moves all scores of one question by nearly the same factor.
 _CHAT = _Index(
     name="chat",
     table="message",
+    vectors="message_around",
     key="seq",
     entry="seq",
     where="",
@@ -70,11 +70,14 @@ _CHAT = _Index(
                    greatest(indexed_terms, 1)::float8 / greatest(indexed_messages, 1) AS length
               FROM lane WHERE agent_id = %(agent)s""",
     columns="""m.content AS text, m.role, m.name, m.tool_calls, m.session_id, m.said_at AS at,
-               ARRAY[m.seq] AS seqs""",
+               ARRAY[m.seq] AS seqs, m.position, NULL::integer[] AS counts""",
 )
+# The mean length of memories is taken from the postings that are read: they have no counter, and
+# it moves all scores of one question by nearly the same factor.
 _MEMORY = _Index(
     name="memory",
     table="node",
+    vectors="node_vector",
     key="node_id",
     entry="id",
     where="AND m.kind = 'memory'",
@@ -82,40 +85,60 @@ _MEMORY = _Index(
                        AS texts,
                    coalesce(sum(total) / sum(df), 1)::float8 AS length FROM memory_df""",
     columns="""m.content AS text, NULL AS role, NULL AS name, NULL::jsonb AS tool_calls,
-               m.session_id, coalesce(m.said_at, m.created_at) AS at, m.message_seqs AS seqs""",
+               m.session_id, coalesce(m.said_at, m.created_at) AS at, m.message_seqs AS seqs,
+               NULL::bigint AS position, NULL::integer[] AS counts""",
 )
 _INDEXES = {Source.CHAT: _CHAT, Source.MEMORY: _MEMORY}
 
 _DENSE = """
 {name}_dense AS MATERIALIZED (
-    SELECT v.{key} AS key, (1 - (v.embedding <=> %(vector)s::halfvec))::float8 AS dense
-      FROM {table}_vector v {join}
+    SELECT v.{key} AS key, -(v.embedding <#> %(vector)s::halfvec)::float8 AS dense
+      FROM {vectors} v {join}
      WHERE v.agent_id = %(agent)s AND v.model = %(model)s {filters} {hidden}
-     ORDER BY v.embedding <=> %(vector)s::halfvec LIMIT %(best)s)
+     ORDER BY v.embedding <#> %(vector)s::halfvec LIMIT %(best)s)
 """
-_LEXICAL = """
+# Of the terms, the rarest whose postings are not too many to be read; always the rarest one.
+_RARE = """
 {name}_df AS MATERIALIZED (
     SELECT term, count(*)::float8 AS df, sum(length)::float8 AS total FROM {table}_term
      WHERE agent_id = %(agent)s AND term = ANY(%(terms)s) GROUP BY term),
 {name}_size AS MATERIALIZED ({size}),
 {name}_rare AS MATERIALIZED (
-    SELECT d.term, s.length,
-           ln(1 + (greatest(s.texts - d.df, 0) + 0.5::float8) / (d.df + 0.5::float8)) AS idf
-      FROM {name}_df d CROSS JOIN {name}_size s ORDER BY d.df, d.term LIMIT %(scored)s),
+    SELECT term, idf FROM (
+        SELECT d.term, d.df, sum(d.df) OVER (ORDER BY d.df, d.term) AS postings,
+               ln(1 + (greatest(s.texts - d.df, 0) + 0.5::float8) / (d.df + 0.5::float8)) AS idf
+          FROM {name}_df d CROSS JOIN {name}_size s) ranked
+     WHERE postings <= %(postings)s OR postings = df ORDER BY df, term LIMIT %(scored)s),
+{name}_postings AS MATERIALIZED (
+    SELECT r.term, r.idf, p.* FROM {name}_rare r CROSS JOIN LATERAL (
+               SELECT v.{key} AS key, v.tf, v.length {position} FROM {table}_term v
+                WHERE v.agent_id = %(agent)s AND v.term = r.term OFFSET 0) p)
+"""
+_LEXICAL = """
 {name}_lexical AS MATERIALIZED (
-    SELECT p.key,
-           sum(r.idf * p.tf * (%(k1)s::float8 + 1)
-               / (p.tf + %(k1)s::float8
-                         * (1 - %(b)s::float8 + %(b)s::float8 * p.length / r.length))) AS lexical
-      FROM {name}_rare r CROSS JOIN LATERAL (
-               SELECT v.{key} AS key, v.tf, v.length FROM {table}_term v {join}
-                WHERE v.agent_id = %(agent)s AND v.term = r.term {filters} {hidden} OFFSET 0) p
-     GROUP BY p.key ORDER BY lexical DESC, p.key DESC LIMIT %(best)s)
+    SELECT v.key,
+           sum(v.idf * v.tf * (%(k1)s::float8 + 1)
+               / (v.tf + %(k1)s::float8
+                         * (1 - %(b)s::float8 + %(b)s::float8 * v.length / s.length))) AS lexical
+           {any_position}
+      FROM {name}_postings v CROSS JOIN {name}_size s {posting_join}
+     WHERE true {filters} {posting_hidden}
+     GROUP BY v.key ORDER BY lexical DESC, v.key DESC LIMIT %(best)s)
+"""
+# A message is found by the words of those beside it, too: all of it is scored in domain/.
+_BESIDE = """
+chat_beside AS MATERIALIZED (
+    SELECT n.seq AS key
+      FROM (SELECT position FROM chat_lexical ORDER BY lexical DESC LIMIT %(lenders)s) o
+     CROSS JOIN (VALUES (-2), (-1), (1), (2)) AS away(steps)
+     CROSS JOIN LATERAL (SELECT m.seq FROM message m WHERE m.agent_id = %(agent)s
+                            AND m.position = o.position + away.steps {filters} OFFSET 0) n)
 """
 _DENSE_PART = "SELECT key, dense, NULL::float8 AS lexical FROM {name}_dense"
 _LEXICAL_PART = "SELECT key, NULL::float8 AS dense, lexical FROM {name}_lexical"
+_BESIDE_PART = "SELECT key, NULL::float8 AS dense, NULL::float8 AS lexical FROM chat_beside"
 _MISSING_COSINE = """
-coalesce(k.dense, (SELECT 1 - (v.embedding <=> %(vector)s::halfvec) FROM {table}_vector v
+coalesce(k.dense, (SELECT -(v.embedding <#> %(vector)s::halfvec) FROM {vectors} v
                     WHERE v.agent_id = %(agent)s AND v.{key} = k.key AND v.model = %(model)s))
 """
 _TEXTS = """
@@ -130,11 +153,17 @@ _TAIL = """
    FROM message m WHERE m.agent_id = %(agent)s AND NOT m.indexed {filters}
   ORDER BY m.seq DESC LIMIT %(tail)s)
 """
-_SIZE = """
+_NOTHING = """NULL, NULL, NULL::jsonb, NULL, NULL::timestamptz"""
+_SIZE = f"""
 SELECT 'size', NULL, s.texts, s.length, (SELECT json_object_agg(term, df)::text FROM chat_df),
-       NULL, NULL, NULL::jsonb, NULL, NULL::timestamptz, NULL::bigint[]
+       {_NOTHING}, NULL::bigint[], NULL::bigint, NULL::integer[]
   FROM chat_size s
-"""
+"""  # noqa: S608 - constants of this module
+_POSTINGS = f"""
+SELECT 'postings', NULL, NULL::float8, NULL::float8, term, {_NOTHING},
+       array_agg(position), NULL::bigint, array_agg(tf)
+  FROM chat_postings GROUP BY term
+"""  # noqa: S608 - constants of this module
 
 
 @functools.lru_cache(maxsize=256)
@@ -142,25 +171,20 @@ def search_statement(
     sources: frozenset[Source], restricted: frozenset[str], *, dense: bool, lexical: bool
 ) -> str:
     """Write the statement for what is asked; ``restricted`` as in ``Restriction.values``."""
-
-    def chosen(on_dense: str, on_lexical: str) -> list[str]:
-        return [each for each, wanted in ((on_dense, dense), (on_lexical, lexical)) if wanted]
-
     channels: list[str] = []
     selects: list[str] = []
     for source in sorted(sources):
-        index = _INDEXES[source]
-        filters = _filters(source, restricted)
-        names = _names(index, filters)
-        if source is Source.MEMORY and "tier" in restricted:
-            names["hidden"] = _HIDDEN.format("v.node_id")
-        channels += [each.format_map(names) for each in chosen(_DENSE, _LEXICAL)]
-        parts = " UNION ALL ".join(chosen(_DENSE_PART, _LEXICAL_PART))
+        index, chat = _INDEXES[source], source is Source.CHAT
+        names = _names(index, source, restricted)
+        wanted = [(_DENSE, _DENSE_PART)] * dense + [(_RARE + "," + _LEXICAL, _LEXICAL_PART)] * lexical
+        if chat and lexical:
+            wanted.append((_BESIDE, _BESIDE_PART))
+        channels += [channel.format_map(names) for channel, _ in wanted]
+        parts = " UNION ALL ".join(part.format_map(names) for _, part in wanted)
         cosine = _MISSING_COSINE.format_map(names) if dense else "k.dense"
-        names |= {"parts": parts.format_map(names), "cosine": cosine}
-        selects.append(_TEXTS.format_map(names))
-        if source is Source.CHAT and lexical:
-            selects += [_TAIL.format_map(names), _SIZE]
+        selects.append(_TEXTS.format_map({**names, "parts": parts, "cosine": cosine}))
+        if chat and lexical:
+            selects += [_TAIL.format_map(names), _SIZE, _POSTINGS]
     return " ".join(["WITH", ",".join(channels), " UNION ALL ".join(selects)])
 
 
@@ -181,23 +205,25 @@ def _on_node(restricted: Iterable[str]) -> list[str]:
     return [f"AND {_ON_NODE[name]}" for name in sorted(restricted) if name in _ON_NODE]
 
 
-def _filters(source: Source, restricted: frozenset[str]) -> str:
-    if source is Source.MEMORY:
-        return " ".join(_on_node(restricted))
-    return message_filters(restricted)
-
-
-def _names(index: _Index, filters: str) -> dict[str, str]:
-    join = f"JOIN {index.table} m ON m.agent_id = v.agent_id AND m.{index.entry} = v.{index.key}"
+def _names(index: _Index, source: Source, restricted: frozenset[str]) -> dict[str, str]:
+    chat = source is Source.CHAT
+    filters = message_filters(restricted) if chat else " ".join(_on_node(restricted))
+    hides = source is Source.MEMORY and "tier" in restricted
+    join = f"JOIN {index.table} m ON m.agent_id = %(agent)s AND m.{index.entry} = v."
     return {
         "name": index.name,
         "table": index.table,
+        "vectors": index.vectors,
         "key": index.key,
         "entry": index.entry,
         "where": index.where,
         "size": index.size,
         "columns": index.columns,
         "filters": filters,
-        "hidden": "",
-        "join": join if filters else "",
+        "join": join + index.key if filters else "",
+        "posting_join": join + "key" if filters else "",
+        "hidden": _HIDDEN.format(f"v.{index.key}") if hides else "",
+        "posting_hidden": _HIDDEN.format("v.key") if hides else "",
+        "position": ", v.position" if chat else "",
+        "any_position": ", min(v.position) AS position" if chat else "",
     }

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection
 
+from memci.storage.around import renew_around
 from memci.storage.messages import COLUMNS, to_message
 from memci.storage.vector_model import VectorModel
 from memci.storage.vectors import Vectors, to_text
@@ -101,9 +102,9 @@ def replace_vectors(
     cut = len(stale.messages)
     of_messages = (list(stale.messages), rows[:cut])
     of_nodes = (list(stale.nodes), rows[cut:])
-    return _replace(connection, _REPLACE_OF_MESSAGES, agent_id, of_messages, model) + _replace(
-        connection, _REPLACE_OF_NODES, agent_id, of_nodes, model
-    )
+    replaced = _replace(connection, _REPLACE_OF_MESSAGES, agent_id, of_messages, model)
+    renew_around(connection, agent_id, list(stale.messages))
+    return replaced + _replace(connection, _REPLACE_OF_NODES, agent_id, of_nodes, model)
 
 
 def _replace(

@@ -1,11 +1,18 @@
-"""BM25, as the database scores the index and as we score what is not indexed yet (R10b)."""
+"""BM25, as the database scores the index and as we score what it cannot (R10b, R11b).
+
+A message is looked for by its own words, and by those of the five messages that it is the middle
+of: an answer seldom repeats the words of its question. Measured, that is the largest single gain
+(retrieval-and-assembly.md, "What is known to work").
+"""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+
+from memci.domain.context.position import REACH
 
 K1 = 1.2
 B = 0.75
@@ -13,6 +20,9 @@ B = 0.75
 # say least.
 MAX_QUESTION_TERMS = 512
 MAX_SCORED_TERMS = 64
+# What a message's own words count for beside those of its neighbourhood.
+OWN = 0.75
+_WIDTH = 2 * REACH + 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +32,10 @@ class Collected:
     texts: float
     mean_length: float
     frequency: Mapping[str, float]
+
+
+# Of each term, how often it stands in the message at a position.
+Postings = Mapping[str, Mapping[int, int]]
 
 
 def question_terms(terms: Sequence[str]) -> list[str]:
@@ -40,11 +54,50 @@ def score(text: Sequence[str], question: Collection[str], collected: Collected) 
     counted = Counter(term for term in text if term in question)
     norm = K1 * (1 - B + B * len(text) / collected.mean_length)
     return sum(
-        _rarity(term, collected) * times * (K1 + 1) / (times + norm)
+        rarity(min(collected.frequency.get(term, 0.0), collected.texts), collected.texts)
+        * (times * (K1 + 1) / (times + norm))
         for term, times in counted.items()
     )
 
 
-def _rarity(term: str, collected: Collected) -> float:
-    known = min(collected.frequency.get(term, 0.0), collected.texts)
-    return math.log(1 + (collected.texts - known + 0.5) / (known + 0.5))
+def around(positions: Iterable[int], postings: Postings, texts: float) -> dict[int, float]:
+    """Score the neighbourhoods of some positions: ``REACH`` messages on either side.
+
+    ``texts`` are in the index. How many neighbourhoods hold a term decides how rare it is, not how
+    many messages do. All are taken to be of one length: long ones are of a talk that goes into
+    its matter.
+    """
+    scores = dict.fromkeys(positions, 0.0)
+    for counts in postings.values():
+        rare = rarity(min(_neighbourhoods(counts), texts), texts)
+        for position, times in _spread(counts, scores).items():
+            scores[position] += rare * times * (K1 + 1) / (times + K1)
+    return scores
+
+
+def rarity(holding: float, texts: float) -> float:
+    """Return what a term weighs that so many of all texts hold."""
+    return math.log(1 + (texts - holding + 0.5) / (holding + 0.5))
+
+
+def _neighbourhoods(counts: Collection[int]) -> int:
+    """Count the neighbourhoods with a message at any of these positions in them."""
+    ordered = sorted(counts)
+    between = (after - before for before, after in zip(ordered, ordered[1:], strict=False))
+    return sum(min(_WIDTH, gap) for gap in between) + _WIDTH if ordered else 0
+
+
+def _spread(counts: Mapping[int, int], wanted: Collection[int]) -> dict[int, int]:
+    """Add up, for each wanted position, how often a term stands in its neighbourhood."""
+    steps = range(-REACH, REACH + 1)
+    found: dict[int, int] = {}
+    if len(counts) < len(wanted):
+        for position, times in counts.items():
+            for step in steps:
+                if position + step in wanted:
+                    found[position + step] = found.get(position + step, 0) + times
+        return found
+    for position in wanted:
+        if times := sum(counts.get(position + step, 0) for step in steps):
+            found[position] = times
+    return found

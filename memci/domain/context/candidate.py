@@ -45,7 +45,7 @@ class Candidate(NamedTuple):
 
     ``key`` is a message's seq or a node's id. ``seqs`` are the messages that it holds or came
     from. ``dense`` is a cosine, ``lexical`` a BM25 score. ``role`` is None for a memory.
-    ``until``: since when another memory says otherwise, ``successor`` (R6); ``newer`` are the
+    ``position`` is an indexed message's (R11b); ``memory`` the memory that was found beside it. ``until``: since when another memory says otherwise, ``successor`` (R6); ``newer`` are the
     candidates that tell what is so now.
     """
 
@@ -62,6 +62,8 @@ class Candidate(NamedTuple):
     successor: int | None = None
     until: datetime | None = None
     newer: tuple[tuple[Source, int], ...] = ()
+    position: int | None = None
+    memory: int | None = None
 
     def score(self, channel: Channel) -> float | None:
         """Return the raw score of one channel."""

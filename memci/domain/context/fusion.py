@@ -35,17 +35,30 @@ def fuse_rrf(candidates: Sequence[Candidate], channels: Collection[Channel]) -> 
     compared, so each source has a lexical ranking of its own. Among equals a message goes before
     a memory, and the later before the earlier.
     """
-    ranks: defaultdict[tuple[Source, int], dict[Channel, int]] = defaultdict(dict)
-    for channel in channels:
-        for ranking in _rankings(candidates, channel):
-            for rank, each in enumerate(ranking, start=1):
-                ranks[each.source, each.key][channel] = rank
+    ranks = channel_ranks(candidates, channels)
     fused = [
         Ranked(each, sum(1 / (RRF_K + rank) for rank in found.values()), found)
         for each in candidates
         if (found := ranks.get((each.source, each.key)))
     ]
-    return sorted(fused, key=_order)
+    return sorted(fused, key=by_rank)
+
+
+def channel_ranks(
+    candidates: Sequence[Candidate], channels: Collection[Channel]
+) -> dict[tuple[Source, int], dict[Channel, int]]:
+    """Return the rank of each candidate, from 1, in each channel that found it."""
+    ranks: defaultdict[tuple[Source, int], dict[Channel, int]] = defaultdict(dict)
+    for channel in channels:
+        for ranking in _rankings(candidates, channel):
+            for rank, each in enumerate(ranking, start=1):
+                ranks[each.source, each.key][channel] = rank
+    return dict(ranks)
+
+
+def by_rank(ranked: Ranked) -> tuple[float, bool, int]:
+    """Order best first; among equals a message before a memory, the later before the earlier."""
+    return -ranked.score, ranked.candidate.source is Source.MEMORY, -ranked.candidate.key
 
 
 def at_most(ranked: Iterable[Ranked], k: int | None) -> list[Ranked]:
@@ -71,7 +84,3 @@ def _by_score(candidates: Iterable[Candidate], channel: Channel, floor: float) -
     scored = [(score, each) for each in candidates if (score := each.score(channel)) is not None]
     above = [(score, each) for score, each in scored if score > floor]
     return [each for _, each in sorted(above, key=lambda pair: (-pair[0], -pair[1].key))]
-
-
-def _order(ranked: Ranked) -> tuple[float, bool, int]:
-    return -ranked.score, ranked.candidate.source is Source.MEMORY, -ranked.candidate.key

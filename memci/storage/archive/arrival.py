@@ -12,6 +12,7 @@ from memci.storage.archive.consistency import check_consistency
 from memci.storage.archive.registry import CARRIED, Carried
 from memci.storage.archive.rows import add_rows, record_type
 from memci.storage.archive.unpacking import Unpacking
+from memci.storage.around import sum_all
 from memci.storage.erasure.barrier import stand_alone
 from memci.storage.erasure.tombstones import erased_among
 from memci.storage.rows import lane, message, page_body
@@ -85,6 +86,7 @@ def fill(connection: Connection, agent_id: str, archive: Unpacking) -> dict[str,
             for batch in _batches(archive.rows(entry)):
                 _add(connection, agent_id, entry, batch)
     check_consistency(connection, agent_id)
+    sum_all(connection, agent_id)
     connection.exec_driver_sql(_COUNT_ERASED, (agent_id,))
     return {name: told.rows for name, told in archive.manifest.tables.items() if told.rows}
 

@@ -73,6 +73,20 @@ LAWS: tuple[Law, ...] = (
         " message_seq - (SELECT count(*) FROM message WHERE agent_id = %(agent)s)",
     ),
     Law(
+        "a message has a position when it is indexed, and its postings have the same",
+        "SELECT seq FROM message WHERE agent_id = %(agent)s AND indexed <> (position IS NOT NULL)"
+        " UNION ALL SELECT t.seq FROM message_term t JOIN message m USING (agent_id, seq)"
+        " WHERE agent_id = %(agent)s AND t.position IS DISTINCT FROM m.position LIMIT 1",
+    ),
+    Law(
+        "messages of one session, and of no other, have positions of one number above 2^32",
+        "SELECT min(seq) FROM message WHERE agent_id = %(agent)s AND position IS NOT NULL"
+        " GROUP BY position >> 32 HAVING count(DISTINCT coalesce('s' || session_id, '')) > 1"
+        " UNION ALL SELECT min(seq) FROM message WHERE agent_id = %(agent)s"
+        " AND position IS NOT NULL GROUP BY session_id HAVING count(DISTINCT position >> 32) > 1"
+        " LIMIT 1",
+    ),
+    Law(
         "lane.indexed_messages and lane.indexed_terms count what is in message_term",
         "SELECT indexed_messages FROM lane, (SELECT count(*) AS messages, sum(length) AS terms"
         " FROM (SELECT DISTINCT seq, length FROM message_term WHERE agent_id = %(agent)s) AS each)"

@@ -80,10 +80,13 @@ CARRIED: tuple[Carried, ...] = (
         _by_key(rows.message),
         closed={"role": Role, "remember": Remember, "memory_state": MemoryState,
                 "memory_reason": FilterReason},
-        ranges={"seq": (1, 2**53)},
+        ranges={"seq": (1, 2**53), "position": (0, 2**62)},
     ),
     Carried(rows.message_vector, _by_key(rows.message_vector)),
-    Carried(rows.message_term, _by_key(rows.message_term), ranges={"tf": (1, 2**31 - 1)}),
+    Carried(
+        rows.message_term, _by_key(rows.message_term),
+        ranges={"tf": (1, 2**31 - 1), "position": (0, 2**62)},
+    ),
     Carried(
         rows.node, _by_key(rows.node), closed=_NODE,
         ranges={"id": (1, 2**53), "worth": (0, 10), "original_length": (0, 2**31 - 1)},
@@ -122,6 +125,7 @@ CARRIED: tuple[Carried, ...] = (
 )  # fmt: skip
 
 LEFT_OUT: Mapping[str, str] = {
+    "message_around": "sums of message_vector: whoever imports makes them",
     "edition": "a network that is rebuilt beside the current one: rebuild it anew",
     "model_usage": "the server's account of what it has paid for",
 }

@@ -25,6 +25,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from memci.storage.around import RENEW_ABOUT
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:
@@ -181,6 +183,8 @@ _NUMBERS = "ids and numbers alone"
 REGISTRY: tuple[Entry, ...] = (
     Entry("message_term", (_COUNT_TERMS, _by("message_term", "seq", "seqs"))),
     Entry("message_vector", (_by("message_vector", "seq", "seqs"),)),
+    # Their neighbours must not go on meaning what they said.
+    Entry("message_around", (RENEW_ABOUT, _by("message_around", "seq", "seqs"))),
     Entry("node_term", (_by("node_term", "node_id", "nodes"),)),
     Entry("node_vector", (_by("node_vector", "node_id", "nodes"),)),
     Entry(

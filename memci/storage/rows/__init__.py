@@ -5,7 +5,7 @@ from memci.storage.rows.belief import claim, node_version, session_end
 from memci.storage.rows.edition import EDITION_SCHEMA, TWINNED, TWINS, edition, replay_log
 from memci.storage.rows.erasure import erased_message
 from memci.storage.rows.lane import job, lane, letter
-from memci.storage.rows.message import message, message_term, message_vector
+from memci.storage.rows.message import message, message_around, message_term, message_vector
 from memci.storage.rows.metadata import metadata
 from memci.storage.rows.network import (
     focus,
@@ -35,6 +35,7 @@ __all__ = [
     "letter",
     "link",
     "message",
+    "message_around",
     "message_term",
     "message_vector",
     "metadata",

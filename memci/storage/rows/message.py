@@ -39,7 +39,17 @@ message = Table(
     Column("memory_reason", Text),
     # False: not yet in message_term and message_vector; part of the raw tail (R10b).
     Column("indexed", Boolean, nullable=False, server_default=false()),
+    # Where it stands among the indexed ones (R11b); null until it is indexed.
+    Column("position", BigInteger),
     Index("message_id", "agent_id", "id", unique=True),
+    Index(
+        "message_position",
+        "agent_id",
+        "position",
+        unique=True,
+        postgresql_include=["seq"],
+        postgresql_where=text("position IS NOT NULL"),
+    ),
     Index("message_tail", "agent_id", "seq", postgresql_where=text("NOT indexed")),
     Index("message_session", "agent_id", "session_id", "seq"),
 )
@@ -53,6 +63,17 @@ message_vector = Table(
     Column("model", Text, nullable=False),
 )
 
+# The vector of each message summed with its neighbours', which search compares (R11b).
+message_around = Table(
+    "message_around",
+    metadata,
+    agent_column(),
+    Column("seq", BigInteger, primary_key=True, autoincrement=False),
+    Column("position", BigInteger, nullable=False),
+    Column("embedding", HALFVEC(), nullable=False),
+    Column("model", Text, nullable=False),
+)
+
 # Postings: how often a term stands in a message of how many terms.
 message_term = Table(
     "message_term",
@@ -62,4 +83,5 @@ message_term = Table(
     Column("seq", BigInteger, primary_key=True, autoincrement=False),
     Column("tf", Integer, nullable=False),
     Column("length", Integer, nullable=False),
+    Column("position", BigInteger, nullable=False),
 )

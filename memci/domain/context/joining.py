@@ -1,0 +1,61 @@
+"""Messages and the memories made of them, found together (R11, R14)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from memci.domain.context.candidate import Candidate, Source
+from memci.domain.context.fusion import Ranked, by_rank
+
+# What the best memory adds to the score of its messages.
+_LENT = 0.1
+# A memory that takes no more of what its messages take says it better than they do.
+_TERSE = 0.5
+
+
+def joined(ranked: Sequence[Ranked]) -> list[Ranked]:
+    """Let memories lend their score to their messages, and leave the room to them.
+
+    Verbatim beats node (R14): where a message of a memory was found, its words are what is shown,
+    and the memory only says that it is about the matter. It stays a hit where none of its messages
+    was found, or where it says the same in half of the words.
+    """
+    memories = [each for each in ranked if each.candidate.source is Source.MEMORY]
+    if not memories:
+        return list(ranked)
+    messages = {
+        each.candidate.key: each for each in ranked if each.candidate.source is Source.CHAT
+    }
+    best = _best_memories(memories)
+    top = max(each.score for each in memories)
+    lent = [
+        _lent(each, best.get(each.candidate.key), top) for each in messages.values()
+    ]
+    kept = [each for each in memories if _stands(each.candidate, messages)]
+    return sorted([*lent, *kept, *_others(ranked)], key=by_rank)
+
+
+def _best_memories(memories: Sequence[Ranked]) -> dict[int, Ranked]:
+    """Return, of each message, the best memory of it."""
+    best: dict[int, Ranked] = {}
+    for each in sorted(memories, key=by_rank, reverse=True):
+        best.update(dict.fromkeys(each.candidate.seqs, each))
+    return best
+
+
+def _lent(message: Ranked, memory: Ranked | None, top: float) -> Ranked:
+    if memory is None or top <= 0:
+        return message
+    found = message.candidate._replace(memory=memory.candidate.key)
+    return replace(message, candidate=found, score=message.score + _LENT * memory.score / top)
+
+
+def _stands(memory: Candidate, messages: dict[int, Ranked]) -> bool:
+    said = [messages[seq].candidate.text for seq in memory.seqs if seq in messages]
+    return not said or len(memory.text) <= _TERSE * sum(map(len, said))
+
+
+def _others(ranked: Sequence[Ranked]) -> list[Ranked]:
+    known = (Source.CHAT, Source.MEMORY)
+    return [each for each in ranked if each.candidate.source not in known]

@@ -1,0 +1,158 @@
+"""One ranking out of scaled scores and of what the question says (R11).
+
+Scores are scaled to 0..1 and summed by weight: a weak channel cannot drag a strong one as it does
+where only ranks count. Then come priors and bonuses, each measured alone
+(retrieval-and-assembly.md, "What is known to work").
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from memci.domain.context.candidate import Candidate, Channel, Source
+from memci.domain.context.fusion import Ranked, by_rank, channel_ranks
+
+_CHANNELS = {Channel.DENSE: 0.6, Channel.LEXICAL: 0.4}
+_SESSION = 0.3
+_SPEAKER = 0.2
+_TIME = 0.5
+_ENTITY = 0.1
+_TYPED = 0.05
+_LENGTH = 0.2
+_ASKS = 0.1
+# What is so long in words is as good as any longer; and of a session, so many count.
+_LONG = math.log(60)
+_BEST_OF_SESSION = 3
+
+_WORD = re.compile(r"[^\W_]+")
+_HAN = re.compile(r"[\u3400-\u9fff]")
+_ASKING = ("?", "\uff1f")
+_TIMES = re.compile(
+    r"\b(?:yesterday|today|tonight|tomorrow|ago|last|next|week|weekend|month|year|night|morning|"
+    r"recently|(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|may|june|"
+    r"july|august|september|october|november|december|\d{4}|\d+(?:st|nd|rd|th))\b"
+    r"|[昨今明前后去]天|[昨今明]晚|[上下这本]个?(?:周|月|星期|礼拜)|[去今明前]年|\d\s*[年月日号点]",
+    re.IGNORECASE,
+)
+_NUMBERS = re.compile(
+    r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|once|twice|couple|few)\b"
+    r"|[一二两三四五六七八九十百千几][个次年月天岁元块只位条本]",
+    re.IGNORECASE,
+)
+
+
+class Wanted(StrEnum):
+    """What kind of thing a question asks for."""
+
+    TIME = "time"
+    NUMBER = "number"
+
+
+@dataclass(frozen=True, slots=True)
+class Hints:
+    """What a question says of its answer beside its words.
+
+    ``speakers`` are those whom it names; ``fits`` tells how well a time fits those that it names,
+    ``holds`` how much of what it names a text holds, both 0..1.
+    """
+
+    speakers: frozenset[str] = frozenset()
+    fits: Callable[[datetime], float] | None = None
+    holds: Callable[[str], float] | None = None
+    wanted: Wanted | None = None
+
+
+def fuse_scaled(
+    candidates: Sequence[Candidate], channels: Collection[Channel], hints: Hints
+) -> list[Ranked]:
+    """Fuse by scaled scores, best first; only what a channel has found is ranked."""
+    ranks = channel_ranks(candidates, channels)
+    found = [each for each in candidates if (each.source, each.key) in ranks]
+    bases = _bases(found, channels)
+    sessions = _sessions(found, bases)
+    fused = [
+        Ranked(
+            each,
+            base + _SESSION * sessions.get(each.session_id, 0.0) + _bonus(each, hints),
+            ranks[each.source, each.key],
+        )
+        for each, base in zip(found, bases, strict=True)
+    ]
+    return sorted(fused, key=by_rank)
+
+
+def _bases(found: Sequence[Candidate], channels: Collection[Channel]) -> list[float]:
+    """Sum each candidate's scaled scores; what a channel cannot score counts by the others."""
+    scaled = {channel: _scaled(found, channel) for channel in channels}
+    bases = []
+    for row in range(len(found)):
+        scores = [(_CHANNELS[each], scaled[each][row]) for each in channels]
+        known = [(weight, value) for weight, value in scores if value is not None]
+        weights = sum(weight for weight, _ in known)
+        bases.append(sum(weight * value for weight, value in known) / weights if known else 0.0)
+    return bases
+
+
+def _scaled(found: Sequence[Candidate], channel: Channel) -> list[float | None]:
+    if channel is Channel.DENSE:
+        top = _top(found, channel)
+        return [
+            None if each.dense is None else max(each.dense, 0.0) / top if top > 0 else 0.0
+            for each in found
+        ]
+    # BM25 scores of two indexes cannot be compared.
+    best = {source: [each for each in found if each.source is source] for source in Source}
+    tops = {source: _top(each, channel) for source, each in best.items()}
+    return [
+        (each.lexical or 0.0) / tops[each.source] if tops[each.source] > 0 else None
+        for each in found
+    ]
+
+
+def _top(among: Iterable[Candidate], channel: Channel) -> float:
+    return max((score for each in among if (score := each.score(channel)) is not None), default=0.0)
+
+
+def _sessions(found: Sequence[Candidate], bases: Sequence[float]) -> dict[str | None, float]:
+    """Return, of each session, the mean of its best: a talk about the thing holds more of it."""
+    own: defaultdict[str | None, list[float]] = defaultdict(list)
+    for each, base in zip(found, bases, strict=True):
+        if each.source is Source.CHAT:
+            own[each.session_id].append(base)
+    return {
+        session: sum(sorted(values)[-_BEST_OF_SESSION:]) / _BEST_OF_SESSION
+        for session, values in own.items()
+    }
+
+
+def _bonus(each: Candidate, hints: Hints) -> float:
+    bonus = _LENGTH * min(1.0, math.log1p(_words(each.text)) / _LONG)
+    if len(hints.speakers) == 1 and each.name in hints.speakers:
+        bonus += _SPEAKER
+    if hints.fits is not None:
+        bonus += _TIME * hints.fits(each.at)
+    if hints.holds is not None:
+        bonus += _ENTITY * hints.holds(each.text)
+    if _is_of_kind(each.text, hints.wanted):
+        bonus += _TYPED
+    if each.text.rstrip().endswith(_ASKING):
+        bonus -= _ASKS
+    return bonus
+
+
+def _words(text: str) -> float:
+    """Count words; two Han characters are about one."""
+    han = len(_HAN.findall(text))
+    return han / 2 if han else len(_WORD.findall(text))
+
+
+def _is_of_kind(text: str, wanted: Wanted | None) -> bool:
+    if wanted is Wanted.TIME:
+        return _TIMES.search(text) is not None
+    return wanted is Wanted.NUMBER and _NUMBERS.search(text) is not None
