@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from datetime import date, datetime
+from datetime import datetime
 
 from memci.domain.language import Language
 from memci.domain.time import (
@@ -17,7 +17,7 @@ from memci.domain.time import (
     surroundings,
 )
 from memci.domain.time.mention import Reading, TimeMention
-from memci.domain.time.rule import Rule, span
+from memci.domain.time.rule import Rule, readings
 
 # Between midnight and four, "today" may be the day that has just ended. Exactly midnight is what
 # producers write who know the day only.
@@ -75,7 +75,7 @@ def _alike(text: str, found: list[TimeMention]) -> list[TimeMention]:
 def _candidates(text: str, said_at: datetime) -> Iterator[TimeMention]:
     said, small_hours = said_at.date(), _in_small_hours(said_at)
     for rules, language, doubtful in _RULES:
-        for start, end, reading in _readings(rules, text, said):
+        for start, end, reading in readings(rules, text, said):
             certain = reading.certain and (
                 reading.whole
                 or not (
@@ -91,17 +91,3 @@ def _candidates(text: str, said_at: datetime) -> Iterator[TimeMention]:
 def _in_small_hours(said_at: datetime) -> bool:
     exactly_midnight = not (said_at.hour or said_at.minute or said_at.second)
     return said_at.hour < _SMALL_HOURS and not exactly_midnight
-
-
-def _readings(rules: Iterable[Rule], text: str, said: date) -> Iterator[tuple[int, int, Reading]]:
-    lower = text.lower()
-    for rule in rules:
-        if not any(need in lower for need in rule.needs):
-            continue
-        for match in rule.pattern.finditer(text):
-            try:
-                reading = rule.read(match, said)
-            except (OverflowError, ValueError):
-                continue  # 30 February, or beyond the calendar
-            if reading is not None:
-                yield *span(match), reading

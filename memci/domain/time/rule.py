@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date
 
@@ -36,3 +36,18 @@ class Rule:
 def span(match: re.Match[str]) -> tuple[int, int]:
     """Return where the expression stands."""
     return match.span("mention") if "mention" in match.re.groupindex else match.span()
+
+
+def readings(rules: Iterable[Rule], text: str, said: date) -> Iterator[tuple[int, int, Reading]]:
+    """Yield where each rule applies to a text said on a day, and what is meant there."""
+    lower = text.lower()
+    for rule in rules:
+        if not any(need in lower for need in rule.needs):
+            continue
+        for match in rule.pattern.finditer(text):
+            try:
+                reading = rule.read(match, said)
+            except (OverflowError, ValueError):
+                continue  # 30 February, or beyond the calendar
+            if reading is not None:
+                yield *span(match), reading

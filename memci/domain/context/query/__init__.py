@@ -1,0 +1,10 @@
+"""Query analysis (R10): what a question asks, of whom, of when, and how much it wants."""
+
+from memci.domain.context.query.analysis import Analysis, analyse
+from memci.domain.context.query.asks import Asks
+from memci.domain.context.query.complexity import Bounds
+from memci.domain.context.query.names import holds
+from memci.domain.context.query.parts import parts_of
+from memci.domain.context.query.time_range import TimeRange
+
+__all__ = ["Analysis", "Asks", "Bounds", "TimeRange", "analyse", "holds", "parts_of"]

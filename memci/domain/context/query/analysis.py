@@ -1,0 +1,88 @@
+"""What is read out of a question before anything is searched (R10)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+
+from memci.domain.context.query.asks import Asks, asks_of
+from memci.domain.context.query.complexity import Bounds, complexity_of
+from memci.domain.context.query.moment import Moment
+from memci.domain.context.query.names import called, entities_in, speakers_in
+from memci.domain.context.query.parts import parts_of
+from memci.domain.context.query.time_range import TimeRange
+from memci.domain.context.query.times import moments_of
+from memci.domain.language import Language, language_of
+from memci.domain.memory.entity import Entity
+
+# Characters of a question that are read: what is asked stands at its beginning or at its end.
+_BEGINNING, _END = 700, 300
+_BLANKS = re.compile(r"\s{2,}")
+_MOST_TIMES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """A question, read.
+
+    ``entities``: the things it names, in the order of their mention; ``entity_keys``: the same as
+    ``holds`` looks for them in a text. ``speakers``: who of the known names is named. ``times``: at
+    most 8. ``complexity``: 0 to 1. ``k``: how many hits each source offers for it. ``parts``: the
+    questions that it consists of, at most 4. ``asks``: the kind of answer it wants.
+    """
+
+    language: Language
+    entities: tuple[str, ...]
+    entity_keys: frozenset[str]
+    speakers: frozenset[str]
+    times: tuple[TimeRange, ...]
+    complexity: float
+    k: int
+    parts: tuple[str, ...]
+    asks: Asks
+
+    def time_fit(self, at: datetime) -> float:
+        """Return how well a moment (aware) fits the times: 1 inside one, 0 where none is named."""
+        return max((each.fit(at) for each in self.times), default=0.0)
+
+
+def analyse(
+    text: str, now: datetime, *, names: Collection[str] = (), bounds: Bounds | None = None
+) -> Analysis:
+    """Read a question, asked at ``now`` (aware, in the asker's time zone if that is known).
+
+    ``names``: those of the people who speak in the agent's memory. ``bounds``: of ``k``. Of a very
+    long text the beginning and the end are read. Any text can be read; none raises.
+    """
+    read = _read(text)
+    language = language_of(read)
+    moments = moments_of(read, now)
+    speakers = speakers_in(read, names)
+    entities = entities_in(read, language, speakers, moments)
+    unknown = [each for each in entities if not speakers_in(each, speakers)]
+    speakers |= called(unknown, names)
+    parts = parts_of(read)
+    complexity = complexity_of(read, names=len(entities), times=len(moments), parts=len(parts))
+    return Analysis(
+        language=language,
+        entities=entities,
+        entity_keys=frozenset(Entity.named(each).key for each in entities),
+        speakers=speakers,
+        times=_times(moments),
+        complexity=complexity,
+        k=(bounds or Bounds()).k(complexity),
+        parts=parts,
+        asks=asks_of(read),
+    )
+
+
+def _read(text: str) -> str:
+    if len(text) > _BEGINNING + _END:
+        text = f"{text[:_BEGINNING]}\n{text[-_END:]}"
+    return _BLANKS.sub(lambda blank: "\n" if "\n" in blank[0] else " ", text)
+
+
+def _times(moments: list[Moment]) -> tuple[TimeRange, ...]:
+    return tuple(dict.fromkeys(time for each in moments for time in each.times))[:_MOST_TIMES]

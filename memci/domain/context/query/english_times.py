@@ -1,0 +1,291 @@
+"""English times as questions name them, beyond what ``memci.domain.time`` finds (R10).
+
+There a date is only written down where it is certain; a question is also helped by a guess: months
+in small letters, parts of months, seasons, quarters. Readings without a year are the latest one.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from datetime import date, timedelta
+
+from memci.domain.time import spans
+from memci.domain.time.absolute import MONTH, MONTH_WORDS, month_number
+from memci.domain.time.english_numbers import NUMBER, number
+from memci.domain.time.mention import Reading, unsure
+from memci.domain.time.rule import Rule
+
+_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_SEASONS = ("spring", "summer", "autumn", "fall", "winter")
+_NTH = ("first", "second", "third", "fourth")
+_SATURDAY, _DAYS_A_WEEK, _MONTHS_A_QUARTER = 5, 7, 3
+# The first and last days of the beginning, the middle and the end of a month; months of a year.
+_THIRDS = {"early": (1, 10), "mid": (11, 20), "late": (21, 31)}
+_THIRDS_OF_YEAR = {"early": (1, 4), "mid": (5, 8), "late": (9, 12)}
+_PART = (
+    r"(?:(?P<early>early|(?:beginning|start)\s+of)|(?P<mid>mid(?:dle\s+of)?)|(?P<late>late|end\s+of))"
+    r"[\s-]+"
+)
+# Groups: year, whose. Nothing: the latest.
+_YEAR = r"(?P<year>(?:19|20)\d\d)(?![\w%]|[.,:/-]\d)"
+_WHOSE = r"(?:(?:of|in)\s+)?(?P<whose>last|this|next)\s+year"
+_OF_YEAR = rf"(?:,?\s+(?:(?:of|in)\s+)?{_YEAR}|,?\s+{_WHOSE}\b)"
+_M = rf"(?P<m>{MONTH})"
+# In small letters these are verbs as well.
+_VERBS = "(?:mar(?:ch)?|may)"
+_STEPS = {"last": -1, "this": 0, "next": 1}
+_AROUND_WORDS = "on|since|before|after|until|till|by|from|between|around"
+_FEW = 4
+
+
+def year_in(match: re.Match[str], said: date) -> int | None:
+    """Return the year that the groups ``year`` and ``whose`` name; None: none."""
+    parts = match.groupdict()
+    if parts.get("year"):
+        return int(parts["year"])
+    if parts.get("whose"):
+        return said.year + _STEPS[parts["whose"].lower()]
+    return None
+
+
+def latest(said: date, month: int) -> Reading:
+    """Return the latest such month that has begun."""
+    return spans.month_of(said.year - (month > said.month), month)
+
+
+def yearless(reading: Reading, year: int | None) -> Reading:
+    """Mark a reading whose year was found, and not named."""
+    return replace(reading, yearless=year is None, certain=reading.certain and year is not None)
+
+
+def within(month: Reading, first: int, last: int) -> Reading:
+    """Return days of a month; the last are no later than the month's."""
+    begin = month.first.replace(day=first)
+    return spans.period(begin, month.first.replace(day=min(last, month.last.day)))
+
+
+def _month(match: re.Match[str], said: date) -> Reading:
+    number_, year = month_number(match["m"]), year_in(match, said)
+    found = latest(said, number_) if year is None else spans.month_of(year, number_)
+    return yearless(found, year)
+
+
+def _part_of_month(match: re.Match[str], said: date) -> Reading:
+    month = _month(match, said)
+    part = next(name for name in _THIRDS if match[name])
+    return replace(within(month, *_THIRDS[part]), certain=False, yearless=month.yearless)
+
+
+def _part_of_year(match: re.Match[str], said: date) -> Reading:
+    year = year_in(match, said) or said.year
+    first, last = _THIRDS_OF_YEAR[next(name for name in _THIRDS_OF_YEAR if match[name])]
+    months = spans.month_of(year, first).first, spans.month_of(year, last).last
+    return unsure(spans.period(*months))
+
+
+def _nth_in_month(match: re.Match[str], said: date) -> Reading:
+    """Read "the second week of May", "the first Monday of June 2023"."""
+    month, nth, unit = _month(match, said), match["nth"].lower(), match["unit"].lower()
+    count = next((i for i, word in enumerate(_NTH) if nth in (word, f"{i + 1}{word[-2:]}")), -1)
+    if unit == "week":
+        first = _DAYS_A_WEEK * count + 1 if count >= 0 else month.last.day - _DAYS_A_WEEK + 1
+        found = within(month, first, first + _DAYS_A_WEEK - 1)
+        return replace(found, certain=False, yearless=month.yearless)
+    index = _SATURDAY if unit == "weekend" else _WEEKDAYS.index(unit)
+    edge = month.first if count >= 0 else month.last
+    ahead = (index - edge.weekday()) % _DAYS_A_WEEK
+    # The last one begins at most six days before the month's end.
+    steps = ahead + _DAYS_A_WEEK * count if count >= 0 else (ahead or _DAYS_A_WEEK) - _DAYS_A_WEEK
+    day = edge + timedelta(steps)
+    found = spans.period(day, day + timedelta(unit == "weekend"))
+    return replace(found, yearless=month.yearless)
+
+
+def _season(match: re.Match[str], said: date) -> Reading:
+    name = match["season"].lower().replace("fall", "autumn")
+    year = year_in(match, said)
+    return season_of(said, name, year)
+
+
+def season_of(said: date, name: str, year: int | None) -> Reading:
+    """Return a season of a year, or the latest that has begun."""
+    if year is not None:
+        return spans.season(year, name)
+    this = spans.season(said.year, name)
+    found = this if this.first <= said else spans.season(said.year - 1, name)
+    return replace(found, yearless=True)
+
+
+def quarter_of(said: date, count: int, year: int | None) -> Reading:
+    """Return a quarter, 1 to 4, of a year, or the latest that has begun."""
+    month = _MONTHS_A_QUARTER * (count - 1) + 1
+    begun = said.year - (month > said.month) if year is None else year
+    last = spans.month_of(begun, month + _MONTHS_A_QUARTER - 1).last
+    return yearless(spans.period(date(begun, month, 1), last), year)
+
+
+def _quarter(match: re.Match[str], said: date) -> Reading:
+    count = int(match["q"]) if match["q"] else _NTH.index(match["nth"].lower()) + 1
+    return quarter_of(said, count, year_in(match, said))
+
+
+def _day_of_month(match: re.Match[str], said: date) -> Reading:
+    return latest_day(said, month_number(match["m"]), int(re.sub(r"\D", "", match["d"])))
+
+
+def latest_day(said: date, month: int, day: int) -> Reading:
+    """Return that day of the latest year in which it is not to come; ``ValueError``: of none."""
+    for year in range(said.year, max(0, said.year - 8), -1):
+        try:
+            found = date(year, month, day)
+        except ValueError:
+            continue
+        if found <= said:
+            return replace(spans.day(found, 0), yearless=True)
+    raise ValueError("no such day")
+
+
+def _iso_month(match: re.Match[str], _said: date) -> Reading:
+    return spans.month_of(int(match["year"]), int(match["m"]))
+
+
+def _iso_day(match: re.Match[str], _said: date) -> Reading:
+    return spans.day(date(int(match["year"]), int(match["m"]), int(match["d"])), 0)
+
+
+def _year(match: re.Match[str], _said: date) -> Reading:
+    return spans.year_of(int(match["year"]))
+
+
+def _years(match: re.Match[str], _said: date) -> Reading | None:
+    first, last = int(match["y1"]), int(match["y2"])
+    return spans.period(date(first, 1, 1), date(last, 12, 31)) if first <= last else None
+
+
+def _decade(match: re.Match[str], _said: date) -> Reading:
+    first = int(match["decade"])
+    return spans.period(date(first, 1, 1), date(first + 9, 12, 31))
+
+
+def _days_of_month(match: re.Match[str], said: date) -> Reading | None:
+    """Read "from 5 to 7 May"."""
+    month = _month(match, said)
+    first, last = int(match["d1"]), int(match["d2"])
+    if not 1 <= first <= last <= month.last.day:
+        return None
+    return replace(within(month, first, last), yearless=month.yearless, certain=not month.yearless)
+
+
+def _weekday(match: re.Match[str], said: date) -> Reading:
+    index = _WEEKDAYS.index(match["day"].lower())
+    return unsure(spans.day(said, -((said.weekday() - index) % _DAYS_A_WEEK)))
+
+
+def _half(match: re.Match[str], said: date) -> Reading:
+    """Read "half a year ago", "a year and a half ago", "two and a half years ago"."""
+    unit = match["unit"].lower()
+    count = number(match["n"]) if match.groupdict().get("n") else 0
+    return half_ago(said, unit, count)
+
+
+def half_ago(said: date, unit: str, count: int) -> Reading:
+    """Return the time of so many units and a half ago; ``unit``: year, month or week."""
+    if unit == "year":
+        return replace(spans.month(said, -12 * count - 6), approximate=True, certain=False)
+    days = 30 * count + 15 if unit == "month" else 7 * count + 3
+    middle = said - timedelta(days)
+    slack = timedelta(max(1, days // 5))
+    return replace(spans.period(middle - slack, middle + slack), approximate=True, certain=False)
+
+
+def _decades_ago(match: re.Match[str], said: date) -> Reading:
+    return replace(spans.year(said, -10 * number(match["n"])), approximate=True)
+
+
+def _rolling(match: re.Match[str], said: date) -> Reading:
+    step = -1 if match["side"].lower() in ("last", "past") else 1
+    count = _FEW if match["few"] else number(match["n"])
+    return replace(spans.rolling(said, match["unit"].lower(), step * count), certain=True)
+
+
+def _other_day(_match: re.Match[str], said: date) -> Reading:
+    return unsure(spans.period(said - timedelta(7), said - timedelta(1)))
+
+
+_UNIT = "(?P<unit>day|week|month|year)"
+_DAY = r"(?<![\w.,/:$€£–—-])(?P<d>\d{1,2})"
+
+RULES = (
+    Rule.of(rf"\b{_PART}(?:the\s+month\s+of\s+)?{_M}{_OF_YEAR}?(?!\s+\d)", _part_of_month,
+            *MONTH_WORDS),
+    Rule.of(rf"\b{_PART}(?:{_YEAR}|{_WHOSE}\b)", _part_of_year, *_THIRDS, "of"),
+    Rule.of(
+        rf"\b(?P<nth>first|second|third|fourth|last|1st|2nd|3rd|4th)\s+"
+        rf"(?P<unit>week|weekend|{'|'.join(_WEEKDAYS)})\s+(?:of|in)\s+{_M}{_OF_YEAR}?",
+        _nth_in_month, "week", *_WEEKDAYS,
+    ),
+    Rule.of(rf"\b(?:the\s+)?(?P<season>{'|'.join(_SEASONS)}){_OF_YEAR}", _season, *_SEASONS),
+    Rule.of(
+        r"\b(?:in|during|over|for|since|before|after|until|by)\s+"
+        rf"(?P<mention>the\s+(?P<season>{'|'.join(_SEASONS)}))\b",
+        _season, *_SEASONS,
+    ),
+    Rule.of(rf"\b(?:Q(?P<q>[1-4])|(?P<nth>{'|'.join(_NTH)})\s+quarter){_OF_YEAR}", _quarter,
+            "q"),
+    Rule.of(r"\b(?:in|during|since|for)\s+(?P<mention>(?:Q(?P<q>[1-4])"
+            rf"|the\s+(?P<nth>{'|'.join(_NTH)})\s+quarter))\b", _quarter, "q"),
+    Rule.of(rf"\b{_M}{_OF_YEAR}", _month, *MONTH_WORDS),
+    # Months that are no verbs and no names of people, wherever they stand.
+    Rule.of(r"\b(?P<m>january|february|july|september|october|november|december)\b", _month,
+            *MONTH_WORDS),
+    Rule.of(
+        r"\b(?:in|since|until|till|by|during|before|after|of|from|between|around|late|early|mid)"
+        rf"[\s-]+(?P<mention>(?!{_VERBS}\b){_M})(?!\s+\d)", _month, *MONTH_WORDS,
+    ),
+    Rule.of(
+        r"\b(?:in|since|until|till|during|before|after|from|between)\s+"
+        rf"(?P<mention>(?P<m>{_VERBS}))\b(?!\s+(?:\d|be\b|have\b|not\b|on\b))", _month,
+        "mar", "may",
+    ),
+    # "From April to June": there the second one is a month as well.
+    Rule.of(rf"\b(?:from|between)\s+{MONTH}\s+(?:to|and|until|till|through)\s+(?P<mention>{_M})"
+            r"(?!\s+\d)", _month, *MONTH_WORDS),
+    Rule.of(rf"{_DAY}(?:st|nd|rd|th)\s+(?:of\s+)?{_M}(?!,?\s+\d)", _day_of_month, *MONTH_WORDS),
+    Rule.of(rf"\b{_M}\s+(?:the\s+)?(?P<d>\d{{1,2}})(?:st|nd|rd|th)\b(?!,?\s+\d{{4}})",
+            _day_of_month, *MONTH_WORDS),
+    Rule.of(rf"\b(?:{_AROUND_WORDS})\s+(?P<mention>{_M}\s+(?P<d>\d{{1,2}}))(?![\w%]|[.:]\d|,?\s+\d)",
+            _day_of_month, *MONTH_WORDS),
+    Rule.of(rf"\b(?:{_AROUND_WORDS})\s+(?P<mention>(?P<d>\d{{1,2}})\s+{_M})(?!,?\s+\d)",
+            _day_of_month, *MONTH_WORDS),
+    Rule.of(rf"\b(?:from|between)\s+(?P<mention>(?:the\s+)?(?P<d1>\d{{1,2}})(?:st|nd|rd|th)?\s+"
+            rf"(?:to|and|until|till)\s+(?:the\s+)?(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?"
+            rf"{_M}(?:,?\s+{_YEAR})?)", _days_of_month, *MONTH_WORDS),
+    Rule.of(rf"\b(?:from|between)\s+(?P<mention>{_M}\s+(?P<d1>\d{{1,2}})(?:st|nd|rd|th)?\s+"
+            r"(?:to|and|until|till)\s+(?:the\s+)?(?P<d2>\d{1,2})(?:st|nd|rd|th)?"
+            rf"(?:,?\s+{_YEAR})?)(?!\w)", _days_of_month, *MONTH_WORDS),
+    Rule.of(r"(?<![\w./-])(?P<year>(?:19|20)\d\d)[-/](?P<m>0[1-9]|1[0-2])(?![\w-]|[./]\d)",
+            _iso_month, "-", "/"),
+    Rule.of(r"(?<![\w./-])(?P<year>\d{4})-(?P<m>\d\d)-(?P<d>\d\d)(?=T\d\d)", _iso_day, "-"),
+    Rule.of(
+        r"(?:\b(?:this|my|our|his|her|their|your|the)|['’]s)\s+"
+        r"(?P<mention>(?P<year>(?:19[5-9]|20[0-4])\d))(?![\w%:/-]|[.,]\d)(?!\s+[a-z]+s\b)",
+        _year, "19", "20",
+    ),
+    Rule.of(r"\b(?:from|between)\s+(?P<mention>(?P<y1>(?:19|20)\d\d)\s+(?:to|and|until|till)\s+"
+            r"(?P<y2>(?:19|20)\d\d))\b", _years, "19", "20"),
+    Rule.of(r"(?<![\w./$€£:-])(?P<y1>(?:19|20)\d\d)\s?[-–—]\s?(?P<y2>(?:19|20)\d\d)(?![\w./:-])",
+            _years, "19", "20"),
+    Rule.of(r"\b(?P<decade>(?:19|20)\d0)['’]?s\b", _decade, "0s", "0'", "0’"),
+    Rule.of(rf"\b(?P<day>{'|'.join(_WEEKDAYS)})\b", _weekday, *_WEEKDAYS),
+    Rule.of(r"\bhalf\s+a\s+(?P<unit>year|month)\s+ago\b", _half, "half"),
+    Rule.of(rf"{NUMBER}\s+(?P<unit>year|month|week)\s+and\s+a\s+half\s+ago\b", _half, "half"),
+    Rule.of(rf"{NUMBER}\s+and\s+a\s+half\s+(?P<unit>year|month|week)s?\s+ago\b", _half, "half"),
+    Rule.of(rf"{NUMBER}\s+decades?\s+ago\b", _decades_ago, "decade"),
+    Rule.of(
+        rf"\b(?:the\s+|these\s+)?(?P<side>past|last|next|coming)\s+"
+        rf"(?:(?P<few>few|couple\s+of|several)|{NUMBER})\s+{_UNIT}s?\b(?!\s+of\b)",
+        _rolling, "past", "last", "next", "coming",
+    ),
+    Rule.of(r"\bthe\s+other\s+day\b", _other_day, "other"),
+)  # fmt: skip

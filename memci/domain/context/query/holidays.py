@@ -1,0 +1,137 @@
+"""Holidays with a date of their own, or a weekday of a month: Christmas, 国庆节 (R10).
+
+Those of the moon's calendar have another date each year, which no rule here knows.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+
+from memci.domain.context.query import chinese_times, english_times
+from memci.domain.context.query.english_times import yearless
+from memci.domain.time import spans
+from memci.domain.time.chinese_numbers import YEAR
+from memci.domain.time.mention import Reading
+from memci.domain.time.rule import Rule
+
+_SUNDAY, _THURSDAY, _MONDAY = 6, 3, 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Feast:
+    """A day of a month, and how many days it lasts; or the ``nth`` such weekday of the month."""
+
+    words: str
+    month: int
+    day: int = 1
+    lasts: int = 1
+    weekday: int | None = None
+    nth: int = 1
+
+    def of(self, year: int) -> Reading:
+        first = date(year, self.month, self.day)
+        if self.weekday is not None:
+            ahead = (self.weekday - first.weekday()) % 7
+            first += timedelta(ahead + 7 * (self.nth - 1))
+        return spans.period(first, first + timedelta(self.lasts - 1))
+
+
+_ENGLISH = (
+    _Feast(r"new\s+year['’]?s\s+eve", 12, 31),
+    _Feast(r"new\s+year(?:['’]?s(?:\s+day)?)?", 1, 1),
+    _Feast(r"(?:st\.?\s+)?valentine['’]?s(?:\s+day)?", 2, 14),
+    _Feast(r"(?:st\.?|saint)\s+patrick['’]?s(?:\s+day)?", 3, 17),
+    _Feast(r"april\s+fools?['’]?s?(?:\s+day)?", 4, 1),
+    _Feast(r"earth\s+day", 4, 22),
+    _Feast(r"mother['’]?s['’]?\s+day", 5, weekday=_SUNDAY, nth=2),
+    _Feast(r"father['’]?s['’]?\s+day", 6, weekday=_SUNDAY, nth=3),
+    _Feast(r"juneteenth", 6, 19),
+    _Feast(r"independence\s+day|(?:the\s+)?(?:fourth|4th)\s+of\s+july|july\s+fourth", 7, 4),
+    _Feast(r"bastille\s+day", 7, 14),
+    _Feast(r"labou?r\s+day", 9, weekday=_MONDAY),
+    _Feast(r"hallowe['’]?en", 10, 31),
+    _Feast(r"veterans['’]?\s+day|armistice\s+day", 11, 11),
+    _Feast(r"thanksgiving(?:\s+day)?", 11, weekday=_THURSDAY, nth=4),
+    _Feast(r"christmas\s+eve", 12, 24),
+    _Feast(r"(?:christmas|xmas)(?:\s+day)?", 12, 25),
+    _Feast(r"boxing\s+day", 12, 26),
+)
+_CHINESE = (
+    _Feast("元旦(?:节)?", 1, 1),
+    _Feast("(?:西方)?情人节", 2, 14),
+    _Feast("(?:三八)?妇女节|女神节|三八节", 3, 8),
+    _Feast("植树节", 3, 12),
+    _Feast("愚人节", 4, 1),
+    _Feast(
+        "(?:五一)?(?:国际)?劳动节|五一(?![路广区场号村中小零])(?:假期|长假|小长假|期间)?", 5, 1, 5
+    ),
+    _Feast("(?:五四)?青年节|五四(?![路运广])", 5, 4),
+    _Feast("母亲节", 5, weekday=_SUNDAY, nth=2),
+    _Feast("(?:六一)?(?:国际)?儿童节|六一(?![路居号])", 6, 1),
+    _Feast("父亲节", 6, weekday=_SUNDAY, nth=3),
+    _Feast("(?:七一)?建党节", 7, 1),
+    _Feast("(?:八一)?建军节", 8, 1),
+    _Feast("教师节", 9, 10),
+    _Feast("(?:十一)?国庆节?(?:黄金周|假期|长假|期间)?|十一(?:黄金周|假期|长假|期间)", 10, 1, 7),
+    _Feast("万圣节|万圣夜", 10, 31),
+    _Feast("双十一|双11|光棍节", 11, 11),
+    _Feast("感恩节", 11, weekday=_THURSDAY, nth=4),
+    _Feast("双十二|双12", 12, 12),
+    _Feast("平安夜", 12, 24),
+    _Feast("圣诞节?", 12, 25),
+    _Feast("跨年夜?", 12, 31),
+)
+_YEAR_BEFORE = r"(?:(?P<year>(?:19|20)\d\d)\s+|(?P<which>last|this|next)\s+(?:year['’]s\s+)?)?"
+_OF_YEAR = (
+    r"(?:,?\s+(?:(?:of|in)\s+)?(?P<after>(?:19|20)\d\d)(?![\w%]|[.,:/-]\d)"
+    r"|,?\s+(?:(?:of|in)\s+)?(?P<whose>last|this|next)\s+year\b)?"
+)
+_WHOSE = f"(?:(?:(?<!\\d)(?P<year>{YEAR})年|(?P<whose>大?前年|去年|今年|明年|后年))的?)?"
+
+
+def _named(feasts: tuple[_Feast, ...], text: str) -> _Feast:
+    return next(each for each in feasts if re.fullmatch(each.words, text, re.IGNORECASE | re.ASCII))
+
+
+def _latest(feast: _Feast, said: date) -> Reading:
+    found = feast.of(said.year)
+    return found if found.first <= said else feast.of(said.year - 1)
+
+
+def _english(match: re.Match[str], said: date) -> Reading:
+    feast, which = _named(_ENGLISH, match["feast"]), (match["which"] or "").lower()
+    if match["year"] or match["after"]:
+        return feast.of(int(match["year"] or match["after"]))
+    whose = english_times.year_in(match, said)
+    if whose is not None:
+        return feast.of(whose)
+    latest = _latest(feast, said)
+    if which == "next":
+        return feast.of(latest.first.year + 1)
+    if which == "this":
+        return feast.of(said.year)
+    if which == "last":
+        return latest if latest.last < said else feast.of(latest.first.year - 1)
+    return replace(latest, yearless=True)
+
+
+def _chinese(match: re.Match[str], said: date) -> Reading:
+    feast, year = _named(_CHINESE, match["feast"]), chinese_times.year_in(match, said)
+    return yearless(_latest(feast, said) if year is None else feast.of(year), year)
+
+
+RULES = (
+    Rule.of(
+        rf"\b{_YEAR_BEFORE}(?P<feast>{'|'.join(each.words for each in _ENGLISH)})\b{_OF_YEAR}",
+        _english,
+        "day", "eve", "new", "valentine", "patrick", "april", "juneteenth", "july", "hallowe",
+        "thanksgiving", "mas",
+    ),
+    Rule.of(
+        f"{_WHOSE}(?P<feast>{'|'.join(each.words for each in _CHINESE)})",
+        _chinese,
+        "节", "元旦", "一", "四", "国庆", "夜", "圣诞", "跨年", "双1",
+    ),
+)  # fmt: skip

@@ -1,0 +1,94 @@
+"""A question that plainly is several, cut into them (R10)."""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+
+MOST_PARTS = 4
+# Places where one sentence may be cut that are looked at.
+_MOST_SEAMS = 16
+_ENDS = re.compile(r"[?？]+[\s\"”’')）]*|[.!。！]+[\"”’')）]*(?:\s+|(?<=[。！]))|\n+")
+_ASKED = re.compile(
+    r"\A\W*(?:(?:and|so|but|also|then|ok|okay|please|well)\b,?\s+)*(?:(?:in|on|at|from|to|with|for|by|of)\s+)?"
+    r"(?:who|whom|whose|what|which|when|where|why|how|is|are|was|were|do|does|did|has|have|had|can|"
+    r"could|will|would|should|tell|list|name|describe|explain|summari[sz]e|compare)\b",
+    re.IGNORECASE,
+)
+_AUXILIARY = "(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should)"
+# The second of two questions turns its words round as the first does: "… and when did she leave".
+_AND = re.compile(
+    rf"(?:\s*[,;]\s*|\s+)(?:(?:and|but)\s+(?:also\s+)?)(?=(?:(?:when|where|why|how|what|whom?)\s+{_AUXILIARY}"
+    rf"|who\s+(?:else\s+)?(?:\w+ed|{_AUXILIARY}|went|came|gave|told|made|won|said)"
+    rf"|(?:what|which|whose|how\s+(?:many|much|long|often|old))\s+(?:\w+\s+){{0,3}}?{_AUXILIARY})\b)"
+    rf"|\s*;\s*(?=(?:who|what|when|where|why|how|which)\b)",
+    re.IGNORECASE,
+)
+_ASKED_CHINESE = re.compile(
+    "什么|谁|哪|几[个次天年月号点人位本部种岁]|多少|多[久长大高远]|怎么|怎样|如何|为何|何时|吗|呢|是否|有没有|是不是"
+)
+_LINKS = re.compile(
+    "[，,；;。]\\s*(?:另外|还有|以及|并且|而且|同时|此外|再有)?[，,]?|(?:另外|此外)[，,]?|(?<=[么谁里儿久少])(?:以及|还有)"
+)
+_SHORTEST = {True: 4, False: 8}  # characters of a part, in Chinese and otherwise
+
+
+def parts_of(text: str) -> tuple[str, ...]:
+    """Return the questions in a text, in order, each as it is written; at most 4.
+
+    What is said before a question stays with it. Most texts are one part; a blank one is none.
+    """
+    sentences = _sentences(text)
+    parts = [part for each in sentences for part in _cut(each)]
+    if len(parts) > MOST_PARTS:
+        begin = text.find(parts[MOST_PARTS - 1], _end_of(text, parts[: MOST_PARTS - 1]))
+        parts = [*parts[: MOST_PARTS - 1], text[begin:].strip()]
+    return tuple(parts)
+
+
+def _sentences(text: str) -> list[str]:
+    """Cut behind each question; what stands behind the last one belongs to it."""
+    found, start, seen = [], 0, 0
+    for end in [match.end() for match in _ENDS.finditer(text)] + [len(text)]:
+        sentence = text[seen:end]
+        if _asks(sentence):
+            found.append(text[start:end].strip())
+            start = end
+        seen = end
+    rest = text[start:].strip()
+    if rest and found:
+        found[-1] = text[text.rfind(found[-1]) :].strip()
+    elif rest:
+        found.append(rest)
+    return found
+
+
+def _asks(sentence: str) -> bool:
+    return bool(re.search(r"[?？]", sentence)) and len(sentence.strip()) > 1
+
+
+def _cut(sentence: str) -> list[str]:
+    """Cut one sentence between two questions in it; both sides have to be one."""
+    parts, start = [], 0
+    seams = (*islice(_AND.finditer(sentence), _MOST_SEAMS),
+             *islice(_LINKS.finditer(sentence), _MOST_SEAMS))  # fmt: skip
+    for match in sorted(seams, key=lambda each: each.start()):
+        left, right = sentence[start : match.start()], sentence[match.end() :]
+        if _is_question(left) and _is_question(right):
+            parts.append(left.strip())
+            start = match.end()
+    parts.append(sentence[start:].strip())
+    return [each for each in parts if each]
+
+
+def _is_question(part: str) -> bool:
+    chinese = bool(_ASKED_CHINESE.search(part))
+    return len(part.strip()) >= _SHORTEST[chinese] and (chinese or bool(_ASKED.match(part)))
+
+
+def _end_of(text: str, parts: list[str]) -> int:
+    """Return where the last of some parts ends."""
+    end = 0
+    for each in parts:
+        end = text.find(each, end) + len(each)
+    return end
