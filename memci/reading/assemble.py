@@ -7,6 +7,7 @@ from uuid import uuid4
 
 from memci.domain.context.assembly import Materials, assemble
 from memci.domain.context.candidate import Source
+from memci.domain.context.depth import depth
 from memci.domain.context.filler import filler_among
 from memci.domain.context.fusion import Ranked, at_most
 from memci.domain.context.interaction import Interaction, interactions
@@ -70,7 +71,9 @@ class Assemble(Reader):
         watch.lap("wait")
         question = None
         if request.query and request.query.strip():
-            question = self._retrieval.question(request.query, request, vector)
+            question = self._retrieval.question(
+                request.query, request, vector, best=depth(None, request.budget_tokens)
+            )
         watch.lap("embed")
         read = self._read(agent_id, request, question)
         watch.lap("find")
@@ -109,7 +112,7 @@ class Assemble(Reader):
                 ranked = self._around_focus(connection, agent_id, request)
             else:
                 found = find(connection, agent_id, question)
-                ranked = self._retrieval.rank(question, found, request.channels)
+                ranked = self._retrieval.rank(request.query or "", question, found, request).ranked
                 filler = self._filler(connection, agent_id, ranked)
             offered = at_most(_without(ranked, filler), request.k)
             ranked = with_newer_beside(connection, agent_id, said, offered, request)

@@ -1,19 +1,24 @@
-"""From words to a ranking: what search and assembly share (R10b, R11)."""
+"""From words to a ranking: what search and assembly share (R10, R10b, R11)."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
 
 import numpy as np
 
 from memci.domain.context import bm25
 from memci.domain.context.candidate import Candidate, Channel, message_candidate, reads, understood
+from memci.domain.context.depth import DEEPEST
 from memci.domain.context.fusion import Ranked, fuse_rrf
+from memci.domain.context.hints import hints_of
 from memci.domain.context.joining import joined
+from memci.domain.context.query import Analysis, analyse
 from memci.domain.context.scaled import Hints, fuse_scaled
 from memci.domain.language import language_of
 from memci.reading.models import ReadingModels
-from memci.shapes.read import Scope
+from memci.shapes.read import Fusion, Scope
 from memci.smallmodel.ports import Vectors
 from memci.storage.search import Found, Question, Restriction
 
@@ -21,19 +26,32 @@ from memci.storage.search import Found, Question, Restriction
 _TAIL_CHARACTERS = 20_000
 
 
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """What was found, best first, and how the question was read; None: it was not."""
+
+    ranked: list[Ranked]
+    analysis: Analysis | None
+
+
 class Retrieval:
     """Turns a text into a question to the database, and what it finds into a ranking."""
 
-    def __init__(self, models: ReadingModels) -> None:
+    def __init__(
+        self, models: ReadingModels, clock: Callable[[], datetime] = lambda: datetime.now(UTC)
+    ) -> None:
         """Take the small models; nothing is loaded before the first question."""
         self._models = models
+        self._clock = clock
 
-    def question(self, text: str, scope: Scope, vector: Vectors | None = None) -> Question:
+    def question(
+        self, text: str, scope: Scope, vector: Vectors | None = None, *, best: int = DEEPEST
+    ) -> Question:
         """Return what is asked of the database. Calls the embedder: open no transaction around it.
 
-        ``vector`` (shape (d,)) is that of the text, if the caller has it already. Where the
-        embedding model does not read the text's language, its cosines only mislead: the dense
-        channel stays out.
+        ``vector`` (shape (d,)) is that of the text, if the caller has it already; ``best``:
+        candidates of each channel. Where the embedding model does not read the text's language,
+        its cosines only mislead: the dense channel stays out.
         """
         embedder = self._models.embedder
         terms, embedded = [], None
@@ -42,22 +60,23 @@ class Retrieval:
         if Channel.DENSE in scope.channels and reads(embedder.model, language_of(text)):
             embedded = embedder.embed([text])[0] if vector is None else np.asarray(vector)
         sources = frozenset(scope.sources)
-        return Question(terms, embedded, embedder.model, sources, restriction_of(scope))
+        return Question(terms, embedded, embedder.model, sources, restriction_of(scope), best)
 
     def rank(
-        self,
-        question: Question,
-        found: Found,
-        channels: Collection[Channel],
-        hints: Hints = Hints(),
-        fusion: str = "scaled",
-    ) -> list[Ranked]:
-        """Fuse what was found, best first."""
+        self, text: str, question: Question, found: Found, scope: Scope, *, analysed: bool = True
+    ) -> Ranking:
+        """Fuse what was found. ``analysed``: use what the question says of its answer (R10)."""
         candidates = [understood(each, question.model) for each in found.candidates]
         candidates = lent([*candidates, *self._tail(question, found)], found)
-        if fusion == "rrf":
-            return fuse_rrf(candidates, channels)
-        return joined(fuse_scaled(candidates, channels, hints))
+        analysis = None
+        if analysed:
+            names = {each.name for each in candidates if each.name}
+            now = scope.now or scope.as_of or self._clock()
+            analysis = analyse(text, now, names=names)
+        if scope.fusion is Fusion.RRF:
+            return Ranking(fuse_rrf(candidates, scope.channels), analysis)
+        hints = Hints() if analysis is None else hints_of(analysis)
+        return Ranking(joined(fuse_scaled(candidates, scope.channels, hints)), analysis)
 
     def _tail(self, question: Question, found: Found) -> Iterator[Candidate]:
         """Score what is not indexed yet as the index would."""

@@ -8,6 +8,7 @@ from pydantic import JsonValue
 
 from memci.domain.context.budget import fitting
 from memci.domain.context.candidate import Candidate, Source
+from memci.domain.context.depth import depth
 from memci.domain.context.fusion import Ranked
 from memci.domain.context.selection import thin
 from memci.domain.context.succession import stands_alone
@@ -41,14 +42,15 @@ class Search(Reader):
         watch = Stopwatch()
         wait_until_fresh(self._database, agent_id, request)
         watch.lap("wait")
-        question = self._retrieval.question(request.query, request, vector)
+        best = depth(request.k or self._defaults.search_k, request.budget_tokens)
+        question = self._retrieval.question(request.query, request, vector, best=best)
         watch.lap("embed")
         with self._database.agent_snapshot(agent_id) as connection:
             now = progress(connection, agent_id)
             found = find(connection, agent_id, question)
             watch.lap("find")
-            ranked = self._retrieval.rank(question, found, request.channels)
-            ranked = with_newer(connection, agent_id, ranked, request)
+            ranking = self._retrieval.rank(request.query, question, found, request)
+            ranked = with_newer(connection, agent_id, ranking.ranked, request)
             taken = self._take(ranked, request)
             watch.lap("fuse")
             seqs = {seq for each in taken for seq in each.candidate.seqs}
@@ -90,7 +92,7 @@ def _hit(ranked: Ranked, places: Mapping[int, Place]) -> Hit:
         text=_text(found),
         source=found.source,
         message_ids=[place.message_id for place in here],
-        node_id=found.key if found.source is Source.MEMORY else None,
+        node_id=found.key if found.source is Source.MEMORY else found.memory,
         page=next((place.page for place in here if place.page), None),
         superseded_by=found.successor,
         superseded_at=found.until,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from enum import StrEnum
 from typing import Annotated, Any, Literal, Self
 from uuid import UUID
 
@@ -152,6 +153,13 @@ class Filters(Request):
     ) = Field(None, description="Types of memories; messages have none and are left out")
 
 
+class Fusion(StrEnum):  # R11
+    """How the channels' findings become one ranking."""
+
+    SCALED = "scaled"
+    RRF = "rrf"
+
+
 class Scope(Sighted):
     """Whose and which part of the memory is read."""
 
@@ -161,6 +169,14 @@ class Scope(Sighted):
         Channel.LEXICAL,
     )
     filters: Filters = Filters()
+    fusion: Fusion = Field(
+        Fusion.SCALED,
+        description="How channels become one ranking: the weighted sum of scaled scores, with what "
+        "the question says of its answer; or their reciprocal ranks",
+    )
+    now: Instant | None = Field(
+        None, description='What "yesterday" in the question counts from; default: as_of, or now'
+    )
     explain: StrictBool = False
 
 
@@ -170,7 +186,6 @@ class SearchRequest(Scope):  # R11
     query: Annotated[Query, StringConstraints(min_length=1)]
     k: Annotated[StrictInt, Field(ge=1, le=200)] | None = None
     budget_tokens: BudgetTokens | None = None
-    fusion: Literal["rrf"] = "rrf"
 
 
 class Hit(Answer):
@@ -179,7 +194,9 @@ class Hit(Answer):
     text: str
     source: Source
     message_ids: list[str]
-    node_id: int | None = None
+    node_id: int | None = Field(
+        None, description="The memory that it is, or one made of it that was found as well"
+    )
     superseded_by: int | None = Field(None, description="The memory that says otherwise now")
     superseded_at: datetime | None = Field(None, description="Since when; the text says so as well")
     page: str | None = Field(

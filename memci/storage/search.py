@@ -12,11 +12,11 @@ from sqlalchemy import Connection, Row
 
 from memci.domain.context import bm25
 from memci.domain.context.candidate import Candidate, Source
+from memci.domain.context.depth import DEEPEST
 from memci.domain.message import Message, Role
 from memci.storage.search_statement import search_statement
 from memci.storage.vectors import Vectors, to_text
 
-PER_CHANNEL = 200
 # Messages that lend their words to those beside them, and postings that are read for one question.
 LENDERS = 60
 MOST_POSTINGS = 4_000
@@ -61,7 +61,7 @@ class Restriction:
 class Question:
     """What is looked for. Without ``vector`` there is no dense channel, without terms no lexical.
 
-    ``vector``, shape (d,), is of ``model``.
+    ``vector``, shape (d,), is of ``model``; ``best``: candidates of each channel.
     """
 
     terms: Sequence[str]
@@ -69,6 +69,7 @@ class Question:
     model: str
     sources: frozenset[Source]
     restriction: Restriction = field(default_factory=Restriction)
+    best: int = DEEPEST
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +100,7 @@ def find(connection: Connection, agent_id: str, question: Question) -> Found:
         "vector": None if question.vector is None else to_text(question.vector[None])[0],
         "model": question.model,
         "terms": list(question.terms),
-        "best": PER_CHANNEL,
+        "best": question.best,
         "lenders": LENDERS,
         "scored": bm25.MAX_SCORED_TERMS,
         "postings": MOST_POSTINGS,

@@ -176,7 +176,9 @@ def search_statement(
     for source in sorted(sources):
         index, chat = _INDEXES[source], source is Source.CHAT
         names = _names(index, source, restricted)
-        wanted = [(_DENSE, _DENSE_PART)] * dense + [(_RARE + "," + _LEXICAL, _LEXICAL_PART)] * lexical
+        wanted = [(_DENSE, _DENSE_PART)] * dense + [
+            (_RARE + "," + _LEXICAL, _LEXICAL_PART)
+        ] * lexical
         if chat and lexical:
             wanted.append((_BESIDE, _BESIDE_PART))
         channels += [channel.format_map(names) for channel, _ in wanted]

@@ -12,13 +12,14 @@ WITH drawn AS MATERIALIZED (
 texts AS (SELECT seq, string_agg(term, ' ') AS content FROM drawn GROUP BY seq),
 said AS (
     INSERT INTO message (agent_id, seq, id, role, content, session_id, said_at, remember,
-                         memory_state, indexed)
+                         memory_state, indexed, position)
     SELECT %(agent)s, seq, 'm' || seq, CASE seq %% 2 WHEN 1 THEN 'user' ELSE 'assistant' END,
            content, 's' || seq / 40, now() - (%(count)s - seq) * interval '1 minute', 'now',
-           'made', true
+           'made', true, ((seq / 40)::bigint << 32) + seq %% 40
       FROM texts ORDER BY seq)
-INSERT INTO message_term (agent_id, term, seq, tf, length)
-SELECT %(agent)s, term, seq, count(*), %(terms)s FROM drawn GROUP BY term, seq
+INSERT INTO message_term (agent_id, term, seq, tf, length, position)
+SELECT %(agent)s, term, seq, count(*), %(terms)s, ((seq / 40)::bigint << 32) + seq %% 40
+  FROM drawn GROUP BY term, seq
 """
 _NODES = """
 WITH drawn AS MATERIALIZED (
@@ -41,6 +42,12 @@ SELECT %(agent)s, n, (SELECT array_agg(random() - 0.5)
                         FROM generate_series(1, %(dimension)s::int + n * 0))::real[]::halfvec,
        'words'
   FROM generate_series(%(first)s::int, %(last)s::int) n
+"""
+# Vectors that point anywhere do so summed with their neighbours', too.
+_AROUND = """
+INSERT INTO message_around (agent_id, seq, position, embedding, model)
+SELECT agent_id, seq, position, embedding, model
+  FROM message_vector JOIN message USING (agent_id, seq) WHERE agent_id = %(agent)s
 """
 # A memory with an entity, both ways, and with the memories before and after it.
 _NETWORK = """
@@ -90,6 +97,7 @@ def fill(
         connection.exec_driver_sql(_MESSAGES, values)
         of_messages = _VECTORS.replace("{table}", "message").replace("{key}", "seq")
         connection.exec_driver_sql(of_messages, {**values, "first": 1, "last": messages})
+        connection.exec_driver_sql(_AROUND, values)
         if nodes:
             connection.exec_driver_sql(_NODES, values)
             of_nodes = _VECTORS.replace("{table}", "node").replace("{key}", "node_id")

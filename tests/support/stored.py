@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -18,6 +19,10 @@ from memci.smallmodel.offline.lexicon import OfflineLexicon
 from memci.smallmodel.offline.summarizer import OfflineSummarizer
 from memci.smallmodel.offline.tokens import OfflineTokenCounter
 from memci.smallmodel.ports import Vectors
+from memci.storage.around import renew_around
+from memci.storage.index import Embedded, Terms, index_messages
+from memci.storage.memory_state import mark_indexed
+from memci.storage.positions import next_positions
 from memci.storage.session import Database
 from memci.storage.vectors import to_text
 
@@ -105,20 +110,14 @@ class Stored:
             " VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, 'now', %s, %s, %s, %s)",
             self._seq, f"m{self._seq}", role, content, name,
             json.dumps(list(calls)) if calls else None, answers, session, user,
-            said_at or BEGIN + timedelta(minutes=self._seq), state, indexed, reason,
+            said_at or BEGIN + timedelta(minutes=self._seq), state, False, reason,
             json.dumps(metadata) if metadata else None,
         )  # fmt: skip
         self._write(
             "UPDATE lane SET message_seq = %s WHERE agent_id = %s", self._seq, after=self.agent_id
         )
-        if indexed and content:
-            self._index("message", "seq", self._seq, content)
-            length = len(self.reader.models.lexicon.terms(content))
-            self._write(
-                "UPDATE lane SET indexed_messages = indexed_messages + 1,"
-                " indexed_terms = indexed_terms + %s WHERE agent_id = %s",
-                length, after=self.agent_id,
-            )  # fmt: skip
+        if indexed:
+            self._index_message(content or "")
         return self._seq
 
     def remember(
@@ -134,7 +133,7 @@ class Stored:
     ) -> int:
         """Store a memory node; return its id."""
         node_id = self._node("memory", content, list(seqs), language, type_, session, user, said_at)
-        self._index("node", "node_id", node_id, content)
+        self._index_node(node_id, content)
         details = json.dumps({"job": str(uuid4()), "messages": list(seqs)})
         self._write(
             "INSERT INTO trail (agent_id, node_id, event, pass_number, details)"
@@ -214,19 +213,30 @@ class Stored:
         )  # fmt: skip
         return self._node_id
 
-    def _index(self, table: str, key: str, value: int, content: str) -> None:
+    def _index_message(self, content: str) -> None:
+        """Index the last message as the jobs do; without text it only has a position."""
+        seqs = [self._seq] if content else []
+        embedded = Embedded(seqs, self.reader.embedder.embed([content] * len(seqs)), "words")
+        terms = {seq: Terms(Counter(self.reader.models.lexicon.terms(content))) for seq in seqs}
+        with self.reader.database.agent_transaction(self.agent_id, durable=False) as connection:
+            positions = next_positions(connection, self.agent_id, [self._seq])
+            index_messages(connection, self.agent_id, embedded, terms, positions)
+            mark_indexed(connection, self.agent_id, positions)
+            renew_around(connection, self.agent_id, seqs)
+
+    def _index_node(self, node_id: int, content: str) -> None:
         vector = to_text(self.reader.embedder.embed([content]))[0]
         self._write(
-            f"INSERT INTO {table}_vector (agent_id, {key}, embedding, model)"
+            "INSERT INTO node_vector (agent_id, node_id, embedding, model)"
             " VALUES (%s, %s, %s::halfvec, 'words')",
-            value, vector,
+            node_id, vector,
         )  # fmt: skip
         terms = self.reader.models.lexicon.terms(content)
         distinct = sorted(set(terms))
         self._write(
-            f"INSERT INTO {table}_term (agent_id, term, {key}, tf, length)"
+            "INSERT INTO node_term (agent_id, term, node_id, tf, length)"
             " SELECT %s, term, %s, tf, %s FROM unnest(%s::text[], %s::int[]) AS new(term, tf)",
-            value, len(terms), distinct, [terms.count(term) for term in distinct],
+            node_id, len(terms), distinct, [terms.count(term) for term in distinct],
         )  # fmt: skip
 
     def _write(self, statement: str, *values: object, after: str | None = None) -> None:

@@ -11,6 +11,7 @@ import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from memci.domain.context.position import REACH
 
@@ -83,7 +84,7 @@ def rarity(holding: float, texts: float) -> float:
 def _neighbourhoods(counts: Collection[int]) -> int:
     """Count the neighbourhoods with a message at any of these positions in them."""
     ordered = sorted(counts)
-    between = (after - before for before, after in zip(ordered, ordered[1:], strict=False))
+    between = (after - before for before, after in pairwise(ordered))
     return sum(min(_WIDTH, gap) for gap in between) + _WIDTH if ordered else 0
 
 

@@ -45,7 +45,8 @@ class Candidate(NamedTuple):
 
     ``key`` is a message's seq or a node's id. ``seqs`` are the messages that it holds or came
     from. ``dense`` is a cosine, ``lexical`` a BM25 score. ``role`` is None for a memory.
-    ``position`` is an indexed message's (R11b); ``memory`` the memory that was found beside it. ``until``: since when another memory says otherwise, ``successor`` (R6); ``newer`` are the
+    ``position`` is an indexed message's (R11b); ``memory`` one made of it that was found as well.
+    ``until``: since when another memory says otherwise, ``successor`` (R6); ``newer`` are the
     candidates that tell what is so now.
     """
 

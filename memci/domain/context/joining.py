@@ -24,14 +24,10 @@ def joined(ranked: Sequence[Ranked]) -> list[Ranked]:
     memories = [each for each in ranked if each.candidate.source is Source.MEMORY]
     if not memories:
         return list(ranked)
-    messages = {
-        each.candidate.key: each for each in ranked if each.candidate.source is Source.CHAT
-    }
+    messages = {each.candidate.key: each for each in ranked if each.candidate.source is Source.CHAT}
     best = _best_memories(memories)
     top = max(each.score for each in memories)
-    lent = [
-        _lent(each, best.get(each.candidate.key), top) for each in messages.values()
-    ]
+    lent = [_lent(each, best.get(each.candidate.key), top) for each in messages.values()]
     kept = [each for each in memories if _stands(each.candidate, messages)]
     return sorted([*lent, *kept, *_others(ranked)], key=by_rank)
 
