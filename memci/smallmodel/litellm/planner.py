@@ -40,8 +40,11 @@ class LlmQueryPlanner:
                     f"the model planned a query without characters, or with more than {_LONGEST}"
                 )
             refuse_invented("\n".join(answer.queries), text)
-            own = {_plain(each): each for each in reversed(answer.queries)}
-            return [each for key, each in reversed(own.items()) if key != _plain(text)][:_MOST]
+            own: dict[str, str] = {}
+            for each in answer.queries:
+                own.setdefault(_plain(each), each)
+            own.pop(_plain(text), None)
+            return list(own.values())[:_MOST]
 
         question = Question(
             prompt="plan_query",

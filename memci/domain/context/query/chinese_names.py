@@ -62,5 +62,5 @@ def chinese_names(text: str) -> Iterator[tuple[int, str]]:
     """Yield names of people and places with where they stand."""
     for pattern in _patterns():
         for match in pattern.finditer(text):
-            if not _NO_PLACE.fullmatch(match["name"]):
+            if not re.fullmatch(_NO_PLACE, match["name"]):
                 yield match.start("name"), match["name"]

@@ -231,8 +231,8 @@ RULES = (
         rf"(?P<mention>the\s+(?P<season>{'|'.join(_SEASONS)}))\b",
         _season, *_SEASONS,
     ),
-    Rule.of(rf"\b(?:Q(?P<q>[1-4])|(?:the\s+)?(?P<nth>{'|'.join(_NTH)})\s+quarter){_OF_YEAR}", _quarter,
-            "q"),
+    Rule.of(rf"\b(?:Q(?P<q>[1-4])|(?:the\s+)?(?P<nth>{'|'.join(_NTH)})\s+quarter)"
+            rf"{_OF_YEAR}", _quarter, "q"),
     Rule.of(r"\b(?:in|during|since|for)\s+(?P<mention>(?:Q(?P<q>[1-4])"
             rf"|the\s+(?P<nth>{'|'.join(_NTH)})\s+quarter))\b", _quarter, "q"),
     Rule.of(rf"\b{_M}{_OF_YEAR}", _month, *MONTH_WORDS),

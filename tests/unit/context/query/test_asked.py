@@ -116,7 +116,8 @@ def test_questions_that_are_several(text: str, expected: tuple[str, ...]) -> Non
 @pytest.mark.parametrize(
     "text",
     [
-        "What did Ann and Bob do?", "Do you know who came and when?", "What did he say when she came?",
+        "What did Ann and Bob do?", "Do you know who came and when?",
+        "What did he say when she came?",
         "Tell me about the trip and the hotel.", "What is it and is it good?",
         "Which friend was it who gave Ann the ring and the flowers?",
         "我和李明聊了什么？", "你还记得我去了博物馆，看了什么展览吗？", "我喜欢苹果、梨还有什么？",

@@ -81,7 +81,8 @@ def test_who_is_named_of_those_who_speak(
 
 
 def test_a_text_holds_a_key_as_a_whole_word() -> None:
-    keys = analyse("What did Ann buy in New York, and where is 李明?", NOW, names=("李明",)).entity_keys
+    question = "What did Ann buy in New York, and where is 李明?"
+    keys = analyse(question, NOW, names=("李明",)).entity_keys
 
     assert keys == {"ann", "new york", "李明"}
     assert holds("ANN was in new  york", keys) == {"ann", "new york"}
