@@ -48,6 +48,7 @@ class LlmSettings(BaseModel):
     judge: TaskSettings = TaskSettings()
     summarizer: TaskSettings = TaskSettings()
     embedder: TaskSettings = TaskSettings()
+    query_planner: TaskSettings = TaskSettings()
 
     def of(self, task: str) -> ModelAccess:
         """Return how the model of a task, named as its setting, is asked."""

@@ -198,7 +198,11 @@ class Runtime:
         """What context workers answer with."""
         tokenizers = Tokenizers(OfflineTokenCounter)
         models = ReadingModels(
-            self.models.embedder, self.models.lexicon, tokenizers, self.models.summarizer
+            self.models.embedder,
+            self.models.lexicon,
+            tokenizers,
+            self.models.summarizer,
+            self.models.query_planner,
         )
         return Readings(self.database, models, self.settings, self.windows)
 

@@ -31,6 +31,10 @@ _TARGETS: dict[Place, _Target] = {
     ("simplemem", "filter", "novelty_threshold"): _memory("novelty_threshold"),
     ("simplemem", "filter", "skip_trivial"): _memory("skip_trivial"),
     ("simplemem", "filter", "min_content_length"): _memory("min_content_length"),
+    ("simplemem", "retrieval", "query_analysis_enabled"): _memory("query_analysis_enabled"),
+    ("simplemem", "retrieval", "k_min"): _memory("k_min"),
+    ("simplemem", "retrieval", "k_max"): _memory("k_max"),
+    ("simplemem", "retrieval", "complexity_threshold"): _memory("complexity_threshold"),
     ("simplemem", "consolidation", "interval"): _memory("consolidation_interval"),
     ("token_optimization", "tiered_memory", "enabled"): _memory("tiered_memory_enabled"),
     ("token_optimization", "tiered_memory", "short_term_ttl_hours"): _memory(

@@ -13,7 +13,7 @@ from typing import Self
 from memci.config import Settings
 from memci.domain.context.budget import DEFAULT_TOKENIZER, Count, tokenizer_of
 from memci.domain.memory.parameters import MemoryParameters
-from memci.smallmodel.ports import Embedder, Lexicon, Summarizer, TokenCounter
+from memci.smallmodel.ports import Embedder, Lexicon, QueryPlanner, Summarizer, TokenCounter
 
 # Texts whose counts are remembered: the same messages are assembled again and again.
 _REMEMBERED = 8_192
@@ -63,6 +63,7 @@ class ReadingModels:
     lexicon: Lexicon
     tokenizers: Tokenizers
     summarizer: Summarizer
+    query_planner: QueryPlanner | None = None  # None: questions are searched as they are
 
 
 @dataclass(frozen=True, slots=True)

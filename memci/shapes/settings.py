@@ -88,6 +88,10 @@ class SettingsRequest(Request):
     long_term_importance_threshold: (
         Annotated[StrictFloat, _Within("long_term_importance_threshold")] | None
     ) = None
+    query_analysis_enabled: StrictBool | None = None
+    k_min: Annotated[StrictInt, _Within("k_min")] | None = None
+    k_max: Annotated[StrictInt, _Within("k_max")] | None = None
+    complexity_threshold: Annotated[StrictFloat, _Within("complexity_threshold")] | None = None
     active_pages: Annotated[StrictInt, _Within("active_pages")] | None = None
     archive_unused: Annotated[StrictInt, _Within("archive_unused")] | None = Field(
         None, description="Interactions"

@@ -150,6 +150,18 @@ class Summarizer(Protocol):
         ...
 
 
+class QueryPlanner(Protocol):
+    """Says what to search for, to answer a question that needs several things (R10)."""
+
+    def plan(self, text: str, language: Language) -> list[str]:
+        """Return at most 4 questions that together ask what ``text`` asks, in ``language``.
+
+        None of them is ``text`` itself; each has 1 to 300 characters. Empty: ``text`` needs no more
+        than one search.
+        """
+        ...
+
+
 @runtime_checkable
 class Loads(Protocol):
     """An adapter that takes long to get ready, and can do so before its first call."""

@@ -1,6 +1,7 @@
 """Which adapter does which task, as the settings say.
 
-A setting names ``offline``, ``llm:<model>`` or ``<family>:<model>``. A family is an entry point
+A setting names ``offline``, ``llm:<model>`` or ``<family>:<model>``; the query planner's may be
+empty, and then nothing does that task. A family is an entry point
 of the group ``memci.small_models``: a callable that takes the task ("compressor"), the model's name
 and the settings, and returns an adapter of that task's Protocol.
 """
@@ -20,6 +21,7 @@ from memci.smallmodel.offline.compressor import OfflineCompressor
 from memci.smallmodel.offline.embedder import OfflineEmbedder
 from memci.smallmodel.offline.judge import OfflineJudge
 from memci.smallmodel.offline.lexicon import OfflineLexicon
+from memci.smallmodel.offline.planner import OfflineQueryPlanner
 from memci.smallmodel.offline.relation import OfflineRelationNamer
 from memci.smallmodel.offline.segmenter import OfflineSegmenter
 from memci.smallmodel.offline.summarizer import OfflineSummarizer
@@ -31,6 +33,7 @@ from memci.smallmodel.ports import (
     Judge,
     Lexicon,
     Loads,
+    QueryPlanner,
     RelationNamer,
     Segmenter,
     Summarizer,
@@ -54,6 +57,7 @@ class SmallModels:
     embedder: Embedder
     lexicon: Lexicon
     tokens: TokenCounter
+    query_planner: QueryPlanner | None = None  # None: questions are searched as they are
 
     def load(self) -> None:
         """Get ready what takes long to: the embedder, and whatever says so of itself."""
@@ -64,7 +68,10 @@ class SmallModels:
         self.load_embedder()
 
     def load_embedder(self) -> None:
-        """Get ready what reads need."""
+        """Get ready what reads need: it, and the planner if there is one."""
+        planner: object = self.query_planner
+        if isinstance(planner, Loads):
+            planner.load()
         embedder: object = self.embedder
         if isinstance(embedder, Loads):
             embedder.load()
@@ -84,6 +91,7 @@ def build_small_models(settings: Settings) -> SmallModels:
             return llm_adapter(task, model, settings, offline)
         return _third_party(task, name, settings)
 
+    planner = settings.query_planner
     embedder: Embedder = adapter("embedder", lambda: OfflineEmbedder(settings.model_threads))
     return SmallModels(
         segmenter=adapter("segmenter", lambda: OfflineSegmenter(embedder.model)),
@@ -95,6 +103,7 @@ def build_small_models(settings: Settings) -> SmallModels:
         embedder=embedder,
         lexicon=OfflineLexicon(),
         tokens=OfflineTokenCounter(settings.tokenizer),
+        query_planner=adapter("query_planner", OfflineQueryPlanner) if planner else None,
     )
 
 

@@ -295,5 +295,6 @@ _HONEST: dict[str, Callable[[Any], Any]] = {
     "compress": lambda data: {"text": _beginning(data["text"], data["max_characters"])},
     "judge": lambda data: {"eligible": True, "worth": 7},
     "outline": _outline,
+    "plan_query": lambda data: {"queries": []},
     "summarize": lambda data: {"summary": _beginning(data["messages"][0]["text"], 200)},
 }

@@ -95,6 +95,18 @@ class ScriptedCompressor:
         return (self.script.pop(0) if self.script else self.rest)(text, target)
 
 
+@dataclass
+class ScriptedPlanner:
+    """Plans what the script says, question by question, and afterwards nothing."""
+
+    script: list[list[str]] = field(default_factory=list)
+    asked: list[str] = field(default_factory=list)
+
+    def plan(self, text: str, language: Language) -> list[str]:
+        self.asked.append(text)
+        return self.script.pop(0) if self.script else []
+
+
 class BagOfWords:
     """Embeds a text by the words in it: texts with the same words are the same."""
 
@@ -138,3 +150,5 @@ class ScriptedModels:
     lexicon: LowerCaseWords = field(default_factory=LowerCaseWords)
     tokens: FourCharactersAToken = field(default_factory=FourCharactersAToken)
     summarizer: OfflineSummarizer = field(default_factory=OfflineSummarizer)
+    # As the settings have it by default.
+    query_planner: ScriptedPlanner | None = None

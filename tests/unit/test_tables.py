@@ -33,6 +33,12 @@ novelty_threshold = 0.4
 skip_trivial = false
 min_content_length = 30
 
+[simplemem.retrieval]
+query_analysis_enabled = false
+k_min = 4
+k_max = 20
+complexity_threshold = 0.6
+
 [simplemem.consolidation]
 interval = 60
 
@@ -69,6 +75,10 @@ def test_every_table_sets_what_it_names():
         "novelty_threshold": 0.4,
         "skip_trivial": False,
         "min_content_length": 30,
+        "query_analysis_enabled": False,
+        "k_min": 4,
+        "k_max": 20,
+        "complexity_threshold": 0.6,
         "consolidation_interval": 60,
         "tiered_memory_enabled": False,
         "short_term_ttl_hours": 12,

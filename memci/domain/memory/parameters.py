@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, Self
 
+from memci.domain.context.bounds import Bounds
 from memci.domain.parameters import check_all, replaced
 from memci.domain.usage import Budget
+from memci.errors import InvalidInputError
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +46,23 @@ class MemoryParameters:
     short_term_ttl_hours: float = 24.0  # from receipt; then a short-term memory is judged anew
     session_silence_hours: float = 24.0  # without a message a session ends after them
     long_term_importance_threshold: float = 6.0  # worth from which a memory is long-term at once
+    query_analysis_enabled: bool = True  # off: a question is searched as it is (R10)
+    k_min: int = 3  # hits that each source offers for a simple question …
+    k_max: int = 15  # … and for the most complex one
+    complexity_threshold: float = 0.5  # of 0 to 1; up to it a question is simple
 
     def __post_init__(self) -> None:
         """Check every value against its range."""
         check_all(self)
+        if self.k_max < self.k_min:
+            raise InvalidInputError(
+                f"expected at least k_min, which is {self.k_min}", field="k_max"
+            )
+
+    @property
+    def bounds(self) -> Bounds:
+        """How many hits each source offers for a question."""
+        return Bounds(self.k_min, self.k_max, self.complexity_threshold)
 
     @property
     def drops_on_visit(self) -> bool:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date
+from functools import cache
 
 from memci.domain.time.mention import Reading
 
@@ -20,17 +21,27 @@ class Rule:
     Where the pattern has a group ``mention``, that is the expression; the rest is surroundings.
     """
 
-    pattern: re.Pattern[str]
+    words: str
     read: Read
     needs: tuple[str, ...]
 
     @classmethod
-    def of(cls, pattern: str, read: Read, *needs: str) -> Rule:
-        """Compile a pattern that does not look at case.
+    def of(cls, words: str, read: Read, *needs: str) -> Rule:
+        """Take a pattern that does not look at case.
 
         ASCII only: Han characters may touch English words, and "ſ" is no "s".
         """
-        return cls(re.compile(pattern, re.IGNORECASE | re.ASCII), read, needs)
+        return cls(words, read, needs)
+
+    @property
+    def pattern(self) -> re.Pattern[str]:
+        """The pattern; compiled when it is first needed, which in many processes is never."""
+        return _compiled(self.words)
+
+
+@cache
+def _compiled(words: str) -> re.Pattern[str]:
+    return re.compile(words, re.IGNORECASE | re.ASCII)
 
 
 def span(match: re.Match[str]) -> tuple[int, int]:

@@ -79,6 +79,12 @@ class Summary(Shape):
     summary: Text
 
 
+class Plan(Shape):
+    """What to search for, best first."""
+
+    queries: Annotated[list[Line], Field(max_length=20)]
+
+
 class Names(Shape):
     """What an interaction is called and was about, and a line for each message, in their order."""
 

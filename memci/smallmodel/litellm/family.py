@@ -11,6 +11,7 @@ from memci.smallmodel.litellm.compressor import LlmCompressor
 from memci.smallmodel.litellm.embedder import LlmEmbedder
 from memci.smallmodel.litellm.judge import LlmJudge
 from memci.smallmodel.litellm.language_model import LanguageModel
+from memci.smallmodel.litellm.planner import LlmQueryPlanner
 from memci.smallmodel.litellm.provider import Provider
 from memci.smallmodel.litellm.relation import LlmRelationNamer
 from memci.smallmodel.litellm.segmenter import LlmSegmenter
@@ -24,6 +25,7 @@ _ADAPTERS: Mapping[str, Callable[[LanguageModel, Any], Any]] = {
     "compressor": LlmCompressor,
     "judge": LlmJudge,
     "summarizer": LlmSummarizer,
+    "query_planner": LlmQueryPlanner,
 }
 
 

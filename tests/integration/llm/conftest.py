@@ -8,7 +8,10 @@ from memci.config import Settings
 from memci.smallmodel.registry import SmallModels, build_small_models
 from tests.support.model_server import ModelServer, close_clients, model_server
 
-TASKS = ("segmenter", "annotator", "relation_namer", "compressor", "judge", "summarizer")
+TASKS = (
+    "segmenter", "annotator", "relation_namer", "compressor", "judge", "summarizer",
+    "query_planner",
+)  # fmt: skip
 
 
 @pytest.fixture

@@ -7,8 +7,9 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
+from memci.domain.context.bounds import Bounds
 from memci.domain.context.query.asks import Asks, asks_of
-from memci.domain.context.query.complexity import Bounds, complexity_of
+from memci.domain.context.query.complexity import complexity_of
 from memci.domain.context.query.moment import Moment
 from memci.domain.context.query.names import called, entities_in, speakers_in
 from memci.domain.context.query.parts import parts_of

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from enum import StrEnum
+from functools import cache
 
 
 class Asks(StrEnum):
@@ -55,20 +56,22 @@ _CHINESE = {
         "多少|几(?:个|次|天|年|人|本|部|只|种|位|岁|口|件|家|条|张|遍|小时|周)|多[久长大高远重]"
     ),
 }
-_PATTERNS = tuple(
-    (kind, re.compile(words, re.IGNORECASE))
-    for kind, words in (
-        *((kind, _OPENS + rf"(?:{words})") for kind, words in _ENGLISH.items()),
-        *_CHINESE.items(),
+
+
+@cache
+def _patterns() -> tuple[tuple[Asks, re.Pattern[str]], ...]:
+    """Compile what most processes never need."""
+    english = ((kind, _OPENS + rf"(?:{words})") for kind, words in _ENGLISH.items())
+    return tuple(
+        (kind, re.compile(words, re.IGNORECASE)) for kind, words in (*english, *_CHINESE.items())
     )
-)
 
 
 def asks_of(text: str) -> Asks:
     """Return what the first thing that is asked is: a time, a person, a place, a number."""
     found = [
         (match.start(), -match.end(), kind)
-        for kind, pattern in _PATTERNS
+        for kind, pattern in _patterns()
         if (match := pattern.search(text))
     ]
     return min(found, default=(0, 0, Asks.OTHER))[2]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 
 _SURNAMES = (
     "王李张刘陈杨黄赵吴徐孙朱胡郭林罗郑梁谢宋唐韩冯邓曹彭肖田董袁潘蒋蔡余杜叶程苏魏吕丁沈姚卢姜崔钟谭陆汪"
@@ -30,12 +31,10 @@ _SIDE = "和跟与给对向找问见陪由让叫把被比像是的、，。？�
 _NEXT = (
     "的|是|在|和|与|跟|有|去|来|到|说|喜欢|给|了|为|什么|怎|最|曾|昨|今|明天|明年|去年|上|现在|住|买|哪|"
     "多|几|会|想|要|送|推荐|告诉|提|过|一起|对|被|把|不|没|还|也|都|以前|之前|小时候|爱|做|看|学|吃|养|教|"
-    "工作|生日|家|、|，|。|？|！|；|：|,|\\?|!|\\s|\\Z"
+    "工作|生日|家|聊|谈|讲|参加|打算|计划|负责|认识|觉得|\\.|、|，|。|？|！|；|：|,|\\?|!|\\s|\\Z"
 )
-_PERSON = re.compile(
-    f"(?:(?<=[{_SIDE}])|\\A)(?P<name>(?:[{_SURNAMES}]|{_COMMON}){_GIVEN}{{1,2}})(?={_NEXT})"
-)
-_CALLED = re.compile(
+_PERSON = f"(?:(?<=[{_SIDE}])|\\A)(?P<name>(?:[{_SURNAMES}]|{_COMMON}){_GIVEN}{{1,2}})(?={_NEXT})"
+_CALLED = (
     f"(?P<name>(?:[小老阿][{_SURNAMES}周许何曾任方高马白金江万于石](?!{_GIVEN}(?:的|说))"
     f"|(?:[{_SURNAMES}]|{_COMMON})(?:{_GIVEN}{{1,2}})?(?:先生|女士|老师|医生|教授|经理|阿姨|叔叔|师傅|同学)))"
 )
@@ -45,22 +44,23 @@ _KIND = (
 )
 _TO_A_PLACE = "[去在到来往从游爬逛]"
 _UNNAMED = "我你他她它这那哪个家某有和的了是一座几两新附近同什么很多些"
-_PLACE = re.compile(
-    f"{_TO_A_PLACE}过?了?(?P<name>[^\\W\\da-zA-Z{_UNNAMED}去在到来往从过]{{2,5}}?(?:{_KIND}))"
-)
-_TRAVELLED = re.compile(
+_PLACE = f"{_TO_A_PLACE}过?了?(?P<name>[^\\W\\da-zA-Z{_UNNAMED}去在到来往从过]{{2,5}}?(?:{_KIND}))"
+_TRAVELLED = (
     f"{_TO_A_PLACE}过?了?(?P<name>[^\\W\\da-zA-Z{_UNNAMED}去在到来往从看过上下玩]{{2,4}}?)"
     "(?=旅游|旅行|出差|玩|读书|上学|工作|度假|游玩|留学|参观)"
 )
-_NO_PLACE = re.compile(
-    r"(?:国外|国内|外地|外面|公司|学校|郊外|海边|山上|家里|图书馆|博物馆|公园|超市|医院)\Z"
-)
-_PATTERNS = (_PERSON, _CALLED, _PLACE, _TRAVELLED)
+_NO_PLACE = r"(?:国外|国内|外地|外面|公司|学校|郊外|海边|山上|家里|图书馆|博物馆|公园|超市|医院)\Z"
+
+
+@cache
+def _patterns() -> tuple[re.Pattern[str], ...]:
+    """Compile what most processes never need."""
+    return tuple(map(re.compile, (_PERSON, _CALLED, _PLACE, _TRAVELLED)))
 
 
 def chinese_names(text: str) -> Iterator[tuple[int, str]]:
     """Yield names of people and places with where they stand."""
-    for pattern in _PATTERNS:
+    for pattern in _patterns():
         for match in pattern.finditer(text):
-            if not _NO_PLACE.fullmatch(match["name"]):
+            if not re.fullmatch(_NO_PLACE, match["name"]):
                 yield match.start("name"), match["name"]

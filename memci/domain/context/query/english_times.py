@@ -231,8 +231,8 @@ RULES = (
         rf"(?P<mention>the\s+(?P<season>{'|'.join(_SEASONS)}))\b",
         _season, *_SEASONS,
     ),
-    Rule.of(rf"\b(?:Q(?P<q>[1-4])|(?P<nth>{'|'.join(_NTH)})\s+quarter){_OF_YEAR}", _quarter,
-            "q"),
+    Rule.of(rf"\b(?:Q(?P<q>[1-4])|(?:the\s+)?(?P<nth>{'|'.join(_NTH)})\s+quarter)"
+            rf"{_OF_YEAR}", _quarter, "q"),
     Rule.of(r"\b(?:in|during|since|for)\s+(?P<mention>(?:Q(?P<q>[1-4])"
             rf"|the\s+(?P<nth>{'|'.join(_NTH)})\s+quarter))\b", _quarter, "q"),
     Rule.of(rf"\b{_M}{_OF_YEAR}", _month, *MONTH_WORDS),
@@ -249,7 +249,7 @@ RULES = (
         "mar", "may",
     ),
     # "From April to June": there the second one is a month as well.
-    Rule.of(rf"\b(?:from|between)\s+{MONTH}\s+(?:to|and|until|till|through)\s+(?P<mention>{_M})"
+    Rule.of(rf"\b(?:from|between)\s+(?:\d{{1,2}}\s+)?{MONTH}(?:,?\s+\d{{4}})?\s+(?:to|and|until|till|through)\s+(?P<mention>{_M})"
             r"(?!\s+\d)", _month, *MONTH_WORDS),
     Rule.of(rf"{_DAY}(?:st|nd|rd|th)\s+(?:of\s+)?{_M}(?!,?\s+\d)", _day_of_month, *MONTH_WORDS),
     Rule.of(rf"\b{_M}\s+(?:the\s+)?(?P<d>\d{{1,2}})(?:st|nd|rd|th)\b(?!,?\s+\d{{4}})",
@@ -268,8 +268,8 @@ RULES = (
             _iso_month, "-", "/"),
     Rule.of(r"(?<![\w./-])(?P<year>\d{4})-(?P<m>\d\d)-(?P<d>\d\d)(?=T\d\d)", _iso_day, "-"),
     Rule.of(
-        r"(?:\b(?:this|my|our|his|her|their|your|the)|['’]s)\s+"
-        r"(?P<mention>(?P<year>(?:19[5-9]|20[0-4])\d))(?![\w%:/-]|[.,]\d)(?!\s+[a-z]+s\b)",
+        r"(?:\b(?:this|my|our|his|her|their|your|the(?!\s+\d+\s+[a-z]+s\b))|['’]s)\s+"
+        r"(?P<mention>(?P<year>(?:19[5-9]|20[0-4])\d))(?![\w%:/-]|[.,]\d)",
         _year, "19", "20",
     ),
     Rule.of(r"\b(?:from|between)\s+(?P<mention>(?P<y1>(?:19|20)\d\d)\s+(?:to|and|until|till)\s+"

@@ -1,0 +1,128 @@
+"""What kind of answer questions ask for, how much they ask, and how many they are (R10)."""
+
+from __future__ import annotations
+
+import pytest
+
+from memci.domain.context.query import Asks, Bounds, analyse, parts_of
+from tests.support.asked_times import NOW
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("When did Melanie paint a sunrise?", Asks.WHEN),
+        ("In which month did John score?", Asks.WHEN),
+        ("What year did she move?", Asks.WHEN),
+        ("How long ago was her birthday?", Asks.WHEN),
+        ("I forgot: when did we meet?", Asks.WHEN),
+        ("Tell me when we met", Asks.WHEN),
+        ("What did she say when he came?", Asks.OTHER),
+        ("Where does Evan live?", Asks.WHERE),
+        ("Which country did James visit?", Asks.WHERE),
+        ("In which area did they grow?", Asks.WHERE),
+        ("Who helped Evan?", Asks.WHO),
+        ("Whose number did he get?", Asks.WHO),
+        ("With whom did she dance?", Asks.WHO),
+        ("How many dogs has Maria?", Asks.HOW_MANY),
+        ("How long did he practise?", Asks.HOW_MANY),
+        ("What is the man who came called?", Asks.OTHER),
+        ("Why did she leave?", Asks.OTHER),
+        ("我什么时候去的？", Asks.WHEN),
+        ("我是哪天去的？", Asks.WHEN),
+        ("多久以前去的？", Asks.WHEN),
+        ("我去了哪里？", Asks.WHERE),
+        ("他住在哪个城市？", Asks.WHERE),
+        ("谁帮助了我？", Asks.WHO),
+        ("有几个人来了？", Asks.HOW_MANY),
+        ("我跑了多久？", Asks.HOW_MANY),
+        ("我去的时候看了什么？", Asks.OTHER),
+        ("", Asks.OTHER),
+    ],
+)
+def test_what_is_asked_for(question: str, expected: Asks) -> None:
+    assert analyse(question, NOW).asks is expected
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "When did Melanie go to the workshop?", "What is Ann's dog called?", "Who came yesterday?",
+        "What kind of car does Evan drive?", "What does James think of his bus?",
+        "李明住在哪里？", "我昨天吃了什么？", "他的名字是？",
+    ],
+)  # fmt: skip
+def test_simple_questions_get_the_least(question: str) -> None:
+    found = analyse(question, NOW)
+
+    assert found.complexity < 0.5
+    assert found.k == 3
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How many dogs has Maria adopted?", "List the books that she read.",
+        "What books has Melanie read?", "Which US cities did they visit?",
+        "Do both James and John have pets?", "What do Tim and John have in common?",
+        "What differences are there between Ann's and Bob's plans before and after the move?",
+        "When did she move and where does she live now?", "Where was it? Who came? What was said?",
+        "你给我推荐过哪些画家？", "我和李明有什么共同的爱好？", "他去过多少个国家？",
+        "我最近去看了谁的演唱会？我最喜欢他的哪些歌？",
+    ],
+)  # fmt: skip
+def test_questions_for_several_things_get_more(question: str) -> None:
+    found = analyse(question, NOW)
+
+    assert found.complexity > 0.5
+    assert found.k > 3
+
+
+def test_k_grows_in_a_line_above_the_threshold() -> None:
+    bounds = Bounds(2, 12, 0.5)
+
+    assert [bounds.k(each) for each in (0, 0.5, 0.6, 0.75, 1)] == [2, 2, 4, 7, 12]
+    assert Bounds(3, 15, 1.0).k(0.99) == 3
+    assert Bounds(3, 15, 1.0).k(1.0) == 15
+    assert Bounds(3, 15, 0.0).k(0.5) == 9
+    assert Bounds(5, 5).k(0.9) == 5
+    assert analyse("List all of them and compare both.", NOW, bounds=Bounds(1, 100)).k > 50
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Where was it? Who came?", ("Where was it?", "Who came?")),
+        ("I was in Paris. What did I eat? Who was there?",
+         ("I was in Paris. What did I eat?", "Who was there?")),
+        ("When did Ann move and where does she live?",
+         ("When did Ann move", "where does she live?")),
+        ("What did he buy, and how many of them did he keep?",
+         ("What did he buy", "how many of them did he keep?")),
+        ("Who came; what was said?", ("Who came", "what was said?")),
+        ("Where was it? Thanks a lot.", ("Where was it? Thanks a lot.",)),
+        ("我去看了谁的演唱会？我喜欢他的什么歌？", ("我去看了谁的演唱会？", "我喜欢他的什么歌？")),
+        ("他什么时候搬家，另外他住在哪里？", ("他什么时候搬家", "他住在哪里？")),
+        ("遇到了什么麻烦，谁帮助了我？", ("遇到了什么麻烦", "谁帮助了我？")),
+        ("One? Two? Three? Four? Five?", ("One?", "Two?", "Three?", "Four? Five?")),
+        ("", ()),
+        (" \n ", ()),
+    ],
+)  # fmt: skip
+def test_questions_that_are_several(text: str, expected: tuple[str, ...]) -> None:
+    assert parts_of(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "What did Ann and Bob do?", "Do you know who came and when?",
+        "What did he say when she came?",
+        "Tell me about the trip and the hotel.", "What is it and is it good?",
+        "Which friend was it who gave Ann the ring and the flowers?",
+        "我和李明聊了什么？", "你还记得我去了博物馆，看了什么展览吗？", "我喜欢苹果、梨还有什么？",
+        "我曾经推荐过一部科幻电影，它的名字是？", "no question at all", "Dr. Seuss wrote what?",
+    ],
+)  # fmt: skip
+def test_questions_that_are_one(text: str) -> None:
+    assert parts_of(text) == (text,)
