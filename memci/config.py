@@ -137,7 +137,8 @@ class Settings(PageStoreSettings, BaseSettings):
     # Reading
     tokenizer: str = "o200k_base"
     recent_interactions: int = Field(8, ge=0)
-    search_k: int = Field(10, ge=1, le=200)
+    # Hits of a search that names no k; unset: by how much the question asks for.
+    search_k: int | None = Field(None, ge=1, le=200)
     context_max_tokens: int = Field(8_192, ge=256)
     sandbox_processes: int = Field(4, ge=1, le=64)  # that run models' code at once, in one process
     context_threshold_ratio: float = Field(0.8, gt=0, le=1)

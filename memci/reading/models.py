@@ -71,7 +71,7 @@ class ReadingDefaults:
     """Values for what a request leaves open."""
 
     tokenizer: str = DEFAULT_TOKENIZER
-    search_k: int = 10
+    search_k: int | None = None  # None: by how much a question asks for (R10)
     recent_interactions: int = 8
     memory: MemoryParameters = field(default_factory=MemoryParameters)
 

@@ -23,4 +23,4 @@ class Reader:
         self._models = models
         self._defaults = defaults
         self._activity = activity
-        self._retrieval = Retrieval(models)
+        self._retrieval = Retrieval(models, defaults.memory)

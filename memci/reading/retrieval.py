@@ -11,19 +11,34 @@ import numpy as np
 from memci.domain.context import bm25
 from memci.domain.context.candidate import Candidate, Channel, message_candidate, reads, understood
 from memci.domain.context.depth import DEEPEST
-from memci.domain.context.fusion import Ranked, fuse_rrf
+from memci.domain.context.fusion import Ranked, best_of, fuse_rrf
 from memci.domain.context.hints import hints_of
 from memci.domain.context.joining import joined
-from memci.domain.context.query import Analysis, analyse
+from memci.domain.context.query import Analysis, analyse, parts_of
 from memci.domain.context.scaled import Hints, fuse_scaled
 from memci.domain.language import language_of
+from memci.domain.memory.parameters import MemoryParameters
+from memci.reading.analysed import planned
 from memci.reading.models import ReadingModels
 from memci.shapes.read import Fusion, Scope
 from memci.smallmodel.ports import Vectors
-from memci.storage.search import Found, Question, Restriction
+from memci.storage.search import Found, Question, Restriction, find
+from memci.storage.session import Connection
 
 # Of a message that is not indexed yet, so much is read to score it.
 _TAIL_CHARACTERS = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A text and what is asked of the database for it.
+
+    The question itself comes first, then what is to be looked for beside it: the questions that it
+    consists of, and those of a planner.
+    """
+
+    text: str
+    questions: tuple[Question, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,23 +50,60 @@ class Ranking:
 
 
 class Retrieval:
-    """Turns a text into a question to the database, and what it finds into a ranking."""
+    """Turns a text into questions to the database, and what they find into a ranking."""
 
     def __init__(
-        self, models: ReadingModels, clock: Callable[[], datetime] = lambda: datetime.now(UTC)
+        self,
+        models: ReadingModels,
+        defaults: MemoryParameters,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         """Take the small models; nothing is loaded before the first question."""
         self._models = models
+        self._defaults = defaults
         self._clock = clock
 
-    def question(
+    def ask(
         self, text: str, scope: Scope, vector: Vectors | None = None, *, best: int = DEEPEST
-    ) -> Question:
-        """Return what is asked of the database. Calls the embedder: open no transaction around it.
+    ) -> Asked:
+        """Return what is asked of the database. Calls models: open no transaction around it.
 
         ``vector`` (shape (d,)) is that of the text, if the caller has it already; ``best``:
-        candidates of each channel. Where the embedding model does not read the text's language,
-        its cosines only mislead: the dense channel stays out.
+        candidates of each channel.
+        """
+        beside = planned(self._models.query_planner, text, language_of(text))
+        if self._defaults.query_analysis_enabled:
+            parts = parts_of(text)
+            beside += parts if len(parts) > 1 else ()
+        texts = list(dict.fromkeys((text, *beside)))
+        questions = [self._question(each, scope, best) for each in texts[1:]]
+        return Asked(text, (self._question(text, scope, best, vector), *questions))
+
+    def find(self, connection: Connection, agent_id: str, asked: Asked) -> list[Found]:
+        """Return what is found for each question."""
+        return [find(connection, agent_id, each) for each in asked.questions]
+
+    def rank(
+        self, asked: Asked, found: Sequence[Found], scope: Scope, parameters: MemoryParameters
+    ) -> Ranking:
+        """Fuse what was found; ``parameters`` of the agent say how its questions are read (R10)."""
+        pairs = list(zip(asked.questions, found, strict=True))
+        if not parameters.query_analysis_enabled:
+            fused = [self._fused(*each, scope, Hints()) for each in pairs[:1]]
+            return Ranking(best_of(fused), None)
+        names = {each.name for one in found for each in one.candidates if each.name}
+        now = scope.now or scope.as_of or self._clock()
+        analysis = analyse(asked.text, now, names=names, bounds=parameters.bounds)
+        hints = hints_of(analysis)
+        return Ranking(best_of([self._fused(*each, scope, hints) for each in pairs]), analysis)
+
+    def _question(
+        self, text: str, scope: Scope, best: int, vector: Vectors | None = None
+    ) -> Question:
+        """Return one question.
+
+        Where the embedding model does not read its language, its cosines only mislead: the dense
+        channel stays out.
         """
         embedder = self._models.embedder
         terms, embedded = [], None
@@ -62,21 +114,12 @@ class Retrieval:
         sources = frozenset(scope.sources)
         return Question(terms, embedded, embedder.model, sources, restriction_of(scope), best)
 
-    def rank(
-        self, text: str, question: Question, found: Found, scope: Scope, *, analysed: bool = True
-    ) -> Ranking:
-        """Fuse what was found. ``analysed``: use what the question says of its answer (R10)."""
+    def _fused(self, question: Question, found: Found, scope: Scope, hints: Hints) -> list[Ranked]:
         candidates = [understood(each, question.model) for each in found.candidates]
         candidates = lent([*candidates, *self._tail(question, found)], found)
-        analysis = None
-        if analysed:
-            names = {each.name for each in candidates if each.name}
-            now = scope.now or scope.as_of or self._clock()
-            analysis = analyse(text, now, names=names)
         if scope.fusion is Fusion.RRF:
-            return Ranking(fuse_rrf(candidates, scope.channels), analysis)
-        hints = Hints() if analysis is None else hints_of(analysis)
-        return Ranking(joined(fuse_scaled(candidates, scope.channels, hints)), analysis)
+            return fuse_rrf(candidates, scope.channels)
+        return joined(fuse_scaled(candidates, scope.channels, hints))
 
     def _tail(self, question: Question, found: Found) -> Iterator[Candidate]:
         """Score what is not indexed yet as the index would."""

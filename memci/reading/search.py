@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from pydantic import JsonValue
 
@@ -10,23 +10,29 @@ from memci.domain.context.budget import fitting
 from memci.domain.context.candidate import Candidate, Source
 from memci.domain.context.depth import depth
 from memci.domain.context.fusion import Ranked
+from memci.domain.context.query import Analysis
 from memci.domain.context.selection import thin
 from memci.domain.context.succession import stands_alone
 from memci.domain.language import language_of
 from memci.domain.memory.recall_text import until_mark
+from memci.reading.analysed import analysis_account
 from memci.reading.freshness import wait_until_fresh
 from memci.reading.reader import Reader
+from memci.reading.retrieval import Asked, Ranking
 from memci.reading.stopwatch import Stopwatch
 from memci.reading.succession import with_newer
 from memci.reading.uses import use_of
 from memci.shapes.read import Hit, SearchAnswer, SearchRequest
 from memci.smallmodel.ports import Vectors
+from memci.storage.parameters import parameters_of
 from memci.storage.reading.places import Place, places_of
 from memci.storage.reading.state import progress
-from memci.storage.search import Found, Question, find
+from memci.storage.search import Found
 
 # A token budget alone decides, up to this many hits.
 _MOST = 200
+# Of a question that is not read.
+_HITS = 10
 
 
 class Search(Reader):
@@ -43,15 +49,17 @@ class Search(Reader):
         wait_until_fresh(self._database, agent_id, request)
         watch.lap("wait")
         best = depth(request.k or self._defaults.search_k, request.budget_tokens)
-        question = self._retrieval.question(request.query, request, vector, best=best)
+        asked = self._retrieval.ask(request.query, request, vector, best=best)
         watch.lap("embed")
         with self._database.agent_snapshot(agent_id) as connection:
             now = progress(connection, agent_id)
-            found = find(connection, agent_id, question)
+            parameters = parameters_of(connection, agent_id, self._defaults.memory)
+            found = self._retrieval.find(connection, agent_id, asked)
             watch.lap("find")
-            ranking = self._retrieval.rank(request.query, question, found, request)
+            ranking = self._retrieval.rank(asked, found, request, parameters)
+            watch.lap("rank")
             ranked = with_newer(connection, agent_id, ranking.ranked, request)
-            taken = self._take(ranked, request)
+            taken = self._take(ranked, request, ranking.analysis)
             watch.lap("fuse")
             seqs = {seq for each in taken for seq in each.candidate.seqs}
             places = places_of(connection, agent_id, seqs)
@@ -62,14 +70,18 @@ class Search(Reader):
         self._activity.note(agent_id, use=use)
         return SearchAnswer(
             hits=[_hit(each, places) for each in taken],
-            explain=_explain(question, found, watch) if request.explain else None,
+            explain=_explain(asked, found, ranking, watch) if request.explain else None,
             seq=now.seq,
             pending=now.pending,
             new_agent=now.new_agent,
         )
 
-    def _take(self, ranked: list[Ranked], request: SearchRequest) -> list[Ranked]:
-        most = self._defaults.search_k if request.budget_tokens is None else _MOST
+    def _take(
+        self, ranked: list[Ranked], request: SearchRequest, analysis: Analysis | None
+    ) -> list[Ranked]:
+        most = _MOST
+        if request.budget_tokens is None:
+            most = self._defaults.search_k or (analysis.k if analysis else _HITS)
         taken = thin(ranked, request.k or most)
         count = self._models.tokenizers.count(self._defaults.tokenizer)
         texts = [_text(each.candidate) for each in taken]
@@ -102,13 +114,18 @@ def _hit(ranked: Ranked, places: Mapping[int, Place]) -> Hit:
     )
 
 
-def _explain(question: Question, found: Found, watch: Stopwatch) -> dict[str, JsonValue]:
+def _explain(
+    asked: Asked, found: Sequence[Found], ranking: Ranking, watch: Stopwatch
+) -> dict[str, JsonValue]:
+    question, first = asked.questions[0], found[0]
     by_source = {
-        source.value: sum(each.source is source for each in found.candidates) for source in Source
+        source.value: sum(each.source is source for each in first.candidates) for source in Source
     }
     return {
         "timings_ms": dict(watch.laps_ms),
-        "candidates": {**by_source, "raw_tail": len(found.tail)},
+        "candidates": {**by_source, "raw_tail": len(first.tail)},
         "terms": list(question.terms),
         "dense": question.vector is not None,
+        "questions": len(asked.questions),
+        "analysis": None if ranking.analysis is None else analysis_account(ranking.analysis),
     }

@@ -61,6 +61,17 @@ def by_rank(ranked: Ranked) -> tuple[float, bool, int]:
     return -ranked.score, ranked.candidate.source is Source.MEMORY, -ranked.candidate.key
 
 
+def best_of(rankings: Sequence[Sequence[Ranked]]) -> list[Ranked]:
+    """Return one ranking of several: each candidate at the best score that it has in any."""
+    if len(rankings) == 1:
+        return list(rankings[0])
+    best: dict[tuple[Source, int], Ranked] = {}
+    for each in (each for ranking in rankings for each in ranking):
+        if each.key not in best or each.score > best[each.key].score:
+            best[each.key] = each
+    return sorted(best.values(), key=by_rank)
+
+
 def at_most(ranked: Iterable[Ranked], k: int | None) -> list[Ranked]:
     """Return what is left when each source offers its best ``k`` only (None: all)."""
     offered: Counter[Source] = Counter()
