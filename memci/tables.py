@@ -32,6 +32,7 @@ _TARGETS: dict[Place, _Target] = {
     ("simplemem", "filter", "skip_trivial"): _memory("skip_trivial"),
     ("simplemem", "filter", "min_content_length"): _memory("min_content_length"),
     ("simplemem", "consolidation", "interval"): _memory("consolidation_interval"),
+    ("token_optimization", "prompt_cache_enabled"): _memory("prompt_cache_enabled"),
     ("token_optimization", "tiered_memory", "enabled"): _memory("tiered_memory_enabled"),
     ("token_optimization", "tiered_memory", "short_term_ttl_hours"): _memory(
         "short_term_ttl_hours"

@@ -57,7 +57,9 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "compression_base": ("original", "current"),
     "dangling_links": ("keep", "drop_on_visit"),
 }
-SWITCHES = frozenset({"simplemem_enabled", "skip_trivial", "tiered_memory_enabled", "attp"})
+SWITCHES = frozenset(
+    {"simplemem_enabled", "skip_trivial", "tiered_memory_enabled", "prompt_cache_enabled", "attp"}
+)
 
 
 def check_all(parameters: DataclassInstance) -> None:

@@ -88,6 +88,9 @@ class SettingsRequest(Request):
     long_term_importance_threshold: (
         Annotated[StrictFloat, _Within("long_term_importance_threshold")] | None
     ) = None
+    prompt_cache_enabled: StrictBool | None = Field(
+        None, description="Contexts begin with what changes least; false: with the best found"
+    )
     active_pages: Annotated[StrictInt, _Within("active_pages")] | None = None
     archive_unused: Annotated[StrictInt, _Within("archive_unused")] | None = Field(
         None, description="Interactions"

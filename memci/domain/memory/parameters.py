@@ -44,6 +44,7 @@ class MemoryParameters:
     short_term_ttl_hours: float = 24.0  # from receipt; then a short-term memory is judged anew
     session_silence_hours: float = 24.0  # without a message a session ends after them
     long_term_importance_threshold: float = 6.0  # worth from which a memory is long-term at once
+    prompt_cache_enabled: bool = True  # what lists begin with is kept; off: the best first (R13)
 
     def __post_init__(self) -> None:
         """Check every value against its range."""
