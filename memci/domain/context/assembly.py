@@ -109,9 +109,8 @@ def _beside(
     """Fill what recent interactions leave: a summary of those that had to go, and the found."""
     held = [*recent.said, *standing.held]
     seqs = {each.key for each in held}
-    left = room - recent.tokens
-    before = told_before(materials, recent, seqs, left, count)
-    packed = pack(materials, held, left - before.tokens, count)
+    before = told_before(materials, recent, seqs, room, count)
+    packed = pack(materials, held, room - recent.tokens - before.tokens, count)
     told = {seq for part in packed.parts for item in part.items for seq in item.seqs}
     return _Chosen(recent, before.without(told, materials.language, count), packed)
 

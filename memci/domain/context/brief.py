@@ -32,7 +32,8 @@ def one_line(text: str, longest: int = _LONGEST_OUTCOME, end: int = _OUTCOME_END
     line = " ".join(text.split())
     if len(line) <= longest:
         return line
-    return line[: longest - end - len(_CUT)].rstrip() + _CUT + line[-end:].lstrip()
+    last = line[len(line) - end :].lstrip()
+    return line[: longest - end - len(_CUT)].rstrip() + _CUT + last
 
 
 def _brief(unit: Unit) -> Unit:

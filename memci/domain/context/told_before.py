@@ -61,7 +61,7 @@ def told_before(
 
     ``held``: seqs that are in the list. Without a summary it is what had no room that is told.
     """
-    ceiling = int(_CEILING * room)
+    ceiling = min(int(_CEILING * room), room - recent.tokens)
     if materials.summary and recent.left_out:
         return _summary(materials.summary, materials.language, ceiling, count)
     if recent.no_room and not materials.summary:
