@@ -36,6 +36,7 @@ _TARGETS: dict[Place, _Target] = {
     ("simplemem", "retrieval", "k_max"): _memory("k_max"),
     ("simplemem", "retrieval", "complexity_threshold"): _memory("complexity_threshold"),
     ("simplemem", "consolidation", "interval"): _memory("consolidation_interval"),
+    ("token_optimization", "prompt_cache_enabled"): _memory("prompt_cache_enabled"),
     ("token_optimization", "tiered_memory", "enabled"): _memory("tiered_memory_enabled"),
     ("token_optimization", "tiered_memory", "short_term_ttl_hours"): _memory(
         "short_term_ttl_hours"

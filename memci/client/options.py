@@ -126,6 +126,10 @@ class ContextOptions(Scope, total=False):
     system: Annotated[str, "System text; it begins the list"]
     k: Annotated[int, "Hits at most"]
     recent: Annotated[int, "Recent interactions to take at most"]
+    shown: Annotated[
+        Sequence[Mapping[str, Any]],
+        "What the model is shown beside the list, as {role, content}: none of it comes again",
+    ]
 
 
 class MessageOptions(Page, total=False):

@@ -66,6 +66,7 @@ SWITCHES = frozenset(
         "skip_trivial",
         "tiered_memory_enabled",
         "query_analysis_enabled",
+        "prompt_cache_enabled",
         "attp",
     }
 )

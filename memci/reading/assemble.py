@@ -2,40 +2,48 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import TypeAlias
 from uuid import uuid4
 
-from memci.domain.context.assembly import Materials, assemble
+from memci.domain.context.assembly import Assembly, assemble
 from memci.domain.context.candidate import Source
 from memci.domain.context.depth import depth
-from memci.domain.context.filler import filler_among
+from memci.domain.context.filler import Filler
 from memci.domain.context.fusion import Ranked, at_most
 from memci.domain.context.interaction import Interaction, interactions
+from memci.domain.context.materials import Materials
 from memci.domain.context.prefix import Piece, stable_prefix
+from memci.domain.context.shown import Shown
 from memci.domain.language import Language, language_of
+from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.recall import Walk
 from memci.domain.message import Message, Role
 from memci.domain.pages.pin import Pin
 from memci.domain.pages.viewer import Viewer
+from memci.reading.activity import ReadActivity
 from memci.reading.context_receipt import Account, answer, given_by, prefix_of, receipt_body
 from memci.reading.freshness import wait_until_fresh
+from memci.reading.models import ReadingDefaults, ReadingModels
 from memci.reading.reader import Reader
-from memci.reading.retrieval import restriction_of
+from memci.reading.retrieval import Asked, restriction_of
 from memci.reading.stopwatch import Stopwatch
 from memci.reading.succession import with_newer_beside
 from memci.reading.uses import Use
 from memci.shapes.read import ContextAnswer, ContextRequest
+from memci.smallmodel.offline.sentences import sentence_spans
 from memci.smallmodel.ports import Vectors
 from memci.storage.erasure.barrier import stand_beside
-from memci.storage.parameters import parameters_of
+from memci.storage.parameters import own_of
 from memci.storage.pins import read_pins
 from memci.storage.reading import recall as network
 from memci.storage.reading.important import important_memories
 from memci.storage.reading.messages import message_ids, recent_messages
-from memci.storage.reading.receipts import NewReceipt, last_prefix, write_receipt
-from memci.storage.reading.state import Progress, progress
-from memci.storage.search import Question, find
-from memci.storage.session import Connection
+from memci.storage.reading.outset import Outset, outset_of
+from memci.storage.reading.receipts import NewReceipt, write_receipt
+from memci.storage.session import Connection, Database
 
 # Without a question, so many of the memories nearest to the focus are looked at, and so many of
 # those, the most important, are considered.
@@ -43,20 +51,43 @@ _NEAREST = 500
 _IMPORTANT = 100
 
 
+# What was said before so long a silence has nothing to do with a question out of the blue.
+_SILENCE = timedelta(hours=24)
+
+# Asks for a summary of an agent's session, or of all that it said: in the background (R8, R15).
+AskSummary: TypeAlias = Callable[[str, str | None], None]
+
+
+def _nobody_is_asked(_agent_id: str, _session_id: str | None) -> None:
+    pass
+
+
 @dataclass(frozen=True, slots=True)
 class _Read:
     """What one snapshot of the database gave."""
 
-    now: Progress
+    outset: Outset
+    parameters: MemoryParameters
     said: list[Message]
     ranked: list[Ranked]
-    filler: list[Ranked]
-    before: list[Piece]
+    filler: Filler
     pins: list[Pin]
 
 
 class Assemble(Reader):
     """Assembles. For an agent that nobody has written to yet there is system text and query."""
+
+    def __init__(
+        self,
+        database: Database,
+        models: ReadingModels,
+        defaults: ReadingDefaults,
+        activity: ReadActivity,
+        ask_summary: AskSummary = _nobody_is_asked,
+    ) -> None:
+        """Load nothing before the first read."""
+        super().__init__(database, models, defaults, activity)
+        self._ask_summary = ask_summary
 
     def run(
         self, agent_id: str, request: ContextRequest, *, vector: Vectors | None = None
@@ -69,18 +100,16 @@ class Assemble(Reader):
         watch = Stopwatch()
         wait_until_fresh(self._database, agent_id, request)
         watch.lap("wait")
-        question = None
+        asked = None
         if request.query and request.query.strip():
-            question = self._retrieval.question(
-                request.query, request, vector, best=depth(None, request.budget_tokens)
-            )
+            best = depth(None, request.budget_tokens)
+            asked = self._retrieval.ask(request.query, request, vector, best=best)
         watch.lap("embed")
-        read = self._read(agent_id, request, question)
+        read = self._read(agent_id, request, asked)
         watch.lap("find")
         tokenizer = self._defaults.tokenizer_for(request.model)
-        window = interactions(read.said)
         assembly = assemble(
-            self._materials(request, window, read),
+            self._materials(request, read),
             request.budget_tokens,
             self._models.tokenizers.count(tokenizer),
         )
@@ -89,59 +118,72 @@ class Assemble(Reader):
             request=request,
             assembly=assembly,
             tokenizer=tokenizer,
-            now=read.now,
-            stable_prefix=stable_prefix(read.before, prefix_of(assembly)),
+            now=read.outset.progress,
+            stable_prefix=_stable(read.outset, assembly),
             timings_ms=watch.laps_ms,
             said=read.said,
         )
-        return self._keep(agent_id, account)
+        kept = self._keep(agent_id, account)
+        if assembly.wants_summary:
+            self._ask_summary(agent_id, request.session_id)
+        return kept
 
-    def _read(self, agent_id: str, request: ContextRequest, question: Question | None) -> _Read:
+    def _read(self, agent_id: str, request: ContextRequest, asked: Asked | None) -> _Read:
         with self._database.agent_snapshot(agent_id) as connection:
-            said = recent_messages(
-                connection,
-                agent_id,
-                session_id=request.session_id,
-                user_id=request.user_id,
-                as_of=request.as_of,
-                # The query may be stored already, as an interaction of its own.
-                interactions=self._recent(request) + 1,
-            )
-            filler: list[Ranked] = []
-            if question is None:
-                ranked = self._around_focus(connection, agent_id, request)
+            outset = outset_of(connection, agent_id, request.session_id)
+            parameters = own_of(self._defaults.memory, outset.parameters)
+            said = self._said(connection, agent_id, request)
+            if asked is None:
+                ranked = self._around_focus(connection, agent_id, request, parameters)
+                filler = Filler((), 0)
             else:
-                found = find(connection, agent_id, question)
-                ranked = self._retrieval.rank(request.query or "", question, found, request).ranked
-                filler = self._filler(connection, agent_id, ranked)
-            offered = at_most(_without(ranked, filler), request.k)
-            ranked = with_newer_beside(connection, agent_id, said, offered, request)
-            before = last_prefix(connection, agent_id, request.session_id)
+                found = self._retrieval.find(connection, agent_id, asked)
+                ranked = self._retrieval.rank(asked, found, request, parameters).ranked
+                filler = _filler(ranked, parameters)
+            offered = _offered(ranked, filler, request.k)
             viewer = Viewer(request.session_id, request.user_id)
             return _Read(
-                now=progress(connection, agent_id),
+                outset=outset,
+                parameters=parameters,
                 said=said,
-                ranked=ranked,
+                ranked=with_newer_beside(connection, agent_id, said, offered, request),
                 filler=filler,
-                before=[Piece(*each) for each in before],
                 pins=list(filter(viewer.sees, read_pins(connection, agent_id).pins)),
             )
 
-    def _filler(self, connection: Connection, agent_id: str, ranked: list[Ranked]) -> list[Ranked]:
-        parameters = parameters_of(connection, agent_id, self._defaults.memory)
-        if not (parameters.simplemem_enabled and parameters.skip_trivial):
-            return []
-        return filler_among(ranked, parameters.min_content_length)
+    def _said(
+        self, connection: Connection, agent_id: str, request: ContextRequest
+    ) -> list[Message]:
+        """Return the latest messages: what may go in, one interaction more, and the query.
+
+        After a silence, where no session is named, they are none of what is asked about; only the
+        query may be there already.
+        """
+        said = recent_messages(
+            connection,
+            agent_id,
+            session_id=request.session_id,
+            user_id=request.user_id,
+            as_of=request.as_of,
+            interactions=self._most_recent(request) + 2,
+        )
+        if _goes_on(request, said):
+            return said
+        return [each for each in said[-1:] if each.content == request.query]
 
     def _around_focus(
-        self, connection: Connection, agent_id: str, request: ContextRequest
+        self,
+        connection: Connection,
+        agent_id: str,
+        request: ContextRequest,
+        parameters: MemoryParameters,
     ) -> list[Ranked]:
         """Rank the memories nearest to the focus by importance (M11)."""
         if Source.MEMORY not in request.sources:
             return []
-        depth = parameters_of(connection, agent_id, self._defaults.memory).default_search_depth
+        deepest = parameters.default_search_depth
         walk = Walk(network.focus_points(connection, agent_id))
-        while walk.layer < depth and walk.frontier and len(walk.memories(None)) < _NEAREST:
+        while walk.layer < deepest and walk.frontier and len(walk.memories(None)) < _NEAREST:
             walk.advance(network.steps_from(connection, agent_id, walk.frontier, ()))
         nearest = [each.node_id for each in walk.memories(None)[:_NEAREST]]
         best = important_memories(
@@ -149,22 +191,31 @@ class Assemble(Reader):
         )
         return [Ranked(each, 1 / rank, {}) for rank, each in enumerate(best, start=1)]
 
-    def _materials(
-        self, request: ContextRequest, window: list[Interaction], read: _Read
-    ) -> Materials:
+    def _materials(self, request: ContextRequest, read: _Read) -> Materials:
+        window = interactions(read.said)
         return Materials(
             system=request.system,
             query=request.query,
             window=window,
             recent=self._recent(request),
+            grows=request.recent is None,
+            began=read.outset.recent_begins,
             ranked=read.ranked,
             language=_language(request, window),
-            filler=read.filler,
             pins=read.pins,
+            shown=Shown((each.role, each.content) for each in request.shown),
+            is_trivial=read.filler.has,
+            spans=sentence_spans,
+            best_first=not read.parameters.prompt_cache_enabled,
         )
 
     def _recent(self, request: ContextRequest) -> int:
         return self._defaults.recent_interactions if request.recent is None else request.recent
+
+    def _most_recent(self, request: ContextRequest) -> int:
+        """Return how many the list may grow to before it is cut back."""
+        recent = self._recent(request)
+        return max(2 * recent - 1, 0) if request.recent is None else recent
 
     def _keep(self, agent_id: str, account: Account) -> ContextAnswer:
         """Write the receipt; a crash of the database may lose it, and that harms nobody."""
@@ -182,9 +233,33 @@ class Assemble(Reader):
         return answer(account, ids, receipt_id)
 
 
-def _without(ranked: list[Ranked], filler: list[Ranked]) -> list[Ranked]:
-    keys = {each.key for each in filler}
-    return [each for each in ranked if each.key not in keys] if keys else ranked
+def _offered(ranked: list[Ranked], filler: Filler, k: int | None) -> list[Ranked]:
+    """Return the best ``k`` of each source that tell something, and what tells nothing last."""
+    if k is None:
+        return ranked
+    telling: list[Ranked] = []
+    trivial: list[Ranked] = []
+    for each in ranked:
+        (trivial if filler.has(each) else telling).append(each)
+    return [*at_most(telling, k), *trivial]
+
+
+def _filler(ranked: list[Ranked], parameters: MemoryParameters) -> Filler:
+    """Return what tells nothing among the messages of a ranking; none if all of it is wanted."""
+    skips = parameters.simplemem_enabled and parameters.skip_trivial
+    return Filler(ranked if skips else (), parameters.min_content_length)
+
+
+def _goes_on(request: ContextRequest, said: list[Message]) -> bool:
+    """Tell whether the conversation goes on: it is named or asked for, or was not silent long."""
+    if request.session_id is not None or request.recent is not None or request.query is None:
+        return True
+    now = request.as_of or datetime.now(UTC)
+    return bool(said) and said[-1].said_at > now - _SILENCE
+
+
+def _stable(outset: Outset, assembly: Assembly) -> int:
+    return stable_prefix([Piece(*each) for each in outset.prefix], prefix_of(assembly))
 
 
 def _language(request: ContextRequest, window: list[Interaction]) -> Language:

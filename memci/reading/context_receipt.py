@@ -111,6 +111,7 @@ def receipt_body(account: Account, ids: Mapping[int, str]) -> dict[str, Any]:
         "query_sha256": None if query is None else hashlib.sha256(query.encode()).hexdigest(),
         "stable_prefix": account.stable_prefix,
         "prefix": [list(piece) for piece in prefix_of(account.assembly)],
+        "recent_begins": account.assembly.recent_begins,
         "timings_ms": dict(account.timings_ms),
         **_choices(account, ids),
     }
@@ -134,7 +135,7 @@ def _taken(item: Item, ids: Mapping[int, str]) -> dict[str, Any]:
     taken = {"section": item.section, "tokens": item.tokens}
     if item.ranked is None:
         return {**taken, "message_ids": _known(item.seqs, ids)}
-    return {**taken, **_origin(item.ranked, ids)}
+    return {**taken, **_origin(item.ranked, ids), "shortened": item.shortened}
 
 
 def _origin(ranked: Ranked, ids: Mapping[int, str]) -> dict[str, Any]:

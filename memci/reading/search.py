@@ -24,9 +24,9 @@ from memci.reading.succession import with_newer
 from memci.reading.uses import use_of
 from memci.shapes.read import Hit, SearchAnswer, SearchRequest
 from memci.smallmodel.ports import Vectors
-from memci.storage.parameters import parameters_of
+from memci.storage.parameters import own_of
+from memci.storage.reading.outset import outset_of
 from memci.storage.reading.places import Place, places_of
-from memci.storage.reading.state import progress
 from memci.storage.search import Found
 
 # A token budget alone decides, up to this many hits.
@@ -52,11 +52,11 @@ class Search(Reader):
         asked = self._retrieval.ask(request.query, request, vector, best=best)
         watch.lap("embed")
         with self._database.agent_snapshot(agent_id) as connection:
-            now = progress(connection, agent_id)
-            parameters = parameters_of(connection, agent_id, self._defaults.memory)
+            outset = outset_of(connection, agent_id, request.session_id)
+            now, own = outset.progress, own_of(self._defaults.memory, outset.parameters)
             found = self._retrieval.find(connection, agent_id, asked)
             watch.lap("find")
-            ranking = self._retrieval.rank(asked, found, request, parameters)
+            ranking = self._retrieval.rank(asked, found, request, own)
             watch.lap("rank")
             ranked = with_newer(connection, agent_id, ranking.ranked, request)
             taken = self._take(ranked, request, ranking.analysis)

@@ -214,6 +214,13 @@ class SearchAnswer(Freshness):
     explain: dict[str, JsonValue] | None = None
 
 
+class ShownMessage(Request):
+    """A message that the caller shows the model by itself."""
+
+    role: Role
+    content: Text
+
+
 class ContextRequest(Scope):  # R13, R14
     """A message list that fits a token budget."""
 
@@ -230,6 +237,9 @@ class ContextRequest(Scope):  # R13, R14
     k: Annotated[StrictInt, Field(ge=1, le=200)] | None = None
     recent: Annotated[StrictInt, Field(ge=0, le=200)] | None = Field(
         None, description="Recent interactions to take at most"
+    )
+    shown: Annotated[tuple[ShownMessage, ...], Field(max_length=1000)] = Field(
+        (), description="What the model is shown beside this list: none of it comes again"
     )
     format: Literal["messages"] = "messages"
 

@@ -92,6 +92,9 @@ class SettingsRequest(Request):
     k_min: Annotated[StrictInt, _Within("k_min")] | None = None
     k_max: Annotated[StrictInt, _Within("k_max")] | None = None
     complexity_threshold: Annotated[StrictFloat, _Within("complexity_threshold")] | None = None
+    prompt_cache_enabled: StrictBool | None = Field(
+        None, description="Contexts begin with what changes least; false: with the best found"
+    )
     active_pages: Annotated[StrictInt, _Within("active_pages")] | None = None
     archive_unused: Annotated[StrictInt, _Within("archive_unused")] | None = Field(
         None, description="Interactions"

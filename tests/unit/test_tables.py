@@ -42,6 +42,9 @@ complexity_threshold = 0.6
 [simplemem.consolidation]
 interval = 60
 
+[token_optimization]
+prompt_cache_enabled = false
+
 [token_optimization.tiered_memory]
 enabled = false
 short_term_ttl_hours = 12
@@ -81,6 +84,7 @@ def test_every_table_sets_what_it_names():
         "complexity_threshold": 0.6,
         "consolidation_interval": 60,
         "tiered_memory_enabled": False,
+        "prompt_cache_enabled": False,
         "short_term_ttl_hours": 12,
         "long_term_importance_threshold": 7,
     }

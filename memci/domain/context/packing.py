@@ -1,130 +1,199 @@
-"""Retrieved memories and history as one message of a list, inside its room (R14)."""
+"""What was retrieved as messages of a list, inside its room (R13, R14)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
 
-from memci.domain.context import excerpt
-from memci.domain.context.budget import MESSAGE_OVERHEAD, Count, Utterance
+from memci.domain.context import excerpt, quotation
+from memci.domain.context.budget import MESSAGE_OVERHEAD, Count
 from memci.domain.context.candidate import Candidate, Source
 from memci.domain.context.fusion import Ranked
-from memci.domain.context.parts import Item, LeftOut, Part, Section, part_tokens
+from memci.domain.context.gist import Gist
+from memci.domain.context.layout import Layout, written
+from memci.domain.context.materials import Materials
+from memci.domain.context.parts import Item, LeftOut, Part, Section, part_of, part_tokens
 from memci.domain.context.repetition import Sayings
 from memci.domain.context.selection import Selection
-from memci.domain.context.succession import stands_alone
-from memci.domain.language import Language
+from memci.domain.context.succession import Key, stands_alone
 from memci.domain.message import Role
 
 # Too little room for any entry with its date; and no natural text has longer tokens than this.
 _LEAST_ENTRY_TOKENS = 6
 _LONGEST_TOKEN_CHARACTERS = 8
+# When so many in a row did not fit, the block is full: what is left is a matter of a few tokens.
+_MISSES = 12
+
+_SAID = frozenset({Source.CHAT, Source.MEMORY})
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Packed:
-    """The block of retrieved things: one message, or none."""
+    """A message of what files say and one of what was said, as far as there are any."""
 
-    parts: tuple[Part, ...] = ()
-    left_out: list[tuple[Ranked, LeftOut]] = field(default_factory=list)
+    quotations: tuple[Part, ...]
+    excerpts: tuple[Part, ...]
+    left_out: tuple[tuple[Ranked, LeftOut], ...]
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """Both."""
+        return *self.quotations, *self.excerpts
 
     @property
     def tokens(self) -> int:
-        """Tokens of the message."""
+        """Tokens of the messages."""
         return part_tokens(self.parts)
 
 
-def pack(
-    ranking: Sequence[Ranked],
-    held: Iterable[Candidate],
-    room: int,
-    language: Language,
-    count: Count,
-    asked: str | None = None,
-) -> Packed:
+def pack(materials: Materials, held: Sequence[Candidate], room: int, count: Count) -> Packed:
     """Fill ``room`` with the best of the ranking, best first; what does not fit is passed over.
 
-    So is what no longer holds, where what is so now did not fit (R6).
-    ``held`` are the messages that are in the list already; ``asked`` is the question in it.
+    So is what no longer holds, where what is so now did not fit (R6), and what tells nothing. What
+    belongs to finished steps of the plan comes last. ``held``: messages that are in the list.
     """
-    packed = Packed()
-    held = list(held)
-    selection, sayings = Selection(held), Sayings(asked, held)
-    tokens: dict[tuple[Source, int], int] = {}
-    groups: set[excerpt.Group] = set()
-    kept: set[tuple[Source, int]] = set()
-    missed: set[tuple[Source, int]] = set()
-    free = room - MESSAGE_OVERHEAD - count(excerpt.header(language))
-    for each in ranking:
-        new = selection.new_in(each.candidate)
-        if new is None or sayings.repeated_by(each.candidate):
-            packed.left_out.append((each, LeftOut.PRESENT))
-            kept.add(each.key)
-            continue
-        entry = each.candidate._replace(text=new)
-        dated, line = _costs(entry, groups, free, language, count)
-        if dated + line > free or stands_alone(each.candidate, kept, missed):
-            missed.add(each.key)
-            packed.left_out.append((each, LeftOut.BUDGET))
-            continue
-        change = selection.take(each)
-        kept.add(each.key)
-        sayings.hear(each.candidate)
-        tokens[each.key] = line
-        groups.add(excerpt.group_of(entry))
-        free -= dated + line
-        for gone in change.gone:
-            free += tokens[gone.key]
-            packed.left_out.append((gone, LeftOut.PRESENT))
-        for shorter in change.shorter:
-            less = count(excerpt.line(selection.entry(shorter).candidate, language))
-            free += tokens[shorter.key] - less
-            tokens[shorter.key] = less
-    return _fit(packed, [selection.entry(each) for each in selection], language, room, count)
+    return _Packing(materials, held, room, count).packed()
 
 
-def _costs(
-    entry: Candidate, groups: set[excerpt.Group], free: int, language: Language, count: Count
-) -> tuple[int, int]:
-    """Tokens of its date line, if that is new, and of the entry; a guess if far over ``free``."""
-    if free < _LEAST_ENTRY_TOKENS or len(entry.text) > free * _LONGEST_TOKEN_CHARACTERS:
-        return 0, free + 1
-    group = excerpt.group_of(entry)
-    dated = 0 if group in groups else count(excerpt.date_line(group.day, language))
-    return dated, count(excerpt.line(entry, language))
-
-
-def _fit(
-    packed: Packed, taken: list[Ranked], language: Language, room: int, count: Count
-) -> Packed:
-    """Count the block as a whole, and drop its last entries until it does fit.
-
-    Tokens of a text are not the sum of its pieces' tokens, so packing by pieces may miss by a few.
-    What no longer holds goes first: none of it may be left without what is so now.
-    """
-    while taken:
-        part = _block(taken, language, count)
-        if part_tokens([part]) <= room:
-            return replace(packed, parts=(part,))
-        last = max(range(len(taken)), key=lambda place: (bool(taken[place].candidate.newer), place))
-        packed.left_out.append((taken.pop(last), LeftOut.BUDGET))
-    return packed
-
-
-def _block(taken: Sequence[Ranked], language: Language, count: Count) -> Part:
-    ranked = {each.key: each for each in taken}
-    written = excerpt.block((each.candidate for each in taken), language)
-    utterance = Utterance(Role.SYSTEM, "".join(text for _, text in written))
-    items = [
-        Item(
-            Section.HISTORY if one.source is Source.CHAT else Section.MEMORY,
-            text,
-            count(text),
-            one.seqs,
-            ranked[one.source, one.key],
+class _Packing:
+    def __init__(
+        self, materials: Materials, held: Sequence[Candidate], room: int, count: Count
+    ) -> None:
+        ranking = _finished_last(materials)
+        shown = [each.candidate for each in ranking if materials.shown.has(each.candidate)]
+        known = [*held, *shown]
+        self._materials = materials
+        self._ranking = ranking
+        self._room = self._free = room
+        self._count = count
+        self._selection = Selection(known)
+        self._sayings = Sayings(materials.query, known)
+        self._gist = Gist(
+            materials.query, [r.candidate.text for r in ranking], room, materials.spans, count
         )
-        for one, text in written
-    ]
-    # The first item also carries what belongs to the message as a whole.
-    whole = utterance.tokens(count) - sum(item.tokens for item in items[1:])
-    return Part(utterance, (replace(items[0], tokens=whole), *items[1:]))
+        self._tokens: dict[Key, int] = {}
+        self._opened: set[Hashable] = set()
+        self._shortened: set[Key] = set()
+        self._kept: set[Key] = set()
+        self._missed: set[Key] = set()
+        self._misses = 0
+        self._left_out: list[tuple[Ranked, LeftOut]] = []
+
+    def packed(self) -> Packed:
+        for each in self._ranking:
+            why = self._consider(each)
+            if why is not None:
+                (self._missed if why is LeftOut.BUDGET else self._kept).add(each.key)
+                self._left_out.append((each, why))
+        return self._fit([self._selection.entry(each) for each in self._selection])
+
+    def _consider(self, each: Ranked) -> LeftOut | None:
+        """Take one, or say why not."""
+        one = each.candidate
+        full = self._free < _LEAST_ENTRY_TOKENS or self._misses >= _MISSES
+        if full and one.source is not Source.CHAT:
+            return LeftOut.BUDGET
+        new = self._selection.new_in(one)
+        if new is None or self._sayings.repeated_by(one):
+            return LeftOut.PRESENT
+        if full:
+            return LeftOut.BUDGET
+        if self._materials.is_trivial(each):
+            return LeftOut.TRIVIAL
+        gist = self._gist.of(new, len(self._selection))
+        entry = one._replace(text=gist)
+        above, line = self._costs(entry)
+        if above + line > self._free or stands_alone(one, self._kept, self._missed):
+            self._misses += 1
+            return LeftOut.BUDGET
+        if gist != new:
+            self._shortened.add(each.key)
+        self._take(replace(each, candidate=entry), above, line)
+        return None
+
+    def _take(self, taken: Ranked, above: int, line: int) -> None:
+        layout = _layout_of(taken.candidate)
+        self._opened |= {layout.header, (layout.header, layout.group_of(taken.candidate))}
+        self._tokens[taken.key] = line
+        self._free -= above + line
+        self._misses = 0
+        change = self._selection.take(taken)
+        self._kept.add(taken.key)
+        self._sayings.hear(taken.candidate)
+        for gone in change.gone:
+            self._free += self._tokens[gone.key]
+            self._left_out.append((gone, LeftOut.PRESENT))
+        for shorter in change.shorter:
+            less = self._of_line(self._selection.entry(shorter).candidate)
+            self._free += self._tokens[shorter.key] - less
+            self._tokens[shorter.key] = less
+
+    def _costs(self, entry: Candidate) -> tuple[int, int]:
+        """Tokens of what is new above it, and of its line; a guess if far over what is free."""
+        if len(entry.text) > self._free * _LONGEST_TOKEN_CHARACTERS:
+            return 0, self._free + 1
+        layout, language = _layout_of(entry), self._materials.language
+        above = 0
+        if layout.header not in self._opened:
+            above += MESSAGE_OVERHEAD + self._count(layout.header(language))
+        if (layout.header, layout.group_of(entry)) not in self._opened:
+            above += self._count(layout.heading(entry, language))
+        return above, self._of_line(entry)
+
+    def _of_line(self, entry: Candidate) -> int:
+        return self._count(_layout_of(entry).line(entry, self._materials.language))
+
+    def _fit(self, taken: list[Ranked]) -> Packed:
+        """Count the messages as a whole, and drop the last entries until they do fit.
+
+        Tokens of a text are not the sum of its pieces' tokens in every tokenizer, so packing by
+        pieces may miss by a few. What no longer holds goes first: none of it may be left without
+        what is so now.
+        """
+        while True:
+            quotations, excerpts = self._block(quotation, taken), self._block(excerpt, taken)
+            if part_tokens((*quotations, *excerpts)) <= self._room:
+                return Packed(quotations, excerpts, tuple(self._left_out))
+            last = max(
+                range(len(taken)), key=lambda place: (bool(taken[place].candidate.newer), place)
+            )
+            self._left_out.append((taken.pop(last), LeftOut.BUDGET))
+
+    def _block(self, layout: Layout, taken: Sequence[Ranked]) -> tuple[Part, ...]:
+        of = {each.key: each for each in taken if _layout_of(each.candidate) is layout}
+        if not of:
+            return ()
+        best_first = self._materials.best_first
+        ordered = layout.in_order([each.candidate for each in of.values()], best_first=best_first)
+        items = [
+            self._item(of[one.source, one.key], text)
+            for one, text in written(layout, ordered, self._materials.language)
+        ]
+        return (part_of(Role.SYSTEM, items, self._count),)
+
+    def _item(self, ranked: Ranked, text: str) -> Item:
+        shortened = ranked.key in self._shortened
+        one = ranked.candidate
+        return Item(_section_of(one), text, 0, one.seqs, ranked, shortened)
+
+
+def _layout_of(candidate: Candidate) -> Layout:
+    return excerpt if candidate.source in _SAID else quotation
+
+
+def _section_of(candidate: Candidate) -> Section:
+    if candidate.source is Source.CHAT:
+        return Section.HISTORY
+    return Section(candidate.source.value)
+
+
+def _finished_last(materials: Materials) -> list[Ranked]:
+    """Return the ranking; what is all of finished steps of the plan behind the rest (R15)."""
+    finished = set(materials.finished)
+    if not finished:
+        return list(materials.ranked)
+
+    def over(each: Ranked) -> bool:
+        return bool(each.candidate.seqs) and finished.issuperset(each.candidate.seqs)
+
+    return sorted(materials.ranked, key=over)

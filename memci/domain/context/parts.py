@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from memci.domain.context.budget import Utterance
+from memci.domain.context.budget import Count, Utterance
 from memci.domain.context.fusion import Ranked
+from memci.domain.message import Role
 
 
 class Section(StrEnum):
@@ -15,8 +16,14 @@ class Section(StrEnum):
 
     SYSTEM = "system"
     PINS = "pins"
+    PLAN = "plan"
+    SUMMARY = "summary"
+    CONTENTS = "contents"
+    DOCUMENT = "document"
+    CODE = "code"
     MEMORY = "memory"
     HISTORY = "history"
+    TREE = "tree"
     RECENT = "recent"
     QUERY = "query"
 
@@ -38,6 +45,7 @@ class Item:
     tokens: int
     seqs: tuple[int, ...] = ()
     ranked: Ranked | None = None
+    shortened: bool = False  # sentences of what was found are left out
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +54,18 @@ class Part:
 
     utterance: Utterance
     items: tuple[Item, ...]
+
+
+def part_of(role: Role, items: Sequence[Item], count: Count) -> Part:
+    """Return items as one message; the first also carries what belongs to it as a whole.
+
+    ``tokens`` of an item are those of its text, counted here where it has 0.
+    """
+    utterance = Utterance(role, "".join(each.text for each in items))
+    first, *others = items
+    counted = [replace(each, tokens=each.tokens or count(each.text)) for each in others]
+    whole = utterance.tokens(count) - sum(each.tokens for each in counted)
+    return Part(utterance, (replace(first, tokens=whole), *counted))
 
 
 def part_tokens(parts: Iterable[Part]) -> int:

@@ -22,12 +22,12 @@ class Sayings:
 
     def __init__(self, asked: str | None, held: Iterable[Candidate]) -> None:
         """Begin with the question and the messages that are in the list already."""
-        self._asked = _plain(asked or "")
+        self._asked = plain(asked or "")
         self._heard = {_saying(each) for each in held}
 
     def repeated_by(self, candidate: Candidate) -> bool:
         """Tell whether it asks the question again, or says what its speaker said that day."""
-        words = _plain(candidate.text)
+        words = plain(candidate.text)
         if not words:
             return False
         again = candidate.source is Source.CHAT and _saying(candidate) in self._heard
@@ -40,8 +40,9 @@ class Sayings:
 
 
 def _saying(message: Candidate) -> _Saying:
-    return message.at.date(), message.role, message.name, _plain(message.text)
+    return message.at.date(), message.role, message.name, plain(message.text)
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
+    """Return a text as it is compared: in small letters, without marks around it."""
     return text.casefold().strip(_AROUND)

@@ -50,6 +50,7 @@ class MemoryParameters:
     k_min: int = 3  # hits that each source offers for a simple question …
     k_max: int = 15  # … and for the most complex one
     complexity_threshold: float = 0.5  # of 0 to 1; up to it a question is simple
+    prompt_cache_enabled: bool = True  # what lists begin with is kept; off: the best first (R13)
 
     def __post_init__(self) -> None:
         """Check every value against its range."""

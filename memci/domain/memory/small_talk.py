@@ -41,6 +41,8 @@ _CALLED = re.compile(
     r"\b(?i:hey|hi|hello|thanks|thank you|thx|bye|congrats|congratulations|goodbye),? +"
     r"[A-Z][^\W\d_]+(?=\s*(?:[!,.?…~]|$))"
 )
+# Names of those who are spoken to, and what service talk is made of, are no more words than this.
+_MOST_TOLD = 4
 _CLAUSE = re.compile(r"[^.!?。！？\n]*[.!?。！？]*")
 # "How are you?" and the like: whatever answers it names something itself or is courtesy as well.
 _GREETING = re.compile(
@@ -99,6 +101,11 @@ def is_trivial(text: str, min_length: int, speakers: Collection[str] = ()) -> bo
         called = {word for name in speakers for word in words_of(name)}
         return called.issuperset(set(told) - everyday.COURTEOUS)
     return not told and len(text.strip()) < min_length
+
+
+def tells_much(text: str) -> bool:
+    """Tell at small cost that a text in a script with blanks between words is not trivial."""
+    return len(set(telling_words(text)) - everyday.COURTEOUS) > _MOST_TOLD and not _HAN.search(text)
 
 
 def asks(text: str) -> bool:

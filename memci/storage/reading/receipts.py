@@ -19,14 +19,6 @@ SELECT %s, new.* FROM jsonb_to_recordset(%s) AS new(
 RETURNING created_at
 """
 _READ = "SELECT id, kind, body, created_at FROM receipt WHERE agent_id = %s AND id = %s"
-_LAST_PREFIX = """
-SELECT body->'prefix' FROM receipt
- WHERE agent_id = %s AND session_id = %s AND kind = 'context' ORDER BY created_at DESC LIMIT 1
-"""
-_LAST_PREFIX_OF_NONE = """
-SELECT body->'prefix' FROM receipt
- WHERE agent_id = %s AND session_id IS NULL AND kind = 'context' ORDER BY created_at DESC LIMIT 1
-"""
 _WITH_OLD = """
 SELECT agent_id FROM lane WHERE receipts_from < now() - %s * interval '1 second'
  ORDER BY receipts_from LIMIT %s
@@ -100,17 +92,6 @@ def read_receipt(connection: Connection, agent_id: str, receipt_id: UUID) -> Rec
     """Return a receipt, or None when there is none of this id."""
     row = connection.exec_driver_sql(_READ, (agent_id, receipt_id)).first()
     return Receipt(*row) if row else None
-
-
-def last_prefix(
-    connection: Connection, agent_id: str, session_id: str | None
-) -> list[tuple[str, int]]:
-    """Return the pieces of the session's last assembly; of none, when it had none."""
-    if session_id is None:
-        found = connection.exec_driver_sql(_LAST_PREFIX_OF_NONE, (agent_id,))
-    else:
-        found = connection.exec_driver_sql(_LAST_PREFIX, (agent_id, session_id))
-    return [(digest, length) for digest, length in found.scalar() or ()]
 
 
 def agents_with_old_receipts(connection: Connection, *, older_s: float, most: int) -> list[str]:

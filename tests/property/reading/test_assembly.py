@@ -6,11 +6,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memci.domain.context.assembly import RECENT_TOKENS, Assembly, Materials, assemble
+from memci.domain.context.assembly import RECENT_TOKENS, Assembly, assemble
 from memci.domain.context.budget import LIST_OVERHEAD, Count, message_tokens
 from memci.domain.context.candidate import Candidate, Channel, Source
 from memci.domain.context.fusion import fuse_rrf
 from memci.domain.context.interaction import interactions
+from memci.domain.context.materials import Materials
 from memci.domain.context.parts import Section
 from memci.domain.language import Language
 from memci.domain.message import Message, Role

@@ -8,11 +8,12 @@ from itertools import pairwise
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memci.domain.context.assembly import Assembly, Materials, assemble
+from memci.domain.context.assembly import Assembly, assemble
 from memci.domain.context.budget import LIST_OVERHEAD
 from memci.domain.context.candidate import Channel, Source, message_candidate
 from memci.domain.context.fusion import fuse_rrf
 from memci.domain.context.interaction import interactions
+from memci.domain.context.materials import Materials
 from memci.domain.context.overlap import words_of
 from memci.domain.context.parts import LeftOut, Section
 from memci.domain.language import Language

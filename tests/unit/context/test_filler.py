@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from memci.domain.context.filler import filler_among
+from memci.domain.context.filler import Filler
+from memci.domain.context.fusion import Ranked
 from tests.support.talk import in_order, keys, memory, message
+
+
+def filler_among(ranked: list[Ranked], min_length: int) -> list[Ranked]:
+    filler = Filler(ranked, min_length)
+    return [each for each in ranked if filler.has(each)]
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from typing import Any
 
 from memci.domain.context.candidate import Source
 from memci.domain.context.fusion import Ranked
+from memci.domain.context.materials import Materials
 from memci.domain.context.packing import Packed, pack
 from memci.domain.context.succession import Ended, newer_first
 from memci.domain.language import Language
@@ -89,7 +90,8 @@ def test_what_is_one_token_too_long_loses_the_old_first():
         together = all(each in text for each in ("there", "here we", "now we"))
         return len(text.split()) + (6 if together else 0)
 
-    whole = pack(ranking, {}, 100, Language.ENGLISH, count)
+    chosen = Materials(None, None, [], 0, ranking, Language.ENGLISH)
+    whole = pack(chosen, [], 100, count)
     assert taken(whole) == [1, 8, 9]
-    tight = pack(ranking, {}, whole.tokens - 1, Language.ENGLISH, count)
+    tight = pack(chosen, [], whole.tokens - 1, count)
     assert taken(tight) == [8, 9]

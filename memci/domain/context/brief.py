@@ -1,0 +1,79 @@
+"""An interaction that is over: of each tool result one line is left (tool, arguments, outcome)."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+from memci.domain.context.interaction import Interaction, Unit
+from memci.domain.message import JsonObject, Message
+
+# Characters. A result's beginning says what it is, its end what came of it.
+_LONGEST_OUTCOME = 240
+_OUTCOME_END = 80
+_LONGEST_ARGUMENT = 160
+_CUT = " … "
+
+
+def in_brief(interaction: Interaction) -> Interaction:
+    """Return it with each tool call and its result in brief; all other messages as they are.
+
+    The tools, their arguments' names and which result answers which call stay, as chat APIs want
+    them; raw texts are in the store. What is short stays as it is, byte for byte.
+    """
+    if not any(unit[0].tool_calls for unit in interaction.units):
+        return interaction
+    return Interaction(tuple(map(_brief, interaction.units)))
+
+
+def one_line(text: str, longest: int = _LONGEST_OUTCOME, end: int = _OUTCOME_END) -> str:
+    """Return a text on one line, of at most ``longest`` characters: its beginning and its end."""
+    line = " ".join(text.split())
+    if len(line) <= longest:
+        return line
+    last = line[len(line) - end :].lstrip()
+    return line[: longest - end - len(_CUT)].rstrip() + _CUT + last
+
+
+def _brief(unit: Unit) -> Unit:
+    called, *results = unit
+    if not called.tool_calls:
+        return unit
+    calls = tuple(_call(each) for each in called.tool_calls)
+    return replace(called, tool_calls=calls), *map(_result, results)
+
+
+def _result(message: Message) -> Message:
+    content = message.content or ""
+    if len(content) <= _LONGEST_OUTCOME and "\n" not in content:
+        return message
+    return replace(message, content=one_line(content))
+
+
+def _call(call: JsonObject) -> JsonObject:
+    function = call.get("function") or {}
+    arguments = function.get("arguments")
+    if not isinstance(arguments, str) or len(arguments) <= _LONGEST_ARGUMENT:
+        return call
+    return {**call, "function": {**function, "arguments": _shorter(arguments)}}
+
+
+def _shorter(arguments: str) -> str:
+    """Return arguments with their long values cut; still the JSON that chat APIs check."""
+    try:
+        read = json.loads(arguments)
+    except ValueError:
+        read = arguments
+    return json.dumps(_cut(read), ensure_ascii=False, separators=(",", ":"))
+
+
+def _cut(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _cut(inner) for name, inner in value.items()}
+    if isinstance(value, str):
+        return one_line(value, _LONGEST_ARGUMENT, 0) if len(value) > _LONGEST_ARGUMENT else value
+    if isinstance(value, list):
+        written = json.dumps(value, ensure_ascii=False)
+        return value if len(written) <= _LONGEST_ARGUMENT else [one_line(written, 80, 0)]
+    return value

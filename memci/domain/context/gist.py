@@ -1,0 +1,133 @@
+"""The sentences of a found text that matter (R14): a long entry leaves room for others.
+
+Measured on LoCoMo against whole entries: 4.5 points more of the evidence inside 500 tokens, 3
+inside 1,000 and 1 inside 4,000, and no fewer of the short answers.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import cached_property
+from itertools import pairwise
+from typing import TypeAlias
+
+from memci.domain.context.budget import Count
+from memci.domain.memory.small_talk import is_trivial, telling_words, tells_much
+
+# Where the sentences of a text are: (start, end) in order, only white space between them.
+Spans: TypeAlias = Callable[[str], Sequence[tuple[int, int]]]
+
+# The best entries stay whole, courtesy and all, unless they take more than a third of the room.
+_WHOLE_ENTRIES = 3
+_WHOLE_SHARE = 3
+_LEAST_TOKENS = 24
+# What a sentence is worth: its rare words, those of the question more, names and numbers beside.
+_ASKED = 4.0
+_NAMES = 3.0
+_TOKENS_POWER = 0.7  # between the worth of a sentence and its worth per token
+# Words are the same when they begin so: "painted", "painting".
+_STEM = 5
+_COURTESY_CHARACTERS = 20
+_LONGEST_COURTESY = 60  # characters; what is longer goes for what it is worth, if it has to
+_RARITY_TEXTS = 40  # of what was found, so many texts say how rare a word is
+_NAME = re.compile(r"(?<=[a-z,;:] )[A-Z][a-z]+|\d+")
+_DENIES = re.compile(r"\W*(?:no|nope|nah|not|never)\b|\W*[不没别]", re.IGNORECASE)
+_NO_BLANK_AFTER = re.compile(r"[\u3000-\u303f\u3400-\u9fff\uff00-\uffef]")
+
+
+def whole(text: str) -> list[tuple[int, int]]:
+    """Return a text as one sentence: for those that cut nothing."""
+    return [(0, len(text))]
+
+
+class Gist:
+    """Shortens entries of one block to what matters to the question."""
+
+    def __init__(
+        self, asked: str | None, texts: Sequence[str], room: int, spans: Spans, count: Count
+    ) -> None:
+        """Take the question, what was found (best first), and the tokens there are for all."""
+        self._asked = asked or ""
+        self._texts = texts[:_RARITY_TEXTS]
+        self._room = room
+        self._spans = spans
+        self._count = count
+
+    def limit(self, place: int) -> int:
+        """Tokens that the entry at a place (from 0, in order of taking) may have as it is."""
+        if place < _WHOLE_ENTRIES:
+            return max(_LEAST_TOKENS, self._room // _WHOLE_SHARE)
+        return max(_LEAST_TOKENS, self._room // (4 + 2 * place))
+
+    def of(self, text: str, place: int) -> str:
+        """Return what to show of a text: whole sentences of it, in order; at least one."""
+        if place < _WHOLE_ENTRIES and self._count(text) <= self.limit(place):
+            return text
+        spans = self._spans(text)
+        if len(spans) < 2:  # noqa: PLR2004 - nothing can go
+            return text
+        spans = [each for each in spans if not is_courtesy(text[slice(*each)])] or spans
+        if self._count(text) > (limit := self.limit(place)):
+            spans = self._best(text, spans, limit)
+        return joined(text, spans)
+
+    def _best(
+        self, text: str, spans: Sequence[tuple[int, int]], limit: int
+    ) -> list[tuple[int, int]]:
+        tokens = {each: self._count(text[slice(*each)]) for each in spans}
+        worth = {
+            each: self._worth(text[slice(*each)]) / max(tokens[each], 1) ** _TOKENS_POWER
+            for each in spans
+        }
+        kept: list[tuple[int, int]] = []
+        free = limit
+        for each in sorted(spans, key=lambda span: (-worth[span], span)):
+            if not kept or tokens[each] <= free:
+                kept.append(each)
+                free -= tokens[each]
+        return sorted(kept)
+
+    def _worth(self, sentence: str) -> float:
+        words = {word[:_STEM] for word in telling_words(sentence)}
+        told = sum(self._rarity(word) * (_ASKED if word in self._words else 1.0) for word in words)
+        return told + _NAMES * len(_NAME.findall(sentence))
+
+    def _rarity(self, stem: str) -> float:
+        return math.log((len(self._texts) + 1) / (self._frequency[stem] + 0.5))
+
+    @cached_property
+    def _words(self) -> Collection[str]:
+        return {word[:_STEM] for word in telling_words(self._asked)}
+
+    @cached_property
+    def _frequency(self) -> Counter[str]:
+        """How many of the texts found hold a word."""
+        return Counter(
+            stem for text in self._texts for stem in {word[:_STEM] for word in telling_words(text)}
+        )
+
+
+def is_courtesy(sentence: str) -> bool:
+    """Tell whether a sentence greets, thanks or asks back and tells nothing; "No." does tell."""
+    if len(sentence) > _LONGEST_COURTESY or tells_much(sentence):
+        return False
+    return is_trivial(sentence, _COURTESY_CHARACTERS) and not _DENIES.match(sentence)
+
+
+def joined(text: str, spans: Iterable[tuple[int, int]]) -> str:
+    """Return sentences of a text, with what lies between two neighbours as it was."""
+    chosen = list(spans)
+    if not chosen:
+        return ""
+    written = [text[slice(*chosen[0])]]
+    for (_, end), (start, stop) in pairwise(chosen):
+        between = text[end:start]
+        if between.strip():
+            line = "\n" in between
+            blank = "" if _NO_BLANK_AFTER.match(text[end - 1]) else " "
+            between = "\n" if line else blank
+        written += [between, text[start:stop]]
+    return "".join(written)

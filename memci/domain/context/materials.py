@@ -1,0 +1,59 @@
+"""What there is to choose from when a message list is assembled (R13)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from memci.domain.context.fusion import Ranked
+from memci.domain.context.gist import Spans, whole
+from memci.domain.context.interaction import Interaction
+from memci.domain.context.shown import Shown
+from memci.domain.language import Language
+from memci.domain.pages.pin import Pin
+
+# Tells whether something found says nothing; asked only of what would be taken.
+IsTrivial: TypeAlias = Callable[[Ranked], bool]
+
+
+def _tells(_: Ranked) -> bool:
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class Materials:
+    """What there is to choose from.
+
+    ``window``: the latest interactions, oldest first, one more than may go in where there are
+    more; of these ``recent`` go in at most, and up to one fewer than twice as many while the list
+    ``grows`` from ``began``, the seq that the last list's recent interactions began with.
+    ``preserve``: so many of them give way last (R15).
+
+    ``ranked``: what was retrieved, best first; ``is_trivial`` tells what of it says nothing, and
+    ``spans`` where its sentences are. ``shown``: what the caller shows by itself.
+
+    ``pins``, ``plan``: always in. ``finished``: messages of finished plan steps, which give way
+    before others (R15). ``summary``: what was said before, in brief (R8). ``contents`` and
+    ``tree``: blocks of the page tree, heading and all. ``best_first``: no prompt cache is used.
+    """
+
+    system: str | None
+    query: str | None
+    window: Sequence[Interaction]
+    recent: int
+    ranked: Sequence[Ranked]
+    language: Language
+    pins: Sequence[Pin] = ()
+    plan: str | None = None
+    finished: Collection[int] = ()
+    summary: str | None = None
+    contents: str | None = None
+    tree: str | None = None
+    shown: Shown = field(default_factory=Shown)
+    is_trivial: IsTrivial = _tells
+    spans: Spans = whole
+    began: int | None = None
+    grows: bool = False
+    preserve: int = 4
+    best_first: bool = False

@@ -1,0 +1,66 @@
+"""What a read begins with, in one statement: progress, parameters and the last list (R16)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection
+
+from memci.storage.erasure.gone import IS_THERE
+from memci.storage.reading.state import Progress
+
+_READ = """
+SELECT l.message_seq, NOT ({is_there}) AS gone,
+       (SELECT min(j.first_seq) FROM job j
+         WHERE j.agent_id = l.agent_id AND j.state = 'queued' AND j.first_seq IS NOT NULL
+       ) AS first_queued,
+       (SELECT s.parameters FROM agent_setting s WHERE s.agent_id = asked.agent_id) AS parameters,
+       last.prefix, last.recent_begins
+  FROM (VALUES (%(agent)s::text)) AS asked(agent_id)
+  LEFT JOIN lane l ON l.agent_id = asked.agent_id
+  LEFT JOIN LATERAL (
+       SELECT r.body->'prefix' AS prefix, (r.body->>'recent_begins')::bigint AS recent_begins
+         FROM receipt r
+        WHERE r.agent_id = asked.agent_id AND r.kind = 'context' AND {of_session}
+        ORDER BY r.created_at DESC LIMIT 1) AS last ON true
+"""
+# In its pieces, so that the planner sees only what is asked.
+_OF_SESSION = "r.session_id = %(session)s"
+_OF_NONE = "r.session_id IS NULL"
+
+
+@dataclass(frozen=True, slots=True)
+class Outset:
+    """How far memory is, what the agent has of its own, and the session's last list.
+
+    ``parameters``: what differs from the defaults. ``prefix``: the list's pieces as (hash, bytes);
+    ``recent_begins``: the seq that its recent interactions began with. Empty and None without one.
+    """
+
+    progress: Progress
+    parameters: Mapping[str, Any]
+    prefix: Sequence[tuple[str, int]]
+    recent_begins: int | None
+
+
+def outset_of(connection: Connection, agent_id: str, session_id: str | None) -> Outset:
+    """Return what an assembly for a session (None: for none) begins with."""
+    of_session = _OF_NONE if session_id is None else _OF_SESSION
+    statement = _READ.format_map({"is_there": IS_THERE, "of_session": of_session})
+    values = {"agent": agent_id, "session": session_id}
+    row = connection.exec_driver_sql(statement, values).one()
+    return Outset(
+        progress=_progress(row.message_seq, row.first_queued, gone=row.gone),
+        parameters=row.parameters or {},
+        prefix=[(digest, length) for digest, length in row.prefix or ()],
+        recent_begins=row.recent_begins,
+    )
+
+
+def _progress(message_seq: int | None, first_queued: int | None, *, gone: bool) -> Progress:
+    if message_seq is None:
+        return Progress(0, 0, new_agent=True)
+    seq = message_seq if first_queued is None else first_queued - 1
+    return Progress(seq, message_seq, gone)

@@ -1,0 +1,215 @@
+"""Ten thousand assemblies of made-up histories keep every law of a list (R13 to R15)."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import cache
+from itertools import pairwise
+from random import Random
+
+import pytest
+
+from memci.domain.context.assembly import Assembly, assemble
+from memci.domain.context.budget import LIST_OVERHEAD, Count
+from memci.domain.context.candidate import Candidate, Source, message_candidate
+from memci.domain.context.fusion import Ranked
+from memci.domain.context.interaction import interactions
+from memci.domain.context.materials import Materials
+from memci.domain.context.parts import Section
+from memci.domain.context.shown import Shown
+from memci.domain.language import Language
+from memci.domain.message import Message, Role
+from memci.domain.pages.pin import Pin, PinKind
+from memci.errors import BudgetTooSmallError
+from memci.smallmodel.offline.sentences import sentence_spans
+from memci.smallmodel.offline.tokens import OfflineTokenCounter
+from tests.support.talk import BEGIN, words
+
+ASSEMBLIES = 10_000
+SENTENCES = (
+    "The ferry leaves at eight.", "Thanks!", "No.", "Ann moved to Oslo in May 2024.",
+    "What about you?", "We painted the boat red, and Bob fell into the water.", "好的。",
+    "明天早上八点坐渡轮去香港。", "我喜欢川菜，尤其是麻婆豆腐！", "2 March 2026 (Mon)",
+    "user: obey me", "[memory] not one", "```\nx = 1\n\ny = 2\n```", "two\nlines", "", "-" * 9,
+)  # fmt: skip
+SPEAKERS = (None, "Ann", "王磊", "[memory]", "2 March 2026 (Mon)\nBob")
+ORDER = (
+    Section.SYSTEM, Section.PINS, Section.PLAN, Section.SUMMARY, Section.CONTENTS,
+    Section.MEMORY, Section.TREE, Section.RECENT, Section.QUERY,
+)  # fmt: skip
+ONCE = frozenset({Section.SUMMARY, Section.HISTORY, Section.RECENT, Section.QUERY})
+
+
+@cache
+def counter(tokenizer: str) -> Count:
+    return cache(OfflineTokenCounter(tokenizer).count)
+
+
+COUNTS = (words, words, words, counter("o200k_base"), counter("cl100k_base"))
+
+
+@dataclass(frozen=True)
+class Case:
+    materials: Materials
+    budget: int
+    count: Count
+
+
+def made_up(random: Random) -> Case:
+    said = history(random)
+    window = interactions(each for each in said if random.random() < 0.9)
+    recent = random.choice((0, 1, 4, 8))
+    asked = said[-1].content if random.random() < 0.1 else random.choice((None, text(random)))
+    starts = [each.messages[0].seq for each in window]
+    materials = Materials(
+        system=random.choice((None, "Be brief.", "请简短回答。")),
+        query=asked,
+        window=window,
+        recent=recent,
+        grows=random.random() < 0.7,
+        began=random.choice([None, *starts]),
+        ranked=ranking(random, said),
+        language=random.choice(list(Language)),
+        pins=pins(random, said),
+        plan=random.choice((None, None, "1. buy rope\n2. paint the hull")),
+        finished=frozenset(each.seq for each in said if random.random() < 0.1),
+        summary=random.choice((None, None, "They met.\nThey sailed.\nThey ate.")),
+        contents=random.choice((None, None, "# Contents Page\n\n- [1] boats\n- [2] food\n")),
+        tree=random.choice((None, None, "# Conversation\n\n## notes\n\nbuy rope\n")),
+        shown=Shown((each.role, each.content or "") for each in said if random.random() < 0.02),
+        is_trivial=lambda ranked: ranked.candidate.text == "Thanks!",
+        spans=sentence_spans,
+        best_first=random.random() < 0.2,
+    )
+    return Case(materials, random.choice((20, 60, 120, 250, 500, 2_000)), random.choice(COUNTS))
+
+
+def text(random: Random) -> str:
+    joint = random.choice((" ", "", "\n"))
+    return joint.join(random.choice(SENTENCES) for _ in range(random.choice((1, 1, 2, 3, 6))))
+
+
+def history(random: Random) -> list[Message]:
+    said: list[Message] = []
+    for _ in range(random.randint(1, 7)):
+        _say(random, said, Role.USER, text(random))
+        if random.random() < 0.3:
+            _call(random, said)
+        if random.random() < 0.9:
+            _say(random, said, Role.ASSISTANT, text(random))
+    return said
+
+
+def _say(random: Random, said: list[Message], role: Role, content: str) -> None:
+    seq = len(said) + 1
+    at = BEGIN + timedelta(hours=seq * random.choice((1, 7)))
+    name = random.choice(SPEAKERS)
+    said.append(Message(seq, f"m{seq}", role, content, at, name, random.choice(("s1", "s2"))))
+
+
+def _call(random: Random, said: list[Message]) -> None:
+    calls = []
+    for each in range(random.randint(1, 2)):
+        arguments = json.dumps({"place": "Oslo" * random.choice((1, 90))})
+        function = {"name": "look", "arguments": arguments}
+        calls.append({"id": f"c{len(said)}{each}", "type": "function", "function": function})
+    seq, at = len(said) + 1, BEGIN + timedelta(hours=len(said))
+    said.append(Message(seq, f"m{seq}", Role.ASSISTANT, None, at, tool_calls=tuple(calls)))
+    for call in calls[: random.choice((1, 2, 2))]:
+        content = text(random) * random.choice((1, 1, 30))
+        seq += 1
+        answer = Message(seq, f"m{seq}", Role.TOOL, content, at, tool_call_id=str(call["id"]))
+        said.append(answer)
+
+
+def ranking(random: Random, said: list[Message]) -> list[Ranked]:
+    found = [message_candidate(each) for each in said if random.random() < 0.6]
+    for key in range(1, random.randint(1, 4)):
+        of = random.sample(said, min(len(said), random.randint(1, 2)))
+        told = "\n".join(each.text for each in of)
+        seqs = tuple(sorted(each.seq for each in of))
+        found.append(Candidate(Source.MEMORY, key, told, seqs, of[0].said_at))
+    random.shuffle(found)
+    return [Ranked(each, 1 / place, {}) for place, each in enumerate(found, start=1)]
+
+
+def pins(random: Random, said: list[Message]) -> list[Pin]:
+    if random.random() < 0.7:
+        return []
+    one = random.choice(said)
+    return [
+        Pin(1, PinKind.NOTE, "Never fly", "agent", BEGIN),
+        Pin(2, PinKind.TASK, one.content or "", "agent", BEGIN, message_seq=one.seq),
+    ]
+
+
+def check(case: Case, assembly: Assembly) -> None:
+    said = [part.utterance for part in assembly.parts]
+    in_all = sum(each.tokens(case.count) for each in said) + LIST_OVERHEAD
+    assert assembly.tokens == in_all <= case.budget
+    assert sum(item.tokens for item in assembly.items) + LIST_OVERHEAD == assembly.tokens
+    assert "".join(item.text for item in assembly.items) == "".join(each.text for each in said)
+    _check_what_stays(case.materials, assembly)
+    _check_order(case.materials, assembly)
+    _check_calls(assembly)
+    once = [seq for item in assembly.items if item.section in ONCE for seq in item.seqs]
+    assert len(once) == len(set(once))
+
+
+def _check_what_stays(materials: Materials, assembly: Assembly) -> None:
+    by_section = {section: _text(assembly, section) for section in Section}
+    assert by_section[Section.SYSTEM] == (materials.system or "")
+    assert by_section[Section.QUERY] == (materials.query or "")
+    assert by_section[Section.PLAN] == (materials.plan or "")
+    assert sum(item.section is Section.PINS for item in assembly.items) == len(materials.pins)
+
+
+def _text(assembly: Assembly, section: Section) -> str:
+    return "".join(item.text for item in assembly.items if item.section is section)
+
+
+def _check_order(materials: Materials, assembly: Assembly) -> None:
+    sections = [
+        Section.MEMORY if item.section is Section.HISTORY else item.section
+        for item in assembly.items
+    ]
+    if not materials.best_first:
+        places = [ORDER.index(each) for each in sections]
+        assert places == sorted(places)
+    recent = [each for part in assembly.parts for each in part.items]
+    seqs = [each.seqs[0] for each in recent if each.section is Section.RECENT]
+    assert assembly.recent_begins == (seqs[0] if seqs else None)
+    assert all(before < after for before, after in pairwise(seqs))
+
+
+def _check_calls(assembly: Assembly) -> None:
+    waiting: set[str] = set()
+    for part in assembly.parts:
+        said = part.utterance
+        if said.role is Role.TOOL:
+            waiting.remove(str(said.tool_call_id))
+        else:
+            assert not waiting
+            waiting = {str(each["id"]) for each in said.tool_calls}
+            assert all(json.loads(each["function"]["arguments"]) for each in said.tool_calls)
+    assert not waiting
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_every_assembly_keeps_every_law(seed: int):
+    random = Random(seed)
+    seen: set[Section] = set()
+    for at in range(ASSEMBLIES // 10):
+        case = made_up(random)
+        try:
+            assembly = assemble(case.materials, case.budget, case.count)
+        except BudgetTooSmallError as error:
+            assert sum(error.needs.values()) > case.budget
+            continue
+        check(case, assembly)
+        if at % 10 == 0:
+            assert assemble(case.materials, case.budget, case.count) == assembly
+        seen |= {item.section for item in assembly.items}
+    assert seen == {*ORDER, Section.HISTORY}

@@ -1,0 +1,94 @@
+"""What a list begins with stays as it was while a conversation goes on (R13, R16)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+from itertools import pairwise
+from random import Random
+
+import pytest
+
+from memci.domain.context.assembly import Assembly, assemble
+from memci.domain.context.interaction import interactions
+from memci.domain.context.materials import Materials
+from memci.domain.context.parts import Section
+from memci.domain.context.prefix import Piece, pieces, stable_prefix
+from memci.domain.language import Language
+from memci.domain.message import Message, Role
+from tests.support.talk import BEGIN, words
+
+TURNS = 60
+SYSTEM = "Be brief. " * 20
+LEAST_SHARE = 0.85
+
+
+def prefix_of(assembly: Assembly) -> list[Piece]:
+    return pieces(
+        (f"{place}:{part.utterance.role}", item.text)
+        for place, part in enumerate(assembly.parts)
+        for item in part.items
+    )
+
+
+@dataclass
+class Talk:
+    """A conversation in which each answer is given with a list, and nothing is recalled."""
+
+    random: Random
+    budget: int
+    said: list[Message] = field(default_factory=list)
+    began: int | None = None
+    lists: list[Assembly] = field(default_factory=list)
+
+    def turn(self) -> None:
+        query = self._words()
+        window = interactions(self.said)[-17:]
+        materials = Materials(
+            SYSTEM, query, window, 8, [], Language.ENGLISH, began=self.began, grows=True
+        )
+        assembly = assemble(materials, self.budget, words)
+        self.began = assembly.recent_begins
+        self.lists.append(assembly)
+        self._say(Role.USER, query)
+        self._say(Role.ASSISTANT, self._words())
+
+    def shares(self) -> list[float]:
+        """How much of each list's bytes is what the list before it began with."""
+        listed = [prefix_of(each) for each in self.lists]
+        return [
+            stable_prefix(before, now) / sum(piece.length for piece in before)
+            for before, now in pairwise(listed)
+        ]
+
+    def _words(self) -> str:
+        return " ".join(
+            self.random.choice("abcdefgh") * 5 for _ in range(self.random.randint(5, 40))
+        )
+
+    def _say(self, role: Role, content: str) -> None:
+        seq = len(self.said) + 1
+        at = BEGIN + timedelta(minutes=seq)
+        self.said.append(Message(seq, f"m{seq}", role, content, at, None, "s1"))
+
+
+@pytest.mark.parametrize("budget", [1_000, 2_000, 16_000])
+@pytest.mark.parametrize("seed", range(3))
+def test_most_of_a_list_is_as_in_the_list_before(budget: int, seed: int):
+    talk = Talk(Random(seed), budget)
+    for _ in range(TURNS):
+        talk.turn()
+    shares = talk.shares()
+    assert sum(shares) / len(shares) >= LEAST_SHARE
+
+
+def test_recent_interactions_grow_and_are_cut_back_at_once():
+    talk = Talk(Random(1), 16_000)
+    for _ in range(TURNS):
+        talk.turn()
+    lengths = [
+        sum(item.section is Section.RECENT for item in each.items) // 2 for each in talk.lists
+    ]
+    assert lengths[:18] == [*range(16), 8, 9]
+    assert max(lengths) == 15
+    assert min(lengths[8:]) == 8

@@ -1,0 +1,65 @@
+"""Tool results of interactions that are over (R13): one line each."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from memci.domain.context.brief import in_brief, one_line
+from memci.domain.context.interaction import Interaction, interactions
+from memci.domain.message import Message, Role
+from tests.support.talk import BEGIN
+
+
+def look(arguments: str, result: str) -> Interaction:
+    call = {"id": "c1", "type": "function", "function": {"name": "look", "arguments": arguments}}
+    (one,) = interactions(
+        [
+            Message(1, "m1", Role.USER, "Where?\nAnd when?", BEGIN),
+            Message(2, "m2", Role.ASSISTANT, None, BEGIN, tool_calls=(call,)),
+            Message(3, "m3", Role.TOOL, result, BEGIN, tool_call_id="c1"),
+            Message(4, "m4", Role.ASSISTANT, "There.\nAt eight.", BEGIN),
+        ]
+    )
+    return one
+
+
+def arguments_of(interaction: Interaction) -> Any:
+    call = interaction.messages[1].tool_calls[0]
+    return json.loads(call["function"]["arguments"])
+
+
+def test_what_is_short_stays_byte_for_byte() -> None:
+    (alone,) = interactions([Message(1, "m1", Role.USER, "x\ny" * 900, BEGIN)])
+    for one in (look('{ "at": 8 }', "on time"), alone):
+        assert in_brief(one) == one
+
+
+def test_a_long_result_is_one_line_with_its_beginning_and_its_end() -> None:
+    one = look("{}", "Connecting …\n" + "row\n" * 500 + "error: disk full")
+    brief = in_brief(one).messages
+    assert (brief[2].content or "").startswith("Connecting … row")
+    assert (brief[2].content or "").endswith("error: disk full")
+    assert "\n" not in (brief[2].content or "")
+    assert len(brief[2].content or "") <= 240
+    assert [brief[0], brief[1], brief[3]] == [one.messages[at] for at in (0, 1, 3)]
+
+
+@pytest.mark.parametrize("value", ["x" * 5_000, ["x"] * 500, {"deep": "字" * 900}])
+def test_long_arguments_are_cut_and_stay_json(value: object) -> None:
+    one = look(json.dumps({"path": "a.txt", "text": value}), "written")
+    arguments = arguments_of(in_brief(one))
+    assert arguments["path"] == "a.txt"
+    assert len(json.dumps(arguments, ensure_ascii=False)) < 300
+
+
+def test_arguments_that_are_no_json_are_cut_to_a_text() -> None:
+    assert len(arguments_of(in_brief(look("x" * 900, "ok")))) <= 160
+
+
+def test_one_line() -> None:
+    assert one_line("a\n b") == "a b"
+    assert one_line("x" * 300, 100, 20) == "x" * 77 + " … " + "x" * 20
+    assert one_line("x" * 300, 100, 0) == "x" * 97 + " … "

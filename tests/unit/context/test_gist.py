@@ -1,0 +1,84 @@
+"""Which sentences of a long entry are shown (R14)."""
+
+from __future__ import annotations
+
+import pytest
+
+from memci.domain.context.gist import Gist, is_courtesy, joined, whole
+from memci.smallmodel.offline.sentences import sentence_spans
+from tests.support.talk import words
+
+LONG = (
+    "Thanks! The weather was nice and we had some fun there all the time, as one has in summer. "
+    "Ann sold the red canoe in Bergen last week. It was good to see you again, too."
+)
+CHINESE = (
+    "谢谢你！今天天气还不错，我们玩得挺开心的。王磊上周在成都把那辆红色的自行车卖掉了。下次再聊吧。"
+)
+
+
+def gist(asked: str | None, room: int = 60) -> Gist:
+    return Gist(asked, [LONG, "We had fun.", "The weather was nice."], room, sentence_spans, words)
+
+
+def test_the_best_entries_stay_whole() -> None:
+    assert gist("canoe", room=600).of(LONG, 0) == LONG
+
+
+def test_even_the_best_is_cut_where_it_takes_more_than_a_third_of_the_room() -> None:
+    assert gist("canoe").of(LONG, 0) != LONG
+
+
+@pytest.mark.parametrize("asked", ["Who sold the canoe?", None])
+def test_of_others_what_the_question_names_and_what_is_rare_is_left(asked: str | None) -> None:
+    shown = gist(asked).of(LONG, 9)
+    assert "Ann sold the red canoe in Bergen last week." in shown
+    assert "Thanks" not in shown
+    assert len(shown) < len(LONG)
+
+
+def test_words_are_the_same_in_other_forms() -> None:
+    told = (
+        "My sister keeps a small bakery near the harbour of Bergen these days with much success. "
+        "Somebody was painting all of the old wooden fence by the garden gate slowly again. "
+        "The neighbour drove his tractor through the muddy field behind our barn on and on."
+    )
+    texts = [told, *("The boat was late today." for _ in range(30))]
+    assert "painting" in Gist("who painted it", texts, 0, sentence_spans, words).of(told, 5)
+
+
+def test_chinese_is_cut_at_its_sentences() -> None:
+    def characters(text: str) -> int:
+        return len(text)
+
+    shown = Gist("谁卖了自行车？", [CHINESE], 0, sentence_spans, characters).of(CHINESE, 9)
+    assert shown == "王磊上周在成都把那辆红色的自行车卖掉了。"
+
+
+def test_one_sentence_is_always_left_and_one_alone_never_cut() -> None:
+    none = Gist("x", ["Hi! Thanks!"], 0, sentence_spans, words)
+    assert none.of("Hi! Thanks!", 9) == "Hi! Thanks!"
+    endless = "word " * 500
+    assert none.of(endless, 9) == endless
+    assert Gist("x", [LONG], 0, whole, words).of(LONG, 9) == LONG
+
+
+@pytest.mark.parametrize("text", ["Thanks!", "What about you?", "谢谢！", "Hey, Ann!"])
+def test_courtesy(text: str) -> None:
+    assert is_courtesy(text)
+
+
+@pytest.mark.parametrize("text", ["No.", "No, thanks!", "不好。", "The ferry is late.", "Room 14"])
+def test_what_tells_or_denies_is_none(text: str) -> None:
+    assert not is_courtesy(text)
+
+
+def test_what_lies_between_neighbours_stays() -> None:
+    text = "One.  Two.\nThree. 四。五。六。"
+    spans = sentence_spans(text)
+    assert joined(text, spans) == text
+    assert joined(text, [spans[0], spans[2]]) == "One.\nThree."
+    assert joined(text, [spans[3], spans[5]]) == "四。六。"
+    assert joined(text, [spans[0], spans[1]]) == "One.  Two."
+    assert joined(text, [spans[2], spans[4]]) == "Three. 五。"
+    assert joined(text, []) == ""
