@@ -57,10 +57,10 @@ class Search(Reader):
             found = self._retrieval.find(connection, agent_id, asked)
             watch.lap("find")
             ranking = self._retrieval.rank(asked, found, request, own)
-            watch.lap("rank")
+            watch.lap("fuse")
             ranked = with_newer(connection, agent_id, ranking.ranked, request)
             taken = self._take(ranked, request, ranking.analysis)
-            watch.lap("fuse")
+            watch.lap("select")
             seqs = {seq for each in taken for seq in each.candidate.seqs}
             places = places_of(connection, agent_id, seqs)
         watch.lap("provenance")

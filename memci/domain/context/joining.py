@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from memci.domain.context.candidate import Candidate, Source
+from memci.domain.context.candidate import Source
 from memci.domain.context.fusion import Ranked, by_rank
 
 # What the best memory adds to the score of its messages.
 _LENT = 0.1
-# A memory that takes no more of what its messages take says it better than they do.
-_TERSE = 0.5
 
 
 def joined(ranked: Sequence[Ranked]) -> list[Ranked]:
@@ -19,7 +17,7 @@ def joined(ranked: Sequence[Ranked]) -> list[Ranked]:
 
     Verbatim beats node (R14): where a message of a memory was found, its words are what is shown,
     and the memory only says that it is about the matter. It stays a hit where none of its messages
-    was found, or where it says the same in half of the words.
+    was found.
     """
     memories = [each for each in ranked if each.candidate.source is Source.MEMORY]
     if not memories:
@@ -28,7 +26,7 @@ def joined(ranked: Sequence[Ranked]) -> list[Ranked]:
     best = _best_memories(memories)
     top = max(each.score for each in memories)
     lent = [_lent(each, best.get(each.candidate.key), top) for each in messages.values()]
-    kept = [each for each in memories if _stands(each.candidate, messages)]
+    kept = [each for each in memories if messages.keys().isdisjoint(each.candidate.seqs)]
     return sorted([*lent, *kept, *_others(ranked)], key=by_rank)
 
 
@@ -45,11 +43,6 @@ def _lent(message: Ranked, memory: Ranked | None, top: float) -> Ranked:
         return message
     found = message.candidate._replace(memory=memory.candidate.key)
     return replace(message, candidate=found, score=message.score + _LENT * memory.score / top)
-
-
-def _stands(memory: Candidate, messages: dict[int, Ranked]) -> bool:
-    said = [messages[seq].candidate.text for seq in memory.seqs if seq in messages]
-    return not said or len(memory.text) <= _TERSE * sum(map(len, said))
 
 
 def _others(ranked: Sequence[Ranked]) -> list[Ranked]:
