@@ -23,6 +23,8 @@ class Language(StrEnum):
 
 def language_of(text: str) -> Language:
     """Tell Chinese from everything else by the share of Han characters among letters."""
+    if text.isascii():
+        return Language.ENGLISH
     han = len(_HAN.findall(text))
     if not han or len(_KANA_OR_HANGUL.findall(text)) > han / 4:
         return Language.ENGLISH

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from memci.domain.context.candidate import Source
 from memci.domain.context.fusion import Ranked, by_rank
@@ -42,7 +41,7 @@ def _lent(message: Ranked, memory: Ranked | None, top: float) -> Ranked:
     if memory is None or top <= 0:
         return message
     found = message.candidate._replace(memory=memory.candidate.key)
-    return replace(message, candidate=found, score=message.score + _LENT * memory.score / top)
+    return Ranked(found, message.score + _LENT * memory.score / top, message.ranks)
 
 
 def _others(ranked: Sequence[Ranked]) -> list[Ranked]:

@@ -148,6 +148,8 @@ def _bonus(each: Candidate, hints: Hints) -> float:
 
 def _words(text: str) -> float:
     """Count words; two Han characters are about one."""
+    if text.isascii():
+        return text.count(" ") + 1
     han = len(_HAN.findall(text))
     return han / 2 if han else len(_WORD.findall(text))
 
