@@ -63,7 +63,12 @@ def test_a_question_is_planned_in_its_language(server: ModelServer, models: Smal
 def test_four_queries_at_most_none_twice_and_never_the_question(
     server: ModelServer, models: SmallModels
 ) -> None:
-    queries = ["do both Ada and Grace have pets", *PLAN, "which pets does Ada have", "Where is Ada?"]
+    queries = [
+        "do both Ada and Grace have pets",
+        *PLAN,
+        "which pets does Ada have",
+        "Where is Ada?",
+    ]
     server.rest = says({"queries": [*queries, "Where is Grace?", "Who has pets?"]})
 
     assert plan(models) == [*PLAN, "Where is Ada?", "Where is Grace?"]
