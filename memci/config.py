@@ -131,7 +131,7 @@ class Settings(PageStoreSettings, BaseSettings):
     judge: str = "offline"
     summarizer: str = "offline"
     embedder: str = "offline"
-    query_planner: str = ""  # empty: no model is asked what to search for
+    query_planner: str | None = None  # unset: no model is asked what to search for
     model_threads: int = Field(0, ge=0)  # threads of torch in one process; 0 = its own default
 
     # Reading

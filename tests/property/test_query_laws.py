@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, time, timedelta, timezone
+from random import Random
 from time import process_time
 
 import pytest
@@ -16,10 +17,14 @@ PIECES = (
     "When did", "Ann", "Ann Smith", "John's", "and where does", "?", "？", "last Friday", "in May",
     "since March", "before", "after", "between", "and", "from", "to", "until", "5", "8", "2022",
     "May 5, 2022", "29 February", "5/8/2022", "31/2", "the week before", "two weeks", "half a year",
-    "ago", "the summer of", "Christmas", "last Christmas", "Q2", "early June", "next few days",
+    "ago", "the summer of",
+    "Christmas", "last Christmas", "Q2", "early June", "next few days",
     "the first Monday of", "every", "as mentioned on", "two hours ago", "how many", "both", "list",
-    "昨天", "去年", "五月", "2022年5月8日", "到", "之前", "以来", "前两天", "那周", "国庆节", "年底",
-    "上半年", "半年前", "和", "之间", "《三体》", "李明", "小王", "去厦门旅游", "什么时候", "谁", "另外",
+    "昨天", "去年", "五月", "2022年5月8日", "到", "之前", "以来", "前两天", "那周", "国庆节",
+    "年底",
+    "上半年",
+    "半年前", "和", "之间", "《三体》", "李明", "小王", "去厦门旅游", "什么时候", "谁",
+    "另外",
     "\n", " ", ". ", "“", "”", "`", '"', "'s ", "ſ", "İ", "٣", "９", "〇", "\x00", "\ud800",
 )  # fmt: skip
 texts = st.one_of(
@@ -35,7 +40,7 @@ days = st.one_of(st.dates(), st.dates(date(2000, 1, 1), date(2040, 1, 1)), edges
 moments = st.builds(datetime.combine, days, st.times(), tzinfo=zones)
 
 
-@settings(max_examples=1000)
+@settings(max_examples=300, deadline=None)
 @given(texts, moments, moments, names)
 def test_any_text_can_be_read(text: str, now: datetime, at: datetime, known: list[str]) -> None:
     found = analyse(text, now, names=known)
@@ -51,7 +56,7 @@ def test_any_text_can_be_read(text: str, now: datetime, at: datetime, known: lis
     assert found == analyse(text, now, names=known)
 
 
-@settings(max_examples=1000)
+@settings(max_examples=300, deadline=None)
 @given(texts, moments, moments)
 def test_times_are_ordered_and_what_is_inside_fits(text: str, now: datetime, at: datetime) -> None:
     found = analyse(text, now)
@@ -68,7 +73,7 @@ def test_times_are_ordered_and_what_is_inside_fits(text: str, now: datetime, at:
             assert found.time_fit(at) == 1
 
 
-@settings(max_examples=500)
+@settings(max_examples=200, deadline=None)
 @given(texts, st.dates(date(2000, 1, 1), date(2030, 1, 1)), st.integers(1, 400))
 def test_what_is_farther_outside_fits_less(text: str, day: date, far: int) -> None:
     for each in analyse(text, datetime.combine(day, time(12), UTC)).times:
@@ -77,7 +82,7 @@ def test_what_is_farther_outside_fits_less(text: str, day: date, far: int) -> No
             assert fits == sorted(fits, reverse=True)
 
 
-@settings(max_examples=500)
+@settings(max_examples=200, deadline=None)
 @given(texts)
 def test_parts_stand_in_the_text_in_their_order(text: str) -> None:
     end = 0
@@ -86,7 +91,7 @@ def test_parts_stand_in_the_text_in_their_order(text: str) -> None:
         end = text.index(part, end) + len(part)
 
 
-@settings(max_examples=500)
+@settings(max_examples=200, deadline=None)
 @given(texts, names, texts)
 def test_a_text_holds_some_of_the_keys(question: str, known: list[str], text: str) -> None:
     keys = analyse(question, datetime(2023, 5, 9, tzinfo=UTC), names=known).entity_keys
@@ -113,18 +118,18 @@ def first_day(found: Analysis) -> date:
     return only.since.date()
 
 
-@settings(max_examples=300)
+@settings(max_examples=300, deadline=None)
 @given(st.dates(date(1950, 1, 1), date(2049, 12, 31)), moments)
 def test_a_date_is_read_alike_in_both_languages(day: date, now: datetime) -> None:
     assert {first_day(analyse(each, now)) for each in written(day)} == {day}
 
 
-@settings(max_examples=300)
+@settings(max_examples=300, deadline=None)
 @given(st.dates(date(2001, 1, 1), date(2040, 1, 1)), st.integers(1, 9))
 def test_days_ago_are_the_same_day_in_both_languages(today: date, count: int) -> None:
     now = datetime.combine(today, time(9), UTC)
     numeral = "一二三四五六七八九"[count - 1]
-    word = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine"][count - 1]
+    word = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine")[count - 1]
     said = [
         f"What did I do {count} days ago?",
         f"What did I do {word} days ago?",
@@ -152,10 +157,13 @@ def test_an_ordinary_question_is_read_in_half_a_millisecond(text: str) -> None:
     assert quickest_ms(text, tries=40) < 0.5
 
 
-@settings(max_examples=30, deadline=None)
-@given(st.lists(st.characters(), min_size=200, max_size=200).map(lambda found: "".join(found) * 41))
-def test_a_long_text_is_read_in_5_ms(text: str) -> None:
-    assert quickest_ms(text[:8_192]) < 5
+@pytest.mark.parametrize("seed", range(8))
+def test_a_long_text_is_read_in_5_ms(seed: int) -> None:
+    chance = Random(seed)
+    kinds = (range(32, 127), range(0x3400, 0xA000), range(0xD800))
+    text = "".join(chr(chance.choice(chance.choice(kinds))) for _ in range(8_192))
+
+    assert quickest_ms(text) < 5
 
 
 @pytest.mark.parametrize("piece", [*PIECES, "a", "A ", "1", "一", "., ", " \n", "((", "A'", "?? "])

@@ -29,6 +29,8 @@ _ASKS = 0.1
 # What is so long in words is as good as any longer; and of a session, so many count.
 _LONG = math.log(60)
 _BEST_OF_SESSION = 3
+# The best so many are read for what the question names: reading is slow, and adds little.
+_READ = 120
 
 _WORD = re.compile(r"[^\W_]+")
 _HAN = re.compile(r"[\u3400-\u9fff]")
@@ -79,12 +81,17 @@ def fuse_scaled(
     fused = [
         Ranked(
             each,
-            base + _SESSION * sessions.get(each.session_id, 0.0) + _bonus(each, hints),
+            base + _SESSION * sessions.get(each.session_id, 0.0) + _told(each, hints),
             ranks[each.source, each.key],
         )
         for each, base in zip(found, bases, strict=True)
     ]
-    return sorted(fused, key=by_rank)
+    fused.sort(key=by_rank)
+    read = [
+        Ranked(each.candidate, each.score + _read(each.candidate.text, hints), each.ranks)
+        for each in fused[:_READ]
+    ]
+    return sorted([*read, *fused[_READ:]], key=by_rank)
 
 
 def _bases(found: Sequence[Candidate], channels: Collection[Channel]) -> list[float]:
@@ -131,18 +138,25 @@ def _sessions(found: Sequence[Candidate], bases: Sequence[float]) -> dict[str | 
     }
 
 
-def _bonus(each: Candidate, hints: Hints) -> float:
+def _told(each: Candidate, hints: Hints) -> float:
+    """Return what a candidate gains by what is known of it without reading it."""
     bonus = _LENGTH * min(1.0, math.log1p(_words(each.text)) / _LONG)
     if len(hints.speakers) == 1 and each.name in hints.speakers:
         bonus += _SPEAKER
     if hints.fits is not None:
         bonus += _TIME * hints.fits(each.at)
-    if hints.holds is not None:
-        bonus += _ENTITY * hints.holds(each.text)
-    if _is_of_kind(each.text, hints.wanted):
-        bonus += _TYPED
     if each.text.rstrip().endswith(_ASKING):
         bonus -= _ASKS
+    return bonus
+
+
+def _read(text: str, hints: Hints) -> float:
+    """Return what a candidate gains by what its text holds."""
+    bonus = 0.0
+    if hints.holds is not None:
+        bonus += _ENTITY * hints.holds(text)
+    if _is_of_kind(text, hints.wanted):
+        bonus += _TYPED
     return bonus
 
 

@@ -34,12 +34,12 @@ def clock_moments(text: str, now: datetime) -> Iterator[Moment]:
     for match in _matches(_AGO, text):
         unit, count = _UNITS[match["unit"].lower()], _count(match)
         half = max(unit, unit * count / 4) / 2
-        yield from _moment(match, now - unit * count - half, now - unit * count + half, ROUNDED)
+        yield from _moment(match, now, unit * count + half, unit * count - half, ROUNDED)
     for match in _matches(_ROLLING, text):
         long = _UNITS[match["unit"].lower()] * _count(match)
-        yield from _moment(match, now - long, now, CERTAIN)
+        yield from _moment(match, now, long, timedelta(), CERTAIN)
     for match in _JUST_NOW.finditer(text):
-        yield from _moment(match, now - _HOUR, now, GUESSED)
+        yield from _moment(match, now, _HOUR, timedelta(), GUESSED)
 
 
 def _matches(patterns: tuple[re.Pattern[str], ...], text: str) -> Iterator[re.Match[str]]:
@@ -58,7 +58,12 @@ def _count(match: re.Match[str]) -> float:
 
 
 def _moment(
-    match: re.Match[str], since: datetime, until: datetime, certainty: float
+    match: re.Match[str], now: datetime, far: timedelta, near: timedelta, certainty: float
 ) -> Iterator[Moment]:
+    """Yield what lies so far back, unless that is before the calendar begins."""
+    try:
+        since, until = now - far, now - near
+    except OverflowError:
+        return
     if since < until:
         yield Moment(*match.span(), (TimeRange(since, until, certainty, until - since),))

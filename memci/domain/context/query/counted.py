@@ -46,8 +46,8 @@ def counted_from(text: str, moment: Moment) -> Moment:
     parts = found.groupdict()
     words, n = parts.get("unit") or parts["same"], parts.get("n")
     side = _SIDES.get((parts.get("side") or "").lower().split(" ")[0], 0)
-    first, last = time.since.date(), (time.until - _DAY).date()
     try:
+        first, last = time.since.date(), (time.until - _DAY).date()
         reading = _counted(first, last, words.lower(), n, side)
     except (OverflowError, ValueError):
         return moment

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from memci.domain.context.query import Asks, Bounds, analyse, parts_of
+from memci.domain.memory.parameters import MemoryParameters
+from memci.errors import InvalidInputError
 from tests.support.asked_times import NOW
 
 
@@ -76,6 +78,16 @@ def test_questions_for_several_things_get_more(question: str) -> None:
 
     assert found.complexity > 0.5
     assert found.k > 3
+
+
+def test_an_agents_bounds_are_its_parameters() -> None:
+    assert MemoryParameters(k_min=4, k_max=9, complexity_threshold=0.25).bounds == Bounds(
+        4, 9, 0.25
+    )
+    assert MemoryParameters().bounds == Bounds()
+    with pytest.raises(InvalidInputError, match="k_min, which is 20") as refused:
+        MemoryParameters(k_min=20)
+    assert refused.value.field == "k_max"
 
 
 def test_k_grows_in_a_line_above_the_threshold() -> None:
