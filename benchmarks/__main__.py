@@ -21,6 +21,8 @@ from benchmarks.report import Finding, print_table, write_json
 from benchmarks.stage import open_servers, open_stage
 
 PARTS = ("startup", "accept", "lane", "creation", "scan", "fading", "lag", "reads", "pages")
+# These come in a size so small that it shows no more than that they work.
+READ_PARTS = ("search", "concurrency", "context")
 # These need conversations, and no servers.
 QUALITY_PARTS = ("segmentation", "compression", "strictness")
 
@@ -32,10 +34,10 @@ def main() -> int:
     arguments = _arguments()
     # Ended from outside, it still stops its servers and workers.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    asked = arguments.parts or [*PARTS, *QUALITY_PARTS]
+    asked = arguments.parts or [*PARTS, *READ_PARTS, *QUALITY_PARTS]
     findings = [
         *_quality([part for part in asked if part in QUALITY_PARTS], arguments),
-        *_speed([part for part in asked if part in PARTS], arguments),
+        *_speed([part for part in asked if part in (*PARTS, *READ_PARTS)], arguments),
     ]
     print_table(findings)
     if arguments.json:
@@ -58,7 +60,8 @@ def _speed(parts: Sequence[str], arguments: Any) -> Iterator[Finding]:
         for part in parts:
             measure = _measure(part)
             with open_stage(servers) as stage:
-                yield from measure(stage, quick=arguments.quick)
+                sizes = {"small": arguments.small} if part in READ_PARTS else {}
+                yield from measure(stage, quick=arguments.quick, **sizes)
 
 
 def _measure(part: str) -> Measure:
@@ -69,9 +72,10 @@ def _measure(part: str) -> Measure:
 
 def _arguments() -> Any:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parts = [*PARTS, *QUALITY_PARTS]
+    parts = [*PARTS, *READ_PARTS, *QUALITY_PARTS]
     parser.add_argument("parts", nargs="*", choices=[*parts, []], help="default: all")
     parser.add_argument("--quick", action="store_true", help="fewer and shorter runs")
+    parser.add_argument("--small", action="store_true", help="so little that it only shows: works")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the findings here too")
     parser.add_argument(
         "--data",
