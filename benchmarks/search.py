@@ -31,7 +31,7 @@ from memci.smallmodel.ports import Vectors
 from memci.storage.vectors import to_text
 from memci.testing import database_copy
 
-_BARE = """
+BARE = """
 SELECT seq FROM message_vector WHERE agent_id = %s AND model = %s
  ORDER BY embedding <#> %s::halfvec LIMIT 200
 """
@@ -175,7 +175,7 @@ def _reads(runtime: Runtime) -> Mapping[str, _Read]:
         text = to_text(vector[None])[0]
         with runtime.database.agent_snapshot(agent_id) as connection:
             began = time.perf_counter()
-            connection.exec_driver_sql(_BARE, (agent_id, MODEL, text)).all()
+            connection.exec_driver_sql(BARE, (agent_id, MODEL, text)).all()
             return {"": (time.perf_counter() - began) * 1000}
 
     def search(asked: _Asked) -> Mapping[str, float]:
