@@ -94,9 +94,9 @@ def measure(stage: Stage, *, quick: bool, small: bool = False) -> Iterator[Findi
     sizes = SMALL if small else QUICK if quick else FULL
     settings = load_settings(database_url=stage.database_url, broker_url=stage.broker_url)
     with closing(Runtime(settings)) as runtime:
-        questions = _filled(stage, runtime, sizes)
+        questions = filled(stage, runtime, sizes)
+        yield from beside_a_write(runtime, questions)
         reads = _reads(runtime)
-        yield from _beside_a_write(runtime, reads, questions[: sizes.reads])
         with _busy_lanes(stage, runtime, sizes) as worker:
             idle, busy = _in_turn(worker, reads, questions, sizes)
             written = _count(stage, _DONE)
@@ -106,7 +106,8 @@ def measure(stage: Stage, *, quick: bool, small: bool = False) -> Iterator[Findi
                 yield from (_finding(name, readers, idle, busy, written) for readers in READERS)
 
 
-def _filled(stage: Stage, runtime: Runtime, sizes: Sizes) -> list[_Asked]:
+def filled(stage: Stage, runtime: Runtime, sizes: Sizes) -> list[_Asked]:
+    """Fill the agents; return questions to each of them in turn."""
     each = max(1, 4 * sizes.reads // sizes.agents)
     asked: list[list[_Asked]] = []
     with stage.owner() as owner:
@@ -175,12 +176,11 @@ def _finding(name: str, readers: int, idle: Took, busy: Took, jobs: int) -> Find
     )
 
 
-def _beside_a_write(
-    runtime: Runtime, reads: Mapping[str, _Read], questions: Sequence[_Asked]
-) -> Iterator[Finding]:
+def beside_a_write(runtime: Runtime, questions: Sequence[_Asked]) -> Iterator[Finding]:
     """Read an agent while a transaction of its lane is open that has written all over it."""
+    reads = _reads(runtime)
     agent_id = questions[0][0]
-    mine = [each for each in questions if each[0] == agent_id]
+    mine = [each for each in questions if each[0] == agent_id][:40]
     for name, read in reads.items():
         if name == "bare":
             continue
@@ -216,9 +216,7 @@ def _reads(runtime: Runtime) -> dict[str, _Read]:
 
     def context(asked: _Asked) -> object:
         agent_id, question, vector = asked
-        request = ContextRequest(
-            query=question, budget_tokens=_BUDGET, session_id=session_of(1)
-        )
+        request = ContextRequest(query=question, budget_tokens=_BUDGET, session_id=session_of(1))
         return readings.assemble.run(agent_id, request, vector=vector)
 
     return {"bare": bare, "search": search, "context": context}

@@ -106,8 +106,9 @@ def _words(random: np.random.Generator) -> list[str]:
 
 
 def _vectors(random: np.random.Generator, count: int) -> Vectors:
-    common, topics = _unit(random.standard_normal((1, DIMENSION))), _unit(
-        random.standard_normal((_TOPICS, DIMENSION))
+    common, topics = (
+        _unit(random.standard_normal((1, DIMENSION))),
+        _unit(random.standard_normal((_TOPICS, DIMENSION))),
     )
     # A topic lasts for about a session.
     of = np.repeat(random.integers(_TOPICS, size=count // SESSION_MESSAGES + 1), SESSION_MESSAGES)

@@ -146,9 +146,12 @@ def _by_agents(
         among.append((everyone[place], *question))
     with database_copy(stage.servers.postgres) as url:
         settings = load_settings(database_url=url, broker_url=stage.broker_url)
-        with closing(Runtime(settings)) as lone, stage.servers.postgres.connect_as_superuser(
-            url.partition("?")[0].rpartition("/")[2]
-        ) as its_owner:
+        with (
+            closing(Runtime(settings)) as lone,
+            stage.servers.postgres.connect_as_superuser(
+                url.partition("?")[0].rpartition("/")[2]
+            ) as its_owner,
+        ):
             fill(lone.database, its_owner, "many-0", corpora[0])
             its_owner.execute("VACUUM ANALYZE")
             alone = _questions("many-0", corpora[0], sizes.questions)
