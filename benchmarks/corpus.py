@@ -6,9 +6,11 @@ do. No two corpora of different seeds say the same, and one seed says the same f
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from random import Random
 
 import numpy as np
 
@@ -85,7 +87,7 @@ def _said_at(seq: int) -> datetime:
 
 
 def _texts(random: np.random.Generator, count: int) -> Iterator[str]:
-    words = np.array(_words(np.random.default_rng(7)))  # one language for all corpora
+    words = np.array(_words())
     functions = np.array(sorted(word for word in ENGLISH_STOP_WORDS if len(word) > 1))
     ranks = np.arange(1, len(words) + 1) + 2.7  # Mandelbrot's shift: no word is in every text
     chances = (1 / ranks) / (1 / ranks).sum()
@@ -97,12 +99,14 @@ def _texts(random: np.random.Generator, count: int) -> Iterator[str]:
         yield " ".join(said)
 
 
-def _words(random: np.random.Generator) -> list[str]:
+@functools.cache
+def _words() -> tuple[str, ...]:
+    """Return the words of the one language that all corpora are written in."""
+    random = Random(7)
     made: dict[str, None] = {}
     while len(made) < _VOCABULARY:
-        syllables = random.choice(_SYLLABLES, size=int(random.integers(2, 6)))
-        made["".join(syllables)] = None
-    return list(made)
+        made["".join(random.choices(_SYLLABLES, k=random.randint(2, 5)))] = None
+    return tuple(made)
 
 
 def _vectors(random: np.random.Generator, count: int) -> Vectors:
