@@ -67,7 +67,7 @@ class Corpus:
         for place in random.integers(len(self.texts), size=count):
             telling = [w for w in self.texts[place].split() if w not in ENGLISH_STOP_WORDS]
             # A short text does not have eight: the next ones lend theirs.
-            for text in self.texts[place + 1 :] + self.texts[:place]:
+            for text in (*self.texts[place + 1 :], *self.texts[:place]):
                 if len(set(telling)) >= _QUESTION_WORDS:
                     break
                 telling += [w for w in text.split() if w not in ENGLISH_STOP_WORDS]

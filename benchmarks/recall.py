@@ -22,6 +22,7 @@ from benchmarks.report import Bar, Finding
 from benchmarks.stage import LANE_POOL, Stage
 from memci import Memci
 from memci.broker.names import LANE_QUEUE
+from memci.client.client import Agent
 from memci.config import load_settings
 from memci.reading.readings import Readings
 from memci.runtime import Runtime
@@ -75,13 +76,14 @@ def _remember(stage: Stage, talks: Sequence[Talk], agents: Mapping[str, str]) ->
                     agent.remember(some, session_id=session)
         for talk in talks:
             agent = memci.agent(agents[talk.id])
-            wait_until(
-                lambda agent=agent: agent.about().queued == 0, "all is remembered",
-                timeout_s=_WAIT_S,
-            )  # fmt: skip
+            _wait_remembered(agent)
             assert not agent.about().dead, f"{agent} has dead jobs"
             say(f"{talk.id} is remembered")
     stage.stop([worker, api])
+
+
+def _wait_remembered(agent: Agent) -> None:
+    wait_until(lambda: agent.about().queued == 0, "all is remembered", timeout_s=_WAIT_S)
 
 
 def _rows(
