@@ -16,6 +16,7 @@ from memci.domain.context.parts import Section
 from memci.reading.assemble import Assemble
 from memci.shapes.read import ContextAnswer, ContextRequest
 from memci.shapes.trial import RecordedQuestion, Trial, TrialContext, TrialsAnswer, TrialTotals
+from memci.storage.reading.asked import last_asked
 from memci.storage.reading.receipts import read_receipt
 from memci.storage.session import Database
 
@@ -38,6 +39,24 @@ class TrialSide:
         """Return the question as it is asked here; raises pydantic's ``ValidationError``."""
         recorded = question.model_dump(exclude_unset=True, exclude=set(_NOT_ASKED))
         return ContextRequest(**{**recorded, **self.options})
+
+
+def asked_before(database: Database, agent_id: str, most: int) -> list[RecordedQuestion]:
+    """Return what the agent asked last, as of then, for what receipts and messages still tell."""
+    with database.agent_snapshot(agent_id) as connection:
+        asked = last_asked(connection, agent_id, most)
+    return [
+        RecordedQuestion(
+            agent=agent_id,
+            query=each.query,
+            budget_tokens=each.budget_tokens,
+            receipt_id=each.receipt_id,
+            # Else the question itself, and its answer, would be found.
+            as_of=each.asked_at,
+            **({"session_id": each.session_id} if each.session_id else {}),
+        )
+        for each in asked
+    ]
 
 
 def run_trials(

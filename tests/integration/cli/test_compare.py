@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -11,6 +12,8 @@ import pytest
 
 from memci.cli import app
 from memci.embedded import Postgres, Redis
+from memci.reading.assemble import Assemble
+from memci.shapes.read import ContextRequest
 from memci.storage.session import Database
 from tests.integration.http.serving import Served, served_by_workers
 from tests.support.command_line import run, run_json
@@ -196,3 +199,33 @@ def test_questions_are_recorded_with_what_they_came_to(
     # Then as now with recent turns, and more than without.
     assert found["second"]["as_recorded"] == 1.0
     assert found["first"]["as_recorded"] < 1.0
+
+
+def test_what_an_agent_has_asked_is_asked_again_as_of_then(
+    alice: Stored, here: Here, files: dict[str, str]
+) -> None:
+    for number, text in enumerate(("The cello stands in Ghent.", "It rains in Lisbon."), 1):
+        alice.say(text, session=f"s{number}", said_at=datetime(2026, 3, number, tzinfo=UTC))
+    arguments = (files["few.toml"], files["many.toml"], "--agent", "alice")
+    code, _, complained = here("compare", *arguments)
+    assert code == 1
+    assert "no question of agent alice is known" in complained
+    reads = Assemble(*alice.reader.parts)
+    given = reads.run("alice", ContextRequest(query="Where is the cello?", budget_tokens=500))
+    reads.run("alice", ContextRequest(query="Nobody said this.", budget_tokens=500))
+    # As an agent does: question and answer are recorded when the answer is there.
+    alice.say("Where is the cello?", session="s3", said_at=datetime.now(UTC))
+    alice.say("The cello is in Ghent.", "assistant", session="s3", said_at=datetime.now(UTC))
+    code, said, complained = here("compare", *arguments, "--json")
+    assert (code, complained) == (0, "")
+    (trial,) = json.loads(said)["trials"]
+    assert trial["query"] == "Where is the cello?"
+    assert trial["first"]["message_ids"] == ["m1"]
+    assert trial["recorded"] == [each for item in given.items for each in item.message_ids]
+
+
+def test_questions_come_from_one_place(here: Here, files: dict[str, str]) -> None:
+    for others in ((), ("--questions", files["asked.jsonl"], "--agent", "alice")):
+        code, _, complained = here("compare", files["few.toml"], files["many.toml"], *others)
+        assert code == 2
+        assert "say where the questions are: --questions FILE or --agent ID" in complained
