@@ -66,8 +66,8 @@ class Sizes:
     rounds: int
 
 
-FULL = Sizes(agents=8, messages=2_000, waiting=12_000, reads=160, rounds=3)
-QUICK = Sizes(agents=4, messages=1_000, waiting=4_000, reads=80, rounds=2)
+FULL = Sizes(agents=8, messages=2_000, waiting=8_000, reads=48, rounds=3)
+QUICK = Sizes(agents=4, messages=1_000, waiting=4_000, reads=20, rounds=2)
 SMALL = Sizes(agents=2, messages=40, waiting=200, reads=4, rounds=1)
 
 
