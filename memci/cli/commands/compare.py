@@ -46,7 +46,7 @@ def compare(
     ] = 10,
     as_json: JsonOption = False,
 ) -> None:
-    """Ask recorded questions under two settings, and show both answers side by side.
+    """Ask recorded questions under two settings, side by side.
 
     Each file holds what memci.toml may hold, laid over the settings there are, and in [request]
     options of context requests: channels, sources, k, recent, budget_tokens. Questions are those
