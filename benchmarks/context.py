@@ -26,6 +26,8 @@ from memci.smallmodel.offline.tokens import OfflineTokenCounter
 
 BUDGETS = (1_000, 4_000)
 _SAME = 0.85
+# While the recent interactions still become more, half of a list is new whatever one does.
+_GROWING = 8
 _A_MESSAGE, _A_LIST = 4, 3  # tokens that a chat format adds (R14)
 _SYSTEM = (
     "You are a careful assistant. Use what is known of the user, say so when you do not know, "
@@ -40,11 +42,12 @@ _FIXED = frozenset({"system", "pins", "recent", "query"})
 class Step:
     """One assembly beside the one before; ``same`` and ``told`` are shares, 0 to 1, of its bytes.
 
-    ``told`` is what the answer itself says (``stable_prefix``); ``anew``: pieces were retrieved
-    that the list before had not.
+    ``kept`` is the share of the list before, ``told`` what the answer itself says of ``same``
+    (``stable_prefix``); ``anew``: pieces were retrieved that the list before had not.
     """
 
     same: float
+    kept: float
     told: float
     anew: bool
     tokens: int
@@ -53,7 +56,7 @@ class Step:
 
 def measure(stage: Stage, *, quick: bool, small: bool = False) -> Iterator[Finding]:
     """Replay one conversation for each budget, with retrieval and without."""
-    turns = 3 if small else 25 if quick else 60
+    turns, growing = (3, 0) if small else (25, _GROWING) if quick else (60, _GROWING)
     api, port = stage.start_api()
     workers = [
         stage.start_worker("workers", LANE_QUEUE, *LANE_POOL, name="lane"),
@@ -66,7 +69,7 @@ def measure(stage: Stage, *, quick: bool, small: bool = False) -> Iterator[Findi
                 ("nothing recalled", {"filters": _NOTHING}),
             ):
                 agent = memci.agent(f"{name.replace(' ', '-')}-{budget}")
-                steps = list(_steps(agent, turns, budget_tokens=budget, **options))
+                steps = list(_steps(agent, turns, budget_tokens=budget, **options))[growing:]
                 say(f"context, {name}, {budget:,} tokens: {len(steps)} steps")
                 yield from _findings(f"{name}, {budget:,} tokens", steps)
     stage.stop([*workers, api])
@@ -99,6 +102,7 @@ def _step(before: ContextAnswer, now: ContextAnswer) -> Step:
     texts = sum(len((each.content or "").encode()) for each in now.messages)
     return Step(
         same / len(new),
+        same / len(old),
         now.stable_prefix / texts,
         not _retrieved(now) <= _retrieved(before),
         now.tokens,
@@ -134,6 +138,7 @@ def _findings(name: str, steps: Sequence[Step]) -> Iterator[Finding]:
                 bar=bar,
                 note=f"{len(some)} steps; median {median(step.same for step in some):.2f}, "
                 f"lowest tenth {percentile([step.same for step in some], 0.1):.2f}; "
+                f"of the list before {fmean(step.kept for step in some):.2f}; "
                 f"by stable_prefix {fmean(step.told for step in some):.2f}; "
                 f"{fmean(step.tokens for step in some):,.0f} tokens on average",
             )
