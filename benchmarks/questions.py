@@ -1,4 +1,4 @@
-"""LoCoMo's conversations as messages, and its questions with the messages that answer them."""
+"""Conversations as messages, and questions about them with the messages that answer these."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ _EVIDENCE = re.compile(r"D:?(\d+):(\d+)")
 _DATE = "%I:%M %p on %d %B, %Y"
 # Multi-hop, temporal, open, single-hop; the fifth kind has no answer in the text.
 _SCORED = frozenset((1, 2, 3, 4))
+_ONE_PLACE = 4
+CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open", 4: "single-hop"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,35 @@ class Talk:
 def read_locomo(path: Path) -> list[Talk]:
     """Read LoCoMo's file; a shared photo counts as spoken, by its caption."""
     return [_talk(each) for each in json.loads(path.read_text("utf-8"))]
+
+
+def read_exchanges(path: Path) -> list[Talk]:
+    """Read Chinese exchanges (MemoryBank's): each is one message, and each day a session."""
+    return [
+        _exchanges(f"exchanges-{number}", each)
+        for number, each in enumerate(json.loads(path.read_text("utf-8")))
+    ]
+
+
+def _exchanges(name: str, source: dict[str, Any]) -> Talk:
+    days: dict[str, list[dict[str, Any]]] = {}
+    for each in source["exchanges"]:
+        began = datetime.fromisoformat(each["date"]).replace(hour=12, tzinfo=UTC)
+        day = days.setdefault(f"day-{each['date']}", [])
+        day.append(
+            {
+                "id": each["id"],
+                "role": "user",
+                "name": source["user"],
+                "content": f"{each['user']}\nAI: {each['assistant']}",
+                "timestamp": (began + timedelta(minutes=len(day))).isoformat(),
+            }
+        )
+    questions = [
+        Question(asked["question"], "", _ONE_PLACE, frozenset(asked["evidence"]))
+        for asked in source["questions"]
+    ]
+    return Talk(name, days, questions)
 
 
 def _talk(sample: dict[str, Any]) -> Talk:

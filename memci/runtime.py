@@ -113,9 +113,13 @@ class _Part(Generic[T]):
 class Runtime:
     """Everything one process works with, each part made when first asked for."""
 
-    def __init__(self, settings: Settings, *, service: str = "memci") -> None:
-        """Take the settings; ``service`` names the process in traces."""
+    def __init__(self, settings: Settings, *, service: str = "memci", keeps: bool = True) -> None:
+        """Take the settings; ``service`` names the process in traces.
+
+        With ``keeps=False`` whatever it writes to the database is taken back.
+        """
         self.settings = settings
+        self._keeps = keeps
         self.stopping = Event()
         self.making = RLock()
         self._service = service
@@ -125,7 +129,8 @@ class Runtime:
     @_Part
     def database(self) -> Database:
         """The database."""
-        return Database(self._database_url, pool_size=16)
+        database = Database(self._database_url, pool_size=16)
+        return database if self._keeps else database.unkept()
 
     @_Part
     def celery(self) -> Celery:

@@ -17,6 +17,7 @@ from memci import __version__
 from memci.cli.commands import (
     agents,
     beliefs,
+    compare,
     compress,
     context,
     database,
@@ -73,6 +74,7 @@ _COMMANDS: tuple[tuple[str, Callable[..., Any]], ...] = (
     ("recall", recall.recall),
     ("search", search.search),
     ("context", context.context),
+    ("compare", compare.compare),
     ("agents", agents.agents),
     ("nodes", nodes.nodes),
     ("watch", watch.watch),

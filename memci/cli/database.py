@@ -18,7 +18,7 @@ def opened_database(settings: Settings) -> Iterator[Database]:
 
     Raises ``UnavailableError`` when the database is not at the schema of this release.
     """
-    with _url(settings) as url:
+    with database_at(settings) as url:
         database = Database(url)
         try:
             check_migrations(database)
@@ -28,7 +28,8 @@ def opened_database(settings: Settings) -> Iterator[Database]:
 
 
 @contextmanager
-def _url(settings: Settings) -> Iterator[str]:
+def database_at(settings: Settings) -> Iterator[str]:
+    """Lend its URL; the embedded server is started for as long as need be, if it does not run."""
     if settings.database_url is not None:
         yield settings.database_url.get_secret_value()
         return

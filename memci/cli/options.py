@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -28,6 +29,12 @@ CursorOption = Annotated[
     str | None, typer.Option("--cursor", help="Where to go on: the end of the last answer.")
 ]
 LimitOption = Annotated[int, typer.Option("--limit", min=1, max=500, help="Lines at most.")]
+RecordOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--record", metavar="FILE", help="Add the question to this file, for `memci compare`."
+    ),
+]
 TimeoutOption = Annotated[
     float, typer.Option("--timeout", min=0.1, metavar="SECONDS", help="How long --wait waits.")
 ]

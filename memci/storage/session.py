@@ -61,6 +61,7 @@ class Database:
     """A pool of connections and the ways to open a transaction on it; safe for threads."""
 
     _looks_beside = False
+    _keeps = True
 
     def __init__(self, url: str, *, pool_size: int = 8) -> None:
         """Take a PostgreSQL URL; connects when first used."""
@@ -82,6 +83,13 @@ class Database:
         the rebuilt network; all else is the same. They share the pool.
         """
         return _Beside(self)
+
+    def unkept(self) -> Database:
+        """Return the same doors, behind which nothing is kept: what is written is taken back.
+
+        For trials of reads, which are no reads as far as anybody else can see. They share the pool.
+        """
+        return _Unkept(self)
 
     def agent_transaction(
         self, agent_id: str, *, durable: bool = True
@@ -139,7 +147,8 @@ class Database:
             )
             with connection:
                 yield connection
-                connection.commit()
+                if self._keeps:
+                    connection.commit()
 
     def _uncut(self) -> tuple[psycopg.Connection, PoolProxiedConnection]:
         """Take a pooled connection that no restart of the server has cut."""
@@ -181,6 +190,20 @@ class _Beside(Database):
 
     def __init__(self, database: Database) -> None:
         self.engine = database.engine
+
+
+class _Unkept(Database):
+    """The same pool, whose transactions are rolled back at their end."""
+
+    _keeps = False
+
+    def __init__(self, database: Database) -> None:
+        self.engine = database.engine
+
+    def lane_flight(self, statement: str, values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+        """Refuse: a flight has landed before anybody could take it back."""
+        del statement, values
+        raise TypeError("no flight can be taken back: open a transaction")
 
 
 @contextmanager

@@ -18,7 +18,7 @@ COMMANDS = (
     "up", "demo", "remember", "recall", "search", "context", "agents", "nodes", "watch", "plot",
     "jobs", "compress", "focus", "history", "sessions", "consolidate", "restore", "rebuild",
     "retry", "discard", "cancel", "pause", "resume", "export", "import", "usage", "settings",
-    "erase", "reembed",
+    "compare", "erase", "reembed",
     "env", "keys", "db", "doctor",
 )  # fmt: skip
 HEAVY = (

@@ -12,6 +12,7 @@ import pytest
 from pydantic import BaseModel
 from typer.main import get_command
 
+from benchmarks.__main__ import PARTS, QUALITY_PARTS, READ_PARTS, RECALL
 from memci.broker.names import COMPRESS_TASK, CREATE_TASK, read_task
 from memci.cli.app import app
 from memci.config import Settings, load_settings
@@ -112,6 +113,11 @@ def test_every_metric_is_documented():
             counted.add(family.name + "_total" * (family.type == "counter"))
     counted.add("memci_database_up")
     assert set(first_words("docs/operations.md", "metric")) == counted
+
+
+def test_every_benchmark_is_documented():
+    parts = {*PARTS, *READ_PARTS, *QUALITY_PARTS, RECALL}
+    assert set(first_words("docs/benchmarks.md", "part")) == parts
 
 
 def test_every_reason_why_no_memory_was_made_is_documented():

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from memci.cli.options import AgentOption, JsonOption, UserOption
+from memci.cli.options import AgentOption, JsonOption, RecordOption, UserOption
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from memci.shapes.read import ContextAnswer, ContextMessage
 
 
-def context(
+def context(  # noqa: PLR0913 - each is an argument or option of the command
     *,
     query: Annotated[str | None, typer.Argument(help="The user's next message.")] = None,
     agent: AgentOption,
@@ -28,11 +28,13 @@ def context(
         str | None, typer.Option(metavar="ID", help="Whose turns are the recent ones.")
     ] = None,
     user: UserOption = None,
+    record: RecordOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Assemble what a model should see, within a budget of tokens."""
     from memci.cli.connection import agent_of, check_written
     from memci.cli.output import print_json
+    from memci.cli.recording import append_question
 
     options: dict[str, Any] = {
         "system": system,
@@ -44,6 +46,10 @@ def context(
     with agent_of(agent) as memory:
         answer = memory.context(query, budget_tokens=budget, **options)
     check_written(agent, answer)
+    if record is not None:
+        append_question(
+            record, agent, query, budget_tokens=budget, receipt_id=answer.receipt_id, **options
+        )
     print_json(answer) if as_json else print_context(answer)
 
 

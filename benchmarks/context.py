@@ -1,0 +1,150 @@
+"""Contexts of a conversation that goes on, over HTTP: what stays the same, and exact tokens.
+
+What a provider's prompt cache can reuse is measured from the lists themselves: the bytes at the
+start that are those of the list before, as a share of the list. In each turn the context is asked
+for, then question and answer are recorded, as an agent does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice, takewhile
+from statistics import fmean, median
+from typing import Any
+
+from benchmarks.compare import percentile, say
+from benchmarks.report import Bar, Finding
+from benchmarks.sentences import conversation
+from benchmarks.stage import LANE_POOL, Stage
+from memci import Memci
+from memci.broker.names import LANE_QUEUE, READ_QUEUE
+from memci.client.client import Agent
+from memci.domain.message import NewMessage, Role
+from memci.shapes.read import ContextAnswer
+from memci.smallmodel.offline.tokens import OfflineTokenCounter
+
+BUDGETS = (1_000, 4_000)
+_SAME = 0.85
+# While the recent interactions still become more, half of a list is new whatever one does.
+_GROWING = 8
+_A_MESSAGE, _A_LIST = 4, 3  # tokens that a chat format adds (R14)
+_SYSTEM = (
+    "You are a careful assistant. Use what is known of the user, say so when you do not know, "
+    "answer in the user's language, and keep to what was agreed."
+)
+# Said of no message: so nothing is retrieved, and the recent interactions are all there is.
+_NOTHING = {"since": "9000-01-01T00:00:00Z"}
+_FIXED = frozenset({"system", "pins", "recent", "query"})
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One assembly beside the one before; ``same`` and ``told`` are shares, 0 to 1, of its bytes.
+
+    ``kept`` is the share of the list before, ``told`` what the answer itself says of ``same``
+    (``stable_prefix``); ``anew``: pieces were retrieved that the list before had not.
+    """
+
+    same: float
+    kept: float
+    told: float
+    anew: bool
+    tokens: int
+    exact: bool
+
+
+def measure(stage: Stage, *, quick: bool, small: bool = False) -> Iterator[Finding]:
+    """Replay one conversation for each budget, with retrieval and without."""
+    turns, growing = (3, 0) if small else (25, _GROWING) if quick else (60, _GROWING)
+    api, port = stage.start_api()
+    workers = [
+        stage.start_worker("workers", LANE_QUEUE, *LANE_POOL, name="lane"),
+        stage.start_worker("workers", READ_QUEUE, "-P", "threads", "-c", "4", name="context"),
+    ]
+    with Memci(f"http://127.0.0.1:{port}", timeout_s=60.0) as memci:
+        for budget in BUDGETS:
+            for name, options in (
+                ("all that is found", {}),
+                ("nothing recalled", {"filters": _NOTHING}),
+            ):
+                agent = memci.agent(f"{name.replace(' ', '-')}-{budget}")
+                steps = list(_steps(agent, turns, budget_tokens=budget, **options))[growing:]
+                say(f"context, {name}, {budget:,} tokens: {len(steps)} steps")
+                yield from _findings(f"{name}, {budget:,} tokens", steps)
+    stage.stop([*workers, api])
+
+
+def _steps(agent: Agent, turns: int, **options: Any) -> Iterator[Step]:
+    before: ContextAnswer | None = None
+    for asked, *answers in islice(_turns(), turns):
+        now = agent.context(asked.content, session_id="now", system=_SYSTEM, **options)
+        if before is not None:
+            yield _step(before, now)
+        before = now
+        agent.record(
+            [{"role": each.role.value, "content": each.content} for each in (asked, *answers)],
+            session_id="now",
+        )
+
+
+def _turns() -> Iterator[list[NewMessage]]:
+    said = conversation(seed=21)
+    while True:
+        turn = list(islice(said, 2))
+        assert [each.role for each in turn] == [Role.USER, Role.ASSISTANT]
+        yield turn
+
+
+def _step(before: ContextAnswer, now: ContextAnswer) -> Step:
+    old, new = _written(before), _written(now)
+    same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False)))
+    texts = sum(len((each.content or "").encode()) for each in now.messages)
+    return Step(
+        same / len(new),
+        same / len(old),
+        now.stable_prefix / texts,
+        not _retrieved(now) <= _retrieved(before),
+        now.tokens,
+        _tokens(now) == now.tokens <= now.budget_tokens,
+    )
+
+
+def _written(answer: ContextAnswer) -> bytes:
+    """Return the list as a model reads it: each message under its role."""
+    return "".join(f"<{each.role}>\n{each.content}\n" for each in answer.messages).encode()
+
+
+def _retrieved(answer: ContextAnswer) -> set[str]:
+    return {item.text for item in answer.items if item.section.value not in _FIXED}
+
+
+def _tokens(answer: ContextAnswer) -> int:
+    count = OfflineTokenCounter(answer.tokenizer).count
+    return _A_LIST + sum(count(each.content or "") + _A_MESSAGE for each in answer.messages)
+
+
+def _findings(name: str, steps: Sequence[Step]) -> Iterator[Finding]:
+    kept = [step for step in steps if not step.anew]
+    for title, some, bar in (
+        ("all", steps, None),
+        ("nothing recalled anew", kept, Bar(_SAME, of="ours")),
+    ):
+        if some:
+            yield Finding(
+                f"prefix share, {name}: {title}",
+                fmean(step.same for step in some),
+                "of the bytes",
+                bar=bar,
+                note=f"{len(some)} steps; median {median(step.same for step in some):.2f}, "
+                f"lowest tenth {percentile([step.same for step in some], 0.1):.2f}; "
+                f"of the list before {fmean(step.kept for step in some):.2f}; "
+                f"by stable_prefix {fmean(step.told for step in some):.2f}; "
+                f"{fmean(step.tokens for step in some):,.0f} tokens on average",
+            )
+    yield Finding(
+        f"tokens exact and within the budget, {name}",
+        fmean(step.exact for step in steps),
+        f"of {len(steps)}",
+        bar=Bar(1.0, of="ours"),
+    )

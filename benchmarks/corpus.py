@@ -1,0 +1,125 @@
+"""Texts as people write them, as far as an index notices: for filling agents without a model.
+
+Words follow Zipf's law, between function words; vectors lie about topics, as those of sentences
+do. No two corpora of different seeds say the same, and one seed says the same for ever.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from random import Random
+
+import numpy as np
+
+from memci.domain.message import Message, Role
+from memci.smallmodel.offline.embedder import DIMENSION
+from memci.smallmodel.offline.words import ENGLISH_STOP_WORDS
+from memci.smallmodel.ports import Vectors
+
+SESSION_MESSAGES = 20
+_VOCABULARY = 30_000
+_SYLLABLES = ("ka", "lo", "mer", "tin", "sa", "vor", "di", "pel", "ru", "gan", "oth", "ely", "ush")
+_QUESTION_WORDS = 8
+_TOPICS = 60
+# Share of function words in English, and how long a turn of a conversation is.
+_FUNCTION_SHARE = 0.45
+_MEAN_WORDS = 22
+_MOST_WORDS = 120
+# Of a vector: how much all have in common, how much a topic has, and what is its own. Cosines of
+# two of them are then as those of MiniLM: 0.1 on average, 0.4 within a topic.
+_COMMON, _TOPIC, _OWN = 0.33, 0.55, 0.77
+_BEGAN = datetime(2025, 1, 1, 8, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """What one life says: ``texts`` in order, and a vector of unit length for each (n, d)."""
+
+    texts: Sequence[str]
+    vectors: Vectors
+
+    @classmethod
+    def written(cls, count: int, seed: int) -> Corpus:
+        """Write so many texts."""
+        random = np.random.default_rng(seed)
+        return cls(list(_texts(random, count)), _vectors(random, count))
+
+    def messages(self) -> list[Message]:
+        """Return the texts as messages of a user and an assistant, twenty a session and a day."""
+        return [
+            Message(
+                seq,
+                f"m{seq}",
+                Role.USER if seq % 2 else Role.ASSISTANT,
+                text,
+                _said_at(seq),
+                session_id=session_of(seq),
+            )
+            for seq, text in enumerate(self.texts, start=1)
+        ]
+
+    def questions(self, count: int, seed: int) -> Iterator[tuple[str, Vectors]]:
+        """Ask about one text after the other: eight of its telling words, and a vector near it."""
+        random = np.random.default_rng(seed)
+        for place in random.integers(len(self.texts), size=count):
+            telling = [w for w in self.texts[place].split() if w not in ENGLISH_STOP_WORDS]
+            # A short text does not have eight: the next ones lend theirs.
+            for text in (*self.texts[place + 1 :], *self.texts[:place]):
+                if len(set(telling)) >= _QUESTION_WORDS:
+                    break
+                telling += [w for w in text.split() if w not in ENGLISH_STOP_WORDS]
+            words = random.permutation(list(dict.fromkeys(telling)))[:_QUESTION_WORDS]
+            near = self.vectors[place] + 0.6 * _unit(random.standard_normal((1, DIMENSION)))[0]
+            yield " ".join(words), (near / np.linalg.norm(near)).astype(np.float32)
+
+
+def session_of(seq: int) -> str:
+    """Return the session in which the message of this seq was said."""
+    return f"s{(seq - 1) // SESSION_MESSAGES}"
+
+
+def _said_at(seq: int) -> datetime:
+    day, place = divmod(seq - 1, SESSION_MESSAGES)
+    return _BEGAN + timedelta(days=day % 3_000, minutes=place)
+
+
+def _texts(random: np.random.Generator, count: int) -> Iterator[str]:
+    words = np.array(_words())
+    functions = np.array(sorted(word for word in ENGLISH_STOP_WORDS if len(word) > 1))
+    ranks = np.arange(1, len(words) + 1) + 2.7  # Mandelbrot's shift: no word is in every text
+    chances = (1 / ranks) / (1 / ranks).sum()
+    lengths = random.lognormal(np.log(_MEAN_WORDS) - 0.18, 0.6, count).astype(int)
+    for length in np.clip(lengths, 4, _MOST_WORDS):
+        said = words[random.choice(len(words), size=length, p=chances)]
+        between = random.random(length) < _FUNCTION_SHARE
+        said = np.where(between, functions[random.integers(len(functions), size=length)], said)
+        yield " ".join(said)
+
+
+@functools.cache
+def _words() -> tuple[str, ...]:
+    """Return the words of the one language that all corpora are written in."""
+    random = Random(7)
+    made: dict[str, None] = {}
+    while len(made) < _VOCABULARY:
+        made["".join(random.choices(_SYLLABLES, k=random.randint(2, 5)))] = None
+    return tuple(made)
+
+
+def _vectors(random: np.random.Generator, count: int) -> Vectors:
+    common, topics = (
+        _unit(random.standard_normal((1, DIMENSION))),
+        _unit(random.standard_normal((_TOPICS, DIMENSION))),
+    )
+    # A topic lasts for about a session.
+    of = np.repeat(random.integers(_TOPICS, size=count // SESSION_MESSAGES + 1), SESSION_MESSAGES)
+    own = _unit(random.standard_normal((count, DIMENSION), dtype=np.float32))
+    return _unit(_COMMON * common + _TOPIC * topics[of[:count]] + _OWN * own)
+
+
+def _unit(vectors: np.ndarray) -> Vectors:
+    scaled: Vectors = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
+    return scaled

@@ -1,0 +1,225 @@
+"""Search and context against the bare exact vector search, by size and by number of agents.
+
+The calls are made as a context worker makes them, in this process and without the Celery hop, the
+question's vector given. The bare search runs in the same pool, role and row-level security, and
+nothing is timed of it but the statement. All of them ask the same questions in turn, so that what
+else the machine does slows all of them.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from statistics import fmean, median
+from typing import Any, TypeAlias
+
+import psycopg
+
+from benchmarks.compare import percentile, say
+from benchmarks.corpus import Corpus, session_of
+from benchmarks.filling import fill, multiply
+from benchmarks.report import Bar, Finding
+from benchmarks.stage import Stage
+from memci.config import load_settings
+from memci.runtime import Runtime
+from memci.shapes.read import ContextRequest, SearchRequest
+from memci.smallmodel.offline.embedder import MODEL
+from memci.smallmodel.ports import Vectors
+from memci.storage.vectors import to_text
+from memci.testing import database_copy
+
+BARE = """
+SELECT seq FROM message_vector WHERE agent_id = %s AND model = %s
+ ORDER BY embedding <#> %s::halfvec LIMIT 200
+"""
+_BUDGET = 2_000
+_SPREAD = 1.2  # by so much may the number of agents move the time of one
+_ADDED_MS = 10.0  # by assembling, to what search takes
+
+_Asked: TypeAlias = tuple[str, str, Vectors]  # agent, question, its vector
+_Read: TypeAlias = Callable[[_Asked], Mapping[str, float]]
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """How much is filled, and how often it is asked."""
+
+    messages: tuple[int, ...] = (1_000, 10_000, 100_000)
+    agents: int = 10_000
+    different: int = 100  # of the agents; the others are copies of these
+    each: int = 100
+    questions: int = 200
+
+
+FULL = Sizes()
+QUICK = Sizes(messages=(1_000, 10_000), agents=1_000, questions=60)
+SMALL = Sizes(messages=(60,), agents=6, different=3, each=20, questions=4)
+
+
+@dataclass
+class Took:
+    """Milliseconds of each call by what was called, and of its parts as ``explain`` tells them."""
+
+    calls: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+    parts: dict[str, dict[str, list[float]]] = field(
+        default_factory=lambda: defaultdict(lambda: defaultdict(list))
+    )
+
+    def p50(self, name: str) -> float:
+        return percentile(self.calls[name], 0.5)
+
+    def p95(self, name: str) -> float:
+        return percentile(self.calls[name], 0.95)
+
+    def parts_of(self, name: str) -> str:
+        """Tell the mean of each part."""
+        means = {part: fmean(values) for part, values in self.parts[name].items()}
+        return ", ".join(f"{part} {mean:.1f}" for part, mean in means.items() if mean >= 0.05)
+
+
+def measure(stage: Stage, *, quick: bool, small: bool = False) -> Iterator[Finding]:
+    """Measure growing agents one by one; then one small agent alone, and among all others."""
+    sizes = SMALL if small else QUICK if quick else FULL
+    settings = load_settings(database_url=stage.database_url, broker_url=stage.broker_url)
+    with closing(Runtime(settings)) as runtime, stage.owner() as owner:
+        for count in sizes.messages:
+            corpus = _filled(runtime, owner, f"one-{count}", count)
+            asked = _questions(f"one-{count}", corpus, sizes.questions)
+            yield from _by_size(f"{count:,} messages", _alternate([_reads(runtime)], asked)[0])
+        yield from _by_agents(stage, runtime, owner, sizes)
+
+
+def _filled(runtime: Runtime, owner: psycopg.Connection, agent_id: str, count: int) -> Corpus:
+    say(f"filling {count:,} messages")
+    corpus = Corpus.written(count, seed=count)
+    fill(runtime.database, owner, agent_id, corpus)
+    owner.execute("VACUUM ANALYZE")
+    return corpus
+
+
+def _questions(agent_id: str, corpus: Corpus, count: int) -> list[_Asked]:
+    return [(agent_id, *each) for each in corpus.questions(count, seed=5)]
+
+
+def _by_size(size: str, took: Took) -> Iterator[Finding]:
+    for name in ("search", "context"):
+        yield Finding(
+            f"{name}, {size}: p50",
+            took.p50(name),
+            "ms",
+            baseline=took.p50("bare"),
+            against="bare exact vector search",
+            ratio=took.p50(name) / took.p50("bare"),
+            note=f"p95 {took.p95(name):.1f} ms, bare {took.p95('bare'):.1f} ms; "
+            f"parts, ms: {took.parts_of(name)}",
+        )
+    pairs = zip(took.calls["context"], took.calls["search"], strict=True)
+    yield Finding(
+        f"context minus search, {size}",
+        median(context - search for context, search in pairs),
+        "ms",
+        bar=Bar(_ADDED_MS, at_most=True),
+        note=f"budget {_BUDGET:,} tokens, receipt included",
+    )
+
+
+def _by_agents(
+    stage: Stage, runtime: Runtime, owner: psycopg.Connection, sizes: Sizes
+) -> Iterator[Finding]:
+    """Compare an agent that is alone in its database with agents among many, turn by turn."""
+    corpora = [Corpus.written(sizes.each, seed=900 + n) for n in range(sizes.different)]
+    say(f"filling {sizes.agents:,} agents of {sizes.each} messages")
+    for number, corpus in enumerate(corpora):
+        fill(runtime.database, owner, f"many-{number}", corpus)
+    firsts = [f"many-{number}" for number in range(sizes.different)]
+    everyone = multiply(owner, firsts, sizes.agents // sizes.different)
+    owner.execute("VACUUM ANALYZE")
+    among: list[_Asked] = []
+    # Any of them is asked: one whose rows nobody has read for a while, as most are.
+    step = max(1, len(everyone) // sizes.questions)
+    for number in range(sizes.questions):
+        place = number * step % len(everyone)
+        question = next(corpora[place % sizes.different].questions(1, seed=number))
+        among.append((everyone[place], *question))
+    with database_copy(stage.servers.postgres) as url:
+        settings = load_settings(database_url=url, broker_url=stage.broker_url)
+        with (
+            closing(Runtime(settings)) as lone,
+            stage.servers.postgres.connect_as_superuser(
+                url.partition("?")[0].rpartition("/")[2]
+            ) as its_owner,
+        ):
+            fill(lone.database, its_owner, "many-0", corpora[0])
+            its_owner.execute("VACUUM ANALYZE")
+            alone = _questions("many-0", corpora[0], sizes.questions)
+            one, many = _alternate([_reads(lone), _reads(runtime)], alone, among)
+    for name in ("bare", "search", "context"):
+        yield Finding(
+            f"{name}, {sizes.each} messages, one of {len(everyone):,} agents: p50",
+            many.p50(name),
+            "ms",
+            baseline=one.p50(name),
+            against="the only agent there is",
+            ratio=many.p50(name) / one.p50(name),
+            bar=None if name == "bare" else Bar(_SPREAD, at_most=True),
+            note=f"p95 {many.p95(name):.1f} ms against {one.p95(name):.1f} ms"
+            + (f"; parts, ms: {many.parts_of(name)}" if many.parts_of(name) else ""),
+        )
+
+
+def _reads(runtime: Runtime) -> Mapping[str, _Read]:
+    readings = runtime.readings
+
+    def bare(asked: _Asked) -> Mapping[str, float]:
+        agent_id, _, vector = asked
+        text = to_text(vector[None])[0]
+        with runtime.database.agent_snapshot(agent_id) as connection:
+            began = time.perf_counter()
+            connection.exec_driver_sql(BARE, (agent_id, MODEL, text)).all()
+            return {"": (time.perf_counter() - began) * 1000}
+
+    def search(asked: _Asked) -> Mapping[str, float]:
+        agent_id, question, vector = asked
+        request = SearchRequest(query=question, explain=True)
+        return _parts(readings.search.run(agent_id, request, vector=vector))
+
+    def context(asked: _Asked) -> Mapping[str, float]:
+        agent_id, question, vector = asked
+        request = ContextRequest(
+            query=question, budget_tokens=_BUDGET, session_id=session_of(1), explain=True
+        )
+        return _parts(readings.assemble.run(agent_id, request, vector=vector))
+
+    return {"bare": bare, "search": search, "context": context}
+
+
+def _parts(answer: Any) -> Mapping[str, float]:
+    timings: Mapping[str, float] = answer.explain["timings_ms"]
+    return timings
+
+
+def _alternate(sides: Sequence[Mapping[str, _Read]], *asked: Sequence[_Asked]) -> list[Took]:
+    """Ask each side its questions in turn, each time beginning with another call."""
+    took = [Took() for _ in sides]
+    for place in range(len(asked[0])):
+        for side, reads in enumerate(sides):
+            names = list(reads)
+            for name in names[place % len(names) :] + names[: place % len(names)]:
+                # The first questions warm up, and are asked once more as any other.
+                if place == 0:
+                    reads[name](asked[side][place])
+                _time(took[side], name, reads[name], asked[side][place])
+    return took
+
+
+def _time(took: Took, name: str, read: _Read, asked: _Asked) -> None:
+    began = time.perf_counter()
+    parts = dict(read(asked))
+    whole = (time.perf_counter() - began) * 1000
+    # What times itself times less than the door around it.
+    took.calls[name].append(parts.pop("", whole))
+    for part, took_ms in parts.items():
+        took.parts[name][part].append(took_ms)

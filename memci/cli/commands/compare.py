@@ -1,0 +1,137 @@
+"""``memci compare``: recorded questions under two settings, side by side."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from memci.cli.options import JsonOption
+from memci.errors import InvalidInputError, NotFoundError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from memci.cli.trial_settings import TrialSettings
+    from memci.reading.trials import TrialSide
+    from memci.runtime import Runtime
+    from memci.shapes.trial import RecordedQuestion, TrialsAnswer
+    from memci.storage.session import Database
+
+# Reads ask the database alone; a runtime wants an address all the same.
+_NO_BROKER = "redis://nowhere"
+# Settings that say which small models read.
+_OF_MODELS = ("embedder", "summarizer", "model_threads", "llm")
+
+
+def compare(
+    *,
+    first: Annotated[Path, typer.Argument(metavar="A.toml", help="Settings, as in memci.toml.")],
+    second: Annotated[Path, typer.Argument(metavar="B.toml", help="Others.")],
+    questions: Annotated[
+        Path | None,
+        typer.Option("--questions", "-q", metavar="FILE", help="What `--record` has recorded."),
+    ] = None,
+    agent: Annotated[
+        str | None,
+        typer.Option("--agent", "-a", metavar="ID", help="Or: what this agent has asked itself."),
+    ] = None,
+    last: Annotated[
+        int, typer.Option("--last", min=1, max=1_000, help="With --agent: the latest so many.")
+    ] = 50,
+    limit: Annotated[
+        int, typer.Option("--limit", min=0, help="Questions to show that differ, at most.")
+    ] = 10,
+    as_json: JsonOption = False,
+) -> None:
+    """Ask recorded questions under two settings, side by side.
+
+    Each file holds what memci.toml may hold, laid over the settings there are, and in [request]
+    options of context requests: channels, sources, k, recent, budget_tokens. Questions are those
+    that `memci context --record` has written, or lines of your own; with "evidence", ids of
+    messages, it is told how much of it is found. Or they are those that an agent has asked for
+    contexts with, as of then: its receipts tell when, and its messages what.
+
+    Works on the database itself, in this process, and leaves nothing behind: no receipt, and no
+    use of a memory.
+    """
+    from memci.cli.database import database_at
+    from memci.cli.output import print_json, working
+    from memci.cli.recording import read_questions
+    from memci.cli.settings import read_settings
+    from memci.cli.trial_settings import read_trial_settings
+    from memci.cli.trials import print_trials
+
+    if (questions is None) == (agent is None):
+        raise InvalidInputError("say where the questions are: --questions FILE or --agent ID")
+    sides = read_trial_settings(first), read_trial_settings(second)
+    recorded = read_questions(questions) if questions else None
+    with database_at(read_settings()) as url, working("asking"):
+        found = _compared(
+            url, sides, lambda database: recorded or _asked(database, agent or "", last)
+        )
+    if as_json:
+        print_json(found)
+    else:
+        print_trials(found, most=limit)
+
+
+def _asked(database: Database, agent_id: str, last: int) -> list[RecordedQuestion]:
+    from memci.domain.agent import check_agent_id
+    from memci.reading.trials import asked_before
+
+    if asked := asked_before(database, check_agent_id(agent_id), last):
+        return asked
+    raise NotFoundError(
+        f"no question of agent {agent_id} is known: no receipt of a context is left whose question "
+        "was then stored as a message of the user. `memci context QUERY --record FILE` keeps some"
+    )
+
+
+def _compared(
+    url: str,
+    sides: tuple[TrialSettings, TrialSettings],
+    asked: Callable[[Database], list[RecordedQuestion]],
+) -> TrialsAnswer:
+    from memci.reading.trials import TrialSide, run_trials
+    from memci.runtime import Runtime
+    from memci.storage.readiness import check_migrations
+
+    places = {"database_url": url, "broker_url": _NO_BROKER}
+    one, other = (Runtime(side.over(**places), keeps=False) for side in sides)
+    with closing(one), closing(other):
+        check_migrations(one.database)
+        questions = asked(one.database)
+        _share_models(one, other)
+        first, second = (
+            TrialSide(side.name, runtime.readings.assemble, side.options)
+            for side, runtime in zip(sides, (one, other), strict=True)
+        )
+        for each in (first, second):
+            _check(each, questions)
+        return run_trials(one.database, (first, second), questions)
+
+
+def _share_models(one: Runtime, other: Runtime) -> None:
+    """Load models once where both settings name the same."""
+    if all(getattr(one.settings, each) == getattr(other.settings, each) for each in _OF_MODELS):
+        other.models = one.models
+
+
+def _check(side: TrialSide, questions: list[RecordedQuestion]) -> None:
+    """Raise ``InvalidInputError`` for options that some question cannot be asked with."""
+    from pydantic import ValidationError
+
+    from memci.expectation import expectation
+
+    for question in questions:
+        try:
+            side.request(question)
+        except ValidationError as error:
+            (fault, *_) = error.errors(include_input=False, include_url=False)
+            field = ".".join(map(str, fault["loc"]))
+            raise InvalidInputError(
+                f"{side.name}: [request] {field}: {expectation(fault)}"
+            ) from None

@@ -1,0 +1,69 @@
+"""Benchmarks of reads, in a size that shows no more than that they work."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from benchmarks import concurrency, search
+from benchmarks.filling import multiply
+from benchmarks.stage import Stage
+from memci.config import load_settings
+from memci.embedded import Postgres, Redis, Servers
+from memci.runtime import Runtime
+from memci.testing import database_copy
+
+
+@pytest.fixture
+def stage(
+    shared_postgres: Postgres, process_redis: Redis, broker_url: str, tmp_path: Path
+) -> Iterator[Stage]:
+    assert broker_url == process_redis.url
+    with database_copy(shared_postgres) as url:
+        made = Stage(Servers(shared_postgres, process_redis), url, tmp_path)
+        yield made
+        made.stop(list(made.processes))
+
+
+def test_search_is_measured_by_size_and_by_number_of_agents(stage: Stage) -> None:
+    findings = {each.name: each for each in search.measure(stage, quick=True, small=True)}
+    assert set(findings) == {
+        "search, 60 messages: p50",
+        "context, 60 messages: p50",
+        "context minus search, 60 messages",
+        "bare, 20 messages, one of 6 agents: p50",
+        "search, 20 messages, one of 6 agents: p50",
+        "context, 20 messages, one of 6 agents: p50",
+    }
+    found = findings["search, 60 messages: p50"]
+    assert found.baseline is not None
+    assert found.ratio == pytest.approx(found.ours / found.baseline)
+    assert "find" in found.note
+    assert findings["context minus search, 60 messages"].bar is not None
+
+
+def test_agents_are_multiplied_with_all_that_is_told_of_them(stage: Stage) -> None:
+    with stage.owner() as owner:
+        owner.execute("INSERT INTO lane (agent_id, message_seq) VALUES ('ada', 3)")
+        owner.execute(
+            "INSERT INTO message_term (agent_id, term, seq, tf, length)"
+            " VALUES ('ada', 'x', 1, 2, 3)"
+        )
+        assert multiply(owner, ["ada"], 3) == ["ada", "ada-1", "ada-2"]
+        rows = owner.execute("SELECT agent_id, tf FROM message_term ORDER BY 1").fetchall()
+        lanes = owner.execute("SELECT sum(message_seq) FROM lane").fetchone()
+    assert rows == [("ada", 2), ("ada-1", 2), ("ada-2", 2)]
+    assert lanes == (9,)
+
+
+def test_reads_go_on_beside_a_write(stage: Stage) -> None:
+    settings = load_settings(database_url=stage.database_url, broker_url=stage.broker_url)
+    with closing(Runtime(settings)) as runtime:
+        questions = concurrency.filled(stage, runtime, concurrency.SMALL)
+        assert len(questions) >= concurrency.SMALL.reads * 4
+        findings = list(concurrency.beside_a_write(runtime, questions))
+    assert [each.is_met for each in findings] == [True, True]
+    assert {each.name.partition(" ")[0] for each in findings} == {"search", "context"}

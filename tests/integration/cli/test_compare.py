@@ -1,0 +1,231 @@
+"""`memci compare`: recorded questions under two settings, on a real database and real workers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import pytest
+
+from memci.cli import app
+from memci.embedded import Postgres, Redis
+from memci.reading.assemble import Assemble
+from memci.shapes.read import ContextRequest
+from memci.storage.session import Database
+from tests.integration.http.serving import Served, served_by_workers
+from tests.support.command_line import run, run_json
+from tests.support.stored import Reader, Stored
+
+Here: TypeAlias = Callable[..., tuple[int, str, str]]
+
+# No model has to be loaded to find words.
+_WORDS = '[request]\nchannels = ["lexical"]\nsources = ["chat"]\n'
+
+
+@pytest.fixture
+def settings(database_url: str) -> dict[str, str]:
+    return {"MEMCI_DATABASE_URL": database_url}
+
+
+@pytest.fixture
+def here(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], database_url: str
+) -> Here:
+    """Run a command in this process; return its code, what it said and what it complained of."""
+    monkeypatch.setenv("MEMCI_DATABASE_URL", database_url)
+
+    def call(*arguments: str) -> tuple[int, str, str]:
+        monkeypatch.setattr("sys.argv", ["memci", *arguments])
+        code = app.run()
+        return (code, *capsys.readouterr())
+
+    return call
+
+
+@pytest.fixture
+def alice(database: Database) -> Iterator[Stored]:
+    reader = Reader(database)
+    yield Stored(reader, "alice")
+    reader.activity.close()
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> dict[str, str]:
+    """Settings with and without recent turns, and two questions."""
+    texts = {
+        "few.toml": f"recent_interactions = 0\n{_WORDS}",
+        "many.toml": f"recent_interactions = 8\n{_WORDS}",
+        "asked.jsonl": "\n".join(
+            json.dumps({"agent": "alice", "budget_tokens": 1_000, "session_id": "s9", **each})
+            for each in (
+                {"query": "Where is the cello?", "evidence": ["m1", "m3"]},
+                {"query": "And the telescope?"},
+            )
+        ),
+    }
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    return {name: str(tmp_path / name) for name in texts}
+
+
+def talk(alice: Stored) -> None:
+    alice.say("The cello stands at Marta's house in Ghent.", session="s1")
+    alice.say("The telescope is on the roof of the old harbour.", session="s1")
+    alice.say("Tomorrow it is brought to the workshop.", session="s9")
+
+
+def sides(files: dict[str, str]) -> tuple[str, ...]:
+    return files["few.toml"], files["many.toml"], "--questions", files["asked.jsonl"]
+
+
+def compared(files: dict[str, str], settings: dict[str, str]) -> Any:
+    return run_json("compare", *sides(files), settings=settings)
+
+
+def test_it_tells_what_each_setting_finds(
+    alice: Stored, files: dict[str, str], settings: dict[str, str]
+) -> None:
+    talk(alice)
+    found = compared(files, settings)
+    cello, telescope = found["trials"]
+    assert cello["first"]["message_ids"] == ["m1"]
+    assert sorted(cello["second"]["message_ids"]) == ["m1", "m3"]
+    assert (cello["first"]["recall"], cello["second"]["recall"]) == (0.5, 1.0)
+    assert cello["both"] == ["m1"]
+    assert cello["first"]["tokens"] < cello["second"]["tokens"] <= 1_000
+    assert telescope["first"]["message_ids"] == ["m2"]
+    assert telescope["second"]["recall"] is None
+    assert (found["first"]["name"], found["first"]["recall"]) == ("few.toml", 0.5)
+    assert (found["second"]["name"], found["second"]["recall"]) == ("many.toml", 1.0)
+    assert (found["overlap"], found["with_evidence"]) == (0.5, 1)
+    for side in ("first", "second"):
+        assert 0 < found[side]["p50_ms"] <= found[side]["p95_ms"]
+        assert found[side]["as_recorded"] is None
+
+
+def test_it_shows_people_where_the_two_differ(
+    alice: Stored, files: dict[str, str], here: Here
+) -> None:
+    talk(alice)
+    code, said, complained = here("compare", *sides(files))
+    assert (code, complained) == (0, "")
+    assert "2 questions; 50% of the messages that either gives are in both" in said
+    assert "evidence found, of 1 question" in said
+    assert said.index("Where is the cello?") < said.index("And the telescope?")
+    assert "many.toml: 2 messages, " in said
+    assert "evidence 2 of 2, only here m3" in said
+    _, short, _ = here("compare", *sides(files), "--limit", "1")
+    assert "And the telescope?" not in short
+    assert "and 1 more that differ; --limit shows them" in short
+
+
+def test_it_leaves_nothing_behind(
+    alice: Stored, database: Database, files: dict[str, str], settings: dict[str, str]
+) -> None:
+    talk(alice)
+    compared(files, settings)
+    with database.agent_snapshot("alice") as connection:
+        receipts = connection.exec_driver_sql("SELECT count(*) FROM receipt").scalar_one()
+        read_at = connection.exec_driver_sql("SELECT read_at FROM lane").scalar_one()
+    assert (receipts, read_at) == (0, None)
+
+
+@pytest.mark.parametrize(
+    ("changed", "text", "complaint"),
+    [
+        ("few.toml", "recent_interaction = 3\n", "'recent_interaction' is no setting"),
+        ("few.toml", "recent_interactions = -1\n", "few.toml: wrong settings: MEMCI_RECENT_INTER"),
+        ("few.toml", "recent_interactions\n", "is not TOML"),
+        ("many.toml", "[request]\nchanels = []\n", "'chanels' is no option of [request]; there"),
+        ("many.toml", "[request]\nk = 0\n", "many.toml: [request] k: expected"),
+        ("asked.jsonl", "\n", "holds no question: `memci context QUERY"),
+        ("asked.jsonl", '{"agent": "a b", "budget_tokens": 9}', "line 1: agent: "),
+        ("asked.jsonl", "\n{}", "line 2: "),
+    ],
+)
+def test_what_is_wrong_is_told_by_its_place(
+    here: Here, files: dict[str, str], changed: str, text: str, complaint: str
+) -> None:
+    Path(files[changed]).write_text(text)
+    code, said, complained = here("compare", *sides(files))
+    assert (code in (1, 2), said) == (True, "")
+    assert complaint in complained
+    assert len(complained.splitlines()) == 1
+
+
+def test_an_agent_that_is_not_there_is_told(here: Here, files: dict[str, str]) -> None:
+    code, _, complained = here("compare", *sides(files))
+    assert code == 1
+    assert "alice" in complained
+
+
+@pytest.fixture
+def whole(
+    shared_postgres: Postgres, process_redis: Redis, tmp_path: Path
+) -> Iterator[tuple[Served, dict[str, str]]]:
+    """A server with a context worker, and the settings of a command line beside it."""
+    with served_by_workers(
+        (shared_postgres, process_redis), tmp_path, "memci.read",
+        app="tests.support.network_worker_app",
+    ) as (server, workers):  # fmt: skip
+        database_url = workers.environment["MEMCI_DATABASE_URL"]
+        yield server, {"MEMCI_API_URL": server.url, "MEMCI_DATABASE_URL": database_url}
+
+
+def test_questions_are_recorded_with_what_they_came_to(
+    whole: tuple[Served, dict[str, str]], files: dict[str, str], tmp_path: Path
+) -> None:
+    server, settings = whole
+    talk(Stored(Reader(server.runtime.database), "alice"))
+    recorded = tmp_path / "recorded.jsonl"
+    for query in ("Where is the cello?", "在哪里?"):
+        done = run(
+            "context", query, "--agent", "alice", "--budget", "900", "--session", "s9",
+            "--record", str(recorded), settings=settings,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+    lines = [json.loads(line) for line in recorded.read_text("utf-8").splitlines()]
+    assert [line["query"] for line in lines] == ["Where is the cello?", "在哪里?"]
+    assert {(line["agent"], line["budget_tokens"], line["session_id"]) for line in lines} == {
+        ("alice", 900, "s9")
+    }
+    assert recorded.stat().st_mode & 0o077 == 0
+    found = compared({**files, "asked.jsonl": str(recorded)}, settings)
+    cello = found["trials"][0]
+    assert sorted(cello["recorded"]) == ["m1", "m3"]
+    # Then as now with recent turns, and more than without.
+    assert found["second"]["as_recorded"] == 1.0
+    assert found["first"]["as_recorded"] < 1.0
+
+
+def test_what_an_agent_has_asked_is_asked_again_as_of_then(
+    alice: Stored, here: Here, files: dict[str, str]
+) -> None:
+    for number, text in enumerate(("The cello stands in Ghent.", "It rains in Lisbon."), 1):
+        alice.say(text, session=f"s{number}", said_at=datetime(2026, 3, number, tzinfo=UTC))
+    arguments = (files["few.toml"], files["many.toml"], "--agent", "alice")
+    code, _, complained = here("compare", *arguments)
+    assert code == 1
+    assert "no question of agent alice is known" in complained
+    reads = Assemble(*alice.reader.parts)
+    given = reads.run("alice", ContextRequest(query="Where is the cello?", budget_tokens=500))
+    reads.run("alice", ContextRequest(query="Nobody said this.", budget_tokens=500))
+    # As an agent does: question and answer are recorded when the answer is there.
+    alice.say("Where is the cello?", session="s3", said_at=datetime.now(UTC))
+    alice.say("The cello is in Ghent.", "assistant", session="s3", said_at=datetime.now(UTC))
+    code, said, complained = here("compare", *arguments, "--json")
+    assert (code, complained) == (0, "")
+    (trial,) = json.loads(said)["trials"]
+    assert trial["query"] == "Where is the cello?"
+    assert trial["first"]["message_ids"] == ["m1"]
+    assert trial["recorded"] == [each for item in given.items for each in item.message_ids]
+
+
+def test_questions_come_from_one_place(here: Here, files: dict[str, str]) -> None:
+    for others in ((), ("--questions", files["asked.jsonl"], "--agent", "alice")):
+        code, _, complained = here("compare", files["few.toml"], files["many.toml"], *others)
+        assert code == 2
+        assert "say where the questions are: --questions FILE or --agent ID" in complained

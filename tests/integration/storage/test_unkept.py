@@ -1,0 +1,32 @@
+"""The doors behind which nothing is kept: for trials of reads."""
+
+from __future__ import annotations
+
+import pytest
+
+from memci.storage.session import Database
+
+_LANE = "INSERT INTO lane (agent_id) VALUES ('ada')"
+_COUNT = "SELECT count(*) FROM lane"
+
+
+def lanes(database: Database) -> int:
+    with database.lane_transaction() as connection:
+        return int(connection.exec_driver_sql(_COUNT).scalar_one())
+
+
+def test_what_is_written_is_there_until_the_transaction_ends(database: Database) -> None:
+    unkept = database.unkept()
+    for doors in (unkept.lane_transaction, lambda: unkept.agent_transaction("ada", durable=False)):
+        with doors() as connection:
+            connection.exec_driver_sql(_LANE)
+            assert connection.exec_driver_sql(_COUNT).scalar_one() == 1
+        assert lanes(database) == 0
+    with database.lane_transaction() as connection:
+        connection.exec_driver_sql(_LANE)
+    assert lanes(unkept) == 1
+
+
+def test_a_flight_is_refused(database: Database) -> None:
+    with pytest.raises(TypeError, match="no flight can be taken back"):
+        database.unkept().lane_flight("SELECT 1", {})

@@ -1,0 +1,46 @@
+"""The texts that benchmarks fill agents with."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+
+from benchmarks.corpus import SESSION_MESSAGES, Corpus
+from memci.smallmodel.offline.lexicon import OfflineLexicon
+
+
+def test_a_seed_says_the_same_for_ever_and_another_says_something_else() -> None:
+    one, same, other = (Corpus.written(200, seed) for seed in (1, 1, 2))
+    assert one.texts == same.texts
+    assert np.array_equal(one.vectors, same.vectors)
+    assert not set(one.texts) & set(other.texts)
+
+
+def test_words_are_spread_as_in_a_language() -> None:
+    counted = Counter(
+        term for text in Corpus.written(2_000, 3).texts for term in OfflineLexicon().terms(text)
+    )
+    ranked = [count for _, count in counted.most_common()]
+    # Zipf's law: the tenth is about a tenth as frequent, and many words are said once.
+    assert 4 < ranked[9] / ranked[99] < 15
+    assert ranked.count(1) > 0.2 * len(ranked)
+    # The most frequent one is in some texts, not in all.
+    assert ranked[0] < 1_500
+
+
+def test_a_question_has_eight_terms_and_a_vector_near_its_text() -> None:
+    corpus = Corpus.written(300, 4)
+    for text, vector in corpus.questions(20, seed=1):
+        assert len(set(OfflineLexicon().terms(text))) == 8
+        cosines = corpus.vectors @ vector
+        assert cosines.max() > 0.8
+        assert 0.0 < np.median(cosines) < 0.5
+
+
+def test_messages_are_a_conversation_in_sessions() -> None:
+    messages = Corpus.written(2 * SESSION_MESSAGES, 5).messages()
+    assert [each.seq for each in messages] == list(range(1, len(messages) + 1))
+    assert len({each.session_id for each in messages}) == 2
+    assert messages[0].role != messages[1].role
+    assert sorted(messages, key=lambda each: each.said_at) == messages
