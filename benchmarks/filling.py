@@ -13,7 +13,6 @@ from memci.jobs.texts import terms_of
 from memci.smallmodel.offline.embedder import MODEL
 from memci.smallmodel.offline.lexicon import OfflineLexicon
 from memci.storage.index import Embedded, index_messages
-from memci.storage.memory_state import mark_indexed
 from memci.storage.session import Database
 
 _AT_ONCE = 1_000
@@ -87,5 +86,4 @@ def _index(
     vectors = corpus.vectors[seqs[0] - 1 : seqs[-1]]
     terms = {each.seq: terms_of(lexicon, each.searched) for each in messages}
     with database.agent_transaction(agent_id, durable=False) as connection:
-        index_messages(connection, agent_id, Embedded(seqs, vectors, MODEL), terms)
-        mark_indexed(connection, agent_id, seqs)
+        index_messages(connection, agent_id, seqs, Embedded(seqs, vectors, MODEL), terms)

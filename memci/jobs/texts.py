@@ -10,10 +10,7 @@ import numpy as np
 
 from memci.domain.message import Message
 from memci.smallmodel.ports import Embedder, Lexicon, Vectors
-from memci.storage.around import renew_around
 from memci.storage.index import Embedded, Terms, index_messages
-from memci.storage.memory_state import mark_indexed
-from memci.storage.positions import next_positions
 from memci.storage.session import Connection
 from memci.storage.vectors import as_stored
 
@@ -98,15 +95,11 @@ class MessageTexts:
         """Index those of the messages that are stored and not indexed yet; return how many."""
         found = [(row, m) for row, m in enumerate(self.messages) if m.seq in unindexed]
         embedded = [(row, m.seq) for row, m in found if m.seq in self.terms and m.text.strip()]
-        seqs = [s for _, s in embedded]
-        positions = next_positions(connection, agent_id, [m.seq for _, m in found])
         index_messages(
             connection,
             agent_id,
-            Embedded(seqs, self.vectors[[r for r, _ in embedded]], self.model),
+            [m.seq for _, m in found],
+            Embedded([s for _, s in embedded], self.vectors[[r for r, _ in embedded]], self.model),
             {m.seq: self.terms[m.seq] for _, m in found if m.seq in self.terms},
-            positions,
         )
-        mark_indexed(connection, agent_id, positions)
-        renew_around(connection, agent_id, seqs)
         return len(found)

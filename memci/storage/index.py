@@ -10,6 +10,8 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection
 
+from memci.storage.around import renew_around
+from memci.storage.positions import next_positions
 from memci.storage.vectors import Vectors, from_arrays, to_text
 
 _ADD_MESSAGE_VECTORS = """
@@ -34,6 +36,11 @@ SELECT agent_id, term, id, tf, length
 FROM unnest(%s::text[], %s::bigint[], %s::integer[], %s::integer[]) AS new(term, id, tf, length)
 JOIN node USING (id)
 WHERE agent_id = %s
+"""
+_MARK = """
+UPDATE message SET indexed = true, position = new.position
+FROM unnest(%s::bigint[], %s::bigint[]) AS new(seq, position)
+WHERE message.agent_id = %s AND message.seq = new.seq
 """
 _COUNT = """
 UPDATE lane SET indexed_messages = indexed_messages + %s, indexed_terms = indexed_terms + %s
@@ -80,11 +87,16 @@ class Embedded:
 def index_messages(
     connection: Connection,
     agent_id: str,
+    seqs: Sequence[int],
     embedded: Embedded,
     terms: Mapping[int, Terms],
-    positions: Mapping[int, int],
 ) -> None:
-    """Write vectors and postings of messages that have ``positions``; count them on the lane."""
+    """Let search find messages by vectors and postings: they leave the raw tail (R10b).
+
+    Those of ``seqs`` that are neither ``embedded`` nor in ``terms`` have no text. The terms are
+    counted on the lane.
+    """
+    positions = next_positions(connection, agent_id, seqs)
     if embedded.keys:
         rows = (list(embedded.keys), to_text(embedded.vectors))
         connection.exec_driver_sql(_ADD_MESSAGE_VECTORS, (agent_id, embedded.model, *rows))
@@ -93,6 +105,8 @@ def index_messages(
     connection.exec_driver_sql(_ADD_MESSAGE_TERMS, (agent_id, *columns, placed))
     lengths = [each.length for each in terms.values() if each.length]
     connection.exec_driver_sql(_COUNT, (len(lengths), sum(lengths), agent_id))
+    connection.exec_driver_sql(_MARK, (list(positions), list(positions.values()), agent_id))
+    renew_around(connection, agent_id, embedded.keys)
 
 
 def index_nodes(

@@ -25,11 +25,6 @@ _LOCK = """
 SELECT seq, indexed, memory_state IN ('none', 'pending') AS open FROM message
 WHERE agent_id = %s AND seq = ANY(%s) ORDER BY seq FOR UPDATE
 """
-_MARK_INDEXED = """
-UPDATE message SET indexed = true, position = new.position
-FROM unnest(%s::bigint[], %s::bigint[]) AS new(seq, position)
-WHERE message.agent_id = %s AND message.seq = new.seq
-"""
 _MARK = """
 UPDATE message SET memory_state = new.state, memory_reason = new.reason
 FROM unnest(%s::bigint[], %s::text[], %s::text[]) AS new(seq, state, reason)
@@ -111,12 +106,6 @@ def lock_messages(connection: Connection, agent_id: str, seqs: Sequence[int]) ->
         unindexed=frozenset(row.seq for row in rows if not row.indexed),
         unmade=frozenset(row.seq for row in rows if row.open),
     )
-
-
-def mark_indexed(connection: Connection, agent_id: str, positions: Mapping[int, int]) -> None:
-    """Note where, by seq, search finds messages now: they leave the raw tail (R10b)."""
-    columns = (list(positions), list(positions.values()))
-    connection.exec_driver_sql(_MARK_INDEXED, (*columns, agent_id))
 
 
 def mark_memory(

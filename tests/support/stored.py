@@ -19,10 +19,7 @@ from memci.smallmodel.offline.lexicon import OfflineLexicon
 from memci.smallmodel.offline.summarizer import OfflineSummarizer
 from memci.smallmodel.offline.tokens import OfflineTokenCounter
 from memci.smallmodel.ports import Vectors
-from memci.storage.around import renew_around
 from memci.storage.index import Embedded, Terms, index_messages
-from memci.storage.memory_state import mark_indexed
-from memci.storage.positions import next_positions
 from memci.storage.session import Database
 from memci.storage.vectors import to_text
 
@@ -219,10 +216,7 @@ class Stored:
         embedded = Embedded(seqs, self.reader.embedder.embed([content] * len(seqs)), "words")
         terms = {seq: Terms(Counter(self.reader.models.lexicon.terms(content))) for seq in seqs}
         with self.reader.database.agent_transaction(self.agent_id, durable=False) as connection:
-            positions = next_positions(connection, self.agent_id, [self._seq])
-            index_messages(connection, self.agent_id, embedded, terms, positions)
-            mark_indexed(connection, self.agent_id, positions)
-            renew_around(connection, self.agent_id, seqs)
+            index_messages(connection, self.agent_id, [self._seq], embedded, terms)
 
     def _index_node(self, node_id: int, content: str) -> None:
         vector = to_text(self.reader.embedder.embed([content]))[0]

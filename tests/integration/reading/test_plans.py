@@ -32,7 +32,7 @@ pytestmark = pytest.mark.timeout(300)  # a million rows are put in first
 
 SIZE = 10_000
 DIMENSION = 16  # plans depend on rows, not on the length of vectors
-OWNED = ("message", "message_vector", "message_term", "node", "node_vector", "node_term", "link")
+OWNED = ("message", "message_around", "message_term", "node", "node_vector", "node_term", "link")
 
 
 @pytest.fixture(scope="module")
@@ -117,7 +117,7 @@ def test_search_reads_its_agents_rows_by_index(crowded: Reader):
     read = check(
         plans(crowded, lambda: search.run("big", SearchRequest(query=text), vector=vector))
     )
-    assert {"message_vector", "message_term", "node_vector", "node_term"} <= set(read)
+    assert {"message_around", "message_term", "node_vector", "node_term"} <= set(read)
 
 
 @pytest.mark.parametrize(
