@@ -15,9 +15,11 @@ from memci.http.routers import (
     agents,
     attp,
     beliefs,
+    checkpoints,
     editions,
     erasing,
     health,
+    items,
     jobs,
     messages,
     network,
@@ -57,6 +59,10 @@ _ROUTERS = (
     beliefs.writing,
     jobs.reading,
     jobs.operating,
+    checkpoints.writing,
+    checkpoints.reading,
+    items.writing,
+    items.reading,
     health.router,
 )
 
