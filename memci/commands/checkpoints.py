@@ -57,12 +57,6 @@ def copy(database: Database, agent_id: str, thread: str, to: str) -> ThreadAnswe
         return ThreadAnswer(checkpoints=stored.copy_thread(connection, agent_id, thread, to))
 
 
-def delete(database: Database, agent_id: str, thread: str) -> ThreadAnswer:
-    """Remove a thread; there need be none."""
-    with database.agent_transaction(agent_id) as connection:
-        return ThreadAnswer(checkpoints=stored.delete_thread(connection, agent_id, thread))
-
-
 def prune(database: Database, agent_id: str, request: CheckpointPrune) -> ThreadAnswer:
     """Remove checkpoints of some runs, or of some threads all, or all but the latest.
 

@@ -54,15 +54,9 @@ def copy_thread(agent: AgentId, thread: Thread, body: ThreadCopy, call: Call) ->
     return keeping.copy(call.runtime.database, agent, thread, body.to)
 
 
-@writing.delete("/agents/{agent}/threads/{thread:path}")
-def delete_thread(agent: AgentId, thread: Thread, call: Call) -> ThreadAnswer:
-    """Remove a thread with all its checkpoints."""
-    return keeping.delete(call.runtime.database, agent, thread)
-
-
 @writing.post("/agents/{agent}/checkpoints/prune")
 def prune_checkpoints(agent: AgentId, body: CheckpointPrune, call: Call) -> ThreadAnswer:
-    """Remove checkpoints of some runs, or earlier ones of some threads."""
+    """Remove checkpoints of some runs, or of some threads all, or all but the latest."""
     return keeping.prune(call.runtime.database, agent, body)
 
 

@@ -131,11 +131,11 @@ class MemciSaver(BaseCheckpointSaver[str]):
 
     def delete_thread(self, thread_id: str) -> None:
         """Remove a thread with all its checkpoints."""
-        self._way.run(self._verbs.delete(thread_id))
+        self._way.run(self._verbs.prune(threads=[thread_id], keep_latest=False))
 
     async def adelete_thread(self, thread_id: str) -> None:
         """Remove a thread with all its checkpoints."""
-        await self._way.arun(self._verbs.delete(thread_id))
+        await self._way.arun(self._verbs.prune(threads=[thread_id], keep_latest=False))
 
     def delete_for_runs(self, run_ids: Sequence[str]) -> None:
         """Remove the checkpoints of some runs; raises ``ConflictError`` for delta channels."""

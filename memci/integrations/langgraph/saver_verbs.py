@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
-from memci.client.flow import Flow, ask, exchange
+from memci.client.flow import Flow
 from memci.client.verbs.asking import Asking
 from memci.shapes.checkpoints import CheckpointKept, CheckpointList, ThreadAnswer
 
@@ -33,11 +33,6 @@ class SaverVerbs(Asking):
     def copy(self, thread: str, to: str) -> Flow[ThreadAnswer]:
         """Store a thread under another name, too."""
         return self._post(f"{_named(thread)}/copy", ThreadAnswer, {"to": to})
-
-    def delete(self, thread: str) -> Flow[ThreadAnswer]:
-        """Remove a thread."""
-        request = exchange("DELETE", self._path + _named(thread))
-        return ask(request, ThreadAnswer, self._habits.retries)
 
     def prune(
         self,
