@@ -122,8 +122,16 @@ def test_a_search_is_below_a_namespace_and_in_pages(store: MemciStore):
 
 
 def test_namespaces_are_listed_by_how_they_begin_and_end(store: MemciStore):
-    paths = [("a", "b", "c"), ("a", "b", "d", "e"), ("a", "b", "d", "i"), ("a", "b", "f"),
-             ("a", "c", "f"), ("b", "a", "f"), ("users", "123"), ("users", "456", "settings")]  # fmt: skip
+    paths = [
+        ("a", "b", "c"),
+        ("a", "b", "d", "e"),
+        ("a", "b", "d", "i"),
+        ("a", "b", "f"),
+        ("a", "c", "f"),
+        ("b", "a", "f"),
+        ("users", "123"),
+        ("users", "456", "settings"),
+    ]
     store.batch([PutOp(each, "k", {}) for each in paths])
     assert store.list_namespaces() == sorted(paths)
     assert store.list_namespaces(prefix=("a", "b"), max_depth=3) == [
