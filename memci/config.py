@@ -34,7 +34,7 @@ from pydantic_settings import (
 
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.sparse import SNAPSHOT_BYTES
-from memci.domain.message import AppendLimits
+from memci.domain.message import AppendLimits, Remember
 from memci.domain.pages.rules import PageRules
 from memci.errors import ConfigurationError, InvalidInputError
 from memci.expectation import expectation, own_faults
@@ -93,6 +93,14 @@ class Settings(PageStoreSettings, BaseSettings):
     max_messages: int = Field(500, ge=1)  # in one request
     max_import_bytes: int = Field(256 * 1024 * 1024, ge=1024)  # one archive of an agent
     read_timeout_ms: int = Field(10_000, ge=100)  # how long the API waits for a context worker
+
+    # Chat proxy (docs/frameworks.md)
+    proxy_upstream_url: str | None = None  # an OpenAI-compatible API; unset: there is no proxy
+    proxy_upstream_key: SecretStr | None = None  # unset: clients send the upstream's key
+    proxy_budget_tokens: int = Field(1_000, ge=0, le=2_000_000)  # put into a chat; 0 = nothing
+    proxy_remember: Remember = Remember.NOW
+    proxy_memory_timeout_ms: int = Field(3_000, ge=50)  # then a chat goes on without memory
+    proxy_timeout_s: float = Field(600.0, gt=0)  # between two chunks of the upstream
 
     # Flower
     flower_port: int = Field(5555, ge=0, le=65535)
@@ -166,6 +174,13 @@ class Settings(PageStoreSettings, BaseSettings):
     @classmethod
     def _is_a_broker(cls, value: SecretStr | None) -> SecretStr | None:
         return _with_scheme(value, _BROKER_SCHEMES, "redis://…, rediss://… or amqp://…")
+
+    @field_validator("proxy_upstream_url")
+    @classmethod
+    def _is_an_api(cls, value: str | None) -> str | None:
+        if value is not None and not re.fullmatch(r"https?://[^\s/?#@]+(/[^\s?#]*)?", value):
+            raise ValueError("expected an address such as https://api.openai.com/v1")
+        return value
 
     @field_validator("memory", "pages", mode="before")
     @classmethod

@@ -54,6 +54,12 @@ def compare(**arguments: Any) -> dict[str, Any] | None:
     return _serve("compare", arguments)
 
 
+@app.task(name=read_task("items"))
+def items(**arguments: Any) -> dict[str, Any] | None:
+    """Find items of an agent's programs."""
+    return _serve("items", arguments)
+
+
 def _serve(
     use: ReadUse,
     arguments: dict[str, Any],

@@ -10,13 +10,16 @@ from memci.domain.usage import Usage
 from memci.http import documentation, mcp, problems
 from memci.http.edge import Edge
 from memci.http.gate import Gate
+from memci.http.proxy.routes import Proxy
 from memci.http.routers import (
     agents,
     attp,
     beliefs,
+    checkpoints,
     editions,
     erasing,
     health,
+    items,
     jobs,
     messages,
     network,
@@ -56,6 +59,10 @@ _ROUTERS = (
     beliefs.writing,
     jobs.reading,
     jobs.operating,
+    checkpoints.writing,
+    checkpoints.reading,
+    items.writing,
+    items.reading,
     health.router,
 )
 
@@ -69,11 +76,16 @@ def create_app(runtime: Runtime) -> FastAPI:
     app.state.runtime = runtime
     app.state.gate = Gate(runtime.settings)
     app.state.metrics = metrics
+    app.state.closing = []  # what is to be awaited before the event loop ends
     app.add_middleware(Edge, metrics=metrics, traces=runtime.traces)
     problems.install(app)
     for router in _ROUTERS:
         app.router.routes.extend(router.routes)
     app.router.routes.append(mcp.route)
+    if runtime.settings.proxy_upstream_url is not None:
+        proxy = Proxy(runtime, runtime.settings.proxy_upstream_url)
+        app.router.routes.extend(proxy.routes())
+        app.state.closing.append(proxy.upstream.close)
     documentation.install(app)
     return app
 

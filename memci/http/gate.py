@@ -22,15 +22,21 @@ class Gate:
         self._rates = RateLimit(settings.rate_limit_per_minute)
         self.max_request_bytes = settings.max_request_bytes
 
-    def admit(self, request: Request, needed: Scope) -> str | None:
+    def admit(
+        self, request: Request, needed: Scope, authorization: str | None = None
+    ) -> str | None:
         """Check key, rate, agent id and rights; return the agent id, if the path names one.
+
+        The key is in ``authorization``, or else in the header of that name.
 
         Raises ``UnauthorizedError``, ``RateLimitedError``, ``InvalidInputError`` or
         ``ForbiddenError``. Leaves the key, and the pattern of agents that it is for, in the state.
         """
         if not self._keys:
             _check_local(request)
-        key = authenticate(self._keys, request.headers.get("authorization"))
+        if authorization is None:
+            authorization = request.headers.get("authorization")
+        key = authenticate(self._keys, authorization)
         if key is not None:
             self._rates.take(key.name)
         agent_id = request.path_params.get("agent")

@@ -24,6 +24,7 @@ _GRACE_S = 35
 def make_server(app: FastAPI, *, host: str, port: int) -> uvicorn.Server:
     """Return a server that is not running yet; port 0 takes a free one."""
     return _Server(
+        app,
         uvicorn.Config(
             app,
             host=host,
@@ -36,7 +37,7 @@ def make_server(app: FastAPI, *, host: str, port: int) -> uvicorn.Server:
             log_config=None,
             server_header=False,
             timeout_graceful_shutdown=_GRACE_S,
-        )
+        ),
     )
 
 
@@ -63,8 +64,17 @@ def serve(app: FastAPI, settings: Settings, *, host: str, port: int) -> None:
 
 
 class _Server(uvicorn.Server):
-    """Uvicorn, with threads for all that wait."""
+    """Uvicorn, with threads for all that wait, and an end for what the app has opened."""
+
+    def __init__(self, app: FastAPI, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self._app = app
 
     async def startup(self, sockets: list[socket] | None = None) -> None:
         anyio.to_thread.current_default_thread_limiter().total_tokens = _THREADS
         await super().startup(sockets)
+
+    async def shutdown(self, sockets: list[socket] | None = None) -> None:
+        await super().shutdown(sockets)
+        for close in self._app.state.closing:
+            await close()

@@ -10,6 +10,7 @@ from memci.jobs.consolidate import Consolidation
 from memci.jobs.create import MemoryCreation
 from memci.jobs.drop import LinkDropping
 from memci.jobs.index import MessageIndexing, WindowLimits
+from memci.jobs.items import ItemIndexing
 from memci.jobs.name_pages import PageNaming, Pages
 from memci.jobs.rebuild import NetworkRebuild
 from memci.jobs.reembed import Reembedding
@@ -41,6 +42,7 @@ def all_jobs(
         Reembedding(database, models.embedder),
         Consolidation(database, settings.memory),
         PageNaming(database, models.summarizer, pages),
+        ItemIndexing(database, models),
     ]
     return {handler.kind: handler for handler in handlers}
 

@@ -10,6 +10,7 @@ from memci.queue.accounts import Accounts
 from memci.reading.activity import ReadActivity
 from memci.reading.assemble import Assemble
 from memci.reading.compare import Compare
+from memci.reading.items import ItemReads
 from memci.reading.models import ReadingDefaults, ReadingModels
 from memci.reading.recall import Recall
 from memci.reading.search import Search
@@ -17,6 +18,7 @@ from memci.reading.summarise import Summarise
 from memci.reading.window import Windows
 from memci.shapes.base import Answer
 from memci.shapes.edition import ComparisonRequest
+from memci.shapes.items import ItemSearch
 from memci.shapes.memory_tools import SummaryRequest
 from memci.shapes.read import ContextRequest, RecallRequest, SearchRequest
 from memci.shapes.window import WindowRequest
@@ -41,6 +43,7 @@ class Readings:
         self.assemble = Assemble(database, models, defaults, self._activity)
         self.summarise = Summarise(database, models, defaults, self._activity)
         self.compare = Compare(database, models, defaults)
+        self.items = ItemReads(database, models)
         self._uses: dict[str, _Use] = {
             "recall": lambda agent_id, fields: self.recall.run(agent_id, RecallRequest(**fields)),
             "search": lambda agent_id, fields: self.search.run(agent_id, SearchRequest(**fields)),
@@ -54,6 +57,7 @@ class Readings:
             "compare": lambda agent_id, fields: self.compare.run(
                 agent_id, ComparisonRequest(**fields)
             ),
+            "items": lambda agent_id, fields: self.items.run(agent_id, ItemSearch(**fields)),
         }
 
     def answer(self, use: str, agent_id: str, fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from datetime import datetime
 from typing import Annotated, Any, Literal, Self
 from uuid import UUID
@@ -12,8 +11,9 @@ from pydantic import Field, JsonValue, StrictBool, model_validator
 from memci.domain.memory.state import FilterReason
 from memci.domain.message import AppendLimits, NewMessage, Remember, Role
 from memci.errors import TooLargeError
-from memci.shapes.base import Answer, ForeignId, Instant, Request, Text, storable
+from memci.shapes.base import Answer, ForeignId, Instant, Request, Text
 from memci.shapes.openai import AnyRole, Content, without_empty_fields
+from memci.shapes.stored_json import check_json
 
 
 class FunctionCall(Request):
@@ -56,7 +56,7 @@ class MessageIn(Request):
             raise ValueError("only an assistant makes tool_calls")
         if (self.role is Role.TOOL) != (self.tool_call_id is not None):
             raise ValueError("tool_call_id belongs to messages of role tool, and they need it")
-        _check_metadata(self.metadata)
+        check_json(self.metadata, "metadata")
         return self
 
     @property
@@ -79,26 +79,6 @@ class MessageIn(Request):
             tool_call_id=self.tool_call_id,
             metadata=self.metadata or {},
         )
-
-
-_STORABLE_DEPTH = 32  # PostgreSQL and every reader take that much without a thought
-
-
-def _check_metadata(value: JsonValue, depth: int = 0) -> None:
-    """Refuse what no jsonb column can hold, wherever it stands."""
-    if depth > _STORABLE_DEPTH:
-        raise ValueError(f"metadata must not be nested deeper than {_STORABLE_DEPTH} levels")
-    if isinstance(value, str):
-        storable(value)
-    elif isinstance(value, float) and not math.isfinite(value):
-        raise ValueError("metadata must hold finite numbers only")
-    elif isinstance(value, dict):
-        for key, each in value.items():
-            storable(key)
-            _check_metadata(each, depth + 1)
-    elif isinstance(value, list):
-        for each in value:
-            _check_metadata(each, depth + 1)
 
 
 class AppendRequest(Request):

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 from uuid import uuid4
 
-from memci.commands import erase
+from memci.commands import checkpoints, erase, items
 from memci.commands.erase_which import Which
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.message import Remember
 from memci.domain.pages.rules import PageRules
+from memci.shapes.checkpoints import CheckpointIn, WritesIn
+from memci.shapes.items import ItemIn, ItemsIn
 from memci.storage.page_store.postgres import PostgresPageStore
 from memci.storage.session import Database
 from tests.support.archives import Told
@@ -49,6 +51,7 @@ def a_whole_life(database: Database) -> AgentUnderTest:
     dead = mailbox.append("this one kills its job [Ann]")
     mailbox.bury(dead)
     _undeliverable(ada)
+    _framed(ada)
     mailbox.append("nobody has read this yet [Zoe]", ids=("last",))
     return ada
 
@@ -61,6 +64,33 @@ def _forgotten_and_restored(ada: AgentUnderTest, bringing: Rebuilding) -> None:
     )
     bringing.restore(forgotten[0].node_id)
     bringing.run()
+
+
+def _framed(ada: AgentUnderTest) -> None:
+    """Items and threads as a framework's programs leave them."""
+    put_items = ItemsIn(
+        items=(
+            ItemIn(namespace=("a", "牧场"), key="k", value={"n": [1, None]}, text="bees"),
+            ItemIn(namespace=(), key="short", value={}, ttl_minutes=1e6),
+        )
+    )
+    tokens: Any = Told()
+    items.run(ada.database, tokens, ada.agent_id, put_items)
+    typed = {"kind": "msgpack", "body": "AP8="}
+    checkpoint = {
+        "id": "c1",
+        "checkpoint": typed,
+        "versions": {"messages": "1"},
+        "values": [{**typed, "channel": "messages", "version": "1"}],
+        "metadata": {"step": 1},
+    }
+    writes = {
+        "checkpoint_id": "c1",
+        "task_id": "t1",
+        "writes": [{**typed, "place": -1, "channel": "error"}],
+    }
+    checkpoints.put(ada.database, ada.agent_id, "t/1", CheckpointIn.model_validate(checkpoint))
+    checkpoints.put_writes(ada.database, ada.agent_id, "t/1", WritesIn.model_validate(writes))
 
 
 def _erased(ada: AgentUnderTest) -> None:

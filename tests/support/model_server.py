@@ -73,6 +73,20 @@ def fails(status: int, *, code: str = "", **headers: str) -> Reply:
     return lambda handler, _: handler.send(status, json.dumps(error).encode(), named)
 
 
+def streams(*chunks: bytes, after: Event | None = None) -> Reply:
+    """Answer with these pieces of a stream of events; all but the first wait for ``after``."""
+
+    def reply(handler: _Handler, _: Asked) -> None:
+        handler.begin(200, {"content-type": "text/event-stream"})
+        for place, chunk in enumerate(chunks):
+            if place and after is not None:
+                after.wait(20)
+            handler.wfile.write(chunk)
+        handler.close_connection = True
+
+    return reply
+
+
 def hangs(handler: _Handler, _: Asked) -> None:
     """Answer nothing until the server stops."""
     handler.model.stopping.wait()
@@ -143,6 +157,11 @@ class _Handler(BaseHTTPRequestHandler):
             self.model.take(asked)(self, asked)
         except OSError:  # the client has gone
             self.close_connection = True
+
+    def do_GET(self) -> None:
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        asked = Asked(self.path, headers, {})
+        self.model.take(asked)(self, asked)
 
     def chat(self, text: str, asked: Asked, prompt_tokens: int, completion_tokens: int) -> None:
         self.message({"content": text}, asked, prompt_tokens, completion_tokens)

@@ -22,9 +22,9 @@ _UNIT = 1.01
 Check: TypeAlias = Callable[[Any], bool]
 
 
-def whole(most: int) -> Check:
-    """Check for a whole number from 0 up."""
-    return lambda value: type(value) is int and 0 <= value <= most
+def whole(most: int, least: int = 0) -> Check:
+    """Check for a whole number from ``least`` up."""
+    return lambda value: type(value) is int and least <= value <= most
 
 
 def one_of(words: type[StrEnum]) -> Check:

@@ -121,6 +121,14 @@ CARRIED: tuple[Carried, ...] = (
         rows.pin, _by_key(rows.pin), closed={"kind": PinKind, "pinned_by": Actor},
         ranges={"number": (1, 2**53)},
     ),
+    # Indexed anew by a job.
+    Carried(
+        rows.item, _by_key(rows.item),
+        not_carried=frozenset({"terms", "length", "embedding", "model"}),
+    ),
+    Carried(rows.checkpoint, _by_key(rows.checkpoint)),
+    Carried(rows.checkpoint_value, _by_key(rows.checkpoint_value)),
+    Carried(rows.checkpoint_write, _by_key(rows.checkpoint_write)),
     Carried(rows.lane, (), not_carried=_OF_THIS_SERVER),
 )  # fmt: skip
 

@@ -94,6 +94,8 @@ _BY_TYPE: tuple[tuple[Any, Check], ...] = (
 _OWN: Mapping[str, Check] = {
     "message.id": checks.is_name,
     "message.tool_calls": checks.each(checks.is_object),
+    # Below zero: how a task ended.
+    "checkpoint_write.place": checks.whole(2**31 - 1, -(2**31)),
     "agent_setting.parameters": objects.are_parameters,
     "erased_message.digest": checks.is_digest,
     "lane.compress_cursor": objects.is_cursor,

@@ -177,7 +177,14 @@ UPDATE pin SET text = '', message_seq = NULL, user_id = NULL, unpinned_at = now(
 WHERE agent_id = %(agent)s AND unpinned_at IS NULL
   AND (message_seq = ANY(%(seqs)s::bigint[]) OR number = ANY(%(pins)s::bigint[]))
 """
+# A framework calls a conversation a thread: that of the session's name is the same one.
+_THREADS = "DELETE FROM {table} WHERE agent_id = %(agent)s AND thread = %(session)s"
 _NUMBERS = "ids and numbers alone"
+
+
+def _threads(table: str) -> tuple[str, ...]:
+    return (_THREADS.format(table=table),)
+
 
 # What is looked at to find rows of other tables comes after them.
 REGISTRY: tuple[Entry, ...] = (
@@ -215,6 +222,10 @@ REGISTRY: tuple[Entry, ...] = (
     Entry("page_tree", (_TREE,), of_agent="version > 0", why="else it is only locked"),
     Entry("page_body", (_BODIES,)),
     Entry("page", (_PAGES,)),
+    Entry("item", why="of no message: what a program has put there, and takes away itself"),
+    Entry("checkpoint", _threads("checkpoint")),
+    Entry("checkpoint_value", _threads("checkpoint_value")),
+    Entry("checkpoint_write", _threads("checkpoint_write")),
     Entry("message", (_by("message", "seq", "seqs"),)),
     Entry("erased_message", of_agent=None, why="tombstones, without content"),
     Entry("lane", of_agent=None, why="ids never come back: its counters go on"),

@@ -4,6 +4,7 @@ from memci.storage.rows.agent import agent_setting, receipt
 from memci.storage.rows.belief import claim, node_version, session_end
 from memci.storage.rows.edition import EDITION_SCHEMA, TWINNED, TWINS, edition, replay_log
 from memci.storage.rows.erasure import erased_message
+from memci.storage.rows.frameworks import checkpoint, checkpoint_value, checkpoint_write, item
 from memci.storage.rows.lane import job, lane, letter
 from memci.storage.rows.message import message, message_around, message_term, message_vector
 from memci.storage.rows.metadata import metadata
@@ -26,10 +27,14 @@ __all__ = [
     "TWINNED",
     "TWINS",
     "agent_setting",
+    "checkpoint",
+    "checkpoint_value",
+    "checkpoint_write",
     "claim",
     "edition",
     "erased_message",
     "focus",
+    "item",
     "job",
     "lane",
     "letter",

@@ -61,12 +61,16 @@ def served_alone(database_url: str, broker_url: str) -> Iterator[Served]:
 
 @contextmanager
 def served_by_workers(
-    servers: tuple[Postgres, Redis], folder: Path, *queues: str, app: str
+    servers: tuple[Postgres, Redis], folder: Path, *queues: str, app: str, **changed: object
 ) -> Iterator[tuple[Served, Fleet]]:
-    """Serve a database of its own, with a worker of ``app`` for each of these queues."""
+    """Serve a database of its own, with a worker of ``app`` for each of these queues.
+
+    ``changed`` are settings of the server alone.
+    """
     postgres, redis = servers
     with database_copy(postgres) as database_url:
         settings = Settings(database_url=SecretStr(database_url), broker_url=SecretStr(redis.url))
+        settings = settings.model_copy(update=changed)
         with fleet(database_url, redis.url, folder) as workers, served(settings) as running:
             workers.app = app
             for queue in queues:

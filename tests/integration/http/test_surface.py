@@ -65,6 +65,15 @@ GET /v1/agents/{agent}/window
 GET /v1/agents/{agent}/pages
 GET /v1/agents/{agent}/pages/{index}
 POST /v1/agents/{agent}/pages/attp
+PUT /v1/agents/{agent}/items
+POST /v1/agents/{agent}/items/get
+POST /v1/agents/{agent}/items/search
+POST /v1/agents/{agent}/items/namespaces
+POST /v1/agents/{agent}/threads/{thread}/checkpoints
+POST /v1/agents/{agent}/threads/{thread}/writes
+POST /v1/agents/{agent}/threads/{thread}/copy
+POST /v1/agents/{agent}/checkpoints/search
+POST /v1/agents/{agent}/checkpoints/prune
 GET /healthz
 GET /readyz
 GET /metrics

@@ -1,0 +1,89 @@
+"""Keep, copy and take away checkpoints of a framework's threads (docs/frameworks.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from memci.errors import ConflictError
+from memci.shapes.checkpoints import (
+    CheckpointIn,
+    CheckpointKept,
+    CheckpointPrune,
+    ThreadAnswer,
+    WritesIn,
+)
+from memci.storage import checkpoints as stored
+from memci.storage.erasure.gone import check_there
+from memci.storage.page_lock import begin_agent, hold_lane
+from memci.storage.session import Connection, Database
+
+
+def put(database: Database, agent_id: str, thread: str, request: CheckpointIn) -> CheckpointKept:
+    """Store a checkpoint; a first one makes an agent.
+
+    Raises ``NotFoundError`` while the agent is being erased, as all that store something here do.
+    """
+    values = [(each.channel, each.version, each.kind, each.body) for each in request.values]
+    fields = {
+        "thread": thread,
+        "namespace": request.namespace,
+        "id": request.id,
+        "parent": request.parent,
+        "kind": request.checkpoint.kind,
+        "body": request.checkpoint.body,
+        "versions": request.versions,
+        "metadata": request.metadata,
+    }
+    with _entered(database, agent_id) as connection:
+        stored.put_checkpoint(connection, agent_id, fields, values)
+    return CheckpointKept(id=request.id)
+
+
+def put_writes(database: Database, agent_id: str, thread: str, request: WritesIn) -> CheckpointKept:
+    """Store what a task has written after a checkpoint."""
+    place = (thread, request.namespace, request.checkpoint_id, request.task_id)
+    writes = [(each.place, each.channel, each.kind, each.body) for each in request.writes]
+    with _entered(database, agent_id) as connection:
+        stored.put_writes(connection, agent_id, place, writes, request.path)
+    return CheckpointKept(id=request.checkpoint_id)
+
+
+def copy(database: Database, agent_id: str, thread: str, to: str) -> ThreadAnswer:
+    """Store a thread under another name, too."""
+    if thread == to:
+        raise ConflictError("a thread cannot be copied onto itself: name another one")
+    with _entered(database, agent_id) as connection:
+        return ThreadAnswer(checkpoints=stored.copy_thread(connection, agent_id, thread, to))
+
+
+def prune(database: Database, agent_id: str, request: CheckpointPrune) -> ThreadAnswer:
+    """Remove checkpoints of some runs, or of some threads all, or all but the latest.
+
+    Raises ``ConflictError`` where a thread could not be read any more afterwards.
+    """
+    with database.agent_transaction(agent_id) as connection:
+        if request.threads and not request.keep_latest:
+            threads = dict.fromkeys(request.threads)
+            gone = sum(stored.delete_thread(connection, agent_id, each) for each in threads)
+            return ThreadAnswer(checkpoints=gone)
+        if stored.has_deltas(connection, agent_id, request.threads, request.run_ids):
+            raise ConflictError(
+                "a thread among these has delta channels, which are read from its earlier "
+                "checkpoints: delete the whole thread, or leave it"
+            )
+        if request.threads:
+            gone = stored.delete_but_latest(connection, agent_id, request.threads)
+        else:
+            gone = stored.delete_runs(connection, agent_id, request.run_ids)
+        return ThreadAnswer(checkpoints=gone)
+
+
+@contextmanager
+def _entered(database: Database, agent_id: str) -> Iterator[Connection]:
+    """Open a transaction on an agent that is there from now on, and not erased meanwhile."""
+    with database.agent_transaction(agent_id) as connection:
+        begin_agent(connection, agent_id)
+        hold_lane(connection, agent_id)
+        check_there(connection, agent_id)
+        yield connection

@@ -1,0 +1,32 @@
+"""How items that fit a query are ordered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeVar
+
+Key = TypeVar("Key")
+
+# What cosines count, where the embedder reads the query's language; words count the rest.
+_DENSE = 0.6
+
+
+def rank_items(
+    words: Mapping[Key, float], cosines: Mapping[Key, float] | None
+) -> list[tuple[Key, float]]:
+    """Return items by falling score, from 0 to 1.
+
+    ``words``: BM25 of those in which a word of the query stands, scaled by the best of them.
+    ``cosines``: None where they mean nothing, and words alone count.
+    """
+    best = max(words.values(), default=0.0)
+    scaled = {key: score / best for key, score in words.items()} if best > 0 else {}
+    if cosines is None:
+        scores = dict(scaled)
+    else:
+        keys = dict.fromkeys([*cosines, *scaled])
+        scores = {
+            key: _DENSE * max(cosines.get(key, 0.0), 0.0) + (1 - _DENSE) * scaled.get(key, 0.0)
+            for key in keys
+        }
+    return sorted(scores.items(), key=lambda each: -each[1])

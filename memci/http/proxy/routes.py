@@ -1,0 +1,134 @@
+"""``/proxy/{agent}/v1``: what clients of OpenAI's API ask, passed on with a memory."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import partial
+
+import anyio
+import httpx
+from starlette.requests import Request
+from starlette.routing import Route
+from starlette.types import Receive, Send
+from starlette.types import Scope as Connection
+from structlog.contextvars import bound_contextvars
+
+from memci.access import Scope
+from memci.config import Settings
+from memci.errors import UnauthorizedError
+from memci.http.call import Call
+from memci.http.gate import Gate
+from memci.http.proxy.answer import Answer
+from memci.http.proxy.asked import Asked, asked_in
+from memci.http.proxy.headers import KEY, keys_in, upwards
+from memci.http.proxy.memory import ChatMemory, Recalled
+from memci.http.proxy.relay import Relay
+from memci.http.proxy.upstream import Upstream
+from memci.runtime import Runtime
+
+_PATH = "/proxy/{agent}/v1"
+# Events name each token in some fifty bytes.
+_HEARD_TIMES = 64
+
+
+class Proxy:
+    """Passes chats on."""
+
+    def __init__(self, runtime: Runtime, url: str) -> None:
+        """Take where to pass them on to; connects when first used."""
+        self._settings: Settings = runtime.settings
+        self._memory = ChatMemory(runtime)
+        self.upstream = Upstream(url, runtime.settings)
+
+    def routes(self) -> list[Route]:
+        """Return what the application answers."""
+        return [
+            _route("/chat/completions", self._chat, ["POST"]),
+            _route("/models", self._models, ["GET"]),
+            _route("/models/{model:path}", self._models, ["GET"]),
+        ]
+
+    async def _chat(self, call: Call, agent_id: str, receive: Receive, send: Send) -> None:
+        """Record what is said, put in what memory knows, and record what is answered."""
+        going = self._admitted(call, Scope.WRITE)
+        await call.read()
+        asked = asked_in(agent_id, await call.json(), call.headers, self._settings)
+        if asked is None:
+            relay = Relay(self.upstream, hear=_nothing)
+            ask = partial(self.upstream.send, "POST", "/chat/completions", going, await call.body())
+            await relay.run(ask, receive, send)
+            return
+        recalled = await self._memory.before(asked, call.traceparent)
+        await self._answer(asked, recalled, (going, await call.body()), (receive, send))
+
+    async def _answer(
+        self,
+        asked: Asked,
+        recalled: Recalled,
+        sent: tuple[list[tuple[str, str]], bytes],
+        connection: tuple[Receive, Send],
+    ) -> None:
+        headers, body = sent
+        if recalled.notes:
+            text = json.dumps(asked.with_notes(recalled.notes), ensure_ascii=False)
+            body = text.encode(errors="surrogatepass")
+        most = self._settings.max_message_bytes * _HEARD_TIMES
+        answer = Answer(streamed=asked.streamed, most=most)
+        relay = Relay(self.upstream, hear=answer.hear, state=recalled.state)
+        ask = partial(self.upstream.send, "POST", "/chat/completions", headers, body)
+        try:
+            await relay.run(ask, *connection)
+        finally:
+            with anyio.CancelScope(shield=True):
+                await self._memory.after(asked, recalled, answer, whole=relay.whole)
+
+    async def _models(self, call: Call, agent_id: str, receive: Receive, send: Send) -> None:
+        """Pass on which models there are."""
+        del agent_id  # it is the same for all
+        going = self._admitted(call, Scope.READ)
+        model = call.path_params.get("model")
+        path = httpx.URL(path=f"/models/{model}").raw_path.decode() if model else "/models"
+        ask = partial(self.upstream.send, "GET", path, going, None)
+        await Relay(self.upstream, hear=_nothing).run(ask, receive, send)
+
+    def _admitted(self, call: Call, needed: Scope) -> list[tuple[str, str]]:
+        """Let a request in, and return the headers that go on with it."""
+        keys = keys_in(call.headers, self._settings.proxy_upstream_key)
+        gate: Gate = call.app.state.gate
+        try:
+            gate.admit(call, needed, keys.memci or "")
+        except UnauthorizedError:
+            if keys.memci is not None:
+                raise
+            raise UnauthorizedError(
+                f"a valid API key of memci is needed: send it as '{KEY.title()}: <key>'"
+                + (", or as Authorization" if self._settings.proxy_upstream_key else "")
+            ) from None
+        return upwards(call.headers.items(), keys.upstream)
+
+
+class _Endpoint:
+    """An ASGI application: Starlette would take a function for one that returns a response."""
+
+    def __init__(self, answer: Callable[..., object]) -> None:
+        self._answer = answer
+        self.route: Route | None = None
+
+    async def __call__(self, scope: Connection, receive: Receive, send: Send) -> None:
+        scope["route"] = self.route  # what it is counted under
+        gate: Gate = Request(scope).app.state.gate
+        call = Call(scope, receive, max_bytes=gate.max_request_bytes)
+        agent_id = call.path_params["agent"]
+        with bound_contextvars(agent_id=agent_id):
+            await self._answer(call, agent_id, receive, send)  # type: ignore[misc]
+
+
+def _route(path: str, answer: Callable[..., object], methods: list[str]) -> Route:
+    endpoint = _Endpoint(answer)
+    endpoint.route = Route(_PATH + path, endpoint, methods=methods, include_in_schema=False)
+    return endpoint.route
+
+
+def _nothing(chunk: bytes) -> None:
+    """Keep nothing of what passes."""

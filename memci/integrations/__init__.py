@@ -1,0 +1,1 @@
+"""memci for agent frameworks; each needs an extra of its name."""

@@ -1,0 +1,147 @@
+"""``memci.read.items``: items that fit a query, by words and by meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from memci.domain.context import bm25
+from memci.domain.context.candidate import reads
+from memci.domain.items import rank_items
+from memci.domain.language import language_of
+from memci.queue.item_indexing import ask_indexing_of_idle
+from memci.reading.models import ReadingModels
+from memci.shapes.items import ItemList, ItemOut, ItemSearch
+from memci.smallmodel.ports import Vectors
+from memci.storage.item_index import FoundItems, ItemQuestion, find_items
+from memci.storage.items import Place, list_items, place_of, refresh_items
+from memci.storage.session import Database
+
+# Items that are not indexed yet and are read whole: their own job is on its way.
+_TAIL = 64
+_TAIL_CHARACTERS = 4_000
+# Of each channel at least so many are looked at.
+_LEAST = 200
+
+
+class ItemReads:
+    """Finds items. Of an agent that is not there it finds none, and that is no error."""
+
+    def __init__(self, database: Database, models: ReadingModels) -> None:
+        """Load nothing before the first query."""
+        self._database = database
+        self._models = models
+
+    def run(self, agent_id: str, request: ItemSearch) -> ItemList:
+        """Return the best items, and after them the latest of those that have no score."""
+        terms = bm25.question_terms(self._models.lexicon.terms(request.query or ""))
+        vector = self._vector(request.query or "")
+        question = ItemQuestion(
+            prefix=request.prefix,
+            condition=request.filter,
+            terms=terms[: bm25.MAX_SCORED_TERMS],
+            vector=vector,
+            model=self._models.embedder.model,
+            most=max(_LEAST, request.offset + request.limit),
+            tail=_TAIL,
+        )
+        with self._database.agent_snapshot(agent_id) as connection:
+            found = find_items(connection, agent_id, question)
+        ranked = self._rank(question, found)
+        items = _taken(found, ranked)[request.offset : request.offset + request.limit]
+        if found.tail:
+            ask_indexing_of_idle(self._database, agent_id)
+        if request.refresh:
+            refresh(self._database, agent_id, [(tuple(each.namespace), each.key) for each in items])
+        return ItemList(items=[*items])
+
+    def _vector(self, query: str) -> Vectors | None:
+        embedder = self._models.embedder
+        if not query.strip() or not reads(embedder.model, language_of(query)):
+            return None
+        vector: Vectors = embedder.embed([query])[0]
+        return vector
+
+    def _rank(self, question: ItemQuestion, found: FoundItems) -> list[tuple[Place, float]]:
+        counted = {place_of(row): (dict(row.hits), row.length) for row in found.by_words}
+        tail = {place_of(row): row.text[:_TAIL_CHARACTERS] for row in found.tail}
+        for place, text in tail.items():
+            terms = self._models.lexicon.terms(text)
+            hits = {term: terms.count(term) for term in question.terms if term in terms}
+            counted[place] = (hits, len(terms))
+        words = _scores(counted, question, found)
+        cosines = None
+        if question.vector is not None:
+            cosines = {place_of(row): float(row.cosine) for row in found.by_meaning}
+            near = self._models.embedder.embed(list(tail.values())) @ np.asarray(question.vector)
+            cosines |= dict(zip(tail, map(float, near), strict=True))
+        return rank_items(words, cosines)
+
+
+def listed(database: Database, agent_id: str, request: ItemSearch) -> ItemList:
+    """Return the latest items below a namespace, without a query."""
+    with database.agent_snapshot(agent_id) as connection:
+        rows = list_items(
+            connection,
+            agent_id,
+            request.prefix,
+            request.filter,
+            limit=request.limit,
+            offset=request.offset,
+        )
+    if request.refresh:
+        refresh(database, agent_id, [place_of(row) for row in rows])
+    return ItemList(items=[item_of(row) for row in rows])
+
+
+def refresh(database: Database, agent_id: str, places: list[Place]) -> None:
+    """Put off when these go; a crash of the database may lose it, and that harms nobody."""
+    if places:
+        with database.agent_transaction(agent_id, durable=False) as connection:
+            refresh_items(connection, agent_id, places)
+
+
+def item_of(row: Any, score: float | None = None) -> ItemOut:
+    """Return a row as callers see it."""
+    return ItemOut(
+        namespace=list(row.namespace),
+        key=row.key,
+        value=row.value,
+        created_at=row.created_at,
+        updated_at=row.updated_at,
+        score=score,
+    )
+
+
+def _scores(
+    counted: Mapping[Place, tuple[Mapping[str, int], int]],
+    question: ItemQuestion,
+    found: FoundItems,
+) -> dict[Place, float]:
+    frequency = {
+        term: float(sum(term in hits for hits, _ in counted.values())) for term in question.terms
+    }
+    texts = float(max(found.texts + len(found.tail), len(counted), 1))
+    collected = bm25.Collected(texts, max(found.mean_length, 1.0), frequency)
+    scores = {
+        place: bm25.score(list(_spread(hits, length)), frozenset(question.terms), collected)
+        for place, (hits, length) in counted.items()
+    }
+    return {place: score for place, score in scores.items() if score > 0}
+
+
+def _spread(hits: Mapping[str, int], length: int) -> Iterable[str]:
+    """Yield the terms of a text again, of which all but the hits are the same to the score."""
+    for term, times in hits.items():
+        yield from [term] * times
+    yield from [""] * (length - sum(hits.values()))
+
+
+def _taken(found: FoundItems, ranked: list[tuple[Place, float]]) -> list[ItemOut]:
+    every = (*found.others, *found.tail, *found.by_meaning, *found.by_words)
+    rows = {place_of(row): row for row in every}
+    scored = {place for place, _ in ranked}
+    latest = [item_of(row) for row in found.others if place_of(row) not in scored]
+    return [*(item_of(rows[place], score) for place, score in ranked), *latest]

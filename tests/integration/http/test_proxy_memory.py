@@ -1,0 +1,120 @@
+"""What the proxy brings into chats, from real workers, in both languages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from typing import Any
+
+import pytest
+
+from memci import Memci
+from memci.embedded import Postgres, Redis
+from memci.testing import wait_until
+from tests.integration.http.proxying import assistant, chatting, stored, user
+from tests.integration.http.serving import Served, served_by_workers
+from tests.support.model_server import ModelServer, model_server, says
+
+
+@pytest.fixture(scope="module")
+def working(
+    shared_postgres: Postgres, process_redis: Redis, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[Served, ModelServer]]:
+    servers, folder = (shared_postgres, process_redis), tmp_path_factory.mktemp("proxy")
+    with ExitStack() as stack:
+        upstream = stack.enter_context(model_server())
+        running, _ = stack.enter_context(
+            served_by_workers(
+                servers,
+                folder,
+                "memci.read,memci.lane",
+                app="workers",
+                proxy_upstream_url=upstream.url,
+                proxy_memory_timeout_ms=60_000,  # the first read loads the models
+                read_timeout_ms=60_000,
+            )
+        )
+        upstream.rest = says("Noted.")
+        yield running, upstream
+
+
+def told(upstream: ModelServer) -> list[dict[str, Any]]:
+    """The messages of the last request that reached the upstream."""
+    messages: list[dict[str, Any]] = upstream.asked[-1].body["messages"]
+    return messages
+
+
+@pytest.mark.timeout(180)
+@pytest.mark.parametrize(
+    ("agent", "fact", "chatter", "question", "key"),
+    [
+        ("ada", "My sister Clara keeps bees in Thun.", "Nice weather.", "What does Clara keep?",
+         "bees"),
+        ("ming", "我妹妹小芳在图恩养蜜蜂。", "今天天气不错。", "小芳养什么？", "蜜蜂"),
+    ],
+)  # fmt: skip
+def test_what_was_said_in_one_chat_helps_in_another(
+    working: tuple[Served, ModelServer],
+    agent: str,
+    fact: str,
+    chatter: str,
+    question: str,
+    key: str,
+):
+    server, upstream = working
+    with chatting(server, agent, timeout=90) as client:
+        client.chat.completions.create(model="tiny", messages=[user(fact)])
+        wait_until(lambda: len(stored(server, agent)) == 2, "the answer is recorded")
+        mine = {"role": "developer", "content": "Be brief."}
+        answer = client.chat.completions.with_raw_response.create(
+            model="tiny",
+            messages=[mine, user(chatter), assistant("Yes."), user(question)],
+        )
+    assert answer.headers["x-memci-memory"] == "on"
+    first, notes, *rest = told(upstream)
+    assert first == mine
+    assert notes["role"] == "developer"  # as the client's own: APIs refuse a mixture
+    assert key in notes["content"]
+    assert rest == [user(chatter), assistant("Yes."), user(question)]
+    # Nothing that the client sends itself is told once more.
+    assert question not in notes["content"]
+    assert chatter not in notes["content"]
+
+
+@pytest.mark.timeout(180)
+def test_a_client_that_sends_one_message_is_given_the_conversation(
+    working: tuple[Served, ModelServer],
+):
+    server, upstream = working
+    with chatting(server, "solo", timeout=90, default_headers={"X-Memci-Session": "one"}) as client:
+        for count, text in ((2, "I have two cats."), (4, "One is called Mia.")):
+            client.chat.completions.create(model="tiny", messages=[user(text)])
+            wait_until(lambda count=count: len(stored(server, "solo")) == count, "recorded")
+        client.chat.completions.create(model="tiny", messages=[user("And the other?")])
+    said = [each for each in told(upstream) if each["role"] != "system"]
+    assert said == [
+        user("I have two cats."),
+        assistant("Noted."),
+        user("One is called Mia."),
+        assistant("Noted."),
+        user("And the other?"),
+    ]
+
+
+@pytest.mark.timeout(180)
+def test_the_budget_is_kept_and_none_brings_nothing(working: tuple[Served, ModelServer]):
+    server, upstream = working
+    with Memci(server.url) as memci:
+        agent = memci.agent("thrifty")
+        agent.record([user(f"Fact {number} about the harbour.") for number in range(60)])
+    question = [user("Hello."), assistant("Hi."), user("What about the harbour?")]
+    lengths = []
+    for budget in ("0", "120", "600"):
+        with chatting(server, "thrifty", timeout=90) as client:
+            client.chat.completions.create(
+                model="tiny", messages=question, extra_headers={"X-Memci-Budget-Tokens": budget}
+            )
+        notes = [each["content"] for each in told(upstream) if each["role"] == "system"]
+        lengths.append(server.runtime.counter.count("".join(notes)))
+    assert lengths[0] == 0
+    assert 0 < lengths[1] <= 120 < lengths[2] <= 600

@@ -1,0 +1,162 @@
+"""Parts of the chat proxy: what is heard, kept, put in and passed on."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import SecretStr
+
+from memci.domain.context.parts import Section
+from memci.http.proxy.answer import Answer
+from memci.http.proxy.asked import Asked
+from memci.http.proxy.context import system_text
+from memci.http.proxy.headers import Keys, back, keys_in, upwards
+from memci.http.proxy.said import said_in
+from memci.shapes.read import ContextItem
+
+MOST = 10_000
+
+
+def chunk(delta: dict[str, Any], index: int = 0) -> bytes:
+    body = {"model": "m", "choices": [{"index": index, "delta": delta}]}
+    return b"data: " + json.dumps(body).encode() + b"\r\n\r\n"
+
+
+STREAM = (
+    b": comment\n\n"
+    + chunk({"role": "assistant", "content": "Hé"})
+    + chunk({"content": "other choice"}, index=1)
+    + chunk({"content": "llo 世界"})
+    + chunk({"tool_calls": [{"index": 1, "id": "b", "function": {"name": "g"}}]})
+    + chunk({"tool_calls": [{"index": 0, "id": "a", "function": {"name": "f"}}]})
+    + chunk({"tool_calls": [{"index": 0, "function": {"arguments": '{"x": 1}'}}]})
+    + b"data: not json\n\ndata: [1]\n\ndata: [DONE]\n\n"
+)
+
+
+@given(st.lists(st.integers(1, len(STREAM) - 1), max_size=20))
+def test_a_stream_is_heard_wherever_it_is_cut(cuts: list[int]):
+    answer = Answer(streamed=True, most=MOST)
+    places = [0, *sorted(cuts), len(STREAM)]
+    for begin, end in pairwise(places):
+        answer.hear(STREAM[begin:end])
+    said = answer.message()
+    assert said is not None
+    assert said["content"] == "Héllo 世界"
+    assert [each["function"]["name"] for each in said["tool_calls"]] == ["f", "g"]
+    assert answer.model == "m"
+
+
+def test_a_call_that_was_cut_in_the_middle_is_not_kept():
+    answer = Answer(streamed=True, most=MOST)
+    call = {"index": 0, "id": "a", "function": {"name": "f", "arguments": '{"x": '}}
+    answer.hear(chunk({"content": "Well"}) + chunk({"tool_calls": [call]}))
+    assert answer.message() == {"role": "assistant", "content": "Well"}
+
+
+def test_what_is_no_answer_or_too_long_is_none():
+    for body in (b"", b"no JSON", b"[]", b'{"choices": 7}', b'{"choices": [{"message": {}}]}'):
+        answer = Answer(streamed=False, most=MOST)
+        answer.hear(body)
+        assert answer.message() is None
+    answer = Answer(streamed=False, most=3)
+    answer.hear(b'{"choices": [{"message": {"content": "x"}}]}')
+    assert answer.message() is None
+
+
+def test_a_refusal_is_what_was_said():
+    answer = Answer(streamed=False, most=MOST)
+    answer.hear(b'{"choices": [{"message": {"content": null, "refusal": "No."}}]}')
+    said = answer.message()
+    assert said is not None
+    (kept,) = said_in([said], max_bytes=MOST)
+    assert kept.content == "No."
+
+
+def test_what_can_be_kept_of_messages_is_kept():
+    messages: list[Any] = [
+        {"role": "system", "content": "Be kind."},
+        {"role": "developer", "content": "Be brief."},
+        {"role": "user", "content": [{"type": "text", "text": "See"}, {"type": "input_audio"}]},
+        {"role": "user", "content": "nul \x00 and half \ud800"},
+        {"role": "user", "content": None},
+        {"role": "tool", "tool_call_id": "c", "content": ""},
+        {"role": "function", "name": "old", "content": "x"},
+        {"role": "user", "content": "x" * 200},
+        {"role": "assistant", "tool_calls": [{"id": "c", "custom": {"name": "f", "input": "i"}}]},
+        {"role": "assistant", "tool_calls": ["what?"]},
+        "what?",
+    ]
+    kept = said_in(messages, max_bytes=150)
+    assert [each.content for each in kept] == [
+        "See\n[audio]",
+        "nul \ufffd and half \ufffd",
+        " ",
+        None,
+    ]
+    assert kept[-1].tool_calls[0]["function"] == {"name": "f", "arguments": "i"}
+
+
+def item(section: Section, text: str, *ids: str) -> ContextItem:
+    return ContextItem(section=section, text=text, tokens=1, message_ids=list(ids))
+
+
+def test_quotations_that_are_shown_already_are_left_out():
+    items = [
+        item(Section.PINS, "\n- pinned", "m1"),
+        item(Section.HISTORY, "Notes.\n\nMonday\n- user: one", "m1"),
+        item(Section.HISTORY, "\n- user: two\n  more", "m2"),
+        item(Section.MEMORY, "\n\nTuesday\n- [memory] three", "m3", "m1"),
+        item(Section.RECENT, "recent", "m4"),
+    ]
+    assert system_text(items, {"m1", "m3"}) == "- pinned\n\nNotes.\n\nMonday\n- user: two\n  more"
+    assert system_text(items, {"m2"}).endswith("\n\nTuesday\n- [memory] three")
+    assert system_text(items[1:], {"m1", "m2", "m3"}) == ""
+
+
+@pytest.mark.parametrize(
+    ("own", "role"),
+    [((), "system"), (("system",), "system"), (("system", "developer"), "developer")],
+)  # fmt: skip
+def test_notes_stand_behind_the_clients_own_system_text(own: tuple[str, ...], role: str):
+    mine = [{"role": each, "content": "mine"} for each in own]
+    asked = {"role": "user", "content": "?"}
+    body = {"model": "m", "messages": [*mine, asked], "stream": True}
+    notes = [{"role": "system", "content": "note"}, {"role": "user", "content": "recent"}]
+    made = Asked("a", body, (), "s", None, 1).with_notes(notes)
+    assert made["messages"] == [*mine, {"role": role, "content": "note"}, notes[1], asked]
+    assert (made["model"], made["stream"], len(body["messages"])) == ("m", True, len(own) + 1)
+
+
+SERVER = SecretStr("sk-server")
+
+
+@pytest.mark.parametrize(
+    ("headers", "key", "expected"),
+    [
+        ({"authorization": "Bearer k"}, None, Keys(None, "Bearer k")),
+        ({"authorization": "Bearer memci_k"}, None, Keys(None, None)),
+        ({"authorization": "Bearer k", "x-memci-key": "k"}, None, Keys("Bearer k", None)),
+        ({"authorization": "Bearer u", "x-memci-key": "k"}, None, Keys("Bearer k", "Bearer u")),
+        ({"authorization": "Bearer k"}, SERVER, Keys("Bearer k", "Bearer sk-server")),
+        ({"authorization": "Bearer u", "x-memci-key": "k"}, SERVER,
+         Keys("Bearer k", "Bearer sk-server")),
+        ({}, SERVER, Keys(None, "Bearer sk-server")),
+        ({}, None, Keys(None, None)),
+    ],
+)  # fmt: skip
+def test_keys_are_told_apart(headers: dict[str, str], key: SecretStr | None, expected: Keys):
+    assert keys_in(headers, key) == expected
+    assert "sk-server" not in repr(keys_in(headers, key))
+
+
+def test_headers_of_one_connection_do_not_go_on():
+    given = [("Connection", "close, X-Hop"), ("X-Hop", "1"), ("Keep-Alive", "5"), ("X-Id", "7")]
+    assert back(given) == [("x-id", "7")]
+    going = upwards([*given, ("Cookie", "c"), ("Host", "h"), ("Authorization", "a")], "Bearer u")
+    assert going == [("x-id", "7"), ("accept-encoding", "identity"), ("authorization", "Bearer u")]
