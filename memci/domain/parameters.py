@@ -51,13 +51,24 @@ RANGES: dict[str, tuple[float, float]] = {
     "collapse_to": (0, 1),
     "max_pins": (0, 1_000),
     "pins_max_tokens": (0, inf),
+    "key_messages_max": (0, 100),
+    "key_messages_max_tokens": (0, inf),
 }
 OPEN = frozenset({"decay_rate", "short_term_ttl_hours", "session_silence_hours"})
 CHOICES: dict[str, tuple[str, ...]] = {
     "compression_base": ("original", "current"),
     "dangling_links": ("keep", "drop_on_visit"),
 }
-SWITCHES = frozenset({"simplemem_enabled", "skip_trivial", "tiered_memory_enabled", "attp"})
+SWITCHES = frozenset(
+    {
+        "simplemem_enabled",
+        "skip_trivial",
+        "tiered_memory_enabled",
+        "attp",
+        "key_messages_enabled",
+        "plan_tracking_enabled",
+    }
+)
 
 
 def check_all(parameters: DataclassInstance) -> None:
