@@ -113,6 +113,23 @@ def finished_message_seqs(plan: Plan) -> tuple[range, ...]:
     return tuple(merged)
 
 
+def is_finished(plan: Plan, first_seq: int, last_seq: int) -> bool:
+    """Tell whether all of the plan's session between two messages belongs to steps that are over.
+
+    Both ends included.
+    """
+    spans = finished_message_seqs(plan)
+    return any(first_seq in each and last_seq in each for each in spans)
+
+
+def is_worked_on(plan: Plan, last_seq: int) -> bool:
+    """Tell whether what ends with a message of the plan's session belongs to an active step."""
+    return any(
+        each.state is StepState.ACTIVE and each.first_seq is not None and each.first_seq <= last_seq
+        for each in plan.steps
+    )
+
+
 def _moved(step: Step, state: StepState, seq: int) -> Step:
     if state is step.state:
         return step
