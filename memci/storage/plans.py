@@ -113,7 +113,7 @@ def save_plan(connection: Connection, agent_id: str, plan: Plan) -> None:
 def untracked(connection: Connection, agent_id: str, most: int) -> Untracked:
     """Return what was not looked through yet, at most so many messages."""
     seq = connection.exec_driver_sql(_TRACKED, (agent_id,)).scalar() or 0
-    last = connection.exec_driver_sql(_LAST, (agent_id,)).scalar() or 0
+    last = last_seq(connection, agent_id)
     roles = [Role.USER.value, Role.ASSISTANT.value]
     rows = connection.exec_driver_sql(_UNTRACKED, (agent_id, seq, roles, most)).all()
     messages = [to_message(row) for row in rows]
@@ -124,6 +124,11 @@ def untracked(connection: Connection, agent_id: str, most: int) -> Untracked:
 def tracked_seq(connection: Connection, agent_id: str) -> int:
     """Return up to which message was looked through; 0: none was."""
     return connection.exec_driver_sql(_TRACKED, (agent_id,)).scalar() or 0
+
+
+def last_seq(connection: Connection, agent_id: str) -> int:
+    """Return the seq of the agent's last message; 0: there was none."""
+    return connection.exec_driver_sql(_LAST, (agent_id,)).scalar() or 0
 
 
 def note_tracked(connection: Connection, agent_id: str, seq: int) -> None:

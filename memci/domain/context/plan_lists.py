@@ -94,6 +94,12 @@ def listing_in(text: str) -> Listing | None:
     return best
 
 
+def item_of(line: str) -> Item:
+    """Return a step as one line says it, such as "[x] Read the code"; any line is one."""
+    box = _BOX.match(line)
+    return Item(_text(box["text"]), _STATES[box[1]]) if box else Item(_text(line))
+
+
 def _runs(text: str) -> Iterator[tuple[str, list[_Line]]]:
     """Yield lists, each with what stands directly before it."""
     before, run, fenced = "", list[_Line](), False

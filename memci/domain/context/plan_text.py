@@ -19,8 +19,11 @@ def plan_text(plan: Plan | None, language: Language) -> str:
 
     Marks: ``[>]`` is worked on, ``[-]`` was dropped.
     """
-    if plan is None or plan.is_over:
-        return ""
+    return "" if plan is None or plan.is_over else whole_text(plan, language)
+
+
+def whole_text(plan: Plan, language: Language) -> str:
+    """Return a plan likewise, also when no step is left."""
     lines = [_line(place, each) for place, each in enumerate(plan.steps, 1)]
     return "\n".join([_HEADINGS[language], *lines])
 
