@@ -31,7 +31,7 @@ _RULES = {
 }
 # Code, quoted lines and tables are material; a list's mark is not a part of what it lists.
 _MATERIAL = re.compile(r"^(?:```|~~~|>|\||\s{4,}\S|[{}<\[])|[{};]$")
-_LIST_MARK = re.compile(r"^\s*(?:[-*+•]\s+|\(?\d{1,2}[.)、]\s*)")
+_LIST_MARK = re.compile(r"\s*(?:[-*+•]\s+|\(?\d{1,2}[.)、]\s*)")
 _SOUND = re.compile(r"[\W_]+")
 
 
