@@ -30,7 +30,7 @@ def ada(server: Served) -> Iterator[Agent]:
 @pytest.fixture
 def plan(server: Served, ada: Agent) -> str:
     """Return the address of the agent's plan."""
-    return f"{server.url}/v1/agents/{ada.id}/plan"
+    return f"{server.url}/v1/agents/ada/plan"
 
 
 def states(agent: Agent, session: str | None = None) -> list[str]:
@@ -71,11 +71,9 @@ def test_a_model_has_a_tool_for_it(ada: Agent) -> None:
 
 
 def test_code_of_a_model_sets_it_too(ada: Agent) -> None:
-    code = "update_plan(steps=['Read the code', 'Ship it'])\n__result__ = 1"
-    answer = ada.attp(
-        f"thought = 'plan'\n[tool_call]\nstatus = 'success'\ntarget = 'plan'\ncode = \"\"\"{code}\"\"\"",
-        session_id="s1",
-    )
+    code = "update_plan(steps=['Read the code', 'Ship it'])"
+    call = f'status = \'success\'\ntarget = \'plan\'\ncode = """{code}"""'
+    answer = ada.attp(f"thought = 'plan'\n[tool_call]\n{call}", session_id="s1")
     assert answer.status == "success", answer.text
     assert states(ada) == ["active", "pending"]
 
@@ -116,13 +114,13 @@ def test_nobody_has_no_plan(plan: str) -> None:
 
 def test_the_command_line_sets_and_shows_it(server: Served, ada: Agent) -> None:
     settings = {"MEMCI_API_URL": server.url}
-    assert "no plan" in run("plan", "--agent", ada.id, settings=settings).stdout
-    run("plan", "--agent", ada.id, "--set", "Read", "--set", "Ship", settings=settings)
-    run("plan", "--agent", ada.id, "--step", "1", "--state", "done", settings=settings)
-    assert run("plan", "--agent", ada.id, settings=settings).stdout == "1. [x] Read\n2. [>] Ship\n"
-    shown = run_json("plan", "--agent", ada.id, settings=settings)
+    assert "no plan" in run("plan", "--agent", "ada", settings=settings).stdout
+    run("plan", "--agent", "ada", "--set", "Read", "--set", "Ship", settings=settings)
+    run("plan", "--agent", "ada", "--step", "1", "--state", "done", settings=settings)
+    assert run("plan", "--agent", "ada", settings=settings).stdout == "1. [x] Read\n2. [>] Ship\n"
+    shown = run_json("plan", "--agent", "ada", settings=settings)
     assert [each["state"] for each in shown["steps"]] == ["done", "active"]
-    assert run("plan", "--agent", ada.id, "--step", "1", settings=settings).returncode == 2
+    assert run("plan", "--agent", "ada", "--step", "1", settings=settings).returncode == 2
 
 
 def test_workers_find_what_is_said(
@@ -131,7 +129,7 @@ def test_workers_find_what_is_said(
     servers = (shared_postgres, process_redis)
     app = "tests.support.network_worker_app"
     with (
-        served_by_workers(servers, tmp_path, "memci.lane", app=app) as (running, _),
+        served_by_workers(servers, tmp_path, "memci.lane,memci.compress", app=app) as (running, _),
         Memci(running.url) as memci,
     ):
         agent = memci.agent("ada")
