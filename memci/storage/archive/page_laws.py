@@ -110,9 +110,10 @@ PAGE_LAWS: tuple[Law, ...] = (
         " (message_seq IS NOT NULL OR unpinned_at IS NOT NULL) LIMIT 1",
     ),
     Law(
-        "a part of a message that is pinned begins before it ends",
-        "SELECT number FROM pin WHERE agent_id = %(agent)s AND NOT coalesce(span_start < span_end"
-        " AND message_seq IS NOT NULL, span_start IS NULL AND span_end IS NULL) LIMIT 1",
+        "what is pinned of a message begins before it ends",
+        "SELECT number FROM pin WHERE agent_id = %(agent)s AND (span_start >= span_end OR"
+        " (span_start IS NULL) <> (span_end IS NULL) OR span_start IS NOT NULL AND message_seq IS"
+        " NULL) LIMIT 1",
     ),
     known("page_step", "edit->>'index'", "page", "id", source=_EDITS),
     Law("what a step moves lies in folders of its segment", _STEP_PARENTS),
