@@ -17,7 +17,7 @@ from memci.broker.redis_queues import RedisAgentQueues
 from memci.commands import erase
 from memci.embedded import Postgres
 from memci.errors import ConflictError, ErasedError, InvalidInputError, TooLargeError
-from memci.shapes.archive import MANIFEST
+from memci.shapes.archive import FORMAT_VERSION, MANIFEST
 from memci.storage.archive.consistency import LAWS
 from memci.storage.archive.registry import CARRIED
 from memci.storage.page_store.postgres import PostgresPageStore
@@ -302,7 +302,10 @@ def test_counts_that_are_not_so(archive: bytes, elsewhere: Database) -> None:
     assert "tables/link.jsonl, line" in refused(elsewhere, zipped(files))
 
 
-@pytest.mark.parametrize(("version", "what"), [(1, "made the archive"), (3, "is to import it")])
+@pytest.mark.parametrize(
+    ("version", "what"),
+    [(FORMAT_VERSION - 1, "made the archive"), (FORMAT_VERSION + 1, "is to import it")],
+)
 def test_another_version(version: int, what: str, archive: bytes, elsewhere: Database) -> None:
     files = files_of(archive)
     manifest = json.loads(files[MANIFEST]) | {"version": version, "new": "field"}
