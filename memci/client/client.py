@@ -41,6 +41,8 @@ class Agent(PageOperations):
     pages = blocking(AgentVerbs.pages)
     page = blocking(AgentVerbs.page)
     pins = blocking(AgentVerbs.pins)
+    plan = blocking(AgentVerbs.plan)
+    update_plan = blocking(AgentVerbs.update_plan)
     about = blocking(AgentVerbs.about)
     messages = blocking(AgentVerbs.messages)
     nodes = blocking(AgentVerbs.nodes)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Any, Literal, TypeAlias, TypedDict
 
+from memci.domain.context.plan import StepState
 from memci.domain.lane.job import JobState
 from memci.domain.pages.block import Format
 from memci.domain.pages.page import Lifecycle
@@ -152,6 +153,14 @@ class NetworkOptions(TypedDict, total=False):
 
     number: Annotated[int | None, "The pass that left it so; none: as it is now"]
     limit: Annotated[int, "Nodes at most, the most important first"]
+
+
+class PlanOptions(TypedDict, total=False):
+    """The steps of a plan; or the state of one."""
+
+    steps: Annotated[Sequence[str], "In order; [x] before what is done"]
+    step: Annotated[int, "Its place, from 1"]
+    state: Annotated[StepState | str, "pending, active, done or dropped"]
 
 
 class FadingOptions(TypedDict, total=False):

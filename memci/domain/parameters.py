@@ -54,6 +54,8 @@ RANGES: dict[str, tuple[float, float]] = {
     "collapse_to": (0, 1),
     "max_pins": (0, 1_000),
     "pins_max_tokens": (0, inf),
+    "key_messages_max": (0, 100),
+    "key_messages_max_tokens": (0, inf),
 }
 OPEN = frozenset({"decay_rate", "short_term_ttl_hours", "session_silence_hours"})
 CHOICES: dict[str, tuple[str, ...]] = {
@@ -68,6 +70,8 @@ SWITCHES = frozenset(
         "query_analysis_enabled",
         "prompt_cache_enabled",
         "attp",
+        "key_messages_enabled",
+        "plan_tracking_enabled",
     }
 )
 

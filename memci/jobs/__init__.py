@@ -16,6 +16,7 @@ from memci.jobs.rebuild import NetworkRebuild
 from memci.jobs.reembed import Reembedding
 from memci.jobs.replay import Replay
 from memci.jobs.restore import MemoryRestoring
+from memci.jobs.track import MessageTracking
 from memci.queue.handler import Handler
 from memci.queue.steps import submit_step
 from memci.queue.submit import submit_follow_up
@@ -43,6 +44,7 @@ def all_jobs(
         Consolidation(database, settings.memory),
         PageNaming(database, models.summarizer, pages),
         ItemIndexing(database, models),
+        MessageTracking(database, models.tokens, settings.pages),
     ]
     return {handler.kind: handler for handler in handlers}
 

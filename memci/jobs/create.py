@@ -27,10 +27,12 @@ from memci.jobs.growth import Growth, Thought, numbers_of
 from memci.jobs.segments import Segments, annotated_segments, is_long
 from memci.jobs.short_terms import note_created
 from memci.jobs.texts import MessageTexts, terms_of
+from memci.jobs.track import is_to_track
 from memci.jobs.vectors import VectorGuard
 from memci.jobs.worth import tiered
 from memci.queue.handler import Effect
 from memci.queue.page_naming import ask_naming
+from memci.queue.tracking import ask_tracking
 from memci.smallmodel.registry import SmallModels
 from memci.storage.conversations import receipt_times
 from memci.storage.focus import focus_of
@@ -85,7 +87,8 @@ class MemoryCreation:
             return handed_messages(connection, job.agent_id, _range(job), _remember(job), only)
 
         wanted = job.payload.get("wanted", ())
-        return _Effect(*self.think(job.agent_id, job.id, handed, wanted=wanted), wanted=wanted)
+        thinking = self.think(job.agent_id, job.id, handed, wanted=wanted)
+        return _Effect(*thinking, wanted=wanted, tells=is_to_track(thinking.texts.messages))
 
     def again(
         self, agent_id: str, job_id: UUID, seqs: Sequence[int], details: Mapping[str, Any]
@@ -213,6 +216,7 @@ class _Effect:
     beliefs: Beliefs
     wanted: Sequence[int] = ()
     again: bool = False
+    tells: bool = False
 
     def __call__(self, connection: Connection) -> Mapping[str, Any]:
         agent_id = self.growth.agent_id
@@ -241,6 +245,8 @@ class _Effect:
             mark_memory(connection, agent_id, states)
             if seqs:
                 ask_naming(connection, agent_id, seqs[0], seqs[-1])
+            if self.tells:
+                ask_tracking(connection, agent_id)
         numbers = {
             "messages": len(states),
             "filtered": sum(state is MemoryState.FILTERED for state, _ in states.values()),

@@ -10,9 +10,11 @@ from memci.domain.lane.job import Job
 from memci.domain.message import Message, Remember
 from memci.jobs.create import MEMORY_CREATE
 from memci.jobs.texts import MessageTexts
+from memci.jobs.track import is_to_track
 from memci.jobs.vectors import VectorGuard
 from memci.queue.handler import Effect
 from memci.queue.page_naming import ask_naming
+from memci.queue.tracking import ask_tracking
 from memci.smallmodel.ports import TokenCounter
 from memci.smallmodel.registry import SmallModels
 from memci.storage.index import Embedded, message_vectors
@@ -77,7 +79,7 @@ class MessageIndexing:
         outgrown = []
         if _tokens(self._models.tokens, window) > self._limits.tokens and recent is not None:
             outgrown = [message.seq for message in window if message.seq < recent]
-        return _Effect(agent_id, texts, outgrown, self._submit)
+        return _Effect(agent_id, texts, outgrown, self._submit, is_to_track(messages))
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +88,7 @@ class _Effect:
     texts: MessageTexts
     outgrown: list[int]
     submit: Submit
+    tells: bool
 
     def __call__(self, connection: Connection) -> Mapping[str, Any]:
         seqs = [message.seq for message in self.texts.messages]
@@ -93,6 +96,8 @@ class _Effect:
         indexed = self.texts.write(connection, self.agent_id, locked.unindexed)
         if seqs:
             ask_naming(connection, self.agent_id, seqs[0], seqs[-1])
+        if self.tells:
+            ask_tracking(connection, self.agent_id)
         handed = hand_over(connection, self.agent_id, self.outgrown) if self.outgrown else []
         if handed:
             # All of this kind in the range were handed over now or before: none goes twice.

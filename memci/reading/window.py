@@ -16,9 +16,11 @@ from memci.domain.pages.rules import PageRules
 from memci.queue.page_naming import ask_where_many_wait
 from memci.reading.page import page_of, place_after
 from memci.reading.pins import list_pins
+from memci.reading.plan import show_plan
 from memci.shapes.page_out import page_out, removed_out, segment_out
 from memci.shapes.pages import PageOut, PageTree
 from memci.shapes.pins import PinList
+from memci.shapes.plans import PlanAnswer
 from memci.shapes.read import ContextMessage
 from memci.shapes.window import WindowAnswer, WindowRequest
 from memci.smallmodel.ports import TokenCounter
@@ -70,6 +72,10 @@ class Windows:
     def pins(self, agent_id: str) -> PinList:
         """Return what is pinned; raises ``NotFoundError`` for no agent."""
         return list_pins(self.database, self.counter, agent_id)
+
+    def plan(self, agent_id: str, session_id: str | None = None) -> PlanAnswer:
+        """Return the plan of a session; None: that of the last message."""
+        return show_plan(self.database, agent_id, session_id)
 
     def tree(
         self,

@@ -108,6 +108,7 @@ _IN_CHINESE: Mapping[str, str] = {
     "summarise": "概括一个页面、几条消息，或到目前为止的对话。不改变任何东西。",
     "filter_memory": "列出满足所有条件的记忆或消息（what），最新的在前，不用查询。",
     "focus": "把注意力转向一样东西：recall 从它出发。",
+    "update_plan": "写下本次对话计划的全部步骤；或用 step（从 1 起）和 state 说明一步的进展。",
     "auto_collapse": "隐藏旧页面，直到窗口不超过 max_tokens 个 token。",
     "get_page": "读一个页面的状态和内容，长文分段，不改变窗口。",
     "get_children": "列出目录里的页面。",

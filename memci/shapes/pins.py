@@ -53,7 +53,7 @@ class PinOut(Answer):
     pin: int = Field(description="Its number")
     kind: PinKind
     text: str
-    by: str = Field(description="Who pinned it: agent or developer")
+    by: str = Field(description="Who pinned it: agent, developer or detector")
     message: str | None = Field(None, description="Id of the message whose text it is")
     created_at: datetime
     user_id: str | None = Field(

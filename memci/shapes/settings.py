@@ -108,6 +108,14 @@ class SettingsRequest(Request):
     collapse_to: Annotated[StrictFloat, _Within("collapse_to")] | None = None
     max_pins: Annotated[StrictInt, _Within("max_pins")] | None = None
     pins_max_tokens: Annotated[StrictInt, _Within("pins_max_tokens")] | None = None
+    key_messages_enabled: StrictBool | None = Field(
+        None, description="Pin what users say that must stay in sight"
+    )
+    key_messages_max: Annotated[StrictInt, _Within("key_messages_max")] | None = None
+    key_messages_max_tokens: Annotated[StrictInt, _Within("key_messages_max_tokens")] | None = None
+    plan_tracking_enabled: StrictBool | None = Field(
+        None, description="Follow the plans that are made in conversations"
+    )
     attp: StrictBool | None = Field(None, description="A page of sys explains ATTP to the model")
 
 

@@ -14,7 +14,7 @@ from enum import Enum, auto
 from typing import Any
 
 from memci.shapes import memory_tools as memory
-from memci.shapes import page_tools, pages, pins
+from memci.shapes import page_tools, pages, pins, plans
 from memci.shapes.base import Answer, Request
 from memci.shapes.schemas import schema_asked
 
@@ -133,6 +133,7 @@ TOOLS: tuple[Tool, ...] = (
     Tool(memory.Summarise, memory.Summary, About.MEMORY, changes=False),
     Tool(memory.FilterMemory, memory.FoundList, About.MEMORY, changes=False),
     Tool(memory.Focus, memory.InFocus, About.MEMORY, idempotent=True),
+    Tool(plans.UpdatePlan, plans.PlanAnswer, About.MEMORY, undone=False, idempotent=True),
 )
 BY_NAME: Mapping[str, Tool] = {tool.name: tool for tool in TOOLS}
 

@@ -24,6 +24,7 @@ from memci.storage.page_store.port import PageStore
 from memci.storage.page_texts import PageTexts
 from memci.storage.pages import Stored, know_sessions, read_shown, read_tree, settled_seq
 from memci.storage.pins import Pins, read_pins
+from memci.storage.plans import read_plan
 from memci.storage.session import Connection
 from memci.storage.tongue import language_spoken
 
@@ -141,7 +142,8 @@ def _opened(
     pins = read_pins(connection, agent_id)
     stored.tree.viewer = view.viewer
     session, shown = view.viewer.session_id, tuple(filter(view.viewer.sees, pins.pins))
-    rendering = Rendering(stored.tree, writer, view.count, texts, session, shown)
+    plan = read_plan(connection, agent_id, view.viewer)
+    rendering = Rendering(stored.tree, writer, view.count, texts, session, shown, plan=plan)
     return OpenDesk(Desk(rendering, view.rules), texts, stored.version, pins)
 
 

@@ -3,36 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, Row
 
+from memci.domain.context.key_pins import bound_to
 from memci.domain.message import Message
-from memci.domain.pages.pin import Pin, PinKind
+from memci.domain.pages.pin import Maker, Pin, PinKind
 from memci.storage.messages import COLUMNS, to_message
 
 # The newest stays as a number without content once it is taken down: none is given twice.
 _LIST = """
-SELECT number, kind, text, message_seq, pinned_by, user_id, created_at,
+SELECT number, kind, text, message_seq, span_start, span_end, pinned_by, user_id, created_at,
        unpinned_at IS NOT NULL AS gone
 FROM pin WHERE agent_id = %s ORDER BY number
 """
-_SAID = f"""
+_MESSAGES = f"""
 SELECT {COLUMNS} FROM message WHERE agent_id = %s AND seq = ANY(%s)
 """  # noqa: S608 - a constant of another module
 _BY_ID = f"""
 SELECT {COLUMNS} FROM message WHERE agent_id = %s AND id = %s
 """  # noqa: S608 - as above
 _ADD = """
-INSERT INTO pin (agent_id, number, kind, text, message_seq, pinned_by, created_at, user_id)
-VALUES (%s, %s, %s, %s, %s, %s, %s, %s)
+INSERT INTO pin (agent_id, number, kind, text, message_seq, pinned_by, created_at, user_id,
+                 span_start, span_end)
+VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
+"""
+# What the detector found it must not find again once somebody has taken it down.
+_REFUSE = """
+UPDATE pin SET text = '', unpinned_at = now()
+WHERE agent_id = %s AND number = ANY(%s) AND pinned_by = 'detector'
 """
 _TAKE_DOWN = """
-UPDATE pin SET text = '', message_seq = NULL, user_id = NULL, unpinned_at = now()
-WHERE agent_id = %s AND number = ANY(%s)
+UPDATE pin SET text = '', message_seq = NULL, span_start = NULL, span_end = NULL, user_id = NULL,
+               unpinned_at = now()
+WHERE agent_id = %s AND number = ANY(%s) AND unpinned_at IS NULL
 """
 _SWEEP = """
-DELETE FROM pin WHERE agent_id = %(agent)s AND unpinned_at IS NOT NULL
+DELETE FROM pin WHERE agent_id = %(agent)s AND unpinned_at IS NOT NULL AND message_seq IS NULL
    AND number < (SELECT max(number) FROM pin WHERE agent_id = %(agent)s)
 """
 _PAGES = """
@@ -52,20 +60,17 @@ def read_pins(connection: Connection, agent_id: str) -> Pins:
     rows = connection.exec_driver_sql(_LIST, (agent_id,)).all()
     there = [row for row in rows if not row.gone]
     seqs = [row.message_seq for row in there if row.message_seq is not None]
-    said = _texts(connection, agent_id, seqs) if seqs else {}
-    pins = [
-        Pin(
-            number=row.number,
-            kind=PinKind(row.kind),
-            text=said.get(row.message_seq, row.text),
-            by=row.pinned_by,
-            created_at=row.created_at,
-            message_seq=row.message_seq,
-            user_id=row.user_id,
-        )
-        for row in there
-    ]
+    said = _said(connection, agent_id, seqs) if seqs else {}
+    pins = [_pin(row, said.get(row.message_seq)) for row in there]
     return Pins(pins, rows[-1].number if rows else 0)
+
+
+def refused_pins(connection: Connection, agent_id: str) -> list[Pin]:
+    """Return what the detector had pinned and somebody has taken down."""
+    rows = connection.exec_driver_sql(_LIST, (agent_id,)).all()
+    gone = [row for row in rows if row.gone and row.message_seq is not None]
+    said = _said(connection, agent_id, [row.message_seq for row in gone]) if gone else {}
+    return [_pin(row, said.get(row.message_seq)) for row in gone]
 
 
 def said_as(connection: Connection, agent_id: str, message_id: str) -> Message | None:
@@ -75,15 +80,26 @@ def said_as(connection: Connection, agent_id: str, message_id: str) -> Message |
 
 
 def save_pins(
-    connection: Connection, agent_id: str, added: Iterable[Pin], taken_down: Collection[int]
+    connection: Connection,
+    agent_id: str,
+    added: Iterable[Pin],
+    taken_down: Collection[int],
+    given_way: Collection[int] = (),
 ) -> None:
-    """Write what has changed. The tree must be locked."""
+    """Write what has changed. The tree must be locked.
+
+    What was ``taken_down`` the detector does not pin again; what has ``given_way`` it may.
+    """
     for pin in added:
         text = pin.text if pin.message_seq is None else ""
         values = (pin.number, pin.kind, text, pin.message_seq, pin.by, pin.created_at)
-        connection.exec_driver_sql(_ADD, (agent_id, *values, pin.user_id))
+        start, end = pin.span or (None, None)
+        connection.exec_driver_sql(_ADD, (agent_id, *values, pin.user_id, start, end))
     if taken_down:
-        connection.exec_driver_sql(_TAKE_DOWN, (agent_id, list(taken_down)))
+        connection.exec_driver_sql(_REFUSE, (agent_id, list(taken_down)))
+    if taken_down or given_way:
+        gone = [*taken_down, *given_way]
+        connection.exec_driver_sql(_TAKE_DOWN, (agent_id, gone))
         connection.exec_driver_sql(_SWEEP, {"agent": agent_id})
 
 
@@ -92,6 +108,27 @@ def pinned_pages(connection: Connection, agent_id: str) -> list[str]:
     return list(connection.exec_driver_sql(_PAGES, (agent_id,)).scalars())
 
 
-def _texts(connection: Connection, agent_id: str, seqs: list[int]) -> dict[int, str]:
-    rows = connection.exec_driver_sql(_SAID, (agent_id, seqs))
-    return {row.seq: to_message(row).text for row in rows}
+def _said(connection: Connection, agent_id: str, seqs: list[int]) -> dict[int, Message]:
+    rows = connection.exec_driver_sql(_MESSAGES, (agent_id, seqs))
+    return {row.seq: to_message(row) for row in rows}
+
+
+def _pin(row: Row[Any], message: Message | None) -> Pin:
+    kind, span, session = PinKind(row.kind), None, None
+    text = row.text if message is None else message.text
+    if row.span_start is not None:
+        span = (row.span_start, row.span_end)
+        text = text[slice(*span)]
+    if row.pinned_by == Maker.DETECTOR and message is not None:
+        session = bound_to(kind, message.session_id)
+    return Pin(
+        number=row.number,
+        kind=kind,
+        text=text,
+        by=row.pinned_by,
+        created_at=row.created_at,
+        message_seq=row.message_seq,
+        user_id=row.user_id,
+        span=span,
+        session_id=session,
+    )

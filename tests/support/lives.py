@@ -16,9 +16,11 @@ from memci.storage.page_store.postgres import PostgresPageStore
 from memci.storage.session import Database
 from tests.support.archives import Told
 from tests.support.mailbox import Mailbox
+from tests.support.naming import PagesUnderTest
 from tests.support.network import AgentUnderTest
 from tests.support.page_folders import Folders
 from tests.support.rebuilding import Rebuilding
+from tests.support.tracking import TrackingUnderTest
 
 SORTING = PageRules(active_pages=2)
 FADING = MemoryParameters(focus_limit=1, decay_rate=0.4, min_shrink=0)
@@ -48,6 +50,7 @@ def a_whole_life(database: Database) -> AgentUnderTest:
     _erased(ada)
     _believed(ada)
     _sorted(ada)
+    _tracked(ada)
     dead = mailbox.append("this one kills its job [Ann]")
     mailbox.bury(dead)
     _undeliverable(ada)
@@ -142,6 +145,20 @@ def _sorted(ada: AgentUnderTest) -> None:
     pages.pin("每次都数两遍\n两遍")
     pages.do("update_page", index=folder, name="Great plans")
     pages.undo()
+
+
+def _tracked(ada: AgentUnderTest) -> None:
+    """Sentences that were pinned and taken down, and plans, one in another's place."""
+    ada.say(
+        "Never commit to the main branch. 密码不能写进日志。",
+        "I need you to write a report.",
+        remember="never",
+        session="sorted",
+    )
+    for plan in ("Plan:\n1. Count ships\n2. Write", "- [x] 数船\n- [ ] 写报告", "Step 2 is done."):
+        ada.say(plan, role="assistant", remember="never", session="sorted")
+    TrackingUnderTest(ada).run()
+    PagesUnderTest(ada, SORTING).do("unpin", pin=3)
 
 
 def _undeliverable(ada: AgentUnderTest) -> None:

@@ -24,7 +24,7 @@ from memci.shapes.tools import TOOLS, Tool, tools_of_agents
 from memci.smallmodel.offline.tokens import OfflineTokenCounter
 
 # What a request pays for all tools, as JSON of OpenAI's form.
-MOST_TOKENS = 2_250
+MOST_TOKENS = 2_350
 OF_AGENTS = tools_of_agents()
 
 

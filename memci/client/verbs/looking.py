@@ -15,6 +15,7 @@ from memci.client.options import (
     NetworkOptions,
     NodeOptions,
     Page,
+    PlanOptions,
 )
 from memci.client.verbs.asking import Asking
 from memci.shapes.agent import (
@@ -30,6 +31,7 @@ from memci.shapes.belief import HistoryAnswer, SessionList
 from memci.shapes.message import MessageList
 from memci.shapes.network import FadingAnswer, NetworkAnswer, PassList
 from memci.shapes.pins import PinList
+from memci.shapes.plans import PlanAnswer
 from memci.shapes.settings import SettingsAnswer
 from memci.shapes.usage import UsageAnswer
 
@@ -48,6 +50,19 @@ class LookingVerbs(Asking):
     def pins(self) -> Flow[PinList]:
         """List what is pinned: texts that every window and context shows, and pages."""
         return self._get("/pins", PinList)
+
+    def plan(self, session_id: str | None = None) -> Flow[PlanAnswer]:
+        """Return what a session follows, step by step; none: that of the last message."""
+        return self._get("/plan", PlanAnswer, {"session_id": session_id})
+
+    def update_plan(
+        self, session_id: str | None = None, **asked: Unpack[PlanOptions]
+    ) -> Flow[PlanAnswer]:
+        """Set the steps of a session's plan, all of them; or how far one of them is."""
+        request = exchange(
+            "POST", f"{self._path}/plan", body=asked, params={"session_id": session_id}
+        )
+        return ask(request, PlanAnswer, self._habits.retries)
 
     def nodes(self, **options: Unpack[NodeOptions]) -> Flow[NodeList]:
         """List nodes by id."""

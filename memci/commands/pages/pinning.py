@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from memci.domain.message import Message
 from memci.domain.pages.permission import Actor
-from memci.domain.pages.pin import Pin, PinKind
+from memci.domain.pages.pin import Maker, Pin, PinKind
 from memci.domain.pages.render import Rendering
 from memci.domain.pages.rules import PageRules
 from memci.errors import NotFoundError, RefusedError, TooLargeError
@@ -26,16 +26,18 @@ class Pinning:
     last: int
     _added: dict[int, Pin] = field(default_factory=dict)
     _taken_down: set[int] = field(default_factory=set)
+    _given_way: set[int] = field(default_factory=set)
 
     def add(self, kind: PinKind, by: Actor, said: str | Message) -> Pin:
         """Pin a text; raises ``RefusedError`` when there are too many, or they are too long.
 
         Who speaks with a user pins for this user, and a developer for all, unless it is a message.
+        What the detector has pinned gives way to it, the oldest first.
         Nobody who sees it is shown more pins than the rules allow.
         """
         pin = self._made(kind, by, said)
-        for beside in self._windows_of(pin):
-            self._check_room(beside, pin)
+        for beside in list(self._windows_of(pin)):
+            self._check_room(self._with_room(beside, pin), pin)
         if self._is_seen(pin):
             self.rendering.pin((*self.rendering.pins, pin))
         self.last += 1
@@ -48,14 +50,14 @@ class Pinning:
         pin = next((each for each in known if each.number == number), None)
         if pin is None:
             raise NotFoundError(f"nothing is pinned as {number}")
-        if by is Actor.AGENT and pin.by != by:
+        if by is Actor.AGENT and pin.by == Maker.DEVELOPER:
             raise RefusedError(f"pin {number} was set by the developer, and stays")
         self.rendering.pin(each for each in self.rendering.pins if each.number != number)
         self._taken_down.add(number)
 
     def save(self, connection: Connection, agent_id: str) -> None:
         """Write what has changed. The tree must be locked."""
-        save_pins(connection, agent_id, self._added.values(), self._taken_down)
+        save_pins(connection, agent_id, self._added.values(), self._taken_down, self._given_way)
 
     def _made(self, kind: PinKind, by: Actor, said: str | Message) -> Pin:
         number, now = self.last + 1, datetime.now(UTC)
@@ -69,13 +71,26 @@ class Pinning:
         if self._is_seen(pin):
             yield self.rendering.pins
         every = (*self.every, *self._added.values())
-        there = [each for each in every if each.number not in self._taken_down]
+        gone = self._taken_down | self._given_way
+        there = [each for each in every if each.number not in gone]
         users = [pin.user_id] if pin.user_id else [each.user_id for each in there if each.user_id]
         for user in dict.fromkeys(users):
             yield [each for each in there if each.user_id in {None, user}]
 
     def _is_seen(self, pin: Pin) -> bool:
         return self.rendering.tree.viewer.sees(pin)
+
+    def _with_room(self, beside: Sequence[Pin], pin: Pin) -> Sequence[Pin]:
+        """Return what is pinned beside it once findings have given way, as far as need be."""
+        left = [each for each in beside if each.number not in self._given_way]
+        for old in [each for each in left if each.by == Maker.DETECTOR]:
+            takes = self.rendering.tokens_of_pins((*left, pin))
+            if len(left) < self.rules.max_pins and takes <= self.rules.pins_max_tokens:
+                break
+            left.remove(old)
+            self._given_way.add(old.number)
+            self.rendering.pin(each for each in self.rendering.pins if each is not old)
+        return left
 
     def _check_room(self, beside: Sequence[Pin], pin: Pin) -> None:
         if len(beside) >= self.rules.max_pins:

@@ -9,16 +9,19 @@ from typing import Any, TypeAlias
 from memci.commands.focus import bring_into_focus
 from memci.commands.pages.perform import Asked
 from memci.commands.tools.place import Place, place_in
+from memci.commands.tools.plans import change_plan, update_plan
 from memci.domain.lane.job import JobSource
 from memci.domain.memory.node import NodeKind
 from memci.domain.memory.note import Corrected, note_metadata
 from memci.domain.memory.parameters import MemoryParameters
-from memci.domain.message import AppendLimits, NewMessage, Role
+from memci.domain.message import AppendLimits, NewMessage, Remember, Role
 from memci.errors import ConflictError, NotFoundError, TooLargeError
 from memci.queue.intake import Append, append_in
 from memci.shapes import memory_tools as shapes
 from memci.shapes.base import Answer, Request
+from memci.shapes.plans import PlanAnswer, UpdatePlan
 from memci.storage.origins import origin_of
+from memci.storage.plans import last_seq
 from memci.storage.reading.nodes import list_focus, read_node
 from memci.storage.reading.sight import Sight, seen
 from memci.storage.session import Connection
@@ -28,7 +31,7 @@ _Write: TypeAlias = Callable[[Connection, Place, Any, str], Answer]
 
 @dataclass(frozen=True, slots=True)
 class MemoryWrites:
-    """Does and rehearses ``remember``, ``update`` and ``focus``."""
+    """Does and rehearses ``remember``, ``update``, ``focus`` and ``update_plan``."""
 
     defaults: MemoryParameters
     limits: AppendLimits
@@ -58,6 +61,10 @@ class MemoryWrites:
             case shapes.Focus(entity=entity):
                 names = [row["name"] for row in list_focus(connection, agent_id)]
                 return shapes.InFocus(focus=[entity, *(each for each in names if each != entity)])
+            case UpdatePlan() as request:
+                place = place_in(connection, agent_id, session_id)
+                change = change_plan(connection, place, request, last_seq(connection, agent_id))
+                return PlanAnswer.of(change.plan, place.session_id)
             case _:
                 raise AssertionError(f"{asked.tool.name} writes nothing into memory")
 
@@ -67,6 +74,7 @@ class MemoryWrites:
             shapes.Remember: self._remember,
             shapes.Update: self._update,
             shapes.Focus: self._focus,
+            UpdatePlan: self._update_plan,
         }
 
     def _remember(
@@ -86,6 +94,15 @@ class MemoryWrites:
         points = bring_into_focus(connection, place.agent_id, asked.entity, self.defaults)
         return shapes.InFocus(focus=[each.name for each in points.focus])
 
+    def _update_plan(
+        self, connection: Connection, place: Place, asked: UpdatePlan, message_id: str
+    ) -> Answer:
+        def note(said: str) -> int:
+            # It is found in the chat, and no memory is made of it: the plan itself is shown.
+            return self._append(connection, place, message_id, said, Remember.NEVER)
+
+        return update_plan(connection, place, asked, note)
+
     def _note(
         self,
         connection: Connection,
@@ -95,15 +112,28 @@ class MemoryWrites:
         corrected: Corrected | None,
     ) -> None:
         self._check_size(text)
+        self._append(connection, place, message_id, text, Remember.NOW, corrected)
+
+    def _append(
+        self,
+        connection: Connection,
+        place: Place,
+        message_id: str,
+        text: str,
+        remember: Remember,
+        corrected: Corrected | None = None,
+    ) -> int:
         note = NewMessage(Role.ASSISTANT, text, id=message_id, metadata=note_metadata(corrected))
         request = Append(
             place.agent_id,
             [note],
             session_id=place.session_id,
             user_id=place.user_id,
+            remember=remember,
             source=JobSource.HTTP,
         )
-        append_in(connection, request)
+        answer, _ = append_in(connection, request)
+        return answer.seq
 
     def _check_size(self, text: str) -> None:
         if len(text.encode()) > self.limits.message_bytes:

@@ -57,8 +57,9 @@ def collapse_to(rendering: Rendering, max_tokens: int, kept: Collection[str] = (
     """Hide expanded pages until the window takes at most so many tokens.
 
     Never hidden are ``sys``, the session's current interaction, what is pinned or ``kept`` (the
-    current step of a plan), and the folders above these. Old, long, never recalled ones go first;
-    the newest go after the Contents Page and other folders. What saves less than its line takes is
+    caller knows why), and the folders above these. What belongs to finished steps of the plan goes
+    first, then old, long, never recalled ones; the newest go after the Contents Page and other
+    folders, and what belongs to the plan's active step last. What saves less than its line takes is
     hidden only where the limit cannot hold otherwise.
     """
     return _collapse(rendering, Limit(max_tokens, max_tokens), kept)

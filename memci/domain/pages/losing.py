@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
+from memci.domain.context.plan import is_finished, is_worked_on
 from memci.domain.pages.page import Page
 from memci.domain.pages.render import Rendering
 from memci.domain.pages.segment import SYSTEM, Segment
@@ -21,11 +22,12 @@ def in_order(
     """Return the pages of these segments that may be hidden, each with whether it was just opened.
 
     ``kept`` stays, with what is pinned, the current interaction and the folders above these;
-    ``opened`` goes last, what was opened first before the others.
+    ``opened`` goes last, what was opened first before the others. What belongs to finished steps of
+    the session's plan goes first, and what belongs to its active step counts as just opened (R7).
     """
     tree, stay = rendering.tree, _staying(rendering, kept)
     pages = list(_open_pages(rendering, segments, stay))
-    wanted = _wanted(tree, pages, opened)
+    wanted = _wanted(rendering, pages, opened)
     recent = _recent(pages)
     above = {folder.index for each in recent for folder in tree.ancestors(each)}
 
@@ -35,7 +37,8 @@ def in_order(
         else:
             rank = 2 if page.index in recent else 0
         tokens = rendering.own_tokens(page)
-        return wanted[page.index], rank, page.recalls.count, _used(page), -tokens
+        left = not _is_finished(rendering, page)
+        return wanted[page.index], left, rank, page.recalls.count, _used(page), -tokens
 
     return [(page, bool(wanted[page.index])) for page in sorted(pages, key=loss)]
 
@@ -58,13 +61,18 @@ def _open_pages(
                     yield page
 
 
-def _wanted(tree: Tree, pages: Iterable[Page], opened: Sequence[str]) -> dict[str, int]:
+def _wanted(rendering: Rendering, pages: Iterable[Page], opened: Sequence[str]) -> dict[str, int]:
     """Tell how late pages are hidden for having been opened; a folder no earlier than what it has.
 
-    0: not opened in this interaction.
+    0: not opened in this interaction, and of no step that is worked on.
     """
+    tree = rendering.tree
     last = {index: order for order, index in enumerate(opened, 2)}
-    wanted = {each.index: last.get(each.index, int(_just_opened(tree, each))) for each in pages}
+    now = (
+        each.index for each in pages if _just_opened(tree, each) or _is_worked_on(rendering, each)
+    )
+    wanted = {each.index: 0 for each in pages} | dict.fromkeys(now, 1)
+    wanted |= {index: order for index, order in last.items() if index in wanted}
     for index, order in list(wanted.items()):
         for folder in tree.ancestors(index):
             if folder.index in wanted:
@@ -78,6 +86,20 @@ def _just_opened(tree: Tree, page: Page) -> bool:
     Else what a model opens would be hidden again by the very message that tells it so.
     """
     return tree.clock.interactions in {page.recalls.opened_at, page.recalls.last_at} - {0}
+
+
+def _is_finished(rendering: Rendering, page: Page) -> bool:
+    plan, span = rendering.plan, page.span
+    if plan is None or span is None or span.session_id != plan.session_id:
+        return False
+    return is_finished(plan, span.first_seq, span.last_seq)
+
+
+def _is_worked_on(rendering: Rendering, page: Page) -> bool:
+    plan, span = rendering.plan, page.span
+    if plan is None or span is None or span.session_id != plan.session_id:
+        return False
+    return is_worked_on(plan, span.last_seq)
 
 
 def _recent(pages: Iterable[Page]) -> set[str]:

@@ -24,12 +24,22 @@ class PinKind(StrEnum):
     NOTE = "note"
 
 
+class Maker(StrEnum):
+    """Who pinned a text."""
+
+    AGENT = "agent"
+    DEVELOPER = "developer"
+    DETECTOR = "detector"  # of key messages
+
+
 @dataclass(frozen=True, slots=True)
 class Pin:
     """A pinned text; ``number`` names it for ever among its agent's.
 
-    ``by``: who pinned it, "agent" or "developer". ``message_seq``: the message whose text it is;
-    None: it was given as a text. ``user_id``: in whose sessions alone it is shown; None: in all.
+    ``by``: who pinned it, a ``Maker``. ``message_seq``: the message whose text it is; None: it was
+    given as a text. ``span``: which part of that text, [start, end) in characters; None: all of it.
+    ``user_id``: in whose sessions alone it is shown; None: in all. ``session_id``: in which session
+    alone; None: in all.
     """
 
     number: int
@@ -39,6 +49,8 @@ class Pin:
     created_at: datetime
     message_seq: int | None = None
     user_id: str | None = None
+    span: tuple[int, int] | None = None
+    session_id: str | None = None
 
 
 def pin_pieces(pins: Sequence[Pin], labels: Labels, mark: str = "#") -> list[str]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 
 from memci.domain.context.budget import LIST_OVERHEAD, MESSAGE_OVERHEAD, Count, Utterance
+from memci.domain.context.plan import Plan
 from memci.domain.message import Role
 from memci.domain.pages.block import Excess, Format, Reads, Writer
 from memci.domain.pages.native import NativeMessages
@@ -37,7 +38,7 @@ class Rendering:
     """The window of one session over a tree, kept up to date by ``refresh``.
 
     ``reads`` gives what expanded pages hold. ``excess``: what the window is to say of being over
-    its limit.
+    its limit. ``plan``: what its session follows, by which pages are hidden (P13).
     """
 
     tree: Tree
@@ -47,6 +48,7 @@ class Rendering:
     session_id: str | None = None
     pins: tuple[Pin, ...] = ()
     excess: Excess | None = None
+    plan: Plan | None = None
     pin_tokens: int = field(init=False, default=0)  # of the message of pins
     sight: Sight = field(init=False)
     _pinned: Utterance | None = field(init=False, default=None)

@@ -26,6 +26,10 @@ class PageRules:
     collapse_to: float = 0.75  # … down to this share of it (P13)
     max_pins: int = 32  # texts that can be pinned (R7)
     pins_max_tokens: int = 1_000  # of the message that shows them
+    key_messages_enabled: bool = True  # whether users' key messages are pinned by themselves (R7)
+    key_messages_max: int = 8  # of these in one user's sessions; the oldest give way
+    key_messages_max_tokens: int = 240  # of their texts, likewise
+    plan_tracking_enabled: bool = True  # whether plans are read from what is said (R7)
     attp: bool = False  # whether a page of sys explains ATTP (P15)
 
     def __post_init__(self) -> None:

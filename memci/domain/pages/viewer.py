@@ -32,8 +32,17 @@ class Viewer:
         return self.user_id is None and not self.is_new
 
     def sees(self, seen: Page | Pin) -> bool:
-        """Tell whether this is not another user's; what a page lies in may be, and hide it."""
+        """Tell whether this is not another user's; what a page lies in may be, and hide it.
+
+        A pin may be of one session alone: who looks from none sees those of all.
+        """
+        if isinstance(seen, Pin) and self._is_elsewhere(seen):
+            return False
         return self.sees_all or seen.user_id is None or seen.user_id == self.user_id
+
+    def _is_elsewhere(self, pin: Pin) -> bool:
+        elsewhere = pin.session_id not in {None, self.session_id}
+        return elsewhere and self.session_id is not None
 
 
 ANYBODY = Viewer()

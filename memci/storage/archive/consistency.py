@@ -117,6 +117,11 @@ LAWS: tuple[Law, ...] = (
         " WHERE agent_id = %(agent)s UNION SELECT model, dimension FROM vector_model) AS made"
         " GROUP BY model HAVING count(*) > 1 LIMIT 1",
     ),
+    known("plan", "made_seq", "message", "seq"),
+    known("plan_step", "made_seq", "plan", "made_seq"),
+    known("plan_step", "said_seq", "message", "seq"),
+    counted("plan_step", "last_seq", "message_seq"),
+    counted("tracking", "seq", "message_seq"),
     *PAGE_LAWS,
 )
 

@@ -109,6 +109,12 @@ PAGE_LAWS: tuple[Law, ...] = (
         "SELECT number FROM pin WHERE agent_id = %(agent)s AND (text = '') <>"
         " (message_seq IS NOT NULL OR unpinned_at IS NOT NULL) LIMIT 1",
     ),
+    Law(
+        "what is pinned of a message begins before it ends",
+        "SELECT number FROM pin WHERE agent_id = %(agent)s AND (span_start >= span_end OR"
+        " (span_start IS NULL) <> (span_end IS NULL) OR span_start IS NOT NULL AND message_seq IS"
+        " NULL) LIMIT 1",
+    ),
     known("page_step", "edit->>'index'", "page", "id", source=_EDITS),
     Law("what a step moves lies in folders of its segment", _STEP_PARENTS),
 )

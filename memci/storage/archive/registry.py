@@ -12,6 +12,7 @@ from enum import StrEnum
 
 from sqlalchemy import Column, Table
 
+from memci.domain.context.plan import MOST_STEPS, StepState
 from memci.domain.lane.job import JobSource, JobState
 from memci.domain.language import Language
 from memci.domain.memory.node import NodeKind, NodeTier, NodeType
@@ -19,8 +20,7 @@ from memci.domain.memory.replay import ReplayEvent
 from memci.domain.memory.state import FilterReason, MemoryState
 from memci.domain.message import Remember, Role
 from memci.domain.pages.page import PageKind
-from memci.domain.pages.permission import Actor
-from memci.domain.pages.pin import PinKind
+from memci.domain.pages.pin import Maker, PinKind
 from memci.storage import rows
 from memci.storage.trail import TrailEvent
 from memci.storage.versions import Reason
@@ -118,8 +118,8 @@ CARRIED: tuple[Carried, ...] = (
     Carried(rows.page_body, _by_key(rows.page_body), not_carried=frozenset({"created_at"})),
     Carried(rows.erased_message, _by_key(rows.erased_message)),
     Carried(
-        rows.pin, _by_key(rows.pin), closed={"kind": PinKind, "pinned_by": Actor},
-        ranges={"number": (1, 2**53)},
+        rows.pin, _by_key(rows.pin), closed={"kind": PinKind, "pinned_by": Maker},
+        ranges={"number": (1, 2**53), "span_start": (0, 2**31 - 1), "span_end": (1, 2**31 - 1)},
     ),
     # Indexed anew by a job.
     Carried(
@@ -129,6 +129,12 @@ CARRIED: tuple[Carried, ...] = (
     Carried(rows.checkpoint, _by_key(rows.checkpoint)),
     Carried(rows.checkpoint_value, _by_key(rows.checkpoint_value)),
     Carried(rows.checkpoint_write, _by_key(rows.checkpoint_write)),
+    Carried(rows.plan, _by_key(rows.plan), ranges={"made_seq": (1, 2**53)}),
+    Carried(
+        rows.plan_step, _by_key(rows.plan_step), closed={"state": StepState},
+        ranges={"position": (1, MOST_STEPS)},
+    ),
+    Carried(rows.tracking, ()),
     Carried(rows.lane, (), not_carried=_OF_THIS_SERVER),
 )  # fmt: skip
 

@@ -171,11 +171,23 @@ WHERE agent_id = %(agent)s AND version > 0
 _PAGES = "DELETE FROM page WHERE agent_id = %(agent)s AND id = ANY(%(pages)s::text[])"
 # Other page stores give them up when this is committed.
 _BODIES = "DELETE FROM page_body WHERE agent_id = %(agent)s AND page_id = ANY(%(pages)s::text[])"
-# Its number is not given again.
+# Its number is not given again. Of what the detector pinned the message is known when it was taken
+# down, too.
 _PINS = """
-UPDATE pin SET text = '', message_seq = NULL, user_id = NULL, unpinned_at = now()
-WHERE agent_id = %(agent)s AND unpinned_at IS NULL
-  AND (message_seq = ANY(%(seqs)s::bigint[]) OR number = ANY(%(pins)s::bigint[]))
+UPDATE pin SET text = '', message_seq = NULL, span_start = NULL, span_end = NULL, user_id = NULL,
+    unpinned_at = coalesce(unpinned_at, now())
+WHERE agent_id = %(agent)s AND (message_seq = ANY(%(seqs)s::bigint[])
+    OR number = ANY(%(pins)s::bigint[]) AND unpinned_at IS NULL)
+"""
+# A plan goes with the message that made it, and a step with that whose words it is; how far others
+# have come stays, in numbers.
+_PLAN_STEPS = """
+DELETE FROM plan_step WHERE agent_id = %(agent)s
+  AND (made_seq = ANY(%(seqs)s::bigint[]) OR said_seq = ANY(%(seqs)s::bigint[]))
+"""
+_NO_STEPS = """
+DELETE FROM plan WHERE agent_id = %(agent)s AND NOT EXISTS (
+    SELECT FROM plan_step s WHERE s.agent_id = plan.agent_id AND s.made_seq = plan.made_seq)
 """
 # A framework calls a conversation a thread: that of the session's name is the same one.
 _THREADS = "DELETE FROM {table} WHERE agent_id = %(agent)s AND thread = %(session)s"
@@ -218,6 +230,9 @@ REGISTRY: tuple[Entry, ...] = (
         (_NOT_TO_RESTORE, *(_FORGET_SEQS.format(name=name) for name in ("seqs", "wanted"))),
     ),
     Entry("pin", (_PINS,)),
+    Entry("plan_step", (_PLAN_STEPS,)),
+    Entry("plan", (_NO_STEPS,)),
+    Entry("tracking", why=_NUMBERS),
     Entry("page_step", (_STEPS,)),
     Entry("page_tree", (_TREE,), of_agent="version > 0", why="else it is only locked"),
     Entry("page_body", (_BODIES,)),

@@ -19,6 +19,7 @@ from memci.storage.rows.network import (
     trail,
 )
 from memci.storage.rows.pages import page, page_body, page_step, page_tree, pin
+from memci.storage.rows.plans import plan, plan_step, tracking
 from memci.storage.rows.usage import model_total, model_usage
 from memci.storage.rows.vector_model import vector_model
 
@@ -57,9 +58,12 @@ __all__ = [
     "pass_log",
     "pass_snapshot",
     "pin",
+    "plan",
+    "plan_step",
     "receipt",
     "replay_log",
     "session_end",
+    "tracking",
     "trail",
     "vector_model",
 ]

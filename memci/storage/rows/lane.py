@@ -100,6 +100,12 @@ job = Table(
         "agent_id",
         postgresql_where=text("state = 'queued' AND kind = 'memci.page.name'"),
     ),
+    # Whether a job that looks for key messages and plans waits already.
+    Index(
+        "job_tracking",
+        "agent_id",
+        postgresql_where=text("state = 'queued' AND kind = 'memci.message.track'"),
+    ),
     Index("job_dead", "agent_id", postgresql_where=text("state = 'dead'")),
     postgresql_with={"fillfactor": 70},
 )

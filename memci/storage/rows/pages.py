@@ -91,7 +91,8 @@ page_body = Table(
     made_at(),
 )
 
-# What is pinned (R7): a text, or a message's; both are empty once it is taken down.
+# What is pinned (R7): a text, or a message's; both are empty once it is taken down. Of what the
+# detector pinned the message stays known: it is not pinned again.
 pin = Table(
     "pin",
     metadata,
@@ -100,6 +101,9 @@ pin = Table(
     Column("kind", Text, nullable=False),
     Column("text", Text, nullable=False),
     Column("message_seq", BigInteger),
+    # Which part of the message's text, [start, end) in characters; none: all of it.
+    Column("span_start", Integer),
+    Column("span_end", Integer),
     Column("pinned_by", Text, nullable=False),
     # In whose sessions alone it is shown; none: in all.
     Column("user_id", Text),

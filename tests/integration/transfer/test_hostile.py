@@ -17,7 +17,7 @@ from memci.broker.redis_queues import RedisAgentQueues
 from memci.commands import erase
 from memci.embedded import Postgres
 from memci.errors import ConflictError, ErasedError, InvalidInputError, TooLargeError
-from memci.shapes.archive import MANIFEST
+from memci.shapes.archive import FORMAT_VERSION, MANIFEST
 from memci.storage.archive.consistency import LAWS
 from memci.storage.archive.registry import CARRIED
 from memci.storage.page_store.postgres import PostgresPageStore
@@ -103,6 +103,8 @@ VALUES: dict[str, tuple[str, Change]] = {
     "a truth for a number": ("focus", first(mentioned=True)),
     "a role that nobody has": ("message", first(role="root")),
     "a state that jobs do not have": ("job", first(state="running")),
+    "a state that steps do not have": ("plan_step", first(state="paused")),
+    "a step of no place": ("plan_step", first(position=0)),
     "an event that does not happen": ("trail", first(event="dreamed")),
     "a strength above one": ("link", first(strength=1.5)),
     "a strength below zero": ("link", first(strength=-0.1)),
@@ -174,6 +176,13 @@ CONTRADICTIONS: dict[str, tuple[str, Change]] = {
     "a pin of a message that is missing": ("pin", each(message_seq=999, text="")),
     "a pin of a message with words of its own": ("pin", each(message_seq=1)),
     "a pin without words": ("pin", first(text="")),
+    "a pin of a part that is none": ("pin", each(span_start=5, span_end=5)),
+    "a pin of a part of no message": ("pin", first(span_start=1, span_end=5)),
+    "a plan that no message made": ("plan", each(made_seq=999)),
+    "a step of no plan": ("plan_step", each(made_seq=1)),
+    "a step that nobody has said": ("plan_step", first(said_seq=999)),
+    "a step that ends with what was never said": ("plan_step", each(last_seq=2**40)),
+    "a look at what was never said": ("tracking", first(seq=2**40)),
     "a message above all seqs": ("message", lambda rows: rows[-1].update(seq=1000)),
     "a message that is missing": ("message", lambda rows: rows.pop()),
     "a node above all ids": ("node", lambda rows: rows[-1].update(id=9999)),
@@ -293,7 +302,10 @@ def test_counts_that_are_not_so(archive: bytes, elsewhere: Database) -> None:
     assert "tables/link.jsonl, line" in refused(elsewhere, zipped(files))
 
 
-@pytest.mark.parametrize(("version", "what"), [(1, "made the archive"), (4, "is to import it")])
+@pytest.mark.parametrize(
+    ("version", "what"),
+    [(FORMAT_VERSION - 1, "made the archive"), (FORMAT_VERSION + 1, "is to import it")],
+)
 def test_another_version(version: int, what: str, archive: bytes, elsewhere: Database) -> None:
     files = files_of(archive)
     manifest = json.loads(files[MANIFEST]) | {"version": version, "new": "field"}

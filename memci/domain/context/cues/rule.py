@@ -1,0 +1,29 @@
+"""What a sentence has to hold to be of a kind."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from memci.domain.pages.pin import PinKind
+
+
+@dataclass(frozen=True, slots=True)
+class CueRule:
+    """A sentence in which ``cue`` is found is of this kind, if all of ``beside`` are found too."""
+
+    kind: PinKind
+    cue: re.Pattern[str]
+    beside: Sequence[re.Pattern[str]] = ()
+
+    def holds(self, sentence: str) -> bool:
+        """Tell whether a sentence is of the kind."""
+        return bool(self.cue.search(sentence)) and all(
+            each.search(sentence) for each in self.beside
+        )
+
+
+def any_of(*patterns: str) -> re.Pattern[str]:
+    """Return a pattern that is found where one of these is, in small letters or capitals."""
+    return re.compile("|".join(patterns), re.IGNORECASE)

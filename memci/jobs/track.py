@@ -1,0 +1,178 @@
+"""``memci.message.track``: key messages are pinned, and plans are followed (R7).
+
+What is said is looked at behind the lane's other work, once, in the order in which it was said. No
+model is called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from memci.domain.context.key_messages import KeySentence, key_sentences
+from memci.domain.context.key_pins import bound_to, pinned
+from memci.domain.context.plan import Plan
+from memci.domain.context.plan_tracker import PlanSigns, follow, plan_signs
+from memci.domain.lane.job import Job
+from memci.domain.message import Message
+from memci.domain.pages.pin import Maker, Pin
+from memci.domain.pages.rules import PageRules
+from memci.domain.pages.viewer import Viewer
+from memci.queue.handler import Effect
+from memci.queue.tracking import TRACK_KIND, ask_tracking
+from memci.smallmodel.offline.sentences import sentence_spans
+from memci.smallmodel.ports import TokenCounter
+from memci.storage.page_lock import lock_tree
+from memci.storage.parameters import page_rules_of
+from memci.storage.pins import read_pins, refused_pins, save_pins
+from memci.storage.plans import (
+    Untracked,
+    note_tracked,
+    read_plan,
+    save_plan,
+    still_stored,
+    tracked_seq,
+    untracked,
+)
+from memci.storage.session import Connection, Database
+from memci.storage.viewers import viewer_in
+
+# One job looks at no more, so that others come between.
+MOST_LOOKED_AT = 200
+
+
+@dataclass(frozen=True, slots=True)
+class _Telling:
+    """A message that tells something that must stay in sight, or how a plan goes."""
+
+    message: Message
+    keys: Sequence[KeySentence]
+    plan: PlanSigns
+
+
+_Seen: TypeAlias = tuple[Viewer, _Telling]
+
+
+def is_to_track(messages: Iterable[Message]) -> bool:
+    """Tell whether any of these messages gives such a job something to do."""
+    return any(_telling(messages))
+
+
+class MessageTracking:
+    """Looks through what was said since it last did."""
+
+    kind = TRACK_KIND
+    triggers_compression = False
+
+    def __init__(
+        self,
+        database: Database,
+        counter: TokenCounter,
+        rules: PageRules,
+        *,
+        most: int = MOST_LOOKED_AT,
+    ) -> None:
+        """``rules`` are those of agents that set none; one job looks at ``most`` messages."""
+        self._database = database
+        self._counter = counter
+        self._rules = rules
+        self._most = most
+
+    def prepare(self, job: Job) -> Effect:
+        """Read what waits, and see what it tells."""
+        with self._database.agent_snapshot(job.agent_id) as connection:
+            waiting = untracked(connection, job.agent_id, self._most)
+            rules = page_rules_of(connection, job.agent_id, self._rules)
+        telling = list(_telling(waiting.messages))
+        return _Effect(job.agent_id, waiting, telling, rules, self._counter)
+
+
+@dataclass(frozen=True, slots=True)
+class _Effect:
+    agent_id: str
+    waiting: Untracked
+    telling: Sequence[_Telling]
+    rules: PageRules
+    counter: TokenCounter
+
+    def __call__(self, connection: Connection) -> Mapping[str, Any]:
+        agent_id, waiting = self.agent_id, self.waiting
+        if tracked_seq(connection, agent_id) != waiting.seq:
+            ask_tracking(connection, agent_id)
+            return {"looked_at": 0, "pinned": 0, "plans": 0}
+        stored = still_stored(connection, agent_id, [each.message.seq for each in self.telling])
+        telling = _seen(connection, agent_id, [t for t in self.telling if t.message.seq in stored])
+        count = self._pin(connection, telling) if self.rules.key_messages_enabled else 0
+        plans = 0
+        if self.rules.plan_tracking_enabled:
+            plans = self._follow(connection, telling)
+        note_tracked(connection, agent_id, waiting.until)
+        if waiting.more:
+            ask_tracking(connection, agent_id)
+        return {"looked_at": len(waiting.messages), "pinned": count, "plans": plans}
+
+    def _pin(self, connection: Connection, telling: Sequence[_Seen]) -> int:
+        if not any(each.keys for _, each in telling):
+            return 0
+        lock_tree(connection, self.agent_id)
+        there = read_pins(connection, self.agent_id)
+        refused = refused_pins(connection, self.agent_id)
+        found = list(_pins(telling, there.last))
+        done = pinned(found, there.pins, refused, self.rules, self.counter.count)
+        save_pins(connection, self.agent_id, done.added, (), done.taken_down)
+        return len(done.added)
+
+    def _follow(self, connection: Connection, telling: Sequence[_Seen]) -> int:
+        """Have plans as messages leave them; return how many times one changed."""
+        plans: dict[Viewer, Plan | None] = {}
+        changed = 0
+        for viewer, each in telling:
+            if not each.plan:
+                continue
+            if viewer not in plans:
+                plans[viewer] = read_plan(connection, self.agent_id, viewer)
+            before = plans[viewer]
+            plan = plans[viewer] = follow(before, each.message, each.plan, viewer.user_id)
+            if plan is not None and plan is not before:
+                save_plan(connection, self.agent_id, plan)
+                changed += 1
+        return changed
+
+
+def _telling(messages: Iterable[Message]) -> Iterator[_Telling]:
+    for message in messages:
+        keys = key_sentences(message, sentence_spans)
+        plan = plan_signs(message, sentence_spans)
+        if keys or plan:
+            yield _Telling(message, keys, plan)
+
+
+def _seen(connection: Connection, agent_id: str, telling: Iterable[_Telling]) -> list[_Seen]:
+    """Return with each message who sees it: its user; of none, whom its session is with."""
+    users: dict[str | None, str | None] = {None: None}
+    seen: list[_Seen] = []
+    for each in telling:
+        session, user = each.message.session_id, each.message.user_id
+        if user is None and session not in users:
+            users[session] = viewer_in(connection, agent_id, session).user_id
+        seen.append((Viewer(session, user or users.get(session)), each))
+    return seen
+
+
+def _pins(telling: Iterable[_Seen], last: int) -> Iterator[Pin]:
+    number = last
+    for viewer, each in telling:
+        for key in each.keys:
+            number += 1
+            yield Pin(
+                number=number,
+                kind=key.kind,
+                text=key.text,
+                by=Maker.DETECTOR,
+                created_at=each.message.said_at,
+                message_seq=each.message.seq,
+                user_id=viewer.user_id,
+                span=(key.start, key.end),
+                session_id=bound_to(key.kind, viewer.session_id),
+            )

@@ -1,0 +1,150 @@
+"""Plans in the database (R7), and how far messages were looked through."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, Row
+
+from memci.domain.context.plan import Plan, Step, StepState
+from memci.domain.message import Message, Role
+from memci.domain.pages.viewer import Viewer
+from memci.storage.messages import COLUMNS, to_message
+from memci.storage.viewers import viewer_in
+
+# The session is compared in two ways, so that each is found by index.
+_OF_SESSION = """
+SELECT made_seq, session_id, user_id FROM plan
+WHERE agent_id = %(agent)s AND session_id {session}
+  AND (%(all)s OR user_id IS NULL OR user_id = %(user)s) ORDER BY made_seq DESC LIMIT %(most)s
+"""
+_STEPS = """
+SELECT text, said_seq, state, first_seq, last_seq FROM plan_step
+WHERE agent_id = %s AND made_seq = %s ORDER BY position
+"""
+_MAKE = """
+INSERT INTO plan (agent_id, made_seq, session_id, user_id) VALUES (%s, %s, %s, %s)
+ON CONFLICT DO NOTHING
+"""
+_EMPTY = "DELETE FROM plan_step WHERE agent_id = %s AND made_seq = %s"
+_ADD = """
+INSERT INTO plan_step (agent_id, made_seq, position, text, said_seq, state, first_seq, last_seq)
+SELECT %s, %s, * FROM unnest(%s::integer[], %s::text[], %s::bigint[], %s::text[], %s::bigint[],
+                             %s::bigint[])
+"""
+_TRACKED = "SELECT seq FROM tracking WHERE agent_id = %s"
+_TRACK = """
+INSERT INTO tracking (agent_id, seq) VALUES (%s, %s)
+ON CONFLICT (agent_id) DO UPDATE SET seq = excluded.seq
+"""
+_UNTRACKED = f"""
+SELECT {COLUMNS} FROM message
+WHERE agent_id = %s AND seq > %s AND role = ANY(%s) ORDER BY seq LIMIT %s
+"""  # noqa: S608 - a constant of another module
+_LAST = "SELECT message_seq FROM lane WHERE agent_id = %s"
+_STORED = "SELECT seq FROM message WHERE agent_id = %s AND seq = ANY(%s)"
+
+
+@dataclass(frozen=True, slots=True)
+class Untracked:
+    """Messages of users and assistants behind ``seq``, up to ``until``; ``more`` wait behind."""
+
+    seq: int
+    until: int
+    messages: list[Message]
+    more: bool
+
+
+def plan_in(
+    connection: Connection, agent_id: str, session_id: str | None, user_id: str | None = None
+) -> Plan | None:
+    """Return the plan of a session (None: of that of the last message), for who may see it.
+
+    ``user_id`` None: for whom the session is with.
+    """
+    viewer = viewer_in(connection, agent_id, session_id)
+    if user_id is not None:
+        viewer = Viewer(viewer.session_id, user_id)
+    return read_plan(connection, agent_id, viewer)
+
+
+def read_plan(connection: Connection, agent_id: str, viewer: Viewer) -> Plan | None:
+    """Return the plan that the viewer's session (None: what was said in none) follows."""
+    plans = read_plans(connection, agent_id, viewer, most=1)
+    return plans[0] if plans else None
+
+
+def read_plans(connection: Connection, agent_id: str, viewer: Viewer, *, most: int) -> list[Plan]:
+    """Return the plans that the viewer's session has had, the newest first.
+
+    Those of another user are left out: a session may have been with several.
+    """
+    session = viewer.session_id
+    statement = _OF_SESSION.format(session="IS NULL" if session is None else "= %(session)s")
+    values = {
+        "agent": agent_id,
+        "session": session,
+        "all": viewer.sees_all,
+        "user": viewer.user_id,
+        "most": most,
+    }
+    rows = connection.exec_driver_sql(statement, values).all()
+    return [_plan(connection, agent_id, row) for row in rows]
+
+
+def save_plan(connection: Connection, agent_id: str, plan: Plan) -> None:
+    """Write a plan, new or changed. The lane must be locked."""
+    connection.exec_driver_sql(_MAKE, (agent_id, plan.made_seq, plan.session_id, plan.user_id))
+    connection.exec_driver_sql(_EMPTY, (agent_id, plan.made_seq))
+    steps = plan.steps
+    values = (
+        list(range(1, len(steps) + 1)),
+        [each.text for each in steps],
+        [each.said_seq for each in steps],
+        [each.state.value for each in steps],
+        [each.first_seq for each in steps],
+        [each.last_seq for each in steps],
+    )
+    connection.exec_driver_sql(_ADD, (agent_id, plan.made_seq, *values))
+
+
+def untracked(connection: Connection, agent_id: str, most: int) -> Untracked:
+    """Return what was not looked through yet, at most so many messages."""
+    seq = connection.exec_driver_sql(_TRACKED, (agent_id,)).scalar() or 0
+    last = last_seq(connection, agent_id)
+    roles = [Role.USER.value, Role.ASSISTANT.value]
+    rows = connection.exec_driver_sql(_UNTRACKED, (agent_id, seq, roles, most)).all()
+    messages = [to_message(row) for row in rows]
+    more = len(messages) == most
+    return Untracked(seq, messages[-1].seq if more else max(last, seq), messages, more)
+
+
+def tracked_seq(connection: Connection, agent_id: str) -> int:
+    """Return up to which message was looked through; 0: none was."""
+    return connection.exec_driver_sql(_TRACKED, (agent_id,)).scalar() or 0
+
+
+def last_seq(connection: Connection, agent_id: str) -> int:
+    """Return the seq of the agent's last message; 0: there was none."""
+    return connection.exec_driver_sql(_LAST, (agent_id,)).scalar() or 0
+
+
+def note_tracked(connection: Connection, agent_id: str, seq: int) -> None:
+    """Note that messages up to this one were looked through. The lane must be locked."""
+    connection.exec_driver_sql(_TRACK, (agent_id, seq))
+
+
+def still_stored(connection: Connection, agent_id: str, seqs: Collection[int]) -> set[int]:
+    """Return which of these messages are there: others were erased."""
+    return set(connection.exec_driver_sql(_STORED, (agent_id, list(seqs))).scalars())
+
+
+def _plan(connection: Connection, agent_id: str, row: Row[Any]) -> Plan:
+    rows = connection.exec_driver_sql(_STEPS, (agent_id, row.made_seq))
+    steps = tuple(
+        Step(each.text, each.said_seq, StepState(each.state), each.first_seq, each.last_seq)
+        for each in rows
+    )
+    return Plan(row.made_seq, row.session_id, row.user_id, steps)

@@ -1,0 +1,248 @@
+"""Key messages are pinned and plans are followed, by a job of the lane (R7)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from memci.domain.context.plan import finished_message_seqs
+from memci.domain.pages.rules import PageRules
+from memci.jobs.index import MessageIndexing, WindowLimits
+from memci.queue.submit import submit_follow_up
+from tests.support.agent_talk import CHINESE, ENGLISH
+from tests.support.naming import PagesUnderTest
+from tests.support.network import AgentUnderTest
+from tests.support.tracking import TrackingUnderTest
+
+NEVER = "Never commit directly to the main branch."
+TASK = "I need you to migrate our billing service from MySQL to Postgres."
+TABLES = "I prefer small pull requests over large ones."
+STEPS = "Here is the plan:\n1. Read the code\n2. Write the tests\n3. Ship it"
+READ, TESTED, SHIPPED = ("done", "active", "pending"), ("done", "done", "active"), ("done",) * 3
+ROOMY = PageRules(key_messages_max=100, key_messages_max_tokens=10_000)
+
+
+@pytest.fixture
+def ada(database):
+    return AgentUnderTest(database)
+
+
+@pytest.fixture
+def tracking(ada):
+    return TrackingUnderTest(ada)
+
+
+@pytest.fixture
+def pages(ada):
+    return PagesUnderTest(ada)
+
+
+def test_sentences_are_pinned_and_not_their_messages(ada, tracking):
+    ada.say(f"Thanks! {NEVER} How are you?")
+    assert tracking.run() == {"looked_at": 1, "pinned": 1, "plans": 0}
+    (pin,) = tracking.pins()
+    assert (pin.text, pin.by, pin.kind, pin.message_seq) == (NEVER, "detector", "constraint", 1)
+    assert pin.span == (8, 8 + len(NEVER))
+
+
+def test_windows_show_what_was_found(ada, tracking, pages):
+    ada.say(NEVER)
+    tracking.run()
+    assert f"- [1] constraint: {NEVER}" in pages.shown(session_id="s1")
+
+
+def test_looking_again_changes_nothing(ada, tracking):
+    ada.say(NEVER, TASK)
+    tracking.run()
+    before = tracking.pins()
+    assert tracking.run() == {"looked_at": 0, "pinned": 0, "plans": 0}
+    ada.execute("DELETE FROM tracking WHERE agent_id = %s")
+    assert tracking.run()["pinned"] == 0
+    assert tracking.pins() == before
+
+
+def test_the_same_words_are_pinned_once(ada, tracking):
+    ada.say(NEVER, "never commit directly to the main branch!", f"I said: hello. {NEVER}")
+    tracking.run()
+    assert tracking.texts() == [NEVER]
+
+
+@pytest.mark.parametrize("talk", [ENGLISH, CHINESE], ids=["en", "zh"])
+@pytest.mark.parametrize("most", [1, 7, 200])
+def test_however_messages_are_parted_the_same_is_found(ada, talk, most):
+    tracking = TrackingUnderTest(ada, ROOMY, most)
+    ada.say(*(said for said, _ in talk))
+    tracking.run_all()
+    assert tracking.texts() == [said for said, kind in talk if kind]
+    assert [each.number for each in tracking.pins()] == list(range(1, len(tracking.pins()) + 1))
+
+
+def test_what_somebody_takes_down_is_not_pinned_again(ada, tracking, pages):
+    ada.say(NEVER)
+    tracking.run()
+    pages.do("unpin", pin=1)
+    assert tracking.pins() == []
+    ada.say(NEVER)
+    tracking.run()
+    ada.execute("DELETE FROM tracking WHERE agent_id = %s")
+    tracking.run()
+    assert tracking.pins() == []
+
+
+def test_the_oldest_findings_give_way_and_nothing_else_does(ada, pages):
+    tracking = TrackingUnderTest(ada, PageRules(key_messages_max=2))
+    pages.do("pin", text="the agent's own")
+    ada.say(NEVER, TABLES, "Keep the summary under 200 words.")
+    tracking.run()
+    assert tracking.texts() == ["the agent's own", TABLES, "Keep the summary under 200 words."]
+    ada.say(NEVER)  # it gave way, and nobody took it down
+    tracking.run()
+    assert tracking.texts()[-1] == NEVER
+
+
+def test_findings_take_no_more_tokens_than_they_may(ada):
+    tracking = TrackingUnderTest(ada, PageRules(key_messages_max_tokens=30))
+    ada.say(NEVER, TABLES)
+    tracking.run()
+    assert tracking.texts() == [TABLES]
+
+
+def test_who_pins_something_has_room_where_findings_are(ada):
+    rules = PageRules(max_pins=2)
+    tracking, pages = TrackingUnderTest(ada, rules), PagesUnderTest(ada, rules)
+    ada.say(NEVER, TABLES)
+    tracking.run()
+    pages.do("pin", text="mine")
+    assert tracking.texts() == [TABLES, "mine"]
+
+
+def test_users_see_their_own_words_alone(ada, tracking, pages):
+    ada.say(NEVER, session="a", user="alice")
+    ada.say(TABLES, session="b", user="bob")
+    tracking.run()
+    assert NEVER in pages.shown(session_id="a")
+    assert NEVER not in pages.shown(session_id="b")
+    ada.say(NEVER, session="b", user="bob")  # said by both, it is of both
+    tracking.run()
+    assert NEVER in pages.shown(session_id="b")
+
+
+def test_a_message_without_a_user_is_of_whom_its_session_is_with(ada, tracking):
+    ada.say("Hello.", session="a", user="alice")
+    ada.say(NEVER, session="a")
+    tracking.run()
+    assert [each.user_id for each in tracking.pins()] == ["alice"]
+
+
+def test_a_task_is_its_sessions_and_a_rule_is_for_all(ada, tracking, pages):
+    ada.say(TASK, NEVER, session="a")
+    ada.say("Hello.", session="b")
+    tracking.run()
+    assert TASK in pages.shown(session_id="a")
+    shown = pages.shown(session_id="b")
+    assert NEVER in shown
+    assert TASK not in shown
+
+
+def test_an_agent_can_have_it_off(ada):
+    off = PageRules(key_messages_enabled=False, plan_tracking_enabled=False)
+    tracking = TrackingUnderTest(ada, off)
+    ada.say(NEVER)
+    ada.say(STEPS, role="assistant")
+    assert tracking.run() == {"looked_at": 2, "pinned": 0, "plans": 0}
+    assert tracking.plan() is None
+
+
+def test_what_is_erased_while_it_is_looked_at_is_not_pinned(ada, tracking):
+    ada.say(NEVER)
+    effect = tracking.begin()
+    ada.execute("DELETE FROM message WHERE agent_id = %s")
+    assert tracking.write(effect)["pinned"] == 0
+
+
+def test_two_that_look_at_once_pin_once(ada, tracking):
+    ada.say(NEVER)
+    first, second = tracking.begin(), tracking.begin()
+    tracking.write(first)
+    assert tracking.write(second) == {"looked_at": 0, "pinned": 0, "plans": 0}
+    assert tracking.texts() == [NEVER]
+    assert tracking.waiting() == 1
+
+
+def tell(ada: AgentUnderTest, *said: str) -> None:
+    for text in said:
+        ada.say("Go on.")
+        ada.say(text, role="assistant")
+
+
+PROGRESS: Sequence[tuple[Sequence[str], Sequence[str]]] = (
+    ([STEPS], ("active", "pending", "pending")),
+    ([STEPS, "Step 1 is done."], READ),
+    ([STEPS, "Step 1 is done.", "I finished step 2."], TESTED),
+    ([STEPS, "All steps are done."], SHIPPED),
+    (["计划如下：\n一、读代码\n二、写测试\n三、上线", "完成了第一步。"], READ),
+    (["第一步：读代码\n第二步：写测试\n第三步：上线", "第一步、完成了，开始第二步。"], READ),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("most", [1, 3, 200])
+@pytest.mark.parametrize(("said", "states"), PROGRESS)
+def test_plans_are_followed(ada, said, states, most):
+    tracking = TrackingUnderTest(ada, most=most)
+    tell(ada, *said)
+    tracking.run_all()
+    assert tracking.states() == list(states)
+
+
+def test_what_is_said_while_a_step_is_active_belongs_to_it(ada, tracking):
+    tell(ada, STEPS, "Step 1 is done.", "Working on it.")
+    tracking.run()
+    plan = tracking.plan()
+    assert plan is not None
+    assert finished_message_seqs(plan) == (range(3, 5),)
+
+
+def test_another_plan_takes_the_place_of_the_old_which_is_kept(ada, tracking):
+    tell(ada, STEPS, "New plan:\n1. Call Luigi\n2. Book a table")
+    tracking.run()
+    plan = tracking.plan()
+    assert plan is not None
+    assert [each.text for each in plan.steps] == ["Call Luigi", "Book a table"]
+    assert [row.made_seq for row in ada.rows("SELECT made_seq FROM plan WHERE agent_id = %s")] == [
+        2,
+        4,
+    ]
+
+
+def test_each_session_has_a_plan_of_its_own(ada, tracking):
+    ada.say(STEPS, role="assistant", session="a")
+    ada.say("My plan:\n1. Eat\n2. Sleep", role="assistant", session="b")
+    ada.say("Step 1 is done.", role="assistant", session="b")
+    tracking.run()
+    assert tracking.states("a") == ["active", "pending", "pending"]
+    assert tracking.states("b") == ["done", "active"]
+
+
+def test_nobody_sees_another_users_plan(ada, tracking):
+    ada.say(STEPS, session=None, user="alice")
+    ada.say("Hello.", session=None, user="bob")
+    tracking.run()
+    assert tracking.plan(None, "bob") is None
+    assert tracking.plan(None, "alice") is not None
+
+
+def test_the_job_is_asked_for_where_there_is_something_to_find(ada, tracking):
+    ada.remember("We went to the lake yesterday, and it was cold.")
+    assert tracking.waiting() == 0
+    ada.remember(NEVER)
+    ada.remember(TABLES)
+    assert tracking.waiting() == 1
+
+
+def test_messages_that_memory_never_sees_are_looked_at_too(ada, tracking):
+    limits = WindowLimits(tokens=100_000, recent_interactions=8)
+    indexing = MessageIndexing(ada.database, ada.models, limits, submit_follow_up)
+    effect = indexing.prepare(ada.say(NEVER, remember="never"))
+    tracking.write(effect)
+    assert tracking.waiting() == 1

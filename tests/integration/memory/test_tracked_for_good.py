@@ -1,0 +1,114 @@
+"""What was pinned and planned through erasures, archives, rebuilds and replays (R7, M24, M25)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import psycopg
+import pytest
+import redis
+
+from memci.broker.app import make_app
+from memci.broker.token import Tokens
+from memci.embedded import Postgres
+from memci.storage.session import Database
+from tests.support.archives import another_database, exported, imported
+from tests.support.erasing import Eraser, found_in_database
+from tests.support.mailbox import Mailbox
+from tests.support.naming import PagesUnderTest
+from tests.support.network import AgentUnderTest
+from tests.support.rebuilding import Rebuilding
+from tests.support.tracking import TrackingUnderTest
+
+MARK = "zyzzyva"
+RULE = f"Never commit to the {MARK} branch."
+PLAN = f"Plan:\n1. Read {MARK}\n2. Write the tests\n3. Ship it"
+
+
+@pytest.fixture
+def tracking(ada: AgentUnderTest) -> TrackingUnderTest:
+    ada.execute("UPDATE lane SET written_at = now() WHERE agent_id = %s")
+    return TrackingUnderTest(ada)
+
+
+@pytest.fixture
+def eraser(database: Database, broker_url: str, client: redis.Redis) -> Iterator[Eraser]:
+    with make_app(broker_url) as app:
+        yield Eraser(database, Tokens(app), client)
+
+
+@pytest.mark.parametrize("taken_down", [False, True])
+@pytest.mark.parametrize("what", ["messages", "session", "agent"])
+def test_nothing_of_erased_messages_is_left(
+    ada: AgentUnderTest,
+    tracking: TrackingUnderTest,
+    eraser: Eraser,
+    superuser: psycopg.Connection,
+    what: str,
+    taken_down: bool,
+) -> None:
+    ada.say(RULE, session="s2")
+    ada.say(PLAN, role="assistant", session="s2")
+    tracking.run()
+    if taken_down:
+        PagesUnderTest(ada).do("unpin", pin=1)
+    assert {each.split(".")[0] for each in found_in_database(superuser, MARK)} >= {"plan_step"}
+    if what == "agent":
+        eraser.erase_agent()
+    elif what == "session":
+        eraser.erase(session="s2")
+    else:
+        eraser.erase("m1", "m2")
+    assert found_in_database(superuser, MARK) == []
+    assert ada.rows("SELECT FROM pin WHERE agent_id = %s AND message_seq IS NOT NULL") == []
+    assert ada.rows("SELECT FROM plan WHERE agent_id = %s") == []
+    assert (tracking.pins(), tracking.plan("s2")) == ([], None)
+
+
+def test_a_step_goes_with_the_message_whose_words_it_is(
+    ada: AgentUnderTest, tracking: TrackingUnderTest, eraser: Eraser
+) -> None:
+    ada.say("Plan:\n1. Read the code\n2. Ship it", role="assistant")
+    ada.say(f"- [x] Read the code\n- [ ] Ship it\n- [ ] Tell {MARK}", role="assistant")
+    tracking.run()
+    assert tracking.states() == ["done", "active", "pending"]
+    eraser.erase("m2")
+    plan = tracking.plan()
+    assert plan is not None
+    assert [each.text for each in plan.steps] == ["Read the code", "Ship it"]
+
+
+def test_an_archive_brings_all_along(
+    ada: AgentUnderTest, tracking: TrackingUnderTest, shared_postgres: Postgres
+) -> None:
+    ada.say(RULE, "I prefer small pull requests.", session="s1")
+    ada.say(PLAN, role="assistant", session="s1")
+    tracking.run()
+    PagesUnderTest(ada).do("unpin", pin=2)
+    archive = exported(ada.database)
+    with another_database(shared_postgres) as database:
+        imported(database, archive)
+        there = AgentUnderTest(database, known=True)
+        brought = TrackingUnderTest(there)
+        assert brought.pins() == tracking.pins()
+        assert brought.plan() == tracking.plan()
+        assert brought.run() == {"looked_at": 0, "pinned": 0, "plans": 0}
+        there.say("I prefer small pull requests.", session="s1")
+        brought.run()
+        assert brought.texts() == [RULE]  # the other was taken down, and stays so
+
+
+def test_a_rebuild_changes_nothing_of_it(ada: AgentUnderTest, mailbox: Mailbox) -> None:
+    tracking = TrackingUnderTest(ada)
+    mailbox.append(f"{RULE} [Ann]", "We went to the lake yesterday, all of us. [Ann]")
+    mailbox.run()
+    ada.say(PLAN, role="assistant", remember="never")
+    tracking.run()
+    before = tracking.pins(), tracking.plan()
+    assert before[0]
+    bringing = Rebuilding(ada)
+    bringing.rebuilt()
+    bringing.switch()
+    assert (tracking.pins(), tracking.plan()) == before
+    tracking.run()
+    assert (tracking.pins(), tracking.plan()) == before

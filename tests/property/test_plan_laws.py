@@ -1,0 +1,153 @@
+"""Key messages and plans: whatever is said, and however it is read (R7)."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from itertools import pairwise
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memci.domain.context.key_messages import LONGEST, key_sentences, words_of
+from memci.domain.context.key_pins import bound_to, pinned
+from memci.domain.context.plan import MOST_STEPS, StepState, finished_message_seqs
+from memci.domain.context.plan_tracker import follow, plan_signs
+from memci.domain.message import Message, Role
+from memci.domain.pages.pin import Maker, Pin, PinKind
+from memci.domain.pages.rules import PageRules
+from memci.smallmodel.offline.sentences import sentence_spans
+from tests.support.agent_talk import CHINESE, ENGLISH
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+STEPS = [
+    *("Here is the plan:", "1. Read the code", "2. Write the tests", "3. Ship it", "Step 1: Go"),
+    *("- [x] Read the code", "- [ ] Write the tests", "一、读代码", "二、写测试", "第一步：读代码"),
+    *("Step 1 is done.", "Moving on to step 2.", "Skip step 3.", "All steps are done.", "```"),
+    *(
+        "完成了第一步。",
+        "开始第二步。",
+        "计划如下：",
+        "This step is done.",
+        "\n",
+        "Step 99 is done.",
+    ),
+]
+SAID = st.lists(
+    st.one_of(
+        st.sampled_from([said for said, _ in (*ENGLISH, *CHINESE)]), st.sampled_from(STEPS),
+        st.text(max_size=40),
+    ),
+    max_size=8,
+).map("\n".join)  # fmt: skip
+TALK = st.lists(st.tuples(SAID, st.sampled_from([Role.USER, Role.ASSISTANT])), max_size=12)
+many = settings(max_examples=300, deadline=None)
+
+
+def messages_of(talk):
+    return [
+        Message(seq, f"m{seq}", role, text, NOW, session_id="s")
+        for seq, (text, role) in enumerate(talk, 1)
+    ]
+
+
+@many
+@given(SAID)
+def test_findings_are_parts_of_what_was_said_and_none_is_found_twice(said):
+    (message,) = messages_of([(said, Role.USER)])
+    found = key_sentences(message, sentence_spans)
+    assert all(said[each.start : each.end] == each.text for each in found)
+    assert all(len(each.text) <= LONGEST for each in found)
+    assert all(one.end <= other.start for one, other in pairwise(found))
+    assert len({words_of(each.text) for each in found}) == len(found)
+    assert found == key_sentences(message, sentence_spans)
+
+
+def findings(talk, last=0):
+    found = []
+    for message in messages_of(talk):
+        for key in key_sentences(message, sentence_spans):
+            span, session = (key.start, key.end), bound_to(key.kind, "s")
+            number = last + len(found) + 1
+            found.append(
+                Pin(
+                    number, key.kind, key.text, Maker.DETECTOR, NOW, message.seq, "u", span, session
+                )
+            )
+    return found
+
+
+RULES = st.builds(
+    PageRules, key_messages_max=st.integers(0, 5), key_messages_max_tokens=st.integers(0, 120),
+    max_pins=st.integers(0, 6), pins_max_tokens=st.integers(0, 200),
+)  # fmt: skip
+
+
+def numbers(pins):
+    return [each.number for each in pins]
+
+
+@many
+@given(TALK, RULES, st.data())
+def test_parted_anyhow_the_same_is_pinned_and_again_nothing(talk, rules, data):
+    found, own = findings(talk, last=1), Pin(1, PinKind.NOTE, "mine", Maker.AGENT, NOW)
+    whole = pinned(found, [own], [], rules, len)
+    at = data.draw(st.integers(0, len(found)))
+    there = [own]
+    for part in (found[:at], found[at:]):
+        done = pinned(part, there, [], rules, len)
+        there = [each for each in there if each.number not in done.taken_down] + list(done.added)
+    assert there == [own, *whole.added]
+    assert own in there
+    assert len(there) - 1 <= rules.key_messages_max
+    assert sum(len(each.text) for each in there[1:]) <= rules.key_messages_max_tokens
+    again = pinned(there[1:], there, [], rules, len)
+    assert (again.added, again.taken_down) == ((), ())
+
+
+@many
+@given(TALK, RULES)
+def test_what_was_refused_is_not_pinned(talk, rules):
+    found = findings(talk)
+    done = pinned(found, [], found, rules, len)
+    assert (done.added, done.taken_down) == ((), ())
+
+
+@many
+@given(TALK)
+def test_a_plan_is_sound_after_each_message(talk):
+    plan = None
+    for message in messages_of(talk):
+        signs = plan_signs(message, sentence_spans)
+        before, plan = plan, follow(plan, message, signs, None)
+        if not signs:
+            assert plan is before
+        if plan is None:
+            continue
+        assert 1 <= len(plan.steps) <= MOST_STEPS
+        waits = [each for each in plan.steps if each.state is StepState.PENDING]
+        active = [each for each in plan.steps if each.state is StepState.ACTIVE]
+        assert active or not waits
+        for each in plan.steps:
+            assert each.said_seq <= message.seq
+            if each.last_seq is not None:
+                assert each.first_seq is not None
+                assert each.first_seq <= each.last_seq <= message.seq
+                assert each.state.is_over
+        spans = finished_message_seqs(plan)
+        assert all(one.stop < other.start for one, other in pairwise(spans))
+        assert all(span.stop <= each.first_seq for span in spans for each in active)
+        assert all(plan.made_seq < span.start for span in spans)
+
+
+@many
+@given(TALK)
+def test_told_again_word_for_word_a_list_is_the_same_plan(talk):
+    messages = messages_of(talk)
+    plan = None
+    for message in messages:
+        plan = follow(plan, message, plan_signs(message, sentence_spans), None)
+        listing = plan_signs(message, sentence_spans).listing
+        if plan is not None and listing and plan.made_seq == message.seq:
+            again = follow(plan, message, plan_signs(message, sentence_spans), None)
+            assert again.made_seq == plan.made_seq
+            assert {each.text for each in plan.steps} <= {each.text for each in again.steps}

@@ -1,0 +1,72 @@
+"""Key messages and plans of one agent, found by jobs run on a real database."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from memci.domain.context.plan import Plan
+from memci.domain.lane.job import Job
+from memci.domain.pages.pin import Pin
+from memci.domain.pages.rules import PageRules
+from memci.jobs.track import MOST_LOOKED_AT, MessageTracking
+from memci.queue.handler import Effect
+from memci.queue.tracking import TRACK_KIND
+from memci.storage.pins import read_pins
+from memci.storage.plans import plan_in
+from tests.support.naming import COUNTER
+from tests.support.network import AgentUnderTest
+
+
+@dataclass
+class TrackingUnderTest:
+    ada: AgentUnderTest
+    rules: PageRules = field(default_factory=PageRules)
+    most: int = MOST_LOOKED_AT
+
+    @property
+    def handler(self) -> MessageTracking:
+        return MessageTracking(self.ada.database, COUNTER, self.rules, most=self.most)
+
+    def begin(self) -> Effect:
+        job: Job = replace(self.ada.job(0, 0), kind=TRACK_KIND)
+        return self.handler.prepare(job)
+
+    def write(self, effect: Effect) -> Mapping[str, Any]:
+        with self.ada.lease().effect() as connection:
+            return effect(connection)
+
+    def run(self) -> Mapping[str, Any]:
+        """Run one job, as the lane would."""
+        return self.write(self.begin())
+
+    def run_all(self) -> int:
+        """Run jobs until none waits; return how many there were."""
+        ran = 1
+        self.run()
+        while self.waiting():
+            self.ada.execute("UPDATE job SET state = 'done' WHERE agent_id = %s")
+            self.run()
+            ran += 1
+        return ran
+
+    def waiting(self) -> int:
+        """How many such jobs wait."""
+        query = "SELECT FROM job WHERE agent_id = %s AND kind = %s AND state = 'queued'"
+        return len(self.ada.rows(query, TRACK_KIND))
+
+    def pins(self) -> list[Pin]:
+        with self.ada.database.agent_snapshot(self.ada.agent_id) as connection:
+            return read_pins(connection, self.ada.agent_id).pins
+
+    def texts(self) -> list[str]:
+        return [each.text for each in self.pins()]
+
+    def plan(self, session: str | None = "s1", user: str | None = None) -> Plan | None:
+        with self.ada.database.agent_snapshot(self.ada.agent_id) as connection:
+            return plan_in(connection, self.ada.agent_id, session, user)
+
+    def states(self, session: str | None = "s1", user: str | None = None) -> list[str]:
+        plan = self.plan(session, user)
+        return [] if plan is None else [each.state.value for each in plan.steps]
