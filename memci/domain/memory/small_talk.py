@@ -42,7 +42,7 @@ _CALLED = re.compile(
     r"[A-Z][^\W\d_]+(?=\s*(?:[!,.?…~]|$))"
 )
 # Names of those who are spoken to, and what service talk is made of, are no more words than this.
-_MOST_TOLD = 4
+_MOST_TOLD = 3
 _CLAUSE = re.compile(r"[^.!?。！？\n]*[.!?。！？]*")
 # "How are you?" and the like: whatever answers it names something itself or is courtesy as well.
 _GREETING = re.compile(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memci.domain.context.gist import Gist, is_courtesy, joined, whole
+from memci.domain.memory.small_talk import tells_much
 from memci.smallmodel.offline.sentences import sentence_spans
 from tests.support.talk import words
 
@@ -82,3 +83,9 @@ def test_what_lies_between_neighbours_stays() -> None:
     assert joined(text, [spans[0], spans[1]]) == "One.  Two."
     assert joined(text, [spans[2], spans[4]]) == "Three. 五。"
     assert joined(text, []) == ""
+
+
+def test_what_tells_much_is_told_from_courtesy_at_small_cost() -> None:
+    assert tells_much("Ann sold her red canoe to the baker in Bergen.")
+    assert not tells_much("Thanks so much, that is very kind of you!")
+    assert not tells_much("王磊上周在成都把那辆红色的自行车卖掉了。")
