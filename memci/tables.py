@@ -32,6 +32,9 @@ _TARGETS: dict[Place, _Target] = {
     ("simplemem", "filter", "skip_trivial"): _memory("skip_trivial"),
     ("simplemem", "filter", "min_content_length"): _memory("min_content_length"),
     ("simplemem", "consolidation", "interval"): _memory("consolidation_interval"),
+    ("token_optimization", "summarization", "enabled"): _memory("summarization_enabled"),
+    ("token_optimization", "summarization", "threshold"): _memory("summary_threshold"),
+    ("token_optimization", "summarization", "preserve_recent"): _memory("preserve_recent"),
     ("token_optimization", "tiered_memory", "enabled"): _memory("tiered_memory_enabled"),
     ("token_optimization", "tiered_memory", "short_term_ttl_hours"): _memory(
         "short_term_ttl_hours"

@@ -42,6 +42,9 @@ RANGES: dict[str, tuple[float, float]] = {
     "short_term_ttl_hours": (0, inf),
     "session_silence_hours": (0, inf),
     "long_term_importance_threshold": (0, 10),
+    "summary_threshold": (1, inf),
+    "preserve_recent": (0, 1_000),
+    "summary_max_tokens": (16, 100_000),
     "active_pages": (1, 1_000),
     "archive_unused": (1, inf),
     "archive_unrecalled": (1, inf),
@@ -57,7 +60,15 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "compression_base": ("original", "current"),
     "dangling_links": ("keep", "drop_on_visit"),
 }
-SWITCHES = frozenset({"simplemem_enabled", "skip_trivial", "tiered_memory_enabled", "attp"})
+SWITCHES = frozenset(
+    {
+        "simplemem_enabled",
+        "skip_trivial",
+        "tiered_memory_enabled",
+        "summarization_enabled",
+        "attp",
+    }
+)
 
 
 def check_all(parameters: DataclassInstance) -> None:

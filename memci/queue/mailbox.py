@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 
 from memci.domain.lane.job import Job, JobSource
 from memci.queue.lease import Lease
-from memci.queue.page_naming import STEPS_ASIDE
+from memci.queue.stepping_aside import STEPS_ASIDE
 from memci.storage.erasure.gone import IS_AGENT
 from memci.storage.session import Database
 

@@ -1,8 +1,4 @@
-"""Asking for ``memci.page.name``, and why such a job stands in nobody's way (P6, P7).
-
-It is the one kind that others overtake while it waits for another try: a summarizer that is down
-keeps no agent from remembering.
-"""
+"""Asking for ``memci.page.name`` (P6, P7)."""
 
 from __future__ import annotations
 
@@ -15,9 +11,6 @@ from memci.storage.erasure.gone import IS_THERE
 from memci.storage.session import Database
 
 NAME_KIND = "memci.page.name"
-
-# A condition on ``job``: it waits for another try, and the next in the mailbox goes first.
-STEPS_ASIDE = f"(kind = '{NAME_KIND}' AND coalesce(not_before > now(), false))"
 
 # Messages that are on no page yet are put onto pages by whoever looks; not ever more of them.
 MOST_UNSETTLED = 100

@@ -28,7 +28,7 @@ from memci.queue.accounts import Accounts
 from memci.queue.handler import Effect, Handler
 from memci.queue.lease import Lease
 from memci.queue.mailbox import Freed
-from memci.queue.page_naming import NAME_KIND
+from memci.queue.stepping_aside import ASIDE_KINDS
 from memci.telemetry.traces import Traces
 
 _log = structlog.get_logger(__name__)
@@ -173,7 +173,7 @@ class JobRunner:
         return upcoming
 
     def _bury(self, job: Job, lease: Lease, after: After, error: str, began: float) -> Next:
-        halt = self._limits.halt_on_dead and job.kind != NAME_KIND
+        halt = self._limits.halt_on_dead and job.kind not in ASIDE_KINDS
         with lease.effect() as connection:
             dead_letter.bury(connection, job, error, halt=halt)
             upcoming: Next = (

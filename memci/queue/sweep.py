@@ -14,7 +14,7 @@ from memci.broker.agent_queues import AgentQueues
 from memci.broker.errors import broker_errors
 from memci.broker.names import COMPRESS_QUEUE, LANE_QUEUE
 from memci.broker.token import Tokens
-from memci.queue.page_naming import STEPS_ASIDE
+from memci.queue.stepping_aside import STEPS_ASIDE
 from memci.storage.session import Database
 
 _FREE = """NOT paused AND halted_by IS NULL

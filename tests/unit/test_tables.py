@@ -36,6 +36,11 @@ min_content_length = 30
 [simplemem.consolidation]
 interval = 60
 
+[token_optimization.summarization]
+enabled = false
+threshold = 6000
+preserve_recent = 2
+
 [token_optimization.tiered_memory]
 enabled = false
 short_term_ttl_hours = 12
@@ -70,6 +75,9 @@ def test_every_table_sets_what_it_names():
         "skip_trivial": False,
         "min_content_length": 30,
         "consolidation_interval": 60,
+        "summarization_enabled": False,
+        "summary_threshold": 6000,
+        "preserve_recent": 2,
         "tiered_memory_enabled": False,
         "short_term_ttl_hours": 12,
         "long_term_importance_threshold": 7,

@@ -18,6 +18,7 @@ from memci.storage.rows.network import (
     trail,
 )
 from memci.storage.rows.pages import page, page_body, page_step, page_tree, pin
+from memci.storage.rows.summary import summary
 from memci.storage.rows.usage import model_total, model_usage
 from memci.storage.rows.vector_model import vector_model
 
@@ -54,6 +55,7 @@ __all__ = [
     "receipt",
     "replay_log",
     "session_end",
+    "summary",
     "trail",
     "vector_model",
 ]
