@@ -19,7 +19,9 @@ COMPRESS_TASK = "memci.memory.compress"
 LANE_RUN_TASK = "memci.lane.run"
 LANE_COMPRESS_TASK = "memci.lane.compress"
 
-ReadUse: TypeAlias = Literal["recall", "search", "assemble", "window", "summarise", "compare"]
+ReadUse: TypeAlias = Literal[
+    "recall", "search", "assemble", "window", "summarise", "handover", "compare"
+]
 
 # Arguments mean something to RabbitMQ only. Quorum queues outlive the loss of a node, and Celery
 # sees by them that it has to ask for its prefetch consumer by consumer.

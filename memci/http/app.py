@@ -24,6 +24,7 @@ from memci.http.routers import (
     passes,
     pins,
     reads,
+    summaries,
     tools,
     transfer,
 )
@@ -36,6 +37,8 @@ _ROUTERS = (
     messages.writing,
     messages.reading,
     reads.router,
+    summaries.listing,
+    summaries.asking,
     agents.reading,
     agents.operating,
     erasing.router,

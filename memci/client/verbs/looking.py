@@ -15,6 +15,7 @@ from memci.client.options import (
     NetworkOptions,
     NodeOptions,
     Page,
+    SummaryOptions,
 )
 from memci.client.verbs.asking import Asking
 from memci.shapes.agent import (
@@ -31,6 +32,7 @@ from memci.shapes.message import MessageList
 from memci.shapes.network import FadingAnswer, NetworkAnswer, PassList
 from memci.shapes.pins import PinList
 from memci.shapes.settings import SettingsAnswer
+from memci.shapes.summary import SummaryList
 from memci.shapes.usage import UsageAnswer
 
 
@@ -70,6 +72,10 @@ class LookingVerbs(Asking):
     def sessions(self, **page: Unpack[Page]) -> Flow[SessionList]:
         """List sessions by id."""
         return self._get("/sessions", SessionList, page)
+
+    def summaries(self, **options: Unpack[SummaryOptions]) -> Flow[SummaryList]:
+        """List what sessions were about, in short."""
+        return self._get("/summaries", SummaryList, options)
 
     def links(self, **options: Unpack[LinkOptions]) -> Flow[LinkList]:
         """List links by source, then target."""
