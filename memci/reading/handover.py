@@ -55,7 +55,10 @@ class Handing:
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """What one snapshot gave; ``between``: said after the summary, before what is recent."""
+    """What one snapshot gave; ``between``: said after the summary, before what is recent.
+
+    ``summarized``: whether the agent's sessions get summaries.
+    """
 
     now: Progress
     viewer: Viewer
@@ -63,6 +66,7 @@ class _Read:
     between: Sequence[Message]
     handover: Handover
     ids: dict[int, str]
+    summarized: bool
     summary_max_tokens: int
 
 
@@ -96,7 +100,7 @@ class HandingOver(Reader):
         handover = replace(read.handover, summary=self._summary(read, count))
         if request.budget_tokens is not None:
             handover = handover.within(request.budget_tokens, count, self._shorten)
-        if read.between and read.viewer.sees_all:
+        if read.between and read.summarized:
             ask_summary(self._database, agent_id, read.viewer.session_id)
         seqs = [each.seq for each in handover.messages]
         use = use_of(agent_id, "handover", read.now, (seqs, []), read.ids)
@@ -147,6 +151,7 @@ class HandingOver(Reader):
                     mark="=" if request.format == "text" else "#",
                 ),
                 ids=message_ids(connection, agent_id, [each.seq for each in said]),
+                summarized=parameters.summarization_enabled,
                 summary_max_tokens=parameters.summary_max_tokens,
             )
 

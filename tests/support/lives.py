@@ -46,6 +46,7 @@ def a_whole_life(database: Database) -> AgentUnderTest:
     _erased(ada)
     _believed(ada)
     _sorted(ada)
+    _summed_up(ada)
     dead = mailbox.append("this one kills its job [Ann]")
     mailbox.bury(dead)
     _undeliverable(ada)
@@ -112,6 +113,21 @@ def _sorted(ada: AgentUnderTest) -> None:
     pages.pin("每次都数两遍\n两遍")
     pages.do("update_page", index=folder, name="Great plans")
     pages.undo()
+
+
+def _summed_up(ada: AgentUnderTest) -> None:
+    """A summary of a session that goes on, and one that a user sees of a session with others."""
+    for session, user, users, text in (
+        ("sorted", "", [], "2026-01-01\nuser: Question 0?"),
+        ("s1", "", ["ann", "bob"], "灯塔管理员每天傍晚数船"),
+        ("s1", "ann", ["ann"], ""),
+    ):
+        ada.execute(
+            "INSERT INTO summary (agent_id, session_id, user_id, users, from_seq, through_seq, text,"
+            " tokens, model, counted_seq, counted_tokens)"
+            " VALUES (%s, %s, %s, %s, 1, 3, %s, 7, 'offline', 4, 5)",
+            session, user, users, text,
+        )  # fmt: skip
 
 
 def _undeliverable(ada: AgentUnderTest) -> None:
