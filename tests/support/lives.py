@@ -123,8 +123,8 @@ def _summed_up(ada: AgentUnderTest) -> None:
         ("s1", "ann", ["ann"], ""),
     ):
         ada.execute(
-            "INSERT INTO summary (agent_id, session_id, user_id, users, from_seq, through_seq, text,"
-            " tokens, model, counted_seq, counted_tokens)"
+            "INSERT INTO summary (agent_id, session_id, user_id, users, from_seq, through_seq,"
+            " text, tokens, model, counted_seq, counted_tokens)"
             " VALUES (%s, %s, %s, %s, 1, 3, %s, 7, 'offline', 4, 5)",
             session, user, users, text,
         )  # fmt: skip

@@ -84,7 +84,7 @@ def lines_of(summary: str) -> list[Line]:
 
 def written(lines: Sequence[Line]) -> str:
     """Return lines under their days, where these matter."""
-    dated = len({each.day for each in lines}) > 1 or any(each.relative for each in lines)
+    dated = _is_dated(lines)
     rows: list[str] = []
     day = ""
     for line in lines:
@@ -95,6 +95,10 @@ def written(lines: Sequence[Line]) -> str:
     return "\n".join(rows)
 
 
+def _is_dated(lines: Sequence[Line]) -> bool:
+    return len({each.day for each in lines}) > 1 or any(each.relative for each in lines)
+
+
 def told_most(lines: Sequence[Line], room: int) -> list[Line]:
     """Return those lines, in order, that together tell most in ``room`` characters."""
     if len(written(lines)) <= room:
@@ -103,7 +107,7 @@ def told_most(lines: Sequence[Line], room: int) -> list[Line]:
     weighed = [_weighed(line, at / len(lines), speakers) for at, line in enumerate(lines)]
     told: dict[str, int] = {}
     taken: set[int] = set()
-    days: set[str] = set()
+    days = set() if _is_dated(lines) else {each.day for each in lines}
     waiting = [(-each.density(told), at) for at, each in enumerate(weighed)]
     heapq.heapify(waiting)
     while waiting:

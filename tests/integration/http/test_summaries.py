@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import httpx
@@ -12,8 +13,10 @@ from memci import Memci
 from memci.embedded import Postgres, Redis
 from memci.errors import BudgetTooSmallError, NotFoundError
 from memci.smallmodel.offline.tokens import OfflineTokenCounter
+from memci.testing import wait_until
 from tests.integration.http.serving import Served, served_by_workers
 from tests.support.command_line import run, run_json
+from tests.support.fleet import Worker
 
 pytestmark = pytest.mark.timeout(180)
 COUNT = OfflineTokenCounter().count
@@ -34,15 +37,26 @@ def server(
     shared_postgres: Postgres, process_redis: Redis, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Served]:
     servers, folder = (shared_postgres, process_redis), tmp_path_factory.mktemp("summaries")
-    queues = ("memci.lane", "memci.read")
-    with served_by_workers(servers, folder, *queues, app="workers") as (running, _):
+    with served_by_workers(servers, folder, app="workers") as (running, workers):
+        both = [workers.start(queue, ready=False) for queue in ("memci.lane", "memci.read")]
+        for each in both:
+            wait_until(partial(_is_ready, each), "the workers are ready", timeout_s=150)
         yield running
+
+
+def _is_ready(worker: Worker) -> bool:
+    return " ready." in worker.said
 
 
 @pytest.fixture
 def memci(server: Served) -> Iterator[Memci]:
     with Memci(server.url) as client:
         yield client
+
+
+def settle(memory: Any) -> None:
+    """Wait until no job is left; passes are of no concern here."""
+    wait_until(lambda: not memory.jobs(state="queued").jobs, "all jobs are done", timeout_s=90)
 
 
 def tell(memory: Any, *texts: str, session: str = "s1", user: str | None = None) -> None:
@@ -57,7 +71,7 @@ def tell(memory: Any, *texts: str, session: str = "s1", user: str | None = None)
         )
     ]
     memory.remember(said, session_id=session, user_id=user)
-    memory.wait_idle(timeout_s=60)
+    settle(memory)
 
 
 def test_a_long_session_is_summed_up_but_for_the_latest_interactions(memci: Memci):
@@ -71,7 +85,7 @@ def test_a_long_session_is_summed_up_but_for_the_latest_interactions(memci: Memc
     assert "engine" not in made.text
     assert "flag" not in made.text
     memory.end_session("s1")
-    memory.wait_idle(timeout_s=60)
+    settle(memory)
     (final,) = memory.summaries(session_id="s1").summaries
     assert (final.final, final.through_seq) == (True, 16)
     assert "flag" in final.text
@@ -95,20 +109,20 @@ def test_of_what_is_erased_no_summary_tells_any_more(memci: Memci):
     tell(memory, *TALK)
     assert "peanut" in memory.summaries().summaries[0].text
     memory.erase(message_ids=["s1-2"])
-    memory.wait_idle(timeout_s=60)
+    settle(memory)
     (made,) = memory.summaries().summaries
     assert "peanut" not in made.text
     assert "Aurora" in made.text
     memory.erase(session_id="s1")
-    memory.wait_idle(timeout_s=60)
+    settle(memory)
     assert memory.summaries().summaries == []
 
 
 def test_a_handover_is_one_document_that_misses_nothing(memci: Memci, server: Served):
     memory = memci.agent("captain")
     tell(memory, *TALK)
-    httpx.post(f"{server.url}/v1/agents/captain/pins",
-               json={"text": "Nobody sails without a life jacket.", "kind": "constraint"})  # fmt: skip
+    pin = {"text": "Nobody sails without a life jacket.", "kind": "constraint"}
+    httpx.post(f"{server.url}/v1/agents/captain/pins", json=pin, timeout=20).raise_for_status()
     handed = memory.handover(session_id="s1")
     assert handed.tokens == COUNT(handed.text)
     assert handed.text.startswith("# Handover of session s1\n\n## Pinned")
@@ -137,12 +151,12 @@ def test_before_there_is_a_summary_one_is_made_at_once_and_asked_for(memci: Memc
     tell(memory, "短", session="s2")
     memory.configure({"preserve_recent": 2, "summary_threshold": 100_000})
     memory.remember([{"role": "user", "content": each} for each in TALK], session_id="s3")
-    memory.wait_idle(timeout_s=60)
+    settle(memory)
     assert memory.summaries(session_id="s3").summaries == []
     handed = memory.handover(session_id="s3")
     assert "Aurora for 340 euros" in handed.text
     assert handed.message_ids
-    memory.wait_idle(timeout_s=60)
+    settle(memory)
     (made,) = memory.summaries(session_id="s3").summaries
     assert made.through_seq == handed.through_seq
 
@@ -170,7 +184,7 @@ def test_no_user_is_handed_what_another_has_said(memci: Memci):
     memory.remember(
         [{"role": "user", "content": "My pin is 4711."}], session_id="s1", user_id="bob"
     )
-    memory.wait_idle(timeout_s=60)
+    settle(memory)
     of_ann, of_bob = (
         memory.handover(session_id="s1", user_id=each).text for each in ("ann", "bob")
     )

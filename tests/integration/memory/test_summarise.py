@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+import psycopg
 import pytest
+import redis
 
+from memci.broker.app import make_app
+from memci.broker.token import Tokens
 from memci.domain.memory.note import note_metadata
 from memci.domain.pages.viewer import Viewer
 from memci.errors import FencedOffError
 from memci.jobs.consolidate import utc_now
 from memci.queue.summaries import ask_summary
+from memci.storage.session import Database
 from memci.storage.sessions import end_session
+from tests.support.erasing import Eraser, found_in_database
 from tests.support.network import AgentUnderTest
 from tests.support.summing import COUNTER, Listing, SummariesUnderTest
 
@@ -201,3 +209,37 @@ def test_of_several_users_each_sees_what_was_said_with_nobody_else(summaries: Su
     assert told[ann]
     assert set(covered(summaries)) == told[ann] | told[bob] | set(covered(summaries))
     assert set(covered(summaries)) & of_bob
+
+
+@pytest.fixture
+def eraser(database: Database, broker_url: str) -> Iterator[Eraser]:
+    with closing(redis.Redis.from_url(broker_url)) as client:
+        yield Eraser(database, Tokens(make_app(broker_url)), client)
+
+
+def test_an_erasure_takes_along_what_tells_of_it_and_has_the_rest_summed_up_anew(
+    ada: AgentUnderTest, eraser: Eraser, superuser: psycopg.Connection
+):
+    ada.parameters = replace(ada.parameters, summary_threshold=200)
+    summaries = SummariesUnderTest(ada)
+    summaries.exchange(1, "We decided that the zebra pays nine euros.")
+    summaries.exchange(7, "The harbour of Bergen has opened its new fish market at seven.")
+    summaries.exchange(8, "Another session speaks of other things than this.", session="s2")
+    summaries.run()
+    other = summaries.text("s2")
+    assert "zebra" in summaries.text()
+    eraser.erase("m1", "m2")
+    assert (summaries.read(), summaries.text("s2")) == (None, other)
+    assert found_in_database(superuser, "zebra") == []
+    summaries.run()
+    assert "Bergen" in summaries.text()
+    assert "zebra" not in summaries.text()
+    through = summaries.read()
+    assert through is not None
+    eraser.erase(f"m{through.through_seq + 1}")
+    assert summaries.read() is not None, "of that it does not tell"
+    eraser.erase(session="s2")
+    assert ada.rows("SELECT FROM summary WHERE agent_id = %s AND session_id = 's2'") == []
+    assert summaries.waiting() == []
+    eraser.erase_agent()
+    assert ada.rows("SELECT FROM summary WHERE agent_id = %s") == []
