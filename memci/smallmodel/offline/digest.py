@@ -103,10 +103,11 @@ def told_most(lines: Sequence[Line], room: int) -> list[Line]:
     """Return those lines, in order, that together tell most in ``room`` characters."""
     if len(written(lines)) <= room:
         return list(lines)
+    whole = room
     speakers = _speakers(lines)
     weighed = [_weighed(line, at / len(lines), speakers) for at, line in enumerate(lines)]
     told: dict[str, int] = {}
-    taken: set[int] = set()
+    taken: list[int] = []  # as they were taken: what tells most first
     days = set() if _is_dated(lines) else {each.day for each in lines}
     waiting = [(-each.density(told), at) for at, each in enumerate(weighed)]
     heapq.heapify(waiting)
@@ -120,11 +121,14 @@ def told_most(lines: Sequence[Line], room: int) -> list[Line]:
         if waiting and density < -waiting[0][0]:
             heapq.heappush(waiting, (-density, at))
             continue
-        taken.add(at)
+        taken.append(at)
         days.add(line.day)
         room -= cost
         for key in weighed[at].words:
             told[key] = told.get(key, 0) + 1
+    # Days that come in no order stand above their lines more than once.
+    while taken and len(written([lines[at] for at in sorted(taken)])) > whole:
+        taken.pop()
     return [lines[at] for at in sorted(taken)]
 
 

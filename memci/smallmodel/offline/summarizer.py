@@ -51,8 +51,7 @@ class OfflineSummarizer:
         kept = told_most(lines, target)
         if not kept and lines and target > 0:
             return self._compressor.compress(most_telling(lines).text, target).strip()
-        summary = written(kept)
-        return summary if len(summary) <= target else "\n".join(line.text for line in kept)
+        return written(kept)
 
     def _lines(self, messages: Sequence[Message], previous: str) -> Iterator[Line]:
         yield from lines_of(previous)
