@@ -12,6 +12,7 @@ import pytest
 from memci import Memci
 from memci.embedded import Postgres, Redis
 from memci.errors import BudgetTooSmallError, NotFoundError
+from memci.queue.sweep import sweep
 from memci.smallmodel.offline.tokens import OfflineTokenCounter
 from memci.testing import wait_until
 from tests.integration.http.serving import Served, served_by_workers
@@ -144,7 +145,7 @@ def test_a_handover_is_one_document_that_misses_nothing(memci: Memci, server: Se
         memci.agent("nobody-at-all").handover()
 
 
-def test_before_there_is_a_summary_one_is_made_at_once_and_asked_for(memci: Memci):
+def test_before_there_is_a_summary_one_is_made_at_once_and_asked_for(memci: Memci, server: Served):
     memory = memci.agent("early")
     memory.remember([{"role": "user", "content": each} for each in TALK], session_id="s1")
     settle(memory)
@@ -152,8 +153,8 @@ def test_before_there_is_a_summary_one_is_made_at_once_and_asked_for(memci: Memc
     handed = memory.handover(session_id="s1")
     assert "Aurora for 340 euros" in handed.text
     assert len(handed.message_ids) == 4
-    # Nobody sweeps here: the next thing that is said wakes a worker.
-    memory.remember([{"role": "user", "content": "Ahoy!"}], session_id="s2")
+    runtime = server.runtime
+    assert sweep(runtime.database, runtime.agent_queues, runtime.tokens).lane == 1
     settle(memory)
     (made,) = memory.summaries().summaries
     assert (made.session_id, made.through_seq) == ("s1", handed.through_seq)

@@ -13,14 +13,18 @@ import redis
 
 from memci.broker.app import make_app
 from memci.broker.token import Tokens
+from memci.commands.tools.place import Place
+from memci.commands.tools.summarise import summary_request
 from memci.domain.memory.note import note_metadata
 from memci.domain.pages.viewer import Viewer
 from memci.errors import FencedOffError
 from memci.jobs.consolidate import utc_now
 from memci.queue.summaries import ask_summary
+from memci.shapes.memory_tools import Summarise
 from memci.storage.session import Database
 from memci.storage.sessions import end_session
 from tests.support.erasing import Eraser, found_in_database
+from tests.support.naming import PagesUnderTest
 from tests.support.network import AgentUnderTest
 from tests.support.summing import COUNTER, Listing, SummariesUnderTest
 
@@ -243,3 +247,15 @@ def test_an_erasure_takes_along_what_tells_of_it_and_has_the_rest_summed_up_anew
     assert summaries.waiting() == []
     eraser.erase_agent()
     assert ada.rows("SELECT FROM summary WHERE agent_id = %s") == []
+
+
+def test_the_tool_goes_on_from_what_is_summed_up_already(summaries: SummariesUnderTest):
+    summaries.exchange(8)
+    summaries.run()
+    commands = PagesUnderTest(summaries.ada).commands()
+    wanted = summary_request(commands, Place("ada", "s1", None), Summarise()).request
+    made = summaries.read()
+    assert made is not None
+    assert (wanted.previous, sorted(wanted.seqs)) == (made.text, list(range(9, 17)))
+    elsewhere = summary_request(commands, Place("ada", None, None), Summarise()).request
+    assert (elsewhere.previous, len(elsewhere.seqs)) == ("", 16)
