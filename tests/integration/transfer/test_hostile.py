@@ -17,7 +17,7 @@ from memci.broker.redis_queues import RedisAgentQueues
 from memci.commands import erase
 from memci.embedded import Postgres
 from memci.errors import ConflictError, ErasedError, InvalidInputError, TooLargeError
-from memci.shapes.archive import MANIFEST
+from memci.shapes.archive import FORMAT_VERSION, MANIFEST
 from memci.storage.archive.consistency import LAWS
 from memci.storage.archive.registry import CARRIED
 from memci.storage.page_store.postgres import PostgresPageStore
@@ -87,6 +87,8 @@ def happened(event: str, *, seeded: bool = True, **details: Any) -> Change:
 
 AT, JOB = "2026-01-01T00:00:00+00:00", str(uuid4())
 VALUES: dict[str, tuple[str, Change]] = {
+    "a summary of so many tokens that none counts them": ("summary", first(tokens=2**31)),
+    "a summary of users without names": ("summary", first(users=[1])),
     "a line that is not JSON": ("message", lambda rows: rows.append("{")),
     "a line that is not an object": ("message", lambda rows: rows.append("[]")),
     "a column that no table has": ("message", first(agent_id="bob")),
@@ -206,6 +208,9 @@ CONTRADICTIONS: dict[str, tuple[str, Change]] = {
     "a job for messages to come": ("job", first(first_seq=1, last_seq=999)),
     "a version of a message that is missing": ("node_version", first(message_seqs=[999])),
     "a session that ends later": ("session_end", first(seq=999)),
+    "a summary of what is to be said": ("summary", first(through_seq=999)),
+    "a summary that has counted what is to be said": ("summary", first(counted_seq=999)),
+    "a summary that ends before it begins": ("summary", first(from_seq=4)),
     "a snapshot with a list too short": ("pass_snapshot", first(lengths=[])),
     "a pass to come": ("pass_log", first(number=999)),
     "an erased message that is there": (
@@ -293,7 +298,9 @@ def test_counts_that_are_not_so(archive: bytes, elsewhere: Database) -> None:
     assert "tables/link.jsonl, line" in refused(elsewhere, zipped(files))
 
 
-@pytest.mark.parametrize(("version", "what"), [(1, "made the archive"), (3, "is to import it")])
+@pytest.mark.parametrize(
+    ("version", "what"), [(1, "made the archive"), (FORMAT_VERSION + 1, "is to import it")]
+)
 def test_another_version(version: int, what: str, archive: bytes, elsewhere: Database) -> None:
     files = files_of(archive)
     manifest = json.loads(files[MANIFEST]) | {"version": version, "new": "field"}
