@@ -45,10 +45,12 @@ from memci.queue.keeper import LeaseKeeper
 from memci.queue.lane import LaneLoop, Slices
 from memci.queue.recent import recent_agents
 from memci.queue.runner import JobRunner, Limits
+from memci.reading.handover import Handing, no_plan
 from memci.reading.listings import Listings
 from memci.reading.models import ReadingModels, Tokenizers
 from memci.reading.readings import Readings
 from memci.reading.window import Windows
+from memci.smallmodel.offline.summarizer import OfflineSummarizer
 from memci.smallmodel.offline.tokens import OfflineTokenCounter
 from memci.smallmodel.ports import TokenCounter
 from memci.smallmodel.registry import SmallModels, build_small_models
@@ -209,7 +211,8 @@ class Runtime:
             self.models.summarizer,
             self.models.query_planner,
         )
-        return Readings(self.database, models, self.settings, self.windows)
+        handing = Handing(OfflineSummarizer(), no_plan)
+        return Readings(self.database, models, self.settings, self.windows, handing)
 
     @_Part
     def listings(self) -> Listings:

@@ -37,6 +37,9 @@ _TARGETS: dict[Place, _Target] = {
     ("simplemem", "retrieval", "complexity_threshold"): _memory("complexity_threshold"),
     ("simplemem", "consolidation", "interval"): _memory("consolidation_interval"),
     ("token_optimization", "prompt_cache_enabled"): _memory("prompt_cache_enabled"),
+    ("token_optimization", "summarization", "enabled"): _memory("summarization_enabled"),
+    ("token_optimization", "summarization", "threshold"): _memory("summary_threshold"),
+    ("token_optimization", "summarization", "preserve_recent"): _memory("preserve_recent"),
     ("token_optimization", "tiered_memory", "enabled"): _memory("tiered_memory_enabled"),
     ("token_optimization", "tiered_memory", "short_term_ttl_hours"): _memory(
         "short_term_ttl_hours"

@@ -48,6 +48,12 @@ def summarise(**arguments: Any) -> dict[str, Any] | None:
     return _serve("summarise", arguments)
 
 
+@app.task(name=read_task("handover"))
+def handover(**arguments: Any) -> dict[str, Any] | None:
+    """Write what another agent needs to go on with a session (R8)."""
+    return _serve("handover", arguments)
+
+
 @app.task(name=read_task("compare"))
 def compare(**arguments: Any) -> dict[str, Any] | None:
     """Compare a rebuilt network with the current one (M24)."""

@@ -20,7 +20,7 @@ LANE_RUN_TASK = "memci.lane.run"
 LANE_COMPRESS_TASK = "memci.lane.compress"
 
 ReadUse: TypeAlias = Literal[
-    "recall", "search", "assemble", "window", "summarise", "compare", "items"
+    "recall", "search", "assemble", "window", "summarise", "handover", "compare", "items"
 ]
 
 # Arguments mean something to RabbitMQ only. Quorum queues outlive the loss of a node, and Celery

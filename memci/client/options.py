@@ -139,6 +139,21 @@ class MessageOptions(Page, total=False):
     session_id: Annotated[str | None, "Only those of this session"]
 
 
+class SummaryOptions(Page, total=False):
+    """Which summaries."""
+
+    session_id: Annotated[str | None, "Only those of this session"]
+
+
+class HandoverOptions(Fresh, total=False):
+    """What is handed over."""
+
+    session_id: Annotated[str | None, "Which session; none: that of the last message"]
+    user_id: Annotated[str | None, "What is in sight of this user alone; none: all that was said"]
+    budget_tokens: Annotated[int | None, "Tokens of the document at most"]
+    format: Annotated[Literal["markdown", "text"], "How it is written"]
+
+
 class NodeOptions(Page, total=False):
     """Which nodes."""
 

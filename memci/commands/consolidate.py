@@ -8,6 +8,7 @@ from memci.queue import consolidation
 from memci.shapes.belief import ConsolidateAnswer, SessionEndAnswer
 from memci.storage.session import Database
 from memci.storage.sessions import end_session
+from memci.storage.summaries import open_session
 
 
 def run(database: Database, tokens: Tokens, agent_id: str) -> ConsolidateAnswer:
@@ -29,6 +30,7 @@ def end(database: Database, tokens: Tokens, agent_id: str, session_id: str) -> S
         ended = end_session(connection, agent_id, session_id)
         if ended is None:
             raise NotFoundError("there is no such session: one exists from its first message on")
+        open_session(connection, agent_id, session_id)
     if asked.woken:
         tokens.wake_lane(agent_id)
     seq, ended_at = ended

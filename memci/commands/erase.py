@@ -12,6 +12,7 @@ from memci.broker.agent_queues import AgentQueues
 from memci.broker.errors import broker_errors
 from memci.broker.token import Tokens
 from memci.commands.erase_which import Which, condemned_by
+from memci.domain.lane.job import JobSource
 from memci.errors import (
     DatabaseBusyError,
     FencedOffError,
@@ -25,6 +26,7 @@ from memci.queue.intake import CREATE_KIND
 from memci.queue.lease import Lease
 from memci.queue.seize import seize
 from memci.queue.submit import submit_follow_up
+from memci.queue.summaries import ask_for
 from memci.shapes.agent import ReceiptAnswer
 from memci.storage.erasure import condemned as condemning
 from memci.storage.erasure.condemned import Condemned
@@ -35,6 +37,7 @@ from memci.storage.page_store.port import PageStore
 from memci.storage.page_store.removal import remove_texts
 from memci.storage.reading.receipts import NewReceipt, write_receipt
 from memci.storage.session import Connection, Database
+from memci.storage.summaries import losing_summaries
 
 KIND = "erasure"
 LEFT = (
@@ -76,7 +79,9 @@ def run(
         )
         erased = Erased(frozenset(ids), beginnings, which.session_id)
         letters = drop_letters(connection, agent_id, erased)
+        losing = losing_summaries(connection, agent_id, condemned.seqs)
         rows = erase_messages(connection, agent_id, condemned)
+        ask_for(connection, agent_id, losing, now=True, source=JobSource.HTTP)
         body = {
             "erased": "messages" if which.session_id is None else "session",
             "message_ids": ids,

@@ -45,6 +45,9 @@ RANGES: dict[str, tuple[float, float]] = {
     "k_min": (1, 200),
     "k_max": (1, 200),
     "complexity_threshold": (0, 1),
+    "summary_threshold": (1, inf),
+    "preserve_recent": (0, 1_000),
+    "summary_max_tokens": (16, 100_000),
     "active_pages": (1, 1_000),
     "archive_unused": (1, inf),
     "archive_unrecalled": (1, inf),
@@ -70,6 +73,7 @@ SWITCHES = frozenset(
         "query_analysis_enabled",
         "prompt_cache_enabled",
         "attp",
+        "summarization_enabled",
         "key_messages_enabled",
         "plan_tracking_enabled",
     }

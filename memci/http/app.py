@@ -28,6 +28,7 @@ from memci.http.routers import (
     pins,
     plans,
     reads,
+    summaries,
     tools,
     transfer,
 )
@@ -40,6 +41,8 @@ _ROUTERS = (
     messages.writing,
     messages.reading,
     reads.router,
+    summaries.listing,
+    summaries.asking,
     agents.reading,
     agents.operating,
     erasing.router,

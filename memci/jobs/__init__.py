@@ -16,6 +16,8 @@ from memci.jobs.rebuild import NetworkRebuild
 from memci.jobs.reembed import Reembedding
 from memci.jobs.replay import Replay
 from memci.jobs.restore import MemoryRestoring
+from memci.jobs.summarise import SessionSummaries, Summing
+from memci.jobs.summary_asks import AskingAfter, SummaryAsks
 from memci.jobs.track import MessageTracking
 from memci.queue.handler import Handler
 from memci.queue.steps import submit_step
@@ -34,14 +36,19 @@ def all_jobs(
         recent_interactions=settings.recent_interactions,
     )
     pages = Pages(page_store, models.tokens, settings.pages)
+    summing = Summing(models.summarizer, models.tokens, settings.summarizer)
+    asks = SummaryAsks(settings.memory)
+    creation = MemoryCreation(database, models, settings.memory)
+    indexing = MessageIndexing(database, models, window, submit_follow_up)
     handlers: list[Handler] = [
-        MemoryCreation(database, models, settings.memory),
-        MessageIndexing(database, models, window, submit_follow_up),
+        AskingAfter(creation, asks.of_messages),
+        AskingAfter(indexing, asks.of_messages),
+        SessionSummaries(database, summing, settings.memory),
         LinkDropping(settings.memory),
         MemoryRestoring(database, models, settings.memory),
         NetworkRebuild(database, Replay(database, models, settings.memory), submit_step),
         Reembedding(database, models.embedder),
-        Consolidation(database, settings.memory),
+        AskingAfter(Consolidation(database, settings.memory), asks.of_sessions),
         PageNaming(database, models.summarizer, pages),
         ItemIndexing(database, models),
         MessageTracking(database, models.tokens, settings.pages),

@@ -7,9 +7,10 @@ do is worth having, and nothing waits for it.
 from __future__ import annotations
 
 from memci.queue.page_naming import NAME_KIND
+from memci.queue.summaries import SUMMARISE_KIND
 from memci.queue.tracking import TRACK_KIND
 
-ASIDE_KINDS = frozenset({NAME_KIND, TRACK_KIND})
+ASIDE_KINDS = frozenset({NAME_KIND, SUMMARISE_KIND, TRACK_KIND})
 
 _LISTED = ", ".join(f"'{each}'" for each in sorted(ASIDE_KINDS))
 

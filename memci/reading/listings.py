@@ -13,6 +13,7 @@ from memci.reading.messages import MessageListings
 from memci.reading.network import NetworkListings
 from memci.reading.nodes import NodeListings
 from memci.reading.receipts import ReceiptListings
+from memci.reading.summaries import SummaryListings
 
 
 class Listings(
@@ -21,6 +22,7 @@ class Listings(
     NodeListings,
     NetworkListings,
     BeliefListings,
+    SummaryListings,
     JobListings,
     ReceiptListings,
 ):

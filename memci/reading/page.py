@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from typing import TypeVar
+from urllib.parse import quote, unquote
 
 from memci.domain.agent import AGENT_ID_PATTERN
 from memci.errors import InvalidInputError
@@ -54,6 +55,21 @@ def named_after(cursor: str | None) -> str:
 def named_cursor(name: str) -> str:
     """Return the cursor behind something that has a name of any kind."""
     return _AFTER + name
+
+
+def names_after(cursor: str | None, parts: int) -> tuple[str, ...]:
+    """Return the names in a cursor, below all others for the first page; raises likewise."""
+    if cursor is None:
+        return ("",) * parts
+    names = tuple(map(unquote, named_after(cursor).split("/")))
+    if len(names) != parts or any("\x00" in each for each in names):
+        raise _not_ours()
+    return names
+
+
+def names_cursor(*names: str) -> str:
+    """Return the cursor behind something that several names tell from others."""
+    return named_cursor("/".join(quote(each, safe="") for each in names))
 
 
 def page_of(

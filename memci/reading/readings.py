@@ -10,6 +10,7 @@ from memci.queue.accounts import Accounts
 from memci.reading.activity import ReadActivity
 from memci.reading.assemble import Assemble
 from memci.reading.compare import Compare
+from memci.reading.handover import Handing, HandingOver
 from memci.reading.items import ItemReads
 from memci.reading.models import ReadingDefaults, ReadingModels
 from memci.reading.recall import Recall
@@ -21,6 +22,7 @@ from memci.shapes.edition import ComparisonRequest
 from memci.shapes.items import ItemSearch
 from memci.shapes.memory_tools import SummaryRequest
 from memci.shapes.read import ContextRequest, RecallRequest, SearchRequest
+from memci.shapes.summary import HandoverRequest
 from memci.shapes.window import WindowRequest
 from memci.storage.session import Database
 
@@ -32,9 +34,14 @@ class Readings:
     """Answers what context workers are asked for; safe for threads."""
 
     def __init__(
-        self, database: Database, models: ReadingModels, settings: Settings, windows: Windows
+        self,
+        database: Database,
+        models: ReadingModels,
+        settings: Settings,
+        windows: Windows,
+        handing: Handing | None = None,
     ) -> None:
-        """Make one of each."""
+        """Make one of each; without ``handing``, the summarizer of ``models`` extracts, too."""
         defaults = ReadingDefaults.of(settings)
         self._activity = ReadActivity(database)
         self._accounts = Accounts(database, settings.memory)
@@ -44,6 +51,9 @@ class Readings:
         self.summarise = Summarise(database, models, defaults, self._activity)
         self.compare = Compare(database, models, defaults)
         self.items = ItemReads(database, models)
+        self.handover = HandingOver(
+            database, models, defaults, self._activity, handing or Handing(models.summarizer)
+        )
         self._uses: dict[str, _Use] = {
             "recall": lambda agent_id, fields: self.recall.run(agent_id, RecallRequest(**fields)),
             "search": lambda agent_id, fields: self.search.run(agent_id, SearchRequest(**fields)),
@@ -53,6 +63,9 @@ class Readings:
             "window": lambda agent_id, fields: windows.show(agent_id, WindowRequest(**fields)),
             "summarise": lambda agent_id, fields: self.summarise.run(
                 agent_id, SummaryRequest(**fields)
+            ),
+            "handover": lambda agent_id, fields: self.handover.run(
+                agent_id, HandoverRequest(**fields)
             ),
             "compare": lambda agent_id, fields: self.compare.run(
                 agent_id, ComparisonRequest(**fields)

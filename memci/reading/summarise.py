@@ -32,9 +32,10 @@ class Summarise(Reader):
             said = messages_at(connection, agent_id, request.seqs)
         count = self._models.tokenizers.count(self._defaults.tokenizer)
         messages = [each for each in (*said, *map(_note, request.texts)) if each.text.strip()]
-        source = "\n".join(map(_line, messages))
+        previous = request.previous.strip()
+        source = "\n".join([*([previous] if previous else []), *map(_line, messages)])
         of_tokens = count(source)
-        text = self._summary(messages, request.max_tokens, of_tokens, count)
+        text = self._summary(messages, previous, request.max_tokens, (of_tokens, count))
         if not text or count(text) >= of_tokens:
             text = _cut(source, request.max_tokens, count)
         ids = {each.seq: each.id for each in said}
@@ -43,14 +44,19 @@ class Summarise(Reader):
         return Summary(text=text, tokens=count(text), of_tokens=of_tokens)
 
     def _summary(
-        self, messages: Sequence[Message], max_tokens: int, of_tokens: int, count: Count
+        self,
+        messages: Sequence[Message],
+        previous: str,
+        max_tokens: int,
+        counted: tuple[int, Count],
     ) -> str:
         """Ask for as many characters as so many tokens of these texts are; then drop last lines."""
+        of_tokens, count = counted
         if not of_tokens:
             return ""
-        characters = sum(len(each.text) for each in messages)
+        characters = len(previous) + sum(len(each.text) for each in messages)
         target = min(_LONGEST, max(1, max_tokens * characters // of_tokens))
-        text = self._models.summarizer.summarize(messages, "", target).strip()
+        text = self._models.summarizer.summarize(messages, previous, target).strip()
         lines = text.splitlines()
         while len(lines) > 1 and count("\n".join(lines)) > max_tokens:
             lines.pop()

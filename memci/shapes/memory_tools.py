@@ -111,8 +111,12 @@ class Summarise(Request):
 
 
 class SummaryRequest(Request):
-    """What a context worker is to sum up: messages by seq, and texts of an agent's own notes."""
+    """What a context worker is to sum up: messages by seq, and texts of an agent's own notes.
 
+    ``previous``: a summary of what was said before, to go on from.
+    """
+
+    previous: Text = ""
     seqs: Annotated[tuple[Seq, ...], Field(max_length=2_000)] = ()
     texts: tuple[Text, ...] = ()
     max_tokens: Annotated[StrictInt, Field(ge=16, le=4_000)] = 300

@@ -85,6 +85,14 @@ class SettingsRequest(Request):
     tiered_memory_enabled: StrictBool | None = None
     short_term_ttl_hours: Annotated[StrictFloat, _Within("short_term_ttl_hours")] | None = None
     session_silence_hours: Annotated[StrictFloat, _Within("session_silence_hours")] | None = None
+    summarization_enabled: StrictBool | None = None
+    summary_threshold: Annotated[StrictInt, _Within("summary_threshold")] | None = Field(
+        None, description="Tokens"
+    )
+    preserve_recent: Annotated[StrictInt, _Within("preserve_recent")] | None = Field(
+        None, description="Interactions"
+    )
+    summary_max_tokens: Annotated[StrictInt, _Within("summary_max_tokens")] | None = None
     long_term_importance_threshold: (
         Annotated[StrictFloat, _Within("long_term_importance_threshold")] | None
     ) = None

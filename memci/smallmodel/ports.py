@@ -126,10 +126,7 @@ class Judge(Protocol):
 
 
 class Summarizer(Protocol):
-    """Says in brief what was said: in an interaction (P6, P7), or in a session so far (R8).
-
-    Nothing asks for the second yet.
-    """
+    """Says in brief what was said: in an interaction (P6, P7), or in a session so far (R8)."""
 
     def outline(self, messages: Sequence[Message], language: Language, count: Count) -> Outline:
         """Return what an interaction is called and was about, and a line for each message.

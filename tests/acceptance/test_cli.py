@@ -16,7 +16,8 @@ from tests.support.command_line import MEMCI, environment, run
 
 COMMANDS = (
     "up", "demo", "remember", "recall", "search", "context", "agents", "nodes", "watch", "plot",
-    "jobs", "compress", "focus", "history", "sessions", "consolidate", "restore", "rebuild",
+    "jobs", "compress", "focus", "history", "sessions", "summaries", "handover", "consolidate",
+    "restore", "rebuild",
     "retry", "discard", "cancel", "pause", "resume", "export", "import", "usage", "settings",
     "compare", "erase", "reembed",
     "env", "keys", "db", "doctor",

@@ -25,6 +25,7 @@ from memci.runtime import Runtime
 from memci.shapes.edition import ComparisonRequest
 from memci.shapes.memory_tools import SummaryRequest
 from memci.shapes.read import ContextRequest, RecallRequest, SearchRequest
+from memci.shapes.summary import HandoverRequest
 from memci.shapes.task import CompressArguments, CreateArguments, StoredArguments
 from memci.shapes.window import WindowRequest
 from memci.telemetry.metrics import LANE_GAUGES, MODEL_COUNTERS, HttpMetrics
@@ -40,6 +41,7 @@ TASKS: dict[str, tuple[type[BaseModel], ...]] = {
     read_task("assemble"): (ContextRequest,),
     read_task("window"): (WindowRequest,),
     read_task("summarise"): (SummaryRequest,),
+    read_task("handover"): (HandoverRequest,),
     read_task("compare"): (ComparisonRequest,),
 }
 

@@ -51,6 +51,7 @@ def a_whole_life(database: Database) -> AgentUnderTest:
     _believed(ada)
     _sorted(ada)
     _tracked(ada)
+    _summed_up(ada)
     dead = mailbox.append("this one kills its job [Ann]")
     mailbox.bury(dead)
     _undeliverable(ada)
@@ -159,6 +160,21 @@ def _tracked(ada: AgentUnderTest) -> None:
         ada.say(plan, role="assistant", remember="never", session="sorted")
     TrackingUnderTest(ada).run()
     PagesUnderTest(ada, SORTING).do("unpin", pin=3)
+
+
+def _summed_up(ada: AgentUnderTest) -> None:
+    """A summary of a session that goes on, and one that a user sees of a session with others."""
+    for session, user, users, text in (
+        ("sorted", "", [], "2026-01-01\nuser: Question 0?"),
+        ("s1", "", ["ann", "bob"], "灯塔管理员每天傍晚数船"),
+        ("s1", "ann", ["ann"], ""),
+    ):
+        ada.execute(
+            "INSERT INTO summary (agent_id, session_id, user_id, users, from_seq, through_seq,"
+            " text, tokens, model, counted_seq, counted_tokens)"
+            " VALUES (%s, %s, %s, %s, 1, 3, %s, 7, 'offline', 4, 5)",
+            session, user, users, text,
+        )  # fmt: skip
 
 
 def _undeliverable(ada: AgentUnderTest) -> None:

@@ -44,6 +44,10 @@ interval = 60
 
 [token_optimization]
 prompt_cache_enabled = false
+[token_optimization.summarization]
+enabled = false
+threshold = 6000
+preserve_recent = 2
 
 [token_optimization.tiered_memory]
 enabled = false
@@ -83,6 +87,9 @@ def test_every_table_sets_what_it_names():
         "k_max": 20,
         "complexity_threshold": 0.6,
         "consolidation_interval": 60,
+        "summarization_enabled": False,
+        "summary_threshold": 6000,
+        "preserve_recent": 2,
         "tiered_memory_enabled": False,
         "prompt_cache_enabled": False,
         "short_term_ttl_hours": 12,

@@ -16,6 +16,7 @@ from memci.client.options import (
     NodeOptions,
     Page,
     PlanOptions,
+    SummaryOptions,
 )
 from memci.client.verbs.asking import Asking
 from memci.shapes.agent import (
@@ -33,6 +34,7 @@ from memci.shapes.network import FadingAnswer, NetworkAnswer, PassList
 from memci.shapes.pins import PinList
 from memci.shapes.plans import PlanAnswer
 from memci.shapes.settings import SettingsAnswer
+from memci.shapes.summary import SummaryList
 from memci.shapes.usage import UsageAnswer
 
 
@@ -85,6 +87,10 @@ class LookingVerbs(Asking):
     def sessions(self, **page: Unpack[Page]) -> Flow[SessionList]:
         """List sessions by id."""
         return self._get("/sessions", SessionList, page)
+
+    def summaries(self, **options: Unpack[SummaryOptions]) -> Flow[SummaryList]:
+        """List what sessions were about, in short."""
+        return self._get("/summaries", SummaryList, options)
 
     def links(self, **options: Unpack[LinkOptions]) -> Flow[LinkList]:
         """List links by source, then target."""

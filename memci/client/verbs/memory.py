@@ -11,6 +11,7 @@ from memci.client.flow import Flow, ask, exchange
 from memci.client.options import (
     AppendOptions,
     ContextOptions,
+    HandoverOptions,
     MessageLike,
     RecallOptions,
     SearchOptions,
@@ -22,6 +23,7 @@ from memci.shapes.belief import ConsolidateAnswer, SessionEndAnswer
 from memci.shapes.edition import RestoreAnswer
 from memci.shapes.message import AppendAnswer
 from memci.shapes.read import ContextAnswer, RecallAnswer, RecallText, SearchAnswer
+from memci.shapes.summary import HandoverAnswer
 
 
 class MemoryVerbs(Asking):
@@ -70,6 +72,10 @@ class MemoryVerbs(Asking):
         return self._read(
             "/context", ContextAnswer, options, query=query, budget_tokens=budget_tokens
         )
+
+    def handover(self, **options: Unpack[HandoverOptions]) -> Flow[HandoverAnswer]:
+        """Write what another agent needs to go on with a session, as one document."""
+        return self._read("/handover", HandoverAnswer, options)
 
     def consolidate(self) -> Flow[ConsolidateAnswer]:
         """Merge short-term memories that say the same; asking again while it waits is no more."""

@@ -10,11 +10,14 @@ from memci.commands.pages.perform import PageCommands
 from memci.commands.tools.place import Place
 from memci.domain.pages.page import Page
 from memci.domain.pages.permission import Actor
+from memci.domain.pages.viewer import Viewer
 from memci.shapes.memory_tools import Summarise, SummaryRequest
 from memci.storage.erasure.gone import snapshot_of
 from memci.storage.page_messages import shown_messages
 from memci.storage.page_warming import reading_texts
 from memci.storage.reading.messages import latest_seqs
+from memci.storage.session import Connection
+from memci.storage.summaries import StoredSummary, read_summary
 
 # More than these are not read at once: messages, notes and characters of notes, the newest.
 _MOST = 2_000
@@ -36,7 +39,9 @@ def summary_request(pages: PageCommands, place: Place, asked: Summarise) -> Want
     if asked.page is not None:
         return _of_page(pages, place, asked.page, asked.max_tokens)
     with snapshot_of(pages.database, place.agent_id) as connection:
+        before = None
         if asked.messages is None:
+            before = _summary_of(connection, place)
             seqs = latest_seqs(
                 connection,
                 place.agent_id,
@@ -46,7 +51,22 @@ def summary_request(pages: PageCommands, place: Place, asked: Summarise) -> Want
             )
         else:
             seqs = place.seqs(connection, asked.messages)
-    return Wanted(SummaryRequest(seqs=tuple(seqs), max_tokens=asked.max_tokens))
+    if before is not None:
+        seqs = [seq for seq in seqs if seq > before.through_seq]
+    request = SummaryRequest(
+        previous="" if before is None else before.text,
+        seqs=tuple(seqs),
+        max_tokens=asked.max_tokens,
+    )
+    return Wanted(request)
+
+
+def _summary_of(connection: Connection, place: Place) -> StoredSummary | None:
+    """Return the summary of the session, from which the conversation so far is gone on with."""
+    if place.session_id is None:
+        return None
+    viewer = Viewer(place.session_id, place.user_id, is_new=place.is_new)
+    return read_summary(connection, place.agent_id, place.session_id, viewer)
 
 
 def _of_page(pages: PageCommands, place: Place, index: str, max_tokens: int) -> Wanted:

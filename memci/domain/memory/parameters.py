@@ -45,6 +45,10 @@ class MemoryParameters:
     tiered_memory_enabled: bool = True  # off: every memory is long-term at once (R3, R5)
     short_term_ttl_hours: float = 24.0  # from receipt; then a short-term memory is judged anew
     session_silence_hours: float = 24.0  # without a message a session ends after them
+    summarization_enabled: bool = True  # off: sessions get no summaries (R8)
+    summary_threshold: int = 8_000  # tokens beyond the last summary from which there is a new one
+    preserve_recent: int = 4  # latest interactions that it leaves out
+    summary_max_tokens: int = 800  # of one summary, however long its session is
     long_term_importance_threshold: float = 6.0  # worth from which a memory is long-term at once
     query_analysis_enabled: bool = True  # off: a question is searched as it is (R10)
     k_min: int = 3  # hits that each source offers for a simple question …

@@ -27,6 +27,13 @@ LAWS: tuple[Law, ...] = (
     counted("node_version", "node_id", "last_node_id"),
     counted("node_version", "replaced_by", "last_node_id"),
     counted("session_end", "seq", "message_seq"),
+    counted("summary", "through_seq", "message_seq"),
+    counted("summary", "counted_seq", "message_seq"),
+    Law(
+        "a summary begins before it ends",
+        "SELECT from_seq FROM summary WHERE agent_id = %(agent)s AND from_seq > through_seq"
+        " LIMIT 1",
+    ),
     counted("trail", "node_id", "last_node_id"),
     counted("pass_log", "number", "pass_number"),
     counted("pass_snapshot", "number", "pass_number"),

@@ -101,6 +101,7 @@ CARRIED: tuple[Carried, ...] = (
         closed={"reason": Reason, "type": NodeType, "language": Language},
     ),
     Carried(rows.session_end, _by_key(rows.session_end)),
+    Carried(rows.summary, _by_key(rows.summary), ranges={"tokens": (0, 2**31 - 1)}),
     Carried(rows.trail, ("id",), closed={"event": TrailEvent}),
     Carried(rows.replay_log, ("place",), closed={"event": ReplayEvent}),
     Carried(rows.pass_log, _by_key(rows.pass_log)),

@@ -141,6 +141,26 @@ DELETE FROM session_end WHERE agent_id = %(agent)s AND NOT EXISTS (
     SELECT FROM message m WHERE m.agent_id = %(agent)s AND m.session_id = session_end.session_id
     AND NOT m.seq = ANY(%(seqs)s::bigint[]))
 """
+# What was said cannot be taken out of what sums it up: that is made anew of what is left. What was
+# counted towards the next one is counted anew, too.
+_GONE_OF_SESSIONS = """
+(SELECT coalesce(m.session_id, '') AS session, min(m.seq) AS first FROM message m
+  WHERE m.agent_id = %(agent)s AND m.seq = ANY(%(seqs)s::bigint[]) GROUP BY 1) AS gone
+"""
+_SUMMARIES = f"""
+DELETE FROM summary USING {_GONE_OF_SESSIONS}
+WHERE agent_id = %(agent)s AND session_id = gone.session AND through_seq >= gone.first
+"""  # noqa: S608 - a constant of this module
+_COUNT_ANEW = f"""
+UPDATE summary SET counted_seq = through_seq, counted_tokens = 0 FROM {_GONE_OF_SESSIONS}
+WHERE agent_id = %(agent)s AND session_id = gone.session AND counted_seq >= gone.first
+"""  # noqa: S608 - a constant of this module
+# Its name goes with the last message of a session.
+_UNSAID = """
+DELETE FROM summary WHERE agent_id = %(agent)s AND session_id <> '' AND NOT EXISTS (
+    SELECT FROM message m WHERE m.agent_id = %(agent)s AND m.session_id = summary.session_id
+    AND NOT m.seq = ANY(%(seqs)s::bigint[]))
+"""
 # The place of a forgotten memory's text is known in all its messages alone.
 _NOT_TO_RESTORE = """
 UPDATE job SET payload = jsonb_set(payload - '{quoted,parts}'::text[], '{seqs}', '[]')
@@ -217,6 +237,7 @@ REGISTRY: tuple[Entry, ...] = (
     Entry("node_version", (_REPLACED, _VERSIONS)),
     Entry("node", (_HOLDS_AGAIN, _NAMED_BY, _by("node", "id", "nodes"))),
     Entry("session_end", (_ENDED,)),
+    Entry("summary", (_SUMMARIES, _COUNT_ANEW, _UNSAID)),
     Entry("trail", why=_NUMBERS),
     Entry("pass_log", why=_NUMBERS),
     Entry("edition", why="numbers; a network that is rebuilt is dropped at any erasure"),

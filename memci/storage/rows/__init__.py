@@ -20,6 +20,7 @@ from memci.storage.rows.network import (
 )
 from memci.storage.rows.pages import page, page_body, page_step, page_tree, pin
 from memci.storage.rows.plans import plan, plan_step, tracking
+from memci.storage.rows.summary import summary
 from memci.storage.rows.usage import model_total, model_usage
 from memci.storage.rows.vector_model import vector_model
 
@@ -63,6 +64,7 @@ __all__ = [
     "receipt",
     "replay_log",
     "session_end",
+    "summary",
     "tracking",
     "trail",
     "vector_model",

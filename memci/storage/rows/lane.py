@@ -106,6 +106,12 @@ job = Table(
         "agent_id",
         postgresql_where=text("state = 'queued' AND kind = 'memci.message.track'"),
     ),
+    # … and one that sums up sessions.
+    Index(
+        "job_summing",
+        "agent_id",
+        postgresql_where=text("state = 'queued' AND kind = 'memci.session.summarise'"),
+    ),
     Index("job_dead", "agent_id", postgresql_where=text("state = 'dead'")),
     postgresql_with={"fillfactor": 70},
 )

@@ -19,6 +19,8 @@ POST /v1/agents/{agent}/compress
 POST /v1/agents/{agent}/recall
 POST /v1/agents/{agent}/search
 POST /v1/agents/{agent}/context
+POST /v1/agents/{agent}/handover
+GET /v1/agents/{agent}/summaries
 POST /v1/agents/{agent}/tools/{tool}
 GET /v1/tools
 GET /v1/agents
@@ -82,7 +84,7 @@ TOOL_OPERATIONS = {
     f"POST /v1/agents/{{agent}}/pages/{tool.name}" for tool in TOOLS if tool.about is About.PAGES
 }
 # Without a context worker a read is a 503: test_reads.py has one. A preview may be one.
-READS = r"/(recall|search|context|erase|compare)$"
+READS = r"/(recall|search|context|handover|erase|compare)$"
 
 
 @pytest.fixture

@@ -28,6 +28,7 @@ BODIES: dict[str, Any] = {
     "recall": {"keywords": ["tea"], "format": "structured"},
     "search": {"query": "tea"},
     "context": {"query": "Tea?", "budget_tokens": 100},
+    "handover": {"budget_tokens": 100},
     "focus": {"entity": "Lisbon"},
     "attp": {"text": "[tool_call]\nstatus = 'success'\ncode = '__result__ = 1'"},
     "erase": {"query": "tea", "preview": True},
@@ -82,6 +83,8 @@ pages auto-collapse 100 --agent {agent}
 pages undo --agent {agent}
 sessions --agent {agent}
 sessions --end s --agent {agent}
+summaries --agent {agent}
+handover --agent {agent}
 consolidate --agent {agent}
 compress --agent {agent}
 restore 1 --agent {agent}

@@ -1,9 +1,10 @@
-"""The job that names pages is overtaken while it waits, and comes to its turn (queue.md)."""
+"""Jobs that others overtake while they wait come to their turn (queue.md)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
+from uuid import uuid4
 
 import pytest
 import redis
@@ -13,9 +14,15 @@ from memci.domain.lane.job import Job, JobSource
 from memci.queue import mailbox
 from memci.queue.claim import Claims
 from memci.queue.lease import Lease
-from memci.queue.page_naming import NAME_KIND, ask_again
+from memci.queue.stepping_aside import ASIDE_KINDS
+from memci.queue.submit import NewJob, insert_job
 from memci.queue.sweep import sweep
 from tests.support.lanes import Producer
+
+
+@pytest.fixture(params=sorted(ASIDE_KINDS))
+def kind(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
 
 
 @pytest.fixture
@@ -40,16 +47,16 @@ def finish(lease: Lease, job: Job) -> None:
         assert mailbox.finish(connection, job, {})
 
 
-def waits(producer: Producer, lease: Lease) -> Job:
-    """Have a naming job fail, after the message that led to it."""
+def waits(lease: Lease, kind: str) -> Job:
+    """Have such a job fail, after the message that led to it."""
     finish(lease, begun(lease))
     with lease.effect() as connection:
-        ask_again(connection, "ada")
-    naming = begun(lease)
-    assert (naming.kind, naming.source) == (NAME_KIND, JobSource.LANE)
+        insert_job(connection, NewJob("ada", uuid4(), kind, JobSource.LANE))
+    aside = begun(lease)
+    assert aside.kind == kind
     with lease.effect() as connection:
-        mailbox.back_off(connection, naming, attempts=3, error="away", wait_s=1_000)
-    return naming
+        mailbox.back_off(connection, aside, attempts=3, error="away", wait_s=1_000)
+    return aside
 
 
 def free(lease: Lease) -> None:
@@ -57,33 +64,33 @@ def free(lease: Lease) -> None:
         mailbox.free(connection, "ada")
 
 
-def test_others_overtake_it_while_it_waits(producer):
+def test_others_overtake_it_while_it_waits(producer, kind):
     producer.append("ada")
     lease = claimed(producer)
-    waits(producer, lease)
+    waits(lease, kind)
     producer.append("ada")
     job = begun(lease)
-    assert job.kind != NAME_KIND
+    assert job.kind != kind
     finish(lease, job)
     assert mailbox.begin_head_of(lease) is None
 
 
-def test_the_lane_sleeps_beside_it_and_wakes_for_others(producer, queues):
+def test_the_lane_sleeps_beside_it_and_wakes_for_others(producer, queues, kind):
     producer.append("ada")
     lease = claimed(producer)
-    waits(producer, lease)
+    waits(lease, kind)
     free(lease)
     lane = producer.lane("ada")
     assert (lane.wake_at, lane.not_before, lane.lease_owner) == (None, None, None)
     assert sweep(producer.database, queues, producer.tokens).lane == 0
     producer.append("ada")
-    assert begun(claimed(producer)).kind != NAME_KIND
+    assert begun(claimed(producer)).kind != kind
 
 
-def test_a_lost_token_of_a_job_behind_it_is_missed(producer, queues):
+def test_a_lost_token_of_a_job_behind_it_is_missed(producer, queues, kind):
     producer.append("ada")
     lease = claimed(producer)
-    waits(producer, lease)
+    waits(lease, kind)
     free(lease)
     producer.append("ada")
     with producer.database.lane_transaction() as connection:
@@ -91,13 +98,13 @@ def test_a_lost_token_of_a_job_behind_it_is_missed(producer, queues):
     with closing(redis.Redis.from_url(producer.celery.conf.broker_url)) as client:
         client.delete("memci.lane")
     assert sweep(producer.database, queues, producer.tokens).lane == 1
-    assert begun(claimed(producer)).kind != NAME_KIND
+    assert begun(claimed(producer)).kind != kind
 
 
-def test_when_its_time_has_come_it_is_woken_and_runs_in_its_turn(producer, queues):
+def test_when_its_time_has_come_it_is_woken_and_runs_in_its_turn(producer, queues, kind):
     producer.append("ada")
     lease = claimed(producer)
-    naming = waits(producer, lease)
+    aside = waits(lease, kind)
     free(lease)
     with producer.database.lane_transaction() as connection:
         connection.exec_driver_sql("UPDATE job SET not_before = now() - interval '1 second'")
@@ -105,4 +112,4 @@ def test_when_its_time_has_come_it_is_woken_and_runs_in_its_turn(producer, queue
         client.delete("memci.lane")
     assert sweep(producer.database, queues, producer.tokens).lane == 1
     producer.append("ada")
-    assert begun(claimed(producer)).id == naming.id
+    assert begun(claimed(producer)).id == aside.id

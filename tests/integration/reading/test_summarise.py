@@ -60,3 +60,13 @@ def test_what_cannot_be_said_in_less_is_given_as_it_is(reader: Reader, alice: St
 def test_nothing_is_summed_up_in_nothing(reader: Reader, alice: Stored) -> None:
     made = summary(reader, alice.say("  "), texts=("", " "))
     assert (made.text, made.tokens, made.of_tokens) == ("", 0, 0)
+
+
+def test_a_summary_of_what_was_said_before_is_gone_on_with(reader: Reader, alice: Stored) -> None:
+    seq = alice.say("We sail to Bergen on Monday, and Tom steers the boat.")
+    request = SummaryRequest(previous="user: We decided to rent the Aurora.", seqs=(seq,))
+    made = Summarise(*reader.parts).run("alice", request)
+    assert made.text.splitlines()[0] == "user: We decided to rent the Aurora."
+    assert "Bergen" in made.text
+    alone = Summarise(*reader.parts).run("alice", SummaryRequest(previous=request.previous))
+    assert alone.text == request.previous

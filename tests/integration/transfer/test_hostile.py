@@ -87,6 +87,8 @@ def happened(event: str, *, seeded: bool = True, **details: Any) -> Change:
 
 AT, JOB = "2026-01-01T00:00:00+00:00", str(uuid4())
 VALUES: dict[str, tuple[str, Change]] = {
+    "a summary of so many tokens that none counts them": ("summary", first(tokens=2**31)),
+    "a summary of users without names": ("summary", first(users=[1])),
     "a line that is not JSON": ("message", lambda rows: rows.append("{")),
     "a line that is not an object": ("message", lambda rows: rows.append("[]")),
     "a column that no table has": ("message", first(agent_id="bob")),
@@ -215,6 +217,9 @@ CONTRADICTIONS: dict[str, tuple[str, Change]] = {
     "a job for messages to come": ("job", first(first_seq=1, last_seq=999)),
     "a version of a message that is missing": ("node_version", first(message_seqs=[999])),
     "a session that ends later": ("session_end", first(seq=999)),
+    "a summary of what is to be said": ("summary", first(through_seq=999)),
+    "a summary that has counted what is to be said": ("summary", first(counted_seq=999)),
+    "a summary that ends before it begins": ("summary", first(from_seq=4)),
     "a snapshot with a list too short": ("pass_snapshot", first(lengths=[])),
     "a pass to come": ("pass_log", first(number=999)),
     "an erased message that is there": (

@@ -1,0 +1,140 @@
+"""What is handed over of a session, as one document: pins, plan, summary, recent interactions (R8).
+
+What was said, pinned or summed up is untrusted: it is fenced, or on lines that are no headings, so
+that none of it can look like a part of the document.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from memci.domain.context.budget import Count
+from memci.domain.context.interaction import Interaction
+from memci.domain.language import Language
+from memci.domain.message import Message
+from memci.domain.pages.fence import fenced, plain_line, plain_name
+from memci.domain.pages.labels import labels_of
+from memci.domain.pages.pin import Pin, pin_pieces
+from memci.errors import BudgetTooSmallError
+
+# Returns what a summary says in at most so many characters.
+Shorten: TypeAlias = Callable[[str, int], str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    title: str
+    session: str
+    plan: str
+    summary: str
+    recent: str
+
+
+_ENGLISH = _Words(
+    title="Handover",
+    session="Handover of session {}",
+    plan="Plan",
+    summary="What was said before, in short",
+    recent="What was said last, word for word",
+)
+_CHINESE = _Words(
+    title="交接",
+    session="会话 {} 的交接",
+    plan="计划",
+    summary="此前内容摘要",
+    recent="最近的对话原文",
+)
+_SUMMARY_SHARE = 0.5  # of what pins and plan leave, at most, while recent interactions want room
+_SHRINK = 0.9
+
+
+@dataclass(frozen=True, slots=True)
+class Handover:
+    """What there is to hand over; ``mark`` begins a heading, ``recent`` is oldest first."""
+
+    session_id: str | None
+    language: Language
+    pins: Sequence[Pin] = ()
+    plan: str | None = None
+    summary: str = ""
+    recent: Sequence[Interaction] = ()
+    mark: str = "#"
+
+    def text(self) -> str:
+        """Return the document."""
+        blocks = [*self._fixed(), *self._summed_up(), *self._recent()]
+        return "\n\n".join(block.strip("\n") for block in blocks) + "\n"
+
+    @property
+    def messages(self) -> list[Message]:
+        """The messages that stand in it word for word."""
+        return [message for each in self.recent for message in each.messages if message.text]
+
+    def within(self, budget: int, count: Count, shorten: Shorten) -> Handover:
+        """Return it with at most ``budget`` tokens: of recent interactions the oldest go first.
+
+        Of what pins and plan leave the summary gets half, and more where nothing else wants it.
+        Raises ``BudgetTooSmallError`` where pins and plan alone do not fit.
+        """
+        bare = replace(self, summary="", recent=())
+        least = count(bare.text())
+        if least > budget:
+            raise BudgetTooSmallError(
+                f"budget_tokens is {budget}, but heading, pins and plan take {least}: ask for at "
+                "least so many, or take pins down",
+                needs={"pins and plan": least},
+            )
+        room = least + int((budget - least) * _SUMMARY_SHARE)
+        held = _summary_within(replace(bare, summary=self.summary), room, count, shorten)
+        for interaction in reversed(self.recent):
+            more = replace(held, recent=(interaction, *held.recent))
+            if count(more.text()) > budget:
+                break
+            held = more
+        # What the recent interactions did not take is the summary's.
+        return _summary_within(replace(held, summary=self.summary), budget, count, shorten)
+
+    def _fixed(self) -> list[str]:
+        words, labels = _words(self.language), labels_of(self.language)
+        name = plain_name(self.session_id)
+        blocks = [f"{self.mark} {words.session.format(name) if name else words.title}"]
+        blocks += ["".join(pin_pieces(self.pins, labels, self.mark * 2))] if self.pins else []
+        plan = (self.plan or "").strip()
+        return [*blocks, *([f"{self.mark * 2} {words.plan}", _plain(plan)] if plan else [])]
+
+    def _summed_up(self) -> list[str]:
+        if not self.summary.strip():
+            return []
+        return [f"{self.mark * 2} {_words(self.language).summary}", _plain(self.summary)]
+
+    def _recent(self) -> list[str]:
+        messages = self.messages
+        if not messages:
+            return []
+        roles = labels_of(self.language).roles
+        said = [
+            fenced(each.text, f"{roles[each.role.value]} {plain_name(each.name)}".strip())
+            for each in messages
+        ]
+        return [f"{self.mark * 2} {_words(self.language).recent}", *said]
+
+
+def _summary_within(held: Handover, room: int, count: Count, shorten: Shorten) -> Handover:
+    """Shorten the summary until the whole has at most ``room`` tokens; without it, it has."""
+    while held.summary and (tokens := count(held.text())) > room:
+        of_summary = max(1, count(held.summary))
+        left = max(0, of_summary - (tokens - room))
+        target = int(len(held.summary) * min(left / of_summary, 1) * _SHRINK)
+        shorter = shorten(held.summary, target) if target else ""
+        held = replace(held, summary=shorter if len(shorter) < len(held.summary) else "")
+    return held
+
+
+def _plain(text: str) -> str:
+    return "\n".join(map(plain_line, text.strip().splitlines()))
+
+
+def _words(language: Language) -> _Words:
+    return _CHINESE if language is Language.CHINESE else _ENGLISH

@@ -1,0 +1,166 @@
+"""Asking for ``memci.session.summarise``: a session's summary is to be made, or to go on (R8).
+
+A job names its session by one of its messages. While one waits that has not begun, there is no
+second one for its session; one that has begun may have looked already.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from sqlalchemy import Connection
+
+from memci.domain.lane.job import JobSource
+from memci.storage.erasure.gone import IS_THERE
+from memci.storage.session import Database
+
+SUMMARISE_KIND = "memci.session.summarise"
+
+_WAITS = f"""
+EXISTS (SELECT FROM job JOIN message AS named ON named.agent_id = job.agent_id
+         AND named.seq = (job.payload->'seqs'->>0)::bigint
+       WHERE job.agent_id = %(agent)s AND job.state = 'queued' AND job.kind = '{SUMMARISE_KIND}'
+         AND job.started = 0 AND coalesce(named.session_id, '') = {{session}}
+         AND (job.payload->'now' = 'true'::jsonb OR NOT %(now)s::boolean))
+"""
+_INSERT = f"""
+INSERT INTO job (agent_id, id, kind, payload, source)
+SELECT %(agent)s, gen_random_uuid(), '{SUMMARISE_KIND}', jsonb_build_object(
+           'seqs', jsonb_build_array({{seq}}), 'now', %(now)s::boolean), %(source)s
+"""
+_SAID = """
+SELECT coalesce(session_id, '') AS session, max(seq) AS last FROM message
+ WHERE agent_id = %(agent)s AND seq BETWEEN %(first)s AND %(last)s GROUP BY 1
+"""
+_BEGIN = f"""
+WITH said AS ({_SAID}),
+opened AS (
+    INSERT INTO summary (agent_id, session_id, user_id) SELECT %(agent)s, session, '' FROM said
+    ON CONFLICT DO NOTHING RETURNING session_id),
+again AS (
+    UPDATE summary SET final = false FROM said
+     WHERE agent_id = %(agent)s AND session_id = said.session AND user_id = ''
+       AND final AND said.last > through_seq RETURNING session_id)
+SELECT count(*) FILTER (WHERE session_id <> '')
+  FROM (SELECT session_id FROM opened UNION ALL SELECT session_id FROM again) AS begun
+"""  # noqa: S608 - constants of this module
+# The earliest time counts; unchanged where that is known, so that no index is written.
+_ENDS = """
+UPDATE lane SET expire_at = least(expire_at, %(end)s::timestamptz)
+WHERE agent_id = %(agent)s AND coalesce(expire_at > %(end)s, true)
+"""
+_SILENT = """
+UPDATE lane SET expire_at = least(expire_at, now() + %(silence_s)s * interval '1 second')
+WHERE agent_id = %(agent)s
+"""
+# No token has less than a byte: what cannot be too long is not counted exactly, by a job, and what
+# was counted once is not counted again.
+_GREW = """
+coalesce((SELECT sum(octet_length(coalesce(m.content, ''))
+                   + octet_length(coalesce(m.tool_calls::text, '')) + 4)
+    FROM message m WHERE m.agent_id = %(agent)s AND m.session_id {session}
+     AND m.seq > greatest(s.counted_seq, s.through_seq)), 0)
+"""
+_ASK_LONG = f"""
+WITH said AS MATERIALIZED ({_SAID}),
+long AS MATERIALIZED (
+    SELECT said.* FROM said JOIN summary s
+      ON s.agent_id = %(agent)s AND s.session_id = said.session AND s.user_id = ''
+    WHERE s.counted_tokens + CASE WHEN said.session = '' THEN {_GREW.format(session="IS NULL")}
+          ELSE {_GREW.format(session="= said.session")} END > %(threshold)s)
+{_INSERT.format(seq="long.last")}
+FROM long WHERE NOT {_WAITS.format(session="long.session")}
+"""  # noqa: S608 - constants of this module
+_LAST = """
+SELECT seq FROM message WHERE agent_id = %(agent)s AND {session} ORDER BY seq DESC LIMIT 1
+"""
+_ASK = f"""
+{_INSERT.format(seq="last.seq")}
+FROM (SELECT max(seq) AS seq FROM (
+    ({_LAST.format(session="session_id = nullif(%(session)s::text, '')")}) UNION ALL
+    ({_LAST.format(session="%(session)s::text = '' AND session_id IS NULL")})) AS either) AS last
+WHERE last.seq IS NOT NULL AND NOT {_WAITS.format(session="%(session)s")}
+"""  # noqa: S608 - constants of this module
+# Whoever looks waits for nobody: of a lane that is locked the next one to look may ask.
+_LOCK_IDLE = f"""
+SELECT FROM lane WHERE agent_id = %(agent)s AND {IS_THERE} FOR UPDATE SKIP LOCKED
+"""
+_WAKE = """
+UPDATE lane SET wake_at = coalesce(wake_at, clock_timestamp()) WHERE agent_id = %(agent)s
+"""
+_WAITING = f"SELECT {_WAITS.format(session='%(session)s')}"
+
+
+def begin_sessions(
+    connection: Connection, agent_id: str, first_seq: int, last_seq: int, *, silence_s: float
+) -> None:
+    """Note that something was said in these messages' sessions, and when silence ends them.
+
+    In the effect of the job that these messages came with.
+    """
+    values = {"agent": agent_id, "first": first_seq, "last": last_seq, "silence_s": silence_s}
+    if connection.exec_driver_sql(_BEGIN, values).scalar_one():
+        connection.exec_driver_sql(_SILENT, values)
+
+
+def ask_where_long(
+    connection: Connection, agent_id: str, first_seq: int, last_seq: int, *, threshold: int
+) -> int:
+    """Queue a job for each session of these messages that may have grown by so many tokens.
+
+    Beyond its last summary; the job counts exactly. In an effect: the lane goes on anyway.
+    Returns how many were queued.
+    """
+    values = {
+        "agent": agent_id,
+        "first": first_seq,
+        "last": last_seq,
+        "threshold": threshold,
+        "now": False,
+        "source": JobSource.LANE,
+    }
+    return connection.exec_driver_sql(_ASK_LONG, values).rowcount
+
+
+def ask_for(
+    connection: Connection,
+    agent_id: str,
+    sessions: Iterable[str | None],
+    *,
+    now: bool = False,
+    source: JobSource = JobSource.LANE,
+) -> int:
+    """Queue a job for each of these sessions (None: what was said in none); return how many.
+
+    ``now``: there is to be a summary, however little was said. The lane must be locked.
+    """
+    values = {"agent": agent_id, "now": now, "source": source}
+    return sum(
+        connection.exec_driver_sql(_ASK, {**values, "session": session or ""}).rowcount
+        for session in sessions
+    )
+
+
+def ask_summary(database: Database, agent_id: str, session_id: str | None) -> bool:
+    """Queue a job that sums up a session now, unless one waits; tell whether it was queued.
+
+    For who reads and found no summary where one was wanted (R15): reads wait for nobody, so while
+    somebody else has the lane locked nothing is asked. The sweeper wakes a worker.
+    """
+    values = {"agent": agent_id, "session": session_id or "", "now": True}
+    with database.agent_snapshot(agent_id) as connection:
+        if connection.exec_driver_sql(_WAITING, values).scalar_one():
+            return False
+    with database.agent_transaction(agent_id, durable=False) as connection:
+        if connection.exec_driver_sql(_LOCK_IDLE, values).first() is None:
+            return False
+        asked = ask_for(connection, agent_id, [session_id], now=True, source=JobSource.READ)
+        if asked:
+            connection.exec_driver_sql(_WAKE, values)
+        return bool(asked)
+
+
+def note_silence(connection: Connection, agent_id: str, end: datetime) -> None:
+    """Let upkeep look again when the next session ends by silence, at this time."""
+    connection.exec_driver_sql(_ENDS, {"agent": agent_id, "end": end})

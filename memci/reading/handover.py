@@ -1,0 +1,178 @@
+"""``memci.read.handover``: what another agent needs to go on with a session (R8)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from memci.domain.context.budget import Count
+from memci.domain.context.handover import Handover
+from memci.domain.context.interaction import interactions
+from memci.domain.context.rolling import summed_up
+from memci.domain.language import language_of
+from memci.domain.message import Message
+from memci.domain.pages.viewer import Viewer
+from memci.queue.summaries import ask_summary
+from memci.reading.activity import ReadActivity
+from memci.reading.freshness import wait_until_fresh
+from memci.reading.models import ReadingDefaults, ReadingModels
+from memci.reading.reader import Reader
+from memci.reading.uses import use_of
+from memci.shapes.summary import HandoverAnswer, HandoverRequest
+from memci.smallmodel.ports import Summarizer
+from memci.storage.erasure.gone import check_there
+from memci.storage.parameters import parameters_of
+from memci.storage.pins import read_pins
+from memci.storage.reading.messages import message_ids, recent_messages
+from memci.storage.reading.state import Progress, progress
+from memci.storage.said import Conversation
+from memci.storage.session import Connection, Database
+from memci.storage.summaries import StoredSummary, read_summary
+from memci.storage.tongue import language_spoken
+
+# What is read of a session beside its summary: what is not summed up yet, and what was said last.
+_MOST_BETWEEN = 2_000
+_MOST_RECENT = 500
+
+# Returns the plan of a session in sight of a viewer, as lines; None: there is none.
+Plan: TypeAlias = Callable[[Connection, str, Viewer], str | None]
+
+
+def no_plan(connection: Connection, agent_id: str, viewer: Viewer) -> str | None:
+    """Know of no plan."""
+    del connection, agent_id, viewer
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Handing:
+    """What sums up at once, without a language model, and what knows plans."""
+
+    extractor: Summarizer
+    plan: Plan = no_plan
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """What one snapshot gave; ``between``: said after the summary, before what is recent.
+
+    ``summarized``: whether the agent's sessions get summaries.
+    """
+
+    now: Progress
+    viewer: Viewer
+    stored: StoredSummary | None
+    between: Sequence[Message]
+    handover: Handover
+    ids: dict[int, str]
+    summarized: bool
+    summary_max_tokens: int
+
+
+class HandingOver(Reader):
+    """Writes the document; no language model is called, and nothing that was said is missed.
+
+    What no summary tells of yet is summed up by the extractor, and a summary is asked for.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        models: ReadingModels,
+        defaults: ReadingDefaults,
+        activity: ReadActivity,
+        handing: Handing,
+    ) -> None:
+        """Load nothing before the first read."""
+        super().__init__(database, models, defaults, activity)
+        self._handing = handing
+
+    def run(self, agent_id: str, request: HandoverRequest) -> HandoverAnswer:
+        """Return the document, of at most ``budget_tokens`` if given.
+
+        Raises ``NotFoundError`` for no agent, ``BudgetTooSmallError`` where pins and plan alone do
+        not fit.
+        """
+        wait_until_fresh(self._database, agent_id, request)
+        read = self._read(agent_id, request)
+        count = self._models.tokenizers.count(self._defaults.tokenizer)
+        handover = replace(read.handover, summary=self._summary(read, count))
+        if request.budget_tokens is not None:
+            handover = handover.within(request.budget_tokens, count, self._shorten)
+        if read.between and read.summarized:
+            ask_summary(self._database, agent_id, read.viewer.session_id)
+        seqs = [each.seq for each in handover.messages]
+        use = use_of(agent_id, "handover", read.now, (seqs, []), read.ids)
+        self._activity.note(agent_id, use=use)
+        text = handover.text()
+        last = read.between[-1].seq if read.between else None
+        through = read.stored.through_seq if read.stored else None
+        return HandoverAnswer(
+            text=text,
+            tokens=count(text),
+            tokenizer=self._defaults.tokenizer,
+            session_id=read.viewer.session_id,
+            user_id=read.viewer.user_id,
+            through_seq=(last or through) if handover.summary else None,
+            message_ids=[read.ids[seq] for seq in seqs],
+            left_out=len(read.handover.messages) - len(seqs),
+            seq=read.now.seq,
+            pending=read.now.pending,
+        )
+
+    def _read(self, agent_id: str, request: HandoverRequest) -> _Read:
+        with self._database.agent_snapshot(agent_id) as connection:
+            check_there(connection, agent_id)
+            viewer = _viewer(connection, agent_id, request)
+            parameters = parameters_of(connection, agent_id, self._defaults.memory)
+            stored = read_summary(connection, agent_id, viewer.session_id, viewer)
+            conversation = Conversation(connection, agent_id, viewer.session_id)
+            user = viewer.user_id
+            before = conversation.before_recent(max(1, parameters.preserve_recent), user)
+            recent = conversation.said(after=before, through=None, most=_MOST_RECENT, user=user)
+            through = 0 if stored is None else stored.through_seq
+            between = conversation.said(
+                after=through, through=before, most=_MOST_BETWEEN, user=user
+            )
+            said = [each.message for each in recent]
+            language = language_spoken(connection, agent_id, viewer)
+            return _Read(
+                now=progress(connection, agent_id),
+                viewer=viewer,
+                stored=stored,
+                between=summed_up([each.message for each in between]),
+                handover=Handover(
+                    session_id=viewer.session_id,
+                    language=language or language_of(" ".join(each.text for each in said)),
+                    pins=list(filter(viewer.sees, read_pins(connection, agent_id).pins)),
+                    plan=self._handing.plan(connection, agent_id, viewer),
+                    recent=interactions(said),
+                    mark="=" if request.format == "text" else "#",
+                ),
+                ids=message_ids(connection, agent_id, [each.seq for each in said]),
+                summarized=parameters.summarization_enabled,
+                summary_max_tokens=parameters.summary_max_tokens,
+            )
+
+    def _summary(self, read: _Read, count: Count) -> str:
+        """Return the stored summary, gone on with what was said since."""
+        stored = read.stored.text if read.stored else ""
+        if not read.between:
+            return stored
+        source = "\n".join([stored, *(each.text for each in read.between)])
+        target = max(1, read.summary_max_tokens * len(source) // max(1, count(source)))
+        return self._handing.extractor.summarize(read.between, stored, target)
+
+    def _shorten(self, text: str, target: int) -> str:
+        return self._handing.extractor.summarize([], text, target)
+
+
+def _viewer(connection: Connection, agent_id: str, request: HandoverRequest) -> Viewer:
+    """Return who looks, and from which session: without one, from that of the last message."""
+    if request.session_id is not None:
+        return Viewer(request.session_id, request.user_id)
+    last = recent_messages(
+        connection, agent_id, session_id=None, user_id=request.user_id, interactions=1
+    )
+    return Viewer(last[-1].session_id if last else None, request.user_id)

@@ -1,0 +1,62 @@
+"""Summaries of sessions, and what is handed over of one (R8)."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Literal
+
+from pydantic import Field
+
+from memci.shapes.base import Answer, BudgetTokens, ForeignId
+from memci.shapes.read import Fresh, Freshness
+
+
+class SummaryAnswer(Answer):
+    """What was said in a session, in short; the messages themselves stay as they are."""
+
+    session_id: str | None = Field(description="Null: what was said in no session")
+    user_id: str | None = Field(
+        description="Where several users speak in the session, in whose sight it is; null: of all"
+    )
+    from_seq: int = Field(description="It tells of the session's messages from here …")
+    through_seq: int = Field(description="… through here; what was said later is not in it")
+    text: str
+    tokens: int
+    model: str = Field(description="What has made it: `offline`, or a language model")
+    final: bool = Field(description="The session has ended, and all of it is told of")
+    made_at: datetime
+
+
+class SummaryList(Answer):
+    """Summaries in the order of their sessions' ids."""
+
+    summaries: list[SummaryAnswer]
+    next_cursor: str | None
+
+
+class HandoverRequest(Fresh):
+    """What another agent needs to go on with a session."""
+
+    session_id: ForeignId | None = Field(
+        None, description="Which session; null: that of the last message"
+    )
+    user_id: ForeignId | None = Field(
+        None, description="What is in sight of this user alone; null: all that was said"
+    )
+    budget_tokens: BudgetTokens | None = Field(None, description="Tokens of the document at most")
+    format: Literal["markdown", "text"] = "markdown"
+
+
+class HandoverAnswer(Freshness):
+    """Pins, plan, summary and recent interactions, as one document."""
+
+    text: str
+    tokens: int = Field(description="Of the text, exactly")
+    tokenizer: str
+    session_id: str | None
+    user_id: str | None
+    through_seq: int | None = Field(
+        description="The summary tells of messages through here; null: there is none"
+    )
+    message_ids: list[str] = Field(description="Messages that stand in it word for word")
+    left_out: int = Field(description="Recent messages for which there was no room")

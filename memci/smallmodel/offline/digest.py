@@ -1,0 +1,186 @@
+"""Which lines of a long conversation tell most in little room (R8).
+
+A line counts for the words in it that no line taken before has: names, figures and dates most,
+empty words nothing. So what is said of one thing gives way to another, and lines of all topics and
+times find room. How much it counts goes by what it is: decisions first, then what weighs in a life,
+wishes, rules and plans, results of tools; questions and what an assistant says back least.
+"""
+
+from __future__ import annotations
+
+import heapq
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from memci.domain.language import language_of
+from memci.smallmodel.offline.cues import Cue, cues_of, is_social
+from memci.smallmodel.offline.weights import weigh
+from memci.smallmodel.offline.worth import judged
+
+# A day stands on a line of its own above what was said on it.
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+_LENGTH_OF_DAY = 11
+# Whoever speaks, before what is said.
+_LEAD = re.compile(r"[^:→\n]{1,48}: ")
+_ASSISTANT = re.compile(r"assistant: ")
+TOOL_MARK = " → "
+
+# A word that was told of before counts for so much of its weight, each time.
+_AGAIN = 0.2
+# Longer lines count for less of each word: below 1, else the longest would always be taken.
+_LENGTH = 0.9
+_QUESTION = 0.25
+_TALK = 0.2
+_SAID_BACK = 0.4
+# Of fewer words that weigh something a line is a mere exclamation, or leans on others.
+_ENOUGH = 4
+_WORTH = 0.1  # for each point of worth, 0 to 10
+_NEWEST = 0.15  # how much more the last line counts than the first
+
+
+class Kind(Enum):
+    """What a line does; the value is how much more it counts."""
+
+    DECISION = 5.0
+    WANTED = 1.6  # preferences, constraints, corrections, plans
+    TOOL = 1.2
+    OTHER = 1.0
+
+
+_KINDS: Mapping[Cue, Kind] = {
+    Cue.DECISION: Kind.DECISION,
+    Cue.CONSTRAINT: Kind.WANTED,
+    Cue.PREFERENCE: Kind.WANTED,
+    Cue.CORRECTION: Kind.WANTED,
+    Cue.PLAN: Kind.WANTED,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of a summary, and the day on which it was said ("" where that is not known).
+
+    ``relative``: it speaks of times as they are called on that day ("yesterday").
+    """
+
+    text: str
+    day: str = ""
+    relative: bool = False
+
+
+def lines_of(summary: str) -> list[Line]:
+    """Return the lines of a summary that ``written`` wrote, or somebody else."""
+    lines: list[Line] = []
+    day = ""
+    for text in map(str.strip, summary.splitlines()):
+        if _DAY.fullmatch(text):
+            day = text
+        elif text:
+            lines.append(Line(text, day, relative=bool(day)))
+    return lines
+
+
+def written(lines: Sequence[Line]) -> str:
+    """Return lines under their days, where these matter."""
+    dated = _is_dated(lines)
+    rows: list[str] = []
+    day = ""
+    for line in lines:
+        if dated and line.day and line.day != day:
+            day = line.day
+            rows.append(day)
+        rows.append(line.text)
+    return "\n".join(rows)
+
+
+def _is_dated(lines: Sequence[Line]) -> bool:
+    return len({each.day for each in lines}) > 1 or any(each.relative for each in lines)
+
+
+def told_most(lines: Sequence[Line], room: int) -> list[Line]:
+    """Return those lines, in order, that together tell most in ``room`` characters."""
+    if len(written(lines)) <= room:
+        return list(lines)
+    whole = room
+    speakers = _speakers(lines)
+    weighed = [_weighed(line, at / len(lines), speakers) for at, line in enumerate(lines)]
+    told: dict[str, int] = {}
+    taken: list[int] = []  # as they were taken: what tells most first
+    days = set() if _is_dated(lines) else {each.day for each in lines}
+    waiting = [(-each.density(told), at) for at, each in enumerate(weighed)]
+    heapq.heapify(waiting)
+    while waiting:
+        _, at = heapq.heappop(waiting)
+        line = lines[at]
+        cost = len(line.text) + 1 + (_LENGTH_OF_DAY if line.day and line.day not in days else 0)
+        if cost > room + 1:
+            continue
+        density = weighed[at].density(told)
+        if waiting and density < -waiting[0][0]:
+            heapq.heappush(waiting, (-density, at))
+            continue
+        taken.append(at)
+        days.add(line.day)
+        room -= cost
+        for key in weighed[at].words:
+            told[key] = told.get(key, 0) + 1
+    # Days that come in no order stand above their lines more than once.
+    while taken and len(written([lines[at] for at in sorted(taken)])) > whole:
+        taken.pop()
+    return [lines[at] for at in sorted(taken)]
+
+
+def most_telling(lines: Sequence[Line]) -> Line:
+    """Return the one line that tells most, however long it is."""
+    best = max(
+        enumerate(lines), key=lambda each: _weighed(each[1], each[0] / len(lines)).density({})
+    )
+    return best[1]
+
+
+@dataclass(frozen=True, slots=True)
+class _Weighed:
+    """A line's words by what they weigh, and how much the line counts for each character."""
+
+    words: Mapping[str, float]
+    factor: float
+
+    def density(self, told: Mapping[str, int]) -> float:
+        return self.factor * sum(
+            weight * _AGAIN ** told.get(key, 0) for key, weight in self.words.items()
+        )
+
+
+def _speakers(lines: Sequence[Line]) -> frozenset[str]:
+    """Return the names before what is said: whoever is spoken to is no news."""
+    leads = filter(None, (_LEAD.match(each.text) for each in lines))
+    return frozenset(lead[0].rstrip(": ").lower() for lead in leads)
+
+
+def _weighed(line: Line, place: float, speakers: Collection[str] = ()) -> _Weighed:
+    lead = _LEAD.match(line.text)
+    body = line.text[lead.end() :] if lead else line.text
+    words: dict[str, float] = {}
+    for word in weigh(body, language_of(body)):
+        if word.weight and word.key not in speakers:
+            words[word.key] = max(word.weight, words.get(word.key, 0.0))
+    factor = _counts(line.text, body) * (1 + _NEWEST * place)
+    factor *= min(1.0, len(words) / _ENOUGH)
+    return _Weighed(words, factor / (len(line.text) + 1) ** _LENGTH)
+
+
+def _counts(text: str, body: str) -> float:
+    if TOOL_MARK in text:
+        return Kind.TOOL.value
+    if is_social(body):
+        return _TALK
+    back = _SAID_BACK if _ASSISTANT.match(text) else 1.0
+    if body.endswith(("?", "？")):
+        return _QUESTION * back
+    kinds = {_KINDS[cue] for cue in cues_of(body) if cue in _KINDS}
+    kind = max((each.value for each in kinds), default=Kind.OTHER.value)
+    # A decision counts, whoever tells of it.
+    back = 1.0 if Kind.DECISION in kinds else back
+    return kind * back * (1 + _WORTH * judged(body, lambda: False).worth)

@@ -1,0 +1,199 @@
+"""Summaries of sessions in the database: whose words they hold, and who may see them (R8)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import Connection, RowMapping
+
+from memci.domain.pages.viewer import Viewer
+
+_COLUMNS = (
+    "session_id, user_id, users, from_seq, through_seq, text, tokens, model, final, made_at,"
+    " counted_seq, counted_tokens"
+)
+_OF_SESSION = f"""
+SELECT {_COLUMNS} FROM summary WHERE agent_id = %s AND session_id = %s
+"""  # noqa: S608 - constants of this module
+# Of several that a user may see the one that goes furthest: alone in a session, that of all that
+# was said; beside others, the user's own.
+_READ = f"""
+SELECT {_COLUMNS} FROM summary
+ WHERE agent_id = %(agent)s AND session_id = %(session)s AND text <> ''
+   AND CASE WHEN %(all)s THEN user_id = '' ELSE users <@ %(users)s::text[] END
+ ORDER BY through_seq DESC, user_id LIMIT 1
+"""  # noqa: S608 - as above
+_LIST = f"""
+SELECT {_COLUMNS} FROM summary
+ WHERE agent_id = %(agent)s AND text <> ''
+   AND (session_id, user_id) > (%(session)s::text, %(user)s::text)
+   AND (session_id = %(only)s::text) IS NOT FALSE
+ ORDER BY session_id, user_id LIMIT %(limit)s
+"""  # noqa: S608 - as above
+_SAVE = """
+INSERT INTO summary (agent_id, session_id, user_id, users, from_seq, through_seq, text, tokens,
+                     model, final, counted_seq)
+VALUES (%(agent)s, %(session)s, %(user)s, %(users)s, %(from)s, %(through)s, %(text)s, %(tokens)s,
+        %(model)s, %(final)s, %(through)s)
+ON CONFLICT (agent_id, session_id, user_id) DO UPDATE
+SET users = excluded.users, from_seq = excluded.from_seq, through_seq = excluded.through_seq,
+    text = excluded.text, tokens = excluded.tokens, model = excluded.model,
+    final = excluded.final, counted_seq = excluded.counted_seq, counted_tokens = 0,
+    made_at = now()
+"""
+_COUNTED = """
+UPDATE summary SET counted_seq = %s, counted_tokens = %s, final = %s
+WHERE agent_id = %s AND session_id = %s AND user_id = ''
+"""
+# With messages that go, and so their summaries; of what is left there are to be others.
+_LOSING = """
+SELECT DISTINCT session_id FROM summary JOIN (
+    SELECT coalesce(session_id, '') AS session, min(seq) AS first FROM message
+     WHERE agent_id = %(agent)s AND seq = ANY(%(seqs)s::bigint[]) GROUP BY 1) AS gone
+    ON session_id = gone.session
+ WHERE agent_id = %(agent)s AND text <> '' AND through_seq >= gone.first
+"""
+_OPEN = """
+INSERT INTO summary (agent_id, session_id, user_id) VALUES (%s, %s, '') ON CONFLICT DO NOTHING
+"""
+# Those that somebody has ended, or that nobody has said anything in for so long; when others will.
+_OPEN_SESSIONS = """
+SELECT s.session_id, last.received_at + %(silence_s)s * interval '1 second' AS ends_at,
+       coalesce(e.seq >= last.seq, false) AS ended
+  FROM summary s CROSS JOIN LATERAL (
+       SELECT seq, received_at FROM message m
+        WHERE m.agent_id = %(agent)s AND m.session_id = s.session_id
+        ORDER BY seq DESC LIMIT 1) AS last
+  LEFT JOIN session_end e ON e.agent_id = %(agent)s AND e.session_id = s.session_id
+ WHERE s.agent_id = %(agent)s AND NOT s.final AND s.user_id = '' AND s.session_id <> ''
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredSummary:
+    """What was said in a session from a seq through another, in short.
+
+    ``session_id`` None: what was said in no session. ``user_id``: in whose sight all of it is,
+    where several users speak in the session; None: all that was said. ``users``: whose words are
+    in it. Of messages up to ``through_seq`` that are in that sight none is left out. ``final``: the
+    session has ended, and nothing came after it.
+
+    After ``through_seq``, up to ``counted_seq``, were said ``counted_tokens``.
+    """
+
+    session_id: str | None
+    user_id: str | None = None
+    users: frozenset[str] = frozenset()
+    from_seq: int = 0
+    through_seq: int = 0
+    text: str = ""
+    tokens: int = 0
+    model: str = ""
+    final: bool = False
+    made_at: datetime | None = None
+    counted_seq: int = 0
+    counted_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class OpenSession:
+    """A session whose final summary is not made, and when it ends if nothing more is said."""
+
+    session_id: str
+    ends_at: datetime
+    ended: bool
+
+
+def read_summary(
+    connection: Connection, agent_id: str, session_id: str | None, viewer: Viewer
+) -> StoredSummary | None:
+    """Return a session's newest summary in sight of a viewer; None: there is none.
+
+    None for ``session_id`` means what was said in no session. Nobody is shown another user's words.
+    """
+    values = {
+        "agent": agent_id,
+        "session": session_id or "",
+        "all": viewer.sees_all,
+        "users": [] if viewer.user_id is None else [viewer.user_id],
+    }
+    row = connection.exec_driver_sql(_READ, values).mappings().first()
+    return None if row is None else _to_summary(row)
+
+
+def summaries_of(
+    connection: Connection, agent_id: str, session_id: str | None
+) -> dict[str | None, StoredSummary]:
+    """Return what is stored of a session by user: None is all that was said."""
+    rows = connection.exec_driver_sql(_OF_SESSION, (agent_id, session_id or ""))
+    found = map(_to_summary, rows.mappings())
+    return {each.user_id: each for each in found}
+
+
+def list_summaries(
+    connection: Connection,
+    agent_id: str,
+    *,
+    only: str | None,
+    after: tuple[str, str],
+    limit: int,
+) -> list[StoredSummary]:
+    """Return summaries after a session and user, ascending; of one session alone, if given."""
+    values = {
+        "agent": agent_id,
+        "only": only,
+        "session": after[0],
+        "user": after[1],
+        "limit": limit,
+    }
+    return list(map(_to_summary, connection.exec_driver_sql(_LIST, values).mappings()))
+
+
+def save_summary(connection: Connection, agent_id: str, summary: StoredSummary) -> None:
+    """Put a summary in the place of the one before; what is said after it is to be counted."""
+    values = {
+        "agent": agent_id,
+        "session": summary.session_id or "",
+        "user": summary.user_id or "",
+        "users": sorted(summary.users),
+        "from": summary.from_seq,
+        "through": summary.through_seq,
+        "text": summary.text,
+        "tokens": summary.tokens,
+        "model": summary.model,
+        "final": summary.final,
+    }
+    connection.exec_driver_sql(_SAVE, values)
+
+
+def save_count(connection: Connection, agent_id: str, counted: StoredSummary) -> None:
+    """Keep how much was said since the summary, and whether the session is done with."""
+    values = (counted.counted_seq, counted.counted_tokens, counted.final)
+    connection.exec_driver_sql(_COUNTED, (*values, agent_id, counted.session_id or ""))
+
+
+def open_session(connection: Connection, agent_id: str, session_id: str | None) -> None:
+    """Have a session known, so that it gets a final summary when it has ended."""
+    connection.exec_driver_sql(_OPEN, (agent_id, session_id or ""))
+
+
+def open_sessions(connection: Connection, agent_id: str, *, silence_s: float) -> list[OpenSession]:
+    """Return the sessions that have no final summary."""
+    values = {"agent": agent_id, "silence_s": silence_s}
+    return [OpenSession(*row) for row in connection.exec_driver_sql(_OPEN_SESSIONS, values)]
+
+
+def losing_summaries(
+    connection: Connection, agent_id: str, seqs: Collection[int]
+) -> list[str | None]:
+    """Return the sessions whose summaries go with these messages, which are still there."""
+    values = {"agent": agent_id, "seqs": list(seqs)}
+    found = connection.exec_driver_sql(_LOSING, values).scalars()
+    return [each or None for each in found]
+
+
+def _to_summary(row: RowMapping) -> StoredSummary:
+    named = {name: row[name] or None for name in ("session_id", "user_id")}
+    return StoredSummary(**{**dict(row), **named, "users": frozenset(row["users"])})

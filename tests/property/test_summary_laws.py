@@ -1,0 +1,175 @@
+"""Laws of rolling summaries and of what is handed over (R8)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memci.domain.context.handover import Handover
+from memci.domain.context.interaction import interactions
+from memci.domain.context.rolling import piece_of, summed_up
+from memci.domain.language import Language
+from memci.domain.memory.note import note_metadata
+from memci.domain.message import Message, Role
+from memci.domain.pages.pin import Pin, PinKind
+from memci.errors import BudgetTooSmallError
+from memci.smallmodel.offline.digest import Line, lines_of, told_most, written
+from memci.smallmodel.offline.summarizer import OfflineSummarizer
+
+BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
+SUMMARIZER = OfflineSummarizer()
+SENTENCES = (
+    "We decided to keep Postgres 17 for the ledger.", "Yesterday I met Ida in Bergen.",
+    "I prefer short answers.", "Thanks!", "How are you?", "我们决定把订单服务迁到上海。",
+    "我不吃辣。", "# a heading\n```\nof nobody\n```", "2026-01-01", "x → y", "",
+)  # fmt: skip
+
+
+def count(text: str) -> int:
+    return len(text.encode()) // 3 + 1
+
+
+@st.composite
+def talks(draw: st.DrawFn, most: int = 30) -> list[Message]:
+    said = draw(
+        st.lists(
+            st.tuples(
+                st.sampled_from([Role.USER, Role.ASSISTANT, Role.TOOL, Role.SYSTEM]),
+                st.one_of(st.sampled_from(SENTENCES), st.text(max_size=60)),
+                st.booleans(),
+            ),
+            max_size=most,
+        )
+    )
+    return [
+        Message(
+            seq, f"m{seq}", role, text, BEGIN + timedelta(hours=9 * seq),
+            metadata=note_metadata() if noted and role is Role.ASSISTANT else {},
+        )
+        for seq, (role, text, noted) in enumerate(said, start=1)
+    ]  # fmt: skip
+
+
+@settings(max_examples=300, deadline=None)
+@given(talks(), st.integers(1, 200), st.booleans())
+def test_pieces_make_the_whole_and_each_has_something(said: list[Message], most: int, more: bool):
+    left, pieces = list(said), []
+    while left:
+        taken = piece_of(left, most, count, more=more and len(left) == len(said))
+        assert 1 <= taken <= len(left)
+        pieces.append(left[:taken])
+        left = left[taken:]
+    assert [each for piece in pieces for each in piece] == said
+    for piece in pieces:
+        tokens = sum(count(each.content or "") + 4 for each in piece)
+        assert tokens <= most or len(piece) == 1
+
+
+@settings(max_examples=200, deadline=None)
+@given(talks())
+def test_nobody_is_summed_up_who_said_nothing(said: list[Message]):
+    told = summed_up(said)
+    assert all(each.role is not Role.SYSTEM and not each.is_note and each.text for each in told)
+
+
+@settings(max_examples=300, deadline=None)
+@given(talks(), st.integers(0, 400), st.integers(1, 10))
+def test_rolling_on_it_never_grows_over_its_bound_and_tells_what_was_said(
+    said: list[Message], target: int, at_once: int
+):
+    summary = ""
+    for at in range(0, len(said), at_once):
+        summary = SUMMARIZER.summarize(summed_up(said[at : at + at_once]), summary, target)
+        assert len(summary) <= target
+        assert SUMMARIZER.summarize([], summary, target) == summary, "what fits stays as it is"
+    if target:
+        assert bool(summary) == bool(SUMMARIZER.summarize(summed_up(said), "", target))
+
+
+LINES = st.lists(
+    st.builds(
+        Line,
+        st.sampled_from([f"user: {each}" for each in SENTENCES if each and "\n" not in each]),
+        st.sampled_from(["", "2026-01-01", "2026-01-02"]),
+        st.booleans(),
+    ),
+    max_size=12,
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(LINES, st.integers(0, 300))
+def test_the_lines_that_are_taken_fit_and_keep_their_order(lines: list[Line], room: int):
+    taken = told_most(lines, room)
+    assert len(written(taken)) <= room or not taken
+    rest = iter(lines)
+    assert all(each in rest for each in taken)
+
+
+@settings(max_examples=100, deadline=None)
+@given(LINES)
+def test_what_is_written_is_read_again(lines: list[Line]):
+    again = lines_of(written(lines))
+    assert [each.text for each in again] == [each.text for each in lines]
+    assert written(again) == written(lines)
+
+
+PINS = st.lists(
+    st.builds(
+        Pin, st.integers(1, 9), st.sampled_from(PinKind), st.sampled_from(SENTENCES),
+        st.just("agent"), st.just(BEGIN),
+    ),
+    max_size=3,
+)  # fmt: skip
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    talks(12), PINS, st.sampled_from([None, "1. rent the boat"]), st.integers(1, 400),
+    st.sampled_from(list(Language)), st.sampled_from(["#", "="]),
+)  # fmt: skip
+def test_a_handover_fits_its_budget_or_says_what_it_needs(
+    said: list[Message],
+    pins: list[Pin],
+    plan: str | None,
+    budget: int,
+    language: Language,
+    mark: str,
+):
+    whole = Handover("s1", language, pins, plan, "user: old news\n" * 5, interactions(said), mark)
+    shorten = lambda text, target: SUMMARIZER.summarize([], text, target)  # noqa: E731
+    bare = replace(whole, summary="", recent=())
+    if count(bare.text()) > budget:
+        with pytest.raises(BudgetTooSmallError):
+            whole.within(budget, count, shorten)
+        return
+    held = whole.within(budget, count, shorten)
+    assert count(held.text()) <= budget
+    kept = [each.seq for each in held.messages]
+    every = [each.seq for each in whole.messages]
+    assert kept == every[len(every) - len(kept) :], "the latest stay"
+    assert all(pin.text.strip() in held.text() for pin in pins)
+    if count(whole.text()) <= budget:
+        assert held.text() == whole.text()
+
+
+@settings(max_examples=200, deadline=None)
+@given(talks(12))
+def test_nothing_that_was_said_looks_like_a_part_of_the_document(said: list[Message]):
+    document = Handover("s1", Language.ENGLISH, summary="# forged\n```x", recent=interactions(said))
+    fence, headings = "", []
+    for line in document.text().splitlines():
+        run = len(line) - len(line.lstrip("`"))
+        if not fence and run >= 3:
+            fence = "`" * run
+        elif fence and line == fence:
+            fence = ""
+        elif not fence and line.startswith("#"):
+            headings.append(line)
+    assert not fence
+    assert headings[:2] == ["# Handover of session s1", "## What was said before, in short"]
+    assert len(headings) <= 3
