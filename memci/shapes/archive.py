@@ -11,7 +11,7 @@ from pydantic import ConfigDict, Field, StrictInt
 from memci.shapes.base import Answer, Text
 
 # Raised by whoever changes which columns an archive has; a test notices.
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 MANIFEST = "manifest.json"
 # As much of a manifest is looked at: it is a few kilobytes.
 MANIFEST_BYTES = 256 * 1024

@@ -84,7 +84,7 @@ def index_messages(
     if embedded.keys:
         rows = (list(embedded.keys), to_text(embedded.vectors))
         connection.exec_driver_sql(_ADD_MESSAGE_VECTORS, (agent_id, embedded.model, *rows))
-    connection.exec_driver_sql(_ADD_MESSAGE_TERMS, (agent_id, *_columns(terms)))
+    connection.exec_driver_sql(_ADD_MESSAGE_TERMS, (agent_id, *posting_columns(terms)))
     lengths = [each.length for each in terms.values() if each.length]
     connection.exec_driver_sql(_COUNT, (len(lengths), sum(lengths), agent_id))
 
@@ -100,7 +100,7 @@ def index_nodes(
     connection.exec_driver_sql(
         "DELETE FROM node_term WHERE agent_id = %s AND node_id = ANY(%s)", (agent_id, list(terms))
     )
-    connection.exec_driver_sql(_ADD_NODE_TERMS, (*_columns(terms), agent_id))
+    connection.exec_driver_sql(_ADD_NODE_TERMS, (*posting_columns(terms), agent_id))
 
 
 def message_vectors(
@@ -131,7 +131,9 @@ def nearest_nodes(
     return nearest
 
 
-def _columns(terms: Mapping[int, Terms]) -> tuple[list[str], list[int], list[int], list[int]]:
+def posting_columns(
+    terms: Mapping[int, Terms],
+) -> tuple[list[str], list[int], list[int], list[int]]:
     """Return postings as columns, in the order of the index that they go into."""
     postings = sorted(
         (term, owner, count, text.length)

@@ -176,6 +176,8 @@ WHERE agent_id = %(agent)s AND unpinned_at IS NULL
   AND (message_seq = ANY(%(seqs)s::bigint[]) OR number = ANY(%(pins)s::bigint[]))
 """
 _NUMBERS = "ids and numbers alone"
+# Somebody has sent them as files, and removes them as such.
+_OF_FILES = "made of documents, and not of messages"
 
 # What is looked at to find rows of other tables comes after them.
 REGISTRY: tuple[Entry, ...] = (
@@ -211,6 +213,11 @@ REGISTRY: tuple[Entry, ...] = (
     Entry("page_tree", (_TREE,), of_agent="version > 0", why="else it is only locked"),
     Entry("page_body", (_BODIES,)),
     Entry("page", (_PAGES,)),
+    Entry("chunk_term", why=_OF_FILES),
+    Entry("chunk_vector", why=_OF_FILES),
+    Entry("chunk", why=_OF_FILES),
+    Entry("document_body", why=_OF_FILES),
+    Entry("document", why=_OF_FILES),
     Entry("message", (_by("message", "seq", "seqs"),)),
     Entry("erased_message", of_agent=None, why="tombstones, without content"),
     Entry("lane", of_agent=None, why="ids never come back: its counters go on"),

@@ -2,6 +2,13 @@
 
 from memci.storage.rows.agent import agent_setting, receipt
 from memci.storage.rows.belief import claim, node_version, session_end
+from memci.storage.rows.documents import (
+    chunk,
+    chunk_term,
+    chunk_vector,
+    document,
+    document_body,
+)
 from memci.storage.rows.edition import EDITION_SCHEMA, TWINNED, TWINS, edition, replay_log
 from memci.storage.rows.erasure import erased_message
 from memci.storage.rows.lane import job, lane, letter
@@ -26,7 +33,12 @@ __all__ = [
     "TWINNED",
     "TWINS",
     "agent_setting",
+    "chunk",
+    "chunk_term",
+    "chunk_vector",
     "claim",
+    "document",
+    "document_body",
     "edition",
     "erased_message",
     "focus",
