@@ -11,7 +11,7 @@ IDEOGRAPH = (
     r"\U00020000-\U0003134f]"
 )
 _PARTS = re.compile(rf"{IDEOGRAPH}|[A-Za-z]+|\d+|[^\s\w]|_|\w+?(?={IDEOGRAPH}|[A-Za-z\d\s]|\W|$)")
-_LETTERS_A_TOKEN = 5
+_LETTERS_A_TOKEN = 4
 _DIGITS_A_TOKEN = 2
 
 

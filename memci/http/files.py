@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from typing import Any
 
 from pydantic import ValidationError
@@ -85,7 +85,7 @@ def _text(body: bytes) -> tuple[str, bytes]:
 
 
 async def _file(call: Call, body: bytes) -> tuple[str, bytes]:
-    async def pieces() -> AsyncIterator[bytes]:
+    async def pieces() -> AsyncGenerator[bytes, None]:
         yield body
 
     parser = MultiPartParser(
@@ -95,9 +95,11 @@ async def _file(call: Call, body: bytes) -> tuple[str, bytes]:
         form = await parser.parse()
     except (MultiPartException, KeyError, ValueError):
         raise MalformedError("the body is no form of multipart/form-data with one file") from None
-    async with form:
-        file, name = form.get("file"), form.get("name")
+    file, name = form.get("file"), form.get("name")
+    try:
         if not isinstance(file, UploadFile):
             raise InvalidInputError("file: expected a file in the field of this name", field="file")
         named = name if isinstance(name, str) and name else file.filename or ""
         return named, await file.read()
+    finally:
+        await form.close()

@@ -22,6 +22,7 @@ _WRAPPERS = frozenset({
 _DEEPEST = 200
 # More symbols than any file that people wrote.
 _MOST = 20_000
+_LONGEST = 200
 
 
 @dataclass(slots=True)
@@ -85,7 +86,7 @@ def _name(node: Node, grammar: Grammar) -> str:
         return _text(node.child_by_field_name("type")).partition("<")[0]
     name = _text(node.child_by_field_name("name")) or _declared(node)
     if kind == "method_declaration" and (receiver := node.child_by_field_name("receiver")):
-        owner = _text(receiver).strip("()").split()[-1:]  # func (s *Server[T]) Run()
+        owner = _raw(receiver).strip("()").split()[-1:]  # func (s *Server[T]) Run()
         return ".".join([*(each.lstrip("*").partition("[")[0] for each in owner), name])
     return name
 
@@ -107,9 +108,13 @@ def _declared(node: Node) -> str:
 
 
 def _text(node: Node | None) -> str:
+    return qualified(_raw(node))
+
+
+def _raw(node: Node | None) -> str:
     if node is None or node.text is None:
         return ""
-    return qualified(" ".join(node.text.decode(errors="replace").split()))[:200]
+    return " ".join(node.text[:_LONGEST].decode(errors="replace").split())
 
 
 def _extent(node: Node, source: bytes) -> tuple[int, int]:

@@ -8,6 +8,7 @@ from datetime import datetime
 from uuid import UUID
 
 from sqlalchemy import Connection
+from sqlalchemy.engine import RowMapping
 
 from memci.domain.documents.document import DocumentState, NewDocument
 from memci.storage.documents.removal import remove_chunks
@@ -29,12 +30,11 @@ SELECT {_COLUMNS} {_FROM}
 """
 _BY_ID = f"SELECT {_COLUMNS} {_FROM} WHERE d.agent_id = %s AND d.id = %s"
 _BY_NAME = f"SELECT {_COLUMNS} {_FROM} WHERE d.agent_id = %s AND d.name = %s"
-# Nobody resumes the lane of a collection: what comes next goes on without the dead job.
 _COUNT = """
-UPDATE lane SET documents = documents + 1, last_document_id = last_document_id + 1,
-                written_at = now()
+UPDATE lane SET documents = documents + 1, last_document_id = last_document_id + 1
 WHERE agent_id = %s RETURNING last_document_id
 """
+# Nobody resumes the lane of a collection: what comes next goes on without the dead job.
 _WRITTEN = """
 UPDATE lane SET written_at = now(),
                 halted_by = CASE WHEN starts_with(agent_id, 'collection/') THEN NULL
@@ -86,18 +86,18 @@ def list_documents(
 ) -> list[StoredDocument]:
     """Return documents whose names begin so, by id, after one id."""
     values = {"owner": owner, "prefix": prefix, "after": after, "limit": limit}
-    return [_document(row) for row in connection.exec_driver_sql(_LIST, values)]
+    return [_document(row) for row in connection.exec_driver_sql(_LIST, values).mappings()]
 
 
 def document_by_id(connection: Connection, owner: str, document_id: int) -> StoredDocument | None:
     """Return one document."""
-    row = connection.exec_driver_sql(_BY_ID, (owner, document_id)).first()
+    row = connection.exec_driver_sql(_BY_ID, (owner, document_id)).mappings().first()
     return None if row is None else _document(row)
 
 
 def document_by_name(connection: Connection, owner: str, name: str) -> StoredDocument | None:
     """Return the document of a name."""
-    row = connection.exec_driver_sql(_BY_NAME, (owner, name)).first()
+    row = connection.exec_driver_sql(_BY_NAME, (owner, name)).mappings().first()
     return None if row is None else _document(row)
 
 
@@ -107,11 +107,11 @@ def keep_document(
     """Store a file for the job that is to read it, in place of document ``held``; return its id."""
     if held is None:
         held = int(connection.exec_driver_sql(_COUNT, (owner,)).scalar_one())
-        values = (owner, held, new.name, new.digest, len(new.body), job_id)
-        connection.exec_driver_sql(_INSERT, values)
+        row = (owner, held, new.name, new.digest, len(new.body), job_id)
+        connection.exec_driver_sql(_INSERT, row)
     else:
-        values = (new.digest, len(new.body), job_id, owner, held)
-        connection.exec_driver_sql(_REPLACE, values)
+        change = (new.digest, len(new.body), job_id, owner, held)
+        connection.exec_driver_sql(_REPLACE, change)
     connection.exec_driver_sql(_WRITTEN, (owner,))
     connection.exec_driver_sql(_KEEP_BODY, (owner, held, new.body))
     return held
@@ -132,7 +132,5 @@ def remove_documents(connection: Connection, owner: str, ids: Sequence[int]) -> 
     return removed, chunks
 
 
-def _document(row: object) -> StoredDocument:
-    fields: dict[str, object] = dict(row._mapping)  # type: ignore[attr-defined]  # noqa: SLF001
-    fields["state"] = DocumentState(str(fields["state"]))
-    return StoredDocument(**fields)  # type: ignore[arg-type]
+def _document(row: RowMapping) -> StoredDocument:
+    return StoredDocument(**{**row, "state": DocumentState(row["state"])})
