@@ -7,12 +7,14 @@ from uuid import uuid4
 
 from memci.commands import erase
 from memci.commands.erase_which import Which
+from memci.domain.documents.chunk import Chunk, ChunkKind
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.message import Remember
 from memci.domain.pages.rules import PageRules
 from memci.storage.page_store.postgres import PostgresPageStore
 from memci.storage.session import Database
 from tests.support.archives import Told
+from tests.support.documents import put
 from tests.support.mailbox import Mailbox
 from tests.support.network import AgentUnderTest
 from tests.support.page_folders import Folders
@@ -46,6 +48,7 @@ def a_whole_life(database: Database) -> AgentUnderTest:
     _erased(ada)
     _believed(ada)
     _sorted(ada)
+    _read(ada)
     dead = mailbox.append("this one kills its job [Ann]")
     mailbox.bury(dead)
     _undeliverable(ada)
@@ -112,6 +115,18 @@ def _sorted(ada: AgentUnderTest) -> None:
     pages.pin("每次都数两遍\n两遍")
     pages.do("update_page", index=folder, name="Great plans")
     pages.undo()
+
+
+def _read(ada: AgentUnderTest) -> None:
+    """A document that is found, and the bytes of another that nobody has read."""
+    text = Chunk('Count "ships"\n每次都数两遍', ("灯塔", "Rules"))
+    code = Chunk("def count(): ...", ("count",), ChunkKind.CODE, "count", "python", 1, 1)
+    with ada.database.agent_transaction(ada.agent_id) as connection:
+        put(connection, ada.agent_id, "手册/rules.md", [text, code], ada.models)
+    ada.execute(
+        "INSERT INTO document_body (agent_id, document_id, body)"
+        " SELECT agent_id, id, '\\x00ff'::bytea FROM document WHERE agent_id = %s"
+    )
 
 
 def _undeliverable(ada: AgentUnderTest) -> None:

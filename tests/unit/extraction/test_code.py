@@ -15,27 +15,27 @@ from memci.extraction.tokens import count_tokens
 SOURCES: dict[str, tuple[str, list[str]]] = {
     "a.py": ("class A:\n    x = 1\n\n    def b(self):\n        pass\n\n\nasync def f():\n    pass\n",
              ["A", "A.b", "f"]),
-    "a.js": ("class A { b() {} }\nfunction t() {}\nconst f = (x) => x;\n"
-             "export default function g() {}\n", ["A", "A.b", "t", "f", "g"]),
+    "a.js": (("class A { b() {} }\nfunction t() {}\nconst f = (x) => x;\n"
+             "export default function g() {}\n"), ["A", "A.b", "t", "f", "g"]),
     "a.jsx": ("const App = () => <p>hi</p>;\n", ["App"]),
-    "a.ts": ("export interface I { x: number }\ntype T = string;\nexport class A<X> {\n"
-             "  b(): void {}\n}\nenum E { One }\nnamespace N { function x() {} }\n",
+    "a.ts": (("export interface I { x: number }\ntype T = string;\nexport class A<X> {\n"
+             "  b(): void {}\n}\nenum E { One }\nnamespace N { function x() {} }\n"),
              ["I", "T", "A", "A.b", "E", "N", "N.x"]),
     "a.tsx": ("export function App() { return <p>hi</p>; }\n", ["App"]),
-    "a.go": ("package p\n\n// Run runs.\nfunc (s *Server) Run() {}\n\nfunc Top() {}\n\n"
-             "type S struct { x int }\n", ["Server.Run", "Top", "S"]),
-    "a.rs": ("impl<T> Foo for Bar<T> { fn baz(&self) {} }\nfn top() {}\nstruct S;\nenum E {}\n"
-             "trait T { fn x(); }\nmod m { fn inner() {} }\nmacro_rules! q { () => {} }\n",
+    "a.go": (("package p\n\n// Run runs.\nfunc (s *Server) Run() {}\n\nfunc Top() {}\n\n"
+             "type S struct { x int }\n"), ["Server.Run", "Top", "S"]),
+    "a.rs": (("impl<T> Foo for Bar<T> { fn baz(&self) {} }\nfn top() {}\nstruct S;\nenum E {}\n"
+             "trait T { fn x(); }\nmod m { fn inner() {} }\nmacro_rules! q { () => {} }\n"),
              ["Bar", "Bar.baz", "top", "S", "E", "T", "T.x", "m", "m.inner", "q"]),
-    "A.java": ("class A {\n  A() {}\n  int b() { return 1; }\n  enum E { X }\n}\n"
-               "record R(int x) {}\n", ["A", "A.A", "A.b", "A.E", "R"]),
-    "a.c": ("static int *f(int a) { return 0; }\nstruct S { int x; };\nstruct S *use;\n"
-            "typedef struct { int y; } T;\nenum E { One };\n", ["f", "S", "T", "E"]),
-    "a.cpp": ("namespace N {\nclass A {\n int b() { return 1; }\n};\n}\n"
-              "int N::A::c(int x) { return 1; }\ntemplate<class T> T g(T x) { return x; }\n",
+    "A.java": (("class A {\n  A() {}\n  int b() { return 1; }\n  enum E { X }\n}\n"
+               "record R(int x) {}\n"), ["A", "A.A", "A.b", "A.E", "R"]),
+    "a.c": (("static int *f(int a) { return 0; }\nstruct S { int x; };\nstruct S *use;\n"
+            "typedef struct { int y; } T;\nenum E { One };\n"), ["f", "S", "T", "E"]),
+    "a.cpp": (("namespace N {\nclass A {\n int b() { return 1; }\n};\n}\n"
+              "int N::A::c(int x) { return 1; }\ntemplate<class T> T g(T x) { return x; }\n"),
               ["N", "N.A", "N.A.b", "N.A.c", "g"]),
-    "A.cs": ("namespace N {\n class A {\n  public A() {}\n  int B() { return 1; }\n"
-             "  int P { get; set; }\n }\n interface I {}\n enum E { One }\n}\n",
+    "A.cs": (("namespace N {\n class A {\n  public A() {}\n  int B() { return 1; }\n"
+             "  int P { get; set; }\n }\n interface I {}\n enum E { One }\n}\n"),
              ["N", "N.A", "N.A.A", "N.A.B", "N.A.P", "N.I", "N.E"]),
     "a.rb": ("module M\n  class A < B\n    def c\n    end\n\n    def self.d; end\n  end\nend\n",
              ["M", "M.A", "M.A.c", "M.A.d"]),
@@ -111,7 +111,7 @@ def test_a_symbol_has_its_lines_with_comments_and_decorators():
 
 def test_long_symbols_are_several_chunks_that_name_it():
     body = "\n".join(f"    total_{n} = compute(first_{n}, second_{n})" for n in range(120))
-    found = [each for each in code_chunks(f"def big():\n{body}\n", "python")]
+    found = list(code_chunks(f"def big():\n{body}\n", "python"))
     assert len(found) > 3
     assert {each.symbol for each in found} == {"big"}
     assert all(count_tokens(each.text) <= 220 for each in found)
@@ -128,7 +128,9 @@ def test_code_on_one_line_is_cut_all_the_same():
 
 
 def test_broken_code_gives_what_can_be_read():
-    found = list(code_chunks("def good():\n    return 1\n\n)))((( class\n\ndef other(:\n", "python"))
+    found = list(
+        code_chunks("def good():\n    return 1\n\n)))((( class\n\ndef other(:\n", "python")
+    )
     assert "good" in {each.symbol for each in found}
 
 
@@ -146,4 +148,4 @@ def test_scripts_are_known_by_their_first_line():
 )  # fmt: skip
 def test_names_as_people_write_them(written: str, name: str):
     assert qualified(written) == name
-    assert last_part(name) == name.split(".")[-1].lower()
+    assert last_part(name) == name.rsplit(".", maxsplit=1)[-1].lower()
