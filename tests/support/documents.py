@@ -88,8 +88,8 @@ class Shelf:
         """The same, counted."""
         ((found,),) = self.rows("SELECT count(*) FROM document WHERE agent_id = %s")
         ((chunks, terms),) = self.rows(
-            "SELECT count(*), coalesce(sum(length), 0)::bigint FROM (SELECT DISTINCT chunk_id, length"
-            " FROM chunk_term WHERE agent_id = %s) AS each"
+            "SELECT count(*), coalesce(sum(length), 0)::bigint FROM ("
+            "SELECT DISTINCT chunk_id, length FROM chunk_term WHERE agent_id = %s) AS each"
         )
         return found, chunks, terms
 

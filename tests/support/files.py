@@ -70,8 +70,8 @@ def pdf(pages: Sequence[str] = ("The reactor runs at 310 degrees.",)) -> bytes:
         out += b"%d 0 obj\n%s\nendobj\n" % (number, body)
     table = b"".join(b"%010d 00000 n \n" % place for place in places)
     return out + (
-        b"xref\n0 %d\n0000000000 65535 f \n%strailer\n<< /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF"
-        % (len(objects) + 1, table, len(objects) + 1, len(out))
+        b"xref\n0 %d\n0000000000 65535 f \n%strailer\n<< /Size %d /Root 1 0 R >>\n"
+        b"startxref\n%d\n%%%%EOF" % (len(objects) + 1, table, len(objects) + 1, len(out))
     )
 
 

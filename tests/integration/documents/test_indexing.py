@@ -21,7 +21,10 @@ from tests.support.documents import Shelf
 
 GUIDE = "# Guide\n\n## Install\n\nRun make once.\n\n## 卸载\n\n删除文件夹即可。\n"
 SECTIONS = "\n\n".join(f"# Part {n}\n\nabout topic{n}" for n in range(10))
-CODE = "class Parser:\n    depth = 0\n\n    def read(self):\n        return 1\n\n\ndef read():\n    pass\n"
+CODE = (
+    "class Parser:\n    depth = 0\n\n    def read(self):\n        return 1\n\n\n"
+    "def read():\n    pass\n"
+)
 
 
 @pytest.fixture

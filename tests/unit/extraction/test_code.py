@@ -13,8 +13,8 @@ from memci.extraction.limits import ExtractionLimits
 from memci.extraction.tokens import count_tokens
 
 SOURCES: dict[str, tuple[str, list[str]]] = {
-    "a.py": ("class A:\n    x = 1\n\n    def b(self):\n        pass\n\n\nasync def f():\n    pass\n",
-             ["A", "A.b", "f"]),
+    "a.py": (("class A:\n    x = 1\n\n    def b(self):\n        pass\n\n\n"
+              "async def f():\n    pass\n"), ["A", "A.b", "f"]),
     "a.js": (("class A { b() {} }\nfunction t() {}\nconst f = (x) => x;\n"
              "export default function g() {}\n"), ["A", "A.b", "t", "f", "g"]),
     "a.jsx": ("const App = () => <p>hi</p>;\n", ["App"]),
