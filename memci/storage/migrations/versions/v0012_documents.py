@@ -93,10 +93,11 @@ CREATE POLICY own_agent ON {table}
 GRANT SELECT, INSERT, UPDATE, DELETE ON {table} TO memci_app;
 """
 # A transaction names the collections that it may read beside its agent's own; a blank is in no
-# name. Nothing but a collection can be named in this way.
+# name. Nothing but a collection can be named in this way. The owner is no bare column in it: else
+# the planner takes "own or named" for a way through any index that begins with the owner.
 SHARE = """
 CREATE POLICY named_collections ON {table} FOR SELECT
-    USING (agent_id = ANY (string_to_array(current_setting('memci.collections', true), ' '))
+    USING ((agent_id || '') = ANY (string_to_array(current_setting('memci.collections', true), ' '))
            AND starts_with(agent_id, 'collection/'));
 """
 NEW = ("document", "document_body", "chunk", "chunk_vector", "chunk_term")
