@@ -34,11 +34,13 @@ FILL = (
     ),
     (
         "INSERT INTO chunk_vector SELECT %(owner)s, n,"
-        " ('[' || sin(n) || ',' || cos(n) || ']')::halfvec, 'm' FROM generate_series(1, %(size)s) AS n"
+        " ('[' || sin(n) || ',' || cos(n) || ']')::halfvec, 'm'"
+        " FROM generate_series(1, %(size)s) AS n"
     ),
     (
         "INSERT INTO chunk_term SELECT %(owner)s, 'term' || (n * 7 + t * 131) %% 500, n, 1, 10"
-        " FROM generate_series(1, %(size)s) AS n, generate_series(1, 10) AS t ON CONFLICT DO NOTHING"
+        " FROM generate_series(1, %(size)s) AS n, generate_series(1, 10) AS t"
+        " ON CONFLICT DO NOTHING"
     ),
 )
 # As searches ask: term by term.
