@@ -59,6 +59,8 @@ LISTS = [each for each in REFUSED if each.startswith("GET") and each.count("{") 
 
 COMMANDS = """
 agents {agent}
+documents --agent {agent}
+unindex docs/ --agent {agent}
 recall tea --agent {agent}
 recall tea --text --agent {agent}
 search tea --agent {agent}
@@ -101,7 +103,10 @@ erase --agent {agent} --all --yes
 export {agent} -o {folder}/x.zip
 """
 # Those that concern no single agent, or make one.
-OTHERS = {"up", "demo", "remember", "reembed", "import", "env", "doctor", "tools", "mcp"}
+OTHERS = {
+    "up", "demo", "remember", "reembed", "import", "env", "doctor", "tools", "mcp", "index",
+    "collections",
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
