@@ -15,6 +15,7 @@ from fnmatch import fnmatchcase
 from typing import Literal
 
 from memci.config import ApiKey
+from memci.domain.documents.owner import is_collection
 from memci.errors import ForbiddenError, UnauthorizedError
 
 PREFIX = "memci_"
@@ -68,8 +69,22 @@ def authorize(key: ApiKey | None, needed: Scope, agent_id: str | None) -> None:
             f"this needs an API key of scope {needed.name.lower()}; "
             f"the key {key.name!r} has {key.scope}"
         )
-    if agent_id is not None and not fnmatchcase(agent_id, key.agents):
-        raise ForbiddenError(f"the key {key.name!r} is not for this agent")
+    if agent_id is not None and not is_for(key.agents, agent_id):
+        whose = "collection" if is_collection(agent_id) else "agent"
+        raise ForbiddenError(f"the key {key.name!r} is not for this {whose}")
+
+
+def is_for(patterns: str, owner: str) -> bool:
+    """Tell whether a key with such patterns is for an agent, or for a ``collection/NAME``.
+
+    A collection is meant by ``*`` or by a pattern that begins with ``collection/``, and not by one
+    of agents whose names begin alike.
+    """
+    return any(
+        fnmatchcase(owner, each)
+        for each in patterns.split(",")
+        if each == "*" or is_collection(each) == is_collection(owner)
+    )
 
 
 def _hash(key: str) -> str:

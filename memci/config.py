@@ -32,6 +32,7 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
+from memci.document_settings import DocumentSettings
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.sparse import SNAPSHOT_BYTES
 from memci.domain.message import AppendLimits, Remember
@@ -64,12 +65,12 @@ class ApiKey(BaseModel):
 
     name: str = Field(min_length=1, max_length=64)
     hash: str = Field(pattern=r"^sha256:[0-9a-f]{64}$")
-    # Pattern of agent ids: * and ? as in file names.
-    agents: str = Field("*", pattern=r"^[A-Za-z0-9._:@*?-]{1,128}$")
+    # Patterns of agent ids and of collection/NAME, with commas between: * and ? as in file names.
+    agents: str = Field("*", pattern=r"^[A-Za-z0-9._:@*?/-]{1,128}(,[A-Za-z0-9._:@*?/-]{1,128})*$")
     scope: Literal["read", "write", "admin"] = "read"
 
 
-class Settings(PageStoreSettings, BaseSettings):
+class Settings(DocumentSettings, PageStoreSettings, BaseSettings):
     """All settings, with their defaults. Periods are seconds, time-outs carry their unit."""
 
     model_config = SettingsConfigDict(

@@ -5,7 +5,8 @@
     MemciError
     ├── ConfigurationError        settings are wrong; raised at start
     ├── InvalidInputError         the caller sent something that cannot be accepted
-    │   └── TooLargeError         … because it is over a limit
+    │   ├── TooLargeError         … because it is over a limit
+    │   └── UnreadableDocumentError   … because no reader makes anything of a file
     ├── NotFoundError             the thing named does not exist for this agent
     ├── ConflictError             the request contradicts what is stored
     │   └── ErasedError           … because a message in it was erased for good
@@ -60,6 +61,10 @@ class InvalidInputError(MemciError):
 
 class TooLargeError(InvalidInputError):
     """The input is over a limit."""
+
+
+class UnreadableDocumentError(InvalidInputError):
+    """This file cannot be read; save it in another format, or leave it out."""
 
 
 class NotFoundError(MemciError):

@@ -16,6 +16,7 @@ from memci.broker.names import (
     LANE_RUN_TASK,
 )
 from memci.domain.agent import check_agent_id
+from memci.domain.documents.owner import check_owner
 from memci.queue import submit
 from memci.queue.bridge import take_in
 from workers.app import app
@@ -25,14 +26,14 @@ from workers.lifecycle import lane_loop, runtime
 @app.task(name=LANE_RUN_TASK, bind=True)
 def run(self: Task, agent_id: str | None = None, *, rung: bool = False, **_: Any) -> None:
     """Run jobs of due lanes; the agent is where to look first, and never more than a hint."""
-    hint = check_agent_id(agent_id) if agent_id is not None else None
+    hint = check_owner(agent_id) if agent_id is not None else None
     lane_loop(self.request.hostname).run(hint, rung=bool(rung))
 
 
 @app.task(name=LANE_COMPRESS_TASK, bind=True)
 def compress(self: Task, agent_id: str | None = None, **_: Any) -> None:
     """Give one agent its time slice of compression."""
-    hint = check_agent_id(agent_id) if agent_id is not None else None
+    hint = check_owner(agent_id) if agent_id is not None else None
     lane_loop(self.request.hostname).compress(hint)
 
 

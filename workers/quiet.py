@@ -13,7 +13,7 @@ import structlog
 from celery import Task
 from celery.worker.request import Request
 
-from memci.domain.agent import check_agent_id
+from memci.domain.documents.owner import check_owner
 from memci.errors import InvalidInputError, MemciError
 
 _log = structlog.get_logger(__name__)
@@ -39,7 +39,7 @@ class QuietRequest(Request):  # type: ignore[misc]
 
     def _shown(self) -> dict[str, str]:
         try:
-            return {"agent_id": check_agent_id(self.kwargs.get("agent_id"))}
+            return {"agent_id": check_owner(self.kwargs.get("agent_id"))}
         except InvalidInputError:
             return {}
 

@@ -12,6 +12,15 @@
 from __future__ import annotations
 
 from memci.client.client import Agent, AsyncAgent, AsyncMemci, Memci
+from memci.client.collection import AsyncCollection, Collection
 from memci.client.flow import Retries
 
-__all__ = ["Agent", "AsyncAgent", "AsyncMemci", "Memci", "Retries"]
+__all__ = [
+    "Agent",
+    "AsyncAgent",
+    "AsyncCollection",
+    "AsyncMemci",
+    "Collection",
+    "Memci",
+    "Retries",
+]

@@ -7,11 +7,12 @@ from functools import cached_property
 from types import TracebackType
 from typing import Self
 
+from memci.client.collection import AsyncCollection, Collection
 from memci.client.colours import awaitable, blocking
 from memci.client.flow import Retries
 from memci.client.paging import AsyncPageOperations, PageOperations
 from memci.client.transport import AsyncTransport, Transport
-from memci.client.verbs import AgentVerbs, Habits, ServiceVerbs
+from memci.client.verbs import AgentVerbs, CollectionVerbs, Habits, ServiceVerbs
 from memci.client.way import check_url, headers_for
 
 _URL = "http://127.0.0.1:8000"
@@ -80,6 +81,13 @@ class Agent(PageOperations):
     erase_agent = blocking(AgentVerbs.erase_agent)
     export = blocking(AgentVerbs.export)
     import_ = blocking(AgentVerbs.import_)
+    add_document = blocking(AgentVerbs.add_document)
+    add_file = blocking(AgentVerbs.add_file)
+    documents = blocking(AgentVerbs.documents)
+    document = blocking(AgentVerbs.document)
+    remove_document = blocking(AgentVerbs.remove_document)
+    remove_documents = blocking(AgentVerbs.remove_documents)
+    wait_document = blocking(AgentVerbs.wait_document)
     pause = blocking(AgentVerbs.pause)
     cancel_compression = blocking(AgentVerbs.cancel_compression)
     resume = blocking(AgentVerbs.resume)
@@ -149,6 +157,13 @@ class AsyncAgent(AsyncPageOperations):
     erase_agent = awaitable(AgentVerbs.erase_agent)
     export = awaitable(AgentVerbs.export)
     import_ = awaitable(AgentVerbs.import_)
+    add_document = awaitable(AgentVerbs.add_document)
+    add_file = awaitable(AgentVerbs.add_file)
+    documents = awaitable(AgentVerbs.documents)
+    document = awaitable(AgentVerbs.document)
+    remove_document = awaitable(AgentVerbs.remove_document)
+    remove_documents = awaitable(AgentVerbs.remove_documents)
+    wait_document = awaitable(AgentVerbs.wait_document)
     pause = awaitable(AgentVerbs.pause)
     cancel_compression = awaitable(AgentVerbs.cancel_compression)
     resume = awaitable(AgentVerbs.resume)
@@ -214,7 +229,12 @@ class AsyncMemci:
         """Return one agent's memory; asks nothing yet."""
         return AsyncAgent(AgentVerbs(agent_id, self._habits), self._transport)
 
+    def collection(self, name: str) -> AsyncCollection:
+        """Return one collection of documents; asks nothing yet."""
+        return AsyncCollection(CollectionVerbs(name, self._habits), self._transport)
+
     agents = awaitable(ServiceVerbs.agents)
+    collections = awaitable(ServiceVerbs.collections)
     ready = awaitable(ServiceVerbs.ready)
     tools = awaitable(ServiceVerbs.tools)
 
@@ -272,7 +292,12 @@ class Memci:
         """Return one agent's memory; asks nothing yet."""
         return Agent(AgentVerbs(agent_id, self._habits), self._transport)
 
+    def collection(self, name: str) -> Collection:
+        """Return one collection of documents; asks nothing yet."""
+        return Collection(CollectionVerbs(name, self._habits), self._transport)
+
     agents = blocking(ServiceVerbs.agents)
+    collections = blocking(ServiceVerbs.collections)
     ready = blocking(ServiceVerbs.ready)
     tools = blocking(ServiceVerbs.tools)
 

@@ -25,6 +25,12 @@ class Page(TypedDict, total=False):
     limit: Annotated[int, "How many at most"]
 
 
+class DocumentOptions(Page, total=False):
+    """Which documents."""
+
+    prefix: Annotated[str, "Only those whose names begin so, such as `docs/`"]
+
+
 class PageOptions(Page, total=False):
     """Which pages of which session's tree; ``Page`` is for what was removed alone."""
 

@@ -9,6 +9,7 @@ from starlette.requests import Request
 from memci.access import Scope, authenticate, authorize
 from memci.config import LOOPBACK, Settings
 from memci.domain.agent import check_agent_id
+from memci.domain.documents.owner import collection_owner
 from memci.errors import ForbiddenError
 from memci.http.rate import RateLimit
 
@@ -42,7 +43,9 @@ class Gate:
         agent_id = request.path_params.get("agent")
         if agent_id is not None:
             check_agent_id(agent_id)
-        authorize(key, needed, agent_id)
+        collection = request.path_params.get("collection")
+        owner = agent_id if collection is None else collection_owner(collection)
+        authorize(key, needed, owner)
         request.state.key = key
         request.state.agents = key.agents if key else "*"
         return agent_id

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from memci.config import Settings
+from memci.extraction.limits import ExtractionLimits
 from memci.jobs.compress import NetworkCompression
 from memci.jobs.consolidate import Consolidation
 from memci.jobs.create import MemoryCreation
+from memci.jobs.document import DocumentIndexing
 from memci.jobs.drop import LinkDropping
 from memci.jobs.index import MessageIndexing, WindowLimits
 from memci.jobs.items import ItemIndexing
@@ -49,6 +51,7 @@ def all_jobs(
         NetworkRebuild(database, Replay(database, models, settings.memory), submit_step),
         Reembedding(database, models.embedder),
         AskingAfter(Consolidation(database, settings.memory), asks.of_sessions),
+        DocumentIndexing(database, models, _limits(settings)),
         PageNaming(database, models.summarizer, pages),
         ItemIndexing(database, models),
         MessageTracking(database, models.tokens, settings.pages),
@@ -60,4 +63,14 @@ def compression(database: Database, models: SmallModels, settings: Settings) -> 
     """Return the pass over a memory network."""
     return NetworkCompression(
         database, models, settings.memory, snapshot_bytes=settings.snapshot_bytes
+    )
+
+
+def _limits(settings: Settings) -> ExtractionLimits:
+    return ExtractionLimits(
+        unpacked_bytes=settings.max_document_unpacked_bytes,
+        pages=settings.max_document_pages,
+        seconds=settings.document_seconds,
+        memory_bytes=settings.document_memory_bytes,
+        chunks=settings.max_document_chunks,
     )

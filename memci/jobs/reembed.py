@@ -8,7 +8,7 @@ is found by its words.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 from uuid import uuid4
 
@@ -26,7 +26,7 @@ BITE = 256
 
 
 class Reembedding:
-    """Replaces vectors that another model made, messages first, then memories."""
+    """Replaces vectors that another model made, messages first, then memories, then chunks."""
 
     kind = REEMBED_KIND
     triggers_compression = False
@@ -40,7 +40,7 @@ class Reembedding:
     def prepare(self, job: Job) -> Effect:
         """Read the next texts and embed them."""
         model = VectorModel(self._embedder.model, self._embedder.dimension)
-        begin = Place(job.payload.get("seq", 0), job.payload.get("node_id", 0))
+        begin = Place(**{each.name: job.payload.get(each.name, 0) for each in fields(Place)})
         with self._database.agent_snapshot(job.agent_id) as connection:
             check_model(connection, model)
             stale = stale_texts(connection, job.agent_id, model, begin, self._bite)

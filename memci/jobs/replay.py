@@ -86,7 +86,7 @@ class Replay:
         model = VectorModel(embedder.model, embedder.dimension)
         with self._database.agent_snapshot(agent_id) as connection:
             self._guard.check(connection)
-            stale = StaleTexts({}, stale_nodes(connection, agent_id, model, 0, REEMBEDDED))
+            stale = StaleTexts({}, stale_nodes(connection, agent_id, model, 0, REEMBEDDED), {})
         if not stale.nodes:
             return None
         vectors = embedder.embed(stale.texts)

@@ -11,7 +11,9 @@ from memci.storage.session import Database
 
 _log = structlog.get_logger(__name__)
 
-_DUE = f"""{IS_THERE} AND greatest(written_at, read_at) > coalesce(beat_at, '-infinity')
+# A collection has no network (R9).
+_DUE = f"""{IS_THERE} AND NOT starts_with(agent_id, 'collection/')
+      AND greatest(written_at, read_at) > coalesce(beat_at, '-infinity')
       AND coalesce(beat_at, '-infinity') <= now() - %(quiet_s)s * interval '1 second'"""
 # Whoever has a pass waiting already gets no second one.
 _ASK = """

@@ -50,6 +50,7 @@ def _answer(connection: Connection, agent_id: str, held: Holdings) -> AgentAnswe
         links=held.links,
         dangling=held.dangling,
         pages=held.pages,
+        documents=held.documents,
         focus=[row["name"] for row in list_focus(connection, agent_id)],
         queued=held.queued,
         dead=held.dead,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from memci.reading.agents import AgentListings
 from memci.reading.beliefs import BeliefListings
+from memci.reading.documents import DocumentListings
 from memci.reading.jobs import JobListings
 from memci.reading.messages import MessageListings
 from memci.reading.network import NetworkListings
@@ -23,6 +24,7 @@ class Listings(
     NetworkListings,
     BeliefListings,
     SummaryListings,
+    DocumentListings,
     JobListings,
     ReceiptListings,
 ):

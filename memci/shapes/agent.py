@@ -54,6 +54,7 @@ class AgentAnswer(Answer):
         description="Stored pages, removed ones too, without the roots of segments; what was said "
         "since a page was last changed is on none yet",
     )
+    documents: int = Field(0, description="Files to be found in, collections apart")
     queued: int
     dead: int
     seq: int

@@ -100,7 +100,7 @@ def index_messages(
     if embedded.keys:
         rows = (list(embedded.keys), to_text(embedded.vectors))
         connection.exec_driver_sql(_ADD_MESSAGE_VECTORS, (agent_id, embedded.model, *rows))
-    columns = _columns(terms)
+    columns = posting_columns(terms)
     placed = [positions[seq] for seq in columns[1]]
     connection.exec_driver_sql(_ADD_MESSAGE_TERMS, (agent_id, *columns, placed))
     lengths = [each.length for each in terms.values() if each.length]
@@ -120,7 +120,7 @@ def index_nodes(
     connection.exec_driver_sql(
         "DELETE FROM node_term WHERE agent_id = %s AND node_id = ANY(%s)", (agent_id, list(terms))
     )
-    connection.exec_driver_sql(_ADD_NODE_TERMS, (*_columns(terms), agent_id))
+    connection.exec_driver_sql(_ADD_NODE_TERMS, (*posting_columns(terms), agent_id))
 
 
 def message_vectors(
@@ -151,7 +151,9 @@ def nearest_nodes(
     return nearest
 
 
-def _columns(terms: Mapping[int, Terms]) -> tuple[list[str], list[int], list[int], list[int]]:
+def posting_columns(
+    terms: Mapping[int, Terms],
+) -> tuple[list[str], list[int], list[int], list[int]]:
     """Return postings as columns, in the order of the index that they go into."""
     postings = sorted(
         (term, owner, count, text.length)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection
 
+from memci.domain.documents.chunk import searched_text
 from memci.storage.around import renew_around
 from memci.storage.messages import COLUMNS, to_message
 from memci.storage.vector_model import VectorModel
@@ -25,6 +26,13 @@ JOIN node ON node.agent_id = v.agent_id AND node.id = v.node_id
 WHERE v.agent_id = %(agent)s AND v.node_id > %(after)s AND {_OTHER}
 ORDER BY v.node_id LIMIT %(limit)s
 """  # noqa: S608 - a constant of this module
+_CHUNKS = f"""
+SELECT v.chunk_id, d.name, c.path, c.text FROM chunk_vector v
+JOIN chunk c ON c.agent_id = v.agent_id AND c.id = v.chunk_id
+JOIN document d ON d.agent_id = v.agent_id AND d.id = c.document_id
+WHERE v.agent_id = %(agent)s AND v.chunk_id > %(after)s AND {_OTHER}
+ORDER BY v.chunk_id LIMIT %(limit)s
+"""  # noqa: S608 - a constant of this module
 # Only rows that are still there: what was erased or forgotten meanwhile stays so.
 _REPLACE_OF_MESSAGES = """
 UPDATE message_vector SET embedding = new.embedding::halfvec, model = %s
@@ -36,31 +44,42 @@ UPDATE node_vector SET embedding = new.embedding::halfvec, model = %s
 FROM unnest(%s::bigint[], %s::text[]) AS new(id, embedding)
 WHERE node_vector.agent_id = %s AND node_vector.node_id = new.id
 """
+_REPLACE_OF_CHUNKS = """
+UPDATE chunk_vector SET embedding = new.embedding::halfvec, model = %s
+FROM unnest(%s::bigint[], %s::text[]) AS new(id, embedding)
+WHERE chunk_vector.agent_id = %s AND chunk_vector.chunk_id = new.id
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """How far an agent's texts have been gone through: the last message and the last node."""
+    """How far an agent's texts have been gone through: the last message, node and chunk."""
 
     seq: int = 0
     node_id: int = 0
+    chunk_id: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class StaleTexts:
-    """Texts to embed, by seq and by node id; messages come first."""
+    """Texts to embed, by seq, by node id and by chunk id; messages come first, chunks last."""
 
     messages: dict[int, str]
     nodes: dict[int, str]
+    chunks: dict[int, str]
 
     @property
     def texts(self) -> list[str]:
         """All of them, messages first."""
-        return [*self.messages.values(), *self.nodes.values()]
+        return [*self.messages.values(), *self.nodes.values(), *self.chunks.values()]
 
     def end(self, begin: Place) -> Place:
         """Return how far these reach."""
-        return Place(max(self.messages, default=begin.seq), max(self.nodes, default=begin.node_id))
+        return Place(
+            max(self.messages, default=begin.seq),
+            max(self.nodes, default=begin.node_id),
+            max(self.chunks, default=begin.chunk_id),
+        )
 
 
 def stale_texts(
@@ -77,7 +96,10 @@ def stale_texts(
     found = map(to_message, connection.exec_driver_sql(_MESSAGES, values))
     messages = {message.seq: message.searched for message in found}
     nodes = stale_nodes(connection, agent_id, model, after.node_id, limit - len(messages))
-    return StaleTexts(messages, nodes)
+    left = limit - len(messages) - len(nodes)
+    rows = connection.exec_driver_sql(_CHUNKS, {**values, "after": after.chunk_id, "limit": left})
+    chunks = {row.chunk_id: searched_text(row.name, row.path, row.text) for row in rows}
+    return StaleTexts(messages, nodes, chunks)
 
 
 def stale_nodes(
@@ -100,11 +122,18 @@ def replace_vectors(
     """Write new vectors, row by row of ``stale.texts``; return how many were still wanted."""
     rows = to_text(vectors)
     cut = len(stale.messages)
-    of_messages = (list(stale.messages), rows[:cut])
-    of_nodes = (list(stale.nodes), rows[cut:])
-    replaced = _replace(connection, _REPLACE_OF_MESSAGES, agent_id, of_messages, model)
+    end = cut + len(stale.nodes)
+    parts = (
+        (_REPLACE_OF_MESSAGES, list(stale.messages), rows[:cut]),
+        (_REPLACE_OF_NODES, list(stale.nodes), rows[cut:end]),
+        (_REPLACE_OF_CHUNKS, list(stale.chunks), rows[end:]),
+    )
+    replaced = sum(
+        _replace(connection, statement, agent_id, (keys, vectors), model)
+        for statement, keys, vectors in parts
+    )
     renew_around(connection, agent_id, list(stale.messages))
-    return replaced + _replace(connection, _REPLACE_OF_NODES, agent_id, of_nodes, model)
+    return replaced
 
 
 def _replace(

@@ -7,6 +7,7 @@ from uuid import uuid4
 
 from memci.commands import checkpoints, erase, items
 from memci.commands.erase_which import Which
+from memci.domain.documents.chunk import Chunk, ChunkKind
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.message import Remember
 from memci.domain.pages.rules import PageRules
@@ -15,6 +16,7 @@ from memci.shapes.items import ItemIn, ItemsIn
 from memci.storage.page_store.postgres import PostgresPageStore
 from memci.storage.session import Database
 from tests.support.archives import Told
+from tests.support.documents import put
 from tests.support.mailbox import Mailbox
 from tests.support.naming import PagesUnderTest
 from tests.support.network import AgentUnderTest
@@ -52,6 +54,7 @@ def a_whole_life(database: Database) -> AgentUnderTest:
     _sorted(ada)
     _tracked(ada)
     _summed_up(ada)
+    _read(ada)
     dead = mailbox.append("this one kills its job [Ann]")
     mailbox.bury(dead)
     _undeliverable(ada)
@@ -175,6 +178,18 @@ def _summed_up(ada: AgentUnderTest) -> None:
             " VALUES (%s, %s, %s, %s, 1, 3, %s, 7, 'offline', 4, 5)",
             session, user, users, text,
         )  # fmt: skip
+
+
+def _read(ada: AgentUnderTest) -> None:
+    """A document that is found, and the bytes of another that nobody has read."""
+    text = Chunk('Count "ships"\n每次都数两遍', ("灯塔", "Rules"))
+    code = Chunk("def count(): ...", ("count",), ChunkKind.CODE, "count", "python", 1, 1)
+    with ada.database.agent_transaction(ada.agent_id) as connection:
+        put(connection, ada.agent_id, "手册/rules.md", [text, code], ada.models)
+    ada.execute(
+        "INSERT INTO document_body (agent_id, document_id, body)"
+        " SELECT agent_id, id, '\\x00ff'::bytea FROM document WHERE agent_id = %s"
+    )
 
 
 def _undeliverable(ada: AgentUnderTest) -> None:

@@ -32,7 +32,12 @@ def new(
     *,
     name: Annotated[str, typer.Argument(help="Who will use it.")],
     agents: Annotated[
-        str, typer.Option(metavar="PATTERN", help="For which agents: * and ? as in file names.")
+        str,
+        typer.Option(
+            metavar="PATTERN",
+            help="For which agents, and which collection/NAME: * and ? as in file names; "
+            "with commas, several.",
+        ),
     ] = "*",
     scope: Annotated[Scope, typer.Option(help="What it may do.")] = Scope.READ,
     as_json: JsonOption = False,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from memci.client.verbs.asking import Habits
+from memci.client.verbs.documents import CollectionVerbs, DocumentVerbs
 from memci.client.verbs.memory import MemoryVerbs
 from memci.client.verbs.moving import MovingVerbs
 from memci.client.verbs.operating import OperatingVerbs
@@ -11,8 +12,10 @@ from memci.client.verbs.rebuilding import RebuildingVerbs
 from memci.client.verbs.service import ServiceVerbs
 from memci.client.verbs.tools import ToolVerbs
 
-__all__ = ["AgentVerbs", "Habits", "ServiceVerbs"]
+__all__ = ["AgentVerbs", "CollectionVerbs", "Habits", "ServiceVerbs"]
 
 
-class AgentVerbs(MemoryVerbs, RebuildingVerbs, OperatingVerbs, PagingVerbs, ToolVerbs, MovingVerbs):
+class AgentVerbs(
+    MemoryVerbs, RebuildingVerbs, OperatingVerbs, PagingVerbs, ToolVerbs, MovingVerbs, DocumentVerbs
+):
     """What can be asked about one agent."""

@@ -10,6 +10,7 @@ from memci.client.flow import Flow, Retries, ask, exchange
 from memci.client.options import Page
 from memci.client.verbs.asking import Habits
 from memci.shapes.agent import AgentList
+from memci.shapes.documents import CollectionList
 from memci.shapes.health import ReadyAnswer
 from memci.shapes.tool_formats import ToolFormat
 
@@ -28,6 +29,10 @@ class ServiceVerbs:
     def agents(self, **page: Unpack[Page]) -> Flow[AgentList]:
         """List the agents that the key is for, by id."""
         return ask(exchange("GET", "/v1/agents", params=page), AgentList, self._retries)
+
+    def collections(self, **page: Unpack[Page]) -> Flow[CollectionList]:
+        """List the collections that the key is for, by name."""
+        return ask(exchange("GET", "/v1/collections", params=page), CollectionList, self._retries)
 
     def ready(self) -> Flow[ReadyAnswer]:
         """Return what the server is ready with, or raise ``UnavailableError`` at once."""

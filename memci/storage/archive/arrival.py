@@ -34,7 +34,7 @@ _FENCE_OFF = """
 UPDATE lane SET fence = fence + 1, lease_owner = NULL, lease_until = NULL WHERE agent_id = %s
 """
 # Ids and seqs of an erased life that was here before do not come back either.
-_GO_ON = frozenset({"message_seq", "last_node_id"})
+_GO_ON = frozenset({"message_seq", "last_node_id", "last_document_id", "last_chunk_id"})
 _UPDATE_LANE = """
 UPDATE lane SET {values} FROM jsonb_to_record(%(row)s::jsonb) AS new({types})
 WHERE lane.agent_id = %(agent)s
@@ -49,6 +49,8 @@ SELECT EXISTS (
     SELECT FROM (SELECT model, vector_dims(embedding) AS dimension FROM message_vector
                   WHERE agent_id = %(agent)s
                   UNION SELECT model, vector_dims(embedding) FROM node_vector
+                  WHERE agent_id = %(agent)s
+                  UNION SELECT model, vector_dims(embedding) FROM chunk_vector
                   WHERE agent_id = %(agent)s) AS made
     WHERE NOT EXISTS (SELECT FROM vector_model AS held
                       WHERE (held.model, held.dimension) = (made.model, made.dimension)))

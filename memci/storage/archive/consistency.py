@@ -47,6 +47,12 @@ LAWS: tuple[Law, ...] = (
     known("claim", "seq", "message", "seq"),
     known("node_vector", "node_id", "node", "id"),
     known("node_term", "node_id", "node", "id"),
+    counted("document", "id", "last_document_id"),
+    counted("chunk", "id", "last_chunk_id"),
+    known("document_body", "document_id", "document", "id"),
+    known("chunk", "document_id", "document", "id"),
+    known("chunk_vector", "chunk_id", "chunk", "id"),
+    known("chunk_term", "chunk_id", "chunk", "id"),
     known("letter", "job_id", "job", "id"),
     known("lane", "halted_by", "job", "id", "halted_by IS NOT NULL"),
     _all_known("node", "kind = 'memory'", " of a memory"),
@@ -101,6 +107,22 @@ LAWS: tuple[Law, ...] = (
         " IS DISTINCT FROM (messages, coalesce(terms, 0)::bigint)",
     ),
     Law(
+        "lane.documents is how many there are, and a document's chunks are counted",
+        "SELECT documents FROM lane WHERE agent_id = %(agent)s AND documents <>"
+        " (SELECT count(*) FROM document WHERE agent_id = %(agent)s) UNION ALL"
+        " SELECT id FROM document WHERE agent_id = %(agent)s AND state IN ('indexing', 'ready')"
+        " AND (chunks, indexed_chunks) <> (SELECT count(*), count(*) FILTER (WHERE indexed)"
+        " FROM chunk WHERE chunk.agent_id = document.agent_id AND document_id = document.id)"
+        " LIMIT 1",
+    ),
+    Law(
+        "lane.indexed_chunks and lane.chunk_terms count what chunk_term has",
+        "SELECT indexed_chunks FROM lane, (SELECT count(*) AS chunks, sum(length) AS terms"
+        " FROM (SELECT DISTINCT chunk_id, length FROM chunk_term WHERE agent_id = %(agent)s)"
+        " AS each) AS texts WHERE agent_id = %(agent)s AND (indexed_chunks, chunk_terms)"
+        " IS DISTINCT FROM (chunks, coalesce(terms, 0)::bigint)",
+    ),
+    Law(
         "the pass under way is the last one",
         "SELECT pass_number FROM lane WHERE agent_id = %(agent)s"
         " AND (compress_cursor->>'pass')::bigint <> pass_number",
@@ -121,6 +143,7 @@ LAWS: tuple[Law, ...] = (
         "vectors of one model are of one dimension, and of that which the server knows for it",
         "SELECT model FROM (SELECT model, vector_dims(embedding) AS dimension FROM message_vector"
         " WHERE agent_id = %(agent)s UNION SELECT model, vector_dims(embedding) FROM node_vector"
+        " WHERE agent_id = %(agent)s UNION SELECT model, vector_dims(embedding) FROM chunk_vector"
         " WHERE agent_id = %(agent)s UNION SELECT model, dimension FROM vector_model) AS made"
         " GROUP BY model HAVING count(*) > 1 LIMIT 1",
     ),

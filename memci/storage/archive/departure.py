@@ -23,10 +23,11 @@ from memci.storage.page_store.port import PageStore
 from memci.storage.rows import page_body
 from memci.storage.vector_model import held_model
 
-# A developer's first page makes an agent before its first message.
+# A developer's first page or document makes an agent before its first message.
 _THERE = f"""
 SELECT FROM lane WHERE agent_id = %s AND ({IS_AGENT} OR {IS_THERE} AND EXISTS (
-    SELECT FROM page_tree WHERE page_tree.agent_id = lane.agent_id AND version > 0))
+    SELECT FROM page_tree WHERE page_tree.agent_id = lane.agent_id AND version > 0)
+    OR documents > 0)
 """  # noqa: S608 - constants of another module
 # Asked for here, since Alembic takes longer to import than all of the rest.
 _REVISION = "SELECT version_num FROM alembic_version"

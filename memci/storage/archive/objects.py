@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from memci.domain.documents.document import check_name
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.pages.rules import PageRules
 from memci.errors import InvalidInputError
@@ -87,3 +88,11 @@ def is_cursor(value: Any) -> bool:
 def is_payload(value: Any) -> bool:
     """Check those fields of a job that statements read as something else than JSON."""
     return _PAYLOAD(value) and tells_of_passages(value)
+
+
+def is_document_name(value: Any) -> bool:
+    """Check for a name as the surface takes one of a document (R9)."""
+    try:
+        return isinstance(value, str) and check_name(value) == value
+    except InvalidInputError:
+        return False

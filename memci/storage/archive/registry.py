@@ -13,6 +13,8 @@ from enum import StrEnum
 from sqlalchemy import Column, Table
 
 from memci.domain.context.plan import MOST_STEPS, StepState
+from memci.domain.documents.chunk import ChunkKind
+from memci.domain.documents.document import DocumentState
 from memci.domain.lane.job import JobSource, JobState
 from memci.domain.language import Language
 from memci.domain.memory.node import NodeKind, NodeTier, NodeType
@@ -136,6 +138,18 @@ CARRIED: tuple[Carried, ...] = (
         ranges={"position": (1, MOST_STEPS)},
     ),
     Carried(rows.tracking, ()),
+    Carried(
+        rows.document, _by_key(rows.document), closed={"state": DocumentState},
+        ranges={"id": (1, 2**53), "chunks": (0, 2**31 - 1), "indexed_chunks": (0, 2**31 - 1)},
+    ),
+    Carried(
+        rows.document_body, _by_key(rows.document_body), not_carried=frozenset({"created_at"})
+    ),
+    Carried(
+        rows.chunk, _by_key(rows.chunk), closed={"kind": ChunkKind}, ranges={"id": (1, 2**53)}
+    ),
+    Carried(rows.chunk_vector, _by_key(rows.chunk_vector)),
+    Carried(rows.chunk_term, _by_key(rows.chunk_term), ranges={"tf": (1, 2**31 - 1)}),
     Carried(rows.lane, (), not_carried=_OF_THIS_SERVER),
 )  # fmt: skip
 

@@ -100,6 +100,7 @@ _OWN: Mapping[str, Check] = {
     "erased_message.digest": checks.is_digest,
     "lane.compress_cursor": objects.is_cursor,
     "receipt.body": objects.is_receipt,
+    "document.name": objects.is_document_name,
     "job.payload": objects.is_payload,
     **page_values.OWN,
 }

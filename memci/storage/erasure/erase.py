@@ -53,7 +53,8 @@ SELECT FROM gone
 _BEGIN_ANEW = """
 UPDATE lane SET epoch = epoch + 1, erased_messages = message_seq, compress_done = compress_req,
                 compress_cursor = NULL, pass_number = 0, mentions = 0, indexed_messages = 0,
-                indexed_terms = 0, paused = false, halted_by = NULL, not_before = NULL,
+                indexed_terms = 0, documents = 0, indexed_chunks = 0, chunk_terms = 0,
+                paused = false, halted_by = NULL, not_before = NULL,
                 written_at = NULL, read_at = NULL, beat_at = NULL, receipts_from = NULL,
                 new_memories = 0, expire_at = NULL
 WHERE agent_id = %s

@@ -212,6 +212,8 @@ DELETE FROM plan WHERE agent_id = %(agent)s AND NOT EXISTS (
 # A framework calls a conversation a thread: that of the session's name is the same one.
 _THREADS = "DELETE FROM {table} WHERE agent_id = %(agent)s AND thread = %(session)s"
 _NUMBERS = "ids and numbers alone"
+# Somebody has sent them as files, and removes them as such.
+_OF_FILES = "made of documents, and not of messages"
 
 
 def _threads(table: str) -> tuple[str, ...]:
@@ -262,6 +264,11 @@ REGISTRY: tuple[Entry, ...] = (
     Entry("checkpoint", _threads("checkpoint")),
     Entry("checkpoint_value", _threads("checkpoint_value")),
     Entry("checkpoint_write", _threads("checkpoint_write")),
+    Entry("chunk_term", why=_OF_FILES),
+    Entry("chunk_vector", why=_OF_FILES),
+    Entry("chunk", why=_OF_FILES),
+    Entry("document_body", why=_OF_FILES),
+    Entry("document", why=_OF_FILES),
     Entry("message", (_by("message", "seq", "seqs"),)),
     Entry("erased_message", of_agent=None, why="tombstones, without content"),
     Entry("lane", of_agent=None, why="ids never come back: its counters go on"),

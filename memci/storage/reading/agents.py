@@ -21,7 +21,8 @@ SELECT l.agent_id, l.message_seq - l.erased_messages AS messages, l.paused, l.wr
   FROM lane l
   LEFT JOIN (SELECT agent_id, count(*) AS jobs FROM job
               WHERE state = 'dead' GROUP BY agent_id) d USING (agent_id)
- WHERE l.agent_id > %(after)s AND l.agent_id LIKE %(like)s ESCAPE '\\'
+ WHERE l.agent_id > %(after)s AND l.agent_id LIKE ANY (%(like)s)
+   AND NOT starts_with(l.agent_id, 'collection/')
    AND {IS_THERE}
  ORDER BY l.agent_id LIMIT %(limit)s
 """  # noqa: S608 - a constant of this module
@@ -41,6 +42,7 @@ SELECT l.message_seq, l.fence, l.paused, l.halted_by, l.compress_req > l.compres
        (SELECT count(*) FROM link k WHERE k.agent_id = l.agent_id) AS links,
        (SELECT count(*) FROM page p WHERE p.agent_id = l.agent_id
            AND (p.parent IS NOT NULL OR p.cold)) AS pages,
+       l.documents,
        (SELECT count(*) FROM link k WHERE k.agent_id = l.agent_id AND NOT EXISTS (
                SELECT 1 FROM node n WHERE n.agent_id = k.agent_id AND n.id = k.target)) AS dangling
   FROM lane l WHERE l.agent_id = %s AND {IS_THERE}
@@ -82,18 +84,22 @@ class Holdings:
     links: int
     dangling: int
     pages: int
+    documents: int
 
 
 def list_agents(
     connection: Connection, *, pattern: str, after: str, limit: int
 ) -> list[RowMapping]:
-    """Return lines of agents whose ids match a pattern of * and ?, after one id."""
-    values = {"after": after, "like": pattern.translate(_LIKE), "limit": limit}
+    """Return lines of agents whose ids match a pattern of * and ?, after one id.
+
+    There may be several, with commas between.
+    """
+    values = {"after": after, "like": pattern.translate(_LIKE).split(","), "limit": limit}
     return list(connection.exec_driver_sql(_LIST, values).mappings())
 
 
 def holdings(connection: Connection, agent_id: str) -> Holdings | None:
-    """Return what an agent holds; None for one that never had a message."""
+    """Return what an agent holds; None for one that is not there."""
     row = connection.exec_driver_sql(_LANE, (agent_id,)).mappings().first()
     return Holdings(**row) if row else None
 

@@ -2,6 +2,13 @@
 
 from memci.storage.rows.agent import agent_setting, receipt
 from memci.storage.rows.belief import claim, node_version, session_end
+from memci.storage.rows.documents import (
+    chunk,
+    chunk_term,
+    chunk_vector,
+    document,
+    document_body,
+)
 from memci.storage.rows.edition import EDITION_SCHEMA, TWINNED, TWINS, edition, replay_log
 from memci.storage.rows.erasure import erased_message
 from memci.storage.rows.frameworks import checkpoint, checkpoint_value, checkpoint_write, item
@@ -32,7 +39,12 @@ __all__ = [
     "checkpoint",
     "checkpoint_value",
     "checkpoint_write",
+    "chunk",
+    "chunk_term",
+    "chunk_vector",
     "claim",
+    "document",
+    "document_body",
     "edition",
     "erased_message",
     "focus",

@@ -47,6 +47,12 @@ lane = Table(
     Column("mentions", BigInteger, nullable=False, server_default=_ZERO),
     Column("indexed_messages", BigInteger, nullable=False, server_default=_ZERO),
     Column("indexed_terms", BigInteger, nullable=False, server_default=_ZERO),
+    # Of documents: how many there are, ids given out, and the chunks that can be found (R9).
+    Column("documents", BigInteger, nullable=False, server_default=_ZERO),
+    Column("last_document_id", BigInteger, nullable=False, server_default=_ZERO),
+    Column("last_chunk_id", BigInteger, nullable=False, server_default=_ZERO),
+    Column("indexed_chunks", BigInteger, nullable=False, server_default=_ZERO),
+    Column("chunk_terms", BigInteger, nullable=False, server_default=_ZERO),
     # How many of the messages up to message_seq were erased.
     Column("erased_messages", BigInteger, nullable=False, server_default=_ZERO),
     Column("epoch", Integer, nullable=False, server_default=_ZERO),

@@ -63,6 +63,17 @@ POST /v1/agents/{agent}/erase
 DELETE /v1/agents/{agent}
 POST /v1/agents/{agent}/export
 POST /v1/agents/{agent}/import
+POST /v1/agents/{agent}/documents
+GET /v1/agents/{agent}/documents
+DELETE /v1/agents/{agent}/documents
+GET /v1/agents/{agent}/documents/{document}
+DELETE /v1/agents/{agent}/documents/{document}
+POST /v1/collections/{collection}/documents
+GET /v1/collections/{collection}/documents
+DELETE /v1/collections/{collection}/documents
+GET /v1/collections/{collection}/documents/{document}
+DELETE /v1/collections/{collection}/documents/{document}
+GET /v1/collections
 GET /v1/agents/{agent}/window
 GET /v1/agents/{agent}/pages
 GET /v1/agents/{agent}/pages/{index}

@@ -23,6 +23,7 @@ QUICK = "tests.support.network_worker_app"
 THINGS = {
     "node_id": "1", "session": "a/b", "job_id": str(uuid4()), "receipt_id": str(uuid4()),
     "index": "usr-1", "pin": "1", "tool": "get_page",
+    "document": "1",
 }  # fmt: skip
 BODIES: dict[str, Any] = {
     "recall": {"keywords": ["tea"], "format": "structured"},
@@ -49,6 +50,7 @@ MAKES = {
     "POST /v1/agents/{agent}/messages",
     "PUT /v1/agents/{agent}/settings",
     "POST /v1/agents/{agent}/import",
+    "POST /v1/agents/{agent}/documents",
     *(f"POST /v1/agents/{{agent}}/pages/{tool.name}" for tool in TOOLS if tool.begins),
 }
 # What an agent itself asks in each of its turns, the first one included: it begins empty (M1).
@@ -60,6 +62,8 @@ LISTS = [each for each in REFUSED if each.startswith("GET") and each.count("{") 
 
 COMMANDS = """
 agents {agent}
+documents --agent {agent}
+unindex docs/ --agent {agent}
 recall tea --agent {agent}
 recall tea --text --agent {agent}
 search tea --agent {agent}
@@ -104,7 +108,10 @@ erase --agent {agent} --all --yes
 export {agent} -o {folder}/x.zip
 """
 # Those that concern no single agent, or make one.
-OTHERS = {"up", "demo", "remember", "reembed", "import", "env", "doctor", "tools", "mcp"}
+OTHERS = {
+    "up", "demo", "remember", "reembed", "import", "env", "doctor", "tools", "mcp", "index",
+    "collections",
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -138,6 +145,8 @@ def erased(server: Served) -> str:
 def ask(server: Served, operation: str, agent: str) -> httpx.Response:
     method, path = operation.format(agent=agent, **THINGS).split()
     body = BODIES.get(path.rsplit("/", 1)[1]) if method == "POST" else None
+    if operation == "DELETE /v1/agents/{agent}/documents":
+        path += "?prefix=docs/"
     return httpx.request(method, server.url + path, json=body, timeout=20)
 
 

@@ -1,0 +1,191 @@
+"""``memci index``, ``documents``, ``unindex`` and ``collections``."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from memci.cli.indexing.place import AgentChoice, CollectionChoice, place_of
+from memci.cli.options import JsonOption, TimeoutOption, WaitOption
+from memci.errors import InvalidInputError, MemciError
+
+if TYPE_CHECKING:
+    from memci.cli.indexing.finding import Found
+    from memci.cli.indexing.sending import Sent
+
+_MOST_TOLD = 5
+
+
+def index(
+    *,
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH…", help="Files and folders.")],
+    agent: AgentChoice = None,
+    collection: CollectionChoice = None,
+    called: Annotated[
+        str | None,
+        typer.Option("--as", metavar="NAME", help="What the folder is called (default: its name)."),
+    ] = None,
+    wait: WaitOption = False,
+    timeout: TimeoutOption = 600.0,
+    as_json: JsonOption = False,
+) -> None:
+    """Let files and code be found: text, Markdown, HTML, PDF, Office, EPUB, CSV, JSON, notebooks.
+
+    Only what has changed is sent; documents whose files are gone are removed. Files that git
+    ignores are left out, and so are secrets (.env, keys) and what is no text; what is left out is
+    told. Documents are called after the folder: docs/guide.md for `memci index docs`.
+    """
+    from memci.cli.indexing.finding import Found, find
+    from memci.cli.indexing.sending import send
+    from memci.cli.indexing.sending import wait as wait_for
+    from memci.cli.settings import read_settings
+
+    if called is not None and len(paths) > 1:
+        raise InvalidInputError("--as names one folder or file: index them one by one")
+    found = Found()
+    for path in paths:
+        find(path, found, called=called, max_bytes=read_settings().max_document_bytes)
+    with place_of(agent, collection) as where:
+        with _progress("sending", len(found.files)) as on_progress:
+            sent = send(where, found, on_progress)
+        if wait:
+            with _progress("indexing", len(sent.waiting)) as on_progress:
+                wait_for(where, sent, timeout, on_progress)
+    _print(found, sent, waited=wait, as_json=as_json)
+    if sent.refused or sent.failed:
+        raise MemciError(
+            f"{len(sent.refused) + len(sent.failed)} of {len(found.files)} files were refused; the "
+            "others are not touched by that"
+        )
+
+
+def documents(
+    *,
+    agent: AgentChoice = None,
+    collection: CollectionChoice = None,
+    prefix: Annotated[
+        str, typer.Option(metavar="TEXT", help="Only those whose names begin so.")
+    ] = "",
+    as_json: JsonOption = False,
+) -> None:
+    """List documents, and how far each is."""
+    from memci.cli.indexing.sending import documents_of
+    from memci.cli.output import hint, print_json, print_table
+
+    with place_of(agent, collection) as where:
+        where.documents(limit=1)  # says so if there is nobody
+        listed = list(documents_of(where, prefix))
+    if as_json:
+        print_json([each.model_dump(mode="json") for each in listed])
+        return
+    print_table(
+        ("document", "name", "state", "chunks", "bytes", "sent"),
+        (
+            (each.id, each.name, each.state.value, f"{each.indexed_chunks}/{each.chunks}",
+             each.bytes, each.sent_at)
+            for each in listed
+        ),
+    )  # fmt: skip
+    for each in listed:
+        if each.error:
+            hint(f"{each.name}: {each.error}")
+
+
+def unindex(
+    *,
+    prefixes: Annotated[
+        list[str] | None, typer.Argument(metavar="NAME…", help="What their names begin with.")
+    ] = None,
+    agent: AgentChoice = None,
+    collection: CollectionChoice = None,
+    all_of_them: Annotated[bool, typer.Option("--all", help="All documents.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Remove documents for good; the files stay where they are."""
+    from memci.cli.output import counted, print_json, say
+
+    if bool(prefixes) == all_of_them or "" in (prefixes or []):
+        raise InvalidInputError("name what names of documents begin with, or say --all")
+    documents = chunks = 0
+    with place_of(agent, collection) as where:
+        for prefix in prefixes or [""]:
+            removed = where.remove_documents(prefix)
+            documents, chunks = documents + removed.documents, chunks + removed.chunks
+    if as_json:
+        print_json({"documents": documents, "chunks": chunks})
+        return
+    say(f"{counted(documents, 'document')} removed, {counted(chunks, 'chunk')}")
+
+
+def collections(*, as_json: JsonOption = False) -> None:
+    """List collections: documents that several agents search."""
+    from memci.cli.connection import connected
+    from memci.cli.output import print_json, print_table
+
+    with connected() as memci:
+        listed = []
+        cursor: str | None = None
+        while True:
+            page = memci.collections(cursor=cursor, limit=500)
+            listed += page.collections
+            cursor = page.next_cursor
+            if cursor is None:
+                break
+    if as_json:
+        print_json([each.model_dump(mode="json") for each in listed])
+        return
+    print_table(
+        ("collection", "documents", "chunks"),
+        ((each.name, each.documents, each.chunks) for each in listed),
+    )
+
+
+@contextmanager
+def _progress(what: str, total: int) -> Iterator[Callable[[str], None]]:
+    """Show a bar to people; yields what is called with the name of each file."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    from memci.cli.output import console, printable, shortened
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    screen = console(stderr=True)
+    with Progress(*columns, console=screen, disable=not screen.is_terminal) as progress:
+        bar = progress.add_task(what, total=total)
+
+        def on_progress(name: str) -> None:
+            shown = shortened(printable(name), 40)
+            progress.update(bar, advance=1, description=f"{what} {shown}")
+
+        yield on_progress
+
+
+def _print(found: Found, sent: Sent, *, waited: bool, as_json: bool) -> None:
+    from memci.cli.output import counted, hint, print_json, say
+
+    if as_json:
+        print_json(
+            {
+                "new": sent.new,
+                "changed": sent.changed,
+                "unchanged": sent.unchanged,
+                "removed": sent.removed,
+                "skipped": {name: why.value for name, why in found.skipped.items()},
+                "refused": {**sent.refused, **sent.failed},
+            }
+        )
+        return
+    told = f"{counted(len(sent.new), 'document')} new, {len(sent.changed)} changed"
+    say(f"{told}, {sent.unchanged} unchanged, {len(sent.removed)} removed")
+    if sent.waiting and not waited:
+        hint("workers read them now: `memci documents` tells how far they are")
+    for why, count in Counter(found.skipped.values()).most_common():
+        names = [name for name, each in found.skipped.items() if each is why]
+        more = f" and {count - _MOST_TOLD} more" if count > _MOST_TOLD else ""
+        hint(f"left out, {why.value}: {', '.join(names[:_MOST_TOLD])}{more}")
+    for name, why_not in {**sent.refused, **sent.failed}.items():
+        hint(f"refused, {name}: {why_not}")

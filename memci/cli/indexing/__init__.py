@@ -1,0 +1,1 @@
+"""Which files `memci index` sends, and which documents it removes."""

@@ -1,0 +1,55 @@
+"""The process that reads one file: bytes on standard input, chunks as JSON on standard output."""
+
+from __future__ import annotations
+
+import json
+import logging
+import resource
+import sys
+import warnings
+from dataclasses import asdict
+from typing import Any
+
+from memci.errors import UnreadableDocumentError
+from memci.extraction.formats import read_document
+from memci.extraction.limits import ExtractionLimits
+
+
+def main() -> None:
+    """Read, and answer with chunks or with what is wrong."""
+    asked = json.loads(sys.argv[1])
+    limits = ExtractionLimits(**asked["limits"])
+    _confine(limits)
+    warnings.simplefilter("ignore")
+    logging.disable(logging.CRITICAL)
+    answer = _answer(asked["name"], sys.stdin.buffer.read(), limits)
+    sys.stdout.buffer.write(json.dumps(answer, ensure_ascii=False).encode(errors="replace"))
+
+
+def _confine(limits: ExtractionLimits) -> None:
+    resource.setrlimit(resource.RLIMIT_CPU, (limits.seconds, limits.seconds))
+    resource.setrlimit(resource.RLIMIT_AS, (limits.memory_bytes, limits.memory_bytes))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def _answer(name: str, body: bytes, limits: ExtractionLimits) -> dict[str, Any]:
+    try:
+        return {"chunks": [asdict(each) for each in read_document(name, body, limits)]}
+    except UnreadableDocumentError as error:
+        return {"error": str(error)}
+    except ModuleNotFoundError as error:
+        return {
+            "error": f"the workers lack {error.name}, which reads this: install memci[docs] there"
+        }
+    except MemoryError:
+        raise
+    except Exception as error:  # noqa: BLE001 - each library has errors of its own
+        return {
+            "error": f"this file is broken ({type(error).__name__}): open it in the program that"
+            " made it, and save it again"
+        }
+
+
+if __name__ == "__main__":
+    main()

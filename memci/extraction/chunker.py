@@ -1,0 +1,138 @@
+"""From blocks to chunks: whole paragraphs and rows of one section, about 200 tokens together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from memci.domain.documents.chunk import Chunk, ChunkKind
+from memci.domain.language import language_of
+from memci.extraction.block import Block, BlockKind
+from memci.extraction.splitting import split_text
+from memci.extraction.tokens import count_tokens
+
+# What a chunk is filled to, and what it never exceeds: the embedder reads 256 with the path.
+TARGET_TOKENS = 200
+MOST_TOKENS = 220
+# Of headings in a path, so that they leave room for what stands below them.
+_MOST_HEADING = 80
+_MOST_HEADER_TOKENS = MOST_TOKENS // 2
+_DEEPEST = 6
+_KINDS = {BlockKind.ROW: ChunkKind.TABLE, BlockKind.CODE: ChunkKind.CODE}
+
+
+def chunks_of(blocks: Iterable[Block]) -> Iterator[Chunk]:
+    """Yield the chunks of a document, in order."""
+    path: list[tuple[int, str]] = []
+    filling = _Filling(())
+    for block in blocks:
+        if block.kind is BlockKind.HEADING:
+            if not filling.is_parent_of(block):
+                yield from filling.close()
+            path = [each for each in path if each[0] < block.level][: _DEEPEST - 1]
+            path.append((block.level, _short(block.text)))
+            filling = _Filling(_titles(path), block)
+            continue
+        if not block.text.strip():
+            continue
+        for piece in _fitting(block):
+            if not filling.takes(piece):
+                yield from filling.close()
+                filling = _Filling(filling.path)
+            filling.add(piece)
+    yield from filling.close()
+
+
+class _Filling:
+    """A chunk under way; ``above`` is the heading that it comes directly after."""
+
+    def __init__(self, path: tuple[str, ...], above: Block | None = None) -> None:
+        self.path = path
+        self._above = above
+        self._blocks: list[Block] = []
+        self._tokens = 0
+
+    def is_parent_of(self, below: Block) -> bool:
+        """Whether nothing stands between its heading and one below that, which names it."""
+        return not self._blocks and self._above is not None and self._above.level < below.level
+
+    def takes(self, block: Block) -> bool:
+        """Whether a block may still go in: of one kind and page, and not too long together."""
+        if not self._blocks:
+            return True
+        last = self._blocks[-1]
+        alike = (last.kind, last.header, last.page) == (block.kind, block.header, block.page)
+        return alike and self._tokens + count_tokens(block.text) <= TARGET_TOKENS
+
+    def add(self, block: Block) -> None:
+        if not self._blocks:
+            self._tokens = count_tokens(block.header)
+        self._blocks.append(block)
+        self._tokens += count_tokens(block.text)
+
+    def close(self) -> Iterator[Chunk]:
+        """Yield it; a heading with nothing below it is text itself."""
+        blocks = self._blocks
+        if not blocks:
+            if self._above is None or not self._above.text:
+                return
+            blocks = [replace(self._above, kind=BlockKind.TEXT)]
+        yield _chunk(self.path, blocks)
+        self._blocks, self._above = [], None
+
+
+def _chunk(path: tuple[str, ...], blocks: list[Block]) -> Chunk:
+    first, last = blocks[0], blocks[-1]
+    seam = "\n" if first.kind is BlockKind.ROW else "\n\n"
+    text = seam.join(each.text for each in blocks)
+    if first.header and first.header != first.text:
+        text = f"{first.header}\n{text}"
+    return Chunk(
+        text=text,
+        path=path,
+        kind=_KINDS.get(first.kind, ChunkKind.TEXT),
+        language=first.language or language_of(text).value,
+        first_line=first.first_line,
+        last_line=last.last_line,
+        page=first.page,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Lines:
+    """Counts lines on the way through a text that is cut."""
+
+    first: int | None
+    text: str
+
+    def of(self, start: int, end: int) -> tuple[int | None, int | None]:
+        if self.first is None:
+            return None, None
+        begin = self.first + self.text.count("\n", 0, start)
+        return begin, begin + self.text.count("\n", start, end)
+
+
+def _fitting(block: Block) -> Iterator[Block]:
+    """Yield the block, in pieces if it is too long."""
+    if count_tokens(block.header) > _MOST_HEADER_TOKENS:
+        block = replace(block, header="")
+    most = MOST_TOKENS - count_tokens(block.header)
+    if count_tokens(block.text) <= most:
+        yield block
+        return
+    counted, at = _Lines(block.first_line, block.text), 0
+    for piece in split_text(block.text, most):
+        start = block.text.index(piece, at)
+        at = start + len(piece)
+        first, last = counted.of(start, at)
+        yield replace(block, text=piece, first_line=first, last_line=last)
+
+
+def _titles(path: list[tuple[int, str]]) -> tuple[str, ...]:
+    """Return the headings of a path; a page's title is often its first heading, too."""
+    titles = [title for _, title in path if title]
+    return tuple(each for at, each in enumerate(titles) if at == 0 or each != titles[at - 1])
+
+
+def _short(title: str) -> str:
+    return title if len(title) <= _MOST_HEADING else title[: _MOST_HEADING - 1].rstrip() + "…"

@@ -1,0 +1,88 @@
+"""From bytes to text: which encoding it is, and what is no text at all."""
+
+from __future__ import annotations
+
+import codecs
+import re
+
+from memci.errors import UnreadableDocumentError
+
+_BOMS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_SAMPLE = 64 * 1024
+_ASCII = 0x7F
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f\x7f]")
+# A log may have colours and a few stray signs.
+_MOST_CONTROL = 0.01
+# The everyday characters of GB 2312 and its punctuation: two bytes, 0xA1 to 0xD7 and 0xA1 up.
+_GB_PAIR = re.compile(rb"[\x81-\xfe][\x40-\xfe]")
+_GB_EVERYDAY = re.compile(rb"[\xa1-\xa3\xb0-\xd7][\xa1-\xfe]")
+_EVERYDAY_SHARE = 0.7
+NOT_TEXT = (
+    "this is no text and no format that can be read: leave it out, or convert it to text, "
+    "Markdown, HTML, PDF, DOCX, PPTX, XLSX or EPUB"
+)
+
+
+def decode_text(body: bytes) -> str:
+    """Return the text, with line feeds as its only line ends.
+
+    Raises ``UnreadableDocumentError`` for what is none.
+    """
+    text = _decoded(body)
+    if len(_CONTROL.findall(text[:_SAMPLE])) > _MOST_CONTROL * min(len(text), _SAMPLE):
+        raise UnreadableDocumentError(NOT_TEXT)
+    # No database holds it, and no reader of ours misses it.
+    return text.replace("\r\n", "\n").replace("\r", "\n").replace("\x00", "")
+
+
+def _decoded(body: bytes) -> str:
+    for mark, encoding in _BOMS:
+        if body.startswith(mark):
+            return body.decode(encoding, errors="replace")
+    if b"\x00" in body[:_SAMPLE]:
+        wide = _wide(body[:_SAMPLE])
+        if wide is None:
+            raise UnreadableDocumentError(NOT_TEXT)
+        return body.decode(wide, errors="replace")
+    try:
+        return body.decode("utf-8")
+    except UnicodeDecodeError:
+        return body.decode(_guess(body), errors="replace")
+
+
+def _guess(body: bytes) -> str:
+    """Name the encoding of text that is neither Unicode nor ASCII."""
+    sample = body[:_SAMPLE]
+    pairs = len(_GB_PAIR.findall(sample))
+    if pairs and len(_GB_EVERYDAY.findall(sample)) >= _EVERYDAY_SHARE * pairs:
+        return "gb18030"
+    from charset_normalizer import from_bytes  # noqa: PLC0415 - of the extra `docs`
+
+    best = from_bytes(sample).best()
+    western = best is None or best.encoding.startswith(("cp", "latin", "iso", "mac"))
+    return "cp1252" if western and not _many_high(sample) else best.encoding if best else "cp1252"
+
+
+def _many_high(sample: bytes) -> bool:
+    """Tell Cyrillic and other scripts of one byte from Western letters with a few accents."""
+    letters = sum(chr(byte).isalpha() for byte in sample if byte <= _ASCII)
+    return sum(byte > _ASCII for byte in sample) > letters
+
+
+def _wide(sample: bytes) -> str | None:
+    """Recognise UTF-16 without a mark: ASCII or Chinese, every other byte is alike."""
+    even, odd = sample[::2].count(0), sample[1::2].count(0)
+    pairs = len(sample) // 2
+    if not pairs or len(sample) % 2:
+        return None
+    if odd > pairs * 0.3 and even < odd / 10:
+        return "utf-16-le"
+    if even > pairs * 0.3 and odd < even / 10:
+        return "utf-16-be"
+    return None

@@ -1,0 +1,129 @@
+"""Which reader a file is for: by what is in it, and only then by its name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+
+from memci.domain.documents.chunk import Chunk
+from memci.errors import UnreadableDocumentError
+from memci.extraction.block import Block, BlockKind
+from memci.extraction.chunker import chunks_of
+from memci.extraction.code.chunks import code_chunks
+from memci.extraction.code.grammars import GRAMMARS, language_of_file
+from memci.extraction.decoding import NOT_TEXT, decode_text
+from memci.extraction.limits import ExtractionLimits
+from memci.extraction.zips import open_zip
+
+_OLD_OFFICE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_PDF_WITHIN = 1024
+_HTML = frozenset({"html", "htm", "xhtml"})
+_MARKDOWN = frozenset({"md", "markdown", "mdx", "qmd", "rmd"})
+_XML = frozenset({"xml", "svg", "rss", "atom", "xsd", "xsl"})
+
+
+def read_document(name: str, body: bytes, limits: ExtractionLimits) -> list[Chunk]:
+    """Return the chunks of a file.
+
+    Raises ``UnreadableDocumentError``, which says what is wrong with it and what to do.
+    """
+    if not body.strip():
+        raise UnreadableDocumentError("this file is empty: there is nothing to find in it")
+    chunks = list(islice(_chunks(name, body, limits), limits.chunks + 1))
+    if len(chunks) > limits.chunks:
+        raise UnreadableDocumentError(
+            f"this file gives more than {limits.chunks} chunks: split it, or raise"
+            " MEMCI_MAX_DOCUMENT_CHUNKS"
+        )
+    if not chunks:
+        raise UnreadableDocumentError("there is no text in this file: leave it out")
+    return chunks
+
+
+def _chunks(name: str, body: bytes, limits: ExtractionLimits) -> Iterator[Chunk]:
+    binary = _binary(body, limits)
+    if binary is not None:
+        return chunks_of(binary)
+    ending = name.rpartition(".")[2].lower() if "." in name else ""
+    if ending in _HTML or _looks_like_html(body):
+        from memci.extraction.readers.html import read_html  # noqa: PLC0415 - as it is needed
+
+        return chunks_of(read_html(body))
+    if ending in _XML or body.lstrip()[:5] == b"<?xml":
+        from memci.extraction.readers.xml import read_xml  # noqa: PLC0415
+
+        return chunks_of(read_xml(body))
+    text = decode_text(body)
+    language = language_of_file(name, text)
+    if language is not None:
+        return code_chunks(text, language)
+    return _of_text(ending, text)
+
+
+def _of_text(ending: str, text: str) -> Iterator[Chunk]:
+    from memci.extraction.readers import structured, tables  # noqa: PLC0415
+    from memci.extraction.readers.text import read_text  # noqa: PLC0415
+
+    if ending in _MARKDOWN:
+        from memci.extraction.readers.markdown import read_markdown  # noqa: PLC0415
+
+        return chunks_of(read_markdown(text))
+    match ending:
+        case "csv":
+            blocks = tables.read_csv(text)
+        case "tsv" | "tab":
+            blocks = tables.read_csv(text, "\t")
+        case "json" | "geojson":
+            blocks = structured.read_json(text)
+        case "jsonl" | "ndjson":
+            blocks = structured.read_json_lines(text)
+        case "ipynb":
+            blocks = structured.read_notebook(text, _code_blocks)
+        case _:
+            blocks = read_text(text)
+    return chunks_of(blocks)
+
+
+def _binary(body: bytes, limits: ExtractionLimits) -> Iterator[Block] | None:
+    """Return the blocks of a format that is no text; None for text."""
+    if b"%PDF-" in body[:_PDF_WITHIN]:
+        from memci.extraction.readers.pdf import read_pdf  # noqa: PLC0415 - as it is needed
+
+        return read_pdf(body, limits)
+    if body.startswith(_OLD_OFFICE):
+        raise UnreadableDocumentError(
+            "this is a file of an old Office program, or one with a password: save it as DOCX,"
+            " XLSX or PPTX without one"
+        )
+    return _zipped(body, limits) if body.startswith(b"PK\x03\x04") else None
+
+
+def _zipped(body: bytes, limits: ExtractionLimits) -> Iterator[Block]:
+    from memci.extraction.readers import office, tables, xml  # noqa: PLC0415 - as it is needed
+
+    archive = open_zip(body, limits)
+    names = set(archive.namelist())
+    if "word/document.xml" in names:
+        return office.read_docx(body)
+    if "ppt/presentation.xml" in names:
+        return office.read_pptx(body, limits)
+    if "xl/workbook.xml" in names:
+        return tables.read_xlsx(body, limits)
+    if "META-INF/container.xml" in names:
+        return xml.read_epub(archive)
+    raise UnreadableDocumentError(f"this is a zip: unpack it, and index what is in it; {NOT_TEXT}")
+
+
+def _looks_like_html(body: bytes) -> bool:
+    begin = body[:1024].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
+    return begin.startswith((b"<!doctype html", b"<html"))
+
+
+def _code_blocks(source: str, language: str) -> Iterator[Block]:
+    """Yield the code of a notebook's cell by its symbols, without lines of the file."""
+    if language not in GRAMMARS:
+        if source.strip():
+            yield Block(BlockKind.CODE, source, language=language)
+        return
+    for each in code_chunks(source, language):
+        yield Block(BlockKind.CODE, each.text, language=language)

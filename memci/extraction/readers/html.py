@@ -1,0 +1,164 @@
+"""HTML, read as a stream: no tree is built, so no depth of nesting costs anything."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from html.parser import HTMLParser
+
+from memci.extraction.block import Block, BlockKind, heading, row
+from memci.extraction.decoding import decode_text
+
+_DECLARED = re.compile(
+    rb"<meta[^>]{0,200}charset\s*=\s*[\"']?\s*([A-Za-z0-9_-]{2,40})", re.IGNORECASE
+)
+_SILENT = frozenset({"script", "style", "noscript", "template", "svg", "nav", "head", "iframe"})
+_HEADINGS = {f"h{level}": level for level in range(1, 7)}
+_BREAKS = frozenset({
+    "p", "div", "section", "article", "main", "header", "footer", "aside", "ul", "ol", "li", "dl",
+    "dt", "dd", "blockquote", "figure", "figcaption", "form", "fieldset", "address", "hr", "body",
+    "table", "tr", "caption", "details", "summary",
+})  # fmt: skip
+_SPACES = re.compile(r"\s+")
+
+
+def read_html(body: bytes) -> Iterator[Block]:
+    """Yield headings, paragraphs, rows of tables and preformatted text."""
+    reader = _Reader()
+    reader.feed(_decoded(body))
+    reader.close()
+    reader.end_block()
+    yield from reader.blocks
+
+
+def _decoded(body: bytes) -> str:
+    declared = _DECLARED.search(body[:4096])
+    try:
+        if declared is not None:
+            # Pages that say GB2312 use what came after it as well.
+            name = declared[1].decode().lower()
+            return body.decode("gb18030" if name in {"gb2312", "gbk"} else name)
+    except (LookupError, UnicodeDecodeError):
+        pass
+    return decode_text(body)
+
+
+class _Reader(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.blocks: list[Block] = []
+        self._text: list[str] = []
+        self._level = 0
+        self._silent: list[str] = []
+        self._pre = 0
+        self._title = False
+        self._cells: list[str] | None = None
+        self._in_cell = False
+        self._header: list[str] = []
+        self._heads = False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        del attrs
+        if tag == "title" and not self.blocks:
+            self._title = True
+        elif tag in _SILENT:
+            if tag != "head" or "head" not in self._silent:
+                self._silent.append(tag)
+        elif tag == "body":
+            self._silent.clear()
+        elif tag in _HEADINGS:
+            self.end_block()
+            self._level = _HEADINGS[tag]
+        elif tag == "pre":
+            self.end_block()
+            self._pre += 1
+        elif tag in {"td", "th"}:
+            self._begin_cell(is_head=tag == "th")
+        elif tag == "br":
+            self._text.append("\n")
+        elif tag in _BREAKS:
+            self._break(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "title" and self._title:
+            self._title = False
+            self._name_page()
+        elif tag in _SILENT:
+            if tag in self._silent:
+                del self._silent[self._silent.index(tag) :]
+        elif tag in _HEADINGS:
+            self.end_block()
+        elif tag == "pre":
+            self.end_block()
+            self._pre = max(0, self._pre - 1)
+        elif tag in {"td", "th"}:
+            self._end_cell()
+        elif tag == "tr":
+            self._end_row()
+        elif tag == "table":
+            self._end_row()
+            self._header = []
+        elif tag in _BREAKS and not self._in_cell:
+            self.end_block()
+
+    def handle_data(self, data: str) -> None:
+        if self._title or not self._silent:
+            self._text.append(data)
+
+    def end_block(self) -> None:
+        """Put what was read since the last block into one."""
+        said = "".join(self._text)
+        self._text.clear()
+        said = said.strip("\n") if self._pre else _SPACES.sub(" ", said).strip()
+        level, self._level = self._level, 0
+        if not said.strip():
+            return
+        if level:
+            self.blocks.append(heading(said, level))
+        else:
+            kind = BlockKind.CODE if self._pre else BlockKind.TEXT
+            self.blocks.append(Block(kind, said))
+
+    def _name_page(self) -> None:
+        said = "".join(self._text).strip()
+        self._text.clear()
+        if said:
+            self.blocks.append(heading(said, 0))
+
+    def _break(self, tag: str) -> None:
+        if tag == "table":
+            self.end_block()
+            self._header = []
+        elif tag == "tr":
+            self._end_row()
+            self.end_block()
+            self._cells, self._heads = [], True
+        elif self._in_cell:
+            self._text.append(" ")
+        else:
+            self.end_block()
+
+    def _begin_cell(self, *, is_head: bool) -> None:
+        if self._cells is None:
+            self._cells, self._heads = [], True
+        self._end_cell()
+        self._text.clear()
+        self._in_cell = True
+        self._heads &= is_head
+
+    def _end_cell(self) -> None:
+        if self._in_cell and self._cells is not None:
+            self._cells.append("".join(self._text))
+        if self._in_cell:
+            self._text.clear()
+        self._in_cell = False
+
+    def _end_row(self) -> None:
+        self._end_cell()
+        cells, self._cells = self._cells, None
+        if not cells or not any(each.strip() for each in cells):
+            return
+        if self._heads and not self._header:
+            self._header = cells
+        else:
+            self.blocks.append(row(cells, self._header))

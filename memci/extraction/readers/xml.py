@@ -1,0 +1,70 @@
+"""XML without entities, and EPUB, which is XML and HTML in a zip."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import unquote
+from zipfile import ZipFile
+
+from defusedxml import DefusedXmlException
+from defusedxml.ElementTree import ParseError, fromstring
+
+from memci.errors import UnreadableDocumentError
+from memci.extraction.block import Block, BlockKind
+from memci.extraction.readers.html import read_html
+
+_ENTITIES = "this XML declares entities, which are never expanded: save it without a DOCTYPE"
+_BROKEN = "this XML is broken: open it in the program that made it, and save it again"
+
+
+def read_xml(body: bytes) -> Iterator[Block]:
+    """Yield the texts of elements, each behind the element's name."""
+    for element in _parse(body).iter():
+        name = str(element.tag).rpartition("}")[2]
+        said, behind = (element.text or "").strip(), (element.tail or "").strip()
+        if said:
+            yield Block(BlockKind.TEXT, f"{name}: {said}")
+        if behind:
+            yield Block(BlockKind.TEXT, behind)
+
+
+def read_epub(archive: ZipFile) -> Iterator[Block]:
+    """Yield the chapters in the order of the book's spine."""
+    try:
+        container = _parse(archive.read("META-INF/container.xml"))
+        package = _first(container, "rootfile").get("full-path") or ""
+        root = _parse(archive.read(package))
+    except KeyError:
+        raise UnreadableDocumentError(
+            "this EPUB has no list of its chapters: convert it anew, or save it as HTML"
+        ) from None
+    folder = posixpath.dirname(package)
+    files = {each.get("id"): each.get("href") for each in _all(root, "item")}
+    held = set(archive.namelist())
+    for each in _all(root, "itemref"):
+        href = files.get(each.get("idref"))
+        name = posixpath.normpath(posixpath.join(folder, unquote(href or "")))
+        if href and name in held:
+            yield from read_html(archive.read(name))
+
+
+def _parse(body: bytes) -> Any:
+    try:
+        return fromstring(body)
+    except DefusedXmlException:
+        raise UnreadableDocumentError(_ENTITIES) from None
+    except (ParseError, ValueError, LookupError):
+        raise UnreadableDocumentError(_BROKEN) from None
+
+
+def _all(root: Any, name: str) -> list[Any]:
+    return [each for each in root.iter() if str(each.tag).rpartition("}")[2] == name]
+
+
+def _first(root: Any, name: str) -> Any:
+    found = _all(root, name)
+    if not found:
+        raise KeyError(name)
+    return found[0]

@@ -1,0 +1,142 @@
+"""``memci index`` and its kin, with a real worker, on a real folder under git."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.integration.http.serving import Served
+from tests.support import files
+from tests.support.command_line import run, run_json
+
+
+@pytest.fixture
+def settings(working: Served) -> dict[str, str]:
+    return {"MEMCI_API_URL": working.url}
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A folder with something of everything; no repository yet."""
+    root = tmp_path / "proj"
+    written: dict[str, str | bytes] = {
+        "README.md": "# Project\n\nIt counts ships.\n",
+        "src/count.py": "def count(ships):\n    return len(ships)\n",
+        "文档/说明.md": "# 说明\n\n数船的程序。\n",
+        "report.pdf": files.pdf(),
+        ".gitignore": "generated/\n*.log\n",
+        "generated/out.md": "ignored",
+        "run.log": "ignored",
+        ".env": "TOKEN=secret",
+        "deploy/server.pem": "secret",
+        "logo.png": b"\x89PNG\r\n\x1a\n" + bytes(64),
+        "empty.txt": "",
+        "package-lock.json": "{}",
+    }
+    for name, content in written.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return root
+
+
+SENT = ["proj/.gitignore", "proj/README.md", "proj/report.pdf", "proj/src/count.py",
+        "proj/文档/说明.md"]  # fmt: skip
+LEFT_OUT = {
+    "proj/.env": "looks like a secret", "proj/deploy/server.pem": "looks like a secret",
+    "proj/empty.txt": "empty", "proj/logo.png": "no text and no document",
+    "proj/package-lock.json": "written by a tool",
+}  # fmt: skip
+
+
+def indexed(project: Path, agent: str, settings: dict[str, str]) -> Any:
+    return run_json("index", str(project), "--agent", agent, "--wait", settings=settings)
+
+
+def git(project: Path, *arguments: str) -> None:
+    subprocess.run(["git", "-C", str(project), *arguments], check=True, capture_output=True)
+
+
+@pytest.mark.parametrize("in_git", [True, False])
+def test_what_git_ignores_and_secrets_are_left_out(
+    project: Path, settings: dict[str, str], in_git: bool
+):
+    if in_git:
+        git(project, "init", "-q")
+        git(project, "add", "README.md")
+    told = indexed(project, f"walker-{in_git}", settings)
+    assert sorted(told["new"]) == sorted(SENT)
+    assert told["skipped"] == LEFT_OUT
+    assert told["refused"] == {}
+
+
+def test_only_what_changed_is_sent_and_what_is_gone_is_removed(
+    project: Path, settings: dict[str, str]
+):
+    indexed(project, "ada", settings)
+    again = indexed(project, "ada", settings)
+    assert (again["new"], again["changed"], again["removed"]) == ([], [], [])
+    assert again["unchanged"] == len(SENT)
+    (project / "README.md").write_text("# Project\n\nIt counts boats.\n")
+    (project / "src/count.py").rename(project / "src/counting.py")
+    (project / "report.pdf").unlink()
+    told = indexed(project, "ada", settings)
+    assert told["changed"] == ["proj/README.md"]
+    assert told["new"] == ["proj/src/counting.py"]
+    assert sorted(told["removed"]) == ["proj/report.pdf", "proj/src/count.py"]
+    listed = run_json("documents", "--agent", "ada", settings=settings)
+    assert {each["state"] for each in listed} == {"ready"}
+    assert len(listed) == len(SENT) - 1
+
+
+def test_a_broken_file_is_told_and_the_others_are_found(project: Path, settings: dict[str, str]):
+    (project / "broken.docx").write_bytes(b"PK\x03\x04 broken")
+    (project / "latin.txt").write_bytes("déjà vu à l'été".encode("latin-1"))
+    done = run("index", str(project), "--agent", "bob", "--wait", settings=settings)
+    assert done.returncode == 1
+    assert "7 documents new" in done.stdout
+    assert "refused, proj/broken.docx: this file is damaged" in done.stderr
+    assert "left out, looks like a secret: proj/.env, proj/deploy/server.pem" in done.stderr
+    shown = run("documents", "--agent", "bob", settings=settings)
+    assert "failed" in shown.stdout
+    assert shown.stdout.count("ready") == 6
+
+
+def test_collections_from_the_command_line(project: Path, settings: dict[str, str]):
+    to = ("--collection", "handbook")
+    told = run_json("index", str(project), *to, "--as", "book", "--wait", settings=settings)
+    assert "book/README.md" in told["new"]
+    one = run_json("index", str(project / "README.md"), *to, settings=settings)
+    assert (one["new"], one["removed"]) == (["README.md"], [])
+    (shown,) = [
+        each for each in run_json("collections", settings=settings) if each["name"] == "handbook"
+    ]
+    assert shown["documents"] == len(SENT) + 1
+    assert "handbook" in run("collections", settings=settings).stdout
+    gone = run("unindex", "book/src/", *to, settings=settings)
+    assert gone.stdout == "1 document removed, 1 chunk\n"
+    assert run_json("unindex", "--all", *to, settings=settings)["documents"] == len(SENT)
+
+
+def test_wrong_use(project: Path, settings: dict[str, str]):
+    for arguments, said in (
+        (("index", str(project)), "either --agent ID or --collection NAME"),
+        (("index", str(project / "no"), "-a", "x"), "there is no such file or folder"),
+        (("index", str(project), str(project), "-a", "x", "--as", "y"), "--as names one"),
+        (("unindex", "-a", "x"), "say --all"),
+        (("unindex", "", "-a", "x"), "say --all"),
+    ):
+        done = run(*arguments, settings=settings)
+        assert done.returncode == 2, arguments
+        assert said in done.stderr
+    assert run("documents", "-a", "nobody", settings=settings).returncode == 1
+
+
+def test_a_link_that_leads_out_is_not_followed(project: Path, settings: dict[str, str]):
+    (project.parent / "outside.md").write_text("private")
+    (project / "link.md").symlink_to(project.parent / "outside.md")
+    told = indexed(project, "links", settings)
+    assert told["skipped"]["proj/link.md"] == "a link that leads elsewhere"

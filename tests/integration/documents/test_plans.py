@@ -1,0 +1,135 @@
+"""Plans of what finds chunks, at 10,000 of them among those of others (style rule 14)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from typing import Any
+
+import pytest
+
+from memci.storage.documents import symbols
+from memci.storage.documents.collections import see_collections
+from memci.storage.session import Database
+from memci.testing import database_copy
+
+pytestmark = pytest.mark.timeout(300)  # a million rows are put in first
+
+SIZE = 10_000
+OWNERS = ("ada", "collection/lib", "collection/other", *(f"agent{n}" for n in range(7)))
+FILL = (
+    (
+        "INSERT INTO lane (agent_id, documents, indexed_chunks, chunk_terms)"
+        " VALUES (%(owner)s, 100, %(size)s, %(size)s * 10) ON CONFLICT DO NOTHING"
+    ),
+    (
+        "INSERT INTO document (agent_id, id, name, digest, bytes, state, chunks, job_id)"
+        " SELECT %(owner)s, n, 'docs/' || n || '.md', 'x', 1, 'ready', 100, gen_random_uuid()"
+        " FROM generate_series(1, 100) AS n"
+    ),
+    (
+        "INSERT INTO chunk (agent_id, id, document_id, place, kind, text, path, symbol, symbol_key,"
+        " language, indexed) SELECT %(owner)s, n, 1 + n / 100, n, 'code', 'text of ' || n, 'path',"
+        " 'Type.name' || n, 'name' || n, 'python', true FROM generate_series(1, %(size)s) AS n"
+    ),
+    (
+        "INSERT INTO chunk_vector SELECT %(owner)s, n,"
+        " ('[' || sin(n) || ',' || cos(n) || ']')::halfvec, 'm'"
+        " FROM generate_series(1, %(size)s) AS n"
+    ),
+    (
+        "INSERT INTO chunk_term SELECT %(owner)s, 'term' || (n * 7 + t * 131) %% 500, n, 1, 10"
+        " FROM generate_series(1, %(size)s) AS n, generate_series(1, 10) AS t"
+        " ON CONFLICT DO NOTHING"
+    ),
+)
+# As searches ask: term by term.
+POSTINGS = (
+    "SELECT p.* FROM unnest(%(terms)s::text[]) AS r(term) CROSS JOIN LATERAL ("
+    "SELECT chunk_id, tf, length FROM chunk_term WHERE agent_id = {} AND term = r.term OFFSET 0"
+    ") AS p"
+)
+NEAREST = (
+    "SELECT chunk_id, 1 - (embedding <=> '[1,0]'::halfvec) FROM chunk_vector"
+    " WHERE agent_id = {} AND model = 'm' ORDER BY embedding <=> '[1,0]'::halfvec LIMIT 200"
+)
+TEXTS = (
+    "SELECT k.*, t.* FROM unnest(%(keepers)s::text[], %(ids)s::bigint[]) AS k(owner, key)"
+    " CROSS JOIN LATERAL (SELECT m.text, m.path, m.first_line, m.last_line, (SELECT d.name FROM"
+    " document d WHERE d.agent_id = m.agent_id AND d.id = m.document_id) FROM chunk m"
+    " WHERE m.agent_id = k.owner AND m.id = k.key OFFSET 0) AS t"
+)
+ALONE, SHARED = "%(owner)s", "ANY(%(owners)s)"
+VALUES: dict[str, Any] = {
+    "owner": "ada", "owners": ["ada", "collection/lib"],
+    "keepers": ["ada", "collection/lib", "ada"], "terms": ["term3", "term77"],
+    "ids": [5, 700, 9_000], "names": ["name77", "Type.name99"], "keys": ["name77", "name99"],
+    "limit": 50,
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def crowded(shared_postgres: Any) -> Iterator[Database]:
+    with database_copy(shared_postgres) as url, closing(Database(url)) as database:
+        for owner in OWNERS:
+            with database.agent_transaction(owner) as connection:
+                for statement in FILL:
+                    connection.exec_driver_sql(statement, {"owner": owner, "size": SIZE})
+        with database.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as plain:
+            plain.exec_driver_sql("VACUUM ANALYZE")
+        yield database
+
+
+def nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield plan
+    for inner in plan.get("Plans", []):
+        yield from nodes(inner)
+
+
+def explain(database: Database, statement: str) -> list[dict[str, Any]]:
+    """Run it under row-level security, and return the nodes of its plan."""
+    with database.agent_snapshot("ada") as connection:
+        see_collections(connection, ["lib"])
+        asked = "EXPLAIN (ANALYZE, FORMAT JSON) " + statement
+        (found,) = connection.exec_driver_sql(asked, VALUES).scalar_one()
+        return list(nodes(found["Plan"]))
+
+
+def indexes(plan: list[dict[str, Any]]) -> set[str]:
+    return {each["Index Name"] for each in plan if "Index Name" in each}
+
+
+def read(plan: list[dict[str, Any]], table: str) -> float:
+    """Rows that were read of a table, kept or not."""
+    return sum(
+        (each["Actual Rows"] + each.get("Rows Removed by Filter", 0)) * each["Actual Loops"]
+        for each in plan
+        if each.get("Relation Name") == table
+    )
+
+
+@pytest.mark.parametrize("owner", [ALONE, SHARED])
+def test_postings_are_found_by_owner_and_term(crowded: Database, owner: str):
+    plan = explain(crowded, POSTINGS.format(owner))
+    assert indexes(plan) == {"chunk_term_pkey"}
+    assert "Seq Scan" not in {each["Node Type"] for each in plan}
+    assert read(plan, "chunk_term") <= 2 * 2 * SIZE * 10 / 500
+
+
+@pytest.mark.parametrize(("owner", "many"), [(ALONE, 1), (SHARED, 2)])
+def test_nearest_chunks_are_sought_among_the_owners_alone(crowded: Database, owner: str, many: int):
+    plan = explain(crowded, NEAREST.format(owner))
+    assert indexes(plan) == {"chunk_vector_pkey"}
+    assert read(plan, "chunk_vector") == many * SIZE
+
+
+def test_texts_are_read_by_their_keys(crowded: Database):
+    plan = explain(crowded, TEXTS)
+    assert indexes(plan) == {"chunk_pkey", "document_pkey"}
+    assert read(plan, "chunk") == 3
+
+
+def test_symbols_are_found_by_their_last_parts(crowded: Database):
+    plan = explain(crowded, symbols._FIND)
+    assert "chunk_symbol" in indexes(plan)
+    assert read(plan, "chunk") <= 8

@@ -1,0 +1,52 @@
+"""A hostile file costs its own process, and no more than the limits."""
+
+from __future__ import annotations
+
+import pytest
+
+from memci.domain.documents.chunk import ChunkKind
+from memci.errors import UnreadableDocumentError
+from memci.extraction.isolated import extract
+from memci.extraction.limits import ExtractionLimits
+from tests.support import files
+
+
+def test_chunks_come_back_as_they_were_cut():
+    (chunk,) = extract("包/解析.py", b"def read():\n    return 1\n", ExtractionLimits())
+    assert (chunk.symbol, chunk.kind, chunk.path) == ("read", ChunkKind.CODE, ("read",))
+    (text,) = extract("笔记.md", "# 标题\n\n正文。\n".encode(), ExtractionLimits())
+    assert (text.path, text.text) == (("标题",), "正文。")
+
+
+def test_what_is_wrong_comes_back_too():
+    with pytest.raises(UnreadableDocumentError, match="needs a password"):
+        extract("a.pdf", files.locked_pdf(), ExtractionLimits())
+
+
+def test_a_library_that_fails_is_a_broken_file():
+    body = files.zipped({"word/document.xml": "<no>", "[Content_Types].xml": "<Types/>"})
+    with pytest.raises(UnreadableDocumentError, match="broken"):
+        extract("a.docx", body, ExtractionLimits())
+
+
+def test_too_much_work_is_ended():
+    body = "\n\n".join(f"word {n}" for n in range(2_000_000)).encode()
+    with pytest.raises(UnreadableDocumentError, match="MEMCI_DOCUMENT_SECONDS"):
+        extract("a.txt", body, ExtractionLimits(seconds=1))
+
+
+def test_too_much_memory_is_refused():
+    body = files.zipped({"xl/workbook.xml": "<x/>", "big": b"x" * 30_000_000})
+    few = ExtractionLimits(memory_bytes=128 * 1024 * 1024)
+    text = b"[" + b'{"a": 1},' * 3_000_000 + b"1]"
+    with pytest.raises(UnreadableDocumentError, match="MEMCI_DOCUMENT_MEMORY_BYTES"):
+        extract("a.json", text, few)
+    with pytest.raises(UnreadableDocumentError, match=r"broken|MEMORY"):
+        extract("a.xlsx", body, few)
+
+
+def test_the_process_knows_no_settings(monkeypatch, tmp_path):
+    monkeypatch.setenv("MEMCI_API_KEY", "secret")
+    from memci.extraction.isolated import _environment
+
+    assert not any(name.startswith("MEMCI_") for name in _environment())

