@@ -20,7 +20,8 @@ from tests.support.talk import BEGIN, words
 
 TURNS = 60
 SYSTEM = "Be brief. " * 20
-LEAST_SHARE = 0.85
+# Where there is room for few turns only, they are cut back more often.
+LEAST_SHARES = {1_000: 0.8, 2_000: 0.85, 16_000: 0.85}
 
 
 def prefix_of(assembly: Assembly) -> list[Piece]:
@@ -72,14 +73,14 @@ class Talk:
         self.said.append(Message(seq, f"m{seq}", role, content, at, None, "s1"))
 
 
-@pytest.mark.parametrize("budget", [1_000, 2_000, 16_000])
+@pytest.mark.parametrize("budget", LEAST_SHARES)
 @pytest.mark.parametrize("seed", range(3))
 def test_most_of_a_list_is_as_in_the_list_before(budget: int, seed: int):
     talk = Talk(Random(seed), budget)
     for _ in range(TURNS):
         talk.turn()
     shares = talk.shares()
-    assert sum(shares) / len(shares) >= LEAST_SHARE
+    assert sum(shares) / len(shares) >= LEAST_SHARES[budget]
 
 
 def test_recent_interactions_grow_and_are_cut_back_at_once():
