@@ -45,7 +45,6 @@ from memci.queue.keeper import LeaseKeeper
 from memci.queue.lane import LaneLoop, Slices
 from memci.queue.recent import recent_agents
 from memci.queue.runner import JobRunner, Limits
-from memci.reading.handover import Handing, no_plan
 from memci.reading.listings import Listings
 from memci.reading.models import ReadingModels, Tokenizers
 from memci.reading.readings import Readings
@@ -211,8 +210,7 @@ class Runtime:
             self.models.summarizer,
             self.models.query_planner,
         )
-        handing = Handing(OfflineSummarizer(), no_plan)
-        return Readings(self.database, models, self.settings, self.windows, handing)
+        return Readings(self.database, models, self.settings, self.windows, OfflineSummarizer())
 
     @_Part
     def listings(self) -> Listings:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TypeAlias
@@ -15,6 +15,8 @@ from memci.domain.context.filler import Filler
 from memci.domain.context.fusion import Ranked, at_most
 from memci.domain.context.interaction import Interaction, interactions
 from memci.domain.context.materials import Materials
+from memci.domain.context.plan import Plan, finished_message_seqs
+from memci.domain.context.plan_text import plan_text
 from memci.domain.context.prefix import Piece, stable_prefix
 from memci.domain.context.shown import Shown
 from memci.domain.language import Language, language_of
@@ -38,12 +40,14 @@ from memci.smallmodel.ports import Vectors
 from memci.storage.erasure.barrier import stand_beside
 from memci.storage.parameters import own_of
 from memci.storage.pins import read_pins
+from memci.storage.plans import read_plan
 from memci.storage.reading import recall as network
 from memci.storage.reading.important import important_memories
 from memci.storage.reading.messages import message_ids, recent_messages
 from memci.storage.reading.outset import Outset, outset_of
 from memci.storage.reading.receipts import NewReceipt, write_receipt
 from memci.storage.session import Connection, Database
+from memci.storage.summaries import read_summary
 
 # Without a question, so many of the memories nearest to the focus are looked at, and so many of
 # those, the most important, are considered.
@@ -55,7 +59,7 @@ _IMPORTANT = 100
 _SILENCE = timedelta(hours=24)
 
 # Asks for a summary of an agent's session, or of all that it said: in the background (R8, R15).
-AskSummary: TypeAlias = Callable[[str, str | None], None]
+AskSummary: TypeAlias = Callable[[str, str | None], object]
 
 
 def _nobody_is_asked(_agent_id: str, _session_id: str | None) -> None:
@@ -72,6 +76,8 @@ class _Read:
     ranked: list[Ranked]
     filler: Filler
     pins: list[Pin]
+    plan: Plan | None
+    summary: str | None
 
 
 class Assemble(Reader):
@@ -124,7 +130,8 @@ class Assemble(Reader):
             said=read.said,
         )
         kept = self._keep(agent_id, account)
-        if assembly.wants_summary:
+        wanted = assembly.wants_summary and request.as_of is None
+        if wanted and read.parameters.summarization_enabled:
             self._ask_summary(agent_id, request.session_id)
         return kept
 
@@ -142,6 +149,7 @@ class Assemble(Reader):
                 filler = _filler(ranked, parameters)
             offered = _offered(ranked, filler, request.k)
             viewer = Viewer(request.session_id, request.user_id)
+            plan, summary = _kept(connection, agent_id, request, viewer)
             return _Read(
                 outset=outset,
                 parameters=parameters,
@@ -149,6 +157,8 @@ class Assemble(Reader):
                 ranked=with_newer_beside(connection, agent_id, said, offered, request),
                 filler=filler,
                 pins=list(filter(viewer.sees, read_pins(connection, agent_id).pins)),
+                plan=plan,
+                summary=summary,
             )
 
     def _said(
@@ -193,6 +203,7 @@ class Assemble(Reader):
 
     def _materials(self, request: ContextRequest, read: _Read) -> Materials:
         window = interactions(read.said)
+        language = _language(request, window)
         return Materials(
             system=request.system,
             query=request.query,
@@ -201,8 +212,12 @@ class Assemble(Reader):
             grows=request.recent is None,
             began=read.outset.recent_begins,
             ranked=read.ranked,
-            language=_language(request, window),
+            language=language,
             pins=read.pins,
+            plan=plan_text(read.plan, language) or None,
+            finished=_finished(read.plan, read.said),
+            summary=read.summary,
+            preserve=read.parameters.preserve_recent,
             shown=Shown((each.role, each.content) for each in request.shown),
             is_trivial=read.filler.has,
             spans=sentence_spans,
@@ -231,6 +246,28 @@ class Assemble(Reader):
                 write_receipt(connection, agent_id, receipt)
         self._activity.note(agent_id, use=Use(agent_id, receipt, kept=True))
         return answer(account, ids, receipt_id)
+
+
+def _kept(
+    connection: Connection, agent_id: str, request: ContextRequest, viewer: Viewer
+) -> tuple[Plan | None, str | None]:
+    """Return the session's plan and summary; neither tells what was so at another time (R7, R8)."""
+    if request.as_of is not None:
+        return None, None
+    summary = read_summary(connection, agent_id, request.session_id, viewer)
+    return read_plan(connection, agent_id, viewer), None if summary is None else summary.text
+
+
+def _finished(plan: Plan | None, said: Sequence[Message]) -> set[int]:
+    """Return the messages that belong to steps of the plan that are over (R15)."""
+    spans = () if plan is None else finished_message_seqs(plan)
+    return {
+        each.seq
+        for each in said
+        if plan is not None
+        and each.session_id == plan.session_id
+        and any(each.seq in span for span in spans)
+    }
 
 
 def _offered(ranked: list[Ranked], filler: Filler, k: int | None) -> list[Ranked]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
 
 from memci.domain.context.budget import Count
 from memci.domain.context.handover import Handover
 from memci.domain.context.interaction import interactions
+from memci.domain.context.plan_text import plan_text
 from memci.domain.context.rolling import summed_up
 from memci.domain.language import language_of
 from memci.domain.message import Message
@@ -24,6 +24,7 @@ from memci.smallmodel.ports import Summarizer
 from memci.storage.erasure.gone import check_there
 from memci.storage.parameters import parameters_of
 from memci.storage.pins import read_pins
+from memci.storage.plans import read_plan
 from memci.storage.reading.messages import message_ids, recent_messages
 from memci.storage.reading.state import Progress, progress
 from memci.storage.said import Conversation
@@ -34,23 +35,6 @@ from memci.storage.tongue import language_spoken
 # What is read of a session beside its summary: what is not summed up yet, and what was said last.
 _MOST_BETWEEN = 2_000
 _MOST_RECENT = 500
-
-# Returns the plan of a session in sight of a viewer, as lines; None: there is none.
-Plan: TypeAlias = Callable[[Connection, str, Viewer], str | None]
-
-
-def no_plan(connection: Connection, agent_id: str, viewer: Viewer) -> str | None:
-    """Know of no plan."""
-    del connection, agent_id, viewer
-    return None
-
-
-@dataclass(frozen=True, slots=True)
-class Handing:
-    """What sums up at once, without a language model, and what knows plans."""
-
-    extractor: Summarizer
-    plan: Plan = no_plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +66,11 @@ class HandingOver(Reader):
         models: ReadingModels,
         defaults: ReadingDefaults,
         activity: ReadActivity,
-        handing: Handing,
+        extractor: Summarizer,
     ) -> None:
         """Load nothing before the first read."""
         super().__init__(database, models, defaults, activity)
-        self._handing = handing
+        self._extractor = extractor
 
     def run(self, agent_id: str, request: HandoverRequest) -> HandoverAnswer:
         """Return the document, of at most ``budget_tokens`` if given.
@@ -146,7 +130,7 @@ class HandingOver(Reader):
                     session_id=viewer.session_id,
                     language=language or language_of(" ".join(each.text for each in said)),
                     pins=list(filter(viewer.sees, read_pins(connection, agent_id).pins)),
-                    plan=self._handing.plan(connection, agent_id, viewer),
+                    plan=_plan(connection, agent_id, viewer),
                     recent=interactions(said),
                     mark="=" if request.format == "text" else "#",
                 ),
@@ -162,10 +146,10 @@ class HandingOver(Reader):
             return stored
         source = "\n".join([stored, *(each.text for each in read.between)])
         target = max(1, read.summary_max_tokens * len(source) // max(1, count(source)))
-        return self._handing.extractor.summarize(read.between, stored, target)
+        return self._extractor.summarize(read.between, stored, target)
 
     def _shorten(self, text: str, target: int) -> str:
-        return self._handing.extractor.summarize([], text, target)
+        return self._extractor.summarize([], text, target)
 
 
 def _viewer(connection: Connection, agent_id: str, request: HandoverRequest) -> Viewer:
@@ -176,3 +160,10 @@ def _viewer(connection: Connection, agent_id: str, request: HandoverRequest) -> 
         connection, agent_id, session_id=None, user_id=request.user_id, interactions=1
     )
     return Viewer(last[-1].session_id if last else None, request.user_id)
+
+
+def _plan(connection: Connection, agent_id: str, viewer: Viewer) -> str | None:
+    """Return the session's plan as lines, in the language of its steps."""
+    plan = read_plan(connection, agent_id, viewer)
+    said = " ".join(each.text for each in plan.steps) if plan else ""
+    return plan_text(plan, language_of(said)) or None

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, TypeAlias
 
 from memci.config import Settings
 from memci.queue.accounts import Accounts
+from memci.queue.summaries import ask_summary
 from memci.reading.activity import ReadActivity
 from memci.reading.assemble import Assemble
 from memci.reading.compare import Compare
-from memci.reading.handover import Handing, HandingOver
+from memci.reading.handover import HandingOver
 from memci.reading.items import ItemReads
 from memci.reading.models import ReadingDefaults, ReadingModels
 from memci.reading.recall import Recall
@@ -24,6 +26,7 @@ from memci.shapes.memory_tools import SummaryRequest
 from memci.shapes.read import ContextRequest, RecallRequest, SearchRequest
 from memci.shapes.summary import HandoverRequest
 from memci.shapes.window import WindowRequest
+from memci.smallmodel.ports import Summarizer
 from memci.storage.session import Database
 
 _Use: TypeAlias = Callable[[str, Mapping[str, Any]], Answer]
@@ -39,20 +42,22 @@ class Readings:
         models: ReadingModels,
         settings: Settings,
         windows: Windows,
-        handing: Handing | None = None,
+        extractor: Summarizer | None = None,
     ) -> None:
-        """Make one of each; without ``handing``, the summarizer of ``models`` extracts, too."""
+        """Make one of each; ``extractor`` sums up at once (default: what ``models`` have)."""
         defaults = ReadingDefaults.of(settings)
         self._activity = ReadActivity(database)
         self._accounts = Accounts(database, settings.memory)
         self.recall = Recall(database, models, defaults, self._activity)
         self.search = Search(database, models, defaults, self._activity)
-        self.assemble = Assemble(database, models, defaults, self._activity)
+        self.assemble = Assemble(
+            database, models, defaults, self._activity, partial(ask_summary, database)
+        )
         self.summarise = Summarise(database, models, defaults, self._activity)
         self.compare = Compare(database, models, defaults)
         self.items = ItemReads(database, models)
         self.handover = HandingOver(
-            database, models, defaults, self._activity, handing or Handing(models.summarizer)
+            database, models, defaults, self._activity, extractor or models.summarizer
         )
         self._uses: dict[str, _Use] = {
             "recall": lambda agent_id, fields: self.recall.run(agent_id, RecallRequest(**fields)),

@@ -2,35 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
 from typing import Any
 
-from memci.domain.context.parts import Section
+from memci.domain.message import Role
 from memci.http.proxy.asked import Asked
 from memci.runtime import Runtime
-from memci.shapes.read import ContextAnswer, ContextItem
+from memci.shapes.read import ContextAnswer
 
 # What is longer asks for nothing more precisely.
 _LONGEST_QUERY = 8_000
 # Tokens that a message takes beside its content, and a list beside its messages (R14).
 _QUERY_TOKENS = 7
-_QUOTED = frozenset({Section.HISTORY, Section.MEMORY})
-_ENTRY = "\n- "
+# Of a long history that a client sends itself, the latest are told to memory.
+_MOST_SHOWN = 500
 
 
-def context_for(
-    runtime: Runtime, asked: Asked, shown: Collection[str], traceparent: str | None
-) -> list[dict[str, Any]]:
+def context_for(runtime: Runtime, asked: Asked, traceparent: str | None) -> list[dict[str, Any]]:
     """Return messages for a model: system text, and, where the client sends one alone, recent ones.
 
-    ``shown``: ids of the messages that the client sends itself; nothing is told that was made of
-    them alone. Raises what a context raises.
+    Nothing that the client sends itself is among them. Raises what a context raises.
     """
     query = (asked.query or "")[:_LONGEST_QUERY]
     request: dict[str, Any] = {
-        "budget_tokens": asked.budget_tokens + _tokens(runtime, query),
+        "budget_tokens": asked.budget_tokens + runtime.counter.count(query) + _QUERY_TOKENS,
         "session_id": asked.session_id,
         "user_id": asked.user_id,
+        "shown": _shown(asked),
     }
     if query.strip():
         request["query"] = query
@@ -41,47 +38,23 @@ def context_for(
     answer = ContextAnswer.model_validate(
         runtime.reads.call("assemble", asked.agent_id, request, wait_ms=0)
     )
-    text = system_text(answer.items, shown)
-    notes: list[dict[str, Any]] = [{"role": "system", "content": text}] if text else []
-    return [*notes, *_recent(answer, shown)]
+    return notes_of(answer.as_dicts(), asked=bool(query.strip()))
 
 
-def system_text(items: Iterable[ContextItem], shown: Collection[str]) -> str:
-    """Return pins and quotations as one text, without those that are shown already."""
-    pinned = "".join(each.text for each in items if each.section is Section.PINS)
-    quoted = _quotations([each for each in items if each.section in _QUOTED], shown)
-    return "\n\n".join(filter(None, (pinned.strip(), quoted)))
+def notes_of(messages: list[dict[str, Any]], *, asked: bool) -> list[dict[str, Any]]:
+    """Return an assembled list as notes: its system text as one message, then what was said.
+
+    ``asked``: the list ends with the question, which the client sends itself.
+    """
+    told = messages[:-1] if asked else messages
+    system = [each["content"].strip() for each in told if each["role"] == Role.SYSTEM]
+    text = "\n\n".join(filter(None, system))
+    said = [each for each in told if each["role"] != Role.SYSTEM]
+    return [{"role": "system", "content": text}, *said] if text else said
 
 
-def _quotations(items: Iterable[ContextItem], shown: Collection[str]) -> str:
-    """Leave entries out, and date lines under which none is left; what heads them all stays."""
-    header = day = text = ""
-    for each in items:
-        above, _, entry = each.text.partition(_ENTRY)
-        begins, _, date = above.partition("\n\n")
-        header = header or begins
-        day = f"\n\n{date}" if date else day
-        if not _is_shown(each, shown):
-            text += day + _ENTRY + entry
-            day = ""
-    return header + text if text else ""
-
-
-def _recent(answer: ContextAnswer, shown: Collection[str]) -> list[dict[str, Any]]:
-    """Return recent messages, of which each is one item; they stand last but for the query."""
-    items = [each for each in answer.items if each.section is Section.RECENT]
-    asked = sum(each.section is Section.QUERY for each in answer.items)
-    messages = answer.as_dicts()
-    last = len(messages) - asked
-    recent = messages[last - len(items) : last]
-    return [
-        message for message, item in zip(recent, items, strict=True) if not _is_shown(item, shown)
+def _shown(asked: Asked) -> list[dict[str, str]]:
+    shown = [
+        {"role": each.role.value, "content": each.content} for each in asked.said if each.content
     ]
-
-
-def _is_shown(item: ContextItem, shown: Collection[str]) -> bool:
-    return bool(item.message_ids) and all(each in shown for each in item.message_ids)
-
-
-def _tokens(runtime: Runtime, query: str) -> int:
-    return runtime.counter.count(query) + _QUERY_TOKENS
+    return shown[-_MOST_SHOWN:]

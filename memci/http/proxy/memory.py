@@ -83,7 +83,7 @@ class ChatMemory:
             self._record(asked, new, traceparent)
             notes = []
             if asked.budget_tokens:
-                notes = context_for(self._runtime, asked, placed.ids, traceparent)
+                notes = context_for(self._runtime, asked, traceparent)
             return Recalled(notes, _ON, placed)
         except Exception as error:  # noqa: BLE001 - whatever it is, the chat goes on
             state = _off(_reason(error))

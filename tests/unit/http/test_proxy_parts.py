@@ -11,13 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
-from memci.domain.context.parts import Section
 from memci.http.proxy.answer import Answer
 from memci.http.proxy.asked import Asked
-from memci.http.proxy.context import system_text
+from memci.http.proxy.context import notes_of
 from memci.http.proxy.headers import Keys, back, keys_in, upwards
 from memci.http.proxy.said import said_in
-from memci.shapes.read import ContextItem
 
 MOST = 10_000
 
@@ -102,21 +100,17 @@ def test_what_can_be_kept_of_messages_is_kept():
     assert kept[-1].tool_calls[0]["function"] == {"name": "f", "arguments": "i"}
 
 
-def item(section: Section, text: str, *ids: str) -> ContextItem:
-    return ContextItem(section=section, text=text, tokens=1, message_ids=list(ids))
-
-
-def test_quotations_that_are_shown_already_are_left_out():
-    items = [
-        item(Section.PINS, "\n- pinned", "m1"),
-        item(Section.HISTORY, "Notes.\n\nMonday\n- user: one", "m1"),
-        item(Section.HISTORY, "\n- user: two\n  more", "m2"),
-        item(Section.MEMORY, "\n\nTuesday\n- [memory] three", "m3", "m1"),
-        item(Section.RECENT, "recent", "m4"),
+def test_notes_are_one_system_text_and_what_was_said():
+    system = [
+        {"role": "system", "content": "- pinned\n"},
+        {"role": "system", "content": "\nNotes."},
     ]
-    assert system_text(items, {"m1", "m3"}) == "- pinned\n\nNotes.\n\nMonday\n- user: two\n  more"
-    assert system_text(items, {"m2"}).endswith("\n\nTuesday\n- [memory] three")
-    assert system_text(items[1:], {"m1", "m2", "m3"}) == ""
+    said = [{"role": "user", "content": "one"}, {"role": "assistant", "content": "two"}]
+    query = {"role": "user", "content": "asked"}
+    noted = {"role": "system", "content": "- pinned\n\nNotes."}
+    assert notes_of([*system, *said, query], asked=True) == [noted, *said]
+    assert notes_of([*said, query], asked=True) == said
+    assert notes_of(system, asked=False) == [noted]
 
 
 @pytest.mark.parametrize(
