@@ -39,3 +39,9 @@ TimeoutOption = Annotated[
     float, typer.Option("--timeout", min=0.1, metavar="SECONDS", help="How long --wait waits.")
 ]
 WaitOption = Annotated[bool, typer.Option("--wait", help="Return when the workers are done.")]
+CollectionsOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--collection", metavar="NAME", help="Look into shared documents, too (may be repeated)."
+    ),
+]

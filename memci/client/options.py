@@ -11,7 +11,7 @@ from memci.domain.lane.job import JobState
 from memci.domain.pages.block import Format
 from memci.domain.pages.page import Lifecycle
 from memci.shapes.message import MessageIn
-from memci.shapes.read import Channel, Filters, Source
+from memci.shapes.read import Channel, Filters, Fusion, Source
 
 WindowFormat: TypeAlias = Format | Literal["markdown", "text", "native"]
 # A message in OpenAI's form, or as the shape of the surface.
@@ -109,13 +109,21 @@ class Scope(Sighted, total=False):
     """Whose and which part of the memory is read."""
 
     sources: Annotated[
-        Sequence[Source | Literal["chat", "memory"]], "What is looked in; both, if it is left out"
+        Sequence[Source | Literal["chat", "memory", "document", "code"]],
+        "What is looked in; all, if it is left out",
     ]
+    collections: Annotated[Sequence[str], "Shared documents to look into beside the agent's own"]
     channels: Annotated[
         Sequence[Channel | Literal["dense", "lexical"]],
         "How it is looked for; both ways, if it is left out",
     ]
     filters: Annotated[Filters | Mapping[str, Any], "What a hit must be like"]
+    fusion: Annotated[
+        Fusion | Literal["scaled", "rrf"], "How channels become one ranking: scores, or ranks"
+    ]
+    now: Annotated[
+        datetime | str | float | None, 'What "yesterday" in the question counts from; none: now'
+    ]
     explain: Annotated[bool, "Say where each hit came from"]
 
 

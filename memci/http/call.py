@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from starlette.requests import Request
@@ -9,6 +10,7 @@ from starlette.types import Receive
 from starlette.types import Scope as Connection
 
 from memci.access import Scope, authorize
+from memci.domain.documents.owner import collection_owner
 from memci.errors import TooLargeError
 from memci.http.body import MediaTypeError, parse_json
 from memci.runtime import Runtime
@@ -70,6 +72,11 @@ class Call(Request):
     def check(self, needed: Scope) -> None:
         """Raise ``ForbiddenError`` when the key may not do so much."""
         authorize(self.state.key, needed, None)
+
+    def check_collections(self, names: Iterable[str]) -> None:
+        """Raise ``ForbiddenError`` when the key may not read one of these collections."""
+        for name in names:
+            authorize(self.state.key, Scope.READ, collection_owner(name))
 
     @property
     def key_agents(self) -> str:

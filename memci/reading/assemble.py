@@ -144,7 +144,9 @@ class Assemble(Reader):
                 ranked = self._around_focus(connection, agent_id, request, parameters)
                 filler = Filler((), 0)
             else:
-                found = self._retrieval.find(connection, agent_id, asked)
+                found = self._retrieval.find(
+                    connection, agent_id, asked, request, has_documents=outset.has_documents
+                )
                 ranked = self._retrieval.rank(asked, found, request, parameters).ranked
                 filler = _filler(ranked, parameters)
             offered = _offered(ranked, filler, request.k)

@@ -16,12 +16,14 @@ from memci.domain.context.hints import hints_of
 from memci.domain.context.joining import joined
 from memci.domain.context.query import Analysis, analyse, parts_of
 from memci.domain.context.scaled import Hints, fuse_scaled
+from memci.domain.documents.symbol import symbols_in
 from memci.domain.language import language_of
 from memci.domain.memory.parameters import MemoryParameters
 from memci.reading.analysed import planned
 from memci.reading.models import ReadingModels
 from memci.shapes.read import Fusion, Scope
 from memci.smallmodel.ports import Vectors
+from memci.storage.documents.collections import see_collections
 from memci.storage.search import Found, Question, Restriction, find
 from memci.storage.session import Connection
 
@@ -79,9 +81,20 @@ class Retrieval:
         questions = [self._question(each, scope, best) for each in texts[1:]]
         return Asked(text, (self._question(text, scope, best, vector), *questions))
 
-    def find(self, connection: Connection, agent_id: str, asked: Asked) -> list[Found]:
-        """Return what is found for each question."""
-        return [find(connection, agent_id, each) for each in asked.questions]
+    def find(
+        self,
+        connection: Connection,
+        agent_id: str,
+        asked: Asked,
+        scope: Scope,
+        *,
+        has_documents: bool,
+    ) -> list[Found]:
+        """Return what is found for each question; ``has_documents``: the agent has its own."""
+        owners = [agent_id] if has_documents else []
+        if scope.collections:
+            owners += see_collections(connection, scope.collections)
+        return [find(connection, agent_id, each, owners) for each in asked.questions]
 
     def rank(
         self, asked: Asked, found: Sequence[Found], scope: Scope, parameters: MemoryParameters
@@ -94,7 +107,7 @@ class Retrieval:
         names = {each.name for one in found for each in one.candidates if each.name}
         now = scope.now or scope.as_of or self._clock()
         analysis = analyse(asked.text, now, names=names, bounds=parameters.bounds)
-        hints = hints_of(analysis)
+        hints = hints_of(analysis, asked.questions[0].symbols)
         return Ranking(best_of([self._fused(*each, scope, hints) for each in pairs]), analysis)
 
     def _question(
@@ -112,7 +125,15 @@ class Retrieval:
         if Channel.DENSE in scope.channels and reads(embedder.model, language_of(text)):
             embedded = embedder.embed([text])[0] if vector is None else np.asarray(vector)
         sources = frozenset(scope.sources)
-        return Question(terms, embedded, embedder.model, sources, restriction_of(scope), best)
+        return Question(
+            terms,
+            embedded,
+            embedder.model,
+            sources,
+            restriction_of(scope),
+            best,
+            symbols_in(text),
+        )
 
     def _fused(self, question: Question, found: Found, scope: Scope, hints: Hints) -> list[Ranked]:
         candidates = [understood(each, question.model) for each in found.candidates]
@@ -163,4 +184,6 @@ def restriction_of(scope: Scope) -> Restriction:
         user_id=scope.user_id,
         session_id=scope.session_id,
         as_of=scope.as_of,
+        tags=filters.tags or (),
+        metadata=filters.metadata,
     )

@@ -22,7 +22,7 @@ from memci.reading.retrieval import Asked, Ranking
 from memci.reading.stopwatch import Stopwatch
 from memci.reading.succession import with_newer
 from memci.reading.uses import use_of
-from memci.shapes.read import Hit, SearchAnswer, SearchRequest
+from memci.shapes.read import Hit, HitDocument, SearchAnswer, SearchRequest
 from memci.smallmodel.ports import Vectors
 from memci.storage.parameters import own_of
 from memci.storage.reading.outset import outset_of
@@ -54,7 +54,9 @@ class Search(Reader):
         with self._database.agent_snapshot(agent_id) as connection:
             outset = outset_of(connection, agent_id, request.session_id)
             now, own = outset.progress, own_of(self._defaults.memory, outset.parameters)
-            found = self._retrieval.find(connection, agent_id, asked)
+            found = self._retrieval.find(
+                connection, agent_id, asked, request, has_documents=outset.has_documents
+            )
             watch.lap("find")
             ranking = self._retrieval.rank(asked, found, request, own)
             watch.lap("fuse")
@@ -106,12 +108,19 @@ def _hit(ranked: Ranked, places: Mapping[int, Place]) -> Hit:
         message_ids=[place.message_id for place in here],
         node_id=found.key if found.source is Source.MEMORY else found.memory,
         page=next((place.page for place in here if place.page), None),
+        document=_document(found),
         superseded_by=found.successor,
         superseded_at=found.until,
         created_at=found.at,
         score=ranked.score,
         channels={channel.value: rank for channel, rank in ranked.ranks.items()},
     )
+
+
+def _document(found: Candidate) -> HitDocument | None:
+    if found.extract is None:
+        return None
+    return HitDocument(name=found.name or "", **found.extract._asdict())
 
 
 def _explain(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Any, Literal, Self
 from uuid import UUID
 
 from pydantic import (
+    AfterValidator,
     Field,
     GetJsonSchemaHandler,
     JsonValue,
@@ -15,6 +17,7 @@ from pydantic import (
     StrictBool,
     StrictInt,
     StringConstraints,
+    WithJsonSchema,
     model_serializer,
 )
 from pydantic.json_schema import JsonSchemaValue
@@ -23,6 +26,7 @@ from pydantic_core import CoreSchema
 from memci.domain.context.budget import Utterance
 from memci.domain.context.candidate import Channel, Source
 from memci.domain.context.parts import Section
+from memci.domain.documents.owner import COLLECTION_PATTERN
 from memci.domain.memory.recall import Miss
 from memci.domain.message import Role
 from memci.shapes.base import (
@@ -37,6 +41,19 @@ from memci.shapes.base import (
     WaitMs,
 )
 from memci.shapes.message import ToolCall
+
+
+def _collection(name: str) -> str:
+    if not re.fullmatch(COLLECTION_PATTERN, name):
+        raise ValueError("expected 1 to 64 of the characters A-Z a-z 0-9 . _ : @ -, not dots alone")
+    return name
+
+
+CollectionName = Annotated[
+    Text,
+    AfterValidator(_collection),
+    WithJsonSchema({"type": "string", "pattern": f"^{COLLECTION_PATTERN}$"}),
+]
 
 # Closed sets that rules of the domain use too belong to the surface as well.
 __all__ = ["Channel", "Miss", "Section", "Source"]
@@ -151,6 +168,12 @@ class Filters(Request):
         Annotated[tuple[Literal["episodic", "semantic", "procedural"], ...], Field(min_length=1)]
         | None
     ) = Field(None, description="Types of memories; messages have none and are left out")
+    tags: Annotated[tuple[Text, ...], Field(min_length=1, max_length=64)] | None = Field(
+        None, description="Said with one of these in the `tags` of its metadata"
+    )
+    metadata: Annotated[dict[str, JsonValue], Field(min_length=1, max_length=64)] | None = Field(
+        None, description="Said with metadata that holds all of this"
+    )
 
 
 class Fusion(StrEnum):  # R11
@@ -163,10 +186,13 @@ class Fusion(StrEnum):  # R11
 class Scope(Sighted):
     """Whose and which part of the memory is read."""
 
-    sources: Annotated[tuple[Source, ...], Field(min_length=1)] = (Source.CHAT, Source.MEMORY)
+    sources: Annotated[tuple[Source, ...], Field(min_length=1)] = tuple(Source)
     channels: Annotated[tuple[Channel, ...], Field(min_length=1)] = (
         Channel.DENSE,
         Channel.LEXICAL,
+    )
+    collections: Annotated[tuple[CollectionName, ...], Field(max_length=16)] = Field(
+        (), description="Shared collections whose documents are looked into beside the agent's own"
     )
     filters: Filters = Filters()
     fusion: Fusion = Field(
@@ -188,6 +214,18 @@ class SearchRequest(Scope):  # R11
     budget_tokens: BudgetTokens | None = None
 
 
+class HitDocument(Answer):  # R9
+    """The document that a hit is a piece of, and where in it that stands."""
+
+    name: str
+    collection: str | None = Field(None, description="Null where it is the agent's own")
+    path: str = Field("", description="Headings above it, or symbols around it")
+    symbol: str | None = Field(None, description="The qualified name of the code that it is")
+    first_line: int | None = None
+    last_line: int | None = None
+    page: int | None = None
+
+
 class Hit(Answer):
     """One thing found."""
 
@@ -202,6 +240,7 @@ class Hit(Answer):
     page: str | None = Field(
         None, description="The page that its first message is on, in the window or removed from it"
     )
+    document: HitDocument | None = Field(None, description="Of documents and code")
     created_at: datetime
     score: float
     channels: dict[str, float] = Field(description="Rank in each channel, from 1, that found it")

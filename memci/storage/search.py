@@ -3,23 +3,34 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection, Row
 
 from memci.domain.context import bm25
-from memci.domain.context.candidate import Candidate, Source
+from memci.domain.context.candidate import (
+    WRITTEN,
+    Candidate,
+    Extract,
+    Source,
+    message_candidate,
+)
 from memci.domain.context.depth import DEEPEST
+from memci.domain.documents.chunk import ChunkKind
+from memci.domain.documents.owner import collection_of
+from memci.domain.documents.symbol import last_part
 from memci.domain.message import Message, Role
-from memci.storage.search_statement import search_statement
+from memci.storage.search_statement import Shape, search_statement
 from memci.storage.vectors import Vectors, to_text
 
 # Messages that lend their words to those beside them, and postings that are read for one question.
 LENDERS = 60
 MOST_POSTINGS = 4_000
+# No owner has so many chunks, and no agent so many messages.
+_KEYS_OF_OWNER = 1 << 48
 RAW_TAIL = 200  # newest messages that are not indexed yet (R10b)
 
 
@@ -40,6 +51,14 @@ class Restriction:
     user_id: str | None = None
     session_id: str | None = None
     as_of: datetime | None = None
+    tags: tuple[str, ...] = ()
+    metadata: Mapping[str, object] | None = None
+
+    @property
+    def is_of_talk(self) -> bool:
+        """Whether it asks for something that only what was said has."""
+        asked = (self.since, self.until, self.roles, self.names, self.sessions, self.types)
+        return any((*asked, self.tags, self.metadata))
 
     def values(self) -> dict[str, object]:
         """Return what is asked for, by name."""
@@ -53,6 +72,8 @@ class Restriction:
             "user": self.user_id,
             "tier": (self.session_id or "") if self.session_id or self.user_id else None,
             "as_of": self.as_of,
+            "tags": list(self.tags),
+            "metadata": None if not self.metadata else json.dumps(self.metadata),
         }
         return {name: value for name, value in asked.items() if value not in (None, [])}
 
@@ -61,7 +82,8 @@ class Restriction:
 class Question:
     """What is looked for. Without ``vector`` there is no dense channel, without terms no lexical.
 
-    ``vector``, shape (d,), is of ``model``; ``best``: candidates of each channel.
+    ``vector``, shape (d,), is of ``model``; ``best``: candidates of each channel;
+    ``names`` are written as programs write them.
     """
 
     terms: Sequence[str]
@@ -70,6 +92,12 @@ class Question:
     sources: frozenset[Source]
     restriction: Restriction = field(default_factory=Restriction)
     best: int = DEEPEST
+    names: tuple[str, ...] = ()
+
+    @property
+    def symbols(self) -> tuple[str, ...]:
+        """Names of code that the question asks for, if code is looked into."""
+        return self.names if Source.CODE in self.sources else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,24 +110,33 @@ class Found:
     candidates: list[Candidate]
     tail: list[Message]
     collected: bm25.Collected
-    postings: bm25.Postings = field(default_factory=dict)
+    postings: dict[str, dict[int, int]] = field(default_factory=dict)
 
 
-def find(connection: Connection, agent_id: str, question: Question) -> Found:
-    """Return the best candidates of each source and channel that is asked, and the raw tail."""
+def find(
+    connection: Connection, agent_id: str, question: Question, owners: Sequence[str] = ()
+) -> Found:
+    """Return the best candidates of each source and channel that is asked, and the raw tail.
+
+    ``owners`` have documents to be looked into: the agent, and collections that are seen
+    (``see_collections``).
+    """
     asked = question.restriction.values()
-    # Messages have no type: who asks for one asks for memories only.
-    sources = question.sources - {Source.CHAT} if question.restriction.types else question.sources
+    sources = _searched(question, owners)
     dense, lexical = question.vector is not None, bool(question.terms)
     if not sources or not (dense or lexical):
         return Found([], [], bm25.Collected(1, 1, {}))
-    statement = search_statement(sources, frozenset(asked), dense=dense, lexical=lexical)
+    named = {f"owner{place}": owner for place, owner in enumerate(owners)}
+    names, restricted = tuple(named), frozenset(asked)
+    shape = Shape(sources, restricted, dense, lexical, names, symbols=bool(question.symbols))
     values = {
         **asked,
+        **named,
         "agent": agent_id,
         "vector": None if question.vector is None else to_text(question.vector[None])[0],
         "model": question.model,
         "terms": list(question.terms),
+        "symbols": [last_part(each) for each in question.symbols],
         "best": question.best,
         "lenders": LENDERS,
         "scored": bm25.MAX_SCORED_TERMS,
@@ -108,44 +145,69 @@ def find(connection: Connection, agent_id: str, question: Question) -> Found:
         "k1": bm25.K1,
         "b": bm25.B,
     }
-    return _read(connection.exec_driver_sql(statement, values).all())
+    return _read(connection.exec_driver_sql(search_statement(shape), values).all(), owners)
 
 
-def _read(rows: Sequence[Row[Any]]) -> Found:
-    candidates: list[Candidate] = []
-    tail: list[Message] = []
-    collected = bm25.Collected(1, 1, {})
-    postings: dict[str, dict[int, int]] = {}
+def _searched(question: Question, owners: Sequence[str]) -> frozenset[Source]:
+    """Return the sources that may hold what is asked for."""
+    sources = question.sources
+    if question.restriction.types:
+        sources -= {Source.CHAT}  # messages have no type
+    if not owners or question.restriction.is_of_talk:
+        sources -= WRITTEN
+    return sources
+
+
+def _read(rows: Sequence[Row[Any]], owners: Sequence[str]) -> Found:
+    found = Found([], [], bm25.Collected(1, 1, {}), {})
+    places = {f"chunk_owner{place}": owner for place, owner in enumerate(owners)}
     for row in rows:
-        (
-            source,
-            key,
-            dense,
-            lexical,
-            text,
-            role,
-            name,
-            calls,
-            session_id,
-            at,
-            seqs,
-            position,
-            counts,
-        ) = tuple(row)
-        if source == "postings":
-            postings[text] = dict(zip(seqs, counts, strict=True))
-            continue
-        if source == "size":
-            collected = bm25.Collected(dense, lexical, json.loads(text or "{}"))
-            continue
-        if source == "memory":
-            found = Candidate(Source.MEMORY, key, text, tuple(seqs), at, session_id)
-            candidates.append(found._replace(dense=dense, lexical=lexical))
-            continue
-        said = Message(key, "", Role(role), text, at, name, session_id, tool_calls=calls or ())
-        if source == "tail":
-            tail.append(said)
-            continue
-        found = Candidate(Source.CHAT, key, said.text, (key,), at, session_id, said.role, name)
-        candidates.append(found._replace(dense=dense, lexical=lexical, position=position))
-    return Found(candidates, tail, collected, postings)
+        if row.source == "postings":
+            found.postings[row.text] = dict(zip(row.seqs, row.counts, strict=True))
+        elif row.source == "size":
+            known = bm25.Collected(row.dense, row.lexical, json.loads(row.text or "{}"))
+            found = replace(found, collected=known)
+        elif row.source == "tail":
+            found.tail.append(_said(row))
+        elif row.source in places:
+            place = list(places).index(row.source)
+            found.candidates.append(_chunk(row, place, places[row.source]))
+        else:
+            found.candidates.append(_memory(row) if row.source == "memory" else _message(row))
+    return found
+
+
+def _said(row: Row[Any]) -> Message:
+    calls = row.tool_calls or ()
+    role = Role(row.role)
+    return Message(row.key, "", role, row.text, row.at, row.name, row.session_id, tool_calls=calls)
+
+
+def _message(row: Row[Any]) -> Candidate:
+    return message_candidate(_said(row), row.lexical)._replace(
+        dense=row.dense, position=row.position
+    )
+
+
+def _memory(row: Row[Any]) -> Candidate:
+    found = Candidate(Source.MEMORY, row.key, row.text, tuple(row.seqs), row.at, row.session_id)
+    return found._replace(dense=row.dense, lexical=row.lexical)
+
+
+def _chunk(row: Row[Any], place: int, owner: str) -> Candidate:
+    """Return a chunk; its key tells it from those of other owners, and from messages."""
+    path, symbol, first_line, last_line, page = row.tool_calls
+    source = Source.CODE if row.role == ChunkKind.CODE else Source.DOCUMENT
+    # What the headings say, the text beneath need not say again.
+    text = row.text if source is Source.CODE or not path else f"{path}\n{row.text}"
+    return Candidate(
+        source,
+        (place + 1) * _KEYS_OF_OWNER + row.key,
+        text,
+        (),
+        row.at,
+        name=row.name,
+        dense=row.dense,
+        lexical=row.lexical,
+        extract=Extract(collection_of(owner), path, symbol, first_line, last_line, page),
+    )

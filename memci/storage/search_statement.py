@@ -9,10 +9,10 @@ constants; all values are bound.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from memci.domain.context.candidate import Source
+from memci.domain.context.candidate import WRITTEN, Source
 
 # Restrictions on messages, and on memories: one of a memory's messages has to be so.
 _ON_MESSAGE = {
@@ -23,6 +23,8 @@ _ON_MESSAGE = {
     "sessions": "m.session_id = ANY(%(sessions)s)",
     "user": "m.user_id = %(user)s",
     "as_of": "m.said_at <= %(as_of)s",
+    "tags": "jsonb_exists_any(m.metadata->'tags', %(tags)s::text[])",
+    "metadata": "m.metadata @> %(metadata)s::jsonb",
 }
 _OF_ITS_MESSAGES = (
     "EXISTS (SELECT 1 FROM message o"
@@ -37,6 +39,8 @@ _ON_NODE = {
     "types": "m.type = ANY(%(types)s)",
     "user": "m.user_id = %(user)s",
     "as_of": "m.said_at <= %(as_of)s",
+    "tags": _OF_ITS_MESSAGES.format("jsonb_exists_any(o.metadata->'tags', %(tags)s::text[])"),
+    "metadata": _OF_ITS_MESSAGES.format("o.metadata @> %(metadata)s::jsonb"),
 }
 # Short-term memories of other sessions are out of sight (R5). They are few: what hides them is
 # read once, and the nodes themselves need not be joined. "": of no session.
@@ -88,20 +92,49 @@ _MEMORY = _Index(
                m.session_id, coalesce(m.said_at, m.created_at) AS at, m.message_seqs AS seqs,
                NULL::bigint AS position, NULL::integer[] AS counts""",
 )
-_INDEXES = {Source.CHAT: _CHAT, Source.MEMORY: _MEMORY}
+# Of an agent, and of each collection, an index of its own: ids of chunks are unique in it alone.
+_CHUNK = _Index(
+    name="chunk",
+    table="chunk",
+    vectors="chunk_vector",
+    key="chunk_id",
+    entry="id",
+    where="",
+    size="""SELECT greatest(indexed_chunks, 1)::float8 AS texts,
+                   greatest(chunk_terms, 1)::float8 / greatest(indexed_chunks, 1) AS length
+              FROM lane WHERE agent_id = {owner}""",
+    columns="""m.text, m.kind AS role,
+               (SELECT d.name FROM document d
+                 WHERE d.agent_id = m.agent_id AND d.id = m.document_id) AS name,
+               jsonb_build_array(m.path, m.symbol, m.first_line, m.last_line, m.page) AS tool_calls,
+               NULL AS session_id, m.created_at AS at, NULL::bigint[] AS seqs,
+               NULL::bigint AS position, NULL::integer[] AS counts""",
+)
+_ON_CHUNK = {
+    "code": "AND m.kind = 'code'",
+    "document": "AND m.kind <> 'code'",
+    "as_of": "AND m.created_at <= %(as_of)s",
+}
+_SYMBOL = """
+{name}_symbol AS MATERIALIZED (
+    SELECT m.id AS key FROM chunk m
+     WHERE m.agent_id = {owner} AND m.symbol_key = ANY(%(symbols)s) AND m.indexed {filters}
+     ORDER BY length(m.symbol), m.id DESC LIMIT 20)
+"""
+_SYMBOL_PART = "SELECT key, NULL::float8 AS dense, NULL::float8 AS lexical FROM {name}_symbol"
 
 _DENSE = """
 {name}_dense AS MATERIALIZED (
     SELECT v.{key} AS key, -(v.embedding <#> %(vector)s::halfvec)::float8 AS dense
       FROM {vectors} v {join}
-     WHERE v.agent_id = %(agent)s AND v.model = %(model)s {filters} {hidden}
+     WHERE v.agent_id = {owner} AND v.model = %(model)s {filters} {hidden}
      ORDER BY v.embedding <#> %(vector)s::halfvec LIMIT %(best)s)
 """
 # Of the terms, the rarest whose postings are not too many to be read; always the rarest one.
 _RARE = """
 {name}_df AS MATERIALIZED (
     SELECT term, count(*)::float8 AS df, sum(length)::float8 AS total FROM {table}_term
-     WHERE agent_id = %(agent)s AND term = ANY(%(terms)s) GROUP BY term),
+     WHERE agent_id = {owner} AND term = ANY(%(terms)s) GROUP BY term),
 {name}_size AS MATERIALIZED ({size}),
 {name}_rare AS MATERIALIZED (
     SELECT term, idf FROM (
@@ -112,7 +145,7 @@ _RARE = """
 {name}_postings AS MATERIALIZED (
     SELECT r.term, r.idf, p.* FROM {name}_rare r CROSS JOIN LATERAL (
                SELECT v.{key} AS key, v.tf, v.length {position} FROM {table}_term v
-                WHERE v.agent_id = %(agent)s AND v.term = r.term OFFSET 0) p)
+                WHERE v.agent_id = {owner} AND v.term = r.term OFFSET 0) p)
 """
 _LEXICAL = """
 {name}_lexical AS MATERIALIZED (
@@ -139,14 +172,14 @@ _LEXICAL_PART = "SELECT key, NULL::float8 AS dense, lexical FROM {name}_lexical"
 _BESIDE_PART = "SELECT key, NULL::float8 AS dense, NULL::float8 AS lexical FROM chat_beside"
 _MISSING_COSINE = """
 coalesce(k.dense, (SELECT -(v.embedding <#> %(vector)s::halfvec) FROM {vectors} v
-                    WHERE v.agent_id = %(agent)s AND v.{key} = k.key AND v.model = %(model)s))
+                    WHERE v.agent_id = {owner} AND v.{key} = k.key AND v.model = %(model)s))
 """
 _TEXTS = """
 SELECT '{name}' AS source, k.key, {cosine} AS dense, k.lexical, t.*
   FROM (SELECT key, max(dense) AS dense, max(lexical) AS lexical
           FROM ({parts}) each GROUP BY key) k
  CROSS JOIN LATERAL (SELECT {columns} FROM {table} m
-                      WHERE m.agent_id = %(agent)s AND m.{entry} = k.key {where} OFFSET 0) t
+                      WHERE m.agent_id = {owner} AND m.{entry} = k.key {where} OFFSET 0) t
 """
 _TAIL = """
 (SELECT 'tail' AS source, m.seq AS key, NULL::float8 AS dense, NULL::float8 AS lexical, {columns}
@@ -166,28 +199,58 @@ SELECT 'postings', NULL, NULL::float8, NULL::float8, term, {_NOTHING},
 """  # noqa: S608 - constants of this module
 
 
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What a statement is to look for.
+
+    ``restricted`` as in ``Restriction.values``; ``owners``: so many, the first of which is the
+    agent, have documents to be looked into; ``symbols``: names of code are asked for.
+    """
+
+    sources: frozenset[Source]
+    restricted: frozenset[str]
+    dense: bool
+    lexical: bool
+    owners: tuple[str, ...] = ()
+    symbols: bool = False
+
+
 @functools.lru_cache(maxsize=256)
-def search_statement(
-    sources: frozenset[Source], restricted: frozenset[str], *, dense: bool, lexical: bool
-) -> str:
-    """Write the statement for what is asked; ``restricted`` as in ``Restriction.values``."""
+def search_statement(shape: Shape) -> str:
+    """Write the statement for what is asked. ``owners`` are names of its values."""
     channels: list[str] = []
     selects: list[str] = []
-    for source in sorted(sources):
-        index, chat = _INDEXES[source], source is Source.CHAT
-        names = _names(index, source, restricted)
-        wanted = [(_DENSE, _DENSE_PART)] * dense + [
-            (_RARE + "," + _LEXICAL, _LEXICAL_PART)
-        ] * lexical
-        if chat and lexical:
-            wanted.append((_BESIDE, _BESIDE_PART))
-        channels += [channel.format_map(names) for channel, _ in wanted]
-        parts = " UNION ALL ".join(part.format_map(names) for _, part in wanted)
-        cosine = _MISSING_COSINE.format_map(names) if dense else "k.dense"
-        selects.append(_TEXTS.format_map({**names, "parts": parts, "cosine": cosine}))
-        if chat and lexical:
+    for source, owner in _looked_into(shape):
+        names = _names(source, owner, shape)
+        parts = list(_parts(source, shape))
+        channels += [channel.format_map(names) for channel, _ in parts]
+        found = " UNION ALL ".join(part.format_map(names) for _, part in parts)
+        cosine = _MISSING_COSINE.format_map(names) if shape.dense else "k.dense"
+        selects.append(_TEXTS.format_map({**names, "parts": found, "cosine": cosine}))
+        if source is Source.CHAT and shape.lexical:
             selects += [_TAIL.format_map(names), _SIZE, _POSTINGS]
     return " ".join(["WITH", ",".join(channels), " UNION ALL ".join(selects)])
+
+
+def _looked_into(shape: Shape) -> Iterator[tuple[Source, str]]:
+    """Yield the indexes to look into, by source and name of the owner's value."""
+    for source in sorted(shape.sources - WRITTEN):
+        yield source, "agent"
+    if shape.sources & WRITTEN:
+        for owner in shape.owners:
+            yield Source.DOCUMENT, owner
+
+
+def _parts(source: Source, shape: Shape) -> Iterator[tuple[str, str]]:
+    """Yield the channels of an index: what materializes each, and what reads it."""
+    if shape.dense:
+        yield _DENSE, _DENSE_PART
+    if shape.lexical:
+        yield _RARE + "," + _LEXICAL, _LEXICAL_PART
+    if shape.lexical and source is Source.CHAT:
+        yield _BESIDE, _BESIDE_PART
+    if shape.symbols and source is Source.DOCUMENT:
+        yield _SYMBOL, _SYMBOL_PART
 
 
 def node_filters(restricted: Iterable[str]) -> str:
@@ -207,19 +270,35 @@ def _on_node(restricted: Iterable[str]) -> list[str]:
     return [f"AND {_ON_NODE[name]}" for name in sorted(restricted) if name in _ON_NODE]
 
 
-def _names(index: _Index, source: Source, restricted: frozenset[str]) -> dict[str, str]:
+def _on_chunk(shape: Shape) -> Iterator[str]:
+    wanted = shape.sources & WRITTEN
+    if len(wanted) == 1:
+        yield _ON_CHUNK[next(iter(wanted)).value]
+    if "as_of" in shape.restricted:
+        yield _ON_CHUNK["as_of"]
+
+
+def _names(source: Source, owner: str, shape: Shape) -> dict[str, str]:
+    """Return what stands for the names in the templates of one index."""
+    if source is Source.CHAT:
+        index, filters = _CHAT, message_filters(shape.restricted)
+    elif source is Source.MEMORY:
+        index, filters = _MEMORY, " ".join(_on_node(shape.restricted))
+    else:
+        index, filters = _CHUNK, " ".join(_on_chunk(shape))
+    value = f"%({owner})s"
+    hides = source is Source.MEMORY and "tier" in shape.restricted
+    join = f"JOIN {index.table} m ON m.agent_id = {value} AND m.{index.entry} = v."
     chat = source is Source.CHAT
-    filters = message_filters(restricted) if chat else " ".join(_on_node(restricted))
-    hides = source is Source.MEMORY and "tier" in restricted
-    join = f"JOIN {index.table} m ON m.agent_id = %(agent)s AND m.{index.entry} = v."
     return {
-        "name": index.name,
+        "name": index.name if owner == "agent" else f"{index.name}_{owner}",
+        "owner": value,
         "table": index.table,
         "vectors": index.vectors,
         "key": index.key,
         "entry": index.entry,
         "where": index.where,
-        "size": index.size,
+        "size": index.size.format_map({"owner": value}),
         "columns": index.columns,
         "filters": filters,
         "join": join + index.key if filters else "",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from memci.cli.options import AgentOption, JsonOption, RecordOption, UserOption
+from memci.cli.options import AgentOption, CollectionsOption, JsonOption, RecordOption, UserOption
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,6 +28,7 @@ def context(  # noqa: PLR0913 - each is an argument or option of the command
         str | None, typer.Option(metavar="ID", help="Whose turns are the recent ones.")
     ] = None,
     user: UserOption = None,
+    collection: CollectionsOption = None,
     record: RecordOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -42,6 +43,7 @@ def context(  # noqa: PLR0913 - each is an argument or option of the command
         "recent": recent,
         "session_id": session,
         "user_id": user,
+        "collections": collection,
     }
     with agent_of(agent) as memory:
         answer = memory.context(query, budget_tokens=budget, **options)

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from memci.cli.options import AgentOption, JsonOption, UserOption
+from memci.cli.options import AgentOption, CollectionsOption, JsonOption, UserOption
 from memci.domain.context.candidate import Channel, Source
 
 if TYPE_CHECKING:
-    from memci.shapes.read import SearchAnswer
+    from memci.shapes.read import HitDocument, SearchAnswer
 
 
 def search(
@@ -31,9 +31,10 @@ def search(
         typer.Option(metavar="ID", help="Only what was said in it (may be repeated)."),
     ] = None,
     user: UserOption = None,
+    collection: CollectionsOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Search messages and memories by meaning and by words."""
+    """Search messages, memories, documents and code by meaning and by words."""
     from memci.cli.connection import agent_of, check_written
     from memci.cli.output import print_json
 
@@ -43,6 +44,7 @@ def search(
         "channels": channel,
         "filters": {"sessions": session} if session else None,
         "user_id": user,
+        "collections": collection,
     }
     with agent_of(agent) as memory:
         found = memory.search(query, **options)
@@ -57,7 +59,14 @@ def print_hits(found: SearchAnswer) -> None:
     for rank, hit in enumerate(found.hits, start=1):
         say(f"{rank:>2}. {shortened(hit.text, 300)}")
         ways = " ".join(f"{name} #{place:g}" for name, place in sorted(hit.channels.items()))
-        say(f"    {hit.source} · {cell(hit.created_at)} · {ways}", style="dim")
+        where = f" · {_place(hit.document)}" if hit.document else ""
+        say(f"    {hit.source}{where} · {cell(hit.created_at)} · {ways}", style="dim")
     if not found.hits:
         say("nothing found", style="yellow")
     hint_pending(found.pending)
+
+
+def _place(document: HitDocument) -> str:
+    """Return the document's name, and where in it: a line, or a page."""
+    place = document.first_line or document.page
+    return f"{document.name}:{place}" if place else document.name

@@ -15,6 +15,8 @@ class Source(StrEnum):
 
     CHAT = "chat"  # messages, word for word
     MEMORY = "memory"  # nodes of the memory network
+    DOCUMENT = "document"  # chunks of documents, the agent's own and of collections
+    CODE = "code"  # chunks that are program code
 
 
 class Channel(StrEnum):
@@ -40,10 +42,29 @@ def reads(model: str, language: Language) -> bool:
     return not any(mark in name for mark in _ENGLISH_ONLY)
 
 
-class Candidate(NamedTuple):
-    """A message or a memory, with the raw score of each channel; None where it has none.
+# What nobody has said: it has no speaker, no session and no time of its own.
+WRITTEN = frozenset({Source.DOCUMENT, Source.CODE})
 
-    ``key`` is a message's seq or a node's id. ``seqs`` are the messages that it holds or came
+
+class Extract(NamedTuple):
+    """Where a chunk stands: ``path`` are headings or symbols; lines and pages from 1.
+
+    ``collection`` is None where the document is the agent's own.
+    """
+
+    collection: str | None
+    path: str
+    symbol: str | None = None
+    first_line: int | None = None
+    last_line: int | None = None
+    page: int | None = None
+
+
+class Candidate(NamedTuple):
+    """A message, a memory or a chunk, with the raw score of each channel; None where it has none.
+
+    ``key`` is a message's seq, a node's id, or a number of the chunk; ``name`` who said it, or the
+    document's. ``seqs`` are the messages that it holds or came
     from. ``dense`` is a cosine, ``lexical`` a BM25 score. ``role`` is None for a memory.
     ``position`` is an indexed message's (R11b); ``memory`` one made of it that was found as well.
     ``until``: since when another memory says otherwise, ``successor`` (R6); ``newer`` are the
@@ -65,6 +86,7 @@ class Candidate(NamedTuple):
     newer: tuple[tuple[Source, int], ...] = ()
     position: int | None = None
     memory: int | None = None
+    extract: Extract | None = None
 
     def score(self, channel: Channel) -> float | None:
         """Return the raw score of one channel."""

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from memci.domain.context.query import Analysis, Asks, holds
 from memci.domain.context.scaled import Hints, Wanted
+from memci.domain.documents.symbol import is_named
 
 _WANTED = {Asks.WHEN: Wanted.TIME, Asks.HOW_MANY: Wanted.NUMBER}
 
 
-def hints_of(analysis: Analysis) -> Hints:
-    """Return what raises a candidate: who speaks, when, of what, and which kind of answer."""
+def hints_of(analysis: Analysis, names: Collection[str] = ()) -> Hints:
+    """Return what raises a candidate: who speaks, when, of what, and which kind of answer.
+
+    ``names`` are those of code that the question asks for.
+    """
     return Hints(
         speakers=analysis.speakers,
         fits=analysis.time_fit if analysis.times else None,
         holds=_share_of(analysis.entity_keys) if analysis.entity_keys else None,
         wanted=_WANTED.get(analysis.asks),
+        names=(lambda symbol: is_named(symbol, names)) if names else None,
     )
 
 

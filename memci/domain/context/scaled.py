@@ -10,12 +10,12 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from memci.domain.context.candidate import Candidate, Channel, Source
+from memci.domain.context.candidate import WRITTEN, Candidate, Channel, Source
 from memci.domain.context.fusion import Ranked, by_rank, channel_ranks
 
 _CHANNELS = {Channel.DENSE: 0.6, Channel.LEXICAL: 0.4}
@@ -23,6 +23,7 @@ _SESSION = 0.3
 _SPEAKER = 0.2
 _TIME = 0.5
 _ENTITY = 0.1
+_NAMED = 0.6
 _TYPED = 0.05
 _LENGTH = 0.2
 _ASKS = 0.1
@@ -61,12 +62,14 @@ class Hints:
     """What a question says of its answer beside its words.
 
     ``speakers`` are those whom it names; ``fits`` tells how well a time fits those that it names,
-    ``holds`` how much of what it names a text holds, both 0..1.
+    ``holds`` how much of what it names a text holds, both 0..1; ``names`` whether it names a
+    symbol of code.
     """
 
     speakers: frozenset[str] = frozenset()
     fits: Callable[[datetime], float] | None = None
     holds: Callable[[str], float] | None = None
+    names: Callable[[str], bool] | None = None
     wanted: Wanted | None = None
 
 
@@ -75,14 +78,16 @@ def fuse_scaled(
 ) -> list[Ranked]:
     """Fuse by scaled scores, best first; only what a channel has found is ranked."""
     ranks = channel_ranks(candidates, channels)
-    found = [each for each in candidates if (each.source, each.key) in ranks]
+    found = [
+        each for each in candidates if (each.source, each.key) in ranks or _is_named(each, hints)
+    ]
     bases = _bases(found, channels)
     sessions = _sessions(found, bases)
     fused = [
         Ranked(
             each,
-            base + _SESSION * sessions.get(each.session_id, 0.0) + _told(each, hints),
-            ranks[each.source, each.key],
+            base + _SESSION * _of_session(each, sessions) + _told(each, hints),
+            ranks.get((each.source, each.key), {}),
         )
         for each, base in zip(found, bases, strict=True)
     ]
@@ -138,13 +143,24 @@ def _sessions(found: Sequence[Candidate], bases: Sequence[float]) -> dict[str | 
     }
 
 
+def _of_session(each: Candidate, sessions: Mapping[str | None, float]) -> float:
+    return 0.0 if each.source in WRITTEN else sessions.get(each.session_id, 0.0)
+
+
+def _is_named(each: Candidate, hints: Hints) -> bool:
+    symbol = each.extract.symbol if each.extract else None
+    return symbol is not None and hints.names is not None and hints.names(symbol)
+
+
 def _told(each: Candidate, hints: Hints) -> float:
     """Return what a candidate gains by what is known of it without reading it."""
     bonus = _LENGTH * min(1.0, math.log1p(_words(each.text)) / _LONG)
     if len(hints.speakers) == 1 and each.name in hints.speakers:
         bonus += _SPEAKER
-    if hints.fits is not None:
+    if hints.fits is not None and each.source not in WRITTEN:
         bonus += _TIME * hints.fits(each.at)
+    if _is_named(each, hints):
+        bonus += _NAMED
     if each.text.rstrip().endswith(_ASKING):
         bonus -= _ASKS
     return bonus

@@ -23,6 +23,11 @@ def collection_owner(name: object) -> str:
     )
 
 
+def collection_of(owner: str) -> str | None:
+    """Return the name of the collection that an owner is; None for an agent."""
+    return owner.removeprefix(COLLECTION_PREFIX) if is_collection(owner) else None
+
+
 def is_collection(owner: str) -> bool:
     """Tell whether an owner id is a collection's."""
     return owner.startswith(COLLECTION_PREFIX)

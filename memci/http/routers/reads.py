@@ -41,7 +41,8 @@ def recall(agent: AgentId, body: RecallRequest, call: Call) -> RecallText | Reca
 
 @router.post("/agents/{agent}/search")
 def search(agent: AgentId, body: SearchRequest, call: Call) -> SearchAnswer:
-    """Search messages and memories by meaning and by words."""
+    """Search messages, memories, documents and code by meaning and by words."""
+    call.check_collections(body.collections)
     answer = _ask(call, "search", agent, body)
     return SearchAnswer.model_validate(answer)
 
@@ -49,6 +50,7 @@ def search(agent: AgentId, body: SearchRequest, call: Call) -> SearchAnswer:
 @router.post("/agents/{agent}/context")
 def context(agent: AgentId, body: ContextRequest, call: Call) -> ContextAnswer:
     """Assemble the messages that a model should see, within a token budget."""
+    call.check_collections(body.collections)
     answer = _ask(call, "assemble", agent, body)
     return ContextAnswer.model_validate(answer)
 

@@ -16,6 +16,7 @@ SELECT l.message_seq, NOT ({is_there}) AS gone,
        (SELECT min(j.first_seq) FROM job j
          WHERE j.agent_id = l.agent_id AND j.state = 'queued' AND j.first_seq IS NOT NULL
        ) AS first_queued,
+       coalesce(l.indexed_chunks, 0) AS chunks,
        (SELECT s.parameters FROM agent_setting s WHERE s.agent_id = asked.agent_id) AS parameters,
        last.prefix, last.recent_begins
   FROM (VALUES (%(agent)s::text)) AS asked(agent_id)
@@ -43,6 +44,7 @@ class Outset:
     parameters: Mapping[str, Any]
     prefix: Sequence[tuple[str, int]]
     recent_begins: int | None
+    has_documents: bool = False
 
 
 def outset_of(connection: Connection, agent_id: str, session_id: str | None) -> Outset:
@@ -56,6 +58,7 @@ def outset_of(connection: Connection, agent_id: str, session_id: str | None) -> 
         parameters=row.parameters or {},
         prefix=[(digest, length) for digest, length in row.prefix or ()],
         recent_begins=row.recent_begins,
+        has_documents=row.chunks > 0,
     )
 
 
