@@ -34,7 +34,9 @@ def index(
     timeout: TimeoutOption = 600.0,
     as_json: JsonOption = False,
 ) -> None:
-    """Let files and code be found: text, Markdown, HTML, PDF, Office, EPUB, CSV, JSON, notebooks.
+    """Let files and code be found.
+
+    Text, Markdown, HTML, PDF, Office, EPUB, CSV, JSON, notebooks, and code by symbol.
 
     Only what has changed is sent; documents whose files are gone are removed. Files that git
     ignores are left out, and so are secrets (.env, keys) and what is no text; what is left out is
@@ -123,7 +125,7 @@ def unindex(
 
 
 def collections(*, as_json: JsonOption = False) -> None:
-    """List collections: documents that several agents search."""
+    """List collections of shared documents."""
     from memci.cli.connection import connected
     from memci.cli.output import print_json, print_table
 

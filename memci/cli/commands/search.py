@@ -34,7 +34,7 @@ def search(
     collection: CollectionsOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Search messages, memories, documents and code by meaning and by words."""
+    """Search messages, memories, documents and code."""
     from memci.cli.connection import agent_of, check_written
     from memci.cli.output import print_json
 

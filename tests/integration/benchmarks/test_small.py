@@ -49,8 +49,8 @@ def test_agents_are_multiplied_with_all_that_is_told_of_them(stage: Stage) -> No
     with stage.owner() as owner:
         owner.execute("INSERT INTO lane (agent_id, message_seq) VALUES ('ada', 3)")
         owner.execute(
-            "INSERT INTO message_term (agent_id, term, seq, tf, length)"
-            " VALUES ('ada', 'x', 1, 2, 3)"
+            "INSERT INTO message_term (agent_id, term, seq, tf, length, position)"
+            " VALUES ('ada', 'x', 1, 2, 3, 0)"
         )
         assert multiply(owner, ["ada"], 3) == ["ada", "ada-1", "ada-2"]
         rows = owner.execute("SELECT agent_id, tf FROM message_term ORDER BY 1").fetchall()

@@ -73,7 +73,7 @@ def files(tmp_path: Path) -> dict[str, str]:
 
 def talk(alice: Stored) -> None:
     alice.say("The cello stands at Marta's house in Ghent.", session="s1")
-    alice.say("The telescope is on the roof of the old harbour.", session="s1")
+    alice.say("The telescope is on the roof of the old harbour.", session="s2")
     alice.say("Tomorrow it is brought to the workshop.", session="s9")
 
 

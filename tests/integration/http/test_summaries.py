@@ -127,7 +127,12 @@ def test_a_handover_is_one_document_that_misses_nothing(memci: Memci, server: Se
     handed = memory.handover(session_id="s1")
     assert handed.tokens == COUNT(handed.text)
     assert handed.text.startswith("# Handover of session s1\n\n## Pinned")
-    parts = ("life jacket.", "Aurora for 340 euros", "What do we need for the engine?", "the flag")
+    parts = (
+        "life jacket.",
+        "## What was said before",
+        "What do we need for the engine?",
+        "the flag",
+    )
     places = [handed.text.index(each) for each in parts]
     assert places == sorted(places)
     assert (handed.session_id, handed.through_seq, handed.left_out) == ("s1", 12, 0)
@@ -172,7 +177,8 @@ def test_a_chinese_session_is_handed_over_in_chinese(memci: Memci):
         "最后问一下旗子的事情。",
     )
     text = memory.handover().text
-    assert text.startswith("# 会话 s1 的交接\n\n## 此前内容摘要")
+    assert text.startswith("# 会话 s1 的交接\n\n## 置顶")
+    assert text.index("极光号") < text.index("## 此前内容摘要")
     assert "花生过敏" in text
     assert "```用户\n发动机需要准备什么？\n```" in text
 

@@ -74,6 +74,8 @@ DELETE /v1/collections/{collection}/documents
 GET /v1/collections/{collection}/documents/{document}
 DELETE /v1/collections/{collection}/documents/{document}
 GET /v1/collections
+GET /v1/agents/{agent}/plan
+POST /v1/agents/{agent}/plan
 GET /v1/agents/{agent}/window
 GET /v1/agents/{agent}/pages
 GET /v1/agents/{agent}/pages/{index}

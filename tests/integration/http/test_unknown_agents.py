@@ -34,6 +34,7 @@ BODIES: dict[str, Any] = {
     "attp": {"text": "[tool_call]\nstatus = 'success'\ncode = '__result__ = 1'"},
     "erase": {"query": "tea", "preview": True},
     "pins": {"text": "tea"},
+    "plan": {"steps": ["Boil water"]},
     "pin": {"text": "tea"},
 }
 BODIES = {
@@ -45,6 +46,22 @@ BODIES = {
     for tool in TOOLS
     if tool.about is About.PAGES and tool.request.model_fields
 } | BODIES
+# What frameworks keep, which begin by looking for it.
+KEPT = {
+    "PUT /v1/agents/{agent}/items",
+    *(f"POST /v1/agents/{{agent}}/items/{each}" for each in ("get", "search", "namespaces")),
+    *(
+        f"POST /v1/agents/{{agent}}/threads/{{thread}}/{each}"
+        for each in ("checkpoints", "writes", "copy")
+    ),
+    *(f"POST /v1/agents/{{agent}}/checkpoints/{each}" for each in ("search", "prune")),
+}
+LOOKS: dict[str, dict[str, Any]] = {
+    "items/get": {"items": [{"namespace": ["notes"], "key": "a"}]},
+    "items/search": {},
+    "items/namespaces": {},
+    "checkpoints/search": {"limit": 1},
+}
 # What comes before the first message, or is the first.
 MAKES = {
     "POST /v1/agents/{agent}/messages",
@@ -57,7 +74,7 @@ MAKES = {
 TURNS = tuple(f"POST /v1/agents/{{agent}}/{each}" for each in ("recall", "search", "context"))
 EACH = [each for each in OPERATIONS.strip().splitlines() if "{agent}" in each]
 EACH += sorted(TOOL_OPERATIONS)
-REFUSED = sorted({*EACH}.difference(MAKES, TURNS))
+REFUSED = sorted({*EACH}.difference(MAKES, TURNS, KEPT))
 LISTS = [each for each in REFUSED if each.startswith("GET") and each.count("{") == 1]
 
 COMMANDS = """
@@ -89,6 +106,7 @@ sessions --agent {agent}
 sessions --end s --agent {agent}
 summaries --agent {agent}
 handover --agent {agent}
+plan --agent {agent}
 consolidate --agent {agent}
 compress --agent {agent}
 restore 1 --agent {agent}
@@ -110,7 +128,7 @@ export {agent} -o {folder}/x.zip
 # Those that concern no single agent, or make one.
 OTHERS = {
     "up", "demo", "remember", "reembed", "import", "env", "doctor", "tools", "mcp", "index",
-    "collections",
+    "collections", "compare",
 }  # fmt: skip
 
 
@@ -188,6 +206,17 @@ def test_an_agent_begins_with_an_empty_memory(server: Served, fresh: str, erased
         assert [each["new_agent"] for each in (recalled, found, context)] == [True] * 3
     assert "nobody" not in lanes(server)
     assert [ask(server, each, fresh).json()["new_agent"] for each in TURNS] == [False] * 3
+
+
+@pytest.mark.timeout(120)
+def test_a_framework_that_looks_first_finds_nothing(server: Served, erased: str):
+    for agent in ("nobody", erased):
+        for path, body in LOOKS.items():
+            answer = httpx.post(f"{server.url}/v1/agents/{agent}/{path}", json=body, timeout=20)
+            assert answer.status_code == 200, answer.text
+            (found,) = (each for each in answer.json().values() if isinstance(each, list))
+            assert [each for each in found if each is not None] == []
+    assert "nobody" not in lanes(server)
 
 
 @pytest.mark.timeout(120)

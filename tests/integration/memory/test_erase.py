@@ -342,7 +342,7 @@ def test_who_is_being_erased_is_asked_for_vectors_afterwards(
 # Ids and numbers go on where they were, and whoever works at the lane goes on with it.
 STAYING = {
     "agent_id", "created_at", "message_seq", "last_node_id", "compress_req", "fence", "lease_owner",
-    "lease_until", "wake_at", "compress_at",
+    "lease_until", "wake_at", "compress_at", "last_document_id", "last_chunk_id",
 }  # fmt: skip
 
 

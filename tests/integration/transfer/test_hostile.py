@@ -173,6 +173,10 @@ VALUES: dict[str, tuple[str, Change]] = {
     "a document in no state": ("document", first(state="lost")),
     "a chunk of no kind": ("chunk", first(kind="poem")),
     "bytes in no hexadecimal digits": ("letter", first(body="\\xzz")),
+    "an item kept at no time": ("item", first(created_at="soon")),
+    "a checkpoint whose body is no bytes": ("checkpoint", first(body="\\xzz")),
+    "a value of a channel that is no bytes": ("checkpoint_value", first(body="\\xzz")),
+    "a write at a place that is none": ("checkpoint_write", first(place="x")),
     "nesting without bottom": ("job", lambda rows: rows.append('{"a":' * 99_999 + "}" * 99_999)),
 }  # fmt: skip
 CONTRADICTIONS: dict[str, tuple[str, Change]] = {

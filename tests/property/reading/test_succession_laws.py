@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memci.domain.context.candidate import Source
+from memci.domain.context.materials import Materials
 from memci.domain.context.packing import pack
 from memci.domain.context.succession import newer_first
 from memci.domain.language import Language
@@ -38,7 +39,8 @@ def test_no_room_holds_the_old_without_the_new(data: st.DataObject):
     ]
     ahead = {(Source.CHAT, seq): [new] for seq, new in news.items()}
     room = data.draw(st.integers(0, 160))
-    packed = pack(newer_first(marked, ahead), {}, room, Language.ENGLISH, words)
+    materials = Materials(None, None, (), 0, newer_first(marked, ahead), Language.ENGLISH)
+    packed = pack(materials, [], room, words)
     assert packed.tokens <= room
     taken = {item.ranked.candidate.key for part in packed.parts for item in part.items
              if item.ranked is not None}  # fmt: skip
