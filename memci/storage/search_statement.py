@@ -9,112 +9,18 @@ constants; all values are bound.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from memci.domain.context.candidate import WRITTEN, Source
-
-# Restrictions on messages, and on memories: one of a memory's messages has to be so.
-_ON_MESSAGE = {
-    "since": "m.said_at >= %(since)s",
-    "until": "m.said_at < %(until)s",
-    "roles": "m.role = ANY(%(roles)s)",
-    "names": "m.name = ANY(%(names)s)",
-    "sessions": "m.session_id = ANY(%(sessions)s)",
-    "user": "m.user_id = %(user)s",
-    "as_of": "m.said_at <= %(as_of)s",
-    "tags": "jsonb_exists_any(m.metadata->'tags', %(tags)s::text[])",
-    "metadata": "m.metadata @> %(metadata)s::jsonb",
-}
-_OF_ITS_MESSAGES = (
-    "EXISTS (SELECT 1 FROM message o"
-    " WHERE o.agent_id = m.agent_id AND o.seq = ANY(m.message_seqs) AND {})"
+from memci.storage.search_indexes import CHAT, CHUNK, MEMORY
+from memci.storage.search_restrictions import (
+    HIDDEN,
+    chunk_filters,
+    memory_filters,
+    message_filters,
 )
-_ON_NODE = {
-    "since": "m.said_at >= %(since)s",
-    "until": "m.said_at < %(until)s",
-    "roles": _OF_ITS_MESSAGES.format("o.role = ANY(%(roles)s)"),
-    "names": _OF_ITS_MESSAGES.format("o.name = ANY(%(names)s)"),
-    "sessions": "m.session_id = ANY(%(sessions)s)",
-    "types": "m.type = ANY(%(types)s)",
-    "user": "m.user_id = %(user)s",
-    "as_of": "m.said_at <= %(as_of)s",
-    "tags": _OF_ITS_MESSAGES.format("jsonb_exists_any(o.metadata->'tags', %(tags)s::text[])"),
-    "metadata": _OF_ITS_MESSAGES.format("o.metadata @> %(metadata)s::jsonb"),
-}
-# Short-term memories of other sessions are out of sight (R5). They are few: what hides them is
-# read once, and the nodes themselves need not be joined. "": of no session.
-_HIDDEN = """AND {} NOT IN (
-    SELECT h.id FROM node h WHERE h.agent_id = %(agent)s AND h.tier = 'short'
-       AND h.session_id IS DISTINCT FROM %(tier)s)"""
 
-
-@dataclass(frozen=True, slots=True)
-class _Index:
-    """Names of one source's tables and columns; ``size`` counts texts and gives their length."""
-
-    name: str
-    table: str  # of texts, and of postings with _term behind it
-    vectors: str
-    key: str
-    entry: str
-    where: str
-    size: str
-    columns: str
-
-
-_CHAT = _Index(
-    name="chat",
-    table="message",
-    vectors="message_around",
-    key="seq",
-    entry="seq",
-    where="",
-    size="""SELECT greatest(indexed_messages, 1)::float8 AS texts,
-                   greatest(indexed_terms, 1)::float8 / greatest(indexed_messages, 1) AS length
-              FROM lane WHERE agent_id = %(agent)s""",
-    columns="""m.content AS text, m.role, m.name, m.tool_calls, m.session_id, m.said_at AS at,
-               ARRAY[m.seq] AS seqs, m.position, NULL::integer[] AS counts""",
-)
-# The mean length of memories is taken from the postings that are read: they have no counter, and
-# it moves all scores of one question by nearly the same factor.
-_MEMORY = _Index(
-    name="memory",
-    table="node",
-    vectors="node_vector",
-    key="node_id",
-    entry="id",
-    where="AND m.kind = 'memory'",
-    size="""SELECT greatest((SELECT count(*) FROM node WHERE agent_id = %(agent)s), 1)::float8
-                       AS texts,
-                   coalesce(sum(total) / sum(df), 1)::float8 AS length FROM memory_df""",
-    columns="""m.content AS text, NULL AS role, NULL AS name, NULL::jsonb AS tool_calls,
-               m.session_id, coalesce(m.said_at, m.created_at) AS at, m.message_seqs AS seqs,
-               NULL::bigint AS position, NULL::integer[] AS counts""",
-)
-# Of an agent, and of each collection, an index of its own: ids of chunks are unique in it alone.
-_CHUNK = _Index(
-    name="chunk",
-    table="chunk",
-    vectors="chunk_vector",
-    key="chunk_id",
-    entry="id",
-    where="",
-    size="""SELECT greatest(indexed_chunks, 1)::float8 AS texts,
-                   greatest(chunk_terms, 1)::float8 / greatest(indexed_chunks, 1) AS length
-              FROM lane WHERE agent_id = {owner}""",
-    columns="""m.text, m.kind AS role,
-               (SELECT d.name FROM document d
-                 WHERE d.agent_id = m.agent_id AND d.id = m.document_id) AS name,
-               jsonb_build_array(m.path, m.symbol, m.first_line, m.last_line, m.page) AS tool_calls,
-               NULL AS session_id, m.created_at AS at, NULL::bigint[] AS seqs,
-               NULL::bigint AS position, NULL::integer[] AS counts""",
-)
-_ON_CHUNK = {
-    "code": "AND m.kind = 'code'",
-    "document": "AND m.kind <> 'code'",
-    "as_of": "AND m.created_at <= %(as_of)s",
-}
 _SYMBOL = """
 {name}_symbol AS MATERIALIZED (
     SELECT m.id AS key FROM chunk m
@@ -253,39 +159,14 @@ def _parts(source: Source, shape: Shape) -> Iterator[tuple[str, str]]:
         yield _SYMBOL, _SYMBOL_PART
 
 
-def node_filters(restricted: Iterable[str]) -> str:
-    """Return the conditions on a ``node m`` for what ``Restriction.values`` names."""
-    hidden = [_HIDDEN.format("m.id")] if "tier" in restricted else []
-    return " ".join([*_on_node(restricted), *hidden])
-
-
-def message_filters(restricted: Iterable[str]) -> str:
-    """Return the conditions on a ``message m`` for what ``Restriction.values`` names."""
-    return " ".join(
-        f"AND {_ON_MESSAGE[name]}" for name in sorted(restricted) if name in _ON_MESSAGE
-    )
-
-
-def _on_node(restricted: Iterable[str]) -> list[str]:
-    return [f"AND {_ON_NODE[name]}" for name in sorted(restricted) if name in _ON_NODE]
-
-
-def _on_chunk(shape: Shape) -> Iterator[str]:
-    wanted = shape.sources & WRITTEN
-    if len(wanted) == 1:
-        yield _ON_CHUNK[next(iter(wanted)).value]
-    if "as_of" in shape.restricted:
-        yield _ON_CHUNK["as_of"]
-
-
 def _names(source: Source, owner: str, shape: Shape) -> dict[str, str]:
     """Return what stands for the names in the templates of one index."""
     if source is Source.CHAT:
-        index, filters = _CHAT, message_filters(shape.restricted)
+        index, filters = CHAT, message_filters(shape.restricted)
     elif source is Source.MEMORY:
-        index, filters = _MEMORY, " ".join(_on_node(shape.restricted))
+        index, filters = MEMORY, memory_filters(shape.restricted)
     else:
-        index, filters = _CHUNK, " ".join(_on_chunk(shape))
+        index, filters = CHUNK, chunk_filters(shape.sources, shape.restricted)
     value = f"%({owner})s"
     hides = source is Source.MEMORY and "tier" in shape.restricted
     join = f"JOIN {index.table} m ON m.agent_id = {value} AND m.{index.entry} = v."
@@ -303,8 +184,8 @@ def _names(source: Source, owner: str, shape: Shape) -> dict[str, str]:
         "filters": filters,
         "join": join + index.key if filters else "",
         "posting_join": join + "key" if filters else "",
-        "hidden": _HIDDEN.format(f"v.{index.key}") if hides else "",
-        "posting_hidden": _HIDDEN.format("v.key") if hides else "",
+        "hidden": HIDDEN.format(f"v.{index.key}") if hides else "",
+        "posting_hidden": HIDDEN.format("v.key") if hides else "",
         "position": ", v.position" if chat else "",
         "any_position": ", min(v.position) AS position" if chat else "",
     }

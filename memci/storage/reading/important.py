@@ -8,7 +8,7 @@ from sqlalchemy import Connection
 
 from memci.domain.context.candidate import Candidate, Source
 from memci.storage.search import Restriction
-from memci.storage.search_statement import node_filters
+from memci.storage.search_restrictions import node_filters
 
 _IMPORTANT = """
 SELECT m.id, m.content, m.message_seqs, coalesce(m.said_at, m.created_at), m.session_id

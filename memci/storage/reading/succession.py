@@ -12,7 +12,7 @@ from memci.domain.context.candidate import Candidate, Source
 from memci.domain.context.succession import About, Ended
 from memci.domain.message import Message, Role
 from memci.storage.search import Restriction
-from memci.storage.search_statement import message_filters
+from memci.storage.search_restrictions import message_filters
 
 # A version outlives its memory, as messages do: what was said stays known to be over.
 _ENDED = """
