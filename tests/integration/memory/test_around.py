@@ -1,0 +1,184 @@
+"""Vectors summed with their neighbours', whatever happens to messages (R11b)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from random import Random
+
+import numpy as np
+import pytest
+import redis
+
+from memci.broker.app import make_app
+from memci.broker.token import Tokens
+from memci.commands import reembed
+from memci.domain.context.position import REACH, first_after, position_at, session_at
+from memci.embedded import Postgres
+from memci.jobs.reembed import Reembedding
+from memci.queue.reembed import REEMBED_KIND
+from memci.storage.session import Database
+from memci.storage.vectors import from_arrays
+from tests.support.archives import another_database, arrived
+from tests.support.erasing import Eraser
+from tests.support.models import BagOfWords, ScriptedModels
+from tests.support.network import AgentUnderTest
+
+WEIGHTS = {0: 1.0, 1: 0.5, 2: 0.2}
+WORDS = [
+    "bees",
+    "honey",
+    "harbour",
+    "ferry",
+    "pump",
+    "valve",
+    "cello",
+    "tram",
+    "umbrella",
+    "lighthouse",
+]
+_STORED = """
+SELECT m.seq, m.position, m.session_id, v.embedding::real[] AS own, a.embedding::real[] AS summed,
+       v.model = a.model AS same
+  FROM message m JOIN message_vector v USING (agent_id, seq)
+  LEFT JOIN message_around a USING (agent_id, seq)
+ WHERE m.agent_id = %s ORDER BY m.position
+"""
+
+
+@pytest.fixture
+def eraser(database: Database, broker_url: str, client: redis.Redis) -> Iterator[Eraser]:
+    with make_app(broker_url) as app:
+        yield Eraser(database, Tokens(app), client)
+
+
+def talk(ada: AgentUnderTest, random: Random, jobs: int = 8) -> None:
+    """Say a few things at a time, in three sessions that go on side by side, one of no name."""
+    for _ in range(jobs):
+        texts = [" ".join(random.choices(WORDS, k=4)) for _ in range(random.randint(1, 4))]
+        ada.remember(*texts, session=random.choice(["s1", "s2", None]))
+
+
+def check(ada: AgentUnderTest) -> None:
+    """Each is the sum of the vectors about it in its session, of unit length."""
+    rows = ada.rows(_STORED)
+    assert rows
+    own = {row.position: from_arrays([row.own])[0] for row in rows}
+    for row in rows:
+        near = range(-REACH, REACH + 1)
+        total = sum(
+            WEIGHTS[abs(step)] * own[row.position + step]
+            for step in near
+            if row.position + step in own
+        )
+        expected = total / np.linalg.norm(total)
+        assert row.same
+        np.testing.assert_allclose(from_arrays([row.summed])[0], expected, atol=3e-3)
+
+
+def check_positions(ada: AgentUnderTest) -> None:
+    """Messages of a session, and of no other, share its number; they stand in their order."""
+    rows = ada.rows(
+        "SELECT seq, session_id, position FROM message WHERE agent_id = %s ORDER BY seq"
+    )
+    numbers = {row.session_id: session_at(row.position) for row in rows}
+    assert len(set(numbers.values())) == len(numbers)
+    for session, number in numbers.items():
+        placed = [row.position for row in rows if row.session_id == session]
+        assert placed == sorted(placed)
+        assert position_at(number, 0) <= placed[0] <= placed[-1] < first_after(number)
+    postings = ada.rows(
+        "SELECT 1 FROM message_term t JOIN message m USING (agent_id, seq)"
+        " WHERE agent_id = %s AND t.position <> m.position"
+    )
+    assert postings == []
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_sums_follow_what_is_said_and_erased(database: Database, eraser: Eraser, seed: int):
+    ada, random = AgentUnderTest(database), Random(seed)
+    talk(ada, random)
+    check(ada)
+    check_positions(ada)
+    said = [row.id for row in ada.rows("SELECT id FROM message WHERE agent_id = %s ORDER BY seq")]
+    eraser.erase(*random.sample(said, 4))
+    check(ada)
+    talk(ada, random, jobs=2)
+    check(ada)
+    check_positions(ada)
+    left = ada.rows(
+        "SELECT 1 FROM message_around a WHERE a.agent_id = %s AND NOT EXISTS"
+        " (SELECT FROM message m WHERE m.agent_id = a.agent_id AND m.seq = a.seq)"
+    )
+    assert left == []
+
+
+def test_sums_are_made_anew_with_the_vectors(database: Database):
+    class OtherWords(BagOfWords):
+        model = "other-words"
+        dimension = 96
+
+    ada = AgentUnderTest(database)
+    talk(ada, Random(7))
+    ada.models = ScriptedModels(embedder=OtherWords())
+    reembed.run(ada.database, ada.models.embedder)
+    while jobs := ada.rows(
+        "SELECT id, payload FROM job WHERE agent_id = %s AND state = 'queued' AND kind = %s",
+        REEMBED_KIND,
+    ):
+        job = ada.job(1, 1, jobs[0].payload)
+        effect = Reembedding(ada.database, ada.models.embedder, bite=5).prepare(job)
+        with ada.lease().effect() as connection:
+            effect(connection)
+        ada.execute("UPDATE job SET state = 'done' WHERE agent_id = %s AND id = %s", jobs[0].id)
+        check_same_models(ada)
+    check(ada)
+    assert {
+        row.model for row in ada.rows("SELECT model FROM message_around WHERE agent_id = %s")
+    } == {"other-words"}
+
+
+def check_same_models(ada: AgentUnderTest) -> None:
+    """A sum is of one model's vectors, those of the message's own."""
+    rows = ada.rows(
+        "SELECT 1 FROM message_around a JOIN message_vector v USING (agent_id, seq)"
+        " WHERE agent_id = %s AND (a.model <> v.model"
+        " OR vector_dims(a.embedding) <> vector_dims(v.embedding))"
+    )
+    assert rows == []
+
+
+def test_an_archive_brings_the_sums_with_it(database: Database, postgres: Postgres):
+    ada = AgentUnderTest(database)
+    talk(ada, Random(9))
+    with another_database(postgres) as elsewhere:
+        there = arrived(ada, elsewhere)
+        check(there)
+        check_positions(there)
+
+
+def test_counters_stay_right_while_many_write_and_erase(
+    database: Database, broker_url: str, client: redis.Redis
+):
+    """Eight agents at once; each one's lane is written by a job and by an erasure in turn."""
+
+    def live(agent_id: str) -> AgentUnderTest:
+        agent, random = AgentUnderTest(database, agent_id), Random(agent_id)
+        with make_app(broker_url) as app:
+            eraser = Eraser(database, Tokens(app), client, agent_id)
+            for _ in range(4):
+                talk(agent, random, jobs=2)
+                newest = agent.rows("SELECT id FROM message WHERE agent_id = %s ORDER BY seq DESC")
+                eraser.erase(newest[random.randrange(len(newest))].id)
+        return agent
+
+    with ThreadPoolExecutor(8) as threads:
+        agents = list(threads.map(live, [f"agent{number}" for number in range(8)]))
+    for agent in agents:
+        (counted,) = agent.rows(
+            "SELECT count(*) AS messages, sum(length) AS terms FROM"
+            " (SELECT DISTINCT seq, length FROM message_term WHERE agent_id = %s) AS each"
+        )
+        lane = agent.lane()
+        assert (lane.indexed_messages, lane.indexed_terms) == (counted.messages, counted.terms)
+        check(agent)

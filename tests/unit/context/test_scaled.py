@@ -1,0 +1,133 @@
+"""One ranking out of scaled scores and hints (R11)."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memci.domain.context.candidate import Candidate, Channel, Extract, Source
+from memci.domain.context.depth import DEEPEST, depth
+from memci.domain.context.fusion import Ranked, best_of
+from memci.domain.context.hints import hints_of
+from memci.domain.context.joining import joined
+from memci.domain.context.query import analyse
+from memci.domain.context.scaled import Hints, Wanted, fuse_scaled
+from tests.support.talk import BEGIN, in_order, keys, memory, message
+
+BOTH = tuple(Channel)
+TEXT = "one two three four"
+
+
+def ranked(*candidates: Candidate, hints: Hints = Hints(), channels=BOTH) -> list[int]:
+    return [each.candidate.key for each in fuse_scaled(candidates, channels, hints)]
+
+
+def said(seq: int, dense: float | None = None, lexical: float | None = None, **fields) -> Candidate:
+    return message(seq, fields.pop("text", TEXT), dense=dense, lexical=lexical, **fields)
+
+
+def test_the_sum_of_both_channels_counts():
+    assert ranked(said(1, 0.9, 1.0), said(2, 0.8, 9.0), said(3, 0.2, 9.0)) == [2, 3, 1]
+
+
+def test_a_channel_that_is_off_counts_nothing():
+    found = [said(1, 0.9, 1.0), said(2, 0.1, 9.0)]
+    assert ranked(*found, channels=(Channel.LEXICAL,)) == [2, 1]
+    assert ranked(*found, channels=(Channel.DENSE,))[0] == 1
+
+
+def test_what_no_channel_finds_relevant_is_no_hit():
+    assert ranked(said(1, 0.05), said(2, None, 0.0)) == []
+
+
+def test_what_has_no_vector_counts_by_its_words_alone():
+    assert ranked(said(1, 0.9, 5.0), said(2, None, 9.0)) == [2, 1]
+
+
+@given(
+    st.lists(st.tuples(st.floats(0.2, 1), st.floats(0.1, 50)), min_size=2, max_size=8, unique=True),
+    st.sampled_from([0.5, 2.0, 4.0]),
+)
+def test_only_proportions_of_words_count(scores: list[tuple[float, float]], times: float):
+    """BM25 scores have no upper end: what they are multiplied by must not matter."""
+    found = [said(seq, *each) for seq, each in enumerate(scores)]
+    scaled = [each._replace(lexical=each.lexical * times) for each in found]
+    before, after = (fuse_scaled(each, BOTH, Hints()) for each in (found, scaled))
+    assert [each.score for each in before] == pytest.approx([each.score for each in after])
+
+
+class TestHints:
+    def test_who_is_named_speaks_first(self):
+        found = [said(1, 0.5, 5.0, name="Ann"), said(2, 0.5, 5.0, name="Bob")]
+        assert ranked(*found, hints=Hints(speakers=frozenset({"Ann"})))[0] == 1
+        assert ranked(*found, hints=Hints(speakers=frozenset({"Bob"})))[0] == 2
+        assert ranked(*found, hints=Hints(speakers=frozenset({"Ann", "Bob"}))) == ranked(*found)
+
+    def test_what_was_said_then_comes_first(self):
+        may = datetime(2026, 5, 5, tzinfo=UTC)
+        found = [said(1, 0.5, 5.0), said(2, 0.4, 4.0)._replace(at=may)]
+        assert ranked(*found)[0] == 1
+        assert ranked(*found, hints=Hints(fits=lambda at: float(at == may)))[0] == 2
+
+    def test_the_kind_of_answer_counts_a_little(self):
+        found = [said(1, 0.5, 5.0), said(2, 0.5, 5.0, text="it was yesterday evening")]
+        found = [found[1]._replace(key=0), found[0]]
+        assert ranked(*found)[0] == 1
+        assert ranked(*found, hints=Hints(wanted=Wanted.TIME))[0] == 0
+
+    def test_a_question_is_no_answer(self):
+        found = [
+            said(1, 0.5, 5.0, text="is it two then"),
+            said(2, 0.5, 5.0, text="is it two then?"),
+        ]
+        assert ranked(*found) == [1, 2]
+        chinese = [said(1, 0.5, 5.0, text="是两点吗。"), said(2, 0.5, 5.0, text="是两点吗？")]
+        assert ranked(*chinese) == [1, 2]
+
+    def test_a_session_that_talks_of_it_lends_to_its_messages(self):
+        other = [said(seq, 0.5, 5.0, session_id="other") for seq in (1,)]
+        here = [said(seq, 0.5, 5.0, session_id="here") for seq in (0, -1, -2)]
+        assert ranked(*other, *here)[-1] == 1
+
+    def test_code_is_found_by_its_symbol_alone(self):
+        analysis = analyse("What does `Parser.read` do?", BEGIN)
+        chunk = Candidate(
+            Source.CODE, 1 << 50, "def read(): ...", (), BEGIN,
+            extract=Extract(None, "Parser", "Parser.read"),
+        )  # fmt: skip
+        found = [said(1, 0.5, 5.0), chunk]
+        assert ranked(*found) == [1]
+        assert ranked(*found, hints=hints_of(analysis, ("Parser.read",)))[0] == 1 << 50
+
+
+class TestJoining:
+    def test_a_memory_lends_to_its_messages_and_leaves_them_the_room(self):
+        found = in_order(message(1), message(2), memory(7, 2, 3), memory(8, 9))
+        shown = joined(found)
+        assert keys(shown) == [("chat", 1), ("chat", 2), ("memory", 8)]
+        assert [each.candidate.memory for each in shown] == [None, 7, None]
+        assert shown[1].score > found[1].score
+
+    def test_without_memories_nothing_changes(self):
+        found = in_order(message(1), message(2))
+        assert joined(found) == found
+
+
+def test_the_best_of_several_rankings_counts():
+    first = [Ranked(message(1), 0.9, {}), Ranked(message(2), 0.1, {})]
+    second = [Ranked(message(2), 0.95, {}), Ranked(message(3), 0.5, {})]
+    assert [(each.candidate.key, each.score) for each in best_of([first, second])] == [
+        (2, 0.95), (1, 0.9), (3, 0.5),
+    ]  # fmt: skip
+    assert best_of([first]) == first
+
+
+def test_a_search_looks_as_deep_as_its_answer_is_long():
+    depths = [depth(k, None) for k in (1, 10, 20, 200)]
+    assert depths == sorted(depths)
+    assert (depths[0], depths[-1]) == (80, DEEPEST)
+    assert [depth(None, budget) for budget in (100, 2_000, 100_000)] == [80, 100, DEEPEST]
+    assert depth(None, None) == DEEPEST
