@@ -19,7 +19,7 @@ from memci.jobs.reembed import Reembedding
 from memci.queue.reembed import REEMBED_KIND
 from memci.storage.session import Database
 from memci.storage.vectors import from_arrays
-from tests.support.archives import another_database, arrived
+from tests.support.archives import another_database, arrived, exported, imported
 from tests.support.erasing import Eraser
 from tests.support.models import BagOfWords, ScriptedModels
 from tests.support.network import AgentUnderTest
@@ -148,10 +148,11 @@ def check_same_models(ada: AgentUnderTest) -> None:
     assert rows == []
 
 
-def test_an_archive_brings_the_sums_with_it(database: Database, postgres: Postgres):
+def test_whoever_imports_an_archive_makes_the_sums(database: Database, shared_postgres: Postgres):
     ada = AgentUnderTest(database)
     talk(ada, Random(9))
-    with another_database(postgres) as elsewhere:
+    with another_database(shared_postgres) as elsewhere:
+        imported(elsewhere, exported(database))
         there = arrived(ada, elsewhere)
         check(there)
         check_positions(there)

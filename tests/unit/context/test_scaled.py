@@ -19,9 +19,10 @@ from tests.support.talk import BEGIN, in_order, keys, memory, message
 
 BOTH = tuple(Channel)
 TEXT = "one two three four"
+NONE = Hints()
 
 
-def ranked(*candidates: Candidate, hints: Hints = Hints(), channels=BOTH) -> list[int]:
+def ranked(*candidates: Candidate, hints: Hints = NONE, channels=BOTH) -> list[int]:
     return [each.candidate.key for each in fuse_scaled(candidates, channels, hints)]
 
 
@@ -30,7 +31,7 @@ def said(seq: int, dense: float | None = None, lexical: float | None = None, **f
 
 
 def test_the_sum_of_both_channels_counts():
-    assert ranked(said(1, 0.9, 1.0), said(2, 0.8, 9.0), said(3, 0.2, 9.0)) == [2, 3, 1]
+    assert ranked(said(1, 0.9, 1.0), said(2, 0.8, 9.0), said(3, 0.2, 9.0)) == [2, 1, 3]
 
 
 def test_a_channel_that_is_off_counts_nothing():
@@ -100,7 +101,11 @@ class TestHints:
         )  # fmt: skip
         found = [said(1, 0.5, 5.0), chunk]
         assert ranked(*found) == [1]
-        assert ranked(*found, hints=hints_of(analysis, ("Parser.read",)))[0] == 1 << 50
+        named = hints_of(analysis, ("Parser.read",))
+        assert ranked(*found, hints=named) == [1, 1 << 50]
+        near = [found[0], chunk._replace(dense=0.3)]
+        assert ranked(*near) == [1, 1 << 50]
+        assert ranked(*near, hints=named) == [1 << 50, 1]
 
 
 class TestJoining:
