@@ -12,19 +12,23 @@ from sqlalchemy import Connection
 
 # 1, 0.5 and 0.2 times 5: pgvector refuses products that a halfvec cannot hold, as small ones
 # times less than one would be. The sum is scaled to length one.
+# Row by row by their keys: joined, all messages of the agent would be read.
 _SUMS = """
 SELECT %(agent)s, c.seq, c.position, l2_normalize(sum(n.embedding * w.weight)), v.model
-  FROM message c
-  JOIN message_vector v ON v.agent_id = %(agent)s AND v.seq = c.seq
- CROSS JOIN LATERAL (VALUES
-       (-2, 1.0::real), (-1, 2.5::real), (0, 5.0::real), (1, 2.5::real), (2, 1.0::real)
-       ) AS away(steps, times)
-  JOIN message o ON o.agent_id = %(agent)s AND o.position = c.position + away.steps
-  JOIN message_vector n ON n.agent_id = %(agent)s AND n.seq = o.seq AND n.model = v.model
-                       AND vector_dims(n.embedding) = vector_dims(v.embedding)
+  FROM {positions} p
+ CROSS JOIN LATERAL (SELECT seq, position FROM message
+                      WHERE agent_id = %(agent)s AND position = p.position OFFSET 0) c
+ CROSS JOIN LATERAL (SELECT embedding, model FROM message_vector
+                      WHERE agent_id = %(agent)s AND seq = c.seq OFFSET 0) v
+ CROSS JOIN (VALUES (-2, 1.0::real), (-1, 2.5::real), (0, 5.0::real), (1, 2.5::real),
+                    (2, 1.0::real)) AS away(steps, times)
+ CROSS JOIN LATERAL (SELECT seq FROM message
+                      WHERE agent_id = %(agent)s AND position = c.position + away.steps OFFSET 0) o
+ CROSS JOIN LATERAL (SELECT embedding FROM message_vector
+                      WHERE agent_id = %(agent)s AND seq = o.seq AND model = v.model
+                        AND vector_dims(embedding) = vector_dims(v.embedding) OFFSET 0) n
  CROSS JOIN LATERAL (SELECT array_fill(away.times, ARRAY[vector_dims(v.embedding)])::halfvec
                          AS weight) w
- WHERE c.agent_id = %(agent)s AND {which}
  GROUP BY c.seq, c.position, v.model
 """
 _INTO = """
@@ -32,13 +36,15 @@ INSERT INTO message_around (agent_id, seq, position, embedding, model) {sums}
 ON CONFLICT (agent_id, seq) DO UPDATE SET embedding = excluded.embedding, model = excluded.model
 """
 _ABOUT = """
-c.position IN (SELECT m.position + steps FROM message m, generate_series(-2, 2) AS steps
-                WHERE m.agent_id = %(agent)s AND m.seq = ANY(%(seqs)s::bigint[])
-                  AND m.position IS NOT NULL)
+(SELECT DISTINCT m.position + steps AS position FROM unnest(%(seqs)s::bigint[]) AS named(seq)
+  CROSS JOIN LATERAL (SELECT position FROM message WHERE agent_id = %(agent)s
+                         AND seq = named.seq AND position IS NOT NULL OFFSET 0) m
+  CROSS JOIN generate_series(-2, 2) AS steps)
 """
+_ALL = "(SELECT position FROM message WHERE agent_id = %(agent)s AND position IS NOT NULL)"
 # For those whose vectors are gone already and whose rows are still there.
-RENEW_ABOUT = _INTO.format(sums=_SUMS.format(which=_ABOUT))
-RENEW_ALL = _INTO.format(sums=_SUMS.format(which="c.position IS NOT NULL"))
+RENEW_ABOUT = _INTO.format(sums=_SUMS.format(positions=_ABOUT))
+RENEW_ALL = _INTO.format(sums=_SUMS.format(positions=_ALL))
 
 
 def renew_around(connection: Connection, agent_id: str, seqs: Collection[int]) -> None:

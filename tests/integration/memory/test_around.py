@@ -17,12 +17,15 @@ from memci.domain.context.position import REACH, first_after, position_at, sessi
 from memci.embedded import Postgres
 from memci.jobs.reembed import Reembedding
 from memci.queue.reembed import REEMBED_KIND
+from memci.storage.around import renew_around
 from memci.storage.session import Database
 from memci.storage.vectors import from_arrays
 from tests.support.archives import another_database, arrived, exported, imported
+from tests.support.crowd import fill
 from tests.support.erasing import Eraser
 from tests.support.models import BagOfWords, ScriptedModels
 from tests.support.network import AgentUnderTest
+from tests.support.rows_read import rows_read
 
 WEIGHTS = {0: 1.0, 1: 0.5, 2: 0.2}
 WORDS = [
@@ -183,3 +186,13 @@ def test_counters_stay_right_while_many_write_and_erase(
         lane = agent.lane()
         assert (lane.indexed_messages, lane.indexed_terms) == (counted.messages, counted.terms)
         check(agent)
+
+
+def test_only_what_is_beside_is_read(database: Database):
+    """However many messages an agent has."""
+    fill(database, "big", messages=2_000, nodes=0, dimension=8)
+    read = rows_read(database, "message")
+    with database.agent_transaction("big") as connection:
+        renew_around(connection, "big", range(1_000, 1_010))
+    # Each of ten, the fourteen about them, and five about each of these.
+    assert read[-1] <= 10 + 14 + 14 * 5
