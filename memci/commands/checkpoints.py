@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from memci.errors import ConflictError
+from memci.errors import ConflictError, NotFoundError
 from memci.shapes.checkpoints import (
     CheckpointIn,
     CheckpointKept,
@@ -50,10 +50,14 @@ def put_writes(database: Database, agent_id: str, thread: str, request: WritesIn
 
 
 def copy(database: Database, agent_id: str, thread: str, to: str) -> ThreadAnswer:
-    """Store a thread under another name, too."""
+    """Store a thread under another name, too; raises ``NotFoundError`` where there is none."""
     if thread == to:
         raise ConflictError("a thread cannot be copied onto itself: name another one")
     with _entered(database, agent_id) as connection:
+        if not stored.has_thread(connection, agent_id, thread):
+            raise NotFoundError(
+                f"there is no thread {thread}: look for it by POST …/checkpoints/search"
+            )
         return ThreadAnswer(checkpoints=stored.copy_thread(connection, agent_id, thread, to))
 
 

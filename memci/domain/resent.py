@@ -68,11 +68,12 @@ def id_after(before: str, message: NewMessage, session_id: str) -> str:
     return _PREFIX + digest[:_DIGITS]
 
 
-def session_of(sent: Iterable[NewMessage]) -> str:
-    """Return the session of a conversation that names none: it goes by how it begins."""
+def session_of(sent: Iterable[NewMessage], user_id: str | None) -> str:
+    """Return the session of a conversation that names none: by its user, and how it begins."""
     first = next(iter(sent), None)
     said = "" if first is None else first.content or ""
-    return _PREFIX + sha256(said.strip().encode()).hexdigest()[:16]
+    whose = f"{len(user_id or '')}:{user_id or ''}:"
+    return _PREFIX + sha256((whose + said.strip()).encode()).hexdigest()[:16]
 
 
 def _known(sent: Sequence[NewMessage], stored: Sequence[Message]) -> dict[int, str]:

@@ -64,7 +64,13 @@ def _chunk(each: dict[str, Any]) -> Chunk:
     path = tuple(map(_storable, each["path"]))
     symbol = each["symbol"] and _storable(each["symbol"])
     text, kind = _storable(each["text"]), ChunkKind(each["kind"])
-    return Chunk(**{**each, "text": text, "path": path, "symbol": symbol, "kind": kind})
+    language = _storable(each["language"])[:_LONGEST_LANGUAGE]
+    cleaned = {"text": text, "path": path, "symbol": symbol, "kind": kind, "language": language}
+    return Chunk(**{**each, **cleaned})
+
+
+# A file names its language itself.
+_LONGEST_LANGUAGE = 40
 
 
 def _storable(text: str) -> str:

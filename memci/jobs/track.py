@@ -34,9 +34,9 @@ from memci.storage.plans import (
     still_stored,
     tracked_seq,
     untracked,
+    users_then,
 )
 from memci.storage.session import Connection, Database
-from memci.storage.viewers import viewer_in
 
 # One job looks at no more, so that others come between.
 MOST_LOOKED_AT = 200
@@ -150,14 +150,12 @@ def _telling(messages: Iterable[Message]) -> Iterator[_Telling]:
 
 def _seen(connection: Connection, agent_id: str, telling: Iterable[_Telling]) -> list[_Seen]:
     """Return with each message who sees it: its user; of none, whom its session is with."""
-    users: dict[str | None, str | None] = {None: None}
-    seen: list[_Seen] = []
-    for each in telling:
-        session, user = each.message.session_id, each.message.user_id
-        if user is None and session not in users:
-            users[session] = viewer_in(connection, agent_id, session).user_id
-        seen.append((Viewer(session, user or users.get(session)), each))
-    return seen
+    told = list(telling)
+    users = users_then(connection, agent_id, [each.message.seq for each in told])
+    return [
+        (Viewer(each.message.session_id, each.message.user_id or users.get(each.message.seq)), each)
+        for each in told
+    ]
 
 
 def _pins(telling: Iterable[_Seen], last: int) -> Iterator[Pin]:

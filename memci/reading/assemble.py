@@ -130,7 +130,8 @@ class Assemble(Reader):
             said=read.said,
         )
         kept = self._keep(agent_id, account)
-        wanted = assembly.wants_summary and request.as_of is None
+        enough = len(interactions(read.said)) > read.parameters.preserve_recent
+        wanted = assembly.wants_summary and request.as_of is None and enough
         if wanted and read.parameters.summarization_enabled:
             self._ask_summary(agent_id, request.session_id)
         return kept

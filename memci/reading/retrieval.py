@@ -9,12 +9,19 @@ from datetime import UTC, datetime
 import numpy as np
 
 from memci.domain.context import bm25
-from memci.domain.context.candidate import Candidate, Channel, message_candidate, reads, understood
+from memci.domain.context.candidate import (
+    Candidate,
+    Channel,
+    Source,
+    message_candidate,
+    reads,
+    understood,
+)
 from memci.domain.context.depth import DEEPEST
 from memci.domain.context.fusion import Ranked, best_of, fuse_rrf
 from memci.domain.context.hints import hints_of
 from memci.domain.context.joining import joined
-from memci.domain.context.query import Analysis, analyse, parts_of
+from memci.domain.context.query import Analysis, analyse, as_read, parts_of
 from memci.domain.context.scaled import Hints, fuse_scaled
 from memci.domain.documents.symbol import symbols_in
 from memci.domain.language import language_of
@@ -75,7 +82,7 @@ class Retrieval:
         """
         beside = planned(self._models.query_planner, text, language_of(text))
         if self._defaults.query_analysis_enabled:
-            parts = parts_of(text)
+            parts = parts_of(as_read(text))
             beside += parts if len(parts) > 1 else ()
         texts = list(dict.fromkeys((text, *beside)))
         questions = [self._question(each, scope, best) for each in texts[1:]]
@@ -104,7 +111,7 @@ class Retrieval:
         if not parameters.query_analysis_enabled:
             fused = [self._fused(*each, scope, Hints()) for each in pairs[:1]]
             return Ranking(best_of(fused), None)
-        names = {each.name for one in found for each in one.candidates if each.name}
+        names = {name for one in found for name in _speakers(one)}
         now = scope.now or scope.as_of or self._clock()
         analysis = analyse(asked.text, now, names=names, bounds=parameters.bounds)
         hints = hints_of(analysis, asked.questions[0].symbols)
@@ -150,6 +157,12 @@ class Retrieval:
             score = bm25.score(terms, asked, found.collected)
             if score > 0:
                 yield message_candidate(message, lexical=(1 + bm25.OWN) * score)
+
+
+def _speakers(found: Found) -> Iterator[str]:
+    """Yield who has said what was found; files have names, too, and say nothing."""
+    said = (each.name for each in found.candidates if each.source is Source.CHAT)
+    yield from filter(None, (*said, *(each.name for each in found.tail)))
 
 
 def lent(candidates: Sequence[Candidate], found: Found) -> list[Candidate]:

@@ -41,6 +41,7 @@ from memci.shapes.base import (
     WaitMs,
 )
 from memci.shapes.message import ToolCall
+from memci.shapes.stored_json import JsonObject
 
 
 def _collection(name: str) -> str:
@@ -171,7 +172,7 @@ class Filters(Request):
     tags: Annotated[tuple[Text, ...], Field(min_length=1, max_length=64)] | None = Field(
         None, description="Said with one of these in the `tags` of its metadata"
     )
-    metadata: Annotated[dict[str, JsonValue], Field(min_length=1, max_length=64)] | None = Field(
+    metadata: Annotated[JsonObject, Field(min_length=1, max_length=64)] | None = Field(
         None, description="Said with metadata that holds all of this"
     )
 

@@ -12,18 +12,20 @@ from sqlalchemy import Connection
 
 # 1, 0.5 and 0.2 times 5: pgvector refuses products that a halfvec cannot hold, as small ones
 # times less than one would be. The sum is scaled to length one.
+# Of users who share a session, nobody's words lend their sense to another's.
 # Row by row by their keys: joined, all messages of the agent would be read.
 _SUMS = """
 SELECT %(agent)s, c.seq, c.position, l2_normalize(sum(n.embedding * w.weight)), v.model
   FROM {positions} p
- CROSS JOIN LATERAL (SELECT seq, position FROM message
+ CROSS JOIN LATERAL (SELECT seq, position, user_id FROM message
                       WHERE agent_id = %(agent)s AND position = p.position OFFSET 0) c
  CROSS JOIN LATERAL (SELECT embedding, model FROM message_vector
                       WHERE agent_id = %(agent)s AND seq = c.seq OFFSET 0) v
  CROSS JOIN (VALUES (-2, 1.0::real), (-1, 2.5::real), (0, 5.0::real), (1, 2.5::real),
                     (2, 1.0::real)) AS away(steps, times)
  CROSS JOIN LATERAL (SELECT seq FROM message
-                      WHERE agent_id = %(agent)s AND position = c.position + away.steps OFFSET 0) o
+                      WHERE agent_id = %(agent)s AND position = c.position + away.steps
+                        AND coalesce(user_id = c.user_id, true) OFFSET 0) o
  CROSS JOIN LATERAL (SELECT embedding FROM message_vector
                       WHERE agent_id = %(agent)s AND seq = o.seq AND model = v.model
                         AND vector_dims(embedding) = vector_dims(v.embedding) OFFSET 0) n

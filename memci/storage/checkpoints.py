@@ -156,6 +156,12 @@ def writes_of(connection: Connection, agent_id: str, row: Row[Any]) -> list[Row[
     return list(connection.exec_driver_sql(_WRITES, _place(agent_id, row)))
 
 
+def has_thread(connection: Connection, agent_id: str, thread: str) -> bool:
+    """Tell whether a thread has a checkpoint."""
+    look = "SELECT FROM checkpoint WHERE agent_id = %s AND thread = %s LIMIT 1"
+    return connection.exec_driver_sql(look, (agent_id, thread)).first() is not None
+
+
 def copy_thread(connection: Connection, agent_id: str, thread: str, target: str) -> int:
     """Store a thread under another name in the place of what is there."""
     delete_thread(connection, agent_id, target)

@@ -43,6 +43,13 @@ _UNTRACKED = f"""
 SELECT {COLUMNS} FROM message
 WHERE agent_id = %s AND seq > %s AND role = ANY(%s) ORDER BY seq LIMIT %s
 """  # noqa: S608 - a constant of another module
+# Of a message that names no user, whom its session was with then.
+_WHOSE = """
+SELECT m.seq, (SELECT b.user_id FROM message b
+                WHERE b.agent_id = m.agent_id AND b.session_id = m.session_id AND b.seq <= m.seq
+                  AND b.user_id IS NOT NULL ORDER BY b.seq DESC LIMIT 1)
+  FROM message m WHERE m.agent_id = %s AND m.seq = ANY(%s)
+"""
 _LAST = "SELECT message_seq FROM lane WHERE agent_id = %s"
 _STORED = "SELECT seq FROM message WHERE agent_id = %s AND seq = ANY(%s)"
 
@@ -119,6 +126,14 @@ def untracked(connection: Connection, agent_id: str, most: int) -> Untracked:
     messages = [to_message(row) for row in rows]
     more = len(messages) == most
     return Untracked(seq, messages[-1].seq if more else max(last, seq), messages, more)
+
+
+def users_then(
+    connection: Connection, agent_id: str, seqs: Collection[int]
+) -> dict[int, str | None]:
+    """Return whom the sessions of messages were with when they were said; None: with nobody."""
+    rows = connection.exec_driver_sql(_WHOSE, (agent_id, list(seqs)))
+    return {seq: user_id for seq, user_id in rows}  # noqa: C416 - dict() refuses rows
 
 
 def tracked_seq(connection: Connection, agent_id: str) -> int:

@@ -50,8 +50,8 @@ _RARE = """
      WHERE postings <= %(postings)s OR postings = df ORDER BY df, term LIMIT %(scored)s),
 {name}_postings AS MATERIALIZED (
     SELECT r.term, r.idf, p.* FROM {name}_rare r CROSS JOIN LATERAL (
-               SELECT v.{key} AS key, v.tf, v.length {position} FROM {table}_term v
-                WHERE v.agent_id = {owner} AND v.term = r.term OFFSET 0) p)
+               SELECT v.{key} AS key, v.tf, v.length {position} FROM {table}_term v {sight_join}
+                WHERE v.agent_id = {owner} AND v.term = r.term {sight} OFFSET 0) p)
 """
 _LEXICAL = """
 {name}_lexical AS MATERIALIZED (
@@ -121,6 +121,10 @@ class Shape:
     symbols: bool = False
 
 
+# Restrictions on what may be known at all, and not only on what is looked for.
+_SIGHT = frozenset({"user", "as_of"})
+
+
 @functools.lru_cache(maxsize=256)
 def search_statement(shape: Shape) -> str:
     """Write the statement for what is asked. ``owners`` are names of its values."""
@@ -171,6 +175,7 @@ def _names(source: Source, owner: str, shape: Shape) -> dict[str, str]:
     hides = source is Source.MEMORY and "tier" in shape.restricted
     join = f"JOIN {index.table} m ON m.agent_id = {value} AND m.{index.entry} = v."
     chat = source is Source.CHAT
+    sight = shape.restricted & _SIGHT
     return {
         "name": index.name if owner == "agent" else f"{index.name}_{owner}",
         "owner": value,
@@ -184,6 +189,9 @@ def _names(source: Source, owner: str, shape: Shape) -> dict[str, str]:
         "filters": filters,
         "join": join + index.key if filters else "",
         "posting_join": join + "key" if filters else "",
+        # Words out of sight lend nothing to what stands beside them.
+        "sight": message_filters(sight) if chat else "",
+        "sight_join": join + index.key if chat and sight else "",
         "hidden": HIDDEN.format(f"v.{index.key}") if hides else "",
         "posting_hidden": HIDDEN.format("v.key") if hides else "",
         "position": ", v.position" if chat else "",

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pathspec import GitIgnoreSpec
 
-from memci.cli.indexing.skipping import Skip, why_skipped
+from memci.cli.indexing.skipping import Skip, is_secret, why_skipped
 from memci.errors import InvalidInputError
 
 # Where there is no repository that says so: made by tools, and read by them.
@@ -50,13 +50,23 @@ def find(path: Path, found: Found, *, called: str | None, max_bytes: int) -> Non
         _add(root, name, found, max_bytes)
         return
     found.roots.append(f"{name}/")
-    for inner in sorted(_inside(root)):
+    listed = _inside(root)
+    for inner in sorted(listed):
         file = root / inner
         document = f"{name}/{inner.as_posix()}"
-        if file.is_symlink() and not file.resolve().is_relative_to(root):
+        # What a link leads to must be one of the files itself: not outside, ignored or secret.
+        if file.is_symlink() and not _is_listed(file.resolve(), root, listed):
             found.skipped[document] = Skip.LINK
         elif file.is_file():
             _add(file, document, found, max_bytes)
+
+
+def _is_listed(target: Path, root: Path, listed: set[Path]) -> bool:
+    return (
+        target.is_relative_to(root)
+        and target.relative_to(root) in listed
+        and not is_secret(target.name)
+    )
 
 
 def _add(file: Path, document: str, found: Found, max_bytes: int) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from memci.domain.context.candidate import Source
 from memci.domain.context.fusion import Ranked, by_rank
 
-# What the best memory adds to the score of its messages.
+# What the best memory adds to the score of its messages, and how near the best of them must come.
 _LENT = 0.1
+_NEARLY = 0.5
 
 
 def joined(ranked: Sequence[Ranked]) -> list[Ranked]:
@@ -16,7 +17,7 @@ def joined(ranked: Sequence[Ranked]) -> list[Ranked]:
 
     Verbatim beats node (R14): where a message of a memory was found, its words are what is shown,
     and the memory only says that it is about the matter. It stays a hit where none of its messages
-    was found.
+    was found nearly as well.
     """
     memories = [each for each in ranked if each.candidate.source is Source.MEMORY]
     if not memories:
@@ -25,7 +26,7 @@ def joined(ranked: Sequence[Ranked]) -> list[Ranked]:
     best = _best_memories(memories)
     top = max(each.score for each in memories)
     lent = [_lent(each, best.get(each.candidate.key), top) for each in messages.values()]
-    kept = [each for each in memories if messages.keys().isdisjoint(each.candidate.seqs)]
+    kept = [each for each in memories if _tells_more(each, messages)]
     return sorted([*lent, *kept, *_others(ranked)], key=by_rank)
 
 
@@ -42,6 +43,11 @@ def _lent(message: Ranked, memory: Ranked | None, top: float) -> Ranked:
         return message
     found = message.candidate._replace(memory=memory.candidate.key)
     return Ranked(found, message.score + _LENT * memory.score / top, message.ranks)
+
+
+def _tells_more(memory: Ranked, messages: Mapping[int, Ranked]) -> bool:
+    found = (messages[seq].score for seq in memory.candidate.seqs if seq in messages)
+    return max(found, default=0.0) < _NEARLY * memory.score
 
 
 def _others(ranked: Sequence[Ranked]) -> list[Ranked]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from memci.domain.context import excerpt, quotation
 from memci.domain.context.budget import MESSAGE_OVERHEAD, Count
-from memci.domain.context.candidate import Candidate, Source
+from memci.domain.context.candidate import WRITTEN, Candidate, Source
 from memci.domain.context.fusion import Ranked
 from memci.domain.context.gist import Gist
 from memci.domain.context.layout import Layout, written
@@ -100,7 +100,8 @@ class _Packing:
             return LeftOut.BUDGET
         if self._materials.is_trivial(each):
             return LeftOut.TRIVIAL
-        gist = self._gist.of(new, len(self._selection))
+        # Half a chunk may say something else, and half a program does.
+        gist = new if one.source in WRITTEN else self._gist.of(new, len(self._selection))
         entry = one._replace(text=gist)
         above, line = self._costs(entry)
         if above + line > self._free or stands_alone(one, self._kept, self._missed):

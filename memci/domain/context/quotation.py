@@ -24,11 +24,13 @@ class Group(NamedTuple):
 
     source: str
     name: str
+    collection: str = ""
 
 
 def group_of(candidate: Candidate) -> Group:
     """Return the file that a candidate is of."""
-    return Group(candidate.source.value, " ".join((candidate.name or "").split()))
+    collection = candidate.extract.collection if candidate.extract else None
+    return Group(candidate.source.value, " ".join((candidate.name or "").split()), collection or "")
 
 
 def header(language: Language) -> str:
@@ -38,7 +40,9 @@ def header(language: Language) -> str:
 
 def heading(candidate: Candidate, language: Language) -> str:
     """Return the line above what is quoted of a file."""
-    return f"{group_of(candidate).name or _NO_NAME[language]}\n"
+    group = group_of(candidate)
+    whose = f" ({group.collection})" if group.collection else ""
+    return f"{group.name or _NO_NAME[language]}{whose}\n"
 
 
 def line(candidate: Candidate, _: Language) -> str:

@@ -73,9 +73,12 @@ def _said_in(pin: Pin) -> tuple[int, ...]:
 
 
 def _pinned_messages(materials: Materials) -> Iterator[Message]:
-    """Yield messages whose words are pinned: retrieval need not bring them again (R14)."""
+    """Yield messages whose words are pinned: retrieval need not bring them again (R14).
+
+    Of a message of which a part is pinned, the rest is not said.
+    """
     for pin in materials.pins:
-        if pin.message_seq is not None:
+        if pin.message_seq is not None and pin.span is None:
             yield Message(pin.message_seq, "", Role.USER, pin.text, pin.created_at)
 
 

@@ -24,7 +24,10 @@ _ID: TypeAdapter[str] = TypeAdapter(ForeignId)
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A chat request that memci understands; ``said`` is without system messages."""
+    """A chat request that memci understands; ``said`` is without system messages.
+
+    ``is_named``: the client has said which session it is of; else that is a guess.
+    """
 
     agent_id: str
     body: Mapping[str, Any]
@@ -32,6 +35,7 @@ class Asked:
     session_id: str
     user_id: str | None
     budget_tokens: int
+    is_named: bool = True
 
     @property
     def query(self) -> str | None:
@@ -74,11 +78,12 @@ def asked_in(
     said = said_in(body["messages"], max_bytes=settings.max_message_bytes)
     if session is None and isinstance(body.get("user"), str):
         session = body["user"][:256] or None
-    return Asked(agent_id, body, said, session or session_of(said), user, budget)
+    named = session is not None
+    return Asked(agent_id, body, said, session or session_of(said, user), user, budget, named)
 
 
 def _is_instruction(message: object) -> bool:
-    return isinstance(message, dict) and message.get("role") in INSTRUCTING
+    return isinstance(message, dict) and message.get("role") in tuple(INSTRUCTING)
 
 
 def _named(headers: Mapping[str, str], name: str) -> str | None:

@@ -31,7 +31,7 @@ def context_for(runtime: Runtime, asked: Asked, traceparent: str | None) -> list
     }
     if query.strip():
         request["query"] = query
-    if not asked.is_alone:
+    if not (asked.is_alone and asked.is_named):
         request["recent"] = 0
     if traceparent is not None:
         request["traceparent"] = traceparent

@@ -55,6 +55,7 @@ class Relay:
     async def _pass_on(self, response: httpx.Response, send: Send) -> None:
         self.status = response.status_code
         is_error = self.status >= _ERROR_FROM
+        response.headers.encoding = "latin-1"  # byte by byte, whatever they say
         headers = back(response.headers.multi_items())
         if is_error:
             headers = [each for each in headers if each[0] != "content-length"]

@@ -16,7 +16,7 @@ from structlog.contextvars import bound_contextvars
 
 from memci.access import Scope
 from memci.config import Settings
-from memci.errors import UnauthorizedError
+from memci.errors import NotFoundError, UnauthorizedError
 from memci.http.call import Call
 from memci.http.gate import Gate
 from memci.http.proxy.answer import Answer
@@ -88,6 +88,10 @@ class Proxy:
         del agent_id  # it is the same for all
         going = self._admitted(call, Scope.READ)
         model = call.path_params.get("model")
+        if model is not None and not {"", ".", ".."}.isdisjoint(model.split("/")):
+            raise NotFoundError(
+                "there is no such model: a name has no empty parts and no dots alone"
+            )
         path = httpx.URL(path=f"/models/{model}").raw_path.decode() if model else "/models"
         ask = partial(self.upstream.send, "GET", path, going, None)
         await Relay(self.upstream, hear=_nothing).run(ask, receive, send)

@@ -48,11 +48,11 @@ def text_of(content: object) -> str:
 
 def _kept(messages: Iterable[object], max_bytes: int) -> Iterator[NewMessage]:
     for message in messages:
-        if not isinstance(message, dict) or message.get("role") in INSTRUCTING:
+        if not isinstance(message, dict) or message.get("role") in tuple(INSTRUCTING):
             continue
         try:
             kept = MessageIn.model_validate(_fields(message))
-        except ValidationError:
+        except (ValidationError, TypeError, AttributeError):
             _log.warning("a message of a chat is not recorded: its form is unknown")
             continue
         if kept.size_bytes > max_bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 
 import httpx
 from pydantic import SecretStr
@@ -29,6 +30,8 @@ class Upstream:
         self._client = httpx.AsyncClient(
             timeout=httpx.Timeout(settings.proxy_timeout_s, connect=_CONNECT_S, pool=_POOL_S),
             limits=httpx.Limits(max_connections=_CONNECTIONS, max_keepalive_connections=_KEPT),
+            # What the upstream gives to one caller is not sent for another.
+            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
         )
 
     async def send(
@@ -39,7 +42,10 @@ class Upstream:
         Raises ``UnavailableError`` when there is none.
         """
         request = self._client.build_request(
-            method, self._url + path, headers=list(headers), content=body
+            method,
+            self._url + path,
+            headers=[(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers],
+            content=body,
         )
         # The client's own name and wishes are in the headers; httpx adds none of its own.
         for name in ("user-agent", "accept", "connection"):

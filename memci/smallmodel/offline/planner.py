@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memci.domain.context.query import parts_of
+from memci.domain.context.query import as_read, parts_of
 from memci.domain.language import Language
 
 _LONGEST = 300
@@ -14,6 +14,6 @@ class OfflineQueryPlanner:
     def plan(self, text: str, language: Language) -> list[str]:
         """Return at most 4 questions, or none where ``text`` is one, or they are too long."""
         del language
-        parts = parts_of(text)
+        parts = parts_of(as_read(text))
         several = len(parts) > 1 and all(len(each) <= _LONGEST for each in parts)
         return list(parts) if several else []

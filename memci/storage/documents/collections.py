@@ -44,6 +44,6 @@ def see_collections(connection: Connection, names: Iterable[str]) -> list[str]:
 
     Whoever asked must be allowed to read them. Raises ``InvalidInputError`` for no name of one.
     """
-    owners = [collection_owner(name) for name in names]
+    owners = [collection_owner(name) for name in dict.fromkeys(names)]
     connection.exec_driver_sql(_SEE, (" ".join(owners),))
     return owners

@@ -57,7 +57,7 @@ def analyse(
     ``names``: those of the people who speak in the agent's memory. ``bounds``: of ``k``. Of a very
     long text the beginning and the end are read. Any text can be read; none raises.
     """
-    read = _read(text)
+    read = as_read(text)
     language = language_of(read)
     moments = moments_of(read, now)
     speakers = speakers_in(read, names)
@@ -79,7 +79,8 @@ def analyse(
     )
 
 
-def _read(text: str) -> str:
+def as_read(text: str) -> str:
+    """Return what is read of a text: of a long one both ends, with single blanks."""
     if len(text) > _BEGINNING + _END:
         text = f"{text[:_BEGINNING]}\n{text[-_END:]}"
     return _BLANKS.sub(lambda blank: "\n" if "\n" in blank[0] else " ", text)

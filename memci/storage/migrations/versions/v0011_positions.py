@@ -64,6 +64,7 @@ BEGIN
          CROSS JOIN (VALUES (-2, 1.0::real), (-1, 2.5::real), (0, 5.0::real), (1, 2.5::real),
                             (2, 1.0::real)) AS away(steps, times)
           JOIN message o ON o.agent_id = agent AND o.position = c.position + away.steps
+                        AND coalesce(o.user_id = c.user_id, true)
           JOIN message_vector n ON n.agent_id = agent AND n.seq = o.seq AND n.model = v.model
                                AND vector_dims(n.embedding) = vector_dims(v.embedding)
          WHERE c.agent_id = agent AND c.position IS NOT NULL
