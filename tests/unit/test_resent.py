@@ -86,7 +86,9 @@ def test_ids_are_of_a_session():
     assert ids[0].isdisjoint(ids[1])
     named = [replace(each, name="Ann") for each in sent]
     assert place(named, [], "s").ids.isdisjoint(ids[0])
-    assert session_of(sent) == session_of(said("a ", "x")) != session_of(said("b"))
+    assert session_of(sent, None) == session_of(said("a ", "x"), None)
+    whose = [session_of(said("a"), None), session_of(said("b"), None), session_of(said("a"), "u")]
+    assert len(set(whose)) == 3
 
 
 @given(st.lists(st.sampled_from(["a", "b", "ok"]), min_size=2, max_size=12))

@@ -138,5 +138,6 @@ def test_wrong_use(project: Path, settings: dict[str, str]):
 def test_a_link_that_leads_out_is_not_followed(project: Path, settings: dict[str, str]):
     (project.parent / "outside.md").write_text("private")
     (project / "link.md").symlink_to(project.parent / "outside.md")
+    (project / "settings.txt").symlink_to(project / ".env")
     told = indexed(project, "links", settings)
     assert told["skipped"]["proj/link.md"] == "a link that leads elsewhere"

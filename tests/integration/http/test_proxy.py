@@ -284,6 +284,17 @@ def test_an_answer_that_is_cut_is_not_taken_for_the_whole(proxy: Served, upstrea
     assert recorded(proxy, 2)[-1] == ("assistant", "Half")
 
 
+@pytest.mark.parametrize("name", ["../files", "a/../../files", "%2e%2e/files", "a//b"])
+def test_no_name_of_a_model_leads_elsewhere(proxy: Served, upstream: ModelServer, name: str):
+    target = f"/proxy/alice/v1/models/{name}".encode()
+    with httpx.Client(base_url=proxy.url) as http:
+        request = http.build_request("GET", "/")
+        request.url = request.url.copy_with(raw_path=target)
+        answer = http.send(request)
+    assert answer.status_code == 404
+    assert upstream.asked == []
+
+
 def test_models_are_passed_on(proxy: Served, upstream: ModelServer):
     upstream.script = [sends(b'{"object": "list", "data": []}'), sends(b'{"id": "tiny"}')]
     with chatting(proxy) as client:

@@ -246,3 +246,13 @@ def test_messages_that_memory_never_sees_are_looked_at_too(ada, tracking):
     effect = indexing.prepare(ada.say(NEVER, remember="never"))
     tracking.write(effect)
     assert tracking.waiting() == 1
+
+
+def test_a_plan_is_of_whom_the_session_was_with_when_it_was_made(ada, tracking):
+    """However long the job waits, and whoever speaks meanwhile."""
+    ada.say("Please plan it.", user="ann", remember="never")
+    ada.say(STEPS, role="assistant", remember="never")
+    ada.say("Good morning.", user="bob", remember="never")
+    assert tracking.run()["plans"] == 1
+    (plan,) = ada.rows("SELECT user_id FROM plan WHERE agent_id = %s")
+    assert plan.user_id == "ann"

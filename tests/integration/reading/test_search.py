@@ -203,3 +203,27 @@ def test_explain_tells_times_and_numbers(reader: Reader, talk: Stored):
         "chat": 2, "memory": 0, "document": 0, "code": 0, "raw_tail": 0,
     }  # fmt: skip
     assert set(explain["timings_ms"]) == {"wait", "embed", "find", "fuse", "select", "provenance"}
+
+
+def test_words_of_others_lend_nothing_to_what_a_user_sees(reader: Reader, talk: Stored):
+    talk.say("Is the zanzibar parcel here?", session="s9", user="u1")
+    talk.say("On the shelf.", session="s9", user="u2")
+    assert search(reader, "zanzibar", user_id="u2").hits == []
+    own = search(reader, "zanzibar", user_id="u1").hits
+    assert texts(own)[0] == "Is the zanzibar parcel here?"
+
+
+def test_tags_and_metadata_restrict_what_was_said(reader: Reader, talk: Stored):
+    kept = {"tags": ["urgent", "boat"], "from": {"app": "mail"}}
+    seq = talk.say("The ferry is cancelled.", metadata=kept)
+    for filters in ({"tags": ["boat", "x"]}, {"metadata": {"from": {"app": "mail"}}}):
+        hits = search(reader, "ferry", filters=filters).hits
+        assert [hit.message_ids for hit in hits] == [[f"m{seq}"]]
+    assert search(reader, "ferry", filters={"tags": ["train"]}).hits == []
+    for wrong in ("a\x00b", float("nan")):
+        with pytest.raises(ValueError, match="metadata"):
+            search(reader, "ferry", filters={"metadata": {"a": wrong}})
+
+
+def test_a_question_of_blanks_is_read_at_once(reader: Reader, talk: Stored):
+    assert search(reader, "who is a" + " " * 20_000 + "ferry").hits

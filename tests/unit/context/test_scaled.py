@@ -116,6 +116,10 @@ class TestJoining:
         assert [each.candidate.memory for each in shown] == [None, 7, None]
         assert shown[1].score > found[1].score
 
+    def test_a_memory_whose_messages_were_hardly_found_stays(self):
+        found = [Ranked(memory(7, 1, 50), 1.0, {}), Ranked(message(1), 0.1, {})]
+        assert keys(joined(found)) == [("memory", 7), ("chat", 1)]
+
     def test_without_memories_nothing_changes(self):
         found = in_order(message(1), message(2))
         assert joined(found) == found
