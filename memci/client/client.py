@@ -121,6 +121,8 @@ class AsyncAgent(AsyncPageOperations):
     pages = awaitable(AgentVerbs.pages)
     page = awaitable(AgentVerbs.page)
     pins = awaitable(AgentVerbs.pins)
+    plan = awaitable(AgentVerbs.plan)
+    update_plan = awaitable(AgentVerbs.update_plan)
     about = awaitable(AgentVerbs.about)
     messages = awaitable(AgentVerbs.messages)
     nodes = awaitable(AgentVerbs.nodes)

@@ -224,7 +224,7 @@ class TestWhichMessage:
     ):
         for place in gone:
             facts.forget(mixed[place])
-        marked = {each.text for each in facts.search(sources=["chat"]) if each.superseded_at}
+        marked = {each.text for each in facts.search(sources=["chat"], k=10) if each.superseded_at}
         claiming = {f"{MARK}I live in Bergen, a town by the sea"}
         if gone == (1,):  # nobody knows any more which of the claims it was
             claiming.add(f"{MARK}My rent is 900 euros in this town")

@@ -85,7 +85,7 @@ class TestTiers:
         assert {each.content for each in answer.memories} == expected
 
     def test_search(self, reader: Reader, filled: Stored, asked: Any, expected: Any):
-        answer = Search(*reader.parts).run("alice", SearchRequest(query="pump", **asked))
+        answer = Search(*reader.parts).run("alice", SearchRequest(query="pump", k=10, **asked))
         assert {each.text for each in answer.hits} == expected
 
     @pytest.mark.parametrize("query", ["pump", None])
