@@ -21,7 +21,7 @@ def test_an_agent_is_saved_and_brought_back(settings: dict[str, str], tmp_path: 
     file = str(tmp_path / "ada.zip")
     saved = run("export", "ada", "-o", file, settings=settings)
     assert (saved.returncode, saved.stderr) == (0, "")
-    assert saved.stdout.startswith(f"{file}: 18 messages, ")
+    assert saved.stdout.startswith(f"{file}: 23 messages, ")
     again = run("export", "ada", "-o", file, settings=settings)
     assert (again.returncode, again.stdout) == (2, "")
     assert "say --force to replace it" in again.stderr
@@ -32,7 +32,7 @@ def test_an_agent_is_saved_and_brought_back(settings: dict[str, str], tmp_path: 
     assert "import under another id" in there.stderr
     brought = run("import", file, "--agent", "eve", settings=settings)
     assert brought.returncode == 0, brought.stderr
-    assert brought.stdout.startswith("agent eve: 18 messages, ")
+    assert brought.stdout.startswith("agent eve: 23 messages, ")
     assert "`memci jobs --agent eve`" in brought.stderr
 
 
