@@ -55,9 +55,11 @@ class _Read:
 
 
 class HandingOver(Reader):
-    """Writes the document; no language model is called, and nothing that was said is missed.
+    """Writes the document; no language model is called.
 
-    What no summary tells of yet is summed up by the extractor, and a summary is asked for.
+    What no summary tells of yet is summed up by the extractor, and a summary is asked for: of what
+    stands between it and the recent interactions the oldest ``_MOST_BETWEEN`` messages, and of
+    these interactions the oldest ``_MOST_RECENT`` are read.
     """
 
     def __init__(
