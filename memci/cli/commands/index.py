@@ -43,16 +43,20 @@ def index(
     told. Documents are called after the folder: docs/guide.md for `memci index docs`.
     """
     from memci.cli.indexing.finding import Found, find
-    from memci.cli.indexing.sending import send
+    from memci.cli.indexing.knowing import KnownFolders
+    from memci.cli.indexing.sending import has_documents, send
     from memci.cli.indexing.sending import wait as wait_for
     from memci.cli.settings import read_settings
 
     if called is not None and len(paths) > 1:
         raise InvalidInputError("--as names one folder or file: index them one by one")
-    found = Found()
+    found, settings = Found(), read_settings()
     for path in paths:
-        find(path, found, called=called, max_bytes=read_settings().max_document_bytes)
+        find(path, found, called=called, max_bytes=settings.max_document_bytes)
+    owner = f"{settings.client_url}\0{agent}\0{collection}"
+    known = KnownFolders(settings.data_dir / "indexed", owner)
     with place_of(agent, collection) as where:
+        known.check(found, lambda prefix: has_documents(where, prefix), called=called is not None)
         with _progress("sending", len(found.files)) as on_progress:
             sent = send(where, found, on_progress)
         if wait:

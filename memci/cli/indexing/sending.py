@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from memci.cli.indexing.finding import Found
+from memci.cli.indexing.leaving import gone_of
 from memci.client import Agent, Collection
-from memci.domain.documents.document import DocumentState, check_name
+from memci.domain.documents.document import DocumentState
 from memci.errors import InvalidInputError, NotFoundError
 from memci.shapes.documents import DocumentOut
 
@@ -44,18 +45,25 @@ def documents_of(where: Where, prefix: str = "") -> Iterator[DocumentOut]:
         return
 
 
+def has_documents(where: Where, prefix: str) -> bool:
+    """Tell whether there is a document whose name begins so."""
+    return next(documents_of(where, prefix), None) is not None
+
+
 def send(where: Where, found: Found, on_progress: Callable[[str], None]) -> Sent:
     """Send files whose content is not there yet; one that is refused stops no other.
 
-    Documents below the named folders that have no file any more are removed.
+    Documents below the named folders that have no file any more are removed; of a file that cannot
+    be read now the document stays. Raises ``InvalidInputError`` where all of a folder's would go.
     """
     sent = Sent()
     held = {each.name: each for each in documents_of(where)}
+    gone = gone_of(held, found)
     for name, path in found.files.items():
         on_progress(name)
         try:
             body = path.read_bytes()
-            known = held.get(check_name(name))
+            known = held.get(name)
             if _is_there(known, body):
                 sent.unchanged += 1
                 if known is not None and known.state is not DocumentState.READY:
@@ -67,10 +75,9 @@ def send(where: Where, found: Found, on_progress: Callable[[str], None]) -> Sent
             continue
         (sent.new if known is None else sent.changed).append(name)
         sent.waiting[kept.id] = name
-    for name, each in held.items():
-        if name not in found.files and name.startswith(tuple(found.roots)):
-            _remove(where, each)
-            sent.removed.append(name)
+    for name in gone:
+        _remove(where, held[name])
+        sent.removed.append(name)
     return sent
 
 
