@@ -173,7 +173,7 @@ BESIDE = (
     "INSERT INTO plan (agent_id, made_seq) VALUES ($, 1), ($, 3)",
     (
         "INSERT INTO plan_step (agent_id, made_seq, position, text, said_seq, state)"
-        " VALUES ($, 1, 1, 'one', 1, 'open'), ($, 3, 1, 'two', 2, 'open'), ($, 3, 2, '3', 3, 'open')"
+        " VALUES ($, 1, 1, '1', 1, 'open'), ($, 3, 1, '2', 2, 'open'), ($, 3, 2, '3', 3, 'open')"
     ),
     (
         "INSERT INTO summary (agent_id, session_id, user_id, text, through_seq)"
