@@ -178,6 +178,7 @@ def _print(found: Found, sent: Sent, *, waited: bool, as_json: bool) -> None:
             {
                 "new": sent.new,
                 "changed": sent.changed,
+                "tried_again": sent.tried_again,
                 "unchanged": sent.unchanged,
                 "removed": sent.removed,
                 "skipped": {name: why.value for name, why in found.skipped.items()},
@@ -186,7 +187,8 @@ def _print(found: Found, sent: Sent, *, waited: bool, as_json: bool) -> None:
         )
         return
     told = f"{counted(len(sent.new), 'document')} new, {len(sent.changed)} changed"
-    say(f"{told}, {sent.unchanged} unchanged, {len(sent.removed)} removed")
+    again = f", {len(sent.tried_again)} tried again" if sent.tried_again else ""
+    say(f"{told}, {sent.unchanged} unchanged{again}, {len(sent.removed)} removed")
     if sent.waiting and not waited:
         hint("workers read them now: `memci documents` tells how far they are")
     for why, count in Counter(found.skipped.values()).most_common():

@@ -10,7 +10,7 @@ from typing import TypeAlias
 from memci.cli.indexing.finding import Found
 from memci.cli.indexing.leaving import gone_of
 from memci.client import Agent, Collection
-from memci.domain.documents.document import DocumentState
+from memci.domain.documents.document import DocumentState, check_name
 from memci.errors import InvalidInputError, NotFoundError
 from memci.shapes.documents import DocumentOut
 
@@ -20,10 +20,14 @@ _LISTED = 500
 
 @dataclass(slots=True)
 class Sent:
-    """What was done, by names; ``refused`` and ``failed`` say why, ``waiting`` are document ids."""
+    """What was done, by names; ``refused`` and ``failed`` say why, ``waiting`` are document ids.
+
+    ``tried_again``: what workers have refused before, and has not changed.
+    """
 
     new: list[str] = field(default_factory=list)
     changed: list[str] = field(default_factory=list)
+    tried_again: list[str] = field(default_factory=list)
     unchanged: int = 0
     removed: list[str] = field(default_factory=list)
     refused: dict[str, str] = field(default_factory=dict)
@@ -63,17 +67,19 @@ def send(where: Where, found: Found, on_progress: Callable[[str], None]) -> Sent
         on_progress(name)
         try:
             body = path.read_bytes()
-            known = held.get(name)
-            if _is_there(known, body):
+            known = held.get(check_name(name))
+            same = known is not None and known.digest == hashlib.sha256(body).hexdigest()
+            if known is not None and same and known.state is not DocumentState.FAILED:
                 sent.unchanged += 1
-                if known is not None and known.state is not DocumentState.READY:
+                if known.state is not DocumentState.READY:
                     sent.waiting[known.id] = name
                 continue
             kept = where.add_document(name, body)
         except (InvalidInputError, OSError) as error:
             sent.refused[name] = str(error)
             continue
-        (sent.new if known is None else sent.changed).append(name)
+        told = sent.new if known is None else sent.tried_again if same else sent.changed
+        told.append(name)
         sent.waiting[kept.id] = name
     for name in gone:
         _remove(where, held[name])
@@ -93,12 +99,6 @@ def wait(
         if ended.state is DocumentState.FAILED:
             sent.failed[name] = ended.error or "the workers' logs say why"
     return done
-
-
-def _is_there(known: DocumentOut | None, body: bytes) -> bool:
-    if known is None or known.state is DocumentState.FAILED:
-        return False
-    return known.digest == hashlib.sha256(body).hexdigest()
 
 
 def _remove(where: Where, document: DocumentOut) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -103,6 +104,8 @@ def test_a_broken_file_is_told_and_the_others_are_found(project: Path, settings:
     shown = run("documents", "--agent", "bob", settings=settings)
     assert "failed" in shown.stdout
     assert shown.stdout.count("ready") == 6
+    again = run("index", str(project), "--agent", "bob", settings=settings)
+    assert "0 documents new, 0 changed, 6 unchanged, 1 tried again, 0 removed" in again.stdout
 
 
 def test_collections_from_the_command_line(project: Path, settings: dict[str, str]):
@@ -148,7 +151,11 @@ def test_odd_names_are_indexed_once(project: Path, settings: dict[str, str]):
     (project / "blank.md ").write_text("It ends with a blank.")
     told = indexed(project, "odd", settings)
     assert {"proj/back/slash.md", "proj/blank.md"} < {*told["new"]}
-    again = indexed(project, "odd", settings)
+    (project / "no\udcff.md").write_text("Its name is of no encoding.")
+    (project / "two\nlines.md").write_text("Its name has two lines.")
+    done = run("index", str(project), "--agent", "odd", "--json", settings=settings)
+    again = json.loads(done.stdout)
+    assert (done.returncode, len(again["refused"])) == (1, 2)
     assert (again["new"], again["changed"], again["removed"]) == ([], [], [])
 
 
