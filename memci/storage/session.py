@@ -79,6 +79,8 @@ class Database:
             max_overflow=8,
             pool_timeout=5,
             pool_recycle=1800,
+            # Few connections are busy, and those know the statements that come again and again.
+            pool_use_lifo=True,
             connect_args=CONNECT,
         )
 
