@@ -27,6 +27,7 @@ from memci.storage.vectors import Vectors, to_text
 
 # Postings that are read for one question.
 MOST_POSTINGS = 4_000
+_ROLES = {role.value: role for role in Role}
 # No owner has so many chunks, and no agent so many messages.
 _KEYS_OF_OWNER = 1 << 48
 RAW_TAIL = 200  # newest messages that are not indexed yet (R10b)
@@ -194,7 +195,7 @@ def _message(row: Row[Any]) -> Candidate:
         tuple(seqs),
         at,
         session,
-        Role(role),
+        _ROLES[role],
         name,
         dense,
         lexical,
