@@ -35,6 +35,7 @@ _LONGEST_COURTESY = 60  # characters; what is longer goes for what it is worth, 
 _RARITY_TEXTS = 40  # of what was found, so many texts say how rare a word is
 _NAME = re.compile(r"(?<=[a-z,;:] )[A-Z][a-z]+|\d+")
 _DENIES = re.compile(r"\W*(?:no|nope|nah|not|never)\b|\W*[不没别]", re.IGNORECASE)
+_LABEL = re.compile(r"([^\s:：][^:：]{0,39})[:：]\s*")
 _NO_BLANK_AFTER = re.compile(r"[\u3000-\u303f\u3400-\u9fff\uff00-\uffef]")
 
 
@@ -115,6 +116,16 @@ def is_courtesy(sentence: str) -> bool:
     if len(sentence) > _LONGEST_COURTESY or tells_much(sentence):
         return False
     return is_trivial(sentence, _COURTESY_CHARACTERS) and not _DENIES.match(sentence)
+
+
+def is_all_courtesy(lines: str) -> bool:
+    """Tell whether each line of a memory, behind who says it, tells nothing."""
+    named = [_LABEL.match(line) for line in lines.splitlines()]
+    called = re.compile("|".join([*(re.escape(label[1]) for label in named if label), "(?!)"]))
+    said = (called.sub("", _LABEL.sub("", line, count=1)).strip() for line in lines.splitlines())
+    return all(
+        is_trivial(each, _COURTESY_CHARACTERS) and not _DENIES.match(each) for each in said if each
+    )
 
 
 def joined(text: str, spans: Iterable[tuple[int, int]]) -> str:

@@ -9,7 +9,7 @@ from memci.domain.context import excerpt, quotation
 from memci.domain.context.budget import MESSAGE_OVERHEAD, Count
 from memci.domain.context.candidate import WRITTEN, Candidate, Source
 from memci.domain.context.fusion import Ranked
-from memci.domain.context.gist import Gist
+from memci.domain.context.gist import Gist, is_all_courtesy
 from memci.domain.context.layout import Layout, written
 from memci.domain.context.materials import Materials
 from memci.domain.context.parts import Item, LeftOut, Part, Section, part_of, part_tokens
@@ -98,7 +98,7 @@ class _Packing:
             return LeftOut.PRESENT
         if full:
             return LeftOut.BUDGET
-        if self._materials.is_trivial(each):
+        if self._materials.is_trivial(each) or (new != one.text and is_all_courtesy(new)):
             return LeftOut.TRIVIAL
         # Half a chunk may say something else, and half a program does.
         gist = new if one.source in WRITTEN else self._gist.of(new, len(self._selection))

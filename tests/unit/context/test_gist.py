@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memci.domain.context.gist import Gist, is_courtesy, joined, whole
+from memci.domain.context.gist import Gist, is_all_courtesy, is_courtesy, joined, whole
 from memci.domain.memory.small_talk import tells_much
 from memci.smallmodel.offline.sentences import sentence_spans
 from tests.support.talk import words
@@ -72,6 +72,23 @@ def test_courtesy(text: str) -> None:
 @pytest.mark.parametrize("text", ["No.", "No, thanks!", "不好。", "The ferry is late.", "Room 14"])
 def test_what_tells_or_denies_is_none(text: str) -> None:
     assert not is_courtesy(text)
+
+
+@pytest.mark.parametrize(
+    ("lines", "courtesy"),
+    [
+        ("John: Cool, James!\nJames: Got it, John!", True),
+        ("James: Definitely, James! \n\nJohn: Thanks!", True),
+        ("小明：好的，谢谢！", True),
+        ("Ada: No.", False),
+        ("Ada: Thanks!\nBen: I moved to Porto.", False),
+        ("Ada: 15 May", False),
+    ],
+)
+def test_of_a_memory_nothing_is_worth_a_line_where_all_of_it_is_courtesy(
+    lines: str, courtesy: bool
+) -> None:
+    assert is_all_courtesy(lines) is courtesy
 
 
 def test_what_lies_between_neighbours_stays() -> None:
