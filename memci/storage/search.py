@@ -23,6 +23,7 @@ from memci.domain.documents.chunk import ChunkKind
 from memci.domain.documents.owner import collection_of
 from memci.domain.documents.symbol import last_part
 from memci.domain.message import Message, Role
+from memci.storage import search_walk
 from memci.storage.search_statement import Shape, search_statement
 from memci.storage.vectors import Vectors, to_text
 
@@ -83,7 +84,8 @@ class Question:
     """What is looked for. Without ``vector`` there is no dense channel, without terms no lexical.
 
     ``vector``, shape (d,), is of ``model``; ``best``: candidates of each channel;
-    ``names`` are written as programs write them.
+    ``names`` are written as programs write them. ``walks``: links of the network are followed from
+    what is found, if memories are looked into, and from the ``focus``.
     """
 
     terms: Sequence[str]
@@ -93,6 +95,8 @@ class Question:
     restriction: Restriction = field(default_factory=Restriction)
     best: int = DEEPEST
     names: tuple[str, ...] = ()
+    walks: bool = False
+    focus: bool = False
 
     @property
     def symbols(self) -> tuple[str, ...]:
@@ -123,13 +127,22 @@ def find(
     """
     asked = question.restriction.values()
     sources = _searched(question, owners)
-    dense, lexical = question.vector is not None, bool(question.terms)
-    if not sources or not (dense or lexical):
-        return Found([], [], bm25.Collected(1, 1, {}))
     named = {f"owner{place}": owner for place, owner in enumerate(owners)}
-    names, restricted = tuple(named), frozenset(asked)
-    shape = Shape(sources, restricted, dense, lexical, names, symbols=bool(question.symbols))
+    walks = question.walks and Source.MEMORY in sources
+    shape = Shape(
+        sources,
+        frozenset(asked),
+        dense=question.vector is not None,
+        lexical=bool(question.terms),
+        owners=tuple(named),
+        symbols=bool(question.symbols),
+        walks=walks,
+        focus=walks and question.focus,
+    )
+    if not sources or not (shape.dense or shape.lexical or shape.focus):
+        return Found([], [], bm25.Collected(1, 1, {}))
     values = {
+        **search_walk.VALUES,
         **asked,
         **named,
         "agent": agent_id,
@@ -151,6 +164,8 @@ def find(
 def _searched(question: Question, owners: Sequence[str]) -> frozenset[Source]:
     """Return the sources that may hold what is asked for."""
     sources = question.sources
+    if question.vector is None and not question.terms:
+        sources -= WRITTEN  # no link leads there
     if question.restriction.types:
         sources -= {Source.CHAT}  # messages have no type
     if not owners or question.restriction.is_of_talk:
@@ -185,13 +200,13 @@ def _said(row: Row[Any]) -> Message:
 
 def _message(row: Row[Any]) -> Candidate:
     return message_candidate(_said(row), row.lexical)._replace(
-        dense=row.dense, position=row.position
+        dense=row.dense, position=row.position, linked=row.linked
     )
 
 
 def _memory(row: Row[Any]) -> Candidate:
     found = Candidate(Source.MEMORY, row.key, row.text, tuple(row.seqs), row.at, row.session_id)
-    return found._replace(dense=row.dense, lexical=row.lexical)
+    return found._replace(dense=row.dense, lexical=row.lexical, linked=row.linked)
 
 
 def _chunk(row: Row[Any], place: int, owner: str) -> Candidate:
