@@ -19,7 +19,7 @@ from memci.domain.context.candidate import WRITTEN, Candidate, Channel, Source
 from memci.domain.context.fusion import Ranked, by_rank, channel_ranks
 
 _CHANNELS = {Channel.DENSE: 0.6, Channel.LEXICAL: 0.4}
-_LINKED = 0.1
+_LINKED = 0.05
 _SESSION = 0.3
 _SPEAKER = 0.2
 _TIME = 0.5

@@ -52,6 +52,10 @@ def network(alice: Stored) -> Network:
 def test_a_link_leads_to_what_shares_no_word(reader: Reader, network: Network):
     network.join(network.ferry, network.cello)
     assert linked(search(reader)) == [(Source.CHAT, network.seq)]
+    told = SearchRequest(query=QUESTION, channels=list(Channel), explain=True)
+    explain = Search(*reader.parts).run("alice", told).explain
+    assert explain is not None
+    assert explain["linked"] == 4, "both memories and their messages: links lead both ways"
     without = [Channel.DENSE, Channel.LEXICAL]
     for channels in ({}, {"channels": without}):
         request = SearchRequest(query=QUESTION, **channels)

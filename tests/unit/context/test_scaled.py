@@ -45,7 +45,7 @@ def test_what_links_lead_to_gains_by_how_strongly_they_do():
     fused = fuse_scaled(found, BOTH, NONE)
     assert [each.candidate.key for each in fused] == [3, 2, 1]
     gains = [each.score - fused[2].score for each in fused]
-    assert gains == pytest.approx([0.1, 0.05, 0])
+    assert gains == pytest.approx([0.05, 0.025, 0])
     assert [each.ranks.get(Channel.BFS) for each in fused] == [1, 2, None]
     off = fuse_scaled(found, (Channel.DENSE, Channel.LEXICAL), NONE)
     assert len({each.score for each in off}) == 1
