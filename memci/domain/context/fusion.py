@@ -88,8 +88,10 @@ def _rankings(candidates: Sequence[Candidate], channel: Channel) -> list[list[Ca
         return [_by_score(candidates, channel, DENSE_FLOOR)]
     if channel is Channel.BFS:
         return [_by_score(candidates, channel, 0.0)]
-    own = ([each for each in candidates if each.source is source] for source in Source)
-    return [_by_score(each, channel, 0.0) for each in own]
+    own: defaultdict[Source, list[Candidate]] = defaultdict(list)
+    for each in candidates:
+        own[each.source].append(each)
+    return [_by_score(each, channel, 0.0) for each in own.values()]
 
 
 def _by_score(candidates: Iterable[Candidate], channel: Channel, floor: float) -> list[Candidate]:

@@ -90,11 +90,14 @@ def test_the_stronger_link_counts_more(reader: Reader, network: Network):
     alice = network.alice
     seq = alice.say("Uncle mends kettles.", session="s4", user="u1")
     kettles = alice.remember("Uncle mends kettles.", [seq], session="s4", user="u1")
-    for weak, strong, first in ((0.2, 0.9, f"m{seq}"), (0.9, 0.2, network.seq)):
+    for to_cello, to_kettles, first in ((0.2, 0.9, f"m{seq}"), (0.9, 0.2, network.seq)):
         alice.execute("DELETE FROM link WHERE agent_id = %s")
-        network.join(network.ferry, network.cello, weak)
-        network.join(network.ferry, kettles, strong)
-        assert linked(search(reader))[0] == (Source.CHAT, first)
+        network.join(network.ferry, network.cello, to_cello)
+        network.join(network.ferry, kettles, to_kettles)
+        hits = [hit for hit in search(reader) if set(hit.channels) == {"bfs"}]
+        assert len(hits) == 2
+        nearest = min(hits, key=lambda hit: hit.channels["bfs"])
+        assert nearest.message_ids == [first]
 
 
 @pytest.mark.parametrize(
