@@ -114,8 +114,8 @@ class Scope(Sighted, total=False):
     ]
     collections: Annotated[Sequence[str], "Shared documents to look into beside the agent's own"]
     channels: Annotated[
-        Sequence[Channel | Literal["dense", "lexical"]],
-        "How it is looked for; both ways, if it is left out",
+        Sequence[Channel | Literal["dense", "lexical", "bfs"]],
+        "How it is looked for; dense and lexical, if it is left out",
     ]
     filters: Annotated[Filters | Mapping[str, Any], "What a hit must be like"]
     fusion: Annotated[

@@ -140,6 +140,8 @@ class Retrieval:
             restriction_of(scope),
             best,
             symbols_in(text),
+            walks=Channel.BFS in scope.channels,
+            focus=goes_on(scope),
         )
 
     def _fused(self, question: Question, found: Found, scope: Scope, hints: Hints) -> list[Ranked]:
@@ -177,6 +179,14 @@ def lent(candidates: Sequence[Candidate], found: Found) -> list[Candidate]:
         else each._replace(lexical=scores[each.position] + bm25.OWN * (each.lexical or 0.0))
         for each in candidates
     ]
+
+
+def goes_on(scope: Scope) -> bool:
+    """Tell whether a walk begins at the focus, too: in a session, or where nothing else is asked.
+
+    Out of the blue, what was talked about last has nothing to do with the question.
+    """
+    return scope.session_id is not None or set(scope.channels) == {Channel.BFS}
 
 
 def restriction_of(scope: Scope) -> Restriction:

@@ -139,6 +139,7 @@ def _explain(
         "candidates": {**by_source, "raw_tail": len(first.tail)},
         "terms": list(question.terms),
         "dense": question.vector is not None,
+        "linked": sum(each.linked is not None for each in first.candidates),
         "questions": len(asked.questions),
         "analysis": None if ranking.analysis is None else analysis_account(ranking.analysis),
     }

@@ -22,6 +22,7 @@ from memci.domain.documents.chunk import ChunkKind
 from memci.domain.documents.owner import collection_of
 from memci.domain.documents.symbol import last_part
 from memci.domain.message import Message, Role, spoken
+from memci.storage import search_walk
 from memci.storage.search_statement import Shape, search_statement
 from memci.storage.vectors import Vectors, to_text
 
@@ -82,7 +83,8 @@ class Question:
     """What is looked for. Without ``vector`` there is no dense channel, without terms no lexical.
 
     ``vector``, shape (d,), is of ``model``; ``best``: candidates of each channel;
-    ``names`` are written as programs write them.
+    ``names`` are written as programs write them. ``walks``: links of the network are followed from
+    what is found, if memories are looked into, and from the ``focus``.
     """
 
     terms: Sequence[str]
@@ -92,6 +94,8 @@ class Question:
     restriction: Restriction = field(default_factory=Restriction)
     best: int = DEEPEST
     names: tuple[str, ...] = ()
+    walks: bool = False
+    focus: bool = False
 
     @property
     def symbols(self) -> tuple[str, ...]:
@@ -122,13 +126,22 @@ def find(
     """
     asked = question.restriction.values()
     sources = _searched(question, owners)
-    dense, lexical = question.vector is not None, bool(question.terms)
-    if not sources or not (dense or lexical):
-        return Found([], [], bm25.Collected(1, 1, {}))
     named = {f"owner{place}": owner for place, owner in enumerate(owners)}
-    names, restricted = tuple(named), frozenset(asked)
-    shape = Shape(sources, restricted, dense, lexical, names, symbols=bool(question.symbols))
+    walks = question.walks and Source.MEMORY in sources
+    shape = Shape(
+        sources,
+        frozenset(asked),
+        dense=question.vector is not None,
+        lexical=bool(question.terms),
+        owners=tuple(named),
+        symbols=bool(question.symbols),
+        walks=walks,
+        focus=walks and question.focus,
+    )
+    if not sources or not (shape.dense or shape.lexical or shape.focus):
+        return Found([], [], bm25.Collected(1, 1, {}))
     values = {
+        **search_walk.VALUES,
         **asked,
         **named,
         "agent": agent_id,
@@ -150,6 +163,8 @@ def find(
 def _searched(question: Question, owners: Sequence[str]) -> frozenset[Source]:
     """Return the sources that may hold what is asked for."""
     sources = question.sources
+    if question.vector is None and not question.terms:
+        sources -= WRITTEN  # no link leads there
     if question.restriction.types:
         sources -= {Source.CHAT}  # messages have no type
     if not owners or question.restriction.is_of_talk:
@@ -187,7 +202,9 @@ def _said(row: Row[Any]) -> Message:
 
 def _message(row: Row[Any]) -> Candidate:
     """Return a message, by the places of its columns: there are hundreds of them in each search."""
-    _, seq, dense, lexical, content, role, name, calls, session, at, seqs, position, _ = tuple(row)
+    _, seq, dense, lexical, linked, content, role, name, calls, session, at, seqs, position, _ = (
+        tuple(row)
+    )
     return Candidate(
         Source.CHAT,
         seq,
@@ -200,12 +217,13 @@ def _message(row: Row[Any]) -> Candidate:
         dense,
         lexical,
         position=position,
+        linked=linked,
     )
 
 
 def _memory(row: Row[Any]) -> Candidate:
     found = Candidate(Source.MEMORY, row.key, row.text, tuple(row.seqs), row.at, row.session_id)
-    return found._replace(dense=row.dense, lexical=row.lexical)
+    return found._replace(dense=row.dense, lexical=row.lexical, linked=row.linked)
 
 
 def _chunk(row: Row[Any], place: int, owner: str) -> Candidate:

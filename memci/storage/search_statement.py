@@ -12,7 +12,7 @@ import functools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from memci.domain.context.candidate import WRITTEN, Source
+from memci.domain.context.candidate import WRITTEN, Channel, Source
 from memci.storage.search_indexes import CHAT, CHUNK, MEMORY
 from memci.storage.search_restrictions import (
     HIDDEN,
@@ -20,6 +20,7 @@ from memci.storage.search_restrictions import (
     memory_filters,
     message_filters,
 )
+from memci.storage.search_walk import walk
 
 _SYMBOL = """
 {name}_symbol AS MATERIALIZED (
@@ -27,7 +28,10 @@ _SYMBOL = """
      WHERE m.agent_id = {owner} AND m.symbol_key = ANY(%(symbols)s) AND m.indexed {filters}
      ORDER BY length(m.symbol), m.id DESC LIMIT 20)
 """
-_SYMBOL_PART = "SELECT key, NULL::float8 AS dense, NULL::float8 AS lexical FROM {name}_symbol"
+_SYMBOL_PART = """
+SELECT key, NULL::float8 AS dense, NULL::float8 AS lexical, NULL::float8 AS linked
+  FROM {name}_symbol
+"""
 
 _DENSE = """
 {name}_dense AS MATERIALIZED (
@@ -77,33 +81,44 @@ chat_beside AS MATERIALIZED (
      CROSS JOIN LATERAL (SELECT m.seq FROM message m WHERE m.agent_id = %(agent)s
                             AND m.position = o.position + away.steps {filters} OFFSET 0) n)
 """
-_DENSE_PART = "SELECT key, dense, NULL::float8 AS lexical FROM {name}_dense"
-_LEXICAL_PART = "SELECT key, NULL::float8 AS dense, lexical FROM {name}_lexical"
-_BESIDE_PART = "SELECT key, NULL::float8 AS dense, NULL::float8 AS lexical FROM chat_beside"
+_DENSE_PART = """
+SELECT key, dense, NULL::float8 AS lexical, NULL::float8 AS linked FROM {name}_dense
+"""
+_LEXICAL_PART = """
+SELECT key, NULL::float8 AS dense, lexical, NULL::float8 AS linked FROM {name}_lexical
+"""
+_BESIDE_PART = """
+SELECT key, NULL::float8 AS dense, NULL::float8 AS lexical, NULL::float8 AS linked FROM chat_beside
+"""
+_LINKED_PART = """
+SELECT key, NULL::float8 AS dense, NULL::float8 AS lexical, linked FROM {name}_linked
+"""
 _MISSING_COSINE = """
 coalesce(k.dense, (SELECT -(v.embedding <#> %(vector)s::halfvec) FROM {vectors} v
                     WHERE v.agent_id = {owner} AND v.{key} = k.key AND v.model = %(model)s))
 """
 _TEXTS = """
-SELECT '{name}' AS source, k.key, {cosine} AS dense, k.lexical, t.*
-  FROM (SELECT key, max(dense) AS dense, max(lexical) AS lexical
+SELECT '{name}' AS source, k.key, {cosine} AS dense, k.lexical, k.linked, t.*
+  FROM (SELECT key, max(dense) AS dense, max(lexical) AS lexical, max(linked) AS linked
           FROM ({parts}) each GROUP BY key) k
  CROSS JOIN LATERAL (SELECT {columns} FROM {table} m
                       WHERE m.agent_id = {owner} AND m.{entry} = k.key {where} OFFSET 0) t
 """
 _TAIL = """
-(SELECT 'tail' AS source, m.seq AS key, NULL::float8 AS dense, NULL::float8 AS lexical, {columns}
+(SELECT 'tail' AS source, m.seq AS key, NULL::float8 AS dense, NULL::float8 AS lexical,
+        NULL::float8 AS linked, {columns}
    FROM message m WHERE m.agent_id = %(agent)s AND NOT m.indexed {filters}
   ORDER BY m.seq DESC LIMIT %(tail)s)
 """
 _NOTHING = """NULL, NULL, NULL::jsonb, NULL, NULL::timestamptz"""
 _SIZE = f"""
-SELECT 'size', NULL, s.texts, s.length, (SELECT json_object_agg(term, df)::text FROM chat_read),
+SELECT 'size', NULL, s.texts, s.length, NULL::float8,
+       (SELECT json_object_agg(term, df)::text FROM chat_read),
        {_NOTHING}, NULL::bigint[], NULL::bigint, NULL::integer[]
   FROM chat_size s
 """  # noqa: S608 - constants of this module
 _POSTINGS = f"""
-SELECT 'postings', NULL, NULL::float8, NULL::float8, term, {_NOTHING},
+SELECT 'postings', NULL, NULL::float8, NULL::float8, NULL::float8, term, {_NOTHING},
        positions, NULL::bigint, counts
   FROM chat_rare
 """  # noqa: S608 - constants of this module
@@ -114,7 +129,8 @@ class Shape:
     """What a statement is to look for.
 
     ``restricted`` as in ``Restriction.values``; ``owners``: so many, the first of which is the
-    agent, have documents to be looked into; ``symbols``: names of code are asked for.
+    agent, have documents to be looked into; ``symbols``: names of code are asked for. ``walks``:
+    over links, and ``focus``: from the focus as well.
     """
 
     sources: frozenset[Source]
@@ -123,6 +139,8 @@ class Shape:
     lexical: bool
     owners: tuple[str, ...] = ()
     symbols: bool = False
+    walks: bool = False
+    focus: bool = False
 
 
 # Restrictions on what may be known at all, and not only on what is looked for.
@@ -137,13 +155,25 @@ def search_statement(shape: Shape) -> str:
     for source, owner in _looked_into(shape):
         names = _names(source, owner, shape)
         parts = list(_parts(source, shape))
-        channels += [channel.format_map(names) for channel, _ in parts]
+        channels += [channel.format_map(names) for channel, _ in parts if channel]
         found = " UNION ALL ".join(part.format_map(names) for _, part in parts)
         cosine = _MISSING_COSINE.format_map(names) if shape.dense else "k.dense"
         selects.append(_TEXTS.format_map({**names, "parts": found, "cosine": cosine}))
         if source is Source.CHAT and shape.lexical:
             selects += [_TAIL.format_map(names), _SIZE, _POSTINGS]
+    if shape.walks:
+        channels.append(_walk(shape))
     return " ".join(["WITH", ",".join(channels), " UNION ALL ".join(selects)])
+
+
+def _walk(shape: Shape) -> str:
+    scored = {Channel.DENSE: shape.dense, Channel.LEXICAL: shape.lexical}
+    return walk(
+        [channel for channel, is_on in scored.items() if is_on],
+        shape.restricted,
+        focus=shape.focus,
+        says=Source.CHAT in shape.sources,
+    )
 
 
 def _looked_into(shape: Shape) -> Iterator[tuple[Source, str]]:
@@ -165,6 +195,8 @@ def _parts(source: Source, shape: Shape) -> Iterator[tuple[str, str]]:
         yield _BESIDE, _BESIDE_PART
     if shape.symbols and source is Source.DOCUMENT:
         yield _SYMBOL, _SYMBOL_PART
+    if shape.walks and source not in WRITTEN:
+        yield "", _LINKED_PART
 
 
 def _names(source: Source, owner: str, shape: Shape) -> dict[str, str]:

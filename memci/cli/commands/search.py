@@ -24,7 +24,8 @@ def search(
         list[Source] | None, typer.Option(help="Where (may be repeated; default: everywhere).")
     ] = None,
     channel: Annotated[
-        list[Channel] | None, typer.Option(help="How (may be repeated; default: both ways).")
+        list[Channel] | None,
+        typer.Option(help="How (may be repeated; default: dense and lexical)."),
     ] = None,
     session: Annotated[
         list[str] | None,

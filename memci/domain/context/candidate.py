@@ -24,6 +24,7 @@ class Channel(StrEnum):
 
     DENSE = "dense"
     LEXICAL = "lexical"
+    BFS = "bfs"  # over the links of the memory network
 
 
 # Parts of the names of embedding models that were trained on English alone.
@@ -65,7 +66,8 @@ class Candidate(NamedTuple):
 
     ``key`` is a message's seq, a node's id, or a number of the chunk; ``name`` who said it, or the
     document's. ``seqs`` are the messages that it holds or came
-    from. ``dense`` is a cosine, ``lexical`` a BM25 score. ``role`` is None for a memory.
+    from. ``dense`` is a cosine, ``lexical`` a BM25 score, ``linked`` how strongly links lead to it
+    from what the question finds. ``role`` is None for a memory.
     ``position`` is an indexed message's (R11b); ``memory`` one made of it that was found as well.
     ``until``: since when another memory says otherwise, ``successor`` (R6); ``newer`` are the
     candidates that tell what is so now.
@@ -87,9 +89,12 @@ class Candidate(NamedTuple):
     position: int | None = None
     memory: int | None = None
     extract: Extract | None = None
+    linked: float | None = None
 
     def score(self, channel: Channel) -> float | None:
         """Return the raw score of one channel."""
+        if channel is Channel.BFS:
+            return self.linked
         return self.dense if channel is Channel.DENSE else self.lexical
 
 

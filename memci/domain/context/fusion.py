@@ -31,9 +31,9 @@ class Ranked:
 def fuse_rrf(candidates: Sequence[Candidate], channels: Collection[Channel]) -> list[Ranked]:
     """Fuse by reciprocal ranks, best first.
 
-    Cosines of messages and memories are ranked together; BM25 scores of two indexes cannot be
-    compared, so each source has a lexical ranking of its own. Among equals a message goes before
-    a memory, and the later before the earlier.
+    Cosines of messages and memories are ranked together, and so is what links lead to; BM25 scores
+    of two indexes cannot be compared, so each source has a lexical ranking of its own. Among equals
+    a message goes before a memory, and the later before the earlier.
     """
     ranks = channel_ranks(candidates, channels)
     fused = [
@@ -86,6 +86,8 @@ def at_most(ranked: Iterable[Ranked], k: int | None) -> list[Ranked]:
 def _rankings(candidates: Sequence[Candidate], channel: Channel) -> list[list[Candidate]]:
     if channel is Channel.DENSE:
         return [_by_score(candidates, channel, DENSE_FLOOR)]
+    if channel is Channel.BFS:
+        return [_by_score(candidates, channel, 0.0)]
     own: defaultdict[Source, list[Candidate]] = defaultdict(list)
     for each in candidates:
         own[each.source].append(each)

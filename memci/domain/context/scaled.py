@@ -19,6 +19,7 @@ from memci.domain.context.candidate import WRITTEN, Candidate, Channel, Source
 from memci.domain.context.fusion import Ranked, by_rank, channel_ranks
 
 _CHANNELS = {Channel.DENSE: 0.6, Channel.LEXICAL: 0.4}
+_LINKED = 0.05
 _SESSION = 0.3
 _SPEAKER = 0.2
 _TIME = 0.5
@@ -81,12 +82,17 @@ def fuse_scaled(
     found = [
         each for each in candidates if (each.source, each.key) in ranks or _is_named(each, hints)
     ]
-    bases = _bases(found, channels)
+    bases = _bases(found, [each for each in channels if each in _CHANNELS])
+    links = max((each.linked or 0.0 for each in found), default=0.0)
+    links = links if Channel.BFS in channels else 0.0
     sessions = _sessions(found, bases)
     fused = [
         Ranked(
             each,
-            base + _SESSION * _of_session(each, sessions) + _told(each, hints),
+            base
+            + _SESSION * _of_session(each, sessions)
+            + _LINKED * _of_links(each, links)
+            + _told(each, hints),
             ranks.get((each.source, each.key), {}),
         )
         for each, base in zip(found, bases, strict=True)
@@ -143,6 +149,10 @@ def _sessions(found: Sequence[Candidate], bases: Sequence[float]) -> dict[str | 
 
 def _of_session(each: Candidate, sessions: Mapping[str | None, float]) -> float:
     return 0.0 if each.source in WRITTEN else sessions.get(each.session_id, 0.0)
+
+
+def _of_links(each: Candidate, top: float) -> float:
+    return (each.linked or 0.0) / top if top > 0 else 0.0
 
 
 def _is_named(each: Candidate, hints: Hints) -> bool:

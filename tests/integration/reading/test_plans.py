@@ -179,6 +179,16 @@ SIGHTS: list[dict[str, Any]] = [
 ]
 
 
+@pytest.mark.parametrize("sight", SIGHTS, ids=str)
+def test_a_walk_over_links_reads_its_agents_rows_by_index(crowded: Reader, sight: dict[str, Any]):
+    text, vector = question()
+    request = SearchRequest(query=text, channels=["dense", "lexical", "bfs"], **sight)
+    search = Search(*crowded.parts)
+    found = plans(crowded, lambda: search.run("big", request, vector=vector))
+    assert check(found).count("link") == 2
+    assert sum("chat_linked" in str(plan) for plan in found) == 1, "one statement"
+
+
 @pytest.mark.parametrize("sight", SIGHTS[1:], ids=str)
 def test_search_in_sight_reads_its_agents_rows_by_index(crowded: Reader, sight: dict[str, Any]):
     text, vector = question()

@@ -40,6 +40,23 @@ def test_a_channel_that_is_off_counts_nothing():
     assert ranked(*found, channels=(Channel.DENSE,))[0] == 1
 
 
+def test_what_links_lead_to_gains_by_how_strongly_they_do():
+    found = [said(1, 0.9, 5.0), said(2, 0.9, 5.0, linked=0.4), said(3, 0.9, 5.0, linked=0.8)]
+    fused = fuse_scaled(found, BOTH, NONE)
+    assert [each.candidate.key for each in fused] == [3, 2, 1]
+    gains = [each.score - fused[2].score for each in fused]
+    assert gains == pytest.approx([0.05, 0.025, 0])
+    assert [each.ranks.get(Channel.BFS) for each in fused] == [1, 2, None]
+    off = fuse_scaled(found, (Channel.DENSE, Channel.LEXICAL), NONE)
+    assert len({each.score for each in off}) == 1
+
+
+def test_what_links_alone_lead_to_is_a_hit():
+    assert ranked(said(1, 0.05, None, linked=0.1)) == [1]
+    assert ranked(said(1, None, None, linked=0.1), channels=(Channel.BFS,)) == [1]
+    assert ranked(said(1, 0.05, None, linked=0.1), channels=(Channel.DENSE,)) == []
+
+
 def test_what_no_channel_finds_relevant_is_no_hit():
     assert ranked(said(1, 0.05), said(2, None, 0.0)) == []
 
