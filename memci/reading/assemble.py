@@ -9,7 +9,7 @@ from typing import TypeAlias
 from uuid import uuid4
 
 from memci.domain.context.assembly import Assembly, assemble
-from memci.domain.context.candidate import Source
+from memci.domain.context.candidate import KEPT, Source
 from memci.domain.context.depth import depth
 from memci.domain.context.filler import Filler
 from memci.domain.context.fusion import Ranked, at_most
@@ -109,7 +109,7 @@ class Assemble(Reader):
         asked = None
         if request.query and request.query.strip():
             best = depth(None, request.budget_tokens)
-            asked = self._retrieval.ask(request.query, request, vector, best=best)
+            asked = self._retrieval.ask(request.query, _retrieved(request), vector, best=best)
         watch.lap("embed")
         read = self._read(agent_id, request, asked)
         watch.lap("find")
@@ -249,6 +249,12 @@ class Assemble(Reader):
                 write_receipt(connection, agent_id, receipt)
         self._activity.note(agent_id, use=Use(agent_id, receipt, kept=True))
         return answer(account, ids, receipt_id)
+
+
+def _retrieved(request: ContextRequest) -> ContextRequest:
+    """Return what is looked for: what is kept has places of its own in a list (R13)."""
+    sources = tuple(each for each in request.sources if each not in KEPT)
+    return request.model_copy(update={"sources": sources})
 
 
 def _kept(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 import numpy as np
 
 from memci.domain.context import bm25
 from memci.domain.context.candidate import (
+    KEPT,
     Candidate,
     Channel,
     Source,
@@ -20,7 +21,7 @@ from memci.domain.context.candidate import (
 from memci.domain.context.depth import DEEPEST
 from memci.domain.context.fusion import Ranked, best_of, fuse_rrf
 from memci.domain.context.hints import hints_of
-from memci.domain.context.joining import joined
+from memci.domain.context.joining import joined, unrepeated
 from memci.domain.context.query import Analysis, analyse, as_read, parts_of
 from memci.domain.context.scaled import Hints, fuse_scaled
 from memci.domain.documents.symbol import symbols_in
@@ -127,11 +128,12 @@ class Retrieval:
         """
         embedder = self._models.embedder
         terms, embedded = [], None
+        sources = frozenset(scope.sources)
         if Channel.LEXICAL in scope.channels:
             terms = bm25.question_terms(self._models.lexicon.terms(text))
-        if Channel.DENSE in scope.channels and reads(embedder.model, language_of(text)):
+        dense = Channel.DENSE in scope.channels and not sources <= KEPT
+        if dense and reads(embedder.model, language_of(text)):
             embedded = embedder.embed([text])[0] if vector is None else np.asarray(vector)
-        sources = frozenset(scope.sources)
         return Question(
             terms,
             embedded,
@@ -145,9 +147,10 @@ class Retrieval:
     def _fused(self, question: Question, found: Found, scope: Scope, hints: Hints) -> list[Ranked]:
         candidates = [understood(each, question.model) for each in found.candidates]
         candidates = lent([*candidates, *self._tail(question, found)], found)
+        candidates += self._kept(question, found)
         if scope.fusion is Fusion.RRF:
-            return fuse_rrf(candidates, scope.channels)
-        return joined(fuse_scaled(candidates, scope.channels, hints))
+            return unrepeated(fuse_rrf(candidates, scope.channels))
+        return unrepeated(joined(fuse_scaled(candidates, scope.channels, hints)))
 
     def _tail(self, question: Question, found: Found) -> Iterator[Candidate]:
         """Score what is not indexed yet as the index would."""
@@ -157,6 +160,25 @@ class Retrieval:
             score = bm25.score(terms, asked, found.collected)
             if score > 0:
                 yield message_candidate(message, lexical=(1 + bm25.OWN) * score)
+
+    def _kept(self, question: Question, found: Found) -> Iterator[Candidate]:
+        """Score what is kept as messages are, but by lengths of its own kind."""
+        terms = {
+            (each.source, each.key): self._models.lexicon.terms(each.text[:_TAIL_CHARACTERS])
+            for each in found.kept
+        }
+        known = found.collected
+        if Source.CHAT not in question.sources:
+            known = bm25.collected_of(list(terms.values()))
+        asked = bm25.scored_terms(question.terms, known)
+        for source in KEPT:
+            own = [each for each in found.kept if each.source is source]
+            of_kind = bm25.collected_of([terms[source, each.key] for each in own])
+            by = replace(known, mean_length=of_kind.mean_length)
+            for each in own:
+                score = bm25.score(terms[source, each.key], asked, by)
+                if score > 0:
+                    yield each._replace(lexical=(1 + bm25.OWN) * score)
 
 
 def _speakers(found: Found) -> Iterator[str]:

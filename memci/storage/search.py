@@ -12,6 +12,7 @@ from sqlalchemy import Connection, Row
 
 from memci.domain.context import bm25
 from memci.domain.context.candidate import (
+    KEPT,
     WRITTEN,
     Candidate,
     Extract,
@@ -23,6 +24,7 @@ from memci.domain.documents.chunk import ChunkKind
 from memci.domain.documents.owner import collection_of
 from memci.domain.documents.symbol import last_part
 from memci.domain.message import Message, Role
+from memci.storage.search_kept import kept_asked, kept_candidate, kept_values
 from memci.storage.search_statement import Shape, search_statement
 from memci.storage.vectors import Vectors, to_text
 
@@ -105,12 +107,14 @@ class Found:
     """Candidates of the indexes; messages not indexed yet, newest first; the chat index's size.
 
     A message's ``lexical`` is the score of its own words; ``postings`` are of the scored terms.
+    ``kept``, like the ``tail``, is in no index and has no score.
     """
 
     candidates: list[Candidate]
     tail: list[Message]
     collected: bm25.Collected
     postings: dict[str, dict[int, int]] = field(default_factory=dict)
+    kept: list[Candidate] = field(default_factory=list)
 
 
 def find(
@@ -132,6 +136,7 @@ def find(
     values = {
         **asked,
         **named,
+        **kept_values(question.terms, question.restriction.session_id),
         "agent": agent_id,
         "vector": None if question.vector is None else to_text(question.vector[None])[0],
         "model": question.model,
@@ -155,7 +160,8 @@ def _searched(question: Question, owners: Sequence[str]) -> frozenset[Source]:
         sources -= {Source.CHAT}  # messages have no type
     if not owners or question.restriction.is_of_talk:
         sources -= WRITTEN
-    return sources
+    kept = kept_asked(sources, question.restriction.values()) if question.terms else frozenset()
+    return sources - KEPT | kept
 
 
 def _read(rows: Sequence[Row[Any]], owners: Sequence[str]) -> Found:
@@ -169,6 +175,8 @@ def _read(rows: Sequence[Row[Any]], owners: Sequence[str]) -> Found:
             found = replace(found, collected=known)
         elif row.source == "tail":
             found.tail.append(_said(row))
+        elif row.source in KEPT:
+            found.kept.append(kept_candidate(row))
         elif row.source in places:
             place = list(places).index(row.source)
             found.candidates.append(_chunk(row, place, places[row.source]))

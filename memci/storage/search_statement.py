@@ -12,8 +12,9 @@ import functools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from memci.domain.context.candidate import WRITTEN, Source
+from memci.domain.context.candidate import KEPT, WRITTEN, Source
 from memci.storage.search_indexes import CHAT, CHUNK, MEMORY
+from memci.storage.search_kept import kept_rows
 from memci.storage.search_restrictions import (
     HIDDEN,
     chunk_filters,
@@ -139,12 +140,14 @@ def search_statement(shape: Shape) -> str:
         selects.append(_TEXTS.format_map({**names, "parts": found, "cosine": cosine}))
         if source is Source.CHAT and shape.lexical:
             selects += [_TAIL.format_map(names), _SIZE, _POSTINGS]
-    return " ".join(["WITH", ",".join(channels), " UNION ALL ".join(selects)])
+    selects += kept_rows(shape.sources, shape.restricted)
+    indexes = ["WITH", ",".join(channels)] if channels else []
+    return " ".join([*indexes, " UNION ALL ".join(selects)])
 
 
 def _looked_into(shape: Shape) -> Iterator[tuple[Source, str]]:
     """Yield the indexes to look into, by source and name of the owner's value."""
-    for source in sorted(shape.sources - WRITTEN):
+    for source in sorted(shape.sources - WRITTEN - KEPT):
         yield source, "agent"
     if shape.sources & WRITTEN:
         for owner in shape.owners:

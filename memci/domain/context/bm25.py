@@ -50,6 +50,13 @@ def scored_terms(terms: Collection[str], collected: Collected) -> frozenset[str]
     return frozenset(rarest[:MAX_SCORED_TERMS])
 
 
+def collected_of(texts: Collection[Sequence[str]]) -> Collected:
+    """Return the statistics of texts that are in no index, given as their terms."""
+    held = Counter(term for text in texts for term in set(text))
+    length = sum(map(len, texts)) / max(len(texts), 1)
+    return Collected(max(len(texts), 1), max(length, 1.0), held)
+
+
 def score(text: Sequence[str], question: Collection[str], collected: Collected) -> float:
     """Score the terms of a text for distinct question terms; 0 when they share none."""
     counted = Counter(term for term in text if term in question)

@@ -201,6 +201,7 @@ def test_explain_tells_times_and_numbers(reader: Reader, talk: Stored):
     assert explain["terms"] == ["ferri"]
     assert explain["candidates"] == {
         "chat": 2, "memory": 0, "document": 0, "code": 0, "raw_tail": 0,
+            "page": 0, "summary": 0, "pin": 0, "plan": 0,
     }  # fmt: skip
     assert set(explain["timings_ms"]) == {"wait", "embed", "find", "fuse", "select", "provenance"}
 
