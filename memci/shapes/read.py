@@ -221,6 +221,7 @@ class HitDocument(Answer):  # R9
     """The document that a hit is a piece of, and where in it that stands."""
 
     name: str
+    document_id: int | None = None
     collection: str | None = Field(None, description="Null where it is the agent's own")
     path: str = Field("", description="Headings above it, or symbols around it")
     symbol: str | None = Field(None, description="The qualified name of the code that it is")

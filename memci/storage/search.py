@@ -204,7 +204,7 @@ def _memory(row: Row[Any]) -> Candidate:
 
 def _chunk(row: Row[Any], place: int, owner: str) -> Candidate:
     """Return a chunk; its key tells it from those of other owners, and from messages."""
-    path, symbol, first_line, last_line, page = row.tool_calls
+    path, *place_in_file = row.tool_calls
     source = Source.CODE if row.role == ChunkKind.CODE else Source.DOCUMENT
     # What the headings say, the text beneath need not say again.
     text = row.text if source is Source.CODE or not path else f"{path}\n{row.text}"
@@ -217,5 +217,5 @@ def _chunk(row: Row[Any], place: int, owner: str) -> Candidate:
         name=row.name,
         dense=row.dense,
         lexical=row.lexical,
-        extract=Extract(collection_of(owner), path, symbol, first_line, last_line, page),
+        extract=Extract(collection_of(owner), path, *place_in_file),
     )

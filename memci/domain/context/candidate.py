@@ -69,6 +69,7 @@ class Extract(NamedTuple):
     first_line: int | None = None
     last_line: int | None = None
     page: int | None = None
+    document_id: int | None = None
 
 
 class Kept(NamedTuple):
