@@ -10,6 +10,7 @@ import pytest
 from memci.domain.context.candidate import Source
 from memci.reading.search import Search
 from memci.shapes.read import Filters, Hit, SearchRequest
+from tests.support.kept import page, pin, plan, summary
 from tests.support.stored import BEGIN, Reader, Stored
 
 KEPT = ["page", "summary", "pin", "plan"]
@@ -22,51 +23,6 @@ def search(reader: Reader, query: str, **fields: Any) -> list[Hit]:
 def found(reader: Reader, query: str, **fields: Any) -> list[tuple[str, str]]:
     hits = search(reader, query, sources=fields.pop("sources", KEPT), **fields)
     return sorted((hit.source.value, hit.text.split("\n")[0]) for hit in hits)
-
-
-def pin(alice: Stored, number: int, text: str, seq: int | None = None, **columns: object) -> None:
-    kept: dict[str, object] = {"kind": "note", "pinned_by": "agent", "user_id": None, **columns}
-    alice.execute(
-        "INSERT INTO pin (agent_id, number, text, message_seq, kind, pinned_by, user_id,"
-        " span_start, span_end) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s)",
-        number, text, seq, kept["kind"], kept["pinned_by"], kept["user_id"],
-        kept.get("start"), kept.get("end"),
-    )  # fmt: skip
-
-
-def summary(alice: Stored, text: str, first: int, last: int, **columns: object) -> None:
-    alice.execute(
-        "INSERT INTO summary (agent_id, session_id, user_id, users, from_seq, through_seq, text)"
-        " VALUES (%s, %s, %s, %s, %s, %s, %s)",
-        columns.get("session", "s1"), columns.get("user", ""), columns.get("users", []),
-        first, last, text,
-    )  # fmt: skip
-
-
-def plan(alice: Stored, seq: int, *steps: tuple[str, str], **columns: object) -> None:
-    alice.execute(
-        "INSERT INTO plan (agent_id, made_seq, session_id, user_id) VALUES (%s, %s, %s, %s)",
-        seq, columns.get("session", "s1"), columns.get("user"),
-    )  # fmt: skip
-    for position, (text, state) in enumerate(steps, 1):
-        alice.execute(
-            "INSERT INTO plan_step (agent_id, made_seq, position, text, said_seq, state)"
-            " VALUES (%s, %s, %s, %s, %s, %s)",
-            seq, position, text, seq, state,
-        )  # fmt: skip
-
-
-def page(alice: Stored, index: str, parent: str | None, name: str, **columns: object) -> None:
-    first, last = columns.get("first"), columns.get("last")
-    alice.execute(
-        "INSERT INTO page (agent_id, id, kind, segment, parent, place, name, description, expanded,"
-        " cold, user_id, first_seq, last_seq, session_id, number, body, entries)"
-        " VALUES (%s, %s, %s, 'usr', %s, %s, %s, %s, true, %s, %s, %s, %s, %s, %s, %s, %s)",
-        index, columns.get("kind", "detail"), parent, int(index.rpartition("-")[2]), name,
-        columns.get("description", ""), columns.get("cold", False), columns.get("user"),
-        first, last, columns.get("session"), first and 1, columns.get("body"),
-        columns.get("entries", []),
-    )  # fmt: skip
 
 
 @pytest.fixture
