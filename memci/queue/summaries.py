@@ -67,10 +67,10 @@ coalesce((SELECT sum(octet_length(coalesce(m.content, ''))
 # summary, there is nothing to do, however long they are.
 _HAS_EARLIER = f"""
 EXISTS (SELECT FROM message m WHERE m.agent_id = %(agent)s AND m.session_id {{session}}
-           AND m.seq > s.through_seq AND m.seq < (
+           AND m.seq > s.through_seq AND (%(preserved)s = 0 OR m.seq < (
                SELECT seq FROM message WHERE agent_id = %(agent)s AND session_id {{session}}
                   AND role = 'user' AND NOT {IS_NOTE}
-                ORDER BY seq DESC OFFSET %(preserved)s - 1 LIMIT 1))
+                ORDER BY seq DESC OFFSET greatest(%(preserved)s - 1, 0) LIMIT 1)))
 """  # noqa: S608 - a constant of another module
 _IS_LONG = f"""
 CASE WHEN s.counted_tokens + {_GREW} > %(threshold)s THEN {_HAS_EARLIER} ELSE false END
@@ -137,7 +137,7 @@ def ask_where_long(
         "first": first_seq,
         "last": last_seq,
         "threshold": threshold,
-        "preserved": max(1, preserved),
+        "preserved": preserved,
         "now": False,
         "source": JobSource.LANE,
     }
