@@ -117,7 +117,7 @@ class Assemble(Reader):
         asked = None
         if request.query and request.query.strip():
             best = depth(None, request.budget_tokens)
-            asked = self._retrieval.ask(request.query, _retrieved(request), vector, best=best)
+            asked = self._ask(agent_id, request.query, _retrieved(request), vector, best=best)
         watch.lap("embed")
         read = self._read(agent_id, request, asked)
         watch.lap("find")

@@ -65,24 +65,30 @@ class Retrieval:
     def __init__(
         self,
         models: ReadingModels,
-        defaults: MemoryParameters,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         """Take the small models; nothing is loaded before the first question."""
         self._models = models
-        self._defaults = defaults
         self._clock = clock
 
     def ask(
-        self, text: str, scope: Scope, vector: Vectors | None = None, *, best: int = DEEPEST
+        self,
+        text: str,
+        scope: Scope,
+        vector: Vectors | None = None,
+        *,
+        best: int = DEEPEST,
+        analysed: bool = True,
     ) -> Asked:
         """Return what is asked of the database. Calls models: open no transaction around it.
 
         ``vector`` (shape (d,)) is that of the text, if the caller has it already; ``best``:
-        candidates of each channel.
+        candidates of each channel; ``analysed``: the question is read (R10), by a planner, too, if
+        there is one.
         """
-        beside = planned(self._models.query_planner, text, language_of(text))
-        if self._defaults.query_analysis_enabled:
+        beside: list[str] = []
+        if analysed:
+            beside += planned(self._models.query_planner, text, language_of(text))
             parts = parts_of(as_read(text))
             beside += parts if len(parts) > 1 else ()
         texts = list(dict.fromkeys((text, *beside)))

@@ -56,7 +56,7 @@ class Search(Reader):
         wait_until_fresh(self._database, agent_id, request)
         watch.lap("wait")
         best = depth(request.k or self._defaults.search_k, request.budget_tokens)
-        asked = self._retrieval.ask(request.query, request, vector, best=best)
+        asked = self._ask(agent_id, request.query, request, vector, best=best)
         watch.lap("embed")
         with self._database.agent_snapshot(agent_id) as connection:
             outset = outset_of(connection, agent_id, request.session_id)
