@@ -64,9 +64,12 @@ def copy(database: Database, agent_id: str, thread: str, to: str) -> ThreadAnswe
 def prune(database: Database, agent_id: str, request: CheckpointPrune) -> ThreadAnswer:
     """Remove checkpoints of some runs, or of some threads all, or all but the latest.
 
-    Raises ``ConflictError`` where a thread could not be read any more afterwards.
+    Raises ``ConflictError`` where a thread could not be read any more afterwards. Of an agent that
+    is not there nothing is removed.
     """
     with database.agent_transaction(agent_id) as connection:
+        # What is put meanwhile may refer to values that nothing has needed until then.
+        hold_lane(connection, agent_id)
         if request.threads and not request.keep_latest:
             threads = dict.fromkeys(request.threads)
             gone = sum(stored.delete_thread(connection, agent_id, each) for each in threads)

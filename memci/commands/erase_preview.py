@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 from memci.commands.erase_pages import shown_pages
 from memci.commands.erase_pins import shown_pins
 from memci.commands.erase_which import Which, condemned_by
@@ -9,6 +11,7 @@ from memci.commands.erase_words import Words
 from memci.domain.message import Message
 from memci.shapes.erasure import CondemnedMessage, ErasurePreview
 from memci.storage.erasure import condemned as condemning
+from memci.storage.erasure.beside import count_beside
 from memci.storage.erasure.gone import snapshot_of
 from memci.storage.page_store.port import PageStore
 from memci.storage.session import Database
@@ -31,6 +34,7 @@ def preview(
         condemned = condemned_by(connection, agent_id, which)
         ids = condemning.ids_of(connection, agent_id, condemned.seqs)
         shown = condemning.messages_of(connection, agent_id, condemned.seqs[:_SHOWN])
+        beside = count_beside(connection, agent_id, condemned)
     return ErasurePreview(
         message_ids=ids,
         messages=[_shown(message, words) for message in shown],
@@ -46,6 +50,7 @@ def preview(
         entities=len(condemned.entities),
         forgotten=condemned.forgotten,
         again=len(condemned.again),
+        **asdict(beside),
     )
 
 

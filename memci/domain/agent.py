@@ -9,6 +9,8 @@ from memci.errors import InvalidInputError, NotFoundError
 AGENT_ID_PATTERN = r"(?!\.+$)[A-Za-z0-9._:@-]{1,128}"
 # Where agents are found: of this an interface tells its own part.
 LISTED = "GET /v1/agents and `memci agents` list those there are"
+# What to do where a name is written otherwise, as most of the world writes its names.
+ANOTHER_SCRIPT = "for a name in another script choose an id of these, such as zhang-san or user-17"
 _AGENT_ID = re.compile(AGENT_ID_PATTERN)
 
 
@@ -20,7 +22,8 @@ def check_agent_id(agent_id: object) -> str:
     if isinstance(agent_id, str) and _AGENT_ID.fullmatch(agent_id):
         return agent_id
     raise InvalidInputError(
-        "agent_id: expected 1 to 128 of the characters A-Z a-z 0-9 . _ : @ -, not dots alone",
+        "agent_id: expected 1 to 128 of the characters A-Z a-z 0-9 . _ : @ -, not dots alone; "
+        f"{ANOTHER_SCRIPT}",
         field="agent_id",
     )
 

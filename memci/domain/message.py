@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -49,6 +49,15 @@ class NewMessage:
     metadata: JsonObject = field(default_factory=dict)
 
 
+def spoken(content: str | None, tool_calls: Iterable[JsonObject] = ()) -> str:
+    """Return what memory and search read of a message: see ``Message.text``."""
+    if not tool_calls:
+        return content or ""
+    calls = (call.get("function", {}) for call in tool_calls)
+    written = [f"{call.get('name', '')}({call.get('arguments', '')})" for call in calls]
+    return "\n".join([content, *written] if content else written)
+
+
 @dataclass(frozen=True, slots=True)
 class Message:
     """One raw utterance; ``seq`` (from 1) is its position in its agent's sequence."""
@@ -68,9 +77,7 @@ class Message:
     @property
     def text(self) -> str:
         """What memory and search read: the content, then each tool call as name(arguments)."""
-        calls = (call.get("function", {}) for call in self.tool_calls)
-        written = [f"{call.get('name', '')}({call.get('arguments', '')})" for call in calls]
-        return "\n".join([self.content, *written] if self.content else written)
+        return spoken(self.content, self.tool_calls)
 
     @property
     def is_note(self) -> bool:

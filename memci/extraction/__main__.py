@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import resource
 import sys
 import warnings
 from dataclasses import asdict
-from typing import Any
+from typing import Any, BinaryIO
 
 from memci.errors import UnreadableDocumentError
 from memci.extraction.formats import read_document
@@ -19,11 +20,20 @@ def main() -> None:
     """Read, and answer with chunks or with what is wrong."""
     asked = json.loads(sys.argv[1])
     limits = ExtractionLimits(**asked["limits"])
+    answers = own_output()
     _confine(limits)
     warnings.simplefilter("ignore")
     logging.disable(logging.CRITICAL)
     answer = _answer(asked["name"], sys.stdin.buffer.read(), limits)
-    sys.stdout.buffer.write(json.dumps(answer, ensure_ascii=False).encode(errors="replace"))
+    with answers:
+        answers.write(json.dumps(answer, ensure_ascii=False).encode(errors="replace"))
+
+
+def own_output() -> BinaryIO:
+    """Return standard output, to which from now on nobody else writes: libraries may print."""
+    own = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    return own
 
 
 def _confine(limits: ExtractionLimits) -> None:

@@ -32,10 +32,7 @@ def chunks_of(blocks: Iterable[Block]) -> Iterator[Chunk]:
             path = [each for each in path if each[0] < block.level][: _DEEPEST - 1]
             path.append((block.level, _short(block.text)))
             filling = _Filling(_titles(path), block)
-            continue
-        if not block.text.strip():
-            continue
-        for piece in _fitting(block):
+        for piece in _pieces(block):
             if not filling.takes(piece):
                 yield from filling.close()
                 filling = _Filling(filling.path)
@@ -110,6 +107,15 @@ class _Lines:
             return None, None
         begin = self.first + self.text.count("\n", 0, start)
         return begin, begin + self.text.count("\n", start, end)
+
+
+def _pieces(block: Block) -> Iterator[Block]:
+    """Yield what of a block is text; of a heading, what a path has no room for."""
+    if block.kind is BlockKind.HEADING:
+        if len(block.text) > _MOST_HEADING:
+            yield from _fitting(replace(block, kind=BlockKind.TEXT))
+    elif block.text.strip():
+        yield from _fitting(block)
 
 
 def _fitting(block: Block) -> Iterator[Block]:

@@ -33,7 +33,8 @@ def extract(name: str, body: bytes, limits: ExtractionLimits) -> list[Chunk]:
         done = subprocess.run(
             [sys.executable, "-m", _MODULE, asked],
             input=body,
-            capture_output=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
             env=_environment(),
             timeout=2 * limits.seconds,
             check=False,

@@ -26,7 +26,7 @@ BITE = 256
 
 
 class Reembedding:
-    """Replaces vectors that another model made, messages first, then memories, then chunks."""
+    """Replaces vectors that another model made, of messages, memories, chunks and items in turn."""
 
     kind = REEMBED_KIND
     triggers_compression = False

@@ -65,6 +65,8 @@ WHERE agent_id = %s AND id = %s AND ordinal = %s AND state = 'queued'
 """
 # Nobody waits for what steps aside; the sweep wakes the lane when its time has come.
 # A pass whose nodes all wait for a model is offered again when the first of them is due.
+# A token of compression may have come while the lane was held, and was worth nothing then: whether
+# the lane is marked already or not, who frees it publishes one more.
 _FREE = f"""
 UPDATE lane
 SET lease_owner = NULL, lease_until = NULL, not_before = head.not_before,
@@ -78,7 +80,7 @@ FROM (SELECT %(agent_id)s AS agent_id) AS freed LEFT JOIN LATERAL (
       AND NOT {STEPS_ASIDE} ORDER BY ordinal LIMIT 1
 ) AS head ON true
 WHERE lane.agent_id = freed.agent_id
-RETURNING wake_at IS NOT NULL, compress_at >= now(), written_at IS NULL
+RETURNING wake_at IS NOT NULL, compress_at IS NOT NULL, written_at IS NULL
 """  # noqa: S608 - a constant of this package
 # A claim makes the lane of whoever the bell names; that alone makes nobody an agent.
 _FORGET = """

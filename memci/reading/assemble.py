@@ -145,7 +145,8 @@ class Assemble(Reader):
         return kept
 
     def _read(self, agent_id: str, request: ContextRequest, asked: Asked | None) -> _Read:
-        with self._database.agent_snapshot(agent_id) as connection:
+        planned = asked is not None
+        with self._database.agent_snapshot(agent_id, planned=planned) as connection:
             outset = outset_of(connection, agent_id, request.session_id)
             parameters = own_of(self._defaults.memory, outset.parameters)
             said = self._said(connection, agent_id, request)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -120,11 +122,12 @@ def _scores(
     question: ItemQuestion,
     found: FoundItems,
 ) -> dict[Place, float]:
-    frequency = {
-        term: float(sum(term in hits for hits, _ in counted.values())) for term in question.terms
-    }
-    texts = float(max(found.texts + len(found.tail), len(counted), 1))
-    collected = bm25.Collected(texts, max(found.mean_length, 1.0), frequency)
+    frequency = Counter(found.collected.frequency)
+    uncounted = [place_of(row) for row in found.tail if not row.counted]
+    for place in uncounted:
+        frequency.update(counted[place][0].keys())
+    texts = found.collected.texts + len(uncounted)
+    collected = replace(found.collected, texts=max(texts, 1.0), frequency=frequency)
     scores = {
         place: bm25.score(list(_spread(hits, length)), frozenset(question.terms), collected)
         for place, (hits, length) in counted.items()

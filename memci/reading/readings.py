@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Any, TypeAlias
 
 from memci.config import Settings
 from memci.queue.accounts import Accounts
-from memci.queue.summaries import ask_summary
 from memci.reading.activity import ReadActivity
 from memci.reading.assemble import Assemble
 from memci.reading.compare import Compare
@@ -51,7 +49,7 @@ class Readings:
         self.recall = Recall(database, models, defaults, self._activity)
         self.search = Search(database, models, defaults, self._activity)
         self.assemble = Assemble(
-            database, models, defaults, self._activity, partial(ask_summary, database)
+            database, models, defaults, self._activity, self._activity.want_summary
         )
         self.summarise = Summarise(database, models, defaults, self._activity)
         self.compare = Compare(database, models, defaults)

@@ -55,10 +55,10 @@ class Search(Reader):
         watch = Stopwatch()
         wait_until_fresh(self._database, agent_id, request)
         watch.lap("wait")
-        best = depth(request.k or self._defaults.search_k, request.budget_tokens)
+        best = depth(self._most(request), request.budget_tokens)
         asked = self._ask(agent_id, request.query, request, vector, best=best)
         watch.lap("embed")
-        with self._database.agent_snapshot(agent_id) as connection:
+        with self._database.agent_snapshot(agent_id, planned=True) as connection:
             outset = outset_of(connection, agent_id, request.session_id)
             now, own = outset.progress, own_of(self._defaults.memory, outset.parameters)
             found = self._retrieval.find(
@@ -85,6 +85,10 @@ class Search(Reader):
             pending=now.pending,
             new_agent=now.new_agent,
         )
+
+    def _most(self, request: SearchRequest) -> int:
+        """Return how many hits there can be, whatever the question turns out to ask for."""
+        return request.k or self._defaults.search_k or max(self._defaults.memory.k_max, _HITS)
 
     def _take(
         self, ranked: list[Ranked], request: SearchRequest, analysis: Analysis | None

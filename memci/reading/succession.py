@@ -56,6 +56,8 @@ def with_newer(
     nodes = [each.candidate.key for each in ranked if each.candidate.source is Source.MEMORY]
     seqs = [each.candidate.key for each in ranked if each.candidate.source is Source.CHAT]
     known = ended_memories(connection, agent_id, nodes, seqs, scope.as_of)
+    if not known:
+        return list(ranked)
     ended = {each.key: over for each in ranked if (over := _ended(each.candidate, known))}
     if not ended:
         return list(ranked)

@@ -55,6 +55,11 @@ class AgentAnswer(Answer):
         "since a page was last changed is on none yet",
     )
     documents: int = Field(0, description="Files to be found in, collections apart")
+    items: int = Field(0, description="What programs keep by namespace and key")
+    checkpoints: int = Field(0, description="Of threads of frameworks")
+    summaries: int = Field(0, description="Sessions that have one")
+    pins: int = Field(0, description="Texts that are pinned now")
+    plans: int = Field(0, description="Of sessions, earlier ones too")
     queued: int
     dead: int
     seq: int

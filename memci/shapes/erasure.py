@@ -106,3 +106,11 @@ class ErasurePreview(Answer):
     again: int = Field(
         description="Messages that stay, of which memories are made anew: theirs were shared"
     )
+    summaries: int = Field(
+        0, description="Sessions whose summary goes, and is made anew of the rest"
+    )
+    pinned_sentences: int = Field(0, description="Pins of their words, which are taken down")
+    plan_steps: int = Field(0, description="Steps of plans that they made, or whose words they are")
+    checkpoints: int = Field(
+        0, description="With a session: those of the framework's thread that has its name"
+    )

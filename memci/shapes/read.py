@@ -23,6 +23,7 @@ from pydantic import (
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
+from memci.domain.agent import ANOTHER_SCRIPT
 from memci.domain.context.budget import Utterance
 from memci.domain.context.candidate import Channel, Source
 from memci.domain.context.parts import Section
@@ -48,7 +49,10 @@ from memci.shapes.stored_json import JsonObject
 
 def _collection(name: str) -> str:
     if not re.fullmatch(COLLECTION_PATTERN, name):
-        raise ValueError("expected 1 to 64 of the characters A-Z a-z 0-9 . _ : @ -, not dots alone")
+        raise ValueError(
+            "expected 1 to 64 of the characters A-Z a-z 0-9 . _ : @ -, not dots alone; "
+            f"{ANOTHER_SCRIPT}"
+        )
     return name
 
 

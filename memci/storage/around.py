@@ -35,7 +35,8 @@ SELECT %(agent)s, c.seq, c.position, l2_normalize(sum(n.embedding * w.weight)), 
 """
 _INTO = """
 INSERT INTO message_around (agent_id, seq, position, embedding, model) {sums}
-ON CONFLICT (agent_id, seq) DO UPDATE SET embedding = excluded.embedding, model = excluded.model
+ON CONFLICT (agent_id, seq) DO UPDATE
+SET position = excluded.position, embedding = excluded.embedding, model = excluded.model
 """
 _ABOUT = """
 (SELECT DISTINCT m.position + steps AS position FROM unnest(%(seqs)s::bigint[]) AS named(seq)

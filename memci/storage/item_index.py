@@ -10,6 +10,8 @@ from typing import Any
 
 from sqlalchemy import Connection, Row
 
+from memci.domain.context import bm25
+from memci.domain.context.bm25 import Collected
 from memci.storage.items import BELOW, COLUMNS, THERE, Place, place_of, where_below
 from memci.storage.vectors import Vectors, to_text
 
@@ -31,15 +33,22 @@ WHERE item.agent_id = %(agent)s AND item.namespace = new.namespace AND item.key 
   AND item.updated_at = new.updated_at
 """
 _TAIL = f"""
-SELECT {COLUMNS}, text FROM item WHERE {THERE} AND {BELOW} AND {_STALE} {{conditions}}
+SELECT {COLUMNS}, text, terms IS NOT NULL AS counted
+FROM item WHERE {THERE} AND {BELOW} AND {_STALE} {{conditions}}
 ORDER BY updated_at DESC, namespace, key LIMIT %(most)s
 """  # noqa: S608 - constants of this package
+# As ``bm25.score``: of a common word there may be more than are asked for.
 _BY_WORDS = f"""
-SELECT {COLUMNS}, length, (SELECT jsonb_object_agg(term, terms->term)
-                             FROM unnest(%(terms)s::text[]) AS asked(term)
-                            WHERE terms ? term) AS hits
-FROM item WHERE {THERE} AND {BELOW} AND terms ?| %(terms)s::text[] {{conditions}}
-ORDER BY updated_at DESC LIMIT %(most)s
+SELECT {COLUMNS}, length, hits.counts AS hits
+FROM item CROSS JOIN LATERAL (
+    SELECT jsonb_object_agg(asked.term, tf) AS counts,
+           sum(asked.weight * tf * (%(k1)s + 1)
+               / (tf + %(k1)s * (1 - %(b)s + %(b)s * length / %(mean)s))) AS score
+      FROM unnest(%(terms)s::text[], %(weights)s::float8[]) AS asked(term, weight)
+     CROSS JOIN LATERAL (SELECT (terms->>asked.term)::float8 AS tf OFFSET 0) AS held
+     WHERE tf IS NOT NULL) AS hits
+WHERE {THERE} AND {BELOW} AND terms ?| %(terms)s::text[] {{conditions}}
+ORDER BY hits.score DESC, updated_at DESC, namespace, key LIMIT %(most)s
 """  # noqa: S608 - as above
 _BY_MEANING = f"""
 SELECT {COLUMNS}, -(embedding <#> %(vector)s::halfvec) AS cosine
@@ -51,8 +60,14 @@ SELECT {COLUMNS} FROM item WHERE {THERE} AND {BELOW} {{conditions}}
 ORDER BY updated_at DESC, namespace, key LIMIT %(most)s
 """  # noqa: S608 - as above
 _COUNT = f"""
-SELECT count(*) AS texts, coalesce(avg(length), 1) AS mean FROM item
+SELECT count(*) AS texts, coalesce(avg(length), 1)::float8 AS mean FROM item
 WHERE {THERE} AND {BELOW} AND terms IS NOT NULL
+"""  # noqa: S608 - as above
+_FREQUENCY = f"""
+SELECT asked.term, count(*) AS texts FROM item
+ CROSS JOIN LATERAL (SELECT term FROM unnest(%(terms)s::text[]) AS asked(term)
+                      WHERE terms ? term OFFSET 0) AS asked
+WHERE {THERE} AND {BELOW} AND terms ?| %(terms)s::text[] GROUP BY asked.term
 """  # noqa: S608 - as above
 
 
@@ -80,14 +95,16 @@ class ItemQuestion:
 
 @dataclass(frozen=True, slots=True)
 class FoundItems:
-    """Rows by channel; ``tail`` is not indexed yet, ``others`` are the latest of all."""
+    """Rows by channel; ``tail`` is not indexed yet, ``others`` are the latest of all.
+
+    ``collected`` is of what is indexed below the namespace, whatever its values are.
+    """
 
     by_words: list[Row[Any]]
     by_meaning: list[Row[Any]]
     tail: list[Row[Any]]
     others: list[Row[Any]]
-    texts: int
-    mean_length: float
+    collected: Collected
 
 
 def unindexed_items(
@@ -134,16 +151,32 @@ def find_items(connection: Connection, agent_id: str, question: ItemQuestion) ->
         asked = statement.format(conditions=conditions)
         return list(connection.exec_driver_sql(asked, {**values, "most": most}))
 
-    by_meaning = []
+    collected = _collected(connection, values)
+    by_words, by_meaning = [], []
+    if question.terms:
+        values |= _weights(question.terms, collected)
+        by_words = rows(_BY_WORDS, question.most)
     if question.vector is not None:
         values["vector"] = to_text(question.vector[None, :])[0]
         by_meaning = rows(_BY_MEANING, question.most)
-    collected = connection.exec_driver_sql(_COUNT, values).one()
     return FoundItems(
-        by_words=rows(_BY_WORDS, question.most) if question.terms else [],
+        by_words=by_words,
         by_meaning=by_meaning,
         tail=rows(_TAIL, question.tail),
         others=rows(_OTHERS, question.most),
-        texts=collected.texts,
-        mean_length=float(collected.mean),
+        collected=collected,
     )
+
+
+def _collected(connection: Connection, values: Mapping[str, Any]) -> Collected:
+    counted = connection.exec_driver_sql(_COUNT, values).one()
+    found = connection.exec_driver_sql(_FREQUENCY, values) if values["terms"] else ()
+    frequency = {row.term: float(row.texts) for row in found}
+    return Collected(float(counted.texts), max(counted.mean, 1.0), frequency)
+
+
+def _weights(terms: Sequence[str], collected: Collected) -> dict[str, Any]:
+    """Return what ``_BY_WORDS`` takes of the collection."""
+    frequency, texts = collected.frequency, collected.texts
+    weights = [bm25.rarity(min(frequency.get(term, 0.0), texts), texts) for term in terms]
+    return {"weights": weights, "mean": collected.mean_length, "k1": bm25.K1, "b": bm25.B}

@@ -17,20 +17,19 @@ from memci.domain.context.candidate import (
     Candidate,
     Extract,
     Source,
-    message_candidate,
 )
-from memci.domain.context.depth import DEEPEST
+from memci.domain.context.depth import DEEPEST, lenders
 from memci.domain.documents.chunk import ChunkKind
 from memci.domain.documents.owner import collection_of
 from memci.domain.documents.symbol import last_part
-from memci.domain.message import Message, Role
+from memci.domain.message import Message, Role, spoken
 from memci.storage.search_kept import kept_asked, kept_candidate, kept_values
 from memci.storage.search_statement import Shape, search_statement
 from memci.storage.vectors import Vectors, to_text
 
-# Messages that lend their words to those beside them, and postings that are read for one question.
-LENDERS = 60
+# Postings that are read for one question.
 MOST_POSTINGS = 4_000
+_ROLES = {role.value: role for role in Role}
 # No owner has so many chunks, and no agent so many messages.
 _KEYS_OF_OWNER = 1 << 48
 RAW_TAIL = 200  # newest messages that are not indexed yet (R10b)
@@ -143,7 +142,7 @@ def find(
         "terms": list(question.terms),
         "symbols": [last_part(each) for each in question.symbols],
         "best": question.best,
-        "lenders": LENDERS,
+        "lenders": lenders(question.best),
         "scored": bm25.MAX_SCORED_TERMS,
         "postings": MOST_POSTINGS,
         "tail": RAW_TAIL,
@@ -168,20 +167,23 @@ def _read(rows: Sequence[Row[Any]], owners: Sequence[str]) -> Found:
     found = Found([], [], bm25.Collected(1, 1, {}), {})
     places = {f"chunk_owner{place}": owner for place, owner in enumerate(owners)}
     for row in rows:
-        if row.source == "postings":
+        source = row[0]
+        if source == "chat":
+            found.candidates.append(_message(row))
+        elif source == "memory":
+            found.candidates.append(_memory(row))
+        elif source == "postings":
             found.postings[row.text] = dict(zip(row.seqs, row.counts, strict=True))
-        elif row.source == "size":
+        elif source == "size":
             known = bm25.Collected(row.dense, row.lexical, json.loads(row.text or "{}"))
             found = replace(found, collected=known)
-        elif row.source == "tail":
+        elif source == "tail":
             found.tail.append(_said(row))
-        elif row.source in KEPT:
+        elif source in KEPT:
             found.kept.append(kept_candidate(row))
-        elif row.source in places:
-            place = list(places).index(row.source)
-            found.candidates.append(_chunk(row, place, places[row.source]))
         else:
-            found.candidates.append(_memory(row) if row.source == "memory" else _message(row))
+            place = list(places).index(source)
+            found.candidates.append(_chunk(row, place, places[source]))
     return found
 
 
@@ -192,8 +194,20 @@ def _said(row: Row[Any]) -> Message:
 
 
 def _message(row: Row[Any]) -> Candidate:
-    return message_candidate(_said(row), row.lexical)._replace(
-        dense=row.dense, position=row.position
+    """Return a message, by the places of its columns: there are hundreds of them in each search."""
+    _, seq, dense, lexical, content, role, name, calls, session, at, seqs, position, _ = tuple(row)
+    return Candidate(
+        Source.CHAT,
+        seq,
+        spoken(content, calls or ()),
+        tuple(seqs),
+        at,
+        session,
+        _ROLES[role],
+        name,
+        dense,
+        lexical,
+        position=position,
     )
 
 

@@ -32,36 +32,40 @@ _SYMBOL_PART = "SELECT key, NULL::float8 AS dense, NULL::float8 AS lexical FROM 
 
 _DENSE = """
 {name}_dense AS MATERIALIZED (
-    SELECT v.{key} AS key, -(v.embedding <#> %(vector)s::halfvec)::float8 AS dense
-      FROM {vectors} v {join}
-     WHERE v.agent_id = {owner} AND v.model = %(model)s {filters} {hidden}
-     ORDER BY v.embedding <#> %(vector)s::halfvec LIMIT %(best)s)
+    SELECT key, -far AS dense FROM (
+        SELECT v.{key} AS key, v.embedding <#> %(vector)s::halfvec AS far FROM {vectors} v {join}
+         WHERE v.agent_id = {owner} AND v.model = %(model)s {filters} {hidden}
+         ORDER BY far LIMIT %(best)s) AS nearest)
 """
-# Of the terms, the rarest whose postings are not too many to be read; always the rarest one.
+# Each term's postings are read once, as columns; of one that is everywhere, the newest. Scored are
+# the rarest whose postings are not too many; always the rarest one.
 _RARE = """
-{name}_df AS MATERIALIZED (
-    SELECT term, count(*)::float8 AS df, sum(length)::float8 AS total FROM {table}_term
-     WHERE agent_id = {owner} AND term = ANY(%(terms)s) GROUP BY term),
+{name}_read AS MATERIALIZED (
+    SELECT asked.term, p.* FROM unnest(%(terms)s::text[]) AS asked(term) CROSS JOIN LATERAL (
+        SELECT count(*)::float8 AS df, sum(length)::float8 AS total, array_agg(key) AS keys,
+               array_agg(tf) AS counts, array_agg(length) AS lengths {as_positions}
+          FROM (SELECT v.{key} AS key, v.tf, v.length {position} FROM {table}_term v {sight_join}
+                 WHERE v.agent_id = {owner} AND v.term = asked.term {sight}
+                 ORDER BY v.{key} DESC LIMIT %(postings)s + 1) posting OFFSET 0) p
+     WHERE p.df > 0),
 {name}_size AS MATERIALIZED ({size}),
 {name}_rare AS MATERIALIZED (
-    SELECT term, idf FROM (
-        SELECT d.term, d.df, sum(d.df) OVER (ORDER BY d.df, d.term) AS postings,
-               ln(1 + (greatest(s.texts - d.df, 0) + 0.5::float8) / (d.df + 0.5::float8)) AS idf
-          FROM {name}_df d CROSS JOIN {name}_size s) ranked
-     WHERE postings <= %(postings)s OR postings = df ORDER BY df, term LIMIT %(scored)s),
-{name}_postings AS MATERIALIZED (
-    SELECT r.term, r.idf, p.* FROM {name}_rare r CROSS JOIN LATERAL (
-               SELECT v.{key} AS key, v.tf, v.length {position} FROM {table}_term v {sight_join}
-                WHERE v.agent_id = {owner} AND v.term = r.term {sight} OFFSET 0) p)
+    SELECT ranked.*, s.length AS mean,
+           ln(1 + (greatest(s.texts - df, 0) + 0.5::float8) / (df + 0.5::float8)) AS idf
+      FROM (SELECT *, sum(df) OVER (ORDER BY df, term) AS postings FROM {name}_read) ranked
+     CROSS JOIN {name}_size s
+     WHERE postings <= %(postings)s OR postings = df ORDER BY df, term LIMIT %(scored)s)
 """
 _LEXICAL = """
 {name}_lexical AS MATERIALIZED (
     SELECT v.key,
-           sum(v.idf * v.tf * (%(k1)s::float8 + 1)
+           sum(r.idf * v.tf * (%(k1)s::float8 + 1)
                / (v.tf + %(k1)s::float8
-                         * (1 - %(b)s::float8 + %(b)s::float8 * v.length / s.length))) AS lexical
+                         * (1 - %(b)s::float8 + %(b)s::float8 * v.length / r.mean))) AS lexical
            {any_position}
-      FROM {name}_postings v CROSS JOIN {name}_size s {posting_join}
+      FROM {name}_rare r
+     CROSS JOIN LATERAL unnest(r.keys, r.counts, r.lengths {positions})
+                     AS v(key, tf, length {position_name}) {posting_join}
      WHERE true {filters} {posting_hidden}
      GROUP BY v.key ORDER BY lexical DESC, v.key DESC LIMIT %(best)s)
 """
@@ -102,14 +106,14 @@ _TAIL = """
 """
 _NOTHING = """NULL, NULL, NULL::jsonb, NULL, NULL::timestamptz"""
 _SIZE = f"""
-SELECT 'size', NULL, s.texts, s.length, (SELECT json_object_agg(term, df)::text FROM chat_df),
+SELECT 'size', NULL, s.texts, s.length, (SELECT json_object_agg(term, df)::text FROM chat_read),
        {_NOTHING}, NULL::bigint[], NULL::bigint, NULL::integer[]
   FROM chat_size s
 """  # noqa: S608 - constants of this module
 _POSTINGS = f"""
 SELECT 'postings', NULL, NULL::float8, NULL::float8, term, {_NOTHING},
-       array_agg(position), NULL::bigint, array_agg(tf)
-  FROM chat_postings GROUP BY term
+       positions, NULL::bigint, counts
+  FROM chat_rare
 """  # noqa: S608 - constants of this module
 
 
@@ -211,5 +215,8 @@ def _names(source: Source, owner: str, shape: Shape) -> dict[str, str]:
         "hidden": HIDDEN.format(f"v.{index.key}") if hides else "",
         "posting_hidden": HIDDEN.format("v.key") if hides else "",
         "position": ", v.position" if chat else "",
+        "as_positions": ", array_agg(position) AS positions" if chat else "",
+        "positions": ", r.positions" if chat else "",
+        "position_name": ", position" if chat else "",
         "any_position": ", min(v.position) AS position" if chat else "",
     }

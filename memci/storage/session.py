@@ -29,7 +29,7 @@ from memci.storage.roles import DatabaseRole
 # The type of what the doors open, for rooms that speak no SQL themselves.
 __all__ = ["Connection", "Database"]
 
-_SNAPSHOT = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
+_SNAPSHOT: dict[str, Any] = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
 ENTER = (
     "SELECT set_config('role', %s, true), set_config('memci.agent', %s, true),"
     " set_config('synchronous_commit', %s, true)"
@@ -43,6 +43,12 @@ _SET_PATH = "SELECT set_config('search_path', %s, true)"
 # Reads differ widely in what they touch (ten links or ten thousand): one plan kept for all of
 # them is often many times slower than one made for each.
 _ENTER_SNAPSHOT = ENTER + ", set_config('plan_cache_mode', 'force_custom_plan', true)"
+# Others look up by keys and by limits, whoever asks. To plan a search takes longer than to run most
+# of it, and by indexes it is right for all agents, even while tables are small.
+_ENTER_PLANNED = (
+    ENTER + ", set_config('plan_cache_mode', 'force_generic_plan', true),"
+    " set_config('enable_seqscan', 'off', true)"
+)
 # Threads cannot be killed: no statement, lock or forgotten transaction lasts for ever.
 _OPTIONS = (
     "-c statement_timeout=60000 -c lock_timeout=20000"
@@ -73,6 +79,8 @@ class Database:
             max_overflow=8,
             pool_timeout=5,
             pool_recycle=1800,
+            # Few connections are busy, and those know the statements that come again and again.
+            pool_use_lifo=True,
             connect_args=CONNECT,
         )
 
@@ -101,9 +109,15 @@ class Database:
         """
         return self._transaction(DatabaseRole.APP, agent_id, durable=durable)
 
-    def agent_snapshot(self, agent_id: str) -> AbstractContextManager[Connection]:
-        """Open a read-only transaction in which every statement sees the same moment."""
-        return self._transaction(DatabaseRole.APP, agent_id, snapshot=True)
+    def agent_snapshot(
+        self, agent_id: str, *, planned: bool = False
+    ) -> AbstractContextManager[Connection]:
+        """Open a read-only transaction in which every statement sees the same moment.
+
+        ``planned``: its statements are planned once for all agents, and go by indexes.
+        """
+        enter = _ENTER_PLANNED if planned else _ENTER_SNAPSHOT
+        return self._transaction(DatabaseRole.APP, agent_id, enter=enter, snapshot=True)
 
     def lane_transaction(self, *, durable: bool = True) -> AbstractContextManager[Connection]:
         """Open a transaction on lanes and jobs."""
@@ -139,12 +153,17 @@ class Database:
 
     @contextmanager
     def _transaction(
-        self, role: DatabaseRole, agent_id: str, *, durable: bool = True, snapshot: bool = False
+        self,
+        role: DatabaseRole,
+        agent_id: str,
+        *,
+        durable: bool = True,
+        snapshot: bool = False,
+        enter: str = ENTER,
     ) -> Iterator[Connection]:
         with _unavailable():
-            connection = self._enter(
-                (role, agent_id, "on" if durable else "off"), snapshot=snapshot
-            )
+            settings = (role, agent_id, "on" if durable else "off")
+            connection = self._enter(enter, settings, snapshot=snapshot)
             with connection:
                 yield connection
                 if self._keeps:
@@ -160,21 +179,21 @@ class Database:
             pooled.invalidate()
             pooled.close()
 
-    def _enter(self, settings: tuple[str, str, str], *, snapshot: bool) -> Connection:
+    def _enter(self, enter: str, settings: tuple[str, str, str], *, snapshot: bool) -> Connection:
         """Begin; a pooled connection that a restart of the server has cut is replaced once."""
         try:
-            return self._begin(settings, snapshot=snapshot)
+            return self._begin(enter, settings, snapshot=snapshot)
         except DBAPIError as error:
             if not error.connection_invalidated:
                 raise
-            return self._begin(settings, snapshot=snapshot)
+            return self._begin(enter, settings, snapshot=snapshot)
 
-    def _begin(self, settings: tuple[str, str, str], *, snapshot: bool) -> Connection:
+    def _begin(self, enter: str, settings: tuple[str, str, str], *, snapshot: bool) -> Connection:
         connection = self.engine.connect()
         try:
             if snapshot:
-                connection.exec_driver_sql(_SNAPSHOT)
-            connection.exec_driver_sql(_ENTER_SNAPSHOT if snapshot else ENTER, settings)
+                connection = connection.execution_options(**_SNAPSHOT)
+            connection.exec_driver_sql(enter, settings)
             if self._looks_beside:
                 connection.exec_driver_sql(_LOOK_BESIDE)
         except BaseException:

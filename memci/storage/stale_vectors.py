@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from sqlalchemy import Connection
 
 from memci.domain.documents.chunk import searched_text
 from memci.storage.around import renew_around
+from memci.storage.items import Place as ItemPlace
+from memci.storage.items import place_of
 from memci.storage.messages import COLUMNS, to_message
 from memci.storage.vector_model import VectorModel
 from memci.storage.vectors import Vectors, to_text
@@ -33,6 +36,13 @@ JOIN document d ON d.agent_id = v.agent_id AND d.id = c.document_id
 WHERE v.agent_id = %(agent)s AND v.chunk_id > %(after)s AND {_OTHER}
 ORDER BY v.chunk_id LIMIT %(limit)s
 """  # noqa: S608 - a constant of this module
+# Of one that has no vector yet another job makes it. No place to go on from: what has got its new
+# vector is not found again.
+_ITEMS = f"""
+SELECT v.namespace, v.key, v.text FROM item v
+WHERE v.agent_id = %(agent)s AND v.text IS NOT NULL AND v.embedding IS NOT NULL AND {_OTHER}
+ORDER BY v.updated_at DESC, v.namespace, v.key LIMIT %(limit)s
+"""  # noqa: S608 - a constant of this module
 # Only rows that are still there: what was erased or forgotten meanwhile stays so.
 _REPLACE_OF_MESSAGES = """
 UPDATE message_vector SET embedding = new.embedding::halfvec, model = %s
@@ -49,6 +59,14 @@ UPDATE chunk_vector SET embedding = new.embedding::halfvec, model = %s
 FROM unnest(%s::bigint[], %s::text[]) AS new(id, embedding)
 WHERE chunk_vector.agent_id = %s AND chunk_vector.chunk_id = new.id
 """
+_REPLACE_OF_ITEMS = """
+UPDATE item SET embedding = new.embedding::halfvec, model = %(model)s
+FROM (SELECT ARRAY(SELECT jsonb_array_elements_text(each->'namespace')) AS namespace,
+             each->>'key' AS key, each->>'text' AS text, each->>'embedding' AS embedding
+        FROM jsonb_array_elements(%(rows)s::jsonb) AS each) AS new
+WHERE item.agent_id = %(agent)s AND item.namespace = new.namespace AND item.key = new.key
+  AND item.text = new.text
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,16 +80,18 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class StaleTexts:
-    """Texts to embed, by seq, by node id and by chunk id; messages come first, chunks last."""
+    """Texts to embed, by seq, by node id, by chunk id and by where items are, in this order."""
 
     messages: dict[int, str]
     nodes: dict[int, str]
     chunks: dict[int, str]
+    items: dict[ItemPlace, str] = field(default_factory=dict)
 
     @property
     def texts(self) -> list[str]:
         """All of them, messages first."""
-        return [*self.messages.values(), *self.nodes.values(), *self.chunks.values()]
+        parts = (self.messages, self.nodes, self.chunks, self.items)
+        return [text for part in parts for text in part.values()]
 
     def end(self, begin: Place) -> Place:
         """Return how far these reach."""
@@ -99,7 +119,9 @@ def stale_texts(
     left = limit - len(messages) - len(nodes)
     rows = connection.exec_driver_sql(_CHUNKS, {**values, "after": after.chunk_id, "limit": left})
     chunks = {row.chunk_id: searched_text(row.name, row.path, row.text) for row in rows}
-    return StaleTexts(messages, nodes, chunks)
+    rows = connection.exec_driver_sql(_ITEMS, {**values, "limit": left - len(chunks)})
+    items = {place_of(row): row.text for row in rows}
+    return StaleTexts(messages, nodes, chunks, items)
 
 
 def stale_nodes(
@@ -120,20 +142,17 @@ def replace_vectors(
     connection: Connection, agent_id: str, stale: StaleTexts, vectors: Vectors, model: VectorModel
 ) -> int:
     """Write new vectors, row by row of ``stale.texts``; return how many were still wanted."""
-    rows = to_text(vectors)
-    cut = len(stale.messages)
-    end = cut + len(stale.nodes)
-    parts = (
-        (_REPLACE_OF_MESSAGES, list(stale.messages), rows[:cut]),
-        (_REPLACE_OF_NODES, list(stale.nodes), rows[cut:end]),
-        (_REPLACE_OF_CHUNKS, list(stale.chunks), rows[end:]),
-    )
+    left = iter(to_text(vectors))
     replaced = sum(
-        _replace(connection, statement, agent_id, (keys, vectors), model)
-        for statement, keys, vectors in parts
+        _replace(connection, statement, agent_id, (keys, [next(left) for _ in keys]), model)
+        for statement, keys in (
+            (_REPLACE_OF_MESSAGES, list(stale.messages)),
+            (_REPLACE_OF_NODES, list(stale.nodes)),
+            (_REPLACE_OF_CHUNKS, list(stale.chunks)),
+        )
     )
     renew_around(connection, agent_id, list(stale.messages))
-    return replaced
+    return replaced + _replace_of_items(connection, agent_id, stale.items, list(left), model)
 
 
 def _replace(
@@ -148,3 +167,20 @@ def _replace(
         return 0
     values = (model.name, list(keys), list(vectors), agent_id)
     return connection.exec_driver_sql(statement, values).rowcount
+
+
+def _replace_of_items(
+    connection: Connection,
+    agent_id: str,
+    items: Mapping[ItemPlace, str],
+    vectors: Sequence[str],
+    model: VectorModel,
+) -> int:
+    rows = [
+        {"namespace": list(namespace), "key": key, "text": text, "embedding": vector}
+        for ((namespace, key), text), vector in zip(items.items(), vectors, strict=True)
+    ]
+    if not rows:
+        return 0
+    values = {"agent": agent_id, "model": model.name, "rows": json.dumps(rows)}
+    return connection.exec_driver_sql(_REPLACE_OF_ITEMS, values).rowcount

@@ -61,6 +61,7 @@ def print_agent(about: AgentAnswer) -> None:
         "messages": f"{about.messages}; {reached}",
         "network": f"{about.nodes} nodes, {about.links} links, {about.dangling} of them dangling",
         "pages": about.pages,
+        "beside": _beside(about),
         "focus": about.focus,
         "passes": about.passes,
         "under way": progress
@@ -74,3 +75,17 @@ def print_agent(about: AgentAnswer) -> None:
     for name, value in lines.items():
         if value not in (None, "", []):
             say(f"{name:<10} {cell(value)}")
+
+
+def _beside(about: AgentAnswer) -> list[str]:
+    from memci.cli.output import counted
+
+    held = {
+        "document": (about.documents, None),
+        "item": (about.items, None),
+        "checkpoint": (about.checkpoints, None),
+        "summary": (about.summaries, "summaries"),
+        "pin": (about.pins, None),
+        "plan": (about.plans, None),
+    }
+    return [counted(count, what, many) for what, (count, many) in held.items() if count]

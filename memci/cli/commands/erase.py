@@ -153,6 +153,15 @@ def _print_preview(found: ErasurePreview) -> None:
     names = counted(found.entities, "name")
     pages = counted(found.pages, "page")
     say(f"with them: {memories}, {names}; {found.forgotten} forgotten; {pages} touched")
+    beside = {
+        "summary": (found.summaries, "summaries"),
+        "pinned sentence": (found.pinned_sentences, None),
+        "step of plans": (found.plan_steps, "steps of plans"),
+        "checkpoint": (found.checkpoints, None),
+    }
+    told = [counted(count, what, many) for what, (count, many) in beside.items() if count]
+    if told:
+        say(f"and {', '.join(told)}")
     if found.again:
         say(f"made into memories anew: {counted(found.again, 'message')} that shared one")
 

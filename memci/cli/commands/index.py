@@ -43,16 +43,20 @@ def index(
     told. Documents are called after the folder: docs/guide.md for `memci index docs`.
     """
     from memci.cli.indexing.finding import Found, find
-    from memci.cli.indexing.sending import send
+    from memci.cli.indexing.knowing import KnownFolders
+    from memci.cli.indexing.sending import has_documents, send
     from memci.cli.indexing.sending import wait as wait_for
     from memci.cli.settings import read_settings
 
     if called is not None and len(paths) > 1:
         raise InvalidInputError("--as names one folder or file: index them one by one")
-    found = Found()
+    found, settings = Found(), read_settings()
     for path in paths:
-        find(path, found, called=called, max_bytes=read_settings().max_document_bytes)
+        find(path, found, called=called, max_bytes=settings.max_document_bytes)
+    owner = f"{settings.client_url}\0{agent}\0{collection}"
+    known = KnownFolders(settings.data_dir / "indexed", owner)
     with place_of(agent, collection) as where:
+        known.check(found, lambda prefix: has_documents(where, prefix), called=called is not None)
         with _progress("sending", len(found.files)) as on_progress:
             sent = send(where, found, on_progress)
         if wait:
@@ -174,6 +178,7 @@ def _print(found: Found, sent: Sent, *, waited: bool, as_json: bool) -> None:
             {
                 "new": sent.new,
                 "changed": sent.changed,
+                "tried_again": sent.tried_again,
                 "unchanged": sent.unchanged,
                 "removed": sent.removed,
                 "skipped": {name: why.value for name, why in found.skipped.items()},
@@ -182,7 +187,8 @@ def _print(found: Found, sent: Sent, *, waited: bool, as_json: bool) -> None:
         )
         return
     told = f"{counted(len(sent.new), 'document')} new, {len(sent.changed)} changed"
-    say(f"{told}, {sent.unchanged} unchanged, {len(sent.removed)} removed")
+    again = f", {len(sent.tried_again)} tried again" if sent.tried_again else ""
+    say(f"{told}, {sent.unchanged} unchanged{again}, {len(sent.removed)} removed")
     if sent.waiting and not waited:
         hint("workers read them now: `memci documents` tells how far they are")
     for why, count in Counter(found.skipped.values()).most_common():

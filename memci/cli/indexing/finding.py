@@ -11,6 +11,7 @@ from pathlib import Path
 from pathspec import GitIgnoreSpec
 
 from memci.cli.indexing.skipping import Skip, is_secret, why_skipped
+from memci.domain.documents.document import check_name
 from memci.errors import InvalidInputError
 
 # Where there is no repository that says so: made by tools, and read by them.
@@ -26,13 +27,20 @@ _GIT_S = 60
 class Found:
     """Files to send, by the names that their documents have, and those left out, with why.
 
-    ``roots``: what names of documents begin with that are from here: such as have no file any more
-    are removed.
+    ``roots``: folders, by what names of their documents begin with: such as have no file any more
+    are removed. ``unread``: what could not be looked at, so that nobody knows whether it is gone:
+    names, and of folders what names begin with (they end with a slash).
     """
 
     files: dict[str, Path] = field(default_factory=dict)
     skipped: dict[str, Skip] = field(default_factory=dict)
-    roots: list[str] = field(default_factory=list)
+    roots: dict[str, Path] = field(default_factory=dict)
+    unread: set[str] = field(default_factory=set)
+
+    def leave_unread(self, name: str) -> None:
+        """Note what cannot be read: what is known of it stays."""
+        self.skipped[name] = Skip.UNREADABLE
+        self.unread.add(_document(name))
 
 
 def find(path: Path, found: Found, *, called: str | None, max_bytes: int) -> None:
@@ -40,25 +48,47 @@ def find(path: Path, found: Found, *, called: str | None, max_bytes: int) -> Non
 
     A document is called after the folder that was named, whatever the working directory is:
     ``guide/install.md``; ``called`` names that folder otherwise. Raises ``InvalidInputError`` for
-    what is not there.
+    what is not there, and for two folders of one name.
     """
-    if not path.exists():
-        raise InvalidInputError(f"{path}: there is no such file or folder", field="path")
-    root = path.resolve()
-    name = called or root.name or "root"
-    if not root.is_dir():
+    try:
+        root = path.resolve(strict=True)
+        is_folder = root.is_dir()
+    except (OSError, RuntimeError) as error:  # RuntimeError: a link that leads to itself
+        raise InvalidInputError(
+            f"{path}: there is no such file or folder, or it cannot be read", field="path"
+        ) from error
+    name = check_name((called or root.name).strip("/") or "root")
+    if not is_folder:
         _add(root, name, found, max_bytes)
         return
-    found.roots.append(f"{name}/")
-    listed = _inside(root)
+    _add_root(f"{name}/", root, found)
+    listed = _inside(root, f"{name}/", found)
     for inner in sorted(listed):
-        file = root / inner
-        document = f"{name}/{inner.as_posix()}"
-        # What a link leads to must be one of the files itself: not outside, ignored or secret.
-        if file.is_symlink() and not _is_listed(file.resolve(), root, listed):
-            found.skipped[document] = Skip.LINK
-        elif file.is_file():
-            _add(file, document, found, max_bytes)
+        file, document = root / inner, f"{name}/{inner.as_posix()}"
+        try:
+            # What a link leads to must be one of the files itself: not outside, ignored or secret.
+            if file.is_symlink() and not _is_listed(file.resolve(), root, listed):
+                found.skipped[document] = Skip.LINK
+            elif file.is_file():
+                _add(file, document, found, max_bytes)
+        except (OSError, RuntimeError):
+            found.leave_unread(document)
+
+
+def _add_root(prefix: str, root: Path, found: Found) -> None:
+    if found.roots.setdefault(prefix, root) != root:
+        raise InvalidInputError(
+            f"{found.roots[prefix]} and {root} are both called {prefix[:-1]}: index them one by "
+            "one, and call one of them otherwise with --as NAME"
+        )
+
+
+def _document(name: str) -> str:
+    """Return what a document is called whose file has this name; itself where none can be."""
+    try:
+        return check_name(name)
+    except InvalidInputError:
+        return name
 
 
 def _is_listed(target: Path, root: Path, listed: set[Path]) -> bool:
@@ -69,18 +99,26 @@ def _is_listed(target: Path, root: Path, listed: set[Path]) -> bool:
     )
 
 
-def _add(file: Path, document: str, found: Found, max_bytes: int) -> None:
-    skip = why_skipped(file, max_bytes=max_bytes)
-    if skip is not None:
-        found.skipped[document] = skip
-    else:
-        found.files[document] = file
+def _add(file: Path, name: str, found: Found, max_bytes: int) -> None:
+    skip, document = why_skipped(file, max_bytes=max_bytes), _document(name)
+    if skip is Skip.UNREADABLE:
+        found.leave_unread(name)
+    elif skip is not None:
+        found.skipped[name] = skip
+    elif found.files.setdefault(document, file) != file:
+        found.skipped[name] = Skip.SAME
 
 
-def _inside(root: Path) -> set[Path]:
+def _inside(root: Path, prefix: str, found: Found) -> set[Path]:
     """Return the paths of files below a folder that are not ignored, relative to it."""
     listed = _of_git(root)
-    return set(_walk(root)) if listed is None else listed
+    if listed is not None:
+        return listed
+    unread: list[Path] = []
+    walked = set(_walk(root, unread))
+    for each in unread:
+        found.leave_unread(f"{prefix}{each.as_posix()}/" if each.parts else prefix)
+    return walked
 
 
 def _of_git(root: Path) -> set[Path] | None:
@@ -98,13 +136,25 @@ def _of_git(root: Path) -> set[Path] | None:
     return {Path(os.fsdecode(each)) for each in done.stdout.split(b"\0") if each}
 
 
-def _walk(root: Path) -> Iterator[Path]:
-    """Walk through a folder that no git knows, with the .gitignore files that there are."""
+def _walk(root: Path, unread: list[Path]) -> Iterator[Path]:
+    """Walk through a folder that no git knows, with the .gitignore files that there are.
+
+    Folders that cannot be listed, or of which nobody can say what is ignored, go to ``unread``.
+    """
+
+    def leave(error: OSError) -> None:
+        unread.append(Path(str(error.filename)).relative_to(root))
+
     specs: dict[Path, GitIgnoreSpec] = {}
-    for here, folders, files in os.walk(root):
+    for here, folders, files in os.walk(root, onerror=leave):
         folder = Path(here)
         if ".gitignore" in files:
-            rules = (folder / ".gitignore").read_text(errors="replace").splitlines()
+            try:
+                rules = (folder / ".gitignore").read_text(errors="replace").splitlines()
+            except OSError:
+                unread.append(folder.relative_to(root))
+                folders.clear()
+                continue
             specs[folder] = GitIgnoreSpec.from_lines(rules)
         folders[:] = sorted(
             each

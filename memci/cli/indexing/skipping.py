@@ -17,7 +17,8 @@ class Skip(StrEnum):
     LARGE = "larger than MEMCI_MAX_DOCUMENT_BYTES"
     EMPTY = "empty"
     LINK = "a link that leads elsewhere"
-    UNREADABLE = "cannot be read"
+    SAME = "called as another file is"
+    UNREADABLE = "cannot be read; what was indexed of it stays"
 
 
 _SECRETS = (

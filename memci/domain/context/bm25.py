@@ -10,8 +10,10 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import repeat
+from operator import sub
 
 from memci.domain.context.position import REACH
 
@@ -23,7 +25,8 @@ MAX_QUESTION_TERMS = 512
 MAX_SCORED_TERMS = 64
 # What a message's own words count for beside those of its neighbourhood.
 OWN = 0.75
-_WIDTH = 2 * REACH + 1
+_STEPS = range(-REACH, REACH + 1)
+_WIDTH = len(_STEPS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +79,12 @@ def around(positions: Iterable[int], postings: Postings, texts: float) -> dict[i
     its matter.
     """
     scores = dict.fromkeys(positions, 0.0)
+    near = {position + step for position in scores for step in _STEPS}
     for counts in postings.values():
         rare = rarity(min(_neighbourhoods(counts), texts), texts)
-        for position, times in _spread(counts, scores).items():
-            scores[position] += rare * times * (K1 + 1) / (times + K1)
+        for position, times in _spread(counts, near).items():
+            if position in scores:
+                scores[position] += rare * times * (K1 + 1) / (times + K1)
     return scores
 
 
@@ -91,21 +96,15 @@ def rarity(holding: float, texts: float) -> float:
 def _neighbourhoods(counts: Collection[int]) -> int:
     """Count the neighbourhoods with a message at any of these positions in them."""
     ordered = sorted(counts)
-    between = (after - before for before, after in pairwise(ordered))
-    return sum(min(_WIDTH, gap) for gap in between) + _WIDTH if ordered else 0
+    gaps = map(sub, ordered[1:], ordered)
+    return sum(map(min, gaps, repeat(_WIDTH))) + _WIDTH if ordered else 0
 
 
-def _spread(counts: Mapping[int, int], wanted: Collection[int]) -> dict[int, int]:
-    """Add up, for each wanted position, how often a term stands in its neighbourhood."""
-    steps = range(-REACH, REACH + 1)
+def _spread(counts: Mapping[int, int], near: AbstractSet[int]) -> dict[int, int]:
+    """Add up how often a term stands in each neighbourhood, of its postings that are ``near``."""
     found: dict[int, int] = {}
-    if len(counts) < len(wanted):
-        for position, times in counts.items():
-            for step in steps:
-                if position + step in wanted:
-                    found[position + step] = found.get(position + step, 0) + times
-        return found
-    for position in wanted:
-        if times := sum(counts.get(position + step, 0) for step in steps):
-            found[position] = times
+    for position in near & counts.keys():
+        times = counts[position]
+        for step in _STEPS:
+            found[position + step] = found.get(position + step, 0) + times
     return found

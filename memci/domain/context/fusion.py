@@ -86,8 +86,10 @@ def at_most(ranked: Iterable[Ranked], k: int | None) -> list[Ranked]:
 def _rankings(candidates: Sequence[Candidate], channel: Channel) -> list[list[Candidate]]:
     if channel is Channel.DENSE:
         return [_by_score(candidates, channel, DENSE_FLOOR)]
-    own = ([each for each in candidates if each.source is source] for source in Source)
-    return [_by_score(each, channel, 0.0) for each in own]
+    own: defaultdict[Source, list[Candidate]] = defaultdict(list)
+    for each in candidates:
+        own[each.source].append(each)
+    return [_by_score(each, channel, 0.0) for each in own.values()]
 
 
 def _by_score(candidates: Iterable[Candidate], channel: Channel, floor: float) -> list[Candidate]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -101,36 +101,34 @@ def fuse_scaled(
 
 def _bases(found: Sequence[Candidate], channels: Collection[Channel]) -> list[float]:
     """Sum each candidate's scaled scores; what a channel cannot score counts by the others."""
-    scaled = {channel: _scaled(found, channel) for channel in channels}
-    bases = []
-    for row in range(len(found)):
-        scores = [(_CHANNELS[each], scaled[each][row]) for each in channels]
-        known = [(weight, value) for weight, value in scores if value is not None]
-        weights = sum(weight for weight, _ in known)
-        bases.append(sum(weight * value for weight, value in known) / weights if known else 0.0)
-    return bases
+    sums, weights = [0.0] * len(found), [0.0] * len(found)
+    for channel in channels:
+        weight = _CHANNELS[channel]
+        for row, value in enumerate(_scaled(found, channel)):
+            if value is not None:
+                sums[row] += weight * value
+                weights[row] += weight
+    return [each / weight if weight else 0.0 for each, weight in zip(sums, weights, strict=True)]
 
 
 def _scaled(found: Sequence[Candidate], channel: Channel) -> list[float | None]:
     if channel is Channel.DENSE:
-        top = _top(found, channel)
+        top = max((each.dense or 0.0 for each in found), default=0.0)
         return [
             None if each.dense is None else max(each.dense, 0.0) / top if top > 0 else 0.0
             for each in found
         ]
     # BM25 scores of two indexes cannot be compared.
-    best = {source: [each for each in found if each.source is source] for source in Source}
-    tops = {source: _top(each, channel) for source, each in best.items()}
+    tops = dict.fromkeys(Source, 0.0)
+    for each in found:
+        if each.lexical is not None and each.lexical > tops[each.source]:
+            tops[each.source] = each.lexical
     if tops[Source.CHAT] > 0:  # what is kept is scored as messages are
         tops.update(dict.fromkeys(KEPT, tops[Source.CHAT]))
     return [
         min((each.lexical or 0.0) / tops[each.source], 1.0) if tops[each.source] > 0 else None
         for each in found
     ]
-
-
-def _top(among: Iterable[Candidate], channel: Channel) -> float:
-    return max((score for each in among if (score := each.score(channel)) is not None), default=0.0)
 
 
 def _sessions(found: Sequence[Candidate], bases: Sequence[float]) -> dict[str | None, float]:

@@ -39,7 +39,8 @@ def check_name(name: str) -> str:
     shown = re.sub(r"^(?:\./+)+", "", shown)
     if not shown or len(shown) > MOST_NAME or _CONTROL.search(shown) or not _storable(shown):
         raise InvalidInputError(
-            f"name: expected 1 to {MOST_NAME} characters of one line, such as docs/guide.md",
+            f"name: expected 1 to {MOST_NAME} characters of one line in UTF-8, such as "
+            "docs/guide.md",
             field="name",
         )
     return shown

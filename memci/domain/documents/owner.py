@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from memci.domain.agent import check_agent_id, no_agent
+from memci.domain.agent import ANOTHER_SCRIPT, check_agent_id, no_agent
 from memci.errors import InvalidInputError, NotFoundError
 
 COLLECTION_PATTERN = r"(?!\.+$)[A-Za-z0-9._:@-]{1,64}"
@@ -18,7 +18,8 @@ def collection_owner(name: object) -> str:
     if isinstance(name, str) and _COLLECTION.fullmatch(name):
         return COLLECTION_PREFIX + name
     raise InvalidInputError(
-        "collection: expected 1 to 64 of the characters A-Z a-z 0-9 . _ : @ -, not dots alone",
+        "collection: expected 1 to 64 of the characters A-Z a-z 0-9 . _ : @ -, not dots alone; "
+        f"{ANOTHER_SCRIPT}",
         field="collection",
     )
 

@@ -12,14 +12,18 @@ from memci.domain.documents.symbol import last_part, qualified
 _LONGEST_NAME = 200
 # The last part leads through the index, the rest of a qualified name decides. A name as it is
 # written comes before one in other letters, the outer one before the inner, then the newest.
+# Name by name: joined, all symbols of the owners could be read, which row-level security has the
+# planner believe to be few.
 _FIND = """
 SELECT c.agent_id, c.id, c.symbol, wanted.place,
        right(c.symbol, length(wanted.name)) = wanted.name AS exact
   FROM unnest(%(names)s::text[], %(keys)s::text[]) WITH ORDINALITY AS wanted(name, key, place)
-  JOIN chunk c ON c.symbol_key = wanted.key AND c.symbol_key IS NOT NULL
-   AND c.agent_id = ANY(%(owners)s)
-   AND (lower(c.symbol) = lower(wanted.name)
-        OR right(lower(c.symbol), length(wanted.name) + 1) = '.' || lower(wanted.name))
+ CROSS JOIN LATERAL (
+    SELECT agent_id, id, document_id, place, symbol FROM chunk
+     WHERE agent_id = ANY(%(owners)s) AND symbol_key = wanted.key AND symbol_key IS NOT NULL
+       AND (lower(symbol) = lower(wanted.name)
+            OR right(lower(symbol), length(wanted.name) + 1) = '.' || lower(wanted.name))
+    OFFSET 0) AS c
  ORDER BY exact DESC, length(c.symbol), c.document_id DESC, c.place LIMIT %(limit)s
 """
 

@@ -193,24 +193,24 @@ _PAGES = "DELETE FROM page WHERE agent_id = %(agent)s AND id = ANY(%(pages)s::te
 _BODIES = "DELETE FROM page_body WHERE agent_id = %(agent)s AND page_id = ANY(%(pages)s::text[])"
 # Its number is not given again. Of what the detector pinned the message is known when it was taken
 # down, too.
-_PINS = """
+PINNED_OF_MESSAGES = "message_seq = ANY(%(seqs)s::bigint[])"
+_PINS = f"""
 UPDATE pin SET text = '', message_seq = NULL, span_start = NULL, span_end = NULL, user_id = NULL,
     unpinned_at = coalesce(unpinned_at, now())
-WHERE agent_id = %(agent)s AND (message_seq = ANY(%(seqs)s::bigint[])
+WHERE agent_id = %(agent)s AND ({PINNED_OF_MESSAGES}
     OR number = ANY(%(pins)s::bigint[]) AND unpinned_at IS NULL)
-"""
+"""  # noqa: S608 - a constant of this module
 # A plan goes with the message that made it, and a step with that whose words it is; how far others
 # have come stays, in numbers.
-_PLAN_STEPS = """
-DELETE FROM plan_step WHERE agent_id = %(agent)s
-  AND (made_seq = ANY(%(seqs)s::bigint[]) OR said_seq = ANY(%(seqs)s::bigint[]))
-"""
+STEPS_OF_MESSAGES = "(made_seq = ANY(%(seqs)s::bigint[]) OR said_seq = ANY(%(seqs)s::bigint[]))"
+_PLAN_STEPS = f"DELETE FROM plan_step WHERE agent_id = %(agent)s AND {STEPS_OF_MESSAGES}"  # noqa: S608
 _NO_STEPS = """
 DELETE FROM plan WHERE agent_id = %(agent)s AND NOT EXISTS (
     SELECT FROM plan_step s WHERE s.agent_id = plan.agent_id AND s.made_seq = plan.made_seq)
 """
 # A framework calls a conversation a thread: that of the session's name is the same one.
-_THREADS = "DELETE FROM {table} WHERE agent_id = %(agent)s AND thread = %(session)s"
+OF_THREAD = "thread = %(session)s"
+_THREADS = f"DELETE FROM {{table}} WHERE agent_id = %(agent)s AND {OF_THREAD}"  # noqa: S608
 _NUMBERS = "ids and numbers alone"
 # Somebody has sent them as files, and removes them as such.
 _OF_FILES = "made of documents, and not of messages"

@@ -43,6 +43,14 @@ SELECT l.message_seq, l.fence, l.paused, l.halted_by, l.compress_req > l.compres
        (SELECT count(*) FROM page p WHERE p.agent_id = l.agent_id
            AND (p.parent IS NOT NULL OR p.cold)) AS pages,
        l.documents,
+       (SELECT count(*) FROM item i WHERE i.agent_id = l.agent_id
+           AND (i.expires_at IS NULL OR i.expires_at > now())) AS items,
+       (SELECT count(*) FROM checkpoint c WHERE c.agent_id = l.agent_id) AS checkpoints,
+       (SELECT count(DISTINCT session_id) FROM summary s
+         WHERE s.agent_id = l.agent_id AND s.text <> '') AS summaries,
+       (SELECT count(*) FROM pin
+         WHERE pin.agent_id = l.agent_id AND pin.unpinned_at IS NULL) AS pins,
+       (SELECT count(*) FROM plan WHERE plan.agent_id = l.agent_id) AS plans,
        (SELECT count(*) FROM link k WHERE k.agent_id = l.agent_id AND NOT EXISTS (
                SELECT 1 FROM node n WHERE n.agent_id = k.agent_id AND n.id = k.target)) AS dangling
   FROM lane l WHERE l.agent_id = %s AND {IS_THERE}
@@ -85,6 +93,11 @@ class Holdings:
     dangling: int
     pages: int
     documents: int
+    items: int
+    checkpoints: int
+    summaries: int
+    pins: int
+    plans: int
 
 
 def list_agents(

@@ -41,6 +41,15 @@ def test_it_shows_what_would_go_and_asks_nobody_who_is_not_there(
     )["message_ids"] == ["m1", "m2", "m3"]  # fmt: skip
 
 
+def test_what_goes_beside_memories_is_shown(server: Served, settings: dict[str, str]) -> None:
+    body = {"id": "1", "checkpoint": {"kind": "json", "body": "e30="}}
+    url = f"{server.url}/v1/agents/ann/threads/s/checkpoints"
+    assert httpx.post(url, json=body).is_success
+    shown = run("erase", "--session", "s", "-a", "ann", "--preview", settings=settings)
+    assert "\nand 1 checkpoint\n" in shown.stdout
+    assert "beside     1 checkpoint\n" in run("agents", "ann", settings=settings).stdout
+
+
 def test_messages_a_session_and_an_agent_are_erased(
     server: Served, settings: dict[str, str]
 ) -> None:

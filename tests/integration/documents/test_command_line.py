@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,8 @@ from tests.support.command_line import run, run_json
 
 
 @pytest.fixture
-def settings(working: Served) -> dict[str, str]:
-    return {"MEMCI_API_URL": working.url}
+def settings(working: Served, tmp_path: Path) -> dict[str, str]:
+    return {"MEMCI_API_URL": working.url, "MEMCI_DATA_DIR": str(tmp_path / "state")}
 
 
 @pytest.fixture
@@ -103,6 +104,8 @@ def test_a_broken_file_is_told_and_the_others_are_found(project: Path, settings:
     shown = run("documents", "--agent", "bob", settings=settings)
     assert "failed" in shown.stdout
     assert shown.stdout.count("ready") == 6
+    again = run("index", str(project), "--agent", "bob", settings=settings)
+    assert "0 documents new, 0 changed, 6 unchanged, 1 tried again, 0 removed" in again.stdout
 
 
 def test_collections_from_the_command_line(project: Path, settings: dict[str, str]):
@@ -141,3 +144,32 @@ def test_a_link_that_leads_out_is_not_followed(project: Path, settings: dict[str
     (project / "settings.txt").symlink_to(project / ".env")
     told = indexed(project, "links", settings)
     assert told["skipped"]["proj/link.md"] == "a link that leads elsewhere"
+
+
+def test_odd_names_are_indexed_once(project: Path, settings: dict[str, str]):
+    (project / "back\\slash.md").write_text("It has a backslash.")
+    (project / "blank.md ").write_text("It ends with a blank.")
+    told = indexed(project, "odd", settings)
+    assert {"proj/back/slash.md", "proj/blank.md"} < {*told["new"]}
+    (project / "no\udcff.md").write_text("Its name is of no encoding.")
+    (project / "two\nlines.md").write_text("Its name has two lines.")
+    done = run("index", str(project), "--agent", "odd", "--json", settings=settings)
+    again = json.loads(done.stdout)
+    assert (done.returncode, len(again["refused"])) == (1, 2)
+    assert (again["new"], again["changed"], again["removed"]) == ([], [], [])
+
+
+def test_folders_of_one_name_leave_each_other_alone(
+    project: Path, settings: dict[str, str], tmp_path: Path
+):
+    indexed(project, "twice", settings)
+    other = tmp_path / "other/proj"
+    other.mkdir(parents=True)
+    (other / "README.md").write_text("Another one.")
+    done = run("index", str(other), "--agent", "twice", settings=settings)
+    assert done.returncode != 0
+    assert f"of {project}: say --as proj" in done.stderr
+    to = ("--agent", "twice", "--as", "other")
+    told = run_json("index", str(other), *to, settings=settings)
+    assert (told["new"], told["removed"]) == (["other/README.md"], [])
+    assert len(run_json("documents", "--agent", "twice", settings=settings)) == len(SENT) + 1

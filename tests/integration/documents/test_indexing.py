@@ -106,6 +106,21 @@ def test_new_content_between_two_bites_wins_too(database: Database):
     assert shelf.counters() == shelf.counted()
 
 
+def test_jobs_of_one_document_may_come_in_any_order(database: Database):
+    """One that waits for another try is overtaken by those of other documents, and of its own."""
+    shelf = Shelf(database, bite=4)
+    shelf.add("a.md", "old words")
+    (early,) = shelf.waiting()
+    added = shelf.add("a.md", SECTIONS)
+    late = shelf.waiting()[1]
+    shelf.finish(late, shelf.handler.prepare(late))
+    assert shelf.finish(early, shelf.handler.prepare(early))["indexed"] == 4
+    shelf.run()
+    assert state(shelf, added.id) == (DocumentState.READY, 10, 10, None)
+    assert shelf.texts() == [f"about topic{n}" for n in range(10)]
+    assert shelf.counters() == shelf.counted()
+
+
 def test_a_document_that_is_removed_while_it_is_read_stays_removed(shelf: Shelf):
     added = shelf.add("a.md", GUIDE)
     (job,) = shelf.waiting()

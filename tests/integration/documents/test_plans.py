@@ -9,14 +9,20 @@ from typing import Any
 import pytest
 
 from memci.storage.documents import symbols
-from memci.storage.documents.collections import see_collections
 from memci.storage.session import Database
 from memci.testing import database_copy
+from tests.support.plans import Plan, explain, indexes, read
 
-pytestmark = pytest.mark.timeout(300)  # a million rows are put in first
+pytestmark = pytest.mark.timeout(300)  # some million rows are put in first
 
 SIZE = 10_000
-OWNERS = ("ada", "collection/lib", "collection/other", *(f"agent{n}" for n in range(7)))
+# What is asked for is a small part of each table, and lies in the order of the owners: were either
+# not so, reading all of a table could be the better plan.
+SIZES = {
+    "ada": SIZE,
+    **{f"agent{n:02}": 2_500 for n in range(80)},
+    **{f"collection/{name}": SIZE for name in ("lib", "other")},
+}
 FILL = (
     (
         "INSERT INTO lane (agent_id, documents, indexed_chunks, chunk_terms)"
@@ -39,7 +45,7 @@ FILL = (
     ),
     (
         "INSERT INTO chunk_term SELECT %(owner)s, 'term' || (n * 7 + t * 131) %% 500, n, 1, 10"
-        " FROM generate_series(1, %(size)s) AS n, generate_series(1, 10) AS t"
+        " FROM generate_series(1, %(size)s) AS n, generate_series(1, %(terms)s) AS t"
         " ON CONFLICT DO NOTHING"
     ),
 )
@@ -71,46 +77,23 @@ VALUES: dict[str, Any] = {
 @pytest.fixture(scope="module")
 def crowded(shared_postgres: Any) -> Iterator[Database]:
     with database_copy(shared_postgres) as url, closing(Database(url)) as database:
-        for owner in OWNERS:
+        for owner, size in SIZES.items():
+            values = {"owner": owner, "size": size, "terms": 10 if size == SIZE else 2}
             with database.agent_transaction(owner) as connection:
                 for statement in FILL:
-                    connection.exec_driver_sql(statement, {"owner": owner, "size": SIZE})
+                    connection.exec_driver_sql(statement, values)
         with database.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as plain:
             plain.exec_driver_sql("VACUUM ANALYZE")
         yield database
 
 
-def nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    yield plan
-    for inner in plan.get("Plans", []):
-        yield from nodes(inner)
-
-
-def explain(database: Database, statement: str) -> list[dict[str, Any]]:
-    """Run it under row-level security, and return the nodes of its plan."""
-    with database.agent_snapshot("ada") as connection:
-        see_collections(connection, ["lib"])
-        asked = "EXPLAIN (ANALYZE, FORMAT JSON) " + statement
-        (found,) = connection.exec_driver_sql(asked, VALUES).scalar_one()
-        return list(nodes(found["Plan"]))
-
-
-def indexes(plan: list[dict[str, Any]]) -> set[str]:
-    return {each["Index Name"] for each in plan if "Index Name" in each}
-
-
-def read(plan: list[dict[str, Any]], table: str) -> float:
-    """Rows that were read of a table, kept or not."""
-    return sum(
-        (each["Actual Rows"] + each.get("Rows Removed by Filter", 0)) * each["Actual Loops"]
-        for each in plan
-        if each.get("Relation Name") == table
-    )
+def planned(database: Database, statement: str) -> Plan:
+    return explain(database, statement, VALUES, collections=["lib"])
 
 
 @pytest.mark.parametrize("owner", [ALONE, SHARED])
 def test_postings_are_found_by_owner_and_term(crowded: Database, owner: str):
-    plan = explain(crowded, POSTINGS.format(owner))
+    plan = planned(crowded, POSTINGS.format(owner))
     assert indexes(plan) == {"chunk_term_pkey"}
     assert "Seq Scan" not in {each["Node Type"] for each in plan}
     assert read(plan, "chunk_term") <= 2 * 2 * SIZE * 10 / 500
@@ -118,18 +101,18 @@ def test_postings_are_found_by_owner_and_term(crowded: Database, owner: str):
 
 @pytest.mark.parametrize(("owner", "many"), [(ALONE, 1), (SHARED, 2)])
 def test_nearest_chunks_are_sought_among_the_owners_alone(crowded: Database, owner: str, many: int):
-    plan = explain(crowded, NEAREST.format(owner))
+    plan = planned(crowded, NEAREST.format(owner))
     assert indexes(plan) == {"chunk_vector_pkey"}
     assert read(plan, "chunk_vector") == many * SIZE
 
 
 def test_texts_are_read_by_their_keys(crowded: Database):
-    plan = explain(crowded, TEXTS)
+    plan = planned(crowded, TEXTS)
     assert indexes(plan) == {"chunk_pkey", "document_pkey"}
     assert read(plan, "chunk") == 3
 
 
 def test_symbols_are_found_by_their_last_parts(crowded: Database):
-    plan = explain(crowded, symbols._FIND)
+    plan = planned(crowded, symbols._FIND)
     assert "chunk_symbol" in indexes(plan)
     assert read(plan, "chunk") <= 8

@@ -42,7 +42,7 @@ WORDS = [
 ]
 _STORED = """
 SELECT m.seq, m.position, m.session_id, v.embedding::real[] AS own, a.embedding::real[] AS summed,
-       v.model = a.model AS same
+       v.model = a.model AND m.position = a.position AS same
   FROM message m JOIN message_vector v USING (agent_id, seq)
   LEFT JOIN message_around a USING (agent_id, seq)
  WHERE m.agent_id = %s ORDER BY m.position
@@ -139,6 +139,18 @@ def test_sums_are_made_anew_with_the_vectors(database: Database):
     assert {
         row.model for row in ada.rows("SELECT model FROM message_around WHERE agent_id = %s")
     } == {"other-words"}
+
+
+def test_sums_are_where_their_messages_are(database: Database):
+    ada = AgentUnderTest(database)
+    talk(ada, Random(8))
+    ada.execute(
+        "UPDATE message SET position = position + (SELECT max(position) + 9 FROM message)"
+        " WHERE agent_id = %s"
+    )
+    with database.agent_transaction("ada") as connection:
+        renew_around(connection, "ada", range(100))
+    check(ada)
 
 
 def check_same_models(ada: AgentUnderTest) -> None:

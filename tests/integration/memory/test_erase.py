@@ -165,6 +165,52 @@ def test_a_session_goes_as_a_whole_and_another_stays(told: Mailbox, eraser: Eras
         eraser.erase(session="s")
 
 
+BESIDE = (
+    (
+        "INSERT INTO pin (agent_id, number, kind, text, message_seq, pinned_by)"
+        " VALUES ($, 1, 'fact', 'one', 1, 'detector'), ($, 2, 'fact', 'three', 3, 'detector')"
+    ),
+    "INSERT INTO plan (agent_id, made_seq) VALUES ($, 1), ($, 3)",
+    (
+        "INSERT INTO plan_step (agent_id, made_seq, position, text, said_seq, state)"
+        " VALUES ($, 1, 1, '1', 1, 'open'), ($, 3, 1, '2', 2, 'open'), ($, 3, 2, '3', 3, 'open')"
+    ),
+    (
+        "INSERT INTO summary (agent_id, session_id, user_id, text, through_seq)"
+        " VALUES ($, 's', '', 'all', 2), ($, 's', 'bob', 'his', 2), ($, '', '', 'others', 3)"
+    ),
+    (
+        "INSERT INTO checkpoint (agent_id, thread, namespace, id, kind, body, versions, metadata)"
+        " SELECT $, thread, '', '1', 'json', '', '{}', '{}' FROM unnest(ARRAY['s', 't']) AS thread"
+    ),
+    (
+        "INSERT INTO item (agent_id, namespace, key, value, expires_at)"
+        " VALUES ($, '{a}', 'b', '{}', NULL), ($, '{a}', 'gone', '{}', now())"
+    ),
+)
+
+
+def test_what_goes_beside_memories_is_told_before_it_goes(told: Mailbox, eraser: Eraser) -> None:
+    told.ada.execute("UPDATE message SET session_id = 's' WHERE agent_id = %s AND seq < 3")
+    with told.ada.database.agent_transaction("ada") as connection:
+        for statement in BESIDE:
+            connection.exec_driver_sql(statement.replace("$", "'ada'"))
+    about = Listings(told.ada.database).agent("ada")
+    held = (about.items, about.checkpoints, about.summaries, about.pins, about.plans)
+    assert held == (1, 2, 2, 2, 2)
+    of_one = eraser.preview("m3")
+    beside = (of_one.summaries, of_one.pinned_sentences, of_one.plan_steps, of_one.checkpoints)
+    assert beside == (1, 1, 2, 0)
+    found = eraser.preview(session="s")
+    rows = eraser.erase(session="s").body["rows"]
+    assert found.plan_steps == rows["plan_step"] == 2
+    assert found.checkpoints == rows["checkpoint"] == 1
+    assert (found.summaries, rows["summary"]) == (1, 2)  # another for one of its users
+    after = Listings(told.ada.database).agent("ada")
+    assert found.pinned_sentences == about.pins - after.pins == 1
+    assert (after.items, after.checkpoints, after.summaries, after.plans) == (1, 1, 1, 1)
+
+
 def test_a_preview_writes_nothing(told: Mailbox, eraser: Eraser) -> None:
     before = told.ada.lane()
     found = eraser.preview("m1", "m2")

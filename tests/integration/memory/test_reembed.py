@@ -9,9 +9,11 @@ import pytest
 from memci.commands import reembed
 from memci.domain.lane.job import Job, JobSource
 from memci.errors import WrongEmbedderError
+from memci.jobs.items import ItemIndexing
 from memci.jobs.reembed import Reembedding
 from memci.queue.reembed import REEMBED_KIND, Left
 from memci.storage.index import nearest_nodes
+from memci.storage.items import put_item
 from tests.support.models import BagOfWords, ScriptedModels
 from tests.support.network import AgentUnderTest
 
@@ -107,6 +109,41 @@ def test_vectors_are_made_anew_in_bites_and_nothing_else_changes(ada):
     assert ada.memories() == content
     assert reembed.progress(ada.database).left == Left(queued=0, dead=0)
     ada.remember("[Ann] sold honey")
+
+
+def put_items(ada: AgentUnderTest, count: int) -> None:
+    with ada.database.agent_transaction("ada") as connection:
+        for number in range(count):
+            place = (("facts",), f"item{number}")
+            put_item(connection, "ada", place, {}, text=f"fact {number}", ttl_minutes=None)
+
+
+def test_items_of_programs_get_new_vectors_too(ada):
+    put_items(ada, 8)
+    indexing = ItemIndexing(ada.database, ada.models).prepare(ada.job(1, 1, {}))
+    with ada.lease().effect() as connection:
+        assert indexing(connection)["indexed"] == 8
+    put_items(ada, 1)  # the same text
+    embedder = with_other_words(ada)
+    reembed.run(ada.database, embedder)
+    run_next(ada, bite=2 * len(TEXTS) + 2)
+    late = Reembedding(ada.database, embedder, bite=3).prepare(queued(ada)[0])
+    with ada.database.agent_transaction("ada") as connection:
+        (changed,) = connection.exec_driver_sql(
+            "UPDATE item SET text = 'another', terms = NULL, model = NULL, embedding = NULL"
+            " WHERE key = (SELECT key FROM item WHERE model = 'bag-of-words'"
+            " ORDER BY updated_at DESC, namespace, key LIMIT 1) RETURNING key"
+        ).scalars()
+    with ada.lease().effect() as connection:
+        assert late(connection)["reembedded"] == 2
+    ada.execute("DELETE FROM job WHERE agent_id = %s AND id = %s", queued(ada)[0].id)
+    assert reembed.progress(ada.database).left.queued == 1
+    while queued(ada):
+        run_next(ada, bite=3)
+    rows = ada.rows("SELECT key, model, vector_dims(embedding) FROM item WHERE agent_id = %s")
+    assert {row.key: tuple(row)[1:] for row in rows} == {
+        **{f"item{number}": ("other-words", 96) for number in range(8)}, changed: (None, None),
+    }  # fmt: skip
 
 
 def test_what_was_made_anew_is_found_by_meaning_while_the_rest_still_waits(ada):

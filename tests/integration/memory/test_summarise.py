@@ -20,6 +20,7 @@ from memci.domain.pages.viewer import Viewer
 from memci.errors import FencedOffError
 from memci.jobs.consolidate import utc_now
 from memci.queue.summaries import ask_summary
+from memci.reading.activity import ReadActivity
 from memci.shapes.memory_tools import Summarise
 from memci.storage.session import Database
 from memci.storage.sessions import end_session
@@ -180,6 +181,22 @@ def test_switched_off_there_is_none(summaries: SummariesUnderTest, ada: AgentUnd
     summaries.exchange(12)
     assert summaries.waiting() == []
     assert summaries.run_one(summaries.job(1, now=True))["summaries"] == 0
+
+
+def test_a_summary_that_reads_have_missed_is_asked_for_once_and_later(
+    summaries: SummariesUnderTest, ada: AgentUnderTest
+):
+    summaries.exchange(5, "short")
+    summaries.run()
+    with closing(ReadActivity(ada.database, period_s=3_600)) as activity:
+        for _ in range(3):
+            activity.want_summary("ada", "s1")
+        activity.want_summary("nobody", None)
+        assert summaries.waiting() == [], "no read waits for it"
+        activity.flush()
+        assert len(summaries.waiting()) == 1
+    summaries.run()
+    assert covered(summaries) == [1, 2]
 
 
 def test_who_reads_asks_without_waiting_for_the_threshold(

@@ -7,6 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from memci.queue.claim import Claims
+from memci.queue.mailbox import free
+from memci.queue.submit import request_compress
 from memci.testing import open_database, wait_until
 from tests.support.locks import waiting_for_locks
 
@@ -119,6 +121,22 @@ def test_only_one_thread_waits_for_what_is_locked(database_url, database, claims
                 )
             assert taken(claims.due("a2", 16)) == ["a2"]
         waiting.result()
+
+
+def test_a_token_of_compression_that_came_while_the_lane_was_held_is_published_anew(
+    database, claims
+):
+    """Nothing else would wake it before the sweeper does."""
+    make_due(database, 1)
+    (held,) = claims.due("a1", 16).claimed
+    with database.lane_transaction() as connection:
+        connection.exec_driver_sql("UPDATE lane SET message_seq = 1, written_at = now()")
+        assert request_compress(connection, "a1").woken
+    assert claims.compress("a1") is None
+
+    with held.lease.effect() as connection:
+        assert free(connection, "a1").wake_compress
+    assert claims.compress("a1") is not None
 
 
 def test_a_named_lane_that_stays_locked_is_not_taken(database, claims):

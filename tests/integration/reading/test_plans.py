@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
+import psycopg
 import pytest
 from sqlalchemy import event
 
@@ -118,6 +120,44 @@ def test_search_reads_its_agents_rows_by_index(crowded: Reader):
         plans(crowded, lambda: search.run("big", SearchRequest(query=text), vector=vector))
     )
     assert {"message_around", "message_term", "node_vector", "node_term"} <= set(read)
+
+
+@pytest.mark.parametrize("sight", [{}, {"session_id": "s10", "user_id": "u"}], ids=str)
+def test_the_one_plan_of_a_search_goes_by_index_for_whoever_asks(
+    crowded: Reader, sight: dict[str, Any]
+):
+    text, vector = question()
+    search, request = Search(*crowded.parts), SearchRequest(query=text, **sight)
+    asked: list[tuple[str, Any]] = []
+    with listening(crowded.database, asked):
+        search.run("big", request, vector=vector)
+    (statement,) = {each for each, _ in asked if "chat_dense" in each}
+    with crowded.database.agent_snapshot("big", planned=True) as connection:
+        driver = connection.connection.driver_connection
+        assert isinstance(driver, psycopg.Connection)
+        row = driver.execute(f"EXPLAIN (GENERIC_PLAN, FORMAT JSON) {numbered(statement)}".encode())
+        read = check([row.fetchone()[0][0]["Plan"]])
+    assert {"message_around", "message_term", "node_vector", "node_term"} <= set(read)
+
+
+def numbered(statement: str) -> str:
+    """Return a statement with numbers for its values, as a server knows them."""
+    names = list(dict.fromkeys(re.findall(r"%\((\w+)\)s", statement)))
+    return re.sub(r"%\((\w+)\)s", lambda found: f"${names.index(found[1]) + 1}", statement)
+
+
+def test_a_search_is_planned_once(crowded: Reader):
+    text, vector = question()
+    search = Search(*crowded.parts)
+    for _ in range(16):
+        search.run("big", SearchRequest(query=text), vector=vector)
+    with crowded.database.agent_snapshot("big", planned=True) as connection:
+        planned = connection.exec_driver_sql(
+            "SELECT generic_plans, custom_plans FROM pg_prepared_statements"
+            " WHERE strpos(statement, 'chat_dense') > 0 AND generic_plans + custom_plans > 0"
+        ).all()
+    assert planned
+    assert {row.custom_plans for row in planned} == {0}
 
 
 @pytest.mark.parametrize(

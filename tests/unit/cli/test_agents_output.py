@@ -16,9 +16,10 @@ def test_messages_that_memory_made_nothing_of_are_not_called_known(
         AgentAnswer(
             agent_id="a", messages=7, seq=7, pending=0, nodes=3, links=2, dangling=0, focus=[],
             queued=0, dead=0, lease=None, pass_progress=None, passes=0, paused=False,
-            halted_by=None, idle=True,
+            halted_by=None, idle=True, documents=1, items=2, summaries=2,
         )
     )  # fmt: skip
     said = capsys.readouterr().out
     assert "7; memory is through up to 7, 0 to come" in said
     assert "knows" not in said
+    assert "1 document, 2 items, 2 summaries\n" in said

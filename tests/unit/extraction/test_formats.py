@@ -8,8 +8,10 @@ import pytest
 
 from memci.domain.documents.chunk import Chunk, ChunkKind
 from memci.errors import UnreadableDocumentError
+from memci.extraction.chunker import MOST_TOKENS
 from memci.extraction.formats import read_document
 from memci.extraction.limits import ExtractionLimits
+from memci.extraction.tokens import count_tokens
 from tests.support import files
 
 LIMITS = ExtractionLimits()
@@ -166,6 +168,16 @@ def test_what_a_file_is_decides_and_not_what_it_is_called():
     assert "310 degrees" in read("report.txt", files.pdf())[0].text
     assert read("report.pdf", "only text")[0].text == "only text"
     assert "27 days" in read("sheet.xlsx", files.docx())[0].text
+
+
+@pytest.mark.parametrize("below", ["", "\n\nBelow it."])
+def test_a_heading_of_any_length_is_cut_and_all_of_it_is_found(below: str):
+    words = [f"word{number}" for number in range(20_000)]
+    chunks = read("a.md", f"# Title\n\n## {' '.join(words)}{below}\n\n## Next\n\nThe end.\n")
+    assert max(count_tokens(each.text) for each in chunks) <= MOST_TOKENS
+    assert " ".join(each.text for each in chunks).split()[: len(words)] == words
+    assert {len(each.path[1]) for each in chunks[:-1]} == {80}
+    assert the_one(chunks, "The end.").path == ("Title", "Next")
 
 
 def test_a_heading_with_nothing_below_it_is_found():

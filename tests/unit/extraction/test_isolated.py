@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 from memci.domain.documents.chunk import ChunkKind
@@ -43,6 +46,21 @@ def test_too_much_memory_is_refused():
         extract("a.json", text, few)
     with pytest.raises(UnreadableDocumentError, match=r"broken|MEMORY"):
         extract("a.xlsx", body, few)
+
+
+def test_what_libraries_print_is_no_part_of_the_answer():
+    noisy = (
+        "import os, subprocess\n"
+        "from memci.extraction.__main__ import own_output\n"
+        "answers = own_output()\n"
+        "print('a warning')\n"
+        "os.write(1, b'from C')\n"
+        "subprocess.run(['echo', 'of a child'])\n"
+        "answers.write(b'the answer')\n"
+    )
+    done = subprocess.run([sys.executable, "-c", noisy], capture_output=True, check=True)
+    assert done.stdout == b"the answer"
+    assert b"a warning" in done.stderr
 
 
 def test_the_process_knows_no_settings(monkeypatch, tmp_path):

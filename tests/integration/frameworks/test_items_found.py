@@ -1,0 +1,81 @@
+"""Items that a query finds in the database: the best by words, and the plans of the search."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from typing import Any
+
+import numpy as np
+import pytest
+
+from memci.storage import item_index
+from memci.storage.item_index import ItemQuestion, find_items, index_items, unindexed_items
+from memci.storage.items import put_item, where_below
+from memci.storage.session import Database
+from memci.testing import database_copy
+from tests.support.plans import explain, indexes, read
+
+MODEL = "m"
+# Few agents that hold nearly all would be read as well without an index.
+AGENTS, OF_EACH, OF_ADA = 100, 200, 2_000
+FILL = """
+INSERT INTO item (agent_id, namespace, key, value, text, terms, length, embedding, model)
+SELECT %(agent)s, ARRAY['facts', 'kind' || n %% 4], 'key' || n,
+       jsonb_build_object('n', n), 'text ' || n,
+       jsonb_build_object('term' || n %% 50, 1, 'word', 2), 3,
+       ('[' || sin(n) || ',' || cos(n) || ']')::halfvec, 'm'
+  FROM generate_series(1, %(count)s) AS n
+"""
+
+
+def question(terms: Sequence[str], most: int) -> ItemQuestion:
+    return ItemQuestion((), None, terms, None, MODEL, most, tail=64)
+
+
+def test_the_best_by_words_are_found_however_old_they_are(database: Database):
+    texts = {"old": "zebra report", **{f"new{n}": "report of a day" for n in range(8)}}
+    for key, text in texts.items():
+        with database.agent_transaction("ada") as connection:
+            put_item(connection, "ada", (("facts",), key), {}, text=text, ttl_minutes=None)
+    with database.agent_transaction("ada") as connection:
+        items = unindexed_items(connection, "ada", MODEL, 99)
+        terms = [Counter(each.text.split()) for each in items]
+        index_items(connection, "ada", items, terms, np.ones((9, 2), np.float32), MODEL)
+    with database.agent_snapshot("ada") as connection:
+        found = find_items(connection, "ada", question(["report", "zebra", "nowhere"], most=3))
+    assert [(each.key, each.hits) for each in found.by_words][:2] == [
+        ("old", {"report": 1, "zebra": 1}), ("new7", {"report": 1}),
+    ]  # fmt: skip
+    # Of a word that most of them hold all are counted, and not those that are returned alone.
+    assert found.collected.frequency == {"report": 9.0, "zebra": 1.0}
+    assert found.collected.texts == 9.0
+
+
+@pytest.fixture(scope="module")
+def crowded(shared_postgres: Any) -> Iterator[Database]:
+    with database_copy(shared_postgres) as url, closing(Database(url)) as database:
+        for agent, count in (("ada", OF_ADA), *((f"agent{n}", OF_EACH) for n in range(AGENTS))):
+            with database.agent_transaction(agent) as connection:
+                connection.exec_driver_sql(FILL, {"agent": agent, "count": count})
+        with database.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as plain:
+            plain.exec_driver_sql("VACUUM ANALYZE item")
+        yield database
+
+
+@pytest.mark.parametrize(
+    "statement",
+    ["_TAIL", "_BY_WORDS", "_BY_MEANING", "_OTHERS", "_COUNT", "_FREQUENCY", "_UNINDEXED"],
+)
+def test_items_are_sought_among_the_agents_own_alone(crowded: Database, statement: str):
+    conditions, values = where_below("ada", ["facts"], {"n": {"$gt": 100}})
+    values |= {
+        "terms": ["term3", "term7"], "weights": [3.0, 3.0], "mean": 3.0, "k1": 1.2, "b": 0.75,
+        "model": MODEL, "vector": "[1,0]", "most": 200, "limit": 256,
+    }  # fmt: skip
+    asked = getattr(item_index, statement).format(conditions=conditions)
+    plan = explain(crowded, asked, values)
+    assert indexes(plan) <= {"item_pkey", "item_unindexed"}
+    assert "Seq Scan" not in {each["Node Type"] for each in plan}
+    assert read(plan, "item") <= OF_ADA

@@ -1,0 +1,166 @@
+"""Which files `memci index` finds, what they are called, and which documents it takes for gone."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from memci.cli.indexing.finding import Found, find
+from memci.cli.indexing.knowing import KnownFolders
+from memci.cli.indexing.leaving import gone_of
+from memci.cli.indexing.skipping import Skip
+from memci.errors import ConflictError, InvalidInputError
+
+NOBODY = 65534
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """A folder whose owner is subject to its permissions."""
+    above = Path(tempfile.mkdtemp(prefix="memci-found-"))
+    root = above / "docs"
+    for name in ("a.md", "b.md", "sub/c.md", "sub/deep/d.md"):
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(f"text of {name}")
+    above.chmod(0o755)
+    if os.geteuid() == 0:
+        subprocess.run(["chown", "-R", str(NOBODY), str(above)], check=True)
+    yield root
+    shutil.rmtree(above)
+
+
+@contextmanager
+def as_its_owner() -> Iterator[None]:
+    """The superuser reads everything."""
+    before = os.geteuid()
+    if before:
+        yield
+        return
+    os.seteuid(NOBODY)
+    try:
+        yield
+    finally:
+        os.seteuid(before)
+
+
+def found_in(*folders: Path, called: str | None = None) -> Found:
+    found = Found()
+    for each in folders:
+        find(each, found, called=called, max_bytes=1_000)
+    return found
+
+
+HELD = ["docs/a.md", "docs/b.md", "docs/sub/c.md", "docs/sub/deep/d.md", "docs2/a.md"]
+
+
+def test_only_what_is_gone_goes(folder: Path):
+    (folder / "a.md").unlink()
+    (folder / "sub/deep/d.md").write_text("")
+    found = found_in(folder)
+    assert sorted(found.files) == ["docs/b.md", "docs/sub/c.md"]
+    assert gone_of(HELD, found) == ["docs/a.md", "docs/sub/deep/d.md"]
+    shutil.rmtree(folder / "sub")
+    assert gone_of(HELD, found_in(folder)) == ["docs/a.md", "docs/sub/c.md", "docs/sub/deep/d.md"]
+
+
+@pytest.mark.parametrize("in_git", [True, False])
+def test_what_cannot_be_read_is_told_and_stays(
+    folder: Path, in_git: bool, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("HOME", str(folder.parent))  # git reads what is set there
+    (folder / "b.md").chmod(0)
+    (folder / "sub").chmod(0)
+    (folder / "a.md").unlink()
+    (folder / "new.md").write_text("new")
+    with as_its_owner():
+        if in_git:
+            subprocess.run(["git", "-C", str(folder), "init", "-q"], check=True)
+        found = found_in(folder)
+        assert gone_of(HELD, found) == ["docs/a.md"]
+    (folder / "sub").chmod(0o755)
+    assert sorted(found.files) == ["docs/new.md"]
+    assert found.skipped["docs/b.md"] is Skip.UNREADABLE
+    assert {why for name, why in found.skipped.items() if "/sub/" in name} == {Skip.UNREADABLE}
+
+
+def test_rules_of_git_that_cannot_be_read_hide_nothing_and_remove_nothing(folder: Path):
+    (folder / "sub/.gitignore").write_text("c.md")
+    (folder / "sub/.gitignore").chmod(0)
+    with as_its_owner():
+        found = found_in(folder)
+    assert sorted(found.files) == ["docs/a.md", "docs/b.md"]
+    assert found.skipped == {"docs/sub/": Skip.UNREADABLE}
+    assert gone_of(HELD, found) == []
+
+
+def test_a_folder_without_files_removes_nothing(folder: Path):
+    """A disk that is not there leaves an empty folder behind."""
+    shutil.rmtree(folder)
+    folder.mkdir()
+    with pytest.raises(InvalidInputError, match="memci unindex docs/"):
+        gone_of(HELD, found_in(folder))
+    assert gone_of([], found_in(folder)) == []
+
+
+def test_names_are_those_that_documents_get(folder: Path):
+    for name in ("x\\y.md", "end.md ", "end.md", "sub\\c.md", " begin.md"):
+        (folder / name).write_text(name)
+    found = found_in(folder)
+    assert sorted(found.files) == [
+        "docs/ begin.md", "docs/a.md", "docs/b.md", "docs/end.md", "docs/sub/c.md",
+        "docs/sub/deep/d.md", "docs/x/y.md",
+    ]  # fmt: skip
+    assert found.files["docs/end.md"].name == "end.md"
+    assert found.files["docs/sub/c.md"].parent.name == "sub"
+    assert found.skipped == {"docs/end.md ": Skip.SAME, "docs/sub\\c.md": Skip.SAME}
+    for called in ("./docs", "docs/", "docs"):
+        assert [*found_in(folder, called=called).roots] == ["docs/"]
+
+
+def test_links_that_lead_to_themselves_are_left_out(folder: Path):
+    (folder / "loop.md").symlink_to("loop.md")
+    assert found_in(folder).skipped == {"docs/loop.md": Skip.UNREADABLE}
+    with pytest.raises(InvalidInputError, match=r"loop\.md"):
+        found_in(folder / "loop.md")
+
+
+def test_two_folders_of_one_name_are_not_indexed_as_one(folder: Path, tmp_path: Path):
+    other = tmp_path / "docs"
+    other.mkdir()
+    with pytest.raises(InvalidInputError, match="both called docs"):
+        found_in(folder, other)
+    assert [*found_in(folder, folder).roots] == ["docs/"]
+
+
+def test_a_folder_called_as_another_one_is_told(folder: Path, tmp_path: Path):
+    other = tmp_path / "docs"
+    other.mkdir()
+    known = KnownFolders(tmp_path / "state/indexed", "alice")
+    held: set[str] = set()
+
+    def check(root: Path, *, called: bool = False, known: KnownFolders = known) -> None:
+        known.check(found_in(root), lambda prefix: prefix in held, called=called)
+
+    check(folder)
+    held.add("docs/")
+    check(folder)
+    with pytest.raises(ConflictError, match=f"of {folder}: say --as docs"):
+        check(other)
+    check(folder)
+    check(other, called=True)
+    check(other)
+    with pytest.raises(ConflictError, match=f"of {other}"):
+        check(folder)
+    elsewhere = KnownFolders(tmp_path / "state/indexed", "bob")
+    with pytest.raises(ConflictError, match="not indexed from here"):
+        check(folder, known=elsewhere)
+    held.clear()
+    check(folder, known=elsewhere)
+    assert (tmp_path / "state").stat().st_mode & 0o777 == 0o700
