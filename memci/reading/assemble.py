@@ -154,9 +154,7 @@ class Assemble(Reader):
                 ranked = self._around_focus(connection, agent_id, request, parameters)
                 filler = Filler((), 0)
             else:
-                found = self._retrieval.find(
-                    connection, agent_id, asked, request, has_documents=outset.has_documents
-                )
+                found = self._retrieval.find(connection, agent_id, asked, request, outset=outset)
                 ranked = self._retrieval.rank(asked, found, request, parameters).ranked
                 filler = _filler(ranked, parameters)
             offered = _offered(ranked, filler, request.k)

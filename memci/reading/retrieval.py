@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import numpy as np
@@ -22,6 +22,7 @@ from memci.domain.context.depth import DEEPEST
 from memci.domain.context.fusion import Ranked, best_of, fuse_rrf
 from memci.domain.context.hints import hints_of
 from memci.domain.context.joining import joined, unrepeated
+from memci.domain.context.kept_words import scored
 from memci.domain.context.query import Analysis, analyse, as_read, parts_of
 from memci.domain.context.scaled import Hints, fuse_scaled
 from memci.domain.documents.symbol import symbols_in
@@ -32,6 +33,7 @@ from memci.reading.models import ReadingModels
 from memci.shapes.read import Fusion, Scope
 from memci.smallmodel.ports import Vectors
 from memci.storage.documents.collections import see_collections
+from memci.storage.reading.outset import Outset
 from memci.storage.search import Found, Question, Restriction, find
 from memci.storage.session import Connection
 
@@ -102,13 +104,15 @@ class Retrieval:
         asked: Asked,
         scope: Scope,
         *,
-        has_documents: bool,
+        outset: Outset,
     ) -> list[Found]:
-        """Return what is found for each question; ``has_documents``: the agent has its own."""
-        owners = [agent_id] if has_documents else []
+        """Return what is found for each question; ``outset`` says what the agent has to look into."""
+        owners = [agent_id] if outset.has_documents else []
         if scope.collections:
             owners += see_collections(connection, scope.collections)
-        return [find(connection, agent_id, each, owners) for each in asked.questions]
+        return [
+            find(connection, agent_id, each, owners, KEPT - outset.kept) for each in asked.questions
+        ]
 
     def rank(
         self, asked: Asked, found: Sequence[Found], scope: Scope, parameters: MemoryParameters
@@ -167,24 +171,12 @@ class Retrieval:
             if score > 0:
                 yield message_candidate(message, lexical=(1 + bm25.OWN) * score)
 
-    def _kept(self, question: Question, found: Found) -> Iterator[Candidate]:
-        """Score what is kept as messages are, but by lengths of its own kind."""
-        terms = {
-            (each.source, each.key): self._models.lexicon.terms(each.text[:_TAIL_CHARACTERS])
-            for each in found.kept
-        }
-        known = found.collected
-        if Source.CHAT not in question.sources:
-            known = bm25.collected_of(list(terms.values()))
-        asked = bm25.scored_terms(question.terms, known)
-        for source in KEPT:
-            own = [each for each in found.kept if each.source is source]
-            of_kind = bm25.collected_of([terms[source, each.key] for each in own])
-            by = replace(known, mean_length=of_kind.mean_length)
-            for each in own:
-                score = bm25.score(terms[source, each.key], asked, by)
-                if score > 0:
-                    yield each._replace(lexical=(1 + bm25.OWN) * score)
+    def _kept(self, question: Question, found: Found) -> list[Candidate]:
+        """Score what is kept as messages are, where these are searched as well."""
+        if not found.kept:
+            return []
+        known = found.collected if Source.CHAT in question.sources else None
+        return scored(found.kept, question.terms, self._models.lexicon.terms, known)
 
 
 def _speakers(found: Found) -> Iterator[str]:

@@ -61,9 +61,7 @@ class Search(Reader):
         with self._database.agent_snapshot(agent_id, planned=True) as connection:
             outset = outset_of(connection, agent_id, request.session_id)
             now, own = outset.progress, own_of(self._defaults.memory, outset.parameters)
-            found = self._retrieval.find(
-                connection, agent_id, asked, request, has_documents=outset.has_documents
-            )
+            found = self._retrieval.find(connection, agent_id, asked, request, outset=outset)
             watch.lap("find")
             ranking = self._retrieval.rank(asked, found, request, own)
             watch.lap("fuse")

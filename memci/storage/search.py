@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -117,15 +117,19 @@ class Found:
 
 
 def find(
-    connection: Connection, agent_id: str, question: Question, owners: Sequence[str] = ()
+    connection: Connection,
+    agent_id: str,
+    question: Question,
+    owners: Sequence[str] = (),
+    absent: Collection[Source] = (),
 ) -> Found:
     """Return the best candidates of each source and channel that is asked, and the raw tail.
 
     ``owners`` have documents to be looked into: the agent, and collections that are seen
-    (``see_collections``).
+    (``see_collections``). Sources that are ``absent`` are not looked into: there is nothing.
     """
     asked = question.restriction.values()
-    sources = _searched(question, owners)
+    sources = _searched(question, owners).difference(absent)
     dense, lexical = question.vector is not None, bool(question.terms)
     if not sources or not (dense or lexical):
         return Found([], [], bm25.Collected(1, 1, {}))

@@ -14,12 +14,11 @@ from typing import Any
 from sqlalchemy import Row
 
 from memci.domain.context.candidate import KEPT, UNTIMED, Candidate, Kept, Source
+from memci.domain.context.kept_words import probes_of
 from memci.domain.context.plan import StepState
 from memci.domain.pages.pin import Maker, PinKind
 
-MOST_KEPT = 50  # of each source
-MOST_PROBES = 48
-_SHORTEST_STEM = 4
+MOST_KEPT = 15  # of each source
 _KEY_BITS = 48  # with the source's number above them no key is a message's, or a chunk's
 
 # As rows of the other sources: what tells where it comes from stands in place of tool calls.
@@ -137,15 +136,8 @@ def kept_rows(sources: Collection[Source], restricted: Collection[str]) -> Itera
 
 
 def kept_values(terms: Iterable[str], session_id: str | None) -> dict[str, object]:
-    """Return what ``kept_rows`` is asked with, beside the agent and the restrictions.
-
-    A stem may differ from its words by its end; what holds a part by chance scores nothing.
-    """
-    probes = [
-        each[:-1] if each.isascii() and len(each) >= _SHORTEST_STEM and each[-1] in "ei" else each
-        for each in terms
-    ]
-    return {"probes": probes[:MOST_PROBES], "session": session_id, "most_kept": MOST_KEPT}
+    """Return what ``kept_rows`` is asked with, beside the agent and the restrictions."""
+    return {"probes": probes_of(list(terms)), "session": session_id, "most_kept": MOST_KEPT}
 
 
 def kept_candidate(row: Row[Any]) -> Candidate:

@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
+from memci.domain.context.candidate import Source
 from memci.storage.erasure.gone import IS_THERE
 from memci.storage.reading.state import Progress
 
@@ -23,6 +24,17 @@ SELECT l.message_seq, NOT ({is_there}) AS gone,
                      AND p.parent IS NOT NULL AND NOT p.managed AND NOT p.cold
                      AND p.segment <> 'sys') AS has_pages,
        (SELECT s.parameters FROM agent_setting s WHERE s.agent_id = asked.agent_id) AS parameters,
+       -- What there is none of, a search need not look into.
+       array_remove(ARRAY[
+           CASE WHEN EXISTS (SELECT FROM page p WHERE p.agent_id = asked.agent_id
+                                AND p.first_seq IS NULL AND p.segment <> 'sys'
+                                AND (p.parent IS NOT NULL OR p.cold)) THEN 'page' END,
+           CASE WHEN EXISTS (SELECT FROM summary s WHERE s.agent_id = asked.agent_id
+                                AND s.text <> '') THEN 'summary' END,
+           CASE WHEN EXISTS (SELECT FROM pin p WHERE p.agent_id = asked.agent_id)
+                THEN 'pin' END,
+           CASE WHEN EXISTS (SELECT FROM plan p WHERE p.agent_id = asked.agent_id)
+                THEN 'plan' END], NULL) AS kept,
        last.prefix, last.recent_begins
   FROM (VALUES (%(agent)s::text)) AS asked(agent_id)
   LEFT JOIN lane l ON l.agent_id = asked.agent_id
@@ -43,7 +55,8 @@ class Outset:
 
     ``parameters``: what differs from the defaults. ``prefix``: the list's pieces as (hash, bytes);
     ``recent_begins``: the seq that its recent interactions began with. Empty and None without one.
-    ``has_pages``: somebody has worked with its pages, by a note, a folder or an operation.
+    ``has_pages``: somebody has worked with its pages, by a note, a folder or an operation. ``kept``:
+    what of the kept sources there is anything of.
     """
 
     progress: Progress
@@ -52,6 +65,7 @@ class Outset:
     recent_begins: int | None
     has_documents: bool = False
     has_pages: bool = False
+    kept: frozenset[Source] = frozenset()
 
 
 def outset_of(connection: Connection, agent_id: str, session_id: str | None) -> Outset:
@@ -67,6 +81,7 @@ def outset_of(connection: Connection, agent_id: str, session_id: str | None) -> 
         recent_begins=row.recent_begins,
         has_documents=row.chunks > 0,
         has_pages=row.has_pages,
+        kept=frozenset(map(Source, row.kept)),
     )
 
 
