@@ -106,7 +106,7 @@ class Retrieval:
         *,
         outset: Outset,
     ) -> list[Found]:
-        """Return what is found for each question; ``outset`` says what the agent has to look into."""
+        """Return what is found for each question, looking into what there is by the ``outset``."""
         owners = [agent_id] if outset.has_documents else []
         if scope.collections:
             owners += see_collections(connection, scope.collections)

@@ -55,8 +55,8 @@ class Outset:
 
     ``parameters``: what differs from the defaults. ``prefix``: the list's pieces as (hash, bytes);
     ``recent_begins``: the seq that its recent interactions began with. Empty and None without one.
-    ``has_pages``: somebody has worked with its pages, by a note, a folder or an operation. ``kept``:
-    what of the kept sources there is anything of.
+    ``has_pages``: somebody has worked with its pages, by a note, a folder or an operation.
+    ``kept``: those of the kept sources that there is anything of.
     """
 
     progress: Progress
