@@ -109,7 +109,9 @@ class Scope(Sighted, total=False):
     """Whose and which part of the memory is read."""
 
     sources: Annotated[
-        Sequence[Source | Literal["chat", "memory", "document", "code"]],
+        Sequence[
+            Source | Literal["chat", "memory", "document", "code", "page", "summary", "pin", "plan"]
+        ],
         "What is looked in; all, if it is left out",
     ]
     collections: Annotated[Sequence[str], "Shared documents to look into beside the agent's own"]

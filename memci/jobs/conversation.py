@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TypeAlias
 
 from memci.domain.message import Message, Role
+from memci.domain.pages.viewer import Viewer
 from memci.storage.conversations import Earlier, said_before
 from memci.storage.index import Embedded, message_vectors
 from memci.storage.session import Connection
+from memci.storage.summaries import read_summary
 
 # Session and user: no topic segment spans two of either. The seq of a note, which was said to
 # nobody and stands alone; 0 for all else.
@@ -21,12 +23,14 @@ Conversation: TypeAlias = tuple[str, str, int]
 class Background:
     """The messages of a job by conversation, each in their order, and what was said before.
 
-    ``earlier`` is what came before the first message of each, with vectors by seq.
+    ``earlier`` is what came before the first message of each, with vectors by seq; ``summaries``
+    tell what their sessions were about so far, where that was summed up (R3).
     """
 
     conversations: Mapping[Conversation, Sequence[Message]]
     earlier: Mapping[Conversation, Sequence[Earlier]]
     embedded: Embedded
+    summaries: Mapping[Conversation, str] = field(default_factory=dict)
 
     @classmethod
     def read(
@@ -51,7 +55,21 @@ class Background:
             earlier[place] = [each for each in said[first.seq] if tells(each.message)]
         seqs = [each.message.seq for group in earlier.values() for each in group]
         embedded = Embedded(*message_vectors(connection, agent_id, seqs, model), model)
-        return cls(groups, earlier, embedded)
+        return cls(groups, earlier, embedded, _summaries(connection, agent_id, groups))
+
+
+def _summaries(
+    connection: Connection, agent_id: str, places: Iterable[Conversation]
+) -> dict[Conversation, str]:
+    """Return what is summed up of these conversations' sessions in sight of their users."""
+    found: dict[Conversation, str] = {}
+    for place in places:
+        session, user, _ = place
+        viewer = Viewer(session or None, user or None)
+        summary = read_summary(connection, agent_id, session or None, viewer)
+        if summary is not None:
+            found[place] = summary.text
+    return found
 
 
 def tells(message: Message) -> bool:

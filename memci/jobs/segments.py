@@ -52,7 +52,8 @@ def is_long(message: Message) -> bool:
 class _Cut:
     """A segment, what of each message it came from, and the question that it leans on.
 
-    ``speakers`` are the names of those who speak with each other.
+    ``speakers`` are the names of those who speak with each other, ``about`` what their session was
+    about so far.
     """
 
     segment: TopicSegment
@@ -60,6 +61,7 @@ class _Cut:
     question: Message | None
     span: Span
     speakers: frozenset[str]
+    about: str = ""
 
 
 def annotated_segments(
@@ -74,13 +76,18 @@ def annotated_segments(
         before = [each.message for each in background.earlier[key]]
         kept = [message for message in messages if message.seq not in refused]
         if kept:
-            cuts += _cuts(models, texts, kept, [*before, *messages])
+            about = background.summaries.get(key, "")
+            cuts += [
+                replace(each, about=about)
+                for each in _cuts(models, texts, kept, [*before, *messages])
+            ]
     cuts.sort(key=lambda cut: cut.segment.seqs[0])
     segments = [cut.segment for cut in cuts]
     said = [segment.text for segment in segments]
     annotations = models.annotator.annotate(said)
     annotated = [_annotated(*each) for each in zip(cuts, annotations, strict=True)]
-    judgements = models.judge.judge(said)
+    # A summary helps to judge what is said beside it, and is made into no memory itself (R3).
+    judgements = models.judge.judge(said, [cut.about for cut in cuts])
     return Segments(annotated, _vectors(models, texts, segments), judgements)
 
 

@@ -64,7 +64,14 @@ class SummaryAsks:
         agent_id, first, last = job.agent_id, job.first_seq, job.last_seq
         silence_s = parameters.session_silence_hours * HOUR_S
         begin_sessions(connection, agent_id, first, last, silence_s=silence_s)
-        ask_where_long(connection, agent_id, first, last, threshold=parameters.summary_threshold)
+        ask_where_long(
+            connection,
+            agent_id,
+            first,
+            last,
+            threshold=parameters.summary_threshold,
+            preserved=parameters.preserve_recent,
+        )
 
     def of_sessions(self, connection: Connection, job: Job) -> None:
         """Ask for sessions that have ended, and have upkeep look again when others will."""

@@ -13,6 +13,7 @@ from sqlalchemy import Connection
 
 from memci.domain.lane.job import JobSource
 from memci.storage.erasure.gone import IS_THERE
+from memci.storage.messages import IS_NOTE
 from memci.storage.session import Database
 
 SUMMARISE_KIND = "memci.session.summarise"
@@ -62,13 +63,25 @@ coalesce((SELECT sum(octet_length(coalesce(m.content, ''))
     FROM message m WHERE m.agent_id = %(agent)s AND m.session_id {session}
      AND m.seq > greatest(s.counted_seq, s.through_seq)), 0)
 """
+# The latest interactions are summed up by nobody: where nothing was said before them since the last
+# summary, there is nothing to do, however long they are.
+_HAS_EARLIER = f"""
+EXISTS (SELECT FROM message m WHERE m.agent_id = %(agent)s AND m.session_id {{session}}
+           AND m.seq > s.through_seq AND (%(preserved)s = 0 OR m.seq < (
+               SELECT seq FROM message WHERE agent_id = %(agent)s AND session_id {{session}}
+                  AND role = 'user' AND NOT {IS_NOTE}
+                ORDER BY seq DESC OFFSET greatest(%(preserved)s - 1, 0) LIMIT 1)))
+"""  # noqa: S608 - a constant of another module
+_IS_LONG = f"""
+CASE WHEN s.counted_tokens + {_GREW} > %(threshold)s THEN {_HAS_EARLIER} ELSE false END
+"""
 _ASK_LONG = f"""
 WITH said AS MATERIALIZED ({_SAID}),
 long AS MATERIALIZED (
     SELECT said.* FROM said JOIN summary s
       ON s.agent_id = %(agent)s AND s.session_id = said.session AND s.user_id = ''
-    WHERE s.counted_tokens + CASE WHEN said.session = '' THEN {_GREW.format(session="IS NULL")}
-          ELSE {_GREW.format(session="= said.session")} END > %(threshold)s)
+    WHERE CASE WHEN said.session = '' THEN {_IS_LONG.format(session="IS NULL")}
+          ELSE {_IS_LONG.format(session="= said.session")} END)
 {_INSERT.format(seq="long.last")}
 FROM long WHERE NOT {_WAITS.format(session="long.session")}
 """  # noqa: S608 - constants of this module
@@ -105,18 +118,26 @@ def begin_sessions(
 
 
 def ask_where_long(
-    connection: Connection, agent_id: str, first_seq: int, last_seq: int, *, threshold: int
+    connection: Connection,
+    agent_id: str,
+    first_seq: int,
+    last_seq: int,
+    *,
+    threshold: int,
+    preserved: int,
 ) -> int:
     """Queue a job for each session of these messages that may have grown by so many tokens.
 
-    Beyond its last summary; the job counts exactly. In an effect: the lane goes on anyway.
-    Returns how many were queued.
+    Beyond its last summary; the job counts exactly. ``preserved``: so many of the latest
+    interactions stay out of summaries; where there are no others, nothing is asked. In an effect:
+    the lane goes on anyway. Returns how many were queued.
     """
     values = {
         "agent": agent_id,
         "first": first_seq,
         "last": last_seq,
         "threshold": threshold,
+        "preserved": preserved,
         "now": False,
         "source": JobSource.LANE,
     }

@@ -9,12 +9,14 @@ from typing import TypeAlias
 from uuid import uuid4
 
 from memci.domain.context.assembly import Assembly, assemble
-from memci.domain.context.candidate import Source
+from memci.domain.context.candidate import KEPT, Source
 from memci.domain.context.depth import depth
 from memci.domain.context.filler import Filler
 from memci.domain.context.fusion import Ranked, at_most
 from memci.domain.context.interaction import Interaction, interactions
+from memci.domain.context.listing import Listed
 from memci.domain.context.materials import Materials
+from memci.domain.context.parts import Origin, Section
 from memci.domain.context.plan import Plan, finished_message_seqs
 from memci.domain.context.plan_text import plan_text
 from memci.domain.context.prefix import Piece, stable_prefix
@@ -23,7 +25,11 @@ from memci.domain.language import Language, language_of
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.recall import Walk
 from memci.domain.message import Message, Role
+from memci.domain.pages.block import Format, Reads, Writer
+from memci.domain.pages.labels import labels_of
+from memci.domain.pages.listed import contents_listed, tree_listed
 from memci.domain.pages.pin import Pin
+from memci.domain.pages.sight import Sight
 from memci.domain.pages.viewer import Viewer
 from memci.reading.activity import ReadActivity
 from memci.reading.context_receipt import Account, answer, given_by, prefix_of, receipt_body
@@ -43,11 +49,12 @@ from memci.storage.pins import read_pins
 from memci.storage.plans import read_plan
 from memci.storage.reading import recall as network
 from memci.storage.reading.important import important_memories
+from memci.storage.reading.listed import listed_pages
 from memci.storage.reading.messages import message_ids, recent_messages
 from memci.storage.reading.outset import Outset, outset_of
 from memci.storage.reading.receipts import NewReceipt, write_receipt
 from memci.storage.session import Connection, Database
-from memci.storage.summaries import read_summary
+from memci.storage.summaries import StoredSummary, read_summary
 
 # Without a question, so many of the memories nearest to the focus are looked at, and so many of
 # those, the most important, are considered.
@@ -77,7 +84,8 @@ class _Read:
     filler: Filler
     pins: list[Pin]
     plan: Plan | None
-    summary: str | None
+    summary: StoredSummary | None
+    pages: tuple[Sight, Reads] | None
 
 
 class Assemble(Reader):
@@ -109,7 +117,7 @@ class Assemble(Reader):
         asked = None
         if request.query and request.query.strip():
             best = depth(None, request.budget_tokens)
-            asked = self._retrieval.ask(request.query, request, vector, best=best)
+            asked = self._ask(agent_id, request.query, _retrieved(request), vector, best=best)
         watch.lap("embed")
         read = self._read(agent_id, request, asked)
         watch.lap("find")
@@ -146,14 +154,15 @@ class Assemble(Reader):
                 ranked = self._around_focus(connection, agent_id, request, parameters)
                 filler = Filler((), 0)
             else:
-                found = self._retrieval.find(
-                    connection, agent_id, asked, request, has_documents=outset.has_documents
-                )
+                found = self._retrieval.find(connection, agent_id, asked, request, outset=outset)
                 ranked = self._retrieval.rank(asked, found, request, parameters).ranked
                 filler = _filler(ranked, parameters)
             offered = _offered(ranked, filler, request.k)
             viewer = Viewer(request.session_id, request.user_id)
             plan, summary = _kept(connection, agent_id, request, viewer)
+            pages = None
+            if outset.has_pages and Source.PAGE in request.sources and request.as_of is None:
+                pages = listed_pages(connection, agent_id, viewer)
             return _Read(
                 outset=outset,
                 parameters=parameters,
@@ -163,6 +172,7 @@ class Assemble(Reader):
                 pins=list(filter(viewer.sees, read_pins(connection, agent_id).pins)),
                 plan=plan,
                 summary=summary,
+                pages=pages,
             )
 
     def _said(
@@ -208,6 +218,7 @@ class Assemble(Reader):
     def _materials(self, request: ContextRequest, read: _Read) -> Materials:
         window = interactions(read.said)
         language = _language(request, window)
+        contents, tree = _listed(read.pages, language)
         return Materials(
             system=request.system,
             query=request.query,
@@ -220,7 +231,10 @@ class Assemble(Reader):
             pins=read.pins,
             plan=plan_text(read.plan, language) or None,
             finished=_finished(read.plan, read.said),
-            summary=read.summary,
+            summary=None if read.summary is None else read.summary.text,
+            contents=contents,
+            tree=tree,
+            origins=_origins(read),
             preserve=read.parameters.preserve_recent,
             shown=Shown((each.role, each.content) for each in request.shown),
             is_trivial=read.filler.has,
@@ -252,14 +266,47 @@ class Assemble(Reader):
         return answer(account, ids, receipt_id)
 
 
+def _retrieved(request: ContextRequest) -> ContextRequest:
+    """Return what is looked for: what is kept has places of its own in a list (R13)."""
+    sources = tuple(each for each in request.sources if each not in KEPT)
+    return request.model_copy(update={"sources": sources})
+
+
 def _kept(
     connection: Connection, agent_id: str, request: ContextRequest, viewer: Viewer
-) -> tuple[Plan | None, str | None]:
+) -> tuple[Plan | None, StoredSummary | None]:
     """Return the session's plan and summary; neither tells what was so at another time (R7, R8)."""
     if request.as_of is not None:
         return None, None
-    summary = read_summary(connection, agent_id, request.session_id, viewer)
-    return read_plan(connection, agent_id, viewer), None if summary is None else summary.text
+    summary = None
+    if Source.SUMMARY in request.sources:
+        summary = read_summary(connection, agent_id, request.session_id, viewer)
+    return read_plan(connection, agent_id, viewer), summary
+
+
+def _listed(
+    pages: tuple[Sight, Reads] | None, language: Language
+) -> tuple[Listed | None, Listed | None]:
+    """Return the Contents Page and the other pages, as the list's language names them."""
+    if pages is None:
+        return None, None
+    sight, reads = pages
+    writer = Writer(Format.MARKDOWN, labels_of(language))
+    return contents_listed(sight, writer), tree_listed(sight, writer, reads)
+
+
+def _origins(read: _Read) -> dict[Section, Origin]:
+    """Return what a receipt says of plan and summary: which they are."""
+    origins: dict[Section, Origin] = {}
+    if read.plan is not None:
+        origins[Section.PLAN] = {"plan_seq": read.plan.made_seq}
+    if read.summary is not None:
+        origins[Section.SUMMARY] = {
+            "session_id": read.summary.session_id,
+            "from_seq": read.summary.from_seq,
+            "through_seq": read.summary.through_seq,
+        }
+    return origins
 
 
 def _finished(plan: Plan | None, said: Sequence[Message]) -> set[int]:

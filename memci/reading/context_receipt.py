@@ -13,7 +13,7 @@ from typing import Any
 from uuid import UUID
 
 from memci.domain.context.assembly import Assembly
-from memci.domain.context.candidate import Source
+from memci.domain.context.candidate import Candidate, Source
 from memci.domain.context.fusion import Ranked
 from memci.domain.context.parts import Item
 from memci.domain.context.prefix import Piece, pieces
@@ -134,7 +134,8 @@ def _choices(account: Account, ids: Mapping[int, str]) -> dict[str, Any]:
 def _taken(item: Item, ids: Mapping[int, str]) -> dict[str, Any]:
     taken = {"section": item.section, "tokens": item.tokens}
     if item.ranked is None:
-        return {**taken, "message_ids": _known(item.seqs, ids)}
+        shortened = {"shortened": True} if item.shortened else {}
+        return {**taken, "message_ids": _known(item.seqs, ids), **item.origin, **shortened}
     return {**taken, **_origin(item.ranked, ids), "shortened": item.shortened}
 
 
@@ -144,7 +145,17 @@ def _origin(ranked: Ranked, ids: Mapping[int, str]) -> dict[str, Any]:
         "message_ids": _known(one.seqs, ids),
         "node_id": one.key if one.source is Source.MEMORY else None,
         "ranks": {channel.value: rank for channel, rank in ranked.ranks.items()},
+        **_place(one),
     }
+
+
+def _place(one: Candidate) -> dict[str, Any]:
+    """Return where a piece of a file stands; of files, too, no text is kept, and so no name."""
+    if one.extract is None:
+        return {}
+    told = one.extract._asdict()
+    names = ("document_id", "collection", "first_line", "last_line", "page")
+    return {"document": {name: told[name] for name in names if told[name] is not None}}
 
 
 def _known(seqs: Iterable[int], ids: Mapping[int, str]) -> list[str]:

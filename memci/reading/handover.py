@@ -41,6 +41,8 @@ _MOST_RECENT = 500
 class _Read:
     """What one snapshot gave; ``between``: said after the summary, before what is recent.
 
+    ``unread`` messages of these were not read, being too many.
+
     ``summarized``: whether the agent's sessions get summaries.
     """
 
@@ -48,6 +50,7 @@ class _Read:
     viewer: Viewer
     stored: StoredSummary | None
     between: Sequence[Message]
+    unread: int
     handover: Handover
     ids: dict[int, str]
     summarized: bool
@@ -57,9 +60,9 @@ class _Read:
 class HandingOver(Reader):
     """Writes the document; no language model is called.
 
-    What no summary tells of yet is summed up by the extractor, and a summary is asked for: of what
-    stands between it and the recent interactions the oldest ``_MOST_BETWEEN`` messages, and of
-    these interactions the oldest ``_MOST_RECENT`` are read.
+    What no summary tells of yet is summed up by the extractor, and a summary is asked for. Of the
+    recent interactions the newest ``_MOST_RECENT`` messages stand there; of what was said between
+    these and the summary the first ``_MOST_BETWEEN`` are read, and it says how many were not.
     """
 
     def __init__(
@@ -103,6 +106,7 @@ class HandingOver(Reader):
             through_seq=(last or through) if handover.summary else None,
             message_ids=[read.ids[seq] for seq in seqs],
             left_out=len(read.handover.messages) - len(seqs),
+            unread=read.unread,
             seq=read.now.seq,
             pending=read.now.pending,
         )
@@ -116,11 +120,19 @@ class HandingOver(Reader):
             conversation = Conversation(connection, agent_id, viewer.session_id)
             user = viewer.user_id
             before = conversation.before_recent(max(1, parameters.preserve_recent), user)
-            recent = conversation.said(after=before, through=None, most=_MOST_RECENT, user=user)
+            recent = conversation.last_said(
+                after=before, through=None, most=_MOST_RECENT, user=user
+            )
+            if len(recent) == _MOST_RECENT:
+                before = recent[0].message.seq - 1
             through = 0 if stored is None else stored.through_seq
             between = conversation.said(
                 after=through, through=before, most=_MOST_BETWEEN, user=user
             )
+            last = between[-1].message.seq if len(between) == _MOST_BETWEEN else before
+            unread = 0
+            if last < before:
+                unread = conversation.how_many(after=last, through=before, user=user)
             said = [each.message for each in recent]
             language = language_spoken(connection, agent_id, viewer)
             return _Read(
@@ -128,7 +140,9 @@ class HandingOver(Reader):
                 viewer=viewer,
                 stored=stored,
                 between=summed_up([each.message for each in between]),
+                unread=unread,
                 handover=Handover(
+                    unread=unread,
                     session_id=viewer.session_id,
                     language=language or language_of(" ".join(each.text for each in said)),
                     pins=list(filter(viewer.sees, read_pins(connection, agent_id).pins)),

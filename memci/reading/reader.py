@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from memci.reading.activity import ReadActivity
 from memci.reading.models import ReadingDefaults, ReadingModels
-from memci.reading.retrieval import Retrieval
+from memci.reading.retrieval import Asked, Retrieval
+from memci.shapes.read import Scope
+from memci.smallmodel.ports import Vectors
+from memci.storage.parameters import parameters_of
 from memci.storage.session import Database
 
 
@@ -23,4 +26,21 @@ class Reader:
         self._models = models
         self._defaults = defaults
         self._activity = activity
-        self._retrieval = Retrieval(models, defaults.memory)
+        self._retrieval = Retrieval(models)
+
+    def _ask(
+        self,
+        agent_id: str,
+        text: str,
+        scope: Scope,
+        vector: Vectors | None,
+        *,
+        best: int,
+    ) -> Asked:
+        """Do as ``Retrieval.ask``; an agent whose questions are not read has none planned (R10)."""
+        analysed = self._defaults.memory.query_analysis_enabled
+        if self._models.query_planner is not None:  # to ask it takes longer than to look this up
+            with self._database.agent_snapshot(agent_id) as connection:
+                own = parameters_of(connection, agent_id, self._defaults.memory)
+            analysed = own.query_analysis_enabled
+        return self._retrieval.ask(text, scope, vector, best=best, analysed=analysed)

@@ -10,6 +10,7 @@ import numpy as np
 
 from memci.domain.context import bm25
 from memci.domain.context.candidate import (
+    KEPT,
     Candidate,
     Channel,
     Source,
@@ -20,7 +21,8 @@ from memci.domain.context.candidate import (
 from memci.domain.context.depth import DEEPEST
 from memci.domain.context.fusion import Ranked, best_of, fuse_rrf
 from memci.domain.context.hints import hints_of
-from memci.domain.context.joining import joined
+from memci.domain.context.joining import joined, unrepeated
+from memci.domain.context.kept_words import scored
 from memci.domain.context.query import Analysis, analyse, as_read, parts_of
 from memci.domain.context.scaled import Hints, fuse_scaled
 from memci.domain.documents.symbol import symbols_in
@@ -31,6 +33,7 @@ from memci.reading.models import ReadingModels
 from memci.shapes.read import Fusion, Scope
 from memci.smallmodel.ports import Vectors
 from memci.storage.documents.collections import see_collections
+from memci.storage.reading.outset import Outset
 from memci.storage.search import Found, Question, Restriction, find
 from memci.storage.session import Connection
 
@@ -64,24 +67,30 @@ class Retrieval:
     def __init__(
         self,
         models: ReadingModels,
-        defaults: MemoryParameters,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         """Take the small models; nothing is loaded before the first question."""
         self._models = models
-        self._defaults = defaults
         self._clock = clock
 
     def ask(
-        self, text: str, scope: Scope, vector: Vectors | None = None, *, best: int = DEEPEST
+        self,
+        text: str,
+        scope: Scope,
+        vector: Vectors | None = None,
+        *,
+        best: int = DEEPEST,
+        analysed: bool = True,
     ) -> Asked:
         """Return what is asked of the database. Calls models: open no transaction around it.
 
         ``vector`` (shape (d,)) is that of the text, if the caller has it already; ``best``:
-        candidates of each channel.
+        candidates of each channel; ``analysed``: the question is read (R10), by a planner, too, if
+        there is one.
         """
-        beside = planned(self._models.query_planner, text, language_of(text))
-        if self._defaults.query_analysis_enabled:
+        beside: list[str] = []
+        if analysed:
+            beside += planned(self._models.query_planner, text, language_of(text))
             parts = parts_of(as_read(text))
             beside += parts if len(parts) > 1 else ()
         texts = list(dict.fromkeys((text, *beside)))
@@ -95,13 +104,15 @@ class Retrieval:
         asked: Asked,
         scope: Scope,
         *,
-        has_documents: bool,
+        outset: Outset,
     ) -> list[Found]:
-        """Return what is found for each question; ``has_documents``: the agent has its own."""
-        owners = [agent_id] if has_documents else []
+        """Return what is found for each question, looking into what there is by the ``outset``."""
+        owners = [agent_id] if outset.has_documents else []
         if scope.collections:
             owners += see_collections(connection, scope.collections)
-        return [find(connection, agent_id, each, owners) for each in asked.questions]
+        return [
+            find(connection, agent_id, each, owners, KEPT - outset.kept) for each in asked.questions
+        ]
 
     def rank(
         self, asked: Asked, found: Sequence[Found], scope: Scope, parameters: MemoryParameters
@@ -127,11 +138,12 @@ class Retrieval:
         """
         embedder = self._models.embedder
         terms, embedded = [], None
+        sources = frozenset(scope.sources)
         if Channel.LEXICAL in scope.channels:
             terms = bm25.question_terms(self._models.lexicon.terms(text))
-        if Channel.DENSE in scope.channels and reads(embedder.model, language_of(text)):
+        dense = Channel.DENSE in scope.channels and not sources <= KEPT
+        if dense and reads(embedder.model, language_of(text)):
             embedded = embedder.embed([text])[0] if vector is None else np.asarray(vector)
-        sources = frozenset(scope.sources)
         return Question(
             terms,
             embedded,
@@ -147,9 +159,10 @@ class Retrieval:
     def _fused(self, question: Question, found: Found, scope: Scope, hints: Hints) -> list[Ranked]:
         candidates = [understood(each, question.model) for each in found.candidates]
         candidates = lent([*candidates, *self._tail(question, found)], found)
+        candidates += self._kept(question, found)
         if scope.fusion is Fusion.RRF:
-            return fuse_rrf(candidates, scope.channels)
-        return joined(fuse_scaled(candidates, scope.channels, hints))
+            return unrepeated(fuse_rrf(candidates, scope.channels))
+        return unrepeated(joined(fuse_scaled(candidates, scope.channels, hints)))
 
     def _tail(self, question: Question, found: Found) -> Iterator[Candidate]:
         """Score what is not indexed yet as the index would."""
@@ -159,6 +172,13 @@ class Retrieval:
             score = bm25.score(terms, asked, found.collected)
             if score > 0:
                 yield message_candidate(message, lexical=(1 + bm25.OWN) * score)
+
+    def _kept(self, question: Question, found: Found) -> list[Candidate]:
+        """Score what is kept as messages are, where these are searched as well."""
+        if not found.kept:
+            return []
+        known = found.collected if Source.CHAT in question.sources else None
+        return scored(found.kept, question.terms, self._models.lexicon.terms, known)
 
 
 def _speakers(found: Found) -> Iterator[str]:

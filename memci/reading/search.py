@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from pydantic import JsonValue
 
 from memci.domain.context.budget import fitting
-from memci.domain.context.candidate import Candidate, Source
+from memci.domain.context.candidate import SAID, UNTIMED, Candidate, Source
 from memci.domain.context.depth import depth
 from memci.domain.context.fusion import Ranked
 from memci.domain.context.query import Analysis
@@ -22,7 +22,14 @@ from memci.reading.retrieval import Asked, Ranking
 from memci.reading.stopwatch import Stopwatch
 from memci.reading.succession import with_newer
 from memci.reading.uses import use_of
-from memci.shapes.read import Hit, HitDocument, SearchAnswer, SearchRequest
+from memci.shapes.read import (
+    Hit,
+    HitDocument,
+    HitPin,
+    HitStep,
+    SearchAnswer,
+    SearchRequest,
+)
 from memci.smallmodel.ports import Vectors
 from memci.storage.parameters import own_of
 from memci.storage.reading.outset import outset_of
@@ -49,14 +56,12 @@ class Search(Reader):
         wait_until_fresh(self._database, agent_id, request)
         watch.lap("wait")
         best = depth(self._most(request), request.budget_tokens)
-        asked = self._retrieval.ask(request.query, request, vector, best=best)
+        asked = self._ask(agent_id, request.query, request, vector, best=best)
         watch.lap("embed")
         with self._database.agent_snapshot(agent_id, planned=True) as connection:
             outset = outset_of(connection, agent_id, request.session_id)
             now, own = outset.progress, own_of(self._defaults.memory, outset.parameters)
-            found = self._retrieval.find(
-                connection, agent_id, asked, request, has_documents=outset.has_documents
-            )
+            found = self._retrieval.find(connection, agent_id, asked, request, outset=outset)
             watch.lap("find")
             ranking = self._retrieval.rank(asked, found, request, own)
             watch.lap("fuse")
@@ -67,8 +72,9 @@ class Search(Reader):
             places = places_of(connection, agent_id, seqs)
         watch.lap("provenance")
         nodes = [each.candidate.key for each in taken if each.candidate.source is Source.MEMORY]
+        said = {s for each in taken if each.candidate.source in SAID for s in each.candidate.seqs}
         ids = {seq: place.message_id for seq, place in places.items()}
-        use = use_of(agent_id, "search", now, (seqs, nodes), ids)
+        use = use_of(agent_id, "search", now, (said, nodes), ids)
         self._activity.note(agent_id, use=use)
         return SearchAnswer(
             hits=[_hit(each, places) for each in taken],
@@ -111,14 +117,37 @@ def _hit(ranked: Ranked, places: Mapping[int, Place]) -> Hit:
         source=found.source,
         message_ids=[place.message_id for place in here],
         node_id=found.key if found.source is Source.MEMORY else found.memory,
-        page=next((place.page for place in here if place.page), None),
+        page=_page(found, here),
+        session_id=found.session_id,
+        pin=_pin(found),
+        step=_step(found),
         document=_document(found),
         superseded_by=found.successor,
         superseded_at=found.until,
-        created_at=found.at,
+        created_at=None if found.at == UNTIMED else found.at,
         score=ranked.score,
         channels={channel.value: rank for channel, rank in ranked.ranks.items()},
     )
+
+
+def _page(found: Candidate, here: Iterable[Place]) -> str | None:
+    if found.source is Source.PAGE and found.kept:
+        return found.kept.name
+    return next((place.page for place in here if place.page), None)
+
+
+def _pin(found: Candidate) -> HitPin | None:
+    kept = found.kept
+    if kept is None or kept.kind is None or kept.by is None:
+        return None
+    return HitPin(pin=int(kept.name), kind=kept.kind, by=kept.by)
+
+
+def _step(found: Candidate) -> HitStep | None:
+    kept = found.kept
+    if kept is None or kept.state is None:
+        return None
+    return HitStep(step=int(kept.name), state=kept.state)
 
 
 def _document(found: Candidate) -> HitDocument | None:
@@ -132,7 +161,8 @@ def _explain(
 ) -> dict[str, JsonValue]:
     question, first = asked.questions[0], found[0]
     by_source = {
-        source.value: sum(each.source is source for each in first.candidates) for source in Source
+        source.value: sum(each.source is source for each in (*first.candidates, *first.kept))
+        for source in Source
     }
     return {
         "timings_ms": dict(watch.laps_ms),

@@ -27,9 +27,11 @@ from memci.domain.agent import ANOTHER_SCRIPT
 from memci.domain.context.budget import Utterance
 from memci.domain.context.candidate import Channel, Source
 from memci.domain.context.parts import Section
+from memci.domain.context.plan import StepState
 from memci.domain.documents.owner import COLLECTION_PATTERN
 from memci.domain.memory.recall import Miss
 from memci.domain.message import Role
+from memci.domain.pages.pin import Maker, PinKind
 from memci.shapes.base import (
     Answer,
     BudgetTokens,
@@ -223,6 +225,7 @@ class HitDocument(Answer):  # R9
     """The document that a hit is a piece of, and where in it that stands."""
 
     name: str
+    document_id: int | None = None
     collection: str | None = Field(None, description="Null where it is the agent's own")
     path: str = Field("", description="Headings above it, or symbols around it")
     symbol: str | None = Field(None, description="The qualified name of the code that it is")
@@ -231,22 +234,46 @@ class HitDocument(Answer):  # R9
     page: int | None = None
 
 
+class HitPin(Answer):  # R7
+    """The pin that a hit is."""
+
+    pin: int = Field(description="Its number, which `unpin` takes")
+    kind: PinKind
+    by: Maker = Field(description="Who pinned it")
+
+
+class HitStep(Answer):  # R7
+    """The step of a plan that a hit is: that of the session."""
+
+    step: int = Field(description="Its place in the plan, from 1")
+    state: StepState
+
+
 class Hit(Answer):
     """One thing found."""
 
     text: str
     source: Source
-    message_ids: list[str]
+    message_ids: list[str] = Field(
+        description="Of a page or a summary the first and the last message that it tells of"
+    )
+    session_id: str | None = Field(None, description="The session that it is of; null: of none")
     node_id: int | None = Field(
         None, description="The memory that it is, or one made of it that was found as well"
     )
     superseded_by: int | None = Field(None, description="The memory that says otherwise now")
     superseded_at: datetime | None = Field(None, description="Since when; the text says so as well")
     page: str | None = Field(
-        None, description="The page that its first message is on, in the window or removed from it"
+        None,
+        description="The page that it is, or that its first message is on, in the window or "
+        "removed from it",
     )
+    pin: HitPin | None = Field(None, description="Of pins")
+    step: HitStep | None = Field(None, description="Of plans")
     document: HitDocument | None = Field(None, description="Of documents and code")
-    created_at: datetime
+    created_at: datetime | None = Field(
+        description="When it was said, or written; null where nobody knows, as of folders"
+    )
     score: float
     channels: dict[str, float] = Field(description="Rank in each channel, from 1, that found it")
 

@@ -60,3 +60,8 @@ class HandoverAnswer(Freshness):
     )
     message_ids: list[str] = Field(description="Messages that stand in it word for word")
     left_out: int = Field(description="Recent messages for which there was no room")
+    unread: int = Field(
+        0,
+        description="Messages between the summary and the recent ones that were too many to be "
+        "summed up at once; the summary that is asked for will tell of them",
+    )

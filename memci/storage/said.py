@@ -17,13 +17,16 @@ _WHOSE = """
 (SELECT b.user_id FROM message b WHERE b.agent_id = m.agent_id AND b.session_id {session}
     AND b.seq <= m.seq AND b.user_id IS NOT NULL ORDER BY b.seq DESC LIMIT 1)
 """
-_SAID = f"""
-SELECT {COLUMNS}, {_WHOSE} AS whose FROM message m
+_BETWEEN = f"""
+  FROM message m
  WHERE agent_id = %(agent)s AND session_id {{session}} AND seq > %(after)s
    AND seq <= coalesce(%(through)s::bigint, seq)
    AND (%(user)s::text IS NULL OR coalesce({_WHOSE}, %(user)s) = %(user)s)
- ORDER BY seq LIMIT %(most)s
-"""  # noqa: S608 - constants
+"""
+_SAID = f"SELECT {COLUMNS}, {_WHOSE} AS whose {_BETWEEN}"
+_FIRST = f"{_SAID} ORDER BY seq LIMIT %(most)s"
+_NEWEST = f"{_SAID} ORDER BY seq DESC LIMIT %(most)s"
+_HOW_MANY = f"SELECT count(*) {_BETWEEN}"
 # Where the latest interactions begin: notes are said to nobody, and begin none.
 _RECENT = f"""
 SELECT seq FROM message m
@@ -74,13 +77,22 @@ class Conversation:
     def said(
         self, *, after: int, through: int | None, most: int, user: str | None = None
     ) -> list[Said]:
-        """Return at most ``most`` messages after a seq and through another, ascending.
+        """Return the first ``most`` messages after a seq and through another, ascending.
 
         ``user``: what is in this user's sight alone, the user's own and nobody's.
         """
-        values = self._values(after=after, through=through, most=most, user=user)
-        rows = self.connection.exec_driver_sql(self._in(_SAID), values)
-        return [Said(to_message(row), row.whose) for row in rows]
+        return self._said(_FIRST, after, through, most, user)
+
+    def last_said(
+        self, *, after: int, through: int | None, most: int, user: str | None = None
+    ) -> list[Said]:
+        """Return the last ``most`` of such messages, ascending."""
+        return self._said(_NEWEST, after, through, most, user)[::-1]
+
+    def how_many(self, *, after: int, through: int | None, user: str | None = None) -> int:
+        """Count such messages."""
+        values = self._values(after=after, through=through, user=user)
+        return int(self.connection.exec_driver_sql(self._in(_HOW_MANY), values).scalar_one())
 
     def before_recent(self, interactions: int, user: str | None = None) -> int:
         """Return the last seq before so many of the latest interactions, at least one.
@@ -95,6 +107,13 @@ class Conversation:
         """Return the users that are named in it after a seq."""
         values = self._values(after=after)
         return frozenset(self.connection.exec_driver_sql(self._in(_USERS), values).scalars())
+
+    def _said(
+        self, statement: str, after: int, through: int | None, most: int, user: str | None
+    ) -> list[Said]:
+        values = self._values(after=after, through=through, most=most, user=user)
+        rows = self.connection.exec_driver_sql(self._in(statement), values)
+        return [Said(to_message(row), row.whose) for row in rows]
 
     def _in(self, statement: str) -> str:
         return statement.format(session="IS NULL" if self.session_id is None else "= %(session)s")

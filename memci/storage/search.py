@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -12,6 +12,7 @@ from sqlalchemy import Connection, Row
 
 from memci.domain.context import bm25
 from memci.domain.context.candidate import (
+    KEPT,
     WRITTEN,
     Candidate,
     Extract,
@@ -23,6 +24,7 @@ from memci.domain.documents.owner import collection_of
 from memci.domain.documents.symbol import last_part
 from memci.domain.message import Message, Role, spoken
 from memci.storage import search_walk
+from memci.storage.search_kept import kept_asked, kept_candidate, kept_values
 from memci.storage.search_statement import Shape, search_statement
 from memci.storage.vectors import Vectors, to_text
 
@@ -108,24 +110,30 @@ class Found:
     """Candidates of the indexes; messages not indexed yet, newest first; the chat index's size.
 
     A message's ``lexical`` is the score of its own words; ``postings`` are of the scored terms.
+    ``kept``, like the ``tail``, is in no index and has no score.
     """
 
     candidates: list[Candidate]
     tail: list[Message]
     collected: bm25.Collected
     postings: dict[str, dict[int, int]] = field(default_factory=dict)
+    kept: list[Candidate] = field(default_factory=list)
 
 
 def find(
-    connection: Connection, agent_id: str, question: Question, owners: Sequence[str] = ()
+    connection: Connection,
+    agent_id: str,
+    question: Question,
+    owners: Sequence[str] = (),
+    absent: Collection[Source] = (),
 ) -> Found:
     """Return the best candidates of each source and channel that is asked, and the raw tail.
 
     ``owners`` have documents to be looked into: the agent, and collections that are seen
-    (``see_collections``).
+    (``see_collections``). Sources that are ``absent`` are not looked into: there is nothing.
     """
     asked = question.restriction.values()
-    sources = _searched(question, owners)
+    sources = _searched(question, owners).difference(absent)
     named = {f"owner{place}": owner for place, owner in enumerate(owners)}
     walks = question.walks and Source.MEMORY in sources
     shape = Shape(
@@ -144,6 +152,7 @@ def find(
         **search_walk.VALUES,
         **asked,
         **named,
+        **kept_values(question.terms, question.restriction.session_id),
         "agent": agent_id,
         "vector": None if question.vector is None else to_text(question.vector[None])[0],
         "model": question.model,
@@ -169,7 +178,8 @@ def _searched(question: Question, owners: Sequence[str]) -> frozenset[Source]:
         sources -= {Source.CHAT}  # messages have no type
     if not owners or question.restriction.is_of_talk:
         sources -= WRITTEN
-    return sources
+    kept = kept_asked(sources, question.restriction.values()) if question.terms else frozenset()
+    return sources - KEPT | kept
 
 
 def _read(rows: Sequence[Row[Any]], owners: Sequence[str]) -> Found:
@@ -188,6 +198,8 @@ def _read(rows: Sequence[Row[Any]], owners: Sequence[str]) -> Found:
             found = replace(found, collected=known)
         elif source == "tail":
             found.tail.append(_said(row))
+        elif source in KEPT:
+            found.kept.append(kept_candidate(row))
         else:
             place = list(places).index(source)
             found.candidates.append(_chunk(row, place, places[source]))
@@ -228,7 +240,7 @@ def _memory(row: Row[Any]) -> Candidate:
 
 def _chunk(row: Row[Any], place: int, owner: str) -> Candidate:
     """Return a chunk; its key tells it from those of other owners, and from messages."""
-    path, symbol, first_line, last_line, page = row.tool_calls
+    path, *place_in_file = row.tool_calls
     source = Source.CODE if row.role == ChunkKind.CODE else Source.DOCUMENT
     # What the headings say, the text beneath need not say again.
     text = row.text if source is Source.CODE or not path else f"{path}\n{row.text}"
@@ -241,5 +253,5 @@ def _chunk(row: Row[Any], place: int, owner: str) -> Candidate:
         name=row.name,
         dense=row.dense,
         lexical=row.lexical,
-        extract=Extract(collection_of(owner), path, symbol, first_line, last_line, page),
+        extract=Extract(collection_of(owner), path, *place_in_file),
     )

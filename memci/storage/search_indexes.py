@@ -62,7 +62,8 @@ CHUNK = Index(
     columns="""m.text, m.kind AS role,
                (SELECT d.name FROM document d
                  WHERE d.agent_id = m.agent_id AND d.id = m.document_id) AS name,
-               jsonb_build_array(m.path, m.symbol, m.first_line, m.last_line, m.page) AS tool_calls,
+               jsonb_build_array(m.path, m.symbol, m.first_line, m.last_line, m.page,
+                                 m.document_id) AS tool_calls,
                NULL AS session_id, m.created_at AS at, NULL::bigint[] AS seqs,
                NULL::bigint AS position, NULL::integer[] AS counts""",
 )

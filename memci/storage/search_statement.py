@@ -12,8 +12,9 @@ import functools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from memci.domain.context.candidate import WRITTEN, Channel, Source
+from memci.domain.context.candidate import KEPT, WRITTEN, Channel, Source
 from memci.storage.search_indexes import CHAT, CHUNK, MEMORY
+from memci.storage.search_kept import kept_rows
 from memci.storage.search_restrictions import (
     HIDDEN,
     chunk_filters,
@@ -72,11 +73,18 @@ _LEXICAL = """
      WHERE true {filters} {posting_hidden}
      GROUP BY v.key ORDER BY lexical DESC, v.key DESC LIMIT %(best)s)
 """
+# Who lends words to those beside them need not be what is looked for: only in sight.
+_LENDERS = (
+    _LEXICAL.replace("{name}_lexical", "chat_lenders")
+    .replace("{posting_join}", "")
+    .replace("{filters}", "")
+    .replace("%(best)s", "%(lenders)s")
+)
 # A message is found by the words of those beside it, too: all of it is scored in domain/.
 _BESIDE = """
 chat_beside AS MATERIALIZED (
     SELECT n.seq AS key
-      FROM (SELECT position FROM chat_lexical ORDER BY lexical DESC LIMIT %(lenders)s) o
+      FROM (SELECT position FROM {lenders} ORDER BY lexical DESC LIMIT %(lenders)s) o
      CROSS JOIN (VALUES (-2), (-1), (1), (2)) AS away(steps)
      CROSS JOIN LATERAL (SELECT m.seq FROM message m WHERE m.agent_id = %(agent)s
                             AND m.position = o.position + away.steps {filters} OFFSET 0) n)
@@ -163,7 +171,9 @@ def search_statement(shape: Shape) -> str:
             selects += [_TAIL.format_map(names), _SIZE, _POSTINGS]
     if shape.walks:
         channels.append(_walk(shape))
-    return " ".join(["WITH", ",".join(channels), " UNION ALL ".join(selects)])
+    selects += kept_rows(shape.sources, shape.restricted)
+    indexes = ["WITH", ",".join(channels)] if channels else []
+    return " ".join([*indexes, " UNION ALL ".join(selects)])
 
 
 def _walk(shape: Shape) -> str:
@@ -178,7 +188,7 @@ def _walk(shape: Shape) -> str:
 
 def _looked_into(shape: Shape) -> Iterator[tuple[Source, str]]:
     """Yield the indexes to look into, by source and name of the owner's value."""
-    for source in sorted(shape.sources - WRITTEN):
+    for source in sorted(shape.sources - WRITTEN - KEPT):
         yield source, "agent"
     if shape.sources & WRITTEN:
         for owner in shape.owners:
@@ -192,11 +202,16 @@ def _parts(source: Source, shape: Shape) -> Iterator[tuple[str, str]]:
     if shape.lexical:
         yield _RARE + "," + _LEXICAL, _LEXICAL_PART
     if shape.lexical and source is Source.CHAT:
-        yield _BESIDE, _BESIDE_PART
+        lenders = _LENDERS + "," if _wants_more_than_sight(shape) else ""
+        yield lenders + _BESIDE, _BESIDE_PART
     if shape.symbols and source is Source.DOCUMENT:
         yield _SYMBOL, _SYMBOL_PART
     if shape.walks and source not in WRITTEN:
         yield "", _LINKED_PART
+
+
+def _wants_more_than_sight(shape: Shape) -> bool:
+    return bool(message_filters(shape.restricted - _SIGHT))
 
 
 def _names(source: Source, owner: str, shape: Shape) -> dict[str, str]:
@@ -225,6 +240,7 @@ def _names(source: Source, owner: str, shape: Shape) -> dict[str, str]:
         "filters": filters,
         "join": join + index.key if filters else "",
         "posting_join": join + "key" if filters else "",
+        "lenders": "chat_lenders" if _wants_more_than_sight(shape) else "chat_lexical",
         # Words out of sight lend nothing to what stands beside them.
         "sight": message_filters(sight) if chat else "",
         "sight_join": join + index.key if chat and sight else "",

@@ -56,9 +56,11 @@ class ScriptedJudge:
     script: list[Judgement] = field(default_factory=list)
     rest: Judgement = field(default_factory=lambda: Judgement(eligible=True, worth=5.0))
     asked: list[str] = field(default_factory=list)
+    told: list[str] = field(default_factory=list)
 
     def judge(self, texts: Sequence[str], summaries: Sequence[str] = ()) -> list[Judgement]:
         self.asked += texts
+        self.told += summaries
         return [self.script.pop(0) if self.script else self.rest for _ in texts]
 
 

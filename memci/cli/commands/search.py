@@ -10,7 +10,7 @@ from memci.cli.options import AgentOption, CollectionsOption, JsonOption, UserOp
 from memci.domain.context.candidate import Channel, Source
 
 if TYPE_CHECKING:
-    from memci.shapes.read import HitDocument, SearchAnswer
+    from memci.shapes.read import Hit, HitDocument, SearchAnswer
 
 
 def search(
@@ -35,7 +35,7 @@ def search(
     collection: CollectionsOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Search messages, memories, documents and code."""
+    """Search messages, memories, documents, code, pages, summaries, pins and plans."""
     from memci.cli.connection import agent_of, check_written
     from memci.cli.output import print_json
 
@@ -60,11 +60,23 @@ def print_hits(found: SearchAnswer) -> None:
     for rank, hit in enumerate(found.hits, start=1):
         say(f"{rank:>2}. {shortened(hit.text, 300)}")
         ways = " ".join(f"{name} #{place:g}" for name, place in sorted(hit.channels.items()))
-        where = f" · {_place(hit.document)}" if hit.document else ""
+        where = _where(hit)
         say(f"    {hit.source}{where} · {cell(hit.created_at)} · {ways}", style="dim")
     if not found.hits:
         say("nothing found", style="yellow")
     hint_pending(found.pending)
+
+
+def _where(hit: Hit) -> str:
+    """Return what a hit is called, where it has a name."""
+    if hit.document:
+        return f" · {_place(hit.document)}"
+    if hit.pin:
+        return f" · {hit.pin.kind} #{hit.pin.pin}"
+    if hit.step:
+        return f" · #{hit.step.step} {hit.step.state}"
+    named = {Source.PAGE: hit.page, Source.SUMMARY: hit.session_id}.get(hit.source)
+    return f" · {named}" if named else ""
 
 
 def _place(document: HitDocument) -> str:

@@ -50,6 +50,20 @@ class Assembly:
 
 
 @dataclass(frozen=True, slots=True)
+class _Choice:
+    """What there is to choose from, and the tokens for it.
+
+    ``always``: those that there are whatever is asked.
+    """
+
+    materials: Materials
+    standing: Standing
+    room: int
+    always: int
+    count: Count
+
+
+@dataclass(frozen=True, slots=True)
 class _Chosen:
     """What was chosen for the room that the standing parts leave."""
 
@@ -70,9 +84,11 @@ def assemble(materials: Materials, budget: int, count: Count) -> Assembly:
     materials, asked = _without_query(materials)
     standing = Standing.of(materials, asked, count)
     room = standing.room(budget)
-    contents = listing(Section.CONTENTS, materials.contents, room, count)
-    tree = listing(Section.TREE, materials.tree, room, count)
-    chosen = _choose(materials, standing, room - part_tokens((*contents, *tree)), count)
+    always = room + part_tokens(standing.query)
+    contents = listing(Section.CONTENTS, materials.contents, always, room, count)
+    tree = listing(Section.TREE, materials.tree, always, room, count)
+    room -= part_tokens((*contents, *tree))
+    chosen = _choose(_Choice(materials, standing, room, always, count))
     recent, packed = chosen.recent, chosen.packed
     first = (*standing.system, *standing.pins, *standing.plan)
     stable = (*chosen.before.parts, *contents)
@@ -89,30 +105,34 @@ def assemble(materials: Materials, budget: int, count: Count) -> Assembly:
     )
 
 
-def _choose(materials: Materials, standing: Standing, room: int, count: Count) -> _Chosen:
+def _choose(choice: _Choice) -> _Chosen:
     """Choose recent interactions and what goes beside; once more if they may have what is left."""
-    latest = Latest(materials.window, materials, count)
+    room = choice.room
+    latest = Latest(choice.materials.window, choice.materials, choice.count)
     current = latest.within(room, 0)
     left = room - current.tokens
     share = max(int(RECENT_SHARE * left), min(RECENT_TOKENS, left // 2))
-    chosen = _beside(latest.within(room, share), materials, standing, room, count)
+    chosen = _beside(latest.within(room, share), choice)
     unused = room - chosen.tokens
     more = latest.within(room, chosen.recent.tokens - current.tokens + unused)
     if len(more.taken) <= len(chosen.recent.taken):
         return chosen
-    return _beside(more, materials, standing, room, count)
+    return _beside(more, choice)
 
 
-def _beside(
-    recent: Recent, materials: Materials, standing: Standing, room: int, count: Count
-) -> _Chosen:
-    """Fill what recent interactions leave: a summary of those that had to go, and the found."""
-    held = [*recent.said, *standing.held]
-    seqs = {each.key for each in held}
-    before = told_before(materials, recent, seqs, room, count)
-    packed = pack(materials, held, room - recent.tokens - before.tokens, count)
-    told = {seq for part in packed.parts for item in part.items for seq in item.seqs}
-    return _Chosen(recent, before.without(told, materials.language, count), packed)
+def _beside(recent: Recent, choice: _Choice) -> _Chosen:
+    """Fill what recent interactions leave: a summary of those that had to go, and the found.
+
+    What was said before stands there as it did, whatever is found: of its messages those that it
+    quotes whole are not brought again (R14).
+    """
+    materials, count = choice.materials, choice.count
+    held = [*recent.said, *choice.standing.held]
+    before = told_before(
+        materials, recent, {each.key for each in held}, choice.always, choice.room, count
+    )
+    left = choice.room - recent.tokens - before.tokens
+    return _Chosen(recent, before, pack(materials, [*held, *before.said], left, count))
 
 
 def _without_query(materials: Materials) -> tuple[Materials, tuple[Message, ...]]:

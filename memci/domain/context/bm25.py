@@ -53,10 +53,26 @@ def scored_terms(terms: Collection[str], collected: Collected) -> frozenset[str]
     return frozenset(rarest[:MAX_SCORED_TERMS])
 
 
-def score(text: Sequence[str], question: Collection[str], collected: Collected) -> float:
-    """Score the terms of a text for distinct question terms; 0 when they share none."""
+def collected_of(texts: Collection[Sequence[str]]) -> Collected:
+    """Return the statistics of texts that are in no index, given as their terms."""
+    held = Counter(term for text in texts for term in set(text))
+    length = sum(map(len, texts)) / max(len(texts), 1)
+    return Collected(max(len(texts), 1), max(length, 1.0), held)
+
+
+def score(
+    text: Sequence[str],
+    question: Collection[str],
+    collected: Collected,
+    *,
+    length: float | None = None,
+) -> float:
+    """Score the terms of a text for distinct question terms; 0 when they share none.
+
+    ``length``: the text's, where ``text`` is not all of it.
+    """
     counted = Counter(term for term in text if term in question)
-    norm = K1 * (1 - B + B * len(text) / collected.mean_length)
+    norm = K1 * (1 - B + B * (length or len(text)) / collected.mean_length)
     return sum(
         rarity(min(collected.frequency.get(term, 0.0), collected.texts), collected.texts)
         * (times * (K1 + 1) / (times + norm))

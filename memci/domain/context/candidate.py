@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import StrEnum
 from typing import NamedTuple
 
+from memci.domain.context.plan import StepState
 from memci.domain.language import Language, language_of
 from memci.domain.message import Message, Role
+from memci.domain.pages.pin import Maker, PinKind
 
 
 class Source(StrEnum):
@@ -17,6 +19,10 @@ class Source(StrEnum):
     MEMORY = "memory"  # nodes of the memory network
     DOCUMENT = "document"  # chunks of documents, the agent's own and of collections
     CODE = "code"  # chunks that are program code
+    PAGE = "page"  # notes, folders, and what lies in the archive and in folders
+    SUMMARY = "summary"  # of sessions
+    PIN = "pin"
+    PLAN = "plan"  # steps of the plans that sessions follow
 
 
 class Channel(StrEnum):
@@ -45,6 +51,11 @@ def reads(model: str, language: Language) -> bool:
 
 # What nobody has said: it has no speaker, no session and no time of its own.
 WRITTEN = frozenset({Source.DOCUMENT, Source.CODE})
+# What is kept of a conversation in other words, or in the same: it is found by its words alone.
+KEPT = frozenset({Source.PAGE, Source.SUMMARY, Source.PIN, Source.PLAN})
+SAID = frozenset(Source) - WRITTEN - KEPT
+# The time of what has none.
+UNTIMED = datetime.min.replace(tzinfo=UTC)
 
 
 class Extract(NamedTuple):
@@ -59,12 +70,29 @@ class Extract(NamedTuple):
     first_line: int | None = None
     last_line: int | None = None
     page: int | None = None
+    document_id: int | None = None
+
+
+class Kept(NamedTuple):
+    """What a page, a summary, a pin or a step of a plan is.
+
+    ``name`` is a page's index or a pin's number, and a step's place in its plan, from 1; empty of
+    summaries. ``about`` are the first and the last message that it tells of; None: it tells of
+    none. ``kind`` is a pin's, ``state`` a step's, ``by`` who pinned a text.
+    """
+
+    name: str
+    about: tuple[int, int] | None = None
+    kind: PinKind | None = None
+    state: StepState | None = None
+    by: Maker | None = None
 
 
 class Candidate(NamedTuple):
-    """A message, a memory or a chunk, with the raw score of each channel; None where it has none.
+    """A message, a memory, a chunk or what is kept, with the raw score of each channel.
 
-    ``key`` is a message's seq, a node's id, or a number of the chunk; ``name`` who said it, or the
+    None where it has none.
+    ``key`` is a message's seq, a node's id, or a number of the others; ``name`` who said it, or the
     document's. ``seqs`` are the messages that it holds or came
     from. ``dense`` is a cosine, ``lexical`` a BM25 score, ``linked`` how strongly links lead to it
     from what the question finds. ``role`` is None for a memory.
@@ -90,6 +118,7 @@ class Candidate(NamedTuple):
     memory: int | None = None
     extract: Extract | None = None
     linked: float | None = None
+    kept: Kept | None = None
 
     def score(self, channel: Channel) -> float | None:
         """Return the raw score of one channel."""

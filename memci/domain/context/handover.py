@@ -30,6 +30,7 @@ class _Words:
     plan: str
     summary: str
     recent: str
+    unread: str
 
 
 _ENGLISH = _Words(
@@ -38,6 +39,7 @@ _ENGLISH = _Words(
     plan="Plan",
     summary="What was said before, in short",
     recent="What was said last, word for word",
+    unread="({:,} messages after this are not summed up yet)",
 )
 _CHINESE = _Words(
     title="交接",
@@ -45,6 +47,7 @@ _CHINESE = _Words(
     plan="计划",
     summary="此前内容摘要",
     recent="最近的对话原文",
+    unread="（此后另有 {:,} 条消息尚未摘要）",
 )
 _SUMMARY_SHARE = 0.5  # of what pins and plan leave, at most, while recent interactions want room
 _SHRINK = 0.9
@@ -52,7 +55,10 @@ _SHRINK = 0.9
 
 @dataclass(frozen=True, slots=True)
 class Handover:
-    """What there is to hand over; ``mark`` begins a heading, ``recent`` is oldest first."""
+    """What there is to hand over; ``mark`` begins a heading, ``recent`` is oldest first.
+
+    ``unread`` messages before these are in neither.
+    """
 
     session_id: str | None
     language: Language
@@ -61,6 +67,7 @@ class Handover:
     summary: str = ""
     recent: Sequence[Interaction] = ()
     mark: str = "#"
+    unread: int = 0
 
     def text(self) -> str:
         """Return the document."""
@@ -107,7 +114,9 @@ class Handover:
     def _summed_up(self) -> list[str]:
         if not self.summary.strip():
             return []
-        return [f"{self.mark * 2} {_words(self.language).summary}", _plain(self.summary)]
+        words = _words(self.language)
+        unread = [words.unread.format(self.unread)] if self.unread else []
+        return [f"{self.mark * 2} {words.summary}", _plain(self.summary), *unread]
 
     def _recent(self) -> list[str]:
         messages = self.messages

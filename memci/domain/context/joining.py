@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from memci.domain.context.candidate import Source
+from memci.domain.context.candidate import KEPT, Candidate, Source
 from memci.domain.context.fusion import Ranked, by_rank
 
 # What the best memory adds to the score of its messages, and how near the best of them must come.
@@ -28,6 +28,34 @@ def joined(ranked: Sequence[Ranked]) -> list[Ranked]:
     lent = [_lent(each, best.get(each.candidate.key), top) for each in messages.values()]
     kept = [each for each in memories if _tells_more(each, messages)]
     return sorted([*lent, *kept, *_others(ranked)], key=by_rank)
+
+
+def unrepeated(ranked: Sequence[Ranked]) -> list[Ranked]:
+    """Leave the room of what is kept to the messages that it tells of (R14).
+
+    A page, a summary, a pin or a step stays a hit where none of its messages was found nearly as
+    well; what tells of no message stays.
+    """
+    kept = [each for each in ranked if each.candidate.source in KEPT]
+    if not kept:
+        return list(ranked)
+    said = [each for each in ranked if each.candidate.source is Source.CHAT]
+    repeated = {each.key for each in kept if _is_repeated(each, said)}
+    return [each for each in ranked if each.key not in repeated]
+
+
+def _is_repeated(kept: Ranked, said: Iterable[Ranked]) -> bool:
+    return any(
+        each.score >= _NEARLY * kept.score and _tells_of(kept.candidate, each.candidate)
+        for each in said
+    )
+
+
+def _tells_of(kept: Candidate, message: Candidate) -> bool:
+    about = kept.kept.about if kept.kept else None
+    if about is None or kept.session_id != message.session_id:
+        return False
+    return about[0] <= message.key <= about[1]
 
 
 def _best_memories(memories: Sequence[Ranked]) -> dict[int, Ranked]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from memci.domain.context.fusion import Ranked
 from memci.domain.context.gist import Spans, whole
 from memci.domain.context.interaction import Interaction
+from memci.domain.context.listing import Listed
+from memci.domain.context.parts import Origin, Section
 from memci.domain.context.shown import Shown
 from memci.domain.language import Language
 from memci.domain.pages.pin import Pin
@@ -35,7 +37,8 @@ class Materials:
 
     ``pins``, ``plan``: always in. ``finished``: messages of finished plan steps, which give way
     before others (R15). ``summary``: what was said before, in brief (R8). ``contents`` and
-    ``tree``: blocks of the page tree, heading and all. ``best_first``: no prompt cache is used.
+    ``tree``: pages of the page tree. ``origins``: what plan and summary are taken from (R16).
+    ``best_first``: no prompt cache is used.
     """
 
     system: str | None
@@ -48,8 +51,9 @@ class Materials:
     plan: str | None = None
     finished: Collection[int] = ()
     summary: str | None = None
-    contents: str | None = None
-    tree: str | None = None
+    contents: Listed | None = None
+    tree: Listed | None = None
+    origins: Mapping[Section, Origin] = field(default_factory=dict)
     shown: Shown = field(default_factory=Shown)
     is_trivial: IsTrivial = _tells
     spans: Spans = whole

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from typing import TypeAlias
 
 from memci.domain.context.budget import Count, Utterance
 from memci.domain.context.fusion import Ranked
@@ -36,16 +37,24 @@ class LeftOut(StrEnum):
     TRIVIAL = "trivial"  # it tells nothing
 
 
+# What a piece is taken from that was not retrieved, by names and numbers: {"page": "usr-2"}.
+Origin: TypeAlias = Mapping[str, str | int | None]
+
+
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A piece of the list; the texts of all items, joined, are what its messages hold."""
+    """A piece of the list; the texts of all items, joined, are what its messages hold.
+
+    ``shortened``: sentences of what it tells of are left out.
+    """
 
     section: Section
     text: str
     tokens: int
     seqs: tuple[int, ...] = ()
     ranked: Ranked | None = None
-    shortened: bool = False  # sentences of what was found are left out
+    shortened: bool = False
+    origin: Origin = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from memci.domain.context.candidate import WRITTEN, Candidate, Channel, Source
+from memci.domain.context.candidate import KEPT, SAID, Candidate, Channel, Source
 from memci.domain.context.fusion import Ranked, by_rank, channel_ranks
 
 _CHANNELS = {Channel.DENSE: 0.6, Channel.LEXICAL: 0.4}
@@ -129,8 +129,10 @@ def _scaled(found: Sequence[Candidate], channel: Channel) -> list[float | None]:
     for each in found:
         if each.lexical is not None and each.lexical > tops[each.source]:
             tops[each.source] = each.lexical
+    if tops[Source.CHAT] > 0:  # what is kept is scored as messages are
+        tops.update(dict.fromkeys(KEPT, tops[Source.CHAT]))
     return [
-        (each.lexical or 0.0) / tops[each.source] if tops[each.source] > 0 else None
+        min((each.lexical or 0.0) / tops[each.source], 1.0) if tops[each.source] > 0 else None
         for each in found
     ]
 
@@ -148,7 +150,7 @@ def _sessions(found: Sequence[Candidate], bases: Sequence[float]) -> dict[str | 
 
 
 def _of_session(each: Candidate, sessions: Mapping[str | None, float]) -> float:
-    return 0.0 if each.source in WRITTEN else sessions.get(each.session_id, 0.0)
+    return sessions.get(each.session_id, 0.0) if each.source in SAID else 0.0
 
 
 def _of_links(each: Candidate, top: float) -> float:
@@ -165,7 +167,7 @@ def _told(each: Candidate, hints: Hints) -> float:
     bonus = _LENGTH * min(1.0, math.log1p(_words(each.text)) / _LONG)
     if len(hints.speakers) == 1 and each.name in hints.speakers:
         bonus += _SPEAKER
-    if hints.fits is not None and each.source not in WRITTEN:
+    if hints.fits is not None and each.source in SAID:
         bonus += _TIME * hints.fits(each.at)
     if _is_named(each, hints):
         bonus += _NAMED

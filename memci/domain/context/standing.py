@@ -32,7 +32,7 @@ class Standing:
         return cls(
             system=_part(Section.SYSTEM, Role.SYSTEM, materials.system, count),
             pins=_pinned(materials, count),
-            plan=_part(Section.PLAN, Role.SYSTEM, materials.plan or None, count),
+            plan=_planned(materials, count),
             query=_part(Section.QUERY, Role.USER, materials.query, count, seqs),
             held=tuple(map(message_candidate, (*asked, *_pinned_messages(materials)))),
         )
@@ -58,11 +58,18 @@ def _part(
     return () if text is None else (part_of(role, [Item(section, text, 0, seqs)], count),)
 
 
+def _planned(materials: Materials, count: Count) -> tuple[Part, ...]:
+    if not materials.plan:
+        return ()
+    origin = materials.origins.get(Section.PLAN, {})
+    return (part_of(Role.SYSTEM, [Item(Section.PLAN, materials.plan, 0, origin=origin)], count),)
+
+
 def _pinned(materials: Materials, count: Count) -> tuple[Part, ...]:
     """Return what is pinned as one message, an item for each pin."""
     pieces = pin_pieces(materials.pins, labels_of(materials.language))
     items = [
-        Item(Section.PINS, piece, 0, _said_in(pin))
+        Item(Section.PINS, piece, 0, _said_in(pin), origin={"pin": pin.number})
         for pin, piece in zip(materials.pins, pieces, strict=True)
     ]
     return (part_of(Role.SYSTEM, items, count),) if items else ()

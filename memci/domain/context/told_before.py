@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from memci.domain.context.budget import MESSAGE_OVERHEAD, Count
+from memci.domain.context.candidate import Candidate, message_candidate
 from memci.domain.context.excerpt import indented, named
 from memci.domain.context.gist import Gist
 from memci.domain.context.interaction import Interaction
@@ -29,52 +31,52 @@ _LINE_PLACE = 10_000  # in a gist the place of an entry that is cut as short as 
 
 @dataclass(frozen=True, slots=True)
 class Before:
-    """The block, or none."""
+    """The block, or none; ``said`` are the messages that it quotes whole."""
 
     parts: tuple[Part, ...] = ()
+    said: tuple[Candidate, ...] = ()
 
     @property
     def tokens(self) -> int:
         """Tokens of the message."""
         return part_tokens(self.parts)
 
-    def without(self, seqs: Collection[int], language: Language, count: Count) -> Before:
-        """Return it without the lines of messages that are in the list in other words (R14)."""
-        items = [each for part in self.parts for each in part.items]
-        left = [each for each in items if not each.seqs or not set(each.seqs) <= set(seqs)]
-        if len(left) == len(items):
-            return self
-        if left and left[0] is not items[0]:
-            left[0] = replace(left[0], text=_HEADER[language] + left[0].text, tokens=0)
-        within = _part(left, count) if left else Before()
-        return within if within.tokens <= self.tokens else Before()
+
+class _Line(NamedTuple):
+    message: Message
+    text: str
+    shortened: bool
 
 
 def told_before(
     materials: Materials,
     recent: Recent,
     held: Collection[int],
+    always: int,
     room: int,
     count: Count,
 ) -> Before:
-    """Tell what was said before in at most 15 % of ``room``; nothing where all of it is there.
+    """Tell what was said before in at most 15 % of ``always``; nothing where all of it is there.
 
-    ``held``: seqs that are in the list. Without a summary it is what had no room that is told.
+    ``always`` is the room that there is whatever is asked, so that it stays as it is while nothing
+    else is said; it takes no more than ``room`` leaves. ``held``: seqs that are in the list.
+    Without a summary it is what had no room that is told.
     """
-    ceiling = min(int(_CEILING * room), room - recent.tokens)
+    ceiling = min(int(_CEILING * always), room - recent.tokens)
     if materials.summary and recent.left_out:
-        return _summary(materials.summary, materials.language, ceiling, count)
+        return _summary(materials, materials.summary, ceiling, count)
     if recent.no_room and not materials.summary:
         return _extract(materials, recent.no_room, held, ceiling, count)
     return Before()
 
 
-def _summary(text: str, language: Language, ceiling: int, count: Count) -> Before:
+def _summary(materials: Materials, text: str, ceiling: int, count: Count) -> Before:
     """Return the summary; of one that is too long the last lines, which tell the latest."""
     lines = [f"{each.rstrip()}\n" for each in text.splitlines() if each.strip()]
     while lines:
-        item = Item(Section.SUMMARY, _HEADER[language] + "".join(lines), 0)
-        block = _part([item], count)
+        told = _HEADER[materials.language] + "".join(lines)
+        origin = materials.origins.get(Section.SUMMARY, {})
+        block = _part([Item(Section.SUMMARY, told, 0, origin=origin)], count)
         if block.tokens <= ceiling:
             return block
         lines = lines[1 + len(lines) // 8 :]
@@ -99,23 +101,27 @@ def _extract(
     # The same lines for every question: what lists begin with changes rarely.
     gist = Gist(None, [each.content or "" for each in telling], 0, materials.spans, count)
     free = ceiling - MESSAGE_OVERHEAD - count(header)
-    taken: list[tuple[Message, str]] = []
+    taken: list[_Line] = []
     for each in reversed(telling):
         line = _line(each, gist, materials.language)
-        free -= count(line)
+        free -= count(line.text)
         if free < 0:
             break
-        taken.insert(0, (each, line))
+        taken.insert(0, line)
     return _block(taken, header, ceiling, count)
 
 
-def _block(taken: list[tuple[Message, str]], header: str, ceiling: int, count: Count) -> Before:
+def _block(taken: list[_Line], header: str, ceiling: int, count: Count) -> Before:
     while taken:
-        items = [Item(Section.SUMMARY, line, 0, (each.seq,)) for each, line in taken]
+        items = [
+            Item(Section.SUMMARY, line.text, 0, (line.message.seq,), shortened=line.shortened)
+            for line in taken
+        ]
         items[0] = replace(items[0], text=header + items[0].text)
         block = _part(items, count)
         if block.tokens <= ceiling:
-            return block
+            whole = (message_candidate(line.message) for line in taken if not line.shortened)
+            return replace(block, said=tuple(whole))
         taken = taken[1:]
     return Before()
 
@@ -124,6 +130,8 @@ def _part(items: Sequence[Item], count: Count) -> Before:
     return Before((part_of(Role.SYSTEM, items, count),))
 
 
-def _line(message: Message, gist: Gist, language: Language) -> str:
-    text = gist.of(message.content or "", _LINE_PLACE)
-    return named(message.role, message.name, language) + indented(text) + "\n"
+def _line(message: Message, gist: Gist, language: Language) -> _Line:
+    said = message.content or ""
+    text = gist.of(said, _LINE_PLACE)
+    line = named(message.role, message.name, language) + indented(text) + "\n"
+    return _Line(message, line, shortened=text != said)

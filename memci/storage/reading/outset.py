@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
+from memci.domain.context.candidate import Source
 from memci.storage.erasure.gone import IS_THERE
 from memci.storage.reading.state import Progress
 
@@ -17,7 +18,23 @@ SELECT l.message_seq, NOT ({is_there}) AS gone,
          WHERE j.agent_id = l.agent_id AND j.state = 'queued' AND j.first_seq IS NOT NULL
        ) AS first_queued,
        coalesce(l.indexed_chunks, 0) AS chunks,
+       -- Nobody is shown pages that nobody has ever worked with.
+       coalesce((SELECT t.last_step > 0 FROM page_tree t WHERE t.agent_id = asked.agent_id), false)
+       OR EXISTS (SELECT FROM page p WHERE p.agent_id = asked.agent_id AND p.first_seq IS NULL
+                     AND p.parent IS NOT NULL AND NOT p.managed AND NOT p.cold
+                     AND p.segment <> 'sys') AS has_pages,
        (SELECT s.parameters FROM agent_setting s WHERE s.agent_id = asked.agent_id) AS parameters,
+       -- What there is none of, a search need not look into.
+       array_remove(ARRAY[
+           CASE WHEN EXISTS (SELECT FROM page p WHERE p.agent_id = asked.agent_id
+                                AND p.first_seq IS NULL AND p.segment <> 'sys'
+                                AND (p.parent IS NOT NULL OR p.cold)) THEN 'page' END,
+           CASE WHEN EXISTS (SELECT FROM summary s WHERE s.agent_id = asked.agent_id
+                                AND s.text <> '') THEN 'summary' END,
+           CASE WHEN EXISTS (SELECT FROM pin p WHERE p.agent_id = asked.agent_id)
+                THEN 'pin' END,
+           CASE WHEN EXISTS (SELECT FROM plan p WHERE p.agent_id = asked.agent_id)
+                THEN 'plan' END], NULL) AS kept,
        last.prefix, last.recent_begins
   FROM (VALUES (%(agent)s::text)) AS asked(agent_id)
   LEFT JOIN lane l ON l.agent_id = asked.agent_id
@@ -38,6 +55,8 @@ class Outset:
 
     ``parameters``: what differs from the defaults. ``prefix``: the list's pieces as (hash, bytes);
     ``recent_begins``: the seq that its recent interactions began with. Empty and None without one.
+    ``has_pages``: somebody has worked with its pages, by a note, a folder or an operation.
+    ``kept``: those of the kept sources that there is anything of.
     """
 
     progress: Progress
@@ -45,6 +64,8 @@ class Outset:
     prefix: Sequence[tuple[str, int]]
     recent_begins: int | None
     has_documents: bool = False
+    has_pages: bool = False
+    kept: frozenset[Source] = frozenset()
 
 
 def outset_of(connection: Connection, agent_id: str, session_id: str | None) -> Outset:
@@ -59,6 +80,8 @@ def outset_of(connection: Connection, agent_id: str, session_id: str | None) -> 
         prefix=[(digest, length) for digest, length in row.prefix or ()],
         recent_begins=row.recent_begins,
         has_documents=row.chunks > 0,
+        has_pages=row.has_pages,
+        kept=frozenset(map(Source, row.kept)),
     )
 
 

@@ -77,6 +77,8 @@ page = Table(
     # What the summarizer has still to name, the newest first.
     Index("page_unnamed", "agent_id", "number",
           postgresql_where=text("number > 0 AND NOT (named AND summed)")),
+    # What somebody wrote, removed or not: a search looks into it.
+    Index("page_written", "agent_id", postgresql_where=text("first_seq IS NULL")),
     postgresql_with={"fillfactor": 70},
 )  # fmt: skip
 

@@ -208,6 +208,22 @@ class TestTiers:
         assert said == {FACT: ("long", 6.0), OTHER: ("short", 9.0), THIRD: ("short", 5.9)}
         assert ada.models.judge.asked == [FACT, OTHER, THIRD]
 
+    def test_the_judge_sees_what_the_session_was_about(self, ada: AgentUnderTest) -> None:
+        for session, user, users in (("s1", "", ["u1", "u2"]), ("s1", "u1", ["u1"])):
+            ada.execute(
+                "INSERT INTO summary (agent_id, session_id, user_id, users, through_seq, text)"
+                " VALUES (%s, %s, %s, %s, 1, %s)",
+                session, user, users, f"About moving, for {user or 'all'}",
+            )  # fmt: skip
+        ada.remember(FACT, user="u1")
+        ada.remember(OTHER, user="u3")
+        ada.remember(THIRD)
+        ada.remember("We moved to [Bergen] in winter", session="s2")
+        assert ada.models.judge.told == [
+            "About moving, for u1", "", "About moving, for all", "",
+        ]  # fmt: skip
+        assert not any("About moving" in node.content for node in ada.nodes("memory"))
+
     def test_without_tiers_everything_is_long_term(self, ada: AgentUnderTest) -> None:
         ada.set_parameters({"tiered_memory_enabled": False})
         ada.remember(FACT)

@@ -43,8 +43,7 @@ def covered(summaries: SummariesUnderTest, session: str | None = "s1") -> list[i
 
 def test_a_summary_is_made_when_the_history_passes_the_threshold(summaries: SummariesUnderTest):
     summaries.exchange(4)
-    (counting,) = summaries.run()
-    assert (counting["summaries"], summaries.read()) == (0, None)
+    assert (summaries.run(), summaries.read()) == ([], None)
     summaries.exchange(2)
     assert [each["summaries"] for each in summaries.run()] == [1]
     made = summaries.read()
@@ -52,6 +51,21 @@ def test_a_summary_is_made_when_the_history_passes_the_threshold(summaries: Summ
     assert covered(summaries) == [1, 2, 3, 4]
     assert (made.from_seq, made.through_seq, made.model, made.final) == (1, 4, "offline", False)
     assert made.tokens == COUNTER.count(made.text)
+
+
+@pytest.mark.parametrize("session", ["s1", None])
+def test_where_the_latest_interactions_alone_are_long_nothing_is_asked_for(
+    summaries: SummariesUnderTest, session: str | None
+):
+    summaries.exchange(4, "word " * 300, session=session)
+    assert summaries.waiting() == []
+    # Of these four the first is summed up as soon as it is no more of the latest.
+    summaries.say("And now?", session=session)
+    assert len(summaries.waiting()) == 1
+    summaries.run()
+    assert covered(summaries, session) == [1, 2]
+    summaries.say("word " * 900, role="assistant", session=session)
+    assert summaries.waiting() == []
 
 
 def test_it_is_asked_for_once_while_it_waits(summaries: SummariesUnderTest):

@@ -296,3 +296,31 @@ def test_a_network_is_read_by_index(crowded: Reader):
     listings = Listings(crowded.database)
     read = check(plans(crowded, lambda: listings.network("big", number=None, limit=500)))
     assert {"node", "link"} <= set(read)
+
+
+def test_pages_are_found_without_reading_those_of_interactions(crowded: Reader) -> None:
+    with crowded.database.agent_transaction("big") as connection:
+        connection.exec_driver_sql(
+            "INSERT INTO page (agent_id, id, kind, segment, parent, place, name, description,"
+            " expanded, cold, first_seq, last_seq, session_id, number)"
+            " SELECT 'big', 'usr-' || n, CASE WHEN n = 0 THEN 'contents' ELSE 'detail' END, 'usr',"
+            " CASE WHEN mod(n, 2) = 1 THEN 'usr-0' END, n, 'word ' || n, '', false,"
+            " mod(n, 2) = 0 AND n > 0,"
+            " CASE WHEN n > 40 THEN n END, CASE WHEN n > 40 THEN n END, 's' || n,"
+            " CASE WHEN n > 40 THEN n END FROM generate_series(0, 5000) AS n"
+        )
+    with crowded.database.engine.connect() as connection:
+        connection.exec_driver_sql("SET ROLE memci_owner")
+        connection.exec_driver_sql("ANALYZE page")
+        connection.commit()
+    request = SearchRequest(query="word", sources=["page"], k=50)
+    found = plans(crowded, lambda: Search(*crowded.parts).run("big", request))
+    of_pages = [
+        scan
+        for plan in found
+        for scan in scans(plan)
+        if scan.get("Relation Name") == "page" or "page_" in scan.get("Index Name", "")
+    ]
+    assert of_pages
+    used = {scan.get("Index Name") for scan in of_pages} - {"page_span"}  # where messages are
+    assert used <= {"page_written", "page_living"}

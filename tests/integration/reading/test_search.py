@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from memci.domain.context.candidate import Channel, Source
 from memci.reading.search import Search
 from memci.shapes.read import Filters, Hit, SearchAnswer, SearchRequest
+from tests.support.models import ScriptedPlanner
 from tests.support.stored import BEGIN, Reader, Stored
 
 
@@ -58,6 +60,38 @@ def test_what_is_said_beside_an_answer_is_found(reader: Reader, talk: Stored):
     found = [hit.message_ids for hit in search(reader, "pangolin workshop").hits]
     assert [f"m{answer}"] in found[:2]
     assert [f"m{answer + 1}"] not in found
+
+
+@pytest.mark.parametrize(
+    "filters", [{"names": ("Bob",)}, {"roles": ("assistant",)}, {"tags": ("answer",)}]
+)
+def test_who_is_not_looked_for_lends_words_all_the_same(
+    reader: Reader, talk: Stored, filters: dict[str, Any]
+):
+    talk.say("Where shall we meet for the pangolin workshop?", session="s9", name="Ann")
+    talk.say("Behind the old mill at noon.", "assistant", session="s9", name="Bob",
+             metadata={"tags": ["answer"]})  # fmt: skip
+    found = search(reader, "pangolin workshop", channels=["lexical"], filters=Filters(**filters))
+    assert texts(found.hits) == ["Behind the old mill at noon."]
+    alone = search(reader, "pangolin workshop", channels=["lexical"], user_id="u1",
+                   filters=Filters(**filters))  # fmt: skip
+    assert alone.hits == []
+
+
+def test_an_agent_whose_questions_are_not_read_has_none_planned(reader: Reader, talk: Stored):
+    planner = ScriptedPlanner([["Who is called Miso?"]])
+    reader.models = replace(reader.models, query_planner=planner)
+    asked = search(reader, "ferry", explain=True).explain
+    assert asked is not None
+    assert asked["questions"] == 2
+    talk.execute(
+        "INSERT INTO agent_setting (agent_id, parameters)"
+        " VALUES (%s, '{\"query_analysis_enabled\": false}')"
+    )
+    again = search(reader, "ferry", explain=True).explain
+    assert again is not None
+    assert again["questions"] == 1
+    assert len(planner.asked) == 1
 
 
 def test_a_memory_and_its_message_come_once(reader: Reader, talk: Stored):
@@ -201,6 +235,7 @@ def test_explain_tells_times_and_numbers(reader: Reader, talk: Stored):
     assert explain["terms"] == ["ferri"]
     assert explain["candidates"] == {
         "chat": 2, "memory": 0, "document": 0, "code": 0, "raw_tail": 0,
+            "page": 0, "summary": 0, "pin": 0, "plan": 0,
     }  # fmt: skip
     assert set(explain["timings_ms"]) == {"wait", "embed", "find", "fuse", "select", "provenance"}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from itertools import pairwise
@@ -10,12 +11,15 @@ from random import Random
 import pytest
 
 from memci.domain.context.assembly import Assembly, assemble
+from memci.domain.context.candidate import message_candidate
+from memci.domain.context.fusion import Ranked
 from memci.domain.context.interaction import interactions
 from memci.domain.context.materials import Materials
 from memci.domain.context.parts import Section
 from memci.domain.context.prefix import Piece, pieces, stable_prefix
 from memci.domain.language import Language
 from memci.domain.message import Message, Role
+from memci.smallmodel.offline.sentences import sentence_spans
 from tests.support.talk import BEGIN, words
 
 TURNS = 60
@@ -93,3 +97,28 @@ def test_recent_interactions_grow_and_are_cut_back_at_once():
     assert lengths[:18] == [*range(16), 8, 9]
     assert max(lengths) == 15
     assert min(lengths[8:]) == 8
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_was_said_before_stands_as_it_did_whatever_is_found(seed: int):
+    random = Random(seed)
+    talk = Talk(random, 1_000)
+    for _ in range(20):
+        talk.turn()
+    window = interactions(talk.said)[-9:]
+
+    def before(query: str, found: Sequence[Message]) -> list[str]:
+        ranked = [Ranked(message_candidate(each), 1 / at, {}) for at, each in enumerate(found, 1)]
+        materials = Materials(
+            SYSTEM, query, window, 8, ranked, Language.ENGLISH, spans=sentence_spans
+        )
+        assembly = assemble(materials, 600, words)
+        once = [each for item in assembly.items if not item.shortened for each in item.seqs]
+        assert len(once) == len(set(once))
+        return [each.text for each in assembly.items if each.section is Section.SUMMARY]
+
+    first = before("when", talk.said[:24])
+    assert first
+    for _ in range(20):
+        query = " ".join(["why"] * random.randint(1, 20))
+        assert before(query, random.sample(talk.said, 36)) == first

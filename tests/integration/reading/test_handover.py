@@ -1,0 +1,45 @@
+"""What is handed over of very long sessions (R8)."""
+
+from __future__ import annotations
+
+import pytest
+
+from memci.reading.handover import HandingOver
+from memci.shapes.summary import HandoverAnswer, HandoverRequest
+from memci.smallmodel.offline.summarizer import OfflineSummarizer
+from tests.support.stored import Reader, Stored
+
+
+def many(alice: Stored, first: int, last: int, role: str) -> None:
+    alice.execute(
+        "INSERT INTO message (agent_id, seq, id, role, content, session_id, said_at, remember,"
+        " memory_state, indexed)"
+        " SELECT %s, seq, 'm' || seq, %s, 'Ferry ' || seq, 's1', now(), 'now', 'made', false"
+        "   FROM generate_series(%s::bigint, %s::bigint) AS seq",
+        role, first, last,
+    )  # fmt: skip
+
+
+def hand_over(reader: Reader) -> HandoverAnswer:
+    made = HandingOver(*reader.parts, OfflineSummarizer())
+    return made.run("alice", HandoverRequest(session_id="s1"))
+
+
+def test_of_an_endless_interaction_the_newest_stands_there(reader: Reader, alice: Stored):
+    many(alice, 1, 1, "user")
+    many(alice, 2, 620, "assistant")
+    handed = hand_over(reader)
+    assert handed.message_ids == [f"m{seq}" for seq in range(121, 621)]
+    assert handed.through_seq == 120
+    assert handed.unread == 0
+
+
+@pytest.mark.parametrize(("last", "unread"), [(2_004, 0), (2_011, 7)])
+def test_what_was_too_much_to_be_summed_up_is_counted(
+    reader: Reader, alice: Stored, last: int, unread: int
+):
+    many(alice, 1, last, "user")
+    handed = hand_over(reader)
+    assert len(handed.message_ids) == 4
+    assert (handed.through_seq, handed.unread) == (2_000, unread)
+    assert ("(7 messages after this are not summed up yet)" in handed.text) is bool(unread)

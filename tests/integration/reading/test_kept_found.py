@@ -1,0 +1,143 @@
+"""Pages, summaries, pins and plans are found by a search (R11)."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from memci.domain.context.candidate import Source
+from memci.reading.search import Search
+from memci.shapes.read import Filters, Hit, SearchRequest
+from tests.support.kept import page, pin, plan, summary
+from tests.support.stored import BEGIN, Reader, Stored
+
+KEPT = ["page", "summary", "pin", "plan"]
+
+
+def search(reader: Reader, query: str, **fields: Any) -> list[Hit]:
+    return Search(*reader.parts).run("alice", SearchRequest(query=query, **fields)).hits
+
+
+def found(reader: Reader, query: str, **fields: Any) -> list[tuple[str, str]]:
+    hits = search(reader, query, sources=fields.pop("sources", KEPT), **fields)
+    return sorted((hit.source.value, hit.text.split("\n")[0]) for hit in hits)
+
+
+@pytest.fixture
+def talk(alice: Stored) -> Stored:
+    alice.say("The ferry to the island leaves at eight.", user="u1")
+    alice.say("Noted, eight it is.", "assistant", user="u1")
+    alice.say("Never book seats in the back row. And water the fern.", session="s2", user="u2")
+    return alice
+
+
+@pytest.fixture
+def pages(talk: Stored) -> Stored:
+    folder = {"kind": "contents"}
+    page(talk, "usr-0", None, "ferry root", **folder)
+    page(talk, "usr-5", "usr-0", "", **folder)
+    page(talk, "usr-2", "usr-5", "Ferry times", first=1, last=2, session="s1",
+         entries=["user: when the ferry leaves"])  # fmt: skip
+    page(talk, "usr-3", "usr-0", "Ferry of the chapter", first=3, last=3, session="s2")
+    page(talk, "usr-4", None, "Ferry gone", first=1, last=1, session="s1", cold=True)
+    page(talk, "usr-6", "usr-0", "Quay", description="where ferries moor", body=7)
+    talk.execute(
+        "INSERT INTO page_body (agent_id, page_id, version, text) VALUES (%s, 'usr-6', 7, %s)",
+        "Bring coins for the lockers.",
+    )
+    page(talk, "usr-7", None, "Removed ferry note", cold=True)
+    page(talk, "usr-8", "usr-0", "Ada's folder", user="u1", **folder)
+    page(talk, "usr-9", "usr-8", "Lockers by the ferry")
+    return talk
+
+
+def test_what_is_kept_is_found_with_where_it_comes_from(reader: Reader, talk: Stored):
+    pin(talk, 4, "Ferry tickets are in the blue folder", kind="constraint", pinned_by="developer")
+    summary(talk, "They spoke of the ferry.\nIt leaves at eight.", 1, 2)
+    plan(talk, 2, ("Buy ferry tickets", "done"), ("Pack the tent", "active"))
+    hits = {hit.source: hit for hit in search(reader, "ferry tent", sources=KEPT)}
+    assert set(hits) == {Source.PIN, Source.SUMMARY, Source.PLAN}
+    pinned = hits[Source.PIN].pin
+    assert pinned is not None
+    assert (pinned.pin, pinned.kind, pinned.by) == (4, "constraint", "developer")
+    assert hits[Source.PIN].message_ids == []
+    assert (hits[Source.SUMMARY].session_id, hits[Source.SUMMARY].message_ids) == (
+        "s1",
+        ["m1", "m2"],
+    )
+    assert hits[Source.SUMMARY].created_at == BEGIN + timedelta(minutes=2)
+    step = hits[Source.PLAN].step
+    assert step is not None
+    assert (hits[Source.PLAN].text, step.step, step.state) == ("Pack the tent", 2, "active")
+    assert hits[Source.PLAN].channels == {"lexical": 1}
+
+
+def test_pages_are_found_by_names_and_texts(reader: Reader, pages: Stored):
+    names = {hit.page for hit in search(reader, "ferry", sources=["page"], k=20)}
+    # Neither roots, nor pages whose messages are found themselves: of chapters, or removed.
+    assert names == {"usr-2", "usr-6", "usr-7", "usr-9"}
+    note = search(reader, "coins for a locker", sources=["page"])[0]
+    assert (note.page, note.text.splitlines()[-1]) == ("usr-6", "Bring coins for the lockers.")
+    assert note.created_at is not None
+    assert search(reader, "Removed ferry", sources=["page"])[0].created_at is None
+
+
+def test_another_users_folder_hides_what_lies_in_it(reader: Reader, pages: Stored):
+    def seen(user: str) -> set[str | None]:
+        return {hit.page for hit in search(reader, "lockers", sources=["page"], user_id=user)}
+
+    assert seen("u1") == {"usr-6", "usr-9"}
+    assert seen("u2") == {"usr-6"}
+
+
+def test_users_and_sessions_see_what_is_theirs(reader: Reader, talk: Stored):
+    pin(talk, 1, "Ferry fares for u1", user_id="u1")
+    pin(talk, 2, "", 3, kind="task", pinned_by="detector", user_id="u2", start=0, end=33)
+    summary(talk, "Ferry of both", 1, 3, users=["u1", "u2"])
+    plan(talk, 1, ("Ferry first", "active"), user="u1")
+    plan(talk, 3, ("Ferry second", "active"), session="s2", user="u2")
+    assert len(found(reader, "ferry", k=20)) == 4
+    assert found(reader, "ferry", user_id="u1", k=20) == [
+        ("pin", "Ferry fares for u1"), ("plan", "Ferry first"),
+    ]  # fmt: skip
+    assert ("plan", "Ferry first") not in found(reader, "ferry", session_id="s2", k=20)
+    row = "Never book seats in the back row."
+    assert found(reader, "back row") == [("pin", row)]
+    assert found(reader, "back row", session_id="s2") == [("pin", row)]
+    assert found(reader, "back row", session_id="s1") == []
+
+
+def test_filters_hold_for_what_is_kept(reader: Reader, talk: Stored):
+    pin(talk, 1, "", 1)
+    plan(talk, 3, ("Ferry second", "active"), session="s2")
+    both = [("pin", "The ferry to the island leaves at eight."), ("plan", "Ferry second")]
+    for filters, kept in (
+        ({}, both),
+        ({"sessions": ("s2",)}, both[1:]),
+        ({"since": BEGIN + timedelta(minutes=2)}, both[1:]),
+        ({"until": BEGIN + timedelta(minutes=2)}, both[:1]),
+        ({"roles": ("user",)}, []),
+        ({"types": ("semantic",)}, []),
+    ):
+        assert found(reader, "ferry", filters=Filters.model_validate(filters)) == kept
+    then = BEGIN + timedelta(minutes=2)
+    assert found(reader, "ferry", as_of=then) == both[:1]
+    assert found(reader, "ferry", channels=["dense"]) == []
+
+
+def test_what_repeats_a_message_leaves_it_the_room(reader: Reader, pages: Stored):
+    pin(pages, 1, "", 1)
+    summary(pages, "The ferry to the island leaves at eight.", 1, 2)
+    hits = search(reader, "When does the ferry to the island leave?", k=20)
+    assert {hit.source for hit in hits if hit.session_id} == {Source.CHAT}
+    # What nobody said is found beside it.
+    assert "usr-6" in {hit.page for hit in hits if hit.source is Source.PAGE}
+    assert hits[0].message_ids == ["m1"]
+
+
+def test_chinese_is_found_in_what_is_kept(reader: Reader, alice: Stored):
+    alice.say("你好")
+    pin(alice, 1, "渡轮船票放在蓝色文件夹里")
+    assert found(reader, "船票在哪里？") == [("pin", "渡轮船票放在蓝色文件夹里")]

@@ -1,0 +1,115 @@
+"""The Contents Page and what is filed stand in contexts (R13, R14); receipts name them (R16)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from memci.domain.pages.page import LONGEST_NAME
+from memci.reading.assemble import Assemble
+from memci.reading.receipts import ReceiptListings
+from memci.shapes.read import ContextAnswer, ContextRequest
+from tests.support.kept import page, pin, plan, plant, summary
+from tests.support.stored import Reader, Stored
+
+
+def assemble(
+    reader: Reader, query: str = "When?", budget: int = 4_000, **more: Any
+) -> ContextAnswer:
+    request = ContextRequest(query=query, budget_tokens=budget, **more)
+    return Assemble(*reader.parts).run("alice", request)
+
+
+def told(answer: ContextAnswer, section: str) -> str:
+    return "".join(each.text for each in answer.items if each.section == section)
+
+
+@pytest.fixture
+def archived(alice: Stored) -> Stored:
+    for turn in range(4):
+        alice.say(f"Ferry question {turn}", session="s1")
+        alice.say(f"Ferry answer {turn}", "assistant", session="s1")
+    folder = {"kind": "contents"}
+    page(alice, "usr-0", None, "", **folder)
+    page(alice, "usr-9", "usr-0", "", managed=True, **folder)
+    for at in (1, 2):
+        page(alice, f"usr-{at}", "usr-9", f"Ferry talk {at}", first=2 * at - 1, last=2 * at,
+             session="s1", entries=[f"user: about ferry {at}"])  # fmt: skip
+    page(alice, "usr-3", "usr-0", "Of the chapter", first=5, last=6, session="s1")
+    return alice
+
+
+def test_pages_that_nobody_works_with_take_no_room(reader: Reader, archived: Stored):
+    plant(archived, "usr-9")
+    answer = assemble(reader)
+    assert {"contents", "tree"}.isdisjoint(each.section for each in answer.items)
+
+
+def test_the_contents_page_stands_before_what_was_found_and_the_tree_behind(
+    reader: Reader, archived: Stored
+):
+    plant(archived, "usr-9")
+    page(archived, "usr-4", "usr-0", "Rules", description="how to book", body=7)
+    archived.execute(
+        "INSERT INTO page_body (agent_id, page_id, version, text) VALUES (%s, 'usr-4', 7, %s)",
+        "Ask for the window seat.",
+    )
+    page(archived, "usr-5", "usr-0", "Another user's", user="u7")
+    answer = assemble(reader, "Which ferry?", user_id="u1", session_id="s9")
+    sections = list(dict.fromkeys(each.section for each in answer.items))
+    assert sections == ["contents", "tree", "query"]
+    assert told(answer, "contents") == (
+        "# [usr-9] Contents Page (folder, expanded)\n\n"
+        "Archived interactions; recall_page brings one back by its index.\n\n"
+        "## [usr-1] Ferry talk 1 (never recalled)\n\n- user: about ferry 1\n\n"
+        "## [usr-2] Ferry talk 2 (never recalled)\n\n- user: about ferry 2\n\n"
+    )
+    assert told(answer, "tree") == (
+        "# [usr-0] Conversation (folder, expanded)\n\n"
+        "## [usr-4] Rules (page, expanded)\n\nhow to book\n\n```\nAsk for the window seat.\n```\n\n"
+    )
+    both = assemble(reader, "Which ferry?", session_id="s1")
+    order = list(dict.fromkeys(each.section for each in both.items))
+    assert order[0] == "contents"
+    assert order.index("tree") < order.index("recent")
+    without = assemble(reader, session_id="s1", sources=["chat"])
+    assert {"contents", "tree"}.isdisjoint(each.section for each in without.items)
+    small = assemble(reader, session_id="s1", budget=900)
+    assert {"contents", "tree"}.isdisjoint(each.section for each in small.items)
+
+
+def test_an_operation_of_the_agent_shows_its_contents_page_and_questions_change_it_not(
+    reader: Reader, archived: Stored
+):
+    plant(archived, "usr-9", steps=1)
+    for at in range(10, 50):
+        page(archived, f"usr-{at}", "usr-9", "Long talk " * (LONGEST_NAME // 10), first=1, last=2,
+             session="s1")  # fmt: skip
+    short = told(assemble(reader, "Why?", 2_000, session_id="s1"), "contents")
+    long = told(assemble(reader, "Why? " + "Because of the sea. " * 90, 2_000, session_id="s1"),
+                "contents")  # fmt: skip
+    assert short == long
+    # The newest lines stay.
+    assert "[usr-49]" in short
+    assert "[usr-1]" not in short
+
+
+def test_a_receipt_names_where_all_came_from(reader: Reader, archived: Stored):
+    plant(archived, "usr-9", steps=1)
+    pin(archived, 6, "Never fly")
+    plan(archived, 3, ("Book", "active"))
+    summary(archived, "They spoke of ferries.", 1, 4)
+    answer = assemble(reader, "ferry", session_id="s1", recent=1)
+    body = ReceiptListings(reader.database).receipt("alice", answer.receipt_id).body
+    items: Any = body["items"]
+    of = {each["section"]: each for each in reversed(items)}
+    assert of["pins"]["pin"] == 6
+    assert of["plan"]["plan_seq"] == 3
+    told_by = {name: of["summary"][name] for name in ("session_id", "from_seq", "through_seq")}
+    assert told_by == {"session_id": "s1", "from_seq": 1, "through_seq": 4}
+    pages = [each["page"] for each in items if each["section"] == "contents"]
+    assert pages == ["usr-1", "usr-2"]
+    hidden = assemble(reader, "ferry", session_id="s1", recent=1, sources=["chat"])
+    assert "They spoke of ferries." not in told(hidden, "summary")
+    assert told(hidden, "pins")
