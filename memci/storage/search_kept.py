@@ -24,6 +24,7 @@ _KEY_BITS = 48  # with the source's number above them no key is a message's, or 
 # As rows of the other sources: what tells where it comes from stands in place of tool calls.
 _ROWS = """
 (SELECT '{source}' AS source, NULL::bigint AS key, NULL::float8 AS dense, NULL::float8 AS lexical,
+        NULL::float8 AS linked,
         k.text, k.kind AS role, k.name, k.more AS tool_calls, k.session_id, k.at, k.seqs,
         NULL::bigint AS position, NULL::integer[] AS counts
    FROM ({rows}) k
