@@ -110,7 +110,7 @@ patient = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @pytest.mark.timeout(300)
-@settings(patient, max_examples=2000)
+@settings(patient, max_examples=800)
 @given(orders)
 def test_fakeredis_does_as_the_model_says(fake, order):
     run(order, fake)

@@ -46,7 +46,7 @@ _numbers = count()
 
 @pytest.mark.timeout(600)  # a failure is shrunk for five minutes
 @given(said=MESSAGES, together=st.integers(1, 3), chosen=st.sets(st.integers(0, 7), min_size=1))
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=200, deadline=None)
 def test_what_is_erased_goes_and_what_is_not_stays(
     eraser: Eraser, said: list[list[str]], together: int, chosen: set[int]
 ) -> None:

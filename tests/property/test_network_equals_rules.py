@@ -18,7 +18,7 @@ from tests.support.network import AgentUnderTest
 from tests.support.pure_network import PureNetwork, segment
 
 MANY = settings(
-    max_examples=500, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=250, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 
 

@@ -34,7 +34,7 @@ from tests.support.short_term import consolidate
 from tests.support.simple_history import SimpleHistory
 
 THOROUGH = settings(
-    max_examples=500,
+    max_examples=200,
     stateful_step_count=10,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],

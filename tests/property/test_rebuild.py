@@ -26,7 +26,7 @@ from tests.support.rebuilding import Rebuilding, is_same
 from tests.support.short_term import consolidate
 
 MANY = settings(
-    max_examples=500, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 NAMES = st.sampled_from(["Grace", "Luigi", "Oslo", "小明"])
 

@@ -71,14 +71,20 @@ class Line:
 
 
 def lines_of(summary: str) -> list[Line]:
-    """Return the lines of a summary that ``written`` wrote, or somebody else."""
+    """Return the lines of a summary that ``written`` wrote, or somebody else.
+
+    A day that stands above nothing is a line: all that was left of one.
+    """
     lines: list[Line] = []
     day = ""
-    for text in map(str.strip, summary.splitlines()):
-        if _DAY.fullmatch(text):
-            day = text
-        elif text:
+    rows = [text for each in summary.splitlines() if (text := each.strip())]
+    for text, below in zip(rows, [*rows[1:], ""], strict=True):
+        if not _DAY.fullmatch(text):
             lines.append(Line(text, day, relative=bool(day)))
+        elif below and not _DAY.fullmatch(below):
+            day = text
+        else:
+            lines.append(Line(text))
     return lines
 
 
