@@ -8,6 +8,7 @@ else the machine does slows all of them.
 
 from __future__ import annotations
 
+import gc
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -203,6 +204,9 @@ def _parts(answer: Any) -> Mapping[str, float]:
 
 def _alternate(sides: Sequence[Mapping[str, _Read]], *asked: Sequence[_Asked]) -> list[Took]:
     """Ask each side its questions in turn, each time beginning with another call."""
+    # As in a worker, the collector spares what was loaded before.
+    gc.collect()
+    gc.freeze()
     took = [Took() for _ in sides]
     for place in range(len(asked[0])):
         for side, reads in enumerate(sides):

@@ -23,7 +23,9 @@ from tests.support.network import AgentUnderTest
 from tests.support.pure_network import SAID_AT
 
 LAWS = settings(max_examples=500, deadline=None)
-STORED = settings(LAWS, max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+STORED = settings(
+    LAWS, max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 
 parameters = st.builds(
     MemoryParameters,

@@ -78,7 +78,7 @@ def lines_of(summary: str) -> list[Line]:
     lines: list[Line] = []
     day = ""
     rows = [text for each in summary.splitlines() if (text := each.strip())]
-    for text, below in zip(rows, [*rows[1:], ""], strict=True):
+    for text, below in zip(rows, [*rows, ""][1:], strict=True):
         if not _DAY.fullmatch(text):
             lines.append(Line(text, day, relative=bool(day)))
         elif below and not _DAY.fullmatch(below):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -67,6 +68,13 @@ def test_chinese():
     assert SUMMARIZER.summarize(talk, "", 45) == (
         "user: 我们决定把订单服务迁到上海。\nuser: 我不吃辣。"
     )
+
+
+@pytest.mark.parametrize(
+    "summary", ["2026-01-01", "2026-01-01\nuser: a", "2026-01-01\n2026-01-02\nuser: a"]
+)
+def test_a_day_of_which_nothing_else_is_left_stays(summary: str):
+    assert SUMMARIZER.summarize([], summary, 100) == summary
 
 
 def test_nothing_to_sum_up():
