@@ -28,8 +28,7 @@ from memci.storage.search_kept import kept_asked, kept_candidate, kept_values
 from memci.storage.search_statement import Shape, search_statement
 from memci.storage.vectors import Vectors, to_text
 
-# Postings that are scored for one question: what stands in a fifth of all texts tells hardly one
-# from another, and less by what stands beside it.
+# Postings that are scored for one question, however small the index.
 MOST_POSTINGS = 2_000
 _ROLES = {role.value: role for role in Role}
 # No owner has so many chunks, and no agent so many messages.
@@ -145,7 +144,8 @@ def find(
         owners=tuple(named),
         symbols=bool(question.symbols),
         walks=walks,
-        focus=walks and question.focus,
+        # Nobody knows any more what was talked of last at another time.
+        focus=walks and question.focus and question.restriction.as_of is None,
     )
     if not sources or not (shape.dense or shape.lexical or shape.focus):
         return Found([], [], bm25.Collected(1, 1, {}))

@@ -43,7 +43,7 @@ MEMORY = Index(
     where="AND m.kind = 'memory'",
     size="""SELECT greatest((SELECT count(*) FROM node WHERE agent_id = %(agent)s), 1)::float8
                        AS texts,
-                   coalesce(sum(total) / sum(df), 1)::float8 AS length FROM memory_read""",
+                   coalesce(sum(total) / sum(df), 1)::float8 AS length FROM memory_df""",
     columns="""m.content AS text, NULL AS role, NULL AS name, NULL::jsonb AS tool_calls,
                m.session_id, coalesce(m.said_at, m.created_at) AS at, m.message_seqs AS seqs,
                NULL::bigint AS position, NULL::integer[] AS counts""",

@@ -41,24 +41,31 @@ _DENSE = """
          WHERE v.agent_id = {owner} AND v.model = %(model)s {filters} {hidden}
          ORDER BY far LIMIT %(best)s) AS nearest)
 """
-# Each term's postings are read once, as columns; of one that is everywhere, the newest. Scored are
-# the rarest whose postings are not too many; always the rarest one.
+# Of the terms, the rarest whose postings are not too many to be read; always the rarest one. What
+# stands in a fifth of all texts tells hardly one from another. They are read as columns: there are
+# thousands of them.
 _RARE = """
-{name}_read AS MATERIALIZED (
+{name}_df AS MATERIALIZED (
     SELECT asked.term, p.* FROM unnest(%(terms)s::text[]) AS asked(term) CROSS JOIN LATERAL (
-        SELECT count(*)::float8 AS df, sum(length)::float8 AS total, array_agg(key) AS keys,
-               array_agg(tf) AS counts, array_agg(length) AS lengths {as_positions}
-          FROM (SELECT v.{key} AS key, v.tf, v.length {position} FROM {table}_term v {sight_join}
-                 WHERE v.agent_id = {owner} AND v.term = asked.term {sight}
-                 ORDER BY v.{key} DESC LIMIT %(postings)s + 1) posting OFFSET 0) p
+        SELECT count(*)::float8 AS df, sum(v.length)::float8 AS total FROM {table}_term v
+         WHERE v.agent_id = {owner} AND v.term = asked.term OFFSET 0) p
      WHERE p.df > 0),
 {name}_size AS MATERIALIZED ({size}),
 {name}_rare AS MATERIALIZED (
-    SELECT ranked.*, s.length AS mean,
+    SELECT term, s.length AS mean,
            ln(1 + (greatest(s.texts - df, 0) + 0.5::float8) / (df + 0.5::float8)) AS idf
-      FROM (SELECT *, sum(df) OVER (ORDER BY df, term) AS postings FROM {name}_read) ranked
+      FROM (SELECT *, sum(df) OVER (ORDER BY df, term) AS postings FROM {name}_df) ranked
      CROSS JOIN {name}_size s
-     WHERE postings <= %(postings)s OR postings = df ORDER BY df, term LIMIT %(scored)s)
+     WHERE postings <= greatest(%(postings)s::float8, s.texts / 5) OR postings = df
+     ORDER BY df, term LIMIT %(scored)s),
+{name}_postings AS MATERIALIZED (
+    SELECT r.*, p.* FROM {name}_rare r CROSS JOIN LATERAL (
+        SELECT array_agg(key) AS keys, array_agg(tf) AS counts, array_agg(length) AS lengths
+               {as_positions}
+          FROM (SELECT v.{key} AS key, v.tf, v.length {position} FROM {table}_term v {sight_join}
+                 WHERE v.agent_id = {owner} AND v.term = r.term {sight} OFFSET 0) posting
+        OFFSET 0) p
+     WHERE p.keys IS NOT NULL)
 """
 _LEXICAL = """
 {name}_lexical AS MATERIALIZED (
@@ -67,24 +74,26 @@ _LEXICAL = """
                / (v.tf + %(k1)s::float8
                          * (1 - %(b)s::float8 + %(b)s::float8 * v.length / r.mean))) AS lexical
            {any_position}
-      FROM {name}_rare r
+      FROM {name}_postings r
      CROSS JOIN LATERAL unnest(r.keys, r.counts, r.lengths {positions})
                      AS v(key, tf, length {position_name}) {posting_join}
      WHERE true {filters} {posting_hidden}
      GROUP BY v.key ORDER BY lexical DESC, v.key DESC LIMIT %(best)s)
 """
-# Who lends words to those beside them need not be what is looked for: only in sight.
+# Who lends words to those beside them need not be what is looked for, too: only in sight.
 _LENDERS = (
     _LEXICAL.replace("{name}_lexical", "chat_lenders")
     .replace("{posting_join}", "")
     .replace("{filters}", "")
     .replace("%(best)s", "%(lenders)s")
 )
+_AND_LENDERS = "UNION SELECT position FROM chat_lenders"
 # A message is found by the words of those beside it, too: all of it is scored in domain/.
 _BESIDE = """
 chat_beside AS MATERIALIZED (
     SELECT n.seq AS key
-      FROM (SELECT position FROM {lenders} ORDER BY lexical DESC LIMIT %(lenders)s) o
+      FROM (SELECT * FROM (SELECT position FROM chat_lexical
+                            ORDER BY lexical DESC LIMIT %(lenders)s) best {lenders}) o
      CROSS JOIN (VALUES (-2), (-1), (1), (2)) AS away(steps)
      CROSS JOIN LATERAL (SELECT m.seq FROM message m WHERE m.agent_id = %(agent)s
                             AND m.position = o.position + away.steps {filters} OFFSET 0) n)
@@ -121,14 +130,14 @@ _TAIL = """
 _NOTHING = """NULL, NULL, NULL::jsonb, NULL, NULL::timestamptz"""
 _SIZE = f"""
 SELECT 'size', NULL, s.texts, s.length, NULL::float8,
-       (SELECT json_object_agg(term, df)::text FROM chat_read),
+       (SELECT json_object_agg(term, df)::text FROM chat_df),
        {_NOTHING}, NULL::bigint[], NULL::bigint, NULL::integer[]
   FROM chat_size s
 """  # noqa: S608 - constants of this module
 _POSTINGS = f"""
 SELECT 'postings', NULL, NULL::float8, NULL::float8, NULL::float8, term, {_NOTHING},
        positions, NULL::bigint, counts
-  FROM chat_rare
+  FROM chat_postings
 """  # noqa: S608 - constants of this module
 
 
@@ -240,7 +249,7 @@ def _names(source: Source, owner: str, shape: Shape) -> dict[str, str]:
         "filters": filters,
         "join": join + index.key if filters else "",
         "posting_join": join + "key" if filters else "",
-        "lenders": "chat_lenders" if _wants_more_than_sight(shape) else "chat_lexical",
+        "lenders": _AND_LENDERS if _wants_more_than_sight(shape) else "",
         # Words out of sight lend nothing to what stands beside them.
         "sight": message_filters(sight) if chat else "",
         "sight_join": join + index.key if chat and sight else "",

@@ -25,7 +25,8 @@ _SEED = """
   WHERE {channel} > 0 ORDER BY {channel} DESC LIMIT %(seeds)s)
 """
 _FOCUS = """
-(SELECT node_id AS key, %(focus_weight)s::float8 AS weight FROM focus WHERE agent_id = %(agent)s)
+(SELECT k.target AS key, %(focus_weight)s::float8 AS weight
+   FROM (SELECT agent_id, node_id AS target FROM focus WHERE agent_id = %(agent)s) k {sight})
 """
 _STEP = """
 SELECT l.key, sum(s.weight * l.strength) AS weight
@@ -84,7 +85,7 @@ def walk(
     """
     seeds = [_SEED.format(channel=each.value) for each in channels]
     if focus:
-        seeds.append(_FOCUS)
+        seeds.append(_FOCUS.format(sight=_sight(restricted)))
     whole = _WALK.format(
         seeds=" UNION ALL ".join(seeds),
         near_step=_STEP.format(origin="walk_seed", sight=_sight(restricted)),

@@ -164,6 +164,20 @@ def test_the_focus_leads_on_in_a_session_alone(reader: Reader, network: Network)
     assert len(alone) == 1
 
 
+def test_no_focus_out_of_sight_leads_anywhere(reader: Reader, network: Network):
+    alice = network.alice
+    seq = alice.say("Uncle mends kettles.", session="s4", user="u2")
+    kettles = alice.remember("Uncle mends kettles.", [seq], session="s4", user="u2")
+    network.join(network.cello, kettles)
+    alice.execute(
+        "INSERT INTO focus (agent_id, node_id, mentioned) VALUES (%s, %s, 1)", network.cello
+    )
+    asked: dict[str, Any] = {"channels": [Channel.BFS], "session_id": "s9"}
+    assert f"m{seq}" in [each for hit in search(reader, **asked) for each in hit.message_ids]
+    assert search(reader, user_id="u2", **asked) == []
+    assert search(reader, as_of=BEGIN + timedelta(days=900), **asked) == []
+
+
 def test_a_context_holds_what_links_lead_to(reader: Reader, network: Network):
     network.join(network.ferry, network.cello)
     for channels, is_there in ((list(Channel), True), ([Channel.DENSE, Channel.LEXICAL], False)):

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from memci.domain.context.candidate import Channel, Source
+from memci.domain.context.depth import DEEPEST
 from memci.reading.search import Search
 from memci.shapes.read import Filters, Hit, SearchAnswer, SearchRequest
 from tests.support.models import ScriptedPlanner
@@ -262,3 +263,32 @@ def test_tags_and_metadata_restrict_what_was_said(reader: Reader, talk: Stored):
 
 def test_a_question_of_blanks_is_read_at_once(reader: Reader, talk: Stored):
     assert search(reader, "who is a" + " " * 20_000 + "ferry").hits
+
+
+def test_what_is_in_a_fifth_of_all_texts_is_found_however_old_where_it_is_asked_for(
+    reader: Reader, alice: Stored, monkeypatch: pytest.MonkeyPatch
+):
+    """No newer message of many stands in the way of those that a filter leaves."""
+    monkeypatch.setattr("memci.storage.search.MOST_POSTINGS", 3)
+    old = [alice.say("The coffee is cold.", session="s1") for _ in range(2)]
+    for _ in range(12):
+        alice.say("More coffee.", session="s2")
+    request = SearchRequest(
+        query="coffee", channels=[Channel.LEXICAL], filters=Filters(sessions=["s1"])
+    )
+    hits = Search(*reader.parts).run("alice", request).hits
+    assert {each for hit in hits for each in hit.message_ids} == {f"m{seq}" for seq in old}
+
+
+def test_what_stands_beside_a_hit_is_found_however_many_better_ones_a_filter_leaves_out(
+    reader: Reader, alice: Stored
+):
+    for _ in range(DEEPEST):
+        alice.say("Ferry, ferry, ferry!", session="s1")
+    alice.say("We took the ferry that day, and it was late again.", session="s2")
+    beside = alice.say("It was painted blue.", session="s2")
+    request = SearchRequest(
+        query="ferry", channels=[Channel.LEXICAL], filters=Filters(sessions=["s2"])
+    )
+    hits = Search(*reader.parts).run("alice", request).hits
+    assert f"m{beside}" in [each for hit in hits for each in hit.message_ids]
