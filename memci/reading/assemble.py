@@ -139,7 +139,9 @@ class Assemble(Reader):
         )
         kept = self._keep(agent_id, account)
         enough = len(interactions(read.said)) > read.parameters.preserve_recent
-        wanted = assembly.wants_summary and request.as_of is None and enough
+        # One that is stored was not read where it is no source: it is not missing.
+        told = Source.SUMMARY in request.sources and request.as_of is None
+        wanted = assembly.wants_summary and told and enough
         if wanted and read.parameters.summarization_enabled:
             self._ask_summary(agent_id, request.session_id)
         return kept

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
 from memci.domain.context.budget import Count
 from memci.domain.context.handover import Handover
@@ -11,7 +12,7 @@ from memci.domain.context.interaction import interactions
 from memci.domain.context.plan_text import plan_text
 from memci.domain.context.rolling import summed_up
 from memci.domain.language import language_of
-from memci.domain.message import Message
+from memci.domain.message import Message, Role
 from memci.domain.pages.viewer import Viewer
 from memci.queue.summaries import ask_summary
 from memci.reading.activity import ReadActivity
@@ -27,7 +28,7 @@ from memci.storage.pins import read_pins
 from memci.storage.plans import read_plan
 from memci.storage.reading.messages import message_ids, recent_messages
 from memci.storage.reading.state import Progress, progress
-from memci.storage.said import Conversation
+from memci.storage.said import Conversation, Said
 from memci.storage.session import Connection, Database
 from memci.storage.summaries import StoredSummary, read_summary
 from memci.storage.tongue import language_spoken
@@ -124,7 +125,9 @@ class HandingOver(Reader):
                 after=before, through=None, most=_MOST_RECENT, user=user
             )
             if len(recent) == _MOST_RECENT:
-                before = recent[0].message.seq - 1
+                answers = _answers(recent)
+                before = recent[answers - 1].message.seq if answers else recent[0].message.seq - 1
+                recent = recent[answers:]
             through = 0 if stored is None else stored.through_seq
             between = conversation.said(
                 after=through, through=before, most=_MOST_BETWEEN, user=user
@@ -166,6 +169,12 @@ class HandingOver(Reader):
 
     def _shorten(self, text: str, target: int) -> str:
         return self._extractor.summarize([], text, target)
+
+
+def _answers(recent: Sequence[Said]) -> int:
+    """Return how many begin it that answer calls before it: a result is told of with its call."""
+    roles = (each.message.role for each in recent)
+    return len(list(takewhile(lambda role: role is Role.TOOL, roles)))
 
 
 def _viewer(connection: Connection, agent_id: str, request: HandoverRequest) -> Viewer:

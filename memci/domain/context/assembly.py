@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from memci.domain.context.budget import LIST_OVERHEAD, Count
 from memci.domain.context.fusion import Ranked
 from memci.domain.context.interaction import Interaction
-from memci.domain.context.listing import listing
+from memci.domain.context.listing import Room, listing
 from memci.domain.context.materials import Materials
 from memci.domain.context.packing import Packed, pack
 from memci.domain.context.parts import Item, LeftOut, Part, Section, part_tokens
@@ -85,8 +85,7 @@ def assemble(materials: Materials, budget: int, count: Count) -> Assembly:
     standing = Standing.of(materials, asked, count)
     room = standing.room(budget)
     always = room + part_tokens(standing.query)
-    contents = listing(Section.CONTENTS, materials.contents, always, room, count)
-    tree = listing(Section.TREE, materials.tree, always, room, count)
+    contents, tree = _pages(materials, always, room, count)
     room -= part_tokens((*contents, *tree))
     chosen = _choose(_Choice(materials, standing, room, always, count))
     recent, packed = chosen.recent, chosen.packed
@@ -103,6 +102,19 @@ def assemble(materials: Materials, budget: int, count: Count) -> Assembly:
         recent.begins,
         wants_summary=bool(recent.no_room) and not materials.summary,
     )
+
+
+def _pages(
+    materials: Materials, always: int, room: int, count: Count
+) -> tuple[tuple[Part, ...], tuple[Part, ...]]:
+    """Return the Contents Page and the other pages, in what the current interaction leaves.
+
+    It goes before all of them (R14), in the longest of its forms that fits at all.
+    """
+    left = room - Latest(materials.window, materials, count).within(room, 0).tokens
+    contents = listing(Section.CONTENTS, materials.contents, Room(always, room, left), count)
+    left -= part_tokens(contents)
+    return contents, listing(Section.TREE, materials.tree, Room(always, room, left), count)
 
 
 def _choose(choice: _Choice) -> _Chosen:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from memci.domain.context.budget import Count
+from memci.domain.context.budget import MESSAGE_OVERHEAD, Count
 from memci.domain.context.parts import Item, Part, Section, part_of, part_tokens
 from memci.domain.message import Role
 
@@ -16,10 +16,20 @@ _CEILINGS = {Section.CONTENTS: 0.15, Section.TREE: 0.1}
 
 
 class Leaf(NamedTuple):
-    """The block of one page, which begins with a heading mark and ends with a blank line."""
+    """The block of one page, which begins with a heading mark and ends with a blank line.
+
+    ``closed``: what stands there where that is too long, if anything does.
+    """
 
     page: str
     text: str
+    closed: str = ""
+
+
+class _Counted(NamedTuple):
+    page: str
+    text: str
+    tokens: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,32 +40,67 @@ class Listed:
     leaves: Sequence[Leaf]
 
 
-def listing(
-    section: Section, listed: Listed | None, room: int, free: int, count: Count
-) -> tuple[Part, ...]:
-    """Return pages as a message: as many as its share of ``room`` holds, and never half a page.
+class Room(NamedTuple):
+    """Tokens: ``always`` whatever is asked, ``free`` beside what is; ``left`` bounds pages."""
 
-    ``room`` is what is there for all questions alike, so that the same pages stand there whatever
-    is asked; ``free`` what this one leaves. Of the Contents Page the newest lines stay, of the rest
-    the first. Under 1,000 tokens there is none.
+    always: int
+    free: int
+    left: int
+
+
+def listing(section: Section, listed: Listed | None, room: Room, count: Count) -> tuple[Part, ...]:
+    """Return pages as a message: as many as its share of the room holds, and never half a page.
+
+    The share is of what there always is, so that the same pages stand there whatever is asked. Of
+    the Contents Page the newest lines stay, of the rest the first; a page too long by itself
+    stands there closed. Under 1,000 tokens there is none.
     """
-    if listed is None or room < _LEAST_ROOM:
+    if listed is None or room.always < _LEAST_ROOM:
         return ()
-    ceiling = int(_CEILINGS[section] * min(room, 2 * free))
-    leaves = list(listed.leaves)
+    ceiling = min(int(_CEILINGS[section] * min(room.always, 2 * room.free)), room.left)
+    newest_first = section is Section.CONTENTS
+    leaves = _fitting(listed, ceiling, count, newest_first=newest_first)
     while leaves:
         part = _written(section, listed.heading, leaves, count)
         if part_tokens([part]) <= ceiling:
             return (part,)
-        fewer = 1 + len(leaves) // 8
-        leaves = leaves[fewer:] if section is Section.CONTENTS else leaves[:-fewer]
+        # Tokens of a text are not the sum of its pieces' tokens in every tokenizer.
+        leaves = leaves[1:] if newest_first else leaves[:-1]
     return ()
 
 
-def _written(section: Section, heading: str, leaves: Sequence[Leaf], count: Count) -> Part:
+def _fitting(
+    listed: Listed, ceiling: int, count: Count, *, newest_first: bool
+) -> Sequence[_Counted]:
+    """Return the pages that fit, up to the first that does not, in the order that they came in.
+
+    A page that would not fit alone ends nothing: it stands there closed, or not at all.
+    """
+    most = ceiling - MESSAGE_OVERHEAD - count(listed.heading)
+    free, taken = most, list[_Counted]()
+    for leaf in reversed(listed.leaves) if newest_first else listed.leaves:
+        counted = _alone(leaf, most, count)
+        if counted is None:
+            continue
+        free -= counted.tokens
+        if free < 0:
+            break
+        taken.append(counted)
+    return taken[::-1] if newest_first else taken
+
+
+def _alone(leaf: Leaf, most: int, count: Count) -> _Counted | None:
+    for text in filter(None, (leaf.text, leaf.closed)):
+        tokens = count(text)
+        if tokens <= most:
+            return _Counted(leaf.page, text, tokens)
+    return None
+
+
+def _written(section: Section, heading: str, leaves: Sequence[_Counted], count: Count) -> Part:
     first, *others = leaves
     items = [
         Item(section, heading + first.text, 0, origin={"page": first.page}),
-        *(Item(section, each.text, 0, origin={"page": each.page}) for each in others),
+        *(Item(section, each.text, each.tokens, origin={"page": each.page}) for each in others),
     ]
     return part_of(Role.SYSTEM, items, count)

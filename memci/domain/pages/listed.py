@@ -54,7 +54,11 @@ def _filed(sight: Sight) -> Iterator[tuple[Page, int]]:
 def _leaf(sight: Sight, writer: Writer, page: Page, level: int, reads: Reads) -> Leaf:
     shown = page if page.span is None else replace(page, expanded=False)
     place = Place(level, sight.size(page))
-    return Leaf(page.index, writer.block(sight.tree, shown, place, reads))
+    text = writer.block(sight.tree, shown, place, reads)
+    if page.is_folder or not shown.expanded:
+        return Leaf(page.index, text)
+    closed = replace(shown, expanded=False)
+    return Leaf(page.index, text, writer.block(sight.tree, closed, place, reads))
 
 
 def _nothing(_: Page) -> Held:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from memci.domain.context.candidate import Source
 from memci.domain.message import Role
 from memci.errors import BudgetTooSmallError
 from memci.reading.assemble import Assemble
@@ -392,13 +393,16 @@ def test_what_had_no_room_is_told_in_brief_and_a_summary_asked_for(reader: Reade
                   session="now")  # fmt: skip
         alice.say(f"Answer {turn}: fine.", "assistant", session="now")
 
-    def read(budget: int) -> ContextAnswer:
-        request = ContextRequest(session_id="now", budget_tokens=budget, sources=("chat",))
+    def read(budget: int, *more: Source) -> ContextAnswer:
+        sources = (Source.CHAT, *more)
+        request = ContextRequest(session_id="now", budget_tokens=budget, sources=sources)
         return Assemble(*reader.parts, lambda *each: asked.append(each)).run("alice", request)
 
-    assert sections(read(2_000)) == ["recent"]
+    assert sections(read(2_000, Source.SUMMARY)) == ["recent"]
+    # Who wants no summary may have one stored.
+    assert sections(read(400)) == ["summary", "recent"]
     assert asked == []
-    answer = read(400)
+    answer = read(400, Source.SUMMARY)
     check(reader, answer)
     assert sections(answer) == ["summary", "recent"]
     assert asked == [("alice", "now")]

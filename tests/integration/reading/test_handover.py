@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from memci.reading.handover import HandingOver
@@ -31,6 +33,27 @@ def test_of_an_endless_interaction_the_newest_stands_there(reader: Reader, alice
     handed = hand_over(reader)
     assert handed.message_ids == [f"m{seq}" for seq in range(121, 621)]
     assert handed.through_seq == 120
+    assert handed.unread == 0
+
+
+def test_results_are_summed_up_with_the_call_that_they_answer(reader: Reader, alice: Stored):
+    many(alice, 1, 1, "user")
+    many(alice, 2, 620, "assistant")
+    calls = [{"id": f"c{each}", "type": "function", "function": {"name": "look"}}
+             for each in (1, 2, 3)]  # fmt: skip
+    alice.execute(
+        "UPDATE message SET tool_calls = calls"
+        " FROM (SELECT %s AS agent, %s::jsonb AS calls) AS made"
+        " WHERE agent_id = agent AND seq = 119",
+        json.dumps(calls),
+    )
+    alice.execute(
+        "UPDATE message SET role = 'tool', tool_call_id = 'c' || seq - 119"
+        " WHERE agent_id = %s AND seq BETWEEN 120 AND 122"
+    )
+    handed = hand_over(reader)
+    assert handed.message_ids == [f"m{seq}" for seq in range(123, 621)]
+    assert handed.through_seq == 122
     assert handed.unread == 0
 
 

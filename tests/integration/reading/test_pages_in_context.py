@@ -79,6 +79,20 @@ def test_the_contents_page_stands_before_what_was_found_and_the_tree_behind(
     assert {"contents", "tree"}.isdisjoint(each.section for each in small.items)
 
 
+def test_a_long_open_note_stands_closed_and_those_behind_it_stay(reader: Reader, archived: Stored):
+    plant(archived, "usr-9")
+    page(archived, "usr-4", "usr-0", "Rules", description="how to book", body=7)
+    page(archived, "usr-5", "usr-0", "Quay", description="where ferries moor")
+    archived.execute(
+        "INSERT INTO page_body (agent_id, page_id, version, text) VALUES (%s, 'usr-4', 7, %s)",
+        "Ask for the window seat. " * 200,
+    )
+    tree = told(assemble(reader, budget=2_000), "tree")
+    closed = "## [usr-4] Rules (page, hidden, can be expanded)\n\nhow to book\n\n"
+    assert closed + "## [usr-5] Quay" in tree
+    assert "window seat" not in tree
+
+
 def test_an_operation_of_the_agent_shows_its_contents_page_and_questions_change_it_not(
     reader: Reader, archived: Stored
 ):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import cache
 from itertools import pairwise
@@ -18,7 +18,7 @@ from memci.domain.context.fusion import Ranked
 from memci.domain.context.interaction import interactions
 from memci.domain.context.listing import Leaf, Listed
 from memci.domain.context.materials import Materials
-from memci.domain.context.parts import Item, Section
+from memci.domain.context.parts import Item, Part, Section
 from memci.domain.context.shown import Shown
 from memci.domain.language import Language
 from memci.domain.message import Message, Role
@@ -41,6 +41,7 @@ ORDER = (
     Section.MEMORY, Section.TREE, Section.RECENT, Section.QUERY,
 )  # fmt: skip
 LINES = [Leaf("usr-1", "## [usr-1] boats\n\n"), Leaf("usr-2", "## [usr-2] food\n\n")]
+MANY = [Leaf(f"usr-{at}", f"## [usr-{at}] {'boats ' * at}\n\n") for at in range(50, 0, -1)]
 ONCE = frozenset({Section.SUMMARY, Section.HISTORY, Section.RECENT, Section.QUERY})
 
 
@@ -78,14 +79,18 @@ def made_up(random: Random) -> Case:
         plan=random.choice((None, None, "1. buy rope\n2. paint the hull")),
         finished=frozenset(each.seq for each in said if random.random() < 0.1),
         summary=random.choice((None, None, "They met.\nThey sailed.\nThey ate.")),
-        contents=random.choice((None, None, Listed("# Contents Page\n\n", LINES))),
-        tree=random.choice((None, None, Listed("# Conversation\n\n", LINES[:1]))),
+        contents=listed(random, "# Contents Page\n\n", LINES),
+        tree=listed(random, "# Conversation\n\n", LINES[:1]),
         shown=Shown((each.role, each.content or "") for each in said if random.random() < 0.02),
         is_trivial=lambda ranked: ranked.candidate.text == "Thanks!",
         spans=sentence_spans,
         best_first=random.random() < 0.2,
     )
     return Case(materials, random.choice((20, 60, 120, 250, 500, 2_000)), random.choice(COUNTS))
+
+
+def listed(random: Random, heading: str, leaves: list[Leaf]) -> Listed | None:
+    return random.choice((None, None, Listed(heading, leaves), Listed(heading, MANY)))
 
 
 def text(random: Random) -> str:
@@ -101,6 +106,8 @@ def history(random: Random) -> list[Message]:
             _call(random, said)
         if random.random() < 0.9:
             _say(random, said, Role.ASSISTANT, text(random))
+    if random.random() < 0.1:
+        _say(random, said, Role.USER, "The ferry leaves. " * random.choice((120, 400, 460)))
     return said
 
 
@@ -156,6 +163,7 @@ def check(case: Case, assembly: Assembly) -> None:
     _check_what_stays(case.materials, assembly)
     _check_order(case.materials, assembly)
     _check_calls(assembly)
+    _check_current(case, assembly)
     once = [seq for item in assembly.items if _tells_whole(item) for seq in item.seqs]
     assert len(once) == len(set(once))
 
@@ -189,6 +197,20 @@ def _check_order(materials: Materials, assembly: Assembly) -> None:
     seqs = [each.seqs[0] for each in recent if each.section is Section.RECENT]
     assert assembly.recent_begins == (seqs[0] if seqs else None)
     assert all(before < after for before, after in pairwise(seqs))
+
+
+def _check_current(case: Case, assembly: Assembly) -> None:
+    """What waits for its answer goes before pages (R14)."""
+    if not {Section.CONTENTS, Section.TREE} & {item.section for item in assembly.items}:
+        return
+    materials = replace(case.materials, contents=None, tree=None)
+    bare = _recent(assemble(materials, case.budget, case.count))
+    if bare and bare[-1].utterance.role is not Role.ASSISTANT:
+        assert _recent(assembly)[-1:] == bare[-1:]
+
+
+def _recent(assembly: Assembly) -> list[Part]:
+    return [part for part in assembly.parts if part.items[0].section is Section.RECENT]
 
 
 def _check_calls(assembly: Assembly) -> None:
