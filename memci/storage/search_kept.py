@@ -14,7 +14,7 @@ from typing import Any
 from sqlalchemy import Row
 
 from memci.domain.context.candidate import KEPT, UNTIMED, Candidate, Kept, Source
-from memci.domain.context.kept_words import probes_of
+from memci.domain.context.kept_words import MOST_CHARACTERS, probes_of
 from memci.domain.context.plan import StepState
 from memci.domain.pages.pin import Maker, PinKind
 
@@ -28,7 +28,10 @@ _ROWS = """
         k.text, k.kind AS role, k.name, k.more AS tool_calls, k.session_id, k.at, k.seqs,
         NULL::bigint AS position, NULL::integer[] AS counts
    FROM ({rows}) k
-  CROSS JOIN LATERAL (SELECT lower(k.text) AS text OFFSET 0) low
+  CROSS JOIN LATERAL (SELECT left(k.text, %(most_characters)s) AS text OFFSET 0) begin
+  CROSS JOIN LATERAL (
+        SELECT lower(CASE WHEN octet_length(begin.text) = length(begin.text) THEN begin.text
+                          ELSE normalize(begin.text, NFKC) END) AS text OFFSET 0) low
   CROSS JOIN LATERAL (SELECT count(*) AS held FROM unnest(%(probes)s::text[]) AS probe
                        WHERE strpos(low.text, probe) > 0) h
   WHERE h.held > 0 {conditions}
@@ -138,7 +141,12 @@ def kept_rows(sources: Collection[Source], restricted: Collection[str]) -> Itera
 
 def kept_values(terms: Iterable[str], session_id: str | None) -> dict[str, object]:
     """Return what ``kept_rows`` is asked with, beside the agent and the restrictions."""
-    return {"probes": probes_of(list(terms)), "session": session_id, "most_kept": MOST_KEPT}
+    return {
+        "probes": probes_of(list(terms)),
+        "session": session_id,
+        "most_kept": MOST_KEPT,
+        "most_characters": MOST_CHARACTERS,
+    }
 
 
 def kept_candidate(row: Row[Any]) -> Candidate:

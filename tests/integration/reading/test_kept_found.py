@@ -141,3 +141,16 @@ def test_chinese_is_found_in_what_is_kept(reader: Reader, alice: Stored):
     alice.say("你好")
     pin(alice, 1, "渡轮船票放在蓝色文件夹里")
     assert found(reader, "船票在哪里？") == [("pin", "渡轮船票放在蓝色文件夹里")]
+
+
+def test_words_are_found_however_their_stems_end_and_they_are_written(
+    reader: Reader, alice: Stored
+):
+    texts = ["Reliability first", "Hang it up to dry", "It is lying there", "Pay 1,000 euros",
+             "Read the ＡＢＣ", "用Python写渡轮"]  # fmt: skip
+    for number, text in enumerate(texts, 1):
+        pin(alice, number, text)
+    asked = ["reliability", "dry", "lying", "1000", "abc", "python"]
+    assert [found(reader, each, sources=["pin"]) for each in asked] == [
+        [("pin", each)] for each in texts
+    ]
