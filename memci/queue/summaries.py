@@ -13,7 +13,6 @@ from sqlalchemy import Connection
 
 from memci.domain.lane.job import JobSource
 from memci.storage.erasure.gone import IS_THERE
-from memci.storage.messages import IS_NOTE
 from memci.storage.session import Database
 
 SUMMARISE_KIND = "memci.session.summarise"
@@ -31,7 +30,8 @@ SELECT %(agent)s, gen_random_uuid(), '{SUMMARISE_KIND}', jsonb_build_object(
            'seqs', jsonb_build_array({{seq}}), 'now', %(now)s::boolean), %(source)s
 """
 _SAID = """
-SELECT coalesce(session_id, '') AS session, max(seq) AS last FROM message
+SELECT coalesce(session_id, '') AS session, max(seq) AS last, bool_or(role = 'user') AS asks
+  FROM message
  WHERE agent_id = %(agent)s AND seq BETWEEN %(first)s AND %(last)s GROUP BY 1
 """
 _BEGIN = f"""
@@ -56,25 +56,34 @@ UPDATE lane SET expire_at = least(expire_at, now() + %(silence_s)s * interval '1
 WHERE agent_id = %(agent)s
 """
 # No token has less than a byte: what cannot be too long is not counted exactly, by a job, and what
-# was counted once is not counted again.
-_GREW = """
-coalesce((SELECT sum(octet_length(coalesce(m.content, ''))
-                   + octet_length(coalesce(m.tool_calls::text, '')) + 4)
-    FROM message m WHERE m.agent_id = %(agent)s AND m.session_id {session}
-     AND m.seq > greatest(s.counted_seq, s.through_seq)), 0)
-"""
+# was counted once is not counted again. Each message has four at least, so that after so many there
+# is nothing left to add up; most often it ends before. Ordered as the index is, session and all.
+_SO_MANY = "%(threshold)s::bigint / 4 + 1"
+_GREW = f"""
+(s.counted_tokens > %(threshold)s OR EXISTS (SELECT FROM (
+    SELECT sum(octet_length(coalesce(m.content, ''))
+               + octet_length(coalesce(m.tool_calls::text, '')) + 4)
+               OVER (ORDER BY m.session_id, m.seq ROWS UNBOUNDED PRECEDING) AS total
+      FROM message m WHERE m.agent_id = %(agent)s AND m.session_id {{session}}
+       AND m.seq > greatest(s.counted_seq, s.through_seq)
+     ORDER BY m.session_id, m.seq LIMIT {_SO_MANY}) running
+     WHERE running.total > %(threshold)s - s.counted_tokens))
+"""  # noqa: S608 - a constant of this module
 # The latest interactions are summed up by nobody: where nothing was said before them since the last
-# summary, there is nothing to do, however long they are.
+# summary, there is nothing to do, however long they are. That changes when a user says something;
+# otherwise only so many messages are looked at as there can be when they grow too long.
 _HAS_EARLIER = f"""
 EXISTS (SELECT FROM message m WHERE m.agent_id = %(agent)s AND m.session_id {{session}}
            AND m.seq > s.through_seq AND (%(preserved)s = 0 OR m.seq < (
-               SELECT seq FROM message WHERE agent_id = %(agent)s AND session_id {{session}}
-                  AND role = 'user' AND NOT {IS_NOTE}
-                ORDER BY seq DESC OFFSET greatest(%(preserved)s - 1, 0) LIMIT 1)))
-"""  # noqa: S608 - a constant of another module
-_IS_LONG = f"""
-CASE WHEN s.counted_tokens + {_GREW} > %(threshold)s THEN {_HAS_EARLIER} ELSE false END
-"""
+               SELECT newest.seq FROM (
+                   SELECT session_id, seq, role FROM message
+                    WHERE agent_id = %(agent)s AND session_id {{session}} AND seq > s.through_seq
+                    ORDER BY session_id DESC, seq DESC
+                    LIMIT CASE WHEN said.asks THEN NULL ELSE {_SO_MANY} END) newest
+                WHERE newest.role = 'user' ORDER BY newest.session_id DESC, newest.seq DESC
+               OFFSET greatest(%(preserved)s - 1, 0) LIMIT 1)))
+"""  # noqa: S608 - a constant of this module
+_IS_LONG = f"CASE WHEN {_GREW} THEN {_HAS_EARLIER} ELSE false END"
 _ASK_LONG = f"""
 WITH said AS MATERIALIZED ({_SAID}),
 long AS MATERIALIZED (

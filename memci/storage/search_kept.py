@@ -1,7 +1,8 @@
 """What is kept of conversations, as rows of a search's statement (R11b): found by its words.
 
-There is little of it, and no index of its words: who holds a part of any is read, the most of them
-first, and scored in Python as messages are that wait for their index. Each is bound by what
+There is no index of its words: the newest of each source are looked at, by how they begin. Those
+that hold a part of any word are read, the most of them first, and scored in Python as messages are
+that wait for their index. Each is bound by what
 ``Restriction.values`` names; who may see what is as in windows (``Viewer``).
 """
 
@@ -14,11 +15,12 @@ from typing import Any
 from sqlalchemy import Row
 
 from memci.domain.context.candidate import KEPT, UNTIMED, Candidate, Kept, Source
-from memci.domain.context.kept_words import probes_of
+from memci.domain.context.kept_words import MOST_CHARACTERS, probes_of
 from memci.domain.context.plan import StepState
 from memci.domain.pages.pin import Maker, PinKind
 
 MOST_KEPT = 15  # of each source
+MOST_LOOKED_AT = 500  # of each source, the newest: every search looks for its words in them
 _KEY_BITS = 48  # with the source's number above them no key is a message's, or a chunk's
 
 # As rows of the other sources: what tells where it comes from stands in place of tool calls.
@@ -27,11 +29,15 @@ _ROWS = """
         NULL::float8 AS linked,
         k.text, k.kind AS role, k.name, k.more AS tool_calls, k.session_id, k.at, k.seqs,
         NULL::bigint AS position, NULL::integer[] AS counts
-   FROM ({rows}) k
-  CROSS JOIN LATERAL (SELECT lower(k.text) AS text OFFSET 0) low
+   FROM (SELECT * FROM ({rows}) k WHERE true {conditions}
+          ORDER BY k.at DESC NULLS LAST LIMIT %(most_looked_at)s) k
+  CROSS JOIN LATERAL (SELECT left(k.text, %(most_characters)s) AS text OFFSET 0) begin
+  CROSS JOIN LATERAL (
+        SELECT lower(CASE WHEN octet_length(begin.text) = length(begin.text) THEN begin.text
+                          ELSE normalize(begin.text, NFKC) END) AS text OFFSET 0) low
   CROSS JOIN LATERAL (SELECT count(*) AS held FROM unnest(%(probes)s::text[]) AS probe
                        WHERE strpos(low.text, probe) > 0) h
-  WHERE h.held > 0 {conditions}
+  WHERE h.held > 0
   ORDER BY h.held DESC, k.at DESC NULLS LAST, k.name DESC LIMIT %(most_kept)s)
 """
 _CONDITIONS = {
@@ -49,34 +55,48 @@ SELECT coalesce(substr(m.content, coalesce(p.span_start, 0) + 1,
  WHERE p.agent_id = %(agent)s AND p.unpinned_at IS NULL {user}
    AND (p.pinned_by <> 'detector' OR p.kind <> 'task' OR %(session)s::text IS NULL
         OR coalesce(m.session_id = %(session)s, true))
+ ORDER BY p.number DESC LIMIT %(most_looked_at)s
 """
 # The last plan of each session, or of the session that is asked from.
 _PLAN = """
 SELECT s.text, s.state AS kind, s.position::text AS name, to_jsonb(s.made_seq) AS more,
        c.session_id, coalesce(m.said_at, c.created_at) AS at, ARRAY[s.said_seq] AS seqs
-  FROM (SELECT DISTINCT ON (p.session_id) * FROM plan p
-         WHERE p.agent_id = %(agent)s {user}
-           AND coalesce(p.session_id = %(session)s, %(session)s::text IS NULL)
-         ORDER BY p.session_id, p.made_seq DESC) c
+  FROM (SELECT DISTINCT ON (session_id) * FROM (
+            (SELECT * FROM plan p
+              WHERE p.agent_id = %(agent)s AND p.session_id = %(session)s {user} {sessions}
+              ORDER BY p.made_seq DESC LIMIT 1)
+            UNION ALL
+            (SELECT * FROM plan p
+              WHERE p.agent_id = %(agent)s AND %(session)s::text IS NULL {user} {sessions}
+              ORDER BY p.made_seq DESC LIMIT %(most_looked_at)s)) newest
+         ORDER BY session_id, made_seq DESC) c
  CROSS JOIN LATERAL (SELECT * FROM plan_step WHERE agent_id = %(agent)s
                         AND made_seq = c.made_seq OFFSET 0) s
   LEFT JOIN message m ON m.agent_id = %(agent)s AND m.seq = s.said_seq
 """
-# As ``read_summary`` has it: of several in a user's sight the one that goes furthest.
+# As ``read_summary`` has it: of several in a user's sight the one that goes furthest. Which are the
+# newest is told without their texts.
 _SUMMARY = """
-SELECT DISTINCT ON (p.session_id) p.text, NULL AS kind, '' AS name, to_jsonb(p.user_id) AS more,
+SELECT p.text, NULL AS kind, '' AS name, to_jsonb(p.user_id) AS more,
        nullif(p.session_id, '') AS session_id, coalesce(m.said_at, p.made_at) AS at,
        ARRAY[p.from_seq, p.through_seq] AS seqs
-  FROM summary p LEFT JOIN message m ON m.agent_id = p.agent_id AND m.seq = p.through_seq
- WHERE p.agent_id = %(agent)s AND p.text <> '' AND {whose}
- ORDER BY p.session_id, p.through_seq DESC, p.user_id
+  FROM (SELECT DISTINCT ON (session_id) session_id, user_id FROM (
+            SELECT p.session_id, p.user_id, p.through_seq FROM summary p
+             WHERE p.agent_id = %(agent)s AND p.text <> '' AND {whose} {sessions}
+             ORDER BY p.through_seq DESC, p.user_id {newest}) newest
+         ORDER BY session_id, through_seq DESC, user_id) c
+ CROSS JOIN LATERAL (
+       SELECT * FROM summary p WHERE p.agent_id = %(agent)s AND p.session_id = c.session_id
+          AND p.user_id = c.user_id OFFSET 0) p
+  LEFT JOIN message m ON m.agent_id = %(agent)s AND m.seq = p.through_seq
 """
 # What somebody wrote, removed or not, and the interactions that lie in folders: of others, in
 # active chapters or removed, the messages are found. What lies in a folder is seen with it or not
 # at all. System prompts are none of it.
 _PAGE = """
 WITH RECURSIVE written AS MATERIALIZED (
-    SELECT * FROM page WHERE agent_id = %(agent)s AND first_seq IS NULL AND segment <> 'sys'),
+    SELECT id, kind, parent, place, name, description, cold, body, user_id FROM page
+     WHERE agent_id = %(agent)s AND first_seq IS NULL AND segment <> 'sys'),
 seen AS (
     SELECT p.* FROM written p WHERE p.parent IS NULL {user}
     UNION ALL
@@ -85,16 +105,19 @@ SELECT concat_ws(E'\\n', nullif(p.name, ''), nullif(p.description, ''), nullif(n
            AS text,
        NULL AS kind, p.id AS name, NULL::jsonb AS more, NULL AS session_id, note.created_at AS at,
        NULL::bigint[] AS seqs
-  FROM seen p LEFT JOIN page_body note
-    ON note.agent_id = p.agent_id AND note.page_id = p.id AND note.version = p.body
- WHERE p.parent IS NOT NULL OR p.cold
+  FROM (SELECT * FROM seen WHERE parent IS NOT NULL OR cold
+         ORDER BY place DESC LIMIT %(most_looked_at)s) p
+  LEFT JOIN page_body note
+    ON note.agent_id = %(agent)s AND note.page_id = p.id AND note.version = p.body
 UNION ALL
 SELECT concat_ws(E'\\n', p.name, nullif(p.description, ''), array_to_string(p.entries, E'\\n')),
        NULL, p.id, NULL, p.session_id, m.said_at, ARRAY[p.first_seq, p.last_seq]
-  FROM (SELECT id FROM seen WHERE kind = 'contents' AND parent IS NOT NULL AND NOT cold) f
- CROSS JOIN LATERAL (
-       SELECT * FROM page p WHERE p.agent_id = %(agent)s AND p.parent = f.id AND NOT p.cold
-          AND p.first_seq IS NOT NULL {user} OFFSET 0) p
+  FROM (SELECT inside.*
+          FROM (SELECT id FROM seen WHERE kind = 'contents' AND parent IS NOT NULL AND NOT cold) f
+         CROSS JOIN LATERAL (
+               SELECT * FROM page p WHERE p.agent_id = %(agent)s AND p.parent = f.id AND NOT p.cold
+                  AND p.first_seq IS NOT NULL {user} OFFSET 0) inside
+         ORDER BY inside.first_seq DESC LIMIT %(most_looked_at)s) p
   LEFT JOIN message m ON m.agent_id = %(agent)s AND m.seq = p.first_seq
 """
 _KEPT_ROWS = {
@@ -106,6 +129,10 @@ _KEPT_ROWS = {
 _OF_USER = "AND (p.user_id IS NULL OR p.user_id = %(user)s)"
 _SUMMARY_OF_USER = "p.users <@ ARRAY[%(user)s::text]"
 _SUMMARY_OF_ALL = "p.user_id = ''"
+_OF_SESSIONS = "AND p.session_id = ANY(%(sessions)s)"
+_NEWEST = "LIMIT %(most_looked_at)s"
+# When a summary ends is known by its message: all of them have to be looked up.
+_OF_TIMES = frozenset({"since", "until"})
 # It tells what is so now, whenever that was said (R6).
 _OF_NOW = frozenset({Source.PAGE, Source.SUMMARY, Source.PLAN})
 # What is asked for by these only messages have, and memories of them.
@@ -128,6 +155,8 @@ def kept_rows(sources: Collection[Source], restricted: Collection[str]) -> Itera
         names = {
             "user": _OF_USER if own else "",
             "whose": _SUMMARY_OF_USER if own else _SUMMARY_OF_ALL,
+            "sessions": _OF_SESSIONS if "sessions" in restricted else "",
+            "newest": _NEWEST if _OF_TIMES.isdisjoint(restricted) else "",
         }
         yield _ROWS.format(
             source=source.value,
@@ -138,7 +167,13 @@ def kept_rows(sources: Collection[Source], restricted: Collection[str]) -> Itera
 
 def kept_values(terms: Iterable[str], session_id: str | None) -> dict[str, object]:
     """Return what ``kept_rows`` is asked with, beside the agent and the restrictions."""
-    return {"probes": probes_of(list(terms)), "session": session_id, "most_kept": MOST_KEPT}
+    return {
+        "probes": probes_of(list(terms)),
+        "session": session_id,
+        "most_kept": MOST_KEPT,
+        "most_looked_at": MOST_LOOKED_AT,
+        "most_characters": MOST_CHARACTERS,
+    }
 
 
 def kept_candidate(row: Row[Any]) -> Candidate:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+import unicodedata
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -13,18 +15,48 @@ from memci.domain.context.candidate import Candidate, Source
 Terms: TypeAlias = Callable[[str], Sequence[str]]
 
 MOST_PROBES = 48
-_SHORTEST_STEM = 4
+MOST_CHARACTERS = 20_000  # so much of a text is looked at
+_LONGEST_SHORT = 3
+_INTEGER_WITH_THOUSANDS = re.compile(r"(\d{4,})(\.\d+)?")
+# Scripts that are written with spaces: words of the others end where these begin.
+_SPACED = "0-9a-z\u00aa-\u0dff"
+
+
+def folded(text: str) -> str:
+    """Return what is looked at of a text as terms have it: NFKC, in small letters."""
+    begin = text[:MOST_CHARACTERS]
+    return (begin if begin.isascii() else unicodedata.normalize("NFKC", begin)).lower()
 
 
 def probes_of(terms: Collection[str]) -> list[str]:
-    """Return a part of every word that has one of these terms, in small letters.
+    """Return parts of words, one of which is in every word that has one of these terms.
 
-    A stem may differ from its words by its end; what holds a part by chance has not the term.
+    As ``folded`` has the words. A stem may differ from its words by its end; what holds a part by
+    chance has not the term.
     """
-    return [
-        each[:-1] if each.isascii() and len(each) >= _SHORTEST_STEM and each[-1] in "ei" else each
-        for each in list(terms)[:MOST_PROBES]
-    ]
+    probes = itertools.chain.from_iterable(map(_begins, terms))
+    return list(dict.fromkeys(itertools.islice(probes, MOST_PROBES)))
+
+
+def _begins(term: str) -> tuple[str, ...]:
+    """Return what words of this term begin with: dri (dry, dried), reliabl (reliability)."""
+    if number := _INTEGER_WITH_THOUSANDS.fullmatch(term):
+        return term, f"{int(number[1]):,}{number[2] or ''}"
+    if not (term.isascii() and term.isalpha()) or len(term) < _LONGEST_SHORT:
+        return (term,)
+    if len(term) == _LONGEST_SHORT:
+        return term, *_other_forms(term)
+    return (term[:-1] if term[-1] in "eiy" or term.endswith("bl") else term,)
+
+
+def _other_forms(short: str) -> Iterator[str]:
+    """Yield how other words of a stem begin that is too short to be cut: that is in most texts."""
+    if short.endswith("ie"):
+        yield f"{short[:-2]}y"  # lie, lying
+    elif short[-1] in "iy":
+        yield from (f"{short[:-1]}{end}" for end in ("y", "ie") if not short.endswith(end))
+    elif short.endswith("e"):
+        yield f"{short[:-1]}i"  # use, using
 
 
 def scored(
@@ -67,14 +99,19 @@ class _Held:
         self._terms = terms
         self._asked = frozenset(question)
         self._unspaced = [each for each in question if not each.isascii()]
-        begins = map(re.escape, probes_of([each for each in question if each.isascii()]))
-        self._word = re.compile(rf"(?<![^\W_])(?:{'|'.join(begins)})[^\W_]*")
+        begins = probes_of([each for each in question if each.isascii()])
+        any_begin = "|".join(map(re.escape, begins))
+        words = rf"(?<![{_SPACED}])(?:{any_begin})[{_SPACED}]*(?:[.,]\d+)*"
+        self._word = re.compile(words) if begins else None
 
     def of(self, text: str) -> list[str]:
-        low = text.lower()
-        words = self._terms(" ".join(filter(None, self._word.findall(low))))
-        found = [each for each in words if each in self._asked and each.isascii()]
+        low = folded(text)
+        found = self._worded(low, self._word) if self._word else []
         return [*found, *(each for each in self._unspaced for _ in range(low.count(each)))]
+
+    def _worded(self, low: str, word: re.Pattern[str]) -> list[str]:
+        words = self._terms(" ".join(word.findall(low)))
+        return [each for each in words if each in self._asked and each.isascii()]
 
 
 def _mean_lengths(kept: Sequence[Candidate]) -> Mapping[Source, float]:

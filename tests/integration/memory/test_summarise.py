@@ -27,6 +27,7 @@ from memci.storage.sessions import end_session
 from tests.support.erasing import Eraser, found_in_database
 from tests.support.naming import PagesUnderTest
 from tests.support.network import AgentUnderTest
+from tests.support.rows_read import rows_read
 from tests.support.summing import COUNTER, Listing, SummariesUnderTest
 
 
@@ -290,3 +291,31 @@ def test_the_tool_goes_on_from_what_is_summed_up_already(summaries: SummariesUnd
     assert (wanted.previous, sorted(wanted.seqs)) == (made.text, list(range(9, 17)))
     elsewhere = summary_request(commands, Place("ada", None, None), Summarise()).request
     assert (elsewhere.previous, len(elsewhere.seqs)) == ("", 16)
+
+
+@pytest.mark.parametrize("session", ["s1", None])
+def test_asking_reads_no_more_of_an_endless_interaction(
+    summaries: SummariesUnderTest, ada: AgentUnderTest, session: str | None
+):
+    summaries.say(*["hello"] * 3, session=session)
+    ada.say(*["result"] * 2_000, role="tool", session=session)
+    read = rows_read(ada.database, "message")
+    for _ in range(3):
+        summaries.say("word " * 20, role="assistant", session=session)
+    assert max(read) < 300
+    assert summaries.waiting() == []
+    # A user has the word: now the first is none of the latest four.
+    summaries.say("Go on.", "And on.", session=session)
+    assert len(summaries.waiting()) == 1
+    summaries.run()
+    assert covered(summaries, session) == [1]
+
+
+def test_earlier_interactions_are_seen_where_only_the_last_makes_it_long(
+    summaries: SummariesUnderTest,
+):
+    summaries.say(*["a?"] * 5)
+    assert summaries.waiting() == []
+    for _ in range(60):
+        summaries.say("b", role="assistant")
+    assert len(summaries.waiting()) == 1

@@ -10,6 +10,7 @@ import pytest
 from memci.domain.context.candidate import Source
 from memci.reading.search import Search
 from memci.shapes.read import Filters, Hit, SearchRequest
+from memci.storage.search_kept import MOST_LOOKED_AT
 from tests.support.kept import page, pin, plan, summary
 from tests.support.stored import BEGIN, Reader, Stored
 
@@ -141,3 +142,48 @@ def test_chinese_is_found_in_what_is_kept(reader: Reader, alice: Stored):
     alice.say("你好")
     pin(alice, 1, "渡轮船票放在蓝色文件夹里")
     assert found(reader, "船票在哪里？") == [("pin", "渡轮船票放在蓝色文件夹里")]
+
+
+def test_words_are_found_however_their_stems_end_and_they_are_written(
+    reader: Reader, alice: Stored
+):
+    texts = ["Reliability first", "Hang it up to dry", "It is lying there", "Pay 1,000 euros",
+             "Read the ＡＢＣ", "用Python写渡轮"]  # fmt: skip
+    for number, text in enumerate(texts, 1):
+        pin(alice, number, text)
+    asked = ["reliability", "dry", "lying", "1000", "abc", "python"]
+    assert [found(reader, each, sources=["pin"]) for each in asked] == [
+        [("pin", each)] for each in texts
+    ]
+
+
+def test_the_newest_of_each_source_are_looked_at_and_the_beginnings_of_their_texts(
+    reader: Reader, alice: Stored
+):
+    alice.say("你好")
+    last = MOST_LOOKED_AT + 1
+    numbers = f"FROM (SELECT %s::text AS agent) a CROSS JOIN generate_series(1, {last}) AS n"
+    begin = "CASE n WHEN 1 THEN 'oldest' WHEN 2 THEN 'second' ELSE 'quay' END"
+    for columns, values in (
+        ("pin (agent_id, number, text, kind, pinned_by)", f"n, {begin}, 'note', 'agent'"),
+        ("summary (agent_id, session_id, user_id, through_seq, text)", f"'s' || n, '', n, {begin}"),
+        (
+            "page (agent_id, id, kind, segment, place, name, description, expanded, cold)",
+            f"'usr-' || n, 'detail', 'usr', n, {begin}, '', true, true",
+        ),
+        ("plan (agent_id, made_seq, session_id)", "n, 's' || n"),
+        (
+            "plan_step (agent_id, made_seq, position, text, said_seq, state)",
+            f"n, 1, {begin}, n, 'active'",
+        ),
+    ):
+        alice.execute(f"INSERT INTO {columns} SELECT agent, {values} {numbers}")
+    assert found(reader, "oldest", k=20) == []
+    assert found(reader, "second", k=20) == [(source, "second") for source in sorted(KEPT)]
+    # Of one session there are never so many.
+    assert found(reader, "oldest", session_id="s1") == [("plan", "oldest")]
+    of_first = Filters(sessions=("s1",))
+    assert found(reader, "oldest", filters=of_first) == [("plan", "oldest"), ("summary", "oldest")]
+    pin(alice, last + 1, f"fern {'and so on, ' * 2_000} harbour")
+    assert len(found(reader, "fern")) == 1
+    assert found(reader, "harbour") == []

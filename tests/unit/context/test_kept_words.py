@@ -1,0 +1,104 @@
+"""The words of a question are found in texts that no index has."""
+
+from __future__ import annotations
+
+import pytest
+
+from memci.domain.context.candidate import UNTIMED, Candidate, Source
+from memci.domain.context.kept_words import folded, probes_of, scored
+from memci.smallmodel.offline.lexicon import OfflineLexicon
+
+TERMS = OfflineLexicon().terms
+
+
+def held(question: str, *texts: str) -> list[str]:
+    """Return the texts that are found for a question, as both sides look for its words."""
+    asked = TERMS(question)
+    probes = probes_of(asked)
+    begins = [each for each in texts if any(probe in folded(each) for probe in probes)]
+    kept = [Candidate(Source.PIN, key, text, (), UNTIMED, None) for key, text in enumerate(begins)]
+    return [each.text for each in scored(kept, asked, TERMS, None)]
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        "reliability",
+        "flexibility",
+        "possibility",
+        "capability",
+        "dry",
+        "try",
+        "fly",
+        "cry",
+        "lying",
+        "dying",
+        "skies",
+        "sky",
+        "use",
+        "using",
+        "hoped",
+        "early",
+        "1,000",
+        "1000",
+        "1,000.50",
+        "3.14",
+        "ＡＢＣ",
+        "１２３",
+        "café",
+        "Straße",
+        "渡轮",
+        "茶",
+    ],
+)
+def test_the_same_word_is_found(word: str):
+    assert held(word, f"{word} first", f"no, {word}.", "other words") == [
+        f"{word} first",
+        f"no, {word}.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ("reliable", "reliability"),
+        ("reliability", "reliably"),
+        ("dry", "dried"),
+        ("drying", "dry"),
+        ("sky", "skies"),
+        ("skies", "sky"),
+        ("lie", "lying"),
+        ("lying", "lies"),
+        ("using", "use"),
+        ("1000", "1,000"),
+        ("1,000", "1000"),
+        ("12345.5", "12,345.5"),
+        ("abc", "ＡＢＣ"),
+        ("ＡＢＣ", "abc"),
+        ("python", "用Python写的"),
+        ("Python好吗", "pythons"),
+    ],
+)
+def test_another_form_of_a_word_is_found(asked: str, told: str):
+    assert held(asked, f"It is {told}, we said") == [f"It is {told}, we said"]
+
+
+def test_what_holds_a_part_of_a_word_alone_is_not_found():
+    assert held("dry cat 1000 port", "drill concat 1,000,000 ports.") == [
+        "drill concat 1,000,000 ports."
+    ]
+    assert held("dry cat 1000", "drill concat 1,000,000 report") == []
+
+
+def test_of_chinese_questions_no_word_is_cut_into_terms():
+    cut: list[str] = []
+
+    def terms(text: str) -> list[str]:
+        cut.append(text)
+        return TERMS(text)
+
+    kept = [Candidate(Source.PIN, 1, "船票 is in the blue folder", (), UNTIMED, None)]
+    assert scored(kept, TERMS("船票在哪里"), terms, None)
+    assert cut == []
+    assert scored(kept, TERMS("船票 folders"), terms, None)
+    assert cut == ["folder"]
