@@ -21,7 +21,7 @@ from memci.domain.context.candidate import (
 from memci.domain.context.depth import DEEPEST
 from memci.domain.context.fusion import Ranked, best_of, fuse_rrf
 from memci.domain.context.hints import hints_of
-from memci.domain.context.joining import joined, unrepeated
+from memci.domain.context.joining import by_words, joined, unrepeated
 from memci.domain.context.kept_words import scored
 from memci.domain.context.query import Analysis, analyse, as_read, parts_of
 from memci.domain.context.scaled import Hints, fuse_scaled
@@ -161,7 +161,7 @@ class Retrieval:
         candidates = lent([*candidates, *self._tail(question, found)], found)
         candidates += self._kept(question, found)
         if scope.fusion is Fusion.RRF:
-            return unrepeated(fuse_rrf(candidates, scope.channels))
+            return unrepeated(fuse_rrf(candidates, scope.channels), by_words)
         return unrepeated(joined(fuse_scaled(candidates, scope.channels, hints)))
 
     def _tail(self, question: Question, found: Found) -> Iterator[Candidate]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from memci.domain.context.candidate import KEPT, Candidate, Source
 from memci.domain.context.fusion import Ranked, by_rank
@@ -30,25 +30,39 @@ def joined(ranked: Sequence[Ranked]) -> list[Ranked]:
     return sorted([*lent, *kept, *_others(ranked)], key=by_rank)
 
 
-def unrepeated(ranked: Sequence[Ranked]) -> list[Ranked]:
+def by_score(ranked: Ranked) -> float:
+    """Return how well something was found where scores of channels were summed."""
+    return ranked.score
+
+
+def by_words(ranked: Ranked) -> float:
+    """Return how well it was found where ranks were: those of hundreds are nearly the same.
+
+    What is kept is found by its words alone, and scored as messages are.
+    """
+    return ranked.candidate.lexical or 0.0
+
+
+def unrepeated(
+    ranked: Sequence[Ranked], found: Callable[[Ranked], float] = by_score
+) -> list[Ranked]:
     """Leave the room of what is kept to the messages that it tells of (R14).
 
-    A page, a summary, a pin or a step stays a hit where none of its messages was found nearly as
-    well; what tells of no message stays.
+    A page, a summary, a pin or a step stays a hit where none of its messages was ``found`` nearly
+    as well; what tells of no message stays.
     """
     kept = [each for each in ranked if each.candidate.source in KEPT]
     if not kept:
         return list(ranked)
-    said = [each for each in ranked if each.candidate.source is Source.CHAT]
-    repeated = {each.key for each in kept if _is_repeated(each, said)}
+    said = [
+        (each.candidate, found(each)) for each in ranked if each.candidate.source is Source.CHAT
+    ]
+    repeated = {each.key for each in kept if _is_repeated(each.candidate, found(each), said)}
     return [each for each in ranked if each.key not in repeated]
 
 
-def _is_repeated(kept: Ranked, said: Iterable[Ranked]) -> bool:
-    return any(
-        each.score >= _NEARLY * kept.score and _tells_of(kept.candidate, each.candidate)
-        for each in said
-    )
+def _is_repeated(kept: Candidate, well: float, said: Iterable[tuple[Candidate, float]]) -> bool:
+    return any(as_well >= _NEARLY * well and _tells_of(kept, each) for each, as_well in said)
 
 
 def _tells_of(kept: Candidate, message: Candidate) -> bool:

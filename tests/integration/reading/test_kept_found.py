@@ -128,10 +128,21 @@ def test_filters_hold_for_what_is_kept(reader: Reader, talk: Stored):
     assert found(reader, "ferry", channels=["dense"]) == []
 
 
-def test_what_repeats_a_message_leaves_it_the_room(reader: Reader, pages: Stored):
+def test_where_ranks_count_what_tells_more_than_its_messages_is_a_hit_beside_them(
+    reader: Reader, talk: Stored
+):
+    summary(talk, "A lighthouse by the quay opens at noon, its keeper Runa said.", 1, 2)
+    query = "Which keeper opens the lighthouse by the ferry?"
+    sources = {hit.source for hit in search(reader, query, k=20, fusion="rrf")}
+    assert sources == {Source.CHAT, Source.SUMMARY}
+
+
+@pytest.mark.parametrize("fusion", ["scaled", "rrf"])
+def test_what_repeats_a_message_leaves_it_the_room(reader: Reader, pages: Stored, fusion: str):
     pin(pages, 1, "", 1)
     summary(pages, "The ferry to the island leaves at eight.", 1, 2)
-    hits = search(reader, "When does the ferry to the island leave?", k=20)
+    query = "When does the ferry to the island leave?"
+    hits = search(reader, query, k=20, fusion=fusion)
     assert {hit.source for hit in hits if hit.session_id} == {Source.CHAT}
     # What nobody said is found beside it.
     assert "usr-6" in {hit.page for hit in hits if hit.source is Source.PAGE}
