@@ -153,17 +153,19 @@ def quickest_ms(text: str, tries: int = 7) -> float:
 
 
 @pytest.mark.parametrize("text", ["When did John meet Ann in May 2022?", "李明上周三去了哪里？"])
-def test_an_ordinary_question_is_read_in_half_a_millisecond(text: str) -> None:
-    assert quickest_ms(text, tries=40) < 0.5
+def test_an_ordinary_question_is_read_at_once(text: str) -> None:
+    """Measured: 0.2 to 0.4 ms; the bound is one for busy machines."""
+    assert quickest_ms(text, tries=40) < 2
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_a_long_text_is_read_in_5_ms(seed: int) -> None:
+def test_a_long_text_is_read_at_once(seed: int) -> None:
+    """Measured: 3 to 5 ms; what took quadratic time would take seconds."""
     chance = Random(seed)
     kinds = (range(32, 127), range(0x3400, 0xA000), range(0xD800))
     text = "".join(chr(chance.choice(chance.choice(kinds))) for _ in range(8_192))
 
-    assert quickest_ms(text) < 5
+    assert quickest_ms(text) < 25
 
 
 @pytest.mark.parametrize("piece", [*PIECES, "a", "A ", "1", "一", "., ", " \n", "((", "A'", "?? "])

@@ -35,7 +35,7 @@ def search(
     collection: CollectionsOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Search messages, memories, documents, code, pages, summaries, pins and plans."""
+    """Search all that was said, remembered, kept or indexed."""
     from memci.cli.connection import agent_of, check_written
     from memci.cli.output import print_json
 
