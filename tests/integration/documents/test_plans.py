@@ -108,7 +108,9 @@ def test_nearest_chunks_are_sought_among_the_owners_alone(crowded: Database, own
 
 def test_texts_are_read_by_their_keys(crowded: Database):
     plan = planned(crowded, TEXTS)
-    assert indexes(plan) == {"chunk_pkey", "document_pkey"}
+    # An owner has a handful of documents: any index of theirs by owner is as good as another.
+    assert "chunk_pkey" in indexes(plan)
+    assert "Seq Scan" not in {each["Node Type"] for each in plan}
     assert read(plan, "chunk") == 3
 
 
