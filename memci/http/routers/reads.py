@@ -41,7 +41,7 @@ def recall(agent: AgentId, body: RecallRequest, call: Call) -> RecallText | Reca
 
 @router.post("/agents/{agent}/search")
 def search(agent: AgentId, body: SearchRequest, call: Call) -> SearchAnswer:
-    """Search messages, memories, documents and code by meaning and by words."""
+    """Search all that was said, remembered, kept or indexed, by meaning and by words."""
     call.check_collections(body.collections)
     answer = _ask(call, "search", agent, body)
     return SearchAnswer.model_validate(answer)
