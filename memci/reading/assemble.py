@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TypeAlias
@@ -161,7 +161,12 @@ class Assemble(Reader):
                 filler = _filler(ranked, parameters)
             offered = _offered(ranked, filler, request.k)
             viewer = Viewer(request.session_id, request.user_id)
-            plan, summary = _kept(connection, agent_id, request, viewer)
+            plan, summary = _kept(connection, agent_id, request, viewer, outset.holds)
+            pins: list[Pin] = []
+            if Source.PIN in outset.holds:
+                pins = list(filter(viewer.sees, read_pins(connection, agent_id).pins))
+            if outset.has_ended:
+                offered = with_newer_beside(connection, agent_id, said, offered, request)
             pages = None
             if outset.has_pages and Source.PAGE in request.sources and request.as_of is None:
                 pages = listed_pages(connection, agent_id, viewer)
@@ -169,9 +174,9 @@ class Assemble(Reader):
                 outset=outset,
                 parameters=parameters,
                 said=said,
-                ranked=with_newer_beside(connection, agent_id, said, offered, request),
+                ranked=offered,
                 filler=filler,
-                pins=list(filter(viewer.sees, read_pins(connection, agent_id).pins)),
+                pins=pins,
                 plan=plan,
                 summary=summary,
                 pages=pages,
@@ -275,15 +280,23 @@ def _retrieved(request: ContextRequest) -> ContextRequest:
 
 
 def _kept(
-    connection: Connection, agent_id: str, request: ContextRequest, viewer: Viewer
+    connection: Connection,
+    agent_id: str,
+    request: ContextRequest,
+    viewer: Viewer,
+    holds: Collection[Source],
 ) -> tuple[Plan | None, StoredSummary | None]:
-    """Return the session's plan and summary; neither tells what was so at another time (R7, R8)."""
+    """Return the session's plan and summary, of an agent that ``holds`` any.
+
+    Neither tells what was so at another time (R7, R8).
+    """
     if request.as_of is not None:
         return None, None
+    plan = read_plan(connection, agent_id, viewer) if Source.PLAN in holds else None
     summary = None
-    if Source.SUMMARY in request.sources:
+    if Source.SUMMARY in request.sources and Source.SUMMARY in holds:
         summary = read_summary(connection, agent_id, request.session_id, viewer)
-    return read_plan(connection, agent_id, viewer), summary
+    return plan, summary
 
 
 def _listed(

@@ -110,9 +110,7 @@ class Retrieval:
         owners = [agent_id] if outset.has_documents else []
         if scope.collections:
             owners += see_collections(connection, scope.collections)
-        return [
-            find(connection, agent_id, each, owners, KEPT - outset.kept) for each in asked.questions
-        ]
+        return [find(connection, agent_id, each, owners, outset.lacks) for each in asked.questions]
 
     def rank(
         self, asked: Asked, found: Sequence[Found], scope: Scope, parameters: MemoryParameters
@@ -157,7 +155,7 @@ class Retrieval:
         )
 
     def _fused(self, question: Question, found: Found, scope: Scope, hints: Hints) -> list[Ranked]:
-        candidates = [understood(each, question.model) for each in found.candidates]
+        candidates = understood(found.candidates, question.model)
         candidates = lent([*candidates, *self._tail(question, found)], found)
         candidates += self._kept(question, found)
         if scope.fusion is Fusion.RRF:

@@ -65,7 +65,9 @@ class Search(Reader):
             watch.lap("find")
             ranking = self._retrieval.rank(asked, found, request, own)
             watch.lap("fuse")
-            ranked = with_newer(connection, agent_id, ranking.ranked, request)
+            ranked = ranking.ranked
+            if outset.has_ended:
+                ranked = with_newer(connection, agent_id, ranked, request)
             taken = self._take(ranked, request, ranking.analysis)
             watch.lap("select")
             seqs = {seq for each in taken for seq in each.candidate.seqs}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
 
 from memci.domain.context.candidate import Candidate, Source
 from memci.domain.context.fusion import Ranked
@@ -66,7 +65,7 @@ def with_newer(
         connection, agent_id, found, [one for over in ended.values() for one in over], scope
     )
     marked = [
-        replace(each, candidate=_marked(each.candidate, ended[each.key], told))
+        each._replace(candidate=_marked(each.candidate, ended[each.key], told))
         if each.key in ended
         else each
         for each in ranked

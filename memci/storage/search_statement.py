@@ -1,9 +1,9 @@
 """The one statement of a search (R11b).
 
-Each channel materializes its best; they are put together by key, and texts and missing cosines
-are looked up row by row. Nothing is joined whose size the planner would have to guess, numbers
-are float8 throughout, and each part is written only when it is asked for. It is composed of
-constants; all values are bound.
+Each channel materializes its best, and the cosines of what only others have found are looked up;
+all are put together by key, and their texts read row by row. Nothing is joined whose size the
+planner would have to guess, numbers are float8 throughout, and each part is written only when it is
+asked for. It is composed of constants; all values are bound.
 """
 
 from __future__ import annotations
@@ -110,12 +110,18 @@ SELECT key, NULL::float8 AS dense, NULL::float8 AS lexical, NULL::float8 AS link
 _LINKED_PART = """
 SELECT key, NULL::float8 AS dense, NULL::float8 AS lexical, linked FROM {name}_linked
 """
-_MISSING_COSINE = """
-coalesce(k.dense, (SELECT -(v.embedding <#> %(vector)s::halfvec) FROM {vectors} v
-                    WHERE v.agent_id = {owner} AND v.{key} = k.key AND v.model = %(model)s))
+# Of what other channels have found, looked up all at once.
+_COSINE = """
+{name}_cosine AS MATERIALIZED (
+    SELECT v.{key} AS key, -(v.embedding <#> %(vector)s::halfvec) AS dense FROM {vectors} v
+     WHERE v.agent_id = {owner} AND v.model = %(model)s
+       AND v.{key} = ANY(ARRAY(SELECT key FROM ({others}) other)))
+"""
+_COSINE_PART = """
+SELECT key, dense, NULL::float8 AS lexical, NULL::float8 AS linked FROM {name}_cosine
 """
 _TEXTS = """
-SELECT '{name}' AS source, k.key, {cosine} AS dense, k.lexical, k.linked, t.*
+SELECT '{name}' AS source, k.key, k.dense, k.lexical, k.linked, t.*
   FROM (SELECT key, max(dense) AS dense, max(lexical) AS lexical, max(linked) AS linked
           FROM ({parts}) each GROUP BY key) k
  CROSS JOIN LATERAL (SELECT {columns} FROM {table} m
@@ -168,20 +174,24 @@ _SIGHT = frozenset({"user", "as_of"})
 def search_statement(shape: Shape) -> str:
     """Write the statement for what is asked. ``owners`` are names of its values."""
     channels: list[str] = []
+    cosines: list[str] = []
     selects: list[str] = []
     for source, owner in _looked_into(shape):
         names = _names(source, owner, shape)
         parts = list(_parts(source, shape))
         channels += [channel.format_map(names) for channel, _ in parts if channel]
-        found = " UNION ALL ".join(part.format_map(names) for _, part in parts)
-        cosine = _MISSING_COSINE.format_map(names) if shape.dense else "k.dense"
-        selects.append(_TEXTS.format_map({**names, "parts": found, "cosine": cosine}))
+        found = [part.format_map(names) for _, part in parts]
+        if shape.dense and len(found) > 1:
+            others = " UNION ALL ".join(found[1:])
+            cosines.append(_COSINE.format_map({**names, "others": others}))
+            found.append(_COSINE_PART.format_map(names))
+        selects.append(_TEXTS.format_map({**names, "parts": " UNION ALL ".join(found)}))
         if source is Source.CHAT and shape.lexical:
             selects += [_TAIL.format_map(names), _SIZE, _POSTINGS]
     if shape.walks:
         channels.append(_walk(shape))
     selects += kept_rows(shape.sources, shape.restricted)
-    indexes = ["WITH", ",".join(channels)] if channels else []
+    indexes = ["WITH", ",".join(channels + cosines)] if channels else []
     return " ".join([*indexes, " UNION ALL ".join(selects)])
 
 
@@ -205,7 +215,7 @@ def _looked_into(shape: Shape) -> Iterator[tuple[Source, str]]:
 
 
 def _parts(source: Source, shape: Shape) -> Iterator[tuple[str, str]]:
-    """Yield the channels of an index: what materializes each, and what reads it."""
+    """Yield the channels of an index, the dense one first: what materializes and what reads it."""
     if shape.dense:
         yield _DENSE, _DENSE_PART
     if shape.lexical:

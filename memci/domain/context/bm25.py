@@ -8,9 +8,8 @@ of: an answer seldom repeats the words of its question. Measured, that is the la
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import repeat
 from operator import sub
@@ -88,12 +87,11 @@ def around(positions: Iterable[int], postings: Postings, texts: float) -> dict[i
     its matter.
     """
     scores = dict.fromkeys(positions, 0.0)
-    near = {position + step for position in scores for step in _STEPS}
+    middles = _middles(scores)
     for counts in postings.values():
         rare = rarity(min(_neighbourhoods(counts), texts), texts)
-        for position, times in _spread(counts, near).items():
-            if position in scores:
-                scores[position] += rare * times * (K1 + 1) / (times + K1)
+        for position, times in _spread(counts, middles).items():
+            scores[position] += rare * times * (K1 + 1) / (times + K1)
     return scores
 
 
@@ -109,11 +107,20 @@ def _neighbourhoods(counts: Collection[int]) -> int:
     return sum(map(min, gaps, repeat(_WIDTH))) + _WIDTH if ordered else 0
 
 
-def _spread(counts: Mapping[int, int], near: AbstractSet[int]) -> dict[int, int]:
-    """Add up how often a term stands in each neighbourhood, of its postings that are ``near``."""
-    found: dict[int, int] = {}
-    for position in near & counts.keys():
-        times = counts[position]
+def _middles(positions: Iterable[int]) -> dict[int, list[int]]:
+    """Return, of each message near some positions, those in whose neighbourhood it is."""
+    middles: defaultdict[int, list[int]] = defaultdict(list)
+    for position in positions:
         for step in _STEPS:
-            found[position + step] = found.get(position + step, 0) + times
+            middles[position + step].append(position)
+    return middles
+
+
+def _spread(counts: Mapping[int, int], middles: Mapping[int, list[int]]) -> dict[int, int]:
+    """Add up how often a term stands in each of the neighbourhoods."""
+    found: dict[int, int] = {}
+    for near in middles.keys() & counts.keys():
+        times = counts[near]
+        for middle in middles[near]:
+            found[middle] = found.get(middle, 0) + times
     return found

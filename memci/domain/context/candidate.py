@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import NamedTuple
@@ -120,18 +121,18 @@ class Candidate(NamedTuple):
     linked: float | None = None
     kept: Kept | None = None
 
-    def score(self, channel: Channel) -> float | None:
-        """Return the raw score of one channel."""
-        if channel is Channel.BFS:
-            return self.linked
-        return self.dense if channel is Channel.DENSE else self.lexical
 
-
-def understood(candidate: Candidate, model: str) -> Candidate:
-    """Return it without a cosine that means nothing: of a text that the model does not read."""
-    if candidate.dense is None or reads(model, language_of(candidate.text)):
-        return candidate
-    return candidate._replace(dense=None)
+def understood(candidates: Sequence[Candidate], model: str) -> list[Candidate]:
+    """Return them without cosines that mean nothing: of texts that the model does not read."""
+    unread = [each for each in Language if not reads(model, each)]
+    if not unread:
+        return list(candidates)
+    return [
+        each
+        if each.dense is None or language_of(each.text) not in unread
+        else each._replace(dense=None)
+        for each in candidates
+    ]
 
 
 def message_candidate(message: Message, lexical: float | None = None) -> Candidate:

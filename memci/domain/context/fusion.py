@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from operator import attrgetter, itemgetter
+from typing import NamedTuple
 
 from memci.domain.context.candidate import Candidate, Channel, Source
 
 # Cormack, Clarke and Büttcher 2009: how much less the first ranks count than their number says.
 RRF_K = 60
+# What reads the raw score of a channel.
+_SCORES: Mapping[Channel, Callable[[Candidate], float | None]] = {
+    Channel.DENSE: attrgetter("dense"),
+    Channel.LEXICAL: attrgetter("lexical"),
+    Channel.BFS: attrgetter("linked"),
+}
+_BY_SCORE = itemgetter(0, 1)
 # A cosine below it says nothing: such a hit needs another channel to be one.
 DENSE_FLOOR = 0.1
 
 
-@dataclass(frozen=True, slots=True)
-class Ranked:
+class Ranked(NamedTuple):
     """A candidate with its fused score and its rank, from 1, in each channel that found it."""
 
     candidate: Candidate
@@ -96,6 +103,10 @@ def _rankings(candidates: Sequence[Candidate], channel: Channel) -> list[list[Ca
 
 def _by_score(candidates: Iterable[Candidate], channel: Channel, floor: float) -> list[Candidate]:
     """Return candidates with a score above ``floor``, the best first, of equals the latest."""
-    scored = [(score, each) for each in candidates if (score := each.score(channel)) is not None]
-    above = [(score, each) for score, each in scored if score > floor]
-    return [each for _, each in sorted(above, key=lambda pair: (-pair[0], -pair[1].key))]
+    score = _SCORES[channel]
+    above = [
+        (found, each.key, each)
+        for each in candidates
+        if (found := score(each)) is not None and found > floor
+    ]
+    return [each for _, _, each in sorted(above, key=_BY_SCORE, reverse=True)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from memci.domain.context import excerpt, quotation
 from memci.domain.context.budget import MESSAGE_OVERHEAD, Count
@@ -109,7 +109,7 @@ class _Packing:
             return LeftOut.BUDGET
         if gist != new:
             self._shortened.add(each.key)
-        self._take(replace(each, candidate=entry), above, line)
+        self._take(each._replace(candidate=entry), above, line)
         return None
 
     def _take(self, taken: Ranked, above: int, line: int) -> None:

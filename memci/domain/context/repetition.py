@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
 from datetime import date
 from typing import TypeAlias
@@ -9,7 +10,8 @@ from typing import TypeAlias
 from memci.domain.context.candidate import Candidate, Source
 from memci.domain.message import Role
 
-_Saying: TypeAlias = tuple[date, Role | None, str | None, str]
+# Who said something, and on which day.
+_Saying: TypeAlias = tuple[date, Role | None, str | None]
 
 _AROUND = " \t\n.,!?…。，！？"
 
@@ -23,24 +25,31 @@ class Sayings:
     def __init__(self, asked: str | None, held: Iterable[Candidate]) -> None:
         """Begin with the question and the messages that are in the list already."""
         self._asked = plain(asked or "")
-        self._heard = {_saying(each) for each in held}
+        self._heard: defaultdict[str, set[_Saying]] = defaultdict(set)
+        for each in held:
+            self._note(each)
 
     def repeated_by(self, candidate: Candidate) -> bool:
         """Tell whether it asks the question again, or says what its speaker said that day."""
         words = plain(candidate.text)
         if not words:
             return False
-        again = candidate.source is Source.CHAT and _saying(candidate) in self._heard
-        return again or words == self._asked
+        if words == self._asked:
+            return True
+        heard = self._heard.get(words)
+        return heard is not None and candidate.source is Source.CHAT and _saying(candidate) in heard
 
     def hear(self, candidate: Candidate) -> None:
         """Note that it is in the list."""
         if candidate.source is Source.CHAT:
-            self._heard.add(_saying(candidate))
+            self._note(candidate)
+
+    def _note(self, message: Candidate) -> None:
+        self._heard[plain(message.text)].add(_saying(message))
 
 
 def _saying(message: Candidate) -> _Saying:
-    return message.at.date(), message.role, message.name, plain(message.text)
+    return message.at.date(), message.role, message.name
 
 
 def plain(text: str) -> str:

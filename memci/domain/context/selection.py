@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from typing import NamedTuple
 
 from memci.domain.context.candidate import Candidate, Source
@@ -53,7 +52,7 @@ class Selection:
         one = ranked.candidate
         if one.source is Source.CHAT:
             return ranked
-        return replace(ranked, candidate=one._replace(text=self._unsaid(one) or ""))
+        return ranked._replace(candidate=one._replace(text=self._unsaid(one) or ""))
 
     def take(self, ranked: Ranked) -> Change:
         """Take one that brings something new; tell what it changes about memories taken before."""
@@ -65,7 +64,7 @@ class Selection:
                 self._memories[seq].append(ranked)
             return change
         self._said[one.key] = one
-        for memory in self._memories[one.key]:
+        for memory in self._memories.get(one.key, ()):
             if memory.key not in self._taken:
                 continue
             if self._unsaid(memory.candidate) is None:
@@ -75,7 +74,8 @@ class Selection:
         return change
 
     def _quoted(self, message: Candidate) -> bool:
-        taken = (each for each in self._memories[message.key] if each.key in self._taken)
+        memories = self._memories.get(message.key, ())
+        taken = (each for each in memories if each.key in self._taken)
         return any(quotes(each.candidate.text, message.text) for each in taken)
 
     def _unsaid(self, memory: Candidate) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeAlias
 
@@ -71,7 +71,7 @@ def newer_first(ranked: Sequence[Ranked], newer: Mapping[Key, Sequence[Candidate
         ]
         for one in (*ahead, each):
             if one.key not in ordered:
-                ordered[one.key] = replace(one, score=max(one.score, each.score))
+                ordered[one.key] = one._replace(score=max(one.score, each.score))
     return list(ordered.values())
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from memci.domain.context.candidate import Source
+from memci.domain.context.candidate import KEPT, Source
 from memci.storage.erasure.gone import IS_THERE
 from memci.storage.reading.state import Progress
 
@@ -24,8 +24,10 @@ SELECT l.message_seq, NOT ({is_there}) AS gone,
                      AND p.parent IS NOT NULL AND NOT p.managed AND NOT p.cold
                      AND p.segment <> 'sys') AS has_pages,
        (SELECT s.parameters FROM agent_setting s WHERE s.agent_id = asked.agent_id) AS parameters,
-       -- What there is none of, a search need not look into.
+       -- What there is none of, a read need not look into.
        array_remove(ARRAY[
+           CASE WHEN EXISTS (SELECT FROM node n WHERE n.agent_id = asked.agent_id
+                                AND n.kind = 'memory') THEN 'memory' END,
            CASE WHEN EXISTS (SELECT FROM page p WHERE p.agent_id = asked.agent_id
                                 AND p.first_seq IS NULL AND p.segment <> 'sys'
                                 AND (p.parent IS NOT NULL OR p.cold)) THEN 'page' END,
@@ -34,7 +36,9 @@ SELECT l.message_seq, NOT ({is_there}) AS gone,
            CASE WHEN EXISTS (SELECT FROM pin p WHERE p.agent_id = asked.agent_id)
                 THEN 'pin' END,
            CASE WHEN EXISTS (SELECT FROM plan p WHERE p.agent_id = asked.agent_id)
-                THEN 'plan' END], NULL) AS kept,
+                THEN 'plan' END], NULL) AS holds,
+       EXISTS (SELECT FROM node_version v WHERE v.agent_id = asked.agent_id
+                  AND v.reason = 'superseded') AS has_ended,
        last.prefix, last.recent_begins
   FROM (VALUES (%(agent)s::text)) AS asked(agent_id)
   LEFT JOIN lane l ON l.agent_id = asked.agent_id
@@ -56,7 +60,8 @@ class Outset:
     ``parameters``: what differs from the defaults. ``prefix``: the list's pieces as (hash, bytes);
     ``recent_begins``: the seq that its recent interactions began with. Empty and None without one.
     ``has_pages``: somebody has worked with its pages, by a note, a folder or an operation.
-    ``kept``: those of the kept sources that there is anything of.
+    ``holds``: of memories and of the kept sources those that there is anything of; ``has_ended``:
+    there are memories that no longer hold (R6).
     """
 
     progress: Progress
@@ -65,7 +70,13 @@ class Outset:
     recent_begins: int | None
     has_documents: bool = False
     has_pages: bool = False
-    kept: frozenset[Source] = frozenset()
+    holds: frozenset[Source] = frozenset()
+    has_ended: bool = False
+
+    @property
+    def lacks(self) -> frozenset[Source]:
+        """Those of memories and of the kept sources that there is nothing of."""
+        return KEPT.union({Source.MEMORY}) - self.holds
 
 
 def outset_of(connection: Connection, agent_id: str, session_id: str | None) -> Outset:
@@ -81,7 +92,8 @@ def outset_of(connection: Connection, agent_id: str, session_id: str | None) -> 
         recent_begins=row.recent_begins,
         has_documents=row.chunks > 0,
         has_pages=row.has_pages,
-        kept=frozenset(map(Source, row.kept)),
+        holds=frozenset(map(Source, row.holds)),
+        has_ended=row.has_ended,
     )
 
 

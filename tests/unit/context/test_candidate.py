@@ -10,7 +10,8 @@ def test_a_cosine_of_a_language_that_the_model_does_not_read_finds_nothing() -> 
     chinese = message(1, "明天早上八点坐渡轮去香港。", dense=0.9)
     english = message(2, "The ferry leaves at eight.", dense=0.9)
     mixed = message(3, "用 PostgreSQL 的 migration tool to move the orders table", dense=0.9)
-    assert understood(chinese, "all-MiniLM-L6-v2").dense is None
-    assert understood(english, "all-MiniLM-L6-v2") is english
-    assert understood(mixed, "all-MiniLM-L6-v2") is mixed
-    assert understood(chinese, "paraphrase-multilingual-MiniLM-L12-v2") is chinese
+    found = [chinese, english, mixed]
+    read = understood(found, "all-MiniLM-L6-v2")
+    assert [each.dense for each in read] == [None, 0.9, 0.9]
+    assert read[1:] == [english, mixed]
+    assert understood(found, "paraphrase-multilingual-MiniLM-L12-v2") == found
