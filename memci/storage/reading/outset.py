@@ -26,8 +26,9 @@ SELECT l.message_seq, NOT ({is_there}) AS gone,
        (SELECT s.parameters FROM agent_setting s WHERE s.agent_id = asked.agent_id) AS parameters,
        -- What there is none of, a read need not look into.
        array_remove(ARRAY[
-           CASE WHEN EXISTS (SELECT FROM node n WHERE n.agent_id = asked.agent_id
-                                AND n.kind = 'memory') THEN 'memory' END,
+           -- In order, or those of all agents may be looked through for the first.
+           CASE WHEN (SELECT n.id FROM node n WHERE n.agent_id = asked.agent_id
+                       ORDER BY n.slot LIMIT 1) IS NOT NULL THEN 'memory' END,
            CASE WHEN EXISTS (SELECT FROM page p WHERE p.agent_id = asked.agent_id
                                 AND p.first_seq IS NULL AND p.segment <> 'sys'
                                 AND (p.parent IS NOT NULL OR p.cold)) THEN 'page' END,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import BigInteger, Column, Index, Table, Text
+from sqlalchemy import BigInteger, Column, Index, Table, Text, text
 from sqlalchemy.dialects.postgresql import ARRAY
 
 from memci.storage.rows.metadata import Instant, agent_column, made_at, metadata
@@ -46,6 +46,7 @@ node_version = Table(
     Column("until", Instant),
     made_at("replaced_at"),
     Index("node_version_successor", "agent_id", "replaced_by"),
+    Index("node_version_superseded", "agent_id", postgresql_where=text("reason = 'superseded'")),
 )
 
 # Sessions that somebody has ended: up to which message. Others end by silence, which needs no row.
