@@ -27,6 +27,7 @@ _LEAST_TOKENS = 24
 # What a sentence is worth: its rare words, those of the question more, names and numbers beside.
 _ASKED = 4.0
 _NAMES = 3.0
+_DENIED = 2.0  # without it the rest may say the opposite
 _TOKENS_POWER = 0.7  # between the worth of a sentence and its worth per token
 # Words are the same when they begin so: "painted", "painting".
 _STEM = 5
@@ -35,7 +36,9 @@ _LONGEST_COURTESY = 60  # characters; what is longer goes for what it is worth, 
 _RARITY_TEXTS = 40  # of what was found, so many texts say how rare a word is
 _NAME = re.compile(r"(?<=[a-z,;:] )[A-Z][a-z]+|\d+")
 _DENIES = re.compile(r"\W*(?:no|nope|nah|not|never)\b|\W*[不没别]", re.IGNORECASE)
+_DENIES_ANYWHERE = re.compile(r"\b(?:no|not|never|cannot|\w+n['’]t)\b|[不没别]", re.IGNORECASE)
 _LABEL = re.compile(r"([^\s:：][^:：]{0,39})[:：]\s*")
+_MARK = "…"
 _NO_BLANK_AFTER = re.compile(r"[\u3000-\u303f\u3400-\u9fff\uff00-\uffef]")
 
 
@@ -64,16 +67,23 @@ class Gist:
         return max(_LEAST_TOKENS, self._room // (4 + 2 * place))
 
     def of(self, text: str, place: int) -> str:
-        """Return what to show of a text: whole sentences of it, in order; at least one."""
+        """Return what to show of a text: whole sentences of it, in order; at least one.
+
+        Where one is left out that is no courtesy, a mark says so: what follows may say otherwise.
+        """
         if place < _WHOLE_ENTRIES and self._count(text) <= self.limit(place):
             return text
         spans = self._spans(text)
         if len(spans) < 2:  # noqa: PLR2004 - nothing can go
             return text
-        spans = [each for each in spans if not is_courtesy(text[slice(*each)])] or spans
-        if self._count(text) > (limit := self.limit(place)):
-            spans = self._best(text, spans, limit)
-        return joined(text, spans)
+        telling = _telling(text, spans)
+        if self._count(text) <= (limit := self.limit(place)):
+            return joined(text, telling)
+        return joined(text, self._best(text, telling, limit), telling)
+
+    def but_courtesy(self, text: str) -> str:
+        """Return all sentences of a text that tell something; at least one."""
+        return joined(text, _telling(text, self._spans(text))) or text
 
     def _best(
         self, text: str, spans: Sequence[tuple[int, int]], limit: int
@@ -94,7 +104,8 @@ class Gist:
     def _worth(self, sentence: str) -> float:
         words = {word[:_STEM] for word in telling_words(sentence)}
         told = sum(self._rarity(word) * (_ASKED if word in self._words else 1.0) for word in words)
-        return told + _NAMES * len(_NAME.findall(sentence))
+        denies = _DENIED if _DENIES_ANYWHERE.search(sentence) else 0.0
+        return told + denies + _NAMES * len(_NAME.findall(sentence))
 
     def _rarity(self, stem: str) -> float:
         return math.log((len(self._texts) + 1) / (self._frequency[stem] + 0.5))
@@ -109,6 +120,10 @@ class Gist:
         return Counter(
             stem for text in self._texts for stem in {word[:_STEM] for word in telling_words(text)}
         )
+
+
+def _telling(text: str, spans: Sequence[tuple[int, int]]) -> Sequence[tuple[int, int]]:
+    return [each for each in spans if not is_courtesy(text[slice(*each)])] or spans
 
 
 def is_courtesy(sentence: str) -> bool:
@@ -128,17 +143,31 @@ def is_all_courtesy(lines: str) -> bool:
     )
 
 
-def joined(text: str, spans: Iterable[tuple[int, int]]) -> str:
-    """Return sentences of a text, with what lies between two neighbours as it was."""
+def joined(
+    text: str, spans: Iterable[tuple[int, int]], among: Collection[tuple[int, int]] = ()
+) -> str:
+    """Return sentences of a text, with what lies between two neighbours as it was.
+
+    A mark stands for those ``among`` which they were chosen and that are left out.
+    """
     chosen = list(spans)
     if not chosen:
         return ""
+    missing = sorted(set(among).difference(chosen))
     written = [text[slice(*chosen[0])]]
     for (_, end), (start, stop) in pairwise(chosen):
         between = text[end:start]
         if between.strip():
-            line = "\n" in between
-            blank = "" if _NO_BLANK_AFTER.match(text[end - 1]) else " "
-            between = "\n" if line else blank
+            blank = "\n" if "\n" in between else _blank(text, end)
+            lacks = any(end <= each[0] < start for each in missing)
+            between = f"{_blank(text, end)}{_MARK}{blank}" if lacks else blank
         written += [between, text[start:stop]]
+    end = chosen[-1][1]
+    if missing and missing[-1][0] >= end:
+        written.append(f"{_blank(text, end)}{_MARK}")
     return "".join(written)
+
+
+def _blank(text: str, end: int) -> str:
+    """Return what stands between a sentence that ends there and another on its line."""
+    return "" if _NO_BLANK_AFTER.match(text[end - 1]) else " "

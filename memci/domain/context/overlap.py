@@ -15,6 +15,8 @@ from memci.domain.time import without_notes
 
 # A word, or one character of a script that puts no blanks between words.
 _WORD = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003134f]|[^\W_]+")
+# What may name who speaks.
+_LABEL = re.compile(r"([^:：\n]{1,200})[:：]\s*")
 _SENTENCE_END = re.compile(r"[.!?…]+(?=\s|$)|[。！？；]+")
 
 
@@ -23,17 +25,23 @@ def unsaid(text: str, said: Iterable[Candidate]) -> str:
 
     Compression leaves words out of a sentence, and never changes their order or adds any: what is
     left of it is found again in a line of its message. Lines without a word go with the line above
-    them.
+    them. Where the line goes that names who speaks, the next that stays names it instead.
     """
+    said = list(said)
     known = [words for each in said for words in _lines(each)]
+    speakers = {label for each in said for label in labels(each.role, each.name)}
     kept: list[str] = []
-    keeping = True
+    keeping, unnamed = True, ""
     for line in text.split("\n"):
+        named = _LABEL.match(line)
         sentences = [words for each in _sentences(line) if (words := words_of(each))]
         if sentences:
             keeping = not all(_held(words, known) for words in sentences)
+        if named:
+            unnamed = named[0] if named[1] in speakers and not keeping else ""
         if keeping:
-            kept.append(line)
+            kept.append(line if named else unnamed + line)
+            unnamed = ""
     return "\n".join(kept) if any(map(words_of, kept)) else ""
 
 

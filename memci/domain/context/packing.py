@@ -14,7 +14,7 @@ from memci.domain.context.layout import Layout, written
 from memci.domain.context.materials import Materials
 from memci.domain.context.parts import Item, LeftOut, Part, Section, part_of, part_tokens
 from memci.domain.context.repetition import Sayings
-from memci.domain.context.selection import Selection
+from memci.domain.context.selection import Change, Selection
 from memci.domain.context.succession import Key, stands_alone
 from memci.domain.message import Role
 
@@ -73,7 +73,7 @@ class _Packing:
         )
         self._tokens: dict[Key, int] = {}
         self._opened: set[Hashable] = set()
-        self._shortened: set[Key] = set()
+        self._shortened: dict[Key, Ranked] = {}  # as they were
         self._kept: set[Key] = set()
         self._missed: set[Key] = set()
         self._misses = 0
@@ -85,6 +85,7 @@ class _Packing:
             if why is not None:
                 (self._missed if why is LeftOut.BUDGET else self._kept).add(each.key)
                 self._left_out.append((each, why))
+        self._restore()
         return self._fit([self._selection.entry(each) for each in self._selection])
 
     def _consider(self, each: Ranked) -> LeftOut | None:
@@ -108,7 +109,7 @@ class _Packing:
             self._misses += 1
             return LeftOut.BUDGET
         if gist != new:
-            self._shortened.add(each.key)
+            self._shortened[each.key] = each
         self._take(each._replace(candidate=entry), above, line)
         return None
 
@@ -118,9 +119,11 @@ class _Packing:
         self._tokens[taken.key] = line
         self._free -= above + line
         self._misses = 0
-        change = self._selection.take(taken)
+        self._settle(self._selection.take(taken))
         self._kept.add(taken.key)
         self._sayings.hear(taken.candidate)
+
+    def _settle(self, change: Change) -> None:
         for gone in change.gone:
             self._free += self._tokens[gone.key]
             self._left_out.append((gone, LeftOut.PRESENT))
@@ -128,6 +131,21 @@ class _Packing:
             less = self._of_line(self._selection.entry(shorter).candidate)
             self._free += self._tokens[shorter.key] - less
             self._tokens[shorter.key] = less
+
+    def _restore(self) -> None:
+        """Give what is left of the room to messages that were shortened, the best first."""
+        for key, each in list(self._shortened.items()):
+            if each.candidate.source is not Source.CHAT:
+                continue
+            told = self._gist.but_courtesy(each.candidate.text)
+            longer = each._replace(candidate=each.candidate._replace(text=told))
+            more = self._of_line(longer.candidate) - self._tokens[key]
+            if 0 < more <= self._free:
+                self._free -= more
+                self._tokens[key] += more
+                self._settle(self._selection.take(longer))
+                if told == each.candidate.text:
+                    del self._shortened[key]
 
     def _costs(self, entry: Candidate) -> tuple[int, int]:
         """Tokens of what is new above it, and of its line; a guess if far over what is free."""

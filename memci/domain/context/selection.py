@@ -55,7 +55,10 @@ class Selection:
         return ranked._replace(candidate=one._replace(text=self._unsaid(one) or ""))
 
     def take(self, ranked: Ranked) -> Change:
-        """Take one that brings something new; tell what it changes about memories taken before."""
+        """Take one that brings something new; tell what it changes about memories taken before.
+
+        A message that was taken in short may be taken again as it was.
+        """
         one = ranked.candidate
         self._taken[ranked.key] = ranked
         change = Change([], [])

@@ -102,6 +102,31 @@ def test_what_lies_between_neighbours_stays() -> None:
     assert joined(text, []) == ""
 
 
+def test_a_mark_stands_where_something_telling_was_left_out() -> None:
+    text = "One.  Two.\nThree. 四。五。六。"
+    spans = sentence_spans(text)
+    assert joined(text, [spans[0], spans[2]], spans) == "One. …\nThree. …"
+    assert joined(text, [spans[3], spans[5]], spans) == "四。…六。"
+    assert joined(text, spans[1:], spans) == "Two.\nThree. 四。五。六。"
+    # What was not among them was courtesy.
+    assert joined(text, [spans[0], spans[2]], [spans[0], spans[2]]) == "One.\nThree."
+
+
+def test_what_denies_goes_last() -> None:
+    told = (
+        "The other generator is cheaper than that one by far. It has a handle and wheels. "
+        "I would not take it. It can be had in any colour that one likes."
+    )
+    assert "I would not take it." in Gist("x", [told], 0, sentence_spans, words).of(told, 9)
+
+
+def test_all_but_courtesy() -> None:
+    courtesy = gist(None)
+    kept = LONG.removeprefix("Thanks! ").removesuffix(" It was good to see you again, too.")
+    assert courtesy.but_courtesy(LONG) == kept
+    assert courtesy.but_courtesy("Thanks!") == "Thanks!"
+
+
 def test_what_tells_much_is_told_from_courtesy_at_small_cost() -> None:
     assert tells_much("Ann sold her red canoe to the baker in Bergen.")
     assert not tells_much("Thanks so much, that is very kind of you!")

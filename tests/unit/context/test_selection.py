@@ -90,3 +90,17 @@ class TestEachMessageOnce:
 )
 def test_what_a_memory_says_beyond_its_messages(text: str, said: str, left: str):
     assert unsaid(text, [message(1, said)]) == left
+
+
+@pytest.mark.parametrize(
+    ("text", "role", "said", "left"),
+    [
+        ("Assistant: It failed.\nTry more.", Role.ASSISTANT, "It failed.", "Assistant: Try more."),
+        ("助手：失败了。\n改用文本。", Role.ASSISTANT, "失败了。", "助手：改用文本。"),
+        ("User: Hi.\nAssistant: One.\nTwo.", Role.ASSISTANT, "One.", "User: Hi.\nAssistant: Two."),
+        ("Assistant: Stays.\nGoes.", Role.ASSISTANT, "Goes.", "Assistant: Stays."),
+        ("Note: goes.\nStays.", Role.USER, "Note: goes.", "Stays."),
+    ],
+)
+def test_what_is_left_of_somebodys_words_stays_theirs(text: str, role: Role, said: str, left: str):
+    assert unsaid(text, [message(1, said, role=role)]) == left
