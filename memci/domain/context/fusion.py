@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from operator import attrgetter, itemgetter
 from typing import NamedTuple
 
-from memci.domain.context.candidate import Candidate, Channel, Source
+from memci.domain.context.candidate import WRITTEN, Candidate, Channel, Source
 
 # Cormack, Clarke and Büttcher 2009: how much less the first ranks count than their number says.
 RRF_K = 60
@@ -20,6 +20,8 @@ _SCORES: Mapping[Channel, Callable[[Candidate], float | None]] = {
 _BY_SCORE = itemgetter(0, 1)
 # A cosine below it says nothing: such a hit needs another channel to be one.
 DENSE_FLOOR = 0.1
+# Nor does one of a file below this: it was not said in any conversation that the question goes on.
+_WRITTEN_FLOOR = 0.2
 
 
 class Ranked(NamedTuple):
@@ -92,13 +94,19 @@ def at_most(ranked: Iterable[Ranked], k: int | None) -> list[Ranked]:
 
 def _rankings(candidates: Sequence[Candidate], channel: Channel) -> list[list[Candidate]]:
     if channel is Channel.DENSE:
-        return [_by_score(candidates, channel, DENSE_FLOOR)]
+        return [_by_score([each for each in candidates if _is_near(each)], channel, DENSE_FLOOR)]
     if channel is Channel.BFS:
         return [_by_score(candidates, channel, 0.0)]
     own: defaultdict[Source, list[Candidate]] = defaultdict(list)
     for each in candidates:
         own[each.source].append(each)
     return [_by_score(each, channel, 0.0) for each in own.values()]
+
+
+def _is_near(candidate: Candidate) -> bool:
+    if candidate.source not in WRITTEN or candidate.dense is None:
+        return True
+    return candidate.dense > _WRITTEN_FLOOR
 
 
 def _by_score(candidates: Iterable[Candidate], channel: Channel, floor: float) -> list[Candidate]:

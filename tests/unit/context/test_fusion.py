@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
-from memci.domain.context.candidate import Channel, reads
-from memci.domain.context.fusion import at_most, fuse_rrf
+from memci.domain.context.candidate import UNTIMED, Candidate, Channel, Source, reads
+from memci.domain.context.fusion import Ranked, at_most, fuse_rrf
+from memci.domain.context.scaled import Hints, fuse_scaled
 from memci.domain.language import Language
 from tests.support.talk import in_order, keys, memory, message
 
@@ -65,3 +68,15 @@ def test_each_source_offers_its_best_k():
 def test_an_english_model_says_nothing_about_chinese(model: str, chinese: bool):
     assert reads(model, Language.CHINESE) is chinese
     assert reads(model, Language.ENGLISH)
+
+
+@pytest.mark.parametrize("fuse", [fuse_rrf, lambda found, on: fuse_scaled(found, on, Hints())])
+def test_what_a_file_says_of_other_things_is_no_hit(
+    fuse: Callable[[list[Candidate], list[Channel]], list[Ranked]],
+) -> None:
+    def chunk(key: int, **scores: float) -> Candidate:
+        return Candidate(Source.DOCUMENT, key, f"chunk {key}", (), UNTIMED, **scores)
+
+    found = [chunk(1, dense=0.15), chunk(2, dense=0.3), chunk(3, dense=0.15, lexical=2.0)]
+    found += [message(4, dense=0.15), message(5, dense=0.05)]
+    assert {each.candidate.key for each in fuse(found, list(Channel))} == {2, 3, 4}
