@@ -25,8 +25,8 @@ _NO_RULE = any_of(
     "^\\W*我(?:必须|一定要|不能(?!用|使用|改|花|超))",
     "老是|一定要(?:看|试|尝|去|来|好好)|不要(?:太|再)?(?:难过|担心|生气|着急|伤心|紧张|灰心|想太多)",
 )
-# What is decided or preferred is in the same clause.
-_IN_CLAUSE = f"[，,：:]?[^，,；;]{{0,40}}?(?:{WORK}|{SIZE}|{ANSWERS})"
+# What is decided or preferred is in the same clause; what it costs or holds may stand behind.
+_IN_CLAUSE = f"(?:[，,：:]?[^，,；;]{{0,40}}?(?:{WORK}|{ANSWERS})|.*?{SIZE})"
 
 RULES: tuple[CueRule, ...] = (
     chinese_tasks.LABEL,

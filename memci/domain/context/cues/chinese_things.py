@@ -25,7 +25,7 @@ WORK = (
 )
 _NUMBER = r"[\d一二两三四五六七八九十百千万]+\s?"
 # How much something costs or holds, and how long or for how many people it is besides.
-SIZE = rf"(?:[¥￥$]\s?\d|{_NUMBER}(?:元|块钱|万元|字|个字|行|句话?|毫秒|兆|[kmg]b|%))"
+SIZE = rf"(?:[¥￥$]\s?\d|{_NUMBER}(?:[万欧美日]?元|块钱|英镑|字|个字|行|句话?|毫秒|兆|[kmg]b|%))"
 _AMOUNT = f"(?:{SIZE}|{_NUMBER}(?:页|秒|分钟|个?小时|条|晚|人以))"
 ANSWERS = "(?:你的?(?:回答|回复|解释|输出|语气)|回答|回复我?|称呼|叫我)"
 OF_WORK = any_of(WORK)
