@@ -14,7 +14,7 @@ class CueRule:
     """A sentence in which ``cue`` is found is of this kind, if all of ``beside`` are found too.
 
     It is not, where ``unless`` is found. ``told``: it tells what its speaker is up to and asks
-    nobody for anything; so it is for an agent only where who speaks has no name but "user".
+    nobody for anything; of somebody with a name, as people have among each other, it is nothing.
     """
 
     kind: PinKind
