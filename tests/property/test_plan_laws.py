@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import pairwise
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memci.domain.context.key_messages import LONGEST, key_sentences, words_of
+from memci.domain.context.key_messages import LONGEST, key_sentences, kind_of, words_of
 from memci.domain.context.key_pins import bound_to, pinned
 from memci.domain.context.plan import MOST_STEPS, StepState, finished_message_seqs
 from memci.domain.context.plan_tracker import follow, plan_signs
@@ -17,6 +18,7 @@ from memci.domain.pages.pin import Maker, Pin, PinKind
 from memci.domain.pages.rules import PageRules
 from memci.smallmodel.offline.sentences import sentence_spans
 from tests.support.agent_talk import CHINESE, ENGLISH
+from tests.support.everyday_talk import ASKED, EVERYDAY, TOLD
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 STEPS = [
@@ -35,6 +37,7 @@ STEPS = [
 SAID = st.lists(
     st.one_of(
         st.sampled_from([said for said, _ in (*ENGLISH, *CHINESE)]), st.sampled_from(STEPS),
+        st.sampled_from([*ASKED, *TOLD, *EVERYDAY]),
         st.text(max_size=40),
     ),
     max_size=8,
@@ -60,6 +63,14 @@ def test_findings_are_parts_of_what_was_said_and_none_is_found_twice(said):
     assert all(one.end <= other.start for one, other in pairwise(found))
     assert len({words_of(each.text) for each in found}) == len(found)
     assert found == key_sentences(message, sentence_spans)
+
+
+@many
+@given(SAID)
+def test_who_has_a_name_gives_no_more_to_do_than_who_has_none(said):
+    (message,) = messages_of([(said, Role.USER)])
+    named = key_sentences(replace(message, name="Ann"), sentence_spans)
+    assert all(kind_of(each.text) for each in named)
 
 
 def findings(talk, last=0):

@@ -55,7 +55,7 @@ def key_sentences(message: Message, cut: Cutter) -> list[KeySentence]:
         return []
     found: list[KeySentence] = []
     known: set[str] = set()
-    for each in _found(message.content[:_LOOKED_AT], cut):
+    for each in _found(message.content[:_LOOKED_AT], cut, named=bool(message.name)):
         if (words := words_of(each.text)) not in known:
             known.add(words)
             found.append(each)
@@ -67,22 +67,28 @@ def words_of(text: str) -> str:
     return _SOUND.sub(" ", text.casefold()).strip()
 
 
-def kind_of(sentence: str) -> PinKind | None:
-    """Return what a sentence is; None: nothing that must stay in sight."""
+def kind_of(sentence: str, *, named: bool = False) -> PinKind | None:
+    """Return what a sentence is; None: nothing that must stay in sight.
+
+    ``named``: who says it has a name, as people have who talk with each other. What they are up to
+    is no task of the agent that listens, unless they ask for it.
+    """
+    sentence = sentence.replace("’", "'")
     language = language_of(sentence)
     if not _SHORTEST[language] <= len(sentence) <= LONGEST or _MATERIAL.search(sentence):
         return None
     never, rules = _RULES[language]
     if never.search(sentence):
         return None
-    return next((rule.kind for rule in rules if rule.holds(sentence)), None)
+    said = (rule for rule in rules if not (named and rule.told))
+    return next((rule.kind for rule in said if rule.holds(sentence)), None)
 
 
-def _found(content: str, cut: Cutter) -> Iterator[KeySentence]:
+def _found(content: str, cut: Cutter, *, named: bool) -> Iterator[KeySentence]:
     for start, end in cut(content):
         mark = _LIST_MARK.match(content, start, end)
         begin = mark.end() if mark else start
         sentence = content[begin:end]
-        kind = kind_of(sentence)
+        kind = kind_of(sentence, named=named)
         if kind is not None:
             yield KeySentence(kind, begin, end, sentence)

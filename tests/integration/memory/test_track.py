@@ -145,6 +145,15 @@ def test_a_task_is_its_sessions_and_a_rule_is_for_all(ada, tracking, pages):
     assert TASK not in shown
 
 
+def test_friends_give_an_agent_nothing_to_do_unless_they_ask(ada, tracking):
+    said = "We need to plan a website for the bake sale."
+    ada.say(said, name="Ann")
+    ada.say(said, name="Ben", role="assistant")
+    ada.say("Please write the website for the bake sale.", name="Ben")
+    tracking.run()
+    assert tracking.texts() == ["Please write the website for the bake sale."]
+
+
 def test_an_agent_can_have_it_off(ada):
     off = PageRules(key_messages_enabled=False, plan_tracking_enabled=False)
     tracking = TrackingUnderTest(ada, off)

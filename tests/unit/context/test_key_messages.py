@@ -10,6 +10,7 @@ from memci.domain.context.key_messages import LONGEST, key_sentences, kind_of
 from memci.domain.message import Message, Role
 from memci.smallmodel.offline.sentences import sentence_spans
 from tests.support.agent_talk import CHINESE, ENGLISH
+from tests.support.everyday_talk import ASKED, EVERYDAY, TOLD
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -40,6 +41,32 @@ SMALL_TALK = (
 )
 
 
+RULES = (
+    ("All endpoints must return JSON.", "constraint"),
+    ("The script must not take more than 2 seconds.", "constraint"),
+    ("Don\u2019t add new dependencies to the project.", "constraint"),
+    ("No external services may be called from the tests.", "constraint"),
+    ("Nothing may be written to the production database.", "constraint"),
+    ("Keep functions under 30 lines.", "constraint"),
+    ("Keep logging minimal in the API.", "constraint"),
+    ("We have to support Python 3.9 in the library.", "constraint"),
+    ("I can't spend more than $300 on the app.", "constraint"),
+    ("I am severely allergic to nuts.", "constraint"),
+    ("The team agreed on two-week releases.", "decision"),
+    ("I've decided to drop the old schema.", "decision"),
+    ("I like my code with type hints everywhere.", "preference"),
+    ("I'd rather have one large file than many small files.", "preference"),
+    ("我不能用 Docker。", "constraint"),
+    ("我的预算最多5000元。", "constraint"),
+    ("方案控制在十页以内。", "constraint"),
+    ("团队一致决定，接口先不改。", "decision"),
+    ("这个方案已经通过评审。", "decision"),
+    ("我们决定租下那条船，租金三百欧元，由小李去签合同。", "decision"),
+    ("我更喜欢把代码拆成小函数。", "preference"),
+    ("我对花生过敏。", "constraint"),
+)
+
+
 @pytest.mark.parametrize("talk", [ENGLISH, CHINESE], ids=["en", "zh"])
 def test_what_is_said_to_who_works_is_found(talk):
     wanted = [(said, kind) for said, kind in talk if kind]
@@ -55,6 +82,35 @@ def test_what_is_said_in_passing_is_not(said):
 @pytest.mark.parametrize("said", SMALL_TALK)
 def test_small_talk_is_not(said):
     assert kind_of(said) is None
+
+
+@pytest.mark.parametrize("said", ASKED)
+def test_what_is_asked_for_is_a_task_whoever_asks(said):
+    assert (kind_of(said), kind_of(said, named=True)) == ("task", "task")
+
+
+@pytest.mark.parametrize("said", TOLD)
+def test_a_goal_is_a_task_unless_people_tell_each_other(said):
+    assert (kind_of(said), kind_of(said, named=True)) == ("task", None)
+
+
+@pytest.mark.parametrize("said", EVERYDAY)
+def test_everyday_life_is_nothing_to_keep_in_sight(said):
+    assert (kind_of(said), kind_of(said, named=True)) == (None, None)
+
+
+@pytest.mark.parametrize(("said", "kind"), RULES)
+def test_rules_decisions_and_preferences_hold_whoever_says_so(said, kind):
+    assert (kind_of(said), kind_of(said, named=True)) == (kind, kind)
+
+
+def test_a_message_says_whether_its_speaker_has_a_name():
+    said = "We need a dashboard for the sales team. Help me write a report on it."
+    assert found(said) == [
+        ("task", "We need a dashboard for the sales team."),
+        ("task", "Help me write a report on it."),
+    ]
+    assert found(said, name="Ann") == [("task", "Help me write a report on it.")]
 
 
 @pytest.mark.parametrize("role", [Role.ASSISTANT, Role.TOOL, Role.SYSTEM])
@@ -89,8 +145,8 @@ def test_one_message_gives_six_at_most_and_none_twice():
     assert len(found("\n".join([rules[0], rules[0].upper()]))) == 1
 
 
-def found(content: str, role: Role = Role.USER) -> list[tuple[str, str]]:
-    message = Message(1, "m", role, content, NOW)
+def found(content: str, role: Role = Role.USER, name: str | None = None) -> list[tuple[str, str]]:
+    message = Message(1, "m", role, content, NOW, name=name)
     sentences = key_sentences(message, sentence_spans)
     assert all(content[each.start : each.end] == each.text for each in sentences)
     return [(each.kind.value, each.text) for each in sentences]
