@@ -9,7 +9,7 @@ from typing import TypeAlias
 from uuid import uuid4
 
 from memci.domain.context.assembly import Assembly, assemble
-from memci.domain.context.candidate import KEPT, Source
+from memci.domain.context.candidate import KEPT, Candidate, Source
 from memci.domain.context.depth import depth
 from memci.domain.context.filler import Filler
 from memci.domain.context.fusion import Ranked, at_most
@@ -158,6 +158,7 @@ class Assemble(Reader):
             else:
                 found = self._retrieval.find(connection, agent_id, asked, request, outset=outset)
                 ranked = self._retrieval.rank(asked, found, request, parameters).ranked
+                ranked = [each for each in ranked if _tells_alone(each.candidate)]
                 filler = _filler(ranked, parameters)
             offered = _offered(ranked, filler, request.k)
             viewer = Viewer(request.session_id, request.user_id)
@@ -274,9 +275,17 @@ class Assemble(Reader):
 
 
 def _retrieved(request: ContextRequest) -> ContextRequest:
-    """Return what is looked for: what is kept has places of its own in a list (R13)."""
-    sources = tuple(each for each in request.sources if each not in KEPT)
+    """Return what is looked for: what is kept has places of its own in a list (R13).
+
+    Notes are looked for as well: there is only room for what most of them are called.
+    """
+    sources = tuple(each for each in request.sources if each not in KEPT or each is Source.PAGE)
     return request.model_copy(update={"sources": sources})
+
+
+def _tells_alone(candidate: Candidate) -> bool:
+    """Tell whether it says what nothing else does: of filed interactions the messages are found."""
+    return candidate.kept is None or candidate.kept.about is None
 
 
 def _kept(

@@ -150,7 +150,12 @@ def _origin(ranked: Ranked, ids: Mapping[int, str]) -> dict[str, Any]:
 
 
 def _place(one: Candidate) -> dict[str, Any]:
-    """Return where a piece of a file stands; of files, too, no text is kept, and so no name."""
+    """Return where a piece of a file stands; of files, too, no text is kept, and so no name.
+
+    Of a note that is the index of its page.
+    """
+    if one.kept is not None:
+        return {"page": one.kept.name}
     if one.extract is None:
         return {}
     told = one.extract._asdict()

@@ -2,7 +2,7 @@
 
 System text, pins, plan and query always; then the current interaction; then recent interactions,
 what was said before them, and what was retrieved. The list reads: system, pins, plan, summary,
-Contents Page, documents and code, memory and history, page tree, recent, query.
+Contents Page, documents, code and notes, memory and history, page tree, recent, query.
 """
 
 from __future__ import annotations
@@ -10,10 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from memci.domain.context.budget import LIST_OVERHEAD, Count
+from memci.domain.context.candidate import Source
 from memci.domain.context.fusion import Ranked
 from memci.domain.context.interaction import Interaction
 from memci.domain.context.listing import Room, listing
 from memci.domain.context.materials import Materials
+from memci.domain.context.overlap import quotes
 from memci.domain.context.packing import Packed, pack
 from memci.domain.context.parts import Item, LeftOut, Part, Section, part_tokens
 from memci.domain.context.recent import Latest, Recent
@@ -87,6 +89,7 @@ def assemble(materials: Materials, budget: int, count: Count) -> Assembly:
     always = room + part_tokens(standing.query)
     contents, tree = _pages(materials, always, room, count)
     room -= part_tokens((*contents, *tree))
+    materials = _without_open_notes(materials, tree)
     chosen = _choose(_Choice(materials, standing, room, always, count))
     recent, packed = chosen.recent, chosen.packed
     first = (*standing.system, *standing.pins, *standing.plan)
@@ -115,6 +118,20 @@ def _pages(
     contents = listing(Section.CONTENTS, materials.contents, Room(always, room, left), count)
     left -= part_tokens(contents)
     return contents, listing(Section.TREE, materials.tree, Room(always, room, left), count)
+
+
+def _without_open_notes(materials: Materials, tree: tuple[Part, ...]) -> Materials:
+    """Leave out of the ranking the notes that stand in the page tree with all that they say."""
+    if not tree:
+        return materials
+    told = "\n".join(part.utterance.text for part in tree)
+    ranked = [
+        each
+        for each in materials.ranked
+        if each.candidate.source is not Source.PAGE
+        or not all(quotes(told, line) for line in each.candidate.text.splitlines())
+    ]
+    return replace(materials, ranked=ranked)
 
 
 def _choose(choice: _Choice) -> _Chosen:

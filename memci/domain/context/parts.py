@@ -22,6 +22,7 @@ class Section(StrEnum):
     CONTENTS = "contents"
     DOCUMENT = "document"
     CODE = "code"
+    PAGE = "page"
     MEMORY = "memory"
     HISTORY = "history"
     TREE = "tree"

@@ -127,3 +127,39 @@ def test_a_receipt_names_where_all_came_from(reader: Reader, archived: Stored):
     hidden = assemble(reader, "ferry", session_id="s1", recent=1, sources=["chat"])
     assert "They spoke of ferries." not in told(hidden, "summary")
     assert told(hidden, "pins")
+
+
+def note(of: Stored, index: str, name: str, text: str, **more: Any) -> None:
+    page(of, index, "usr-0", name, body=7, **more)
+    of.execute(
+        "INSERT INTO page_body (agent_id, page_id, version, text) VALUES (%s, %s, 7, %s)",
+        index,
+        text,
+    )
+
+
+def test_a_note_that_answers_is_given_where_there_is_no_room_for_it_in_the_tree(
+    reader: Reader, archived: Stored
+):
+    plant(archived, "usr-9")
+    note(archived, "usr-4", "Rollback steps", "Restore snapshot 42. " + "Wait a while. " * 200)
+    note(archived, "usr-5", "回滚步骤", "恢复第42号快照。" + "等一会儿。" * 300)
+    note(archived, "usr-6", "Rollback of Bob", "Restore snapshot 7.", user="bob")
+    answer = assemble(reader, "How do I rollback a snapshot?", 1_000, user_id="ann")
+    assert "Restore snapshot 42." in told(answer, "page")
+    assert "snapshot 7" not in "".join(each.text for each in answer.items)
+    body = ReceiptListings(reader.database).receipt("alice", answer.receipt_id).body
+    items: Any = body["items"]
+    assert [each["page"] for each in items if each["section"] == "page"] == ["usr-4"]
+    assert "恢复第42号快照。" in told(assemble(reader, "怎么回滚到快照？", 1_000), "page")
+    assert not told(assemble(reader, "rollback a snapshot?", 1_000, sources=["chat"]), "page")
+
+
+def test_a_note_stands_in_a_list_once(reader: Reader, archived: Stored):
+    plant(archived, "usr-9")
+    note(archived, "usr-4", "Rollback steps", "Restore snapshot 42.")
+    answer = assemble(reader, "How do I rollback a snapshot?", 2_000)
+    assert "Restore snapshot 42." in told(answer, "tree")
+    assert not told(answer, "page")
+    # Under a thousand tokens no pages are listed.
+    assert "Restore snapshot 42." in told(assemble(reader, "Rollback a snapshot?", 600), "page")
