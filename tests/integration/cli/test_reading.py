@@ -11,6 +11,7 @@ import pytest
 
 from memci import Memci
 from memci.embedded import Postgres, Redis
+from memci.errors import NotFoundError
 from memci.shapes.trial import RecordedQuestion
 from tests.integration.http.serving import served_by_workers
 from tests.support.command_line import run, run_json
@@ -115,3 +116,13 @@ def test_what_cannot_be_understood_is_wrong_use(
     done = run("search", ASKED, "-a", "ada", option, value, settings=settings)
     assert (done.returncode, done.stdout) == (2, "")
     assert complaint in done.stderr
+
+
+@pytest.mark.timeout(180)
+@pytest.mark.parametrize("command", ["search", "context"])
+def test_a_collection_that_is_not_there_is_named(settings: dict[str, str], command: str):
+    done = run(command, ASKED, "-a", "ada", "--collection", "no-such", settings=settings)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("memci: there is no collection no-such: ")
+    with Memci(settings["MEMCI_API_URL"]) as memci, pytest.raises(NotFoundError, match="no-such"):
+        memci.agent("ada").search(ASKED, collections=["no-such"])
