@@ -43,7 +43,7 @@ def _in_environment() -> Iterable[Misspelt]:
         base = upper.partition("__")[0]
         ours = upper.startswith(_PREFIX) and not _OF_A_SERVICE.search(upper)
         if ours and base not in _KNOWN | _OF_CONTAINERS:
-            yield Misspelt(name, _nearest(upper, _KNOWN))
+            yield Misspelt(name, nearest_name(upper, _KNOWN))
 
 
 def _in_file() -> Iterable[Misspelt]:
@@ -54,12 +54,13 @@ def _in_file() -> Iterable[Misspelt]:
         return
     fields = Settings.model_fields.keys()
     for name in content.keys() - fields - TABLES:
-        nearest = _nearest(name.lower().removeprefix(_PREFIX.lower()), [*fields, *TABLES])
+        nearest = nearest_name(name.lower().removeprefix(_PREFIX.lower()), [*fields, *TABLES])
         yield Misspelt(f"{name!r} in {path.name}", nearest and repr(nearest))
     for place in unknown_places(content):
-        nearest = _nearest(place.lower(), known_places())
+        nearest = nearest_name(place.lower(), known_places())
         yield Misspelt(f"{place!r} in {path.name}", nearest and repr(nearest))
 
 
-def _nearest(name: str, known: Iterable[str]) -> str | None:
+def nearest_name(name: str, known: Iterable[str]) -> str | None:
+    """Return the known name that is spelt most like one, if any is like it at all."""
     return next(iter(get_close_matches(name, known, n=1)), None)

@@ -23,9 +23,14 @@ _RECORDED = frozenset({"query", "min_seq", "wait_ms", "explain"})
 class TrialSettings:
     """The settings of one file, laid over those that hold, and its ``[request]``."""
 
-    name: str
+    path: Path
     values: dict[str, Any]
     options: dict[str, Any]
+
+    @property
+    def name(self) -> str:
+        """What the side of a trial is called."""
+        return self.path.name
 
     def over(self, **values: Any) -> Settings:
         """Return the settings; ``values`` win. ``ConfigurationError`` names file and setting."""
@@ -34,12 +39,12 @@ class TrialSettings:
         try:
             return load_settings(**{**self.values, **values})
         except ConfigurationError as error:
-            raise ConfigurationError(f"{self.name}: {error}") from None
+            raise ConfigurationError(f"{self.path}: {error}") from None
 
 
 def read_trial_settings(path: Path) -> TrialSettings:
     """Read a file; ``InvalidInputError`` says what in it is wrong."""
-    from memci.tables import TABLES, as_settings, unknown_places
+    from memci.tables import as_settings
 
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -48,19 +53,39 @@ def read_trial_settings(path: Path) -> TrialSettings:
     except ValueError as error:
         raise InvalidInputError(f"{path} is not TOML: {error}") from None
     options = content.pop(_TABLE, {})
-    _check(path, content.keys() - TABLES, _setting_names(), "is no setting: see the docs")
-    _check(path, unknown_places(content), frozenset(), "is no setting: see the docs")
+    known = _option_names()
+    _check_settings(path, content, known)
     if not isinstance(options, dict):
         raise InvalidInputError(f"{path}: [{_TABLE}] is a table of options of a context request")
-    known = _option_names()
-    _check(path, options, known, f"is no option of [{_TABLE}]; there are {', '.join(known)}")
+    for name in sorted(options.keys() - set(known)):
+        raise InvalidInputError(
+            f"{path}: {name!r} is no option of [{_TABLE}]; there are {', '.join(known)}"
+        )
     values = {name: value for name, value in as_settings(content).items() if name not in _PLACES}
-    return TrialSettings(path.name, values, options)
+    return TrialSettings(path, values, options)
 
 
-def _check(path: Path, names: Any, known: Any, complaint: str) -> None:
-    for name in sorted(set(names) - set(known)):
-        raise InvalidInputError(f"{path}: {name!r} {complaint}")
+def _check_settings(path: Path, content: dict[str, Any], options: list[str]) -> None:
+    """Raise ``InvalidInputError`` for what is no setting, with what may be meant."""
+    from memci.misspelt import nearest_name
+    from memci.tables import TABLES, known_places, unknown_places
+
+    names = {*_setting_names(), *TABLES}
+    for name in sorted(content.keys() - names):
+        meant = nearest_name(name.lower(), names)
+        option = None if meant else nearest_name(name.lower(), options)
+        raise InvalidInputError(f"{path}: {name!r} is no setting; {_hint(meant, option)}")
+    for place in unknown_places(content):
+        meant = nearest_name(place.lower(), known_places())
+        raise InvalidInputError(f"{path}: {place!r} is no setting; {_hint(meant, None)}")
+
+
+def _hint(setting: str | None, option: str | None) -> str:
+    if setting:
+        return f"did you mean {setting!r}?"
+    if option:
+        return f"did you mean {option!r} in [{_TABLE}]?"
+    return "see docs/configuration.md"
 
 
 def _setting_names() -> frozenset[str]:

@@ -7,7 +7,7 @@ found in what is sent by what was said, so that nothing is stored twice.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from hashlib import sha256
@@ -68,12 +68,10 @@ def id_after(before: str, message: NewMessage, session_id: str) -> str:
     return _PREFIX + digest[:_DIGITS]
 
 
-def session_of(sent: Iterable[NewMessage], user_id: str | None) -> str:
+def session_of(begins: str, user_id: str | None) -> str:
     """Return the session of a conversation that names none: by its user, and how it begins."""
-    first = next(iter(sent), None)
-    said = "" if first is None else first.content or ""
     whose = f"{len(user_id or '')}:{user_id or ''}:"
-    return _PREFIX + sha256((whose + said.strip()).encode()).hexdigest()[:16]
+    return _PREFIX + sha256((whose + begins.strip()).encode()).hexdigest()[:16]
 
 
 def _known(sent: Sequence[NewMessage], stored: Sequence[Message]) -> dict[int, str]:

@@ -69,12 +69,13 @@ class _Filling:
 
     def close(self) -> Iterator[Chunk]:
         """Yield it; a heading with nothing below it is text itself."""
-        blocks = self._blocks
+        blocks, path = self._blocks, self.path
         if not blocks:
             if self._above is None or not self._above.text:
                 return
             blocks = [replace(self._above, kind=BlockKind.TEXT)]
-        yield _chunk(self.path, blocks)
+            path = path[:-1]  # it ends with the heading itself
+        yield _chunk(path, blocks)
         self._blocks, self._above = [], None
 
 

@@ -35,10 +35,22 @@ def decode_text(body: bytes) -> str:
     Raises ``UnreadableDocumentError`` for what is none.
     """
     text = _decoded(body)
-    if len(_CONTROL.findall(text[:_SAMPLE])) > _MOST_CONTROL * min(len(text), _SAMPLE):
+    if not _is_written(text[:_SAMPLE]):
         raise UnreadableDocumentError(NOT_TEXT)
     # No database holds it, and no reader of ours misses it.
     return text.replace("\r\n", "\n").replace("\r", "\n").replace("\x00", "")
+
+
+def may_be_text(begin: bytes) -> bool:
+    """Tell whether a file that begins so may be text; ``decode_text`` has the last word."""
+    if begin.startswith(tuple(mark for mark, _ in _BOMS)):
+        return True
+    encoding = _wide(begin[: len(begin) // 2 * 2]) if b"\x00" in begin else "utf-8"
+    return encoding is not None and _is_written(begin.decode(encoding, errors="replace"))
+
+
+def _is_written(text: str) -> bool:
+    return len(_CONTROL.findall(text)) <= _MOST_CONTROL * len(text)
 
 
 def _decoded(body: bytes) -> str:

@@ -15,6 +15,7 @@ from pydantic import (
     model_validator,
 )
 
+from memci.domain.item_operators import OPERATORS, unknown_operator
 from memci.shapes.base import Answer, Query, Request, Text
 from memci.shapes.stored_json import JsonObject
 
@@ -101,11 +102,18 @@ class ItemList(Answer):
     items: list[ItemOut | None]
 
 
+def _known_operators(condition: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    """Raise ``ValueError`` for an operator that is none: no item's value would fit it."""
+    if (name := unknown_operator(condition)) is not None:
+        raise ValueError(f"{name} is no operator: expected {', '.join(OPERATORS)}")
+    return condition
+
+
 class ItemSearch(Request):
     """Items below a namespace, whose values are so, best first if there is a query."""
 
     prefix: Namespace = ()
-    filter: JsonObject | None = Field(
+    filter: Annotated[JsonObject, AfterValidator(_known_operators)] | None = Field(
         None,
         description="Values by field: a value, an object of fields, or of `$eq`, `$ne`, `$gt`, "
         "`$gte`, `$lt` and `$lte`",

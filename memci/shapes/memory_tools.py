@@ -25,6 +25,7 @@ from pydantic_core import CoreSchema
 from memci.domain.message import Role
 from memci.shapes.base import Answer, ForeignId, Instant, Query, Request, Seq, Text
 from memci.shapes.page_names import Index
+from memci.shapes.until import Until
 
 Words = Annotated[Text, StringConstraints(min_length=1, max_length=256)]
 MemoryNumber = Annotated[StrictInt, Field(ge=1, le=2**62)]
@@ -33,6 +34,9 @@ MessageIds = Annotated[
 ]
 # Any instant is taken; a model needs one way to write it.
 When = Annotated[Instant, WithJsonSchema({"type": "string", "description": "ISO 8601"})]
+Ended = Annotated[
+    Until, WithJsonSchema({"type": "string", "description": "ISO 8601; a day: to its end"})
+]
 Values = Annotated[
     dict[Words, Text | bool | int | float],
     WithJsonSchema({"type": "object"}),
@@ -92,7 +96,7 @@ class Search(Request):
 
     query: Annotated[Query, AfterValidator(_with_words)]
     since: When | None = None
-    until: When | None = None
+    until: Ended | None = None
     limit: Most = 10
 
 
@@ -135,7 +139,7 @@ class FilterMemory(Request):
     name: Annotated[Words | None, Field(description="Who said it")] = None
     session: ForeignId | None = None
     since: When | None = None
-    until: When | None = None
+    until: Ended | None = None
     metadata: Values | None = None
     limit: Most = 20
     after: Annotated[StrictInt | None, Field(ge=1, description="`more` of the last answer")] = None

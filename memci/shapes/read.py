@@ -45,6 +45,7 @@ from memci.shapes.base import (
 )
 from memci.shapes.message import ToolCall
 from memci.shapes.stored_json import JsonObject
+from memci.shapes.until import Until
 
 
 def _collection(name: str) -> str:
@@ -165,9 +166,13 @@ class Filters(Request):
     """What a hit must be like; all given ones must hold."""
 
     since: Instant | None = Field(None, description="Said at this time or later")
-    until: Instant | None = Field(None, description="Said before this time")
+    until: Until | None = Field(
+        None, description="Said before this time; a day without a time is meant to its end"
+    )
     roles: Annotated[tuple[Role, ...], Field(min_length=1)] | None = None
-    names: Annotated[tuple[Text, ...], Field(min_length=1, max_length=64)] | None = None
+    names: Annotated[tuple[Text, ...], Field(min_length=1, max_length=64)] | None = Field(
+        None, description="Said by one of these, written as in the message"
+    )
     sessions: Annotated[tuple[ForeignId, ...], Field(min_length=1, max_length=64)] | None = Field(
         None, description="Said in one of these sessions"
     )

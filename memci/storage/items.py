@@ -8,6 +8,8 @@ from typing import Any
 
 from sqlalchemy import Connection, Row
 
+from memci.domain.item_operators import is_comparison
+
 # Of one agent; an item whose time is over is gone, whether or not somebody has removed it.
 THERE = "agent_id = %(agent)s AND (expires_at IS NULL OR expires_at > now())"
 COLUMNS = "namespace, key, value, created_at, updated_at"
@@ -57,7 +59,6 @@ DELETE FROM item WHERE agent_id = %s AND ctid = ANY(ARRAY(
 """
 _DEEPEST = 32
 _COMPARED = {"$gt": ">", "$gte": ">=", "$lt": "<", "$lte": "<="}
-_OPERATORS = frozenset({"$eq", "$ne", *_COMPARED})
 
 # Namespace and key.
 Place = tuple[tuple[str, ...], str]
@@ -177,7 +178,7 @@ def _conditions(
     """Yield conditions on the value at a path, field by field; all values are bound."""
     for name, expected in condition.items():
         here = (*path, name)
-        if isinstance(expected, Mapping) and expected and expected.keys() <= _OPERATORS:
+        if isinstance(expected, Mapping) and is_comparison(expected):
             for operator, operand in expected.items():
                 yield _compared(here, operator, operand, values)
         elif isinstance(expected, Mapping) and expected:

@@ -86,8 +86,8 @@ def test_ids_are_of_a_session():
     assert ids[0].isdisjoint(ids[1])
     named = [replace(each, name="Ann") for each in sent]
     assert place(named, [], "s").ids.isdisjoint(ids[0])
-    assert session_of(sent, None) == session_of(said("a ", "x"), None)
-    whose = [session_of(said("a"), None), session_of(said("b"), None), session_of(said("a"), "u")]
+    assert session_of("a", None) == session_of("a ", None)
+    whose = [session_of("a", None), session_of("b", None), session_of("a", "u")]
     assert len(set(whose)) == 3
 
 

@@ -109,8 +109,8 @@ def _compared(
             TrialSide(side.name, runtime.readings.assemble, side.options)
             for side, runtime in zip(sides, (one, other), strict=True)
         )
-        for each in (first, second):
-            _check(each, questions)
+        for side, settings in zip((first, second), sides, strict=True):
+            _check(side, settings.path, questions)
         return run_trials(one.database, (first, second), questions)
 
 
@@ -120,7 +120,7 @@ def _share_models(one: Runtime, other: Runtime) -> None:
         other.models = one.models
 
 
-def _check(side: TrialSide, questions: list[RecordedQuestion]) -> None:
+def _check(side: TrialSide, path: Path, questions: list[RecordedQuestion]) -> None:
     """Raise ``InvalidInputError`` for options that some question cannot be asked with."""
     from pydantic import ValidationError
 
@@ -132,6 +132,4 @@ def _check(side: TrialSide, questions: list[RecordedQuestion]) -> None:
         except ValidationError as error:
             (fault, *_) = error.errors(include_input=False, include_url=False)
             field = ".".join(map(str, fault["loc"]))
-            raise InvalidInputError(
-                f"{side.name}: [request] {field}: {expectation(fault)}"
-            ) from None
+            raise InvalidInputError(f"{path}: [request] {field}: {expectation(fault)}") from None

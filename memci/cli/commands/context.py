@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from memci.cli.options import AgentOption, CollectionsOption, JsonOption, RecordOption, UserOption
+from memci.cli.options import (
+    AgentOption,
+    AsOfOption,
+    CollectionsOption,
+    JsonOption,
+    RecordOption,
+    UserOption,
+)
+from memci.cli.scope import ChannelsOption, NowOption, SourcesOption
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,6 +36,13 @@ def context(  # noqa: PLR0913 - each is an argument or option of the command
         str | None, typer.Option(metavar="ID", help="Whose turns are the recent ones.")
     ] = None,
     user: UserOption = None,
+    k: Annotated[
+        int | None, typer.Option("--k", "-k", min=1, max=200, help="Of each source at most.")
+    ] = None,
+    source: SourcesOption = None,
+    channel: ChannelsOption = None,
+    as_of: AsOfOption = None,
+    now: NowOption = None,
     collection: CollectionsOption = None,
     record: RecordOption = None,
     as_json: JsonOption = False,
@@ -43,6 +58,11 @@ def context(  # noqa: PLR0913 - each is an argument or option of the command
         "recent": recent,
         "session_id": session,
         "user_id": user,
+        "k": k,
+        "sources": source,
+        "channels": channel,
+        "as_of": as_of.isoformat() if as_of else None,
+        "now": now,
         "collections": collection,
     }
     with agent_of(agent) as memory:

@@ -181,19 +181,33 @@ def _print(found: Found, sent: Sent, *, waited: bool, as_json: bool) -> None:
                 "tried_again": sent.tried_again,
                 "unchanged": sent.unchanged,
                 "removed": sent.removed,
+                "ignored": len(found.ignored),
                 "skipped": {name: why.value for name, why in found.skipped.items()},
                 "refused": {**sent.refused, **sent.failed},
             }
         )
+        return
+    if not (found.files or sent.removed):
+        say("there is nothing to index here")
+        _print_left_out(found)
         return
     told = f"{counted(len(sent.new), 'document')} new, {len(sent.changed)} changed"
     again = f", {len(sent.tried_again)} tried again" if sent.tried_again else ""
     say(f"{told}, {sent.unchanged} unchanged{again}, {len(sent.removed)} removed")
     if sent.waiting and not waited:
         hint("workers read them now: `memci documents` tells how far they are")
+    _print_left_out(found)
+    for name, why_not in {**sent.refused, **sent.failed}.items():
+        hint(f"refused, {name}: {why_not}")
+
+
+def _print_left_out(found: Found) -> None:
+    from memci.cli.output import counted, hint
+
+    if found.ignored:
+        ignored = counted(len(found.ignored), "file or folder", "files and folders")
+        hint(f"left out, ignored by git: {ignored}")
     for why, count in Counter(found.skipped.values()).most_common():
         names = [name for name, each in found.skipped.items() if each is why]
         more = f" and {count - _MOST_TOLD} more" if count > _MOST_TOLD else ""
         hint(f"left out, {why.value}: {', '.join(names[:_MOST_TOLD])}{more}")
-    for name, why_not in {**sent.refused, **sent.failed}.items():
-        hint(f"refused, {name}: {why_not}")

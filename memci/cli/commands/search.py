@@ -2,50 +2,93 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from memci.cli.options import AgentOption, CollectionsOption, JsonOption, UserOption
-from memci.domain.context.candidate import Channel, Source
+from memci.cli.options import AgentOption, AsOfOption, CollectionsOption, JsonOption, UserOption
+from memci.cli.scope import (
+    BestOption,
+    ChannelsOption,
+    MetadataOption,
+    NamesOption,
+    NowOption,
+    RolesOption,
+    SinceOption,
+    SourcesOption,
+    TagsOption,
+    TypesOption,
+    UntilOption,
+    filters_of,
+)
+from memci.domain.context.candidate import Source
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from memci.shapes.read import Hit, HitDocument, SearchAnswer
 
 
-def search(
+def search(  # noqa: PLR0913 - each is an argument or option of the command
     *,
     query: Annotated[str, typer.Argument(help="What to look for, in any words.")],
     agent: AgentOption,
-    k: Annotated[
-        int | None, typer.Option("--k", "-k", min=1, max=200, help="Hits at most.")
+    k: BestOption = None,
+    budget: Annotated[
+        int | None, typer.Option("--budget", min=1, help="Tokens of all hits at most.")
     ] = None,
-    source: Annotated[
-        list[Source] | None, typer.Option(help="Where (may be repeated; default: everywhere).")
-    ] = None,
-    channel: Annotated[
-        list[Channel] | None,
-        typer.Option(help="How (may be repeated; default: dense and lexical)."),
+    source: SourcesOption = None,
+    channel: ChannelsOption = None,
+    fusion: Annotated[
+        Literal["scaled", "rrf"] | None,
+        typer.Option(help="How they become one ranking (default: scaled)."),
     ] = None,
     session: Annotated[
         list[str] | None,
         typer.Option(metavar="ID", help="Only what was said in it (may be repeated)."),
     ] = None,
     user: UserOption = None,
+    since: SinceOption = None,
+    until: UntilOption = None,
+    role: RolesOption = None,
+    name: NamesOption = None,
+    type_: TypesOption = None,
+    tag: TagsOption = None,
+    metadata: MetadataOption = None,
+    as_of: AsOfOption = None,
+    now: NowOption = None,
     collection: CollectionsOption = None,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Say what was read out of the question, and more.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Search all that was said, remembered, kept or indexed."""
     from memci.cli.connection import agent_of, check_written
     from memci.cli.output import print_json
 
+    filters = filters_of(
+        since=since,
+        until=until,
+        roles=role,
+        names=name,
+        types=type_,
+        tags=tag,
+        sessions=session,
+        metadata=metadata,
+    )
     options: dict[str, Any] = {
         "k": k,
+        "budget_tokens": budget,
         "sources": source,
         "channels": channel,
-        "filters": {"sessions": session} if session else None,
+        "fusion": fusion,
+        "filters": filters,
         "user_id": user,
+        "as_of": as_of,
+        "now": now,
         "collections": collection,
+        "explain": explain or None,
     }
     with agent_of(agent) as memory:
         found = memory.search(query, **options)
@@ -64,7 +107,18 @@ def print_hits(found: SearchAnswer) -> None:
         say(f"    {hit.source}{where} · {cell(hit.created_at)} · {ways}", style="dim")
     if not found.hits:
         say("nothing found", style="yellow")
+    if found.explain:
+        _print_account(found.explain)
     hint_pending(found.pending)
+
+
+def _print_account(account: Mapping[str, object]) -> None:
+    import json
+
+    from memci.cli.output import say
+
+    for name, told in account.items():
+        say(f"{name}: {json.dumps(told, ensure_ascii=False)}", style="dim")
 
 
 def _where(hit: Hit) -> str:

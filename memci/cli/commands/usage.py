@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from memci.cli.options import JsonOption
+from memci.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from memci.shapes.usage import BudgetState, UsageAnswer
@@ -14,7 +15,10 @@ if TYPE_CHECKING:
 
 def usage(
     *,
-    agent: Annotated[str, typer.Argument(metavar="AGENT", help="Whose.")],
+    agent: Annotated[str | None, typer.Argument(metavar="AGENT", help="Whose.")] = None,
+    named: Annotated[
+        str | None, typer.Option("--agent", "-a", metavar="ID", help="The same, as an option.")
+    ] = None,
     days: Annotated[int, typer.Option("--days", min=1, max=366, help="How many days back.")] = 30,
     as_json: JsonOption = False,
 ) -> None:
@@ -22,7 +26,9 @@ def usage(
     from memci.cli.connection import agent_of
     from memci.cli.output import print_json
 
-    with agent_of(agent) as memory:
+    if (agent is None) == (named is None):
+        raise InvalidInputError("say whose, once: `memci usage AGENT`")
+    with agent_of(agent or named or "") as memory:
         answer = memory.usage(days=days)
     print_json(answer) if as_json else print_usage(answer)
 

@@ -21,6 +21,10 @@ _NEVER = frozenset({
     ".cache",
 })  # fmt: skip
 _GIT_S = 60
+# Of git's own folder nobody expects to be told.
+_OF_GIT = frozenset({".git", ".hg", ".svn"})
+_KNOWN = ("--cached", "--deduplicate")
+_IGNORED = ("--ignored", "--directory")  # a folder that is ignored whole is one
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +33,15 @@ class Found:
 
     ``roots``: folders, by what names of their documents begin with: such as have no file any more
     are removed. ``unread``: what could not be looked at, so that nobody knows whether it is gone:
-    names, and of folders what names begin with (they end with a slash).
+    names, and of folders what names begin with (they end with a slash). ``ignored``: files that
+    git ignores, and folders, without what is in them.
     """
 
     files: dict[str, Path] = field(default_factory=dict)
     skipped: dict[str, Skip] = field(default_factory=dict)
     roots: dict[str, Path] = field(default_factory=dict)
     unread: set[str] = field(default_factory=set)
+    ignored: set[Path] = field(default_factory=set)
 
     def leave_unread(self, name: str) -> None:
         """Note what cannot be read: what is known of it stays."""
@@ -113,20 +119,21 @@ def _inside(root: Path, prefix: str, found: Found) -> set[Path]:
     """Return the paths of files below a folder that are not ignored, relative to it."""
     listed = _of_git(root)
     if listed is not None:
+        found.ignored.update(root / each for each in _of_git(root, *_IGNORED) or ())
         return listed
     unread: list[Path] = []
-    walked = set(_walk(root, unread))
+    walked = set(_walk(root, unread, found.ignored))
     for each in unread:
         found.leave_unread(f"{prefix}{each.as_posix()}/" if each.parts else prefix)
     return walked
 
 
-def _of_git(root: Path) -> set[Path] | None:
+def _of_git(root: Path, *which: str) -> set[Path] | None:
     """Return what git knows or would add; None where there is no repository, or no git."""
     try:
         done = subprocess.run(
-            ["git", "-C", str(root), "ls-files", "-z", "--cached", "--others",
-             "--exclude-standard", "--deduplicate"],
+            ["git", "-C", str(root), "ls-files", "-z", "--others", "--exclude-standard",
+             *(which or _KNOWN)],
             capture_output=True, timeout=_GIT_S, check=False,
         )  # fmt: skip
     except (OSError, subprocess.TimeoutExpired):
@@ -136,10 +143,11 @@ def _of_git(root: Path) -> set[Path] | None:
     return {Path(os.fsdecode(each)) for each in done.stdout.split(b"\0") if each}
 
 
-def _walk(root: Path, unread: list[Path]) -> Iterator[Path]:
+def _walk(root: Path, unread: list[Path], ignored: set[Path]) -> Iterator[Path]:
     """Walk through a folder that no git knows, with the .gitignore files that there are.
 
-    Folders that cannot be listed, or of which nobody can say what is ignored, go to ``unread``.
+    Folders that cannot be listed, or of which nobody can say what is ignored, go to ``unread``;
+    what is ignored to ``ignored``, of a folder that itself alone.
     """
 
     def leave(error: OSError) -> None:
@@ -156,13 +164,17 @@ def _walk(root: Path, unread: list[Path]) -> Iterator[Path]:
                 folders.clear()
                 continue
             specs[folder] = GitIgnoreSpec.from_lines(rules)
-        folders[:] = sorted(
+        kept = [
             each
             for each in folders
             if each not in _NEVER and not _is_ignored(folder / each, root, specs, "/")
-        )
+        ]
+        ignored.update(folder / each for each in folders if each not in {*kept, *_OF_GIT})
+        folders[:] = sorted(kept)
         for each in files:
-            if not _is_ignored(folder / each, root, specs, ""):
+            if _is_ignored(folder / each, root, specs, ""):
+                ignored.add(folder / each)
+            else:
                 yield (folder / each).relative_to(root)
 
 

@@ -13,6 +13,7 @@ class Skip(StrEnum):
 
     SECRET = "looks like a secret"  # noqa: S105 - words for people
     GENERATED = "written by a tool"
+    OF_GIT = "what git is told"
     BINARY = "no text and no document"
     LARGE = "larger than MEMCI_MAX_DOCUMENT_BYTES"
     EMPTY = "empty"
@@ -34,8 +35,8 @@ _EXAMPLES = (".env.example", ".env.sample", ".env.template", ".env.dist", "*.pub
 _DOCUMENTS: Mapping[bytes, str] = {b"%PDF-": "pdf", b"PK\x03\x04": "zip"}
 _ZIPPED = frozenset({".docx", ".pptx", ".xlsx", ".docm", ".pptm", ".xlsm", ".epub"})
 _GENERATED = ("package-lock.json", "*.lock", "pnpm-lock.yaml", "go.sum", "*.min.js", "*.min.css")
+_OF_GIT = frozenset({".gitignore", ".gitattributes", ".gitmodules", ".gitkeep"})
 _LOOKED_AT = 8 * 1024
-_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 
 def is_secret(name: str) -> bool:
@@ -48,8 +49,8 @@ def is_secret(name: str) -> bool:
 
 def why_skipped(path: Path, *, max_bytes: int) -> Skip | None:
     """Return why a file is left out; None if it is to be sent."""
-    if is_secret(path.name):
-        return Skip.SECRET
+    if is_secret(path.name) or path.name in _OF_GIT:
+        return Skip.OF_GIT if path.name in _OF_GIT else Skip.SECRET
     try:
         size = path.stat().st_size
         with path.open("rb") as file:
@@ -69,9 +70,6 @@ def _may_be_read(path: Path, begin: bytes) -> bool:
     kind = next((kind for mark, kind in _DOCUMENTS.items() if begin.startswith(mark)), None)
     if kind is not None:
         return kind == "pdf" or path.suffix.lower() in _ZIPPED
-    if begin.startswith(_MARKS) or b"\x00" not in begin:
-        return True
-    # UTF-16 without a mark: every other byte is zero, and none besides.
-    halves = begin[::2], begin[1::2]
-    zeros = sorted(each.count(0) for each in halves)
-    return zeros[0] == 0 and zeros[1] > len(halves[0]) / 3
+    from memci.extraction.decoding import may_be_text
+
+    return may_be_text(begin)

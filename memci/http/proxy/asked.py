@@ -26,7 +26,8 @@ _ID: TypeAdapter[str] = TypeAdapter(ForeignId)
 class Asked:
     """A chat request that memci understands; ``said`` is without system messages.
 
-    ``is_named``: the client has said which session it is of; else that is a guess.
+    ``is_named``: the client has said which session it is of; else that is a guess. ``left_out``:
+    what is not in ``said``, and why.
     """
 
     agent_id: str
@@ -36,6 +37,7 @@ class Asked:
     user_id: str | None
     budget_tokens: int
     is_named: bool = True
+    left_out: str | None = None
 
     @property
     def query(self) -> str | None:
@@ -75,11 +77,19 @@ def asked_in(
     session, user = _named(headers, SESSION), _named(headers, USER)
     if not isinstance(body, dict) or not isinstance(body.get("messages"), list):
         return None
-    said = said_in(body["messages"], max_bytes=settings.max_message_bytes)
+    found = said_in(body["messages"], max_bytes=settings.max_message_bytes)
     if session is None and isinstance(body.get("user"), str):
         session = body["user"][:256] or None
-    named = session is not None
-    return Asked(agent_id, body, said, session or session_of(said, user), user, budget, named)
+    return Asked(
+        agent_id,
+        body,
+        found.kept,
+        session or session_of(found.begins, user),
+        user,
+        budget,
+        is_named=session is not None,
+        left_out=found.left_out,
+    )
 
 
 def _is_instruction(message: object) -> bool:

@@ -19,6 +19,7 @@ from memci.http.proxy.answer import Answer
 from memci.http.proxy.asked import Asked
 from memci.http.proxy.context import context_for
 from memci.http.proxy.said import message_of
+from memci.http.proxy.underway import UnderWay
 from memci.queue.intake import Append
 from memci.reading.tail import tail_of
 from memci.runtime import Runtime
@@ -45,6 +46,7 @@ class ChatMemory:
         """Take what the process works with."""
         self._runtime = runtime
         self._settings = runtime.settings
+        self.under_way = UnderWay()
 
     async def before(self, asked: Asked, traceparent: str | None) -> Recalled:
         """Record what is new in a request and recall what helps with it; raises nothing.
@@ -54,6 +56,7 @@ class ChatMemory:
         work = functools.partial(self._before, asked, traceparent)
         try:
             with anyio.fail_after(self._settings.proxy_memory_timeout_ms / 1000):
+                await self.under_way.settled(asked)
                 return await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
         except TimeoutError:
             return Recalled(state=_off("no answer in time"))
@@ -84,7 +87,7 @@ class ChatMemory:
             notes = []
             if asked.budget_tokens:
                 notes = context_for(self._runtime, asked, traceparent)
-            return Recalled(notes, _ON, placed)
+            return Recalled(notes, _on(asked.left_out), placed)
         except Exception as error:  # noqa: BLE001 - whatever it is, the chat goes on
             state = _off(_reason(error))
         return Recalled((), state, placed)
@@ -122,6 +125,11 @@ def _reason(error: Exception) -> str:
         return reason
     _log.exception("a chat goes on without memory")
     return _FAULT
+
+
+def _on(left_out: str | None) -> str:
+    """Return the header's value where memory does its part, but for what cannot be recorded."""
+    return f"{_ON}; not recorded: {left_out}" if left_out else _ON
 
 
 def _off(reason: str) -> str:

@@ -60,7 +60,8 @@ class Proxy:
             await relay.run(ask, receive, send)
             return
         recalled = await self._memory.before(asked, call.traceparent)
-        await self._answer(asked, recalled, (going, await call.body()), (receive, send))
+        with self._memory.under_way.chat(asked):
+            await self._answer(asked, recalled, (going, await call.body()), (receive, send))
 
     async def _answer(
         self,

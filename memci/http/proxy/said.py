@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import structlog
@@ -24,17 +25,37 @@ _NOTES = {
 _UNSTORABLE = dict.fromkeys([0, *range(0xD800, 0xE000)], "\ufffd")
 
 
-def said_in(messages: Iterable[object], *, max_bytes: int) -> list[NewMessage]:
-    """Return what was said, in order, without system messages.
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What was said, in order, without system messages; what of it is kept, and why not all is.
 
-    A message that cannot be kept, or is larger than ``max_bytes``, is left out and logged.
+    ``begins``: the first message's text, kept or not; ``left_out``: a line of ASCII for people.
     """
-    return list(_kept(messages, max_bytes))
+
+    kept: tuple[NewMessage, ...] = ()
+    begins: str = ""
+    left_out: str | None = None
+
+
+def said_in(messages: Iterable[object], *, max_bytes: int) -> Said:
+    """Return what was said; what has no form that is known, or is too large, is left out."""
+    read = [_read(each) for each in messages if not _instructs(each)]
+    known = [each for each in read if each is not None]
+    kept = [each for each in known if each.size_bytes <= max_bytes]
+    told = (
+        _counted(len(known) - len(kept), f"of more than {max_bytes} bytes"),
+        _counted(len(read) - len(known), "of unknown form"),
+    )
+    left_out = " and ".join(filter(None, told)) or None
+    if left_out:
+        _log.warning("messages of a chat are not recorded", reason=left_out)
+    begins = next((each.content or "" for each in known if _says(each)), "")
+    return Said(tuple(each.to_domain() for each in kept if _says(each)), begins, left_out)
 
 
 def message_of(message: Mapping[str, Any], *, max_bytes: int) -> NewMessage | None:
     """Return one message, of an answer; None where it says nothing that can be kept."""
-    return next(iter(said_in([message], max_bytes=max_bytes)), None)
+    return next(iter(said_in([message], max_bytes=max_bytes).kept), None)
 
 
 def text_of(content: object) -> str:
@@ -46,19 +67,26 @@ def text_of(content: object) -> str:
     return "\n".join(filter(None, map(_part, content)))
 
 
-def _kept(messages: Iterable[object], max_bytes: int) -> Iterator[NewMessage]:
-    for message in messages:
-        if not isinstance(message, dict) or message.get("role") in tuple(INSTRUCTING):
-            continue
-        try:
-            kept = MessageIn.model_validate(_fields(message))
-        except (ValidationError, TypeError, AttributeError):
-            _log.warning("a message of a chat is not recorded: its form is unknown")
-            continue
-        if kept.size_bytes > max_bytes:
-            _log.warning("a message of a chat is not recorded: too long", bytes=kept.size_bytes)
-        elif kept.content or kept.tool_calls:
-            yield kept.to_domain()
+def _instructs(message: object) -> bool:
+    return isinstance(message, dict) and message.get("role") in tuple(INSTRUCTING)
+
+
+def _read(message: object) -> MessageIn | None:
+    """Return a message as memci reads it; None where its form is unknown."""
+    if not isinstance(message, dict):
+        return None
+    try:
+        return MessageIn.model_validate(_fields(message))
+    except (ValidationError, TypeError, AttributeError):
+        return None
+
+
+def _says(message: MessageIn) -> bool:
+    return bool(message.content or message.tool_calls)
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} message{'' if count == 1 else 's'} {what}" if count else ""
 
 
 def _fields(message: Mapping[str, Any]) -> dict[str, Any]:

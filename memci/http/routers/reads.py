@@ -39,7 +39,7 @@ def recall(agent: AgentId, body: RecallRequest, call: Call) -> RecallText | Reca
     return _RECALLED.validate_python(answer)
 
 
-@router.post("/agents/{agent}/search")
+@router.post("/agents/{agent}/search", responses=problems(404))
 def search(agent: AgentId, body: SearchRequest, call: Call) -> SearchAnswer:
     """Search all that was said, remembered, kept or indexed, by meaning and by words."""
     call.check_collections(body.collections)
@@ -47,7 +47,7 @@ def search(agent: AgentId, body: SearchRequest, call: Call) -> SearchAnswer:
     return SearchAnswer.model_validate(answer)
 
 
-@router.post("/agents/{agent}/context")
+@router.post("/agents/{agent}/context", responses=problems(404))
 def context(agent: AgentId, body: ContextRequest, call: Call) -> ContextAnswer:
     """Assemble the messages that a model should see, within a token budget."""
     call.check_collections(body.collections)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection
 
-from memci.domain.documents.owner import COLLECTION_PREFIX, collection_owner
+from memci.domain.documents.owner import COLLECTION_PREFIX, collection_owner, nobody
 
 # Lanes hold no content: anybody may look at them, and the caller's key says at which.
 _LIST = """
@@ -16,6 +16,7 @@ SELECT substr(agent_id, length(%(prefix)s) + 1) AS name, documents, indexed_chun
    AND agent_id > %(prefix)s || %(after)s ORDER BY agent_id
 """
 _IS_THERE = "SELECT FROM lane WHERE agent_id = %s AND documents > 0"
+_THERE = "SELECT agent_id FROM lane WHERE agent_id = ANY(%s) AND documents > 0"
 _SEE = "SELECT set_config('memci.collections', %s, true)"
 
 
@@ -42,8 +43,13 @@ def is_collection_there(connection: Connection, owner: str) -> bool:
 def see_collections(connection: Connection, names: Iterable[str]) -> list[str]:
     """Let the rest of a transaction read these collections beside its agent; return their owners.
 
-    Whoever asked must be allowed to read them. Raises ``InvalidInputError`` for no name of one.
+    Whoever asked must be allowed to read them. Raises ``InvalidInputError`` for no name of one, and
+    ``NotFoundError`` for one that has no document: more likely a slip than a wish.
     """
     owners = [collection_owner(name) for name in dict.fromkeys(names)]
+    there = set(connection.exec_driver_sql(_THERE, (owners,)).scalars())
+    for owner in owners:
+        if owner not in there:
+            raise nobody(owner)
     connection.exec_driver_sql(_SEE, (" ".join(owners),))
     return owners

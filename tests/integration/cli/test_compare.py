@@ -137,6 +137,10 @@ def test_it_leaves_nothing_behind(
     ("changed", "text", "complaint"),
     [
         ("few.toml", "recent_interaction = 3\n", "'recent_interaction' is no setting"),
+        ("few.toml", "recent_interaction = 3\n", "; did you mean 'recent_interactions'?"),
+        ("few.toml", "recnt = 4\n", "'recnt' is no setting; did you mean 'recent' in [request]?"),
+        ("few.toml", "[simplemem]\nenabld = true\n", "did you mean 'simplemem.enabled'?"),
+        ("few.toml", "qqqq = 1\n", "'qqqq' is no setting; see docs/configuration.md"),
         ("few.toml", "recent_interactions = -1\n", "few.toml: wrong settings: MEMCI_RECENT_INTER"),
         ("few.toml", "recent_interactions\n", "is not TOML"),
         ("many.toml", "[request]\nchanels = []\n", "'chanels' is no option of [request]; there"),
@@ -153,6 +157,7 @@ def test_what_is_wrong_is_told_by_its_place(
     code, said, complained = here("compare", *sides(files))
     assert (code in (1, 2), said) == (True, "")
     assert complaint in complained
+    assert files[changed] in complained
     assert len(complained.splitlines()) == 1
 
 

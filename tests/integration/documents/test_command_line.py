@@ -34,6 +34,7 @@ def project(tmp_path: Path) -> Path:
         ".env": "TOKEN=secret",
         "deploy/server.pem": "secret",
         "logo.png": b"\x89PNG\r\n\x1a\n" + bytes(64),
+        "four.bin": bytes(range(4)),
         "empty.txt": "",
         "package-lock.json": "{}",
     }
@@ -44,12 +45,13 @@ def project(tmp_path: Path) -> Path:
     return root
 
 
-SENT = ["proj/.gitignore", "proj/README.md", "proj/report.pdf", "proj/src/count.py",
+SENT = ["proj/README.md", "proj/report.pdf", "proj/src/count.py",
         "proj/文档/说明.md"]  # fmt: skip
 LEFT_OUT = {
     "proj/.env": "looks like a secret", "proj/deploy/server.pem": "looks like a secret",
     "proj/empty.txt": "empty", "proj/logo.png": "no text and no document",
-    "proj/package-lock.json": "written by a tool",
+    "proj/package-lock.json": "written by a tool", "proj/.gitignore": "what git is told",
+    "proj/four.bin": "no text and no document",
 }  # fmt: skip
 
 
@@ -72,6 +74,20 @@ def test_what_git_ignores_and_secrets_are_left_out(
     assert sorted(told["new"]) == sorted(SENT)
     assert told["skipped"] == LEFT_OUT
     assert told["refused"] == {}
+    assert told["ignored"] == 2  # a folder, and a file
+    again = run("index", str(project), "--agent", f"walker-{in_git}", settings=settings)
+    assert again.returncode == 0
+    assert "left out, ignored by git: 2 files and folders\n" in again.stderr
+
+
+def test_where_there_is_nothing_to_index_that_is_told(tmp_path: Path, settings: dict[str, str]):
+    (tmp_path / "bare").mkdir()
+    done = run("index", str(tmp_path / "bare"), "--agent", "bare", settings=settings)
+    assert (done.returncode, done.stdout) == (0, "there is nothing to index here\n")
+    (tmp_path / "bare" / "noise").write_bytes(bytes([200, 3, 255, 17, 1, 2]) * 50)
+    done = run("index", str(tmp_path / "bare"), "--agent", "bare", settings=settings)
+    assert (done.returncode, done.stdout) == (0, "there is nothing to index here\n")
+    assert "left out, no text and no document: bare/noise" in done.stderr
 
 
 def test_only_what_changed_is_sent_and_what_is_gone_is_removed(
@@ -98,14 +114,14 @@ def test_a_broken_file_is_told_and_the_others_are_found(project: Path, settings:
     (project / "latin.txt").write_bytes("déjà vu à l'été".encode("latin-1"))
     done = run("index", str(project), "--agent", "bob", "--wait", settings=settings)
     assert done.returncode == 1
-    assert "7 documents new" in done.stdout
+    assert "6 documents new" in done.stdout
     assert "refused, proj/broken.docx: this file is damaged" in done.stderr
     assert "left out, looks like a secret: proj/.env, proj/deploy/server.pem" in done.stderr
     shown = run("documents", "--agent", "bob", settings=settings)
     assert "failed" in shown.stdout
-    assert shown.stdout.count("ready") == 6
+    assert shown.stdout.count("ready") == 5
     again = run("index", str(project), "--agent", "bob", settings=settings)
-    assert "0 documents new, 0 changed, 6 unchanged, 1 tried again, 0 removed" in again.stdout
+    assert "0 documents new, 0 changed, 5 unchanged, 1 tried again, 0 removed" in again.stdout
 
 
 def test_collections_from_the_command_line(project: Path, settings: dict[str, str]):

@@ -150,5 +150,8 @@ def test_a_key_of_another_collection_or_scope_stays_out(working: Served):
             memci.collection("library").add_document("a.md", "text")
         with pytest.raises(ForbiddenError, match="not for this collection"):
             memci.collection("secret").documents()
+        for name in ("secret", "no-such"):  # whether there is one is not told either
+            with pytest.raises(ForbiddenError, match="not for this collection"):
+                memci.agent("team-1").search("lathe", collections=[name])
         assert memci.collections().collections == []
         assert memci.agents().agents == []

@@ -110,6 +110,26 @@ def test_items_are_found_by_their_values(store: MemciStore, condition: Any, keys
     assert {each.key for each in found} == keys
 
 
+@pytest.mark.parametrize(
+    ("condition", "name"),
+    [
+        ({"n": {"$regex": "x"}}, "$regex"),
+        ({"n": {"$gt": 1, "$lte": 3, "$in": [2]}}, "$in"),
+        ({"n": {"$gt": 1, "m": 2}}, "m"),
+        ({"of": {"size": {"$exists": True}}}, "$exists"),
+    ],
+)
+def test_an_operator_that_is_none_is_told(store: MemciStore, condition: Any, name: str):
+    with pytest.raises(InvalidInputError) as raised:
+        store.search(("things",), filter=condition)
+    assert f"{name} is no operator: expected $eq, $ne, $gt, $gte, $lt, $lte" in str(raised.value)
+
+
+def test_values_that_look_like_operators_can_be_compared(store: MemciStore):
+    store.put(("things",), "a", {"schema": {"$id": "s1"}})
+    assert store.search(("things",), filter={"schema": {"$eq": {"$id": "s1"}}})
+
+
 def test_a_search_is_below_a_namespace_and_in_pages(store: MemciStore):
     for number in range(5):
         store.put(("docs", "en"), f"k{number}", {"n": number})

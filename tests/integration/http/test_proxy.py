@@ -83,6 +83,50 @@ def test_a_history_that_is_sent_again_is_stored_once(proxy: Served, upstream: Mo
     assert [said for _, said in recorded(proxy, 7)] == [*contents, "Noted."]
 
 
+def test_a_history_that_is_sent_again_at_once_keeps_what_is_known_of_its_answers(proxy: Served):
+    """A client has an answer before it is recorded; what goes on from it waits until it is."""
+    history: list[dict[str, Any]] = []
+    with chatting(proxy, default_headers={"X-Memci-Session": "fast"}) as client:
+        for turn in range(12):
+            history.append(user(f"Turn {turn}."))
+            history.append(assistant(ask(client, *history).choices[0].message.content))
+    recorded(proxy, len(history))
+    with proxy.runtime.database.agent_snapshot("alice") as connection:
+        rows = connection.exec_driver_sql(
+            "SELECT metadata FROM message WHERE role = 'assistant' ORDER BY seq"
+        )
+        assert [row[0] for row in rows] == [{"chat": {"model": "tiny"}}] * 12
+
+
+def test_what_is_too_large_to_be_recorded_is_told(proxy: Served):
+    large = "x" * (proxy.runtime.settings.max_message_bytes + 1)
+    with chatting(proxy) as client:
+        raw = client.chat.completions.with_raw_response
+        first = raw.create(model="tiny", messages=[user(large)])
+        limit = proxy.runtime.settings.max_message_bytes
+        assert first.headers["x-memci-memory"] == (
+            f"on; not recorded: 1 message of more than {limit} bytes"
+        )
+        recorded(proxy, 1)
+        again = raw.create(model="tiny", messages=[user(large), assistant("Noted."), user("So?")])
+        assert again.headers["x-memci-memory"].startswith("on; not recorded: 1 message")
+        other = raw.create(model="tiny", messages=[user("Else?")])
+    assert other.headers["x-memci-memory"] == "on"
+    said = recorded(proxy, 5)
+    assert said == [
+        ("assistant", "Noted."),
+        ("user", "So?"),
+        ("assistant", "Noted."),
+        ("user", "Else?"),
+        ("assistant", "Noted."),
+    ]
+    with proxy.runtime.database.agent_snapshot("alice") as connection:
+        rows = connection.exec_driver_sql("SELECT session_id FROM message ORDER BY seq")
+        sessions = [row[0] for row in rows]
+    assert len({*sessions[:3]}) == 1  # by how it began, though that is not kept
+    assert len({*sessions}) == 2
+
+
 def test_a_history_whose_beginning_was_cut_goes_on_where_it_was(proxy: Served):
     session = {"X-Memci-Session": "tour"}
     said = [user("One."), assistant("Noted."), user("Two."), assistant("Noted.")]

@@ -83,6 +83,7 @@ def test_the_command_line_prints_it(server: Served) -> None:
     settings = {"MEMCI_API_URL": server.url}
     assert run_json("usage", "ann", settings=settings)["total"]["calls"] == 3
     printed = run("usage", "ann", settings=settings).stdout
+    assert run("usage", "-a", "ann", settings=settings).stdout == printed
     assert "openai/tiny" in printed
     assert "not known" in printed
     assert "0.2500 and 1 calls of unknown price" in printed

@@ -8,6 +8,7 @@ import pytest
 
 from memci.domain.context.candidate import Source
 from memci.domain.documents.chunk import Chunk, ChunkKind
+from memci.errors import NotFoundError
 from memci.reading.assemble import Assemble
 from memci.reading.search import Search
 from memci.shapes.read import ContextRequest, Hit, SearchRequest
@@ -72,7 +73,12 @@ def test_a_collection_is_looked_into_only_where_it_is_named(reader: Reader, shel
     found = {(hit.document.name, hit.document.collection) for hit in named if hit.document}
     assert ("pump.py", "machines") in found
     assert "secret.md" not in {name for name, _ in found}
-    assert search(reader, "pump", collections=["no.such"], sources=["code"]) == []
+
+
+@pytest.mark.parametrize("sources", [["code"], ["chat"]])
+def test_a_collection_that_is_not_there_is_named(reader: Reader, shelf: Stored, sources: list[str]):
+    with pytest.raises(NotFoundError, match=r"there is no collection no\.such"):
+        search(reader, "pump", collections=["machines", "no.such"], sources=sources)
 
 
 def test_code_is_found_by_the_name_of_a_symbol(reader: Reader, shelf: Stored):

@@ -175,6 +175,17 @@ class TestFilters:
                 {"m2"},
             ),
             ({"types": ["episodic"]}, set()),
+            ({"names": ["ann"]}, set()),  # as the message has it
+            # A day is meant from its beginning to its end.
+            (
+                {
+                    "since": f"{BEGIN:%Y-%m-%d}",
+                    "until": f"{BEGIN:%Y-%m-%d}",
+                    "sessions": ["s2"],
+                },
+                {"m3", "m4"},
+            ),
+            ({"until": f"{BEGIN - timedelta(days=1):%Y-%m-%d}"}, set()),
         ],
     )
     def test_messages(self, reader: Reader, talk: Stored, filters: dict[str, Any], found: set[str]):

@@ -24,7 +24,6 @@ def said(line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixtu
         ("retry nora", "memci retry --agent nora"),
         ("sessions nora", "memci sessions --agent nora"),
         ("compress nora", "memci compress --agent nora"),
-        ("usage --agent nora", "memci usage nora"),
         ("watch -a nora", "memci watch nora"),
         ("export --agent=nora", "memci export nora"),
         ("pages nora", "memci pages --agent nora"),
@@ -40,7 +39,7 @@ def test_what_was_meant_is_told(monkeypatch, capsys, line: str, meant: str):
 @pytest.mark.parametrize(
     "line",
     ["jobs", "recall tea", "settings nora", "jobs nora --agent nora", "jobs ../x", "usage",
-     "usage --agent", "watch nora --every x", "doctor nora", "pages",
+     "usage --agent", "usage nora --agent nora", "watch nora --every x", "doctor nora", "pages",
      "pages undo", "pages show nora",
      "pages --json undo nora", "pages move-page usr-1 usr-2"],
 )  # fmt: skip

@@ -183,8 +183,8 @@ def test_a_heading_of_any_length_is_cut_and_all_of_it_is_found(below: str):
 def test_a_heading_with_nothing_below_it_is_found():
     chunks = read("a.md", "# Only this\n\n## And this\n\n# Last\n")
     assert [(each.path, each.text) for each in chunks] == [
-        (("Only this", "And this"), "And this"),
-        (("Last",), "Last"),
+        (("Only this",), "And this"),  # it stands once, as text
+        ((), "Last"),
     ]
 
 

@@ -72,7 +72,7 @@ def test_a_refusal_is_what_was_said():
     answer.hear(b'{"choices": [{"message": {"content": null, "refusal": "No."}}]}')
     said = answer.message()
     assert said is not None
-    (kept,) = said_in([said], max_bytes=MOST)
+    (kept,) = said_in([said], max_bytes=MOST).kept
     assert kept.content == "No."
 
 
@@ -90,7 +90,10 @@ def test_what_can_be_kept_of_messages_is_kept():
         {"role": "assistant", "tool_calls": ["what?"]},
         "what?",
     ]
-    kept = said_in(messages, max_bytes=150)
+    found = said_in(messages, max_bytes=150)
+    kept = found.kept
+    assert found.begins == "See\n[audio]"
+    assert found.left_out == ("1 message of more than 150 bytes and 3 messages of unknown form")
     assert [each.content for each in kept] == [
         "See\n[audio]",
         "nul \ufffd and half \ufffd",

@@ -1,6 +1,6 @@
-"""Holidays with a date of their own, or a weekday of a month: Christmas, 国庆节 (R10).
+"""Holidays with a date of their own, a weekday of a month, or by the Chinese New Year (R10).
 
-Those of the moon's calendar have another date each year, which no rule here knows.
+Others of the moon's calendar have another date each year, which no rule here knows.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from datetime import date, timedelta
 
 from memci.domain.context.query import chinese_times, english_times
 from memci.domain.context.query.english_times import yearless
+from memci.domain.context.query.new_moons import chinese_new_year
 from memci.domain.time import spans
 from memci.domain.time.chinese_numbers import YEAR
 from memci.domain.time.mention import Reading
@@ -31,11 +32,21 @@ class _Feast:
     nth: int = 1
 
     def of(self, year: int) -> Reading:
-        first = date(year, self.month, self.day)
+        first = self._first(year)
         if self.weekday is not None:
             ahead = (self.weekday - first.weekday()) % 7
             first += timedelta(ahead + 7 * (self.nth - 1))
         return spans.period(first, first + timedelta(self.lasts - 1))
+
+    def _first(self, year: int) -> date:
+        return date(year, self.month, self.day)
+
+
+class _MoonFeast(_Feast):
+    """One that is counted from the Chinese New Year, which is its ``day`` 1."""
+
+    def _first(self, year: int) -> date:
+        return chinese_new_year(year) + timedelta(self.day - 1)
 
 
 _ENGLISH = (
@@ -60,6 +71,10 @@ _ENGLISH = (
 )
 _CHINESE = (
     _Feast("元旦(?:节)?", 1, 1),
+    _MoonFeast("(?:大年)?除夕夜?|大年三十", 1, 0),
+    _MoonFeast("大年初一|正月初一", 1, 1),
+    _MoonFeast("春节(?:黄金周|假期|长假|期间)?", 1, 1, 7),
+    _MoonFeast("元宵节", 1, 15),
     _Feast("(?:西方)?情人节", 2, 14),
     _Feast("(?:三八)?妇女节|女神节|三八节", 3, 8),
     _Feast("植树节", 3, 12),
@@ -132,6 +147,6 @@ RULES = (
     Rule.of(
         f"{_WHOSE}(?P<feast>{'|'.join(each.words for each in _CHINESE)})",
         _chinese,
-        "节", "元旦", "一", "四", "国庆", "夜", "圣诞", "跨年", "双1",
+        "节", "元旦", "除夕", "大年", "一", "四", "国庆", "夜", "圣诞", "跨年", "双1",
     ),
 )  # fmt: skip

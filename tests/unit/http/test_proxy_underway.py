@@ -1,0 +1,65 @@
+"""Chats whose answers are not recorded yet, and who waits for them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import anyio
+
+from memci.domain.message import NewMessage, Role
+from memci.http.proxy.asked import Asked
+from memci.http.proxy.underway import UnderWay
+
+
+def said(*texts: str) -> tuple[NewMessage, ...]:
+    """User and assistant in turns."""
+    roles = (Role.USER, Role.ASSISTANT)
+    return tuple(NewMessage(role=roles[at % 2], content=text) for at, text in enumerate(texts))
+
+
+FIRST = Asked("alice", {}, said("One."), "s", None, 0)
+NEXT = replace(FIRST, said=said("One.", "Noted.", "Two."))
+
+
+def order_of(asked: Asked) -> list[str]:
+    """What comes first: that the first chat is recorded, or that the other is let through."""
+    under_way, seen = UnderWay(), []
+
+    async def other() -> None:
+        await under_way.settled(asked)
+        seen.append("let through")
+
+    async def run() -> None:
+        async with anyio.create_task_group() as tasks:
+            with under_way.chat(FIRST):
+                tasks.start_soon(other)
+                for _ in range(10):
+                    await anyio.lowlevel.checkpoint()
+                seen.append("recorded")
+
+    anyio.run(run)
+    return seen
+
+
+def test_what_goes_on_from_an_answer_waits_until_it_is_recorded():
+    assert order_of(NEXT) == ["recorded", "let through"]
+
+
+def test_what_does_not_go_on_from_it_waits_for_nothing():
+    others = [
+        FIRST,  # asked once more, beside the first
+        replace(NEXT, session_id="t"),
+        replace(NEXT, agent_id="bob"),
+        replace(NEXT, said=said("Else.", "Noted.", "Two.")),
+        replace(NEXT, said=()),
+    ]
+    assert [order_of(each) for each in others] == [["let through", "recorded"]] * len(others)
+
+
+def test_an_answer_that_is_never_recorded_is_not_waited_for_long():
+    async def run() -> None:
+        under_way = UnderWay()
+        with under_way.chat(FIRST), anyio.fail_after(10):
+            await under_way.settled(NEXT)
+
+    anyio.run(run)

@@ -1,0 +1,43 @@
+"""When a span of time ends, as callers write it."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+
+import pytest
+from pydantic import TypeAdapter, ValidationError
+
+from memci.shapes.read import Filters
+from memci.shapes.until import Until
+
+NEXT_DAY = datetime(2026, 11, 17, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("2026-11-16", NEXT_DAY),
+        (date(2026, 11, 16), NEXT_DAY),
+        ("2024-02-28", datetime(2024, 2, 29, tzinfo=UTC)),
+        ("2026-11-16T00:00:00Z", NEXT_DAY - timedelta(days=1)),
+        ("2026-11-16T09:30:00", datetime(2026, 11, 16, 9, 30, tzinfo=UTC)),
+        (datetime(2026, 11, 16, tzinfo=UTC), NEXT_DAY - timedelta(days=1)),
+        (1_763_251_200, datetime(2025, 11, 16, tzinfo=UTC)),
+    ],
+)
+def test_a_day_is_meant_to_its_end(written: object, meant: datetime):
+    assert TypeAdapter(Until).validate_python(written) == meant
+
+
+@pytest.mark.parametrize("written", ["9999-12-31", "2026-02-30", "tomorrow", "", True, [1]])
+def test_what_is_no_time_is_refused(written: object):
+    with pytest.raises(ValidationError):
+        TypeAdapter(Until).validate_python(written)
+
+
+def test_what_was_read_is_read_again_as_the_same():
+    """Requests go on to workers as they were understood."""
+    filters = Filters.model_validate({"since": "2026-11-16", "until": "2026-11-16"})
+    assert (filters.since, filters.until) == (NEXT_DAY - timedelta(days=1), NEXT_DAY)
+    assert Filters.model_validate_json(filters.model_dump_json()) == filters
+    assert Filters.model_validate(filters.model_dump()) == filters
