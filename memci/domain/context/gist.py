@@ -75,6 +75,11 @@ class Gist:
             spans = self._best(text, spans, limit)
         return joined(text, spans)
 
+    def telling(self, text: str) -> str:
+        """Return a text without its courtesy."""
+        spans = [each for each in self._spans(text) if not is_courtesy(text[slice(*each)])]
+        return joined(text, spans)
+
     def _best(
         self, text: str, spans: Sequence[tuple[int, int]], limit: int
     ) -> list[tuple[int, int]]:

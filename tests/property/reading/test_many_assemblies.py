@@ -17,7 +17,7 @@ from memci.domain.context.candidate import Candidate, Source, message_candidate
 from memci.domain.context.fusion import Ranked
 from memci.domain.context.interaction import interactions
 from memci.domain.context.listing import Leaf, Listed
-from memci.domain.context.materials import Materials
+from memci.domain.context.materials import Covered, Materials
 from memci.domain.context.parts import Item, Part, Section
 from memci.domain.context.shown import Shown
 from memci.domain.language import Language
@@ -79,12 +79,14 @@ def made_up(random: Random) -> Case:
         plan=random.choice((None, None, "1. buy rope\n2. paint the hull")),
         finished=frozenset(each.seq for each in said if random.random() < 0.1),
         summary=random.choice((None, None, "They met.\nThey sailed.\nThey ate.")),
+        covered=random.choice((None, Covered("s1", 1, random.randint(1, 9)))),
         contents=listed(random, "# Contents Page\n\n", LINES),
         tree=listed(random, "# Conversation\n\n", LINES[:1]),
         shown=Shown((each.role, each.content or "") for each in said if random.random() < 0.02),
         is_trivial=lambda ranked: ranked.candidate.text == "Thanks!",
         spans=sentence_spans,
         best_first=random.random() < 0.2,
+        today=random.choice((None, said[0].said_at.date(), said[-1].said_at.date())),
     )
     return Case(materials, random.choice((20, 60, 120, 250, 500, 2_000)), random.choice(COUNTS))
 
@@ -194,7 +196,7 @@ def _check_order(materials: Materials, assembly: Assembly) -> None:
         places = [ORDER.index(each) for each in sections]
         assert places == sorted(places)
     recent = [each for part in assembly.parts for each in part.items]
-    seqs = [each.seqs[0] for each in recent if each.section is Section.RECENT]
+    seqs = [seq for each in recent if each.section is Section.RECENT for seq in each.seqs]
     assert assembly.recent_begins == (seqs[0] if seqs else None)
     assert all(before < after for before, after in pairwise(seqs))
 
