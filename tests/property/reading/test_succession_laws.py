@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import UTC, datetime
 
 from hypothesis import given, settings
@@ -27,8 +26,7 @@ def test_no_room_holds_the_old_without_the_new(data: st.DataObject):
     pairs = data.draw(st.dictionaries(st.integers(1, len(texts)), st.integers(7, 9), max_size=4))
     news = {seq: message(100 + new, f"new {new}" * new) for seq, new in pairs.items()}
     marked = [
-        replace(
-            each,
+        each._replace(
             candidate=each.candidate._replace(
                 until=MAY, newer=((Source.CHAT, news[each.candidate.key].key),)
             ),
