@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import date, timedelta
 from functools import cache
 from itertools import pairwise
 from random import Random
@@ -14,6 +14,7 @@ import pytest
 from memci.domain.context.assembly import Assembly, assemble
 from memci.domain.context.budget import LIST_OVERHEAD, Count
 from memci.domain.context.candidate import Candidate, Source, message_candidate
+from memci.domain.context.excerpt import day_words
 from memci.domain.context.fusion import Ranked
 from memci.domain.context.interaction import interactions
 from memci.domain.context.listing import Leaf, Listed
@@ -166,6 +167,7 @@ def check(case: Case, assembly: Assembly) -> None:
     _check_order(case.materials, assembly)
     _check_calls(assembly)
     _check_current(case, assembly)
+    _check_days(case.materials, assembly)
     once = [seq for item in assembly.items if _tells_whole(item) for seq in item.seqs]
     assert len(once) == len(set(once))
 
@@ -199,6 +201,38 @@ def _check_order(materials: Materials, assembly: Assembly) -> None:
     seqs = [seq for each in recent if each.section is Section.RECENT for seq in each.seqs]
     assert assembly.recent_begins == (seqs[0] if seqs else None)
     assert all(before < after for before, after in pairwise(seqs))
+
+
+def _check_days(materials: Materials, assembly: Assembly) -> None:
+    """Of each recent turn a reader knows its day; nothing is said that the reader knows (R13)."""
+    said = {each.seq: each for one in materials.window for each in one.messages}
+    recent = [part.items[0] for part in _recent(assembly)]
+    turns = [said[each.seqs[0]] for each in recent if each.seqs]
+    notes = [each for each in recent if not each.seqs]
+    if not turns or (not notes and len(interactions(turns)) == 1):
+        return  # what waits for its answer may have no room for its day
+    told, session = materials.today or turns[0].said_at.date(), turns[0].session_id
+    noted = False
+    for item in recent:
+        if not item.seqs:
+            assert not noted
+            assert item.text.startswith(day_words(_day(item), materials.language))
+            told, noted, before = _day(item), True, told
+            continue
+        one = said[item.seqs[0]]
+        if one.role is Role.TOOL:
+            continue
+        assert one.said_at.date() == told
+        assert noted == (
+            (one.said_at.date(), one.session_id) != (before if noted else told, session)
+        )
+        session, noted = one.session_id, False
+    if materials.query is None:
+        assert not noted
+
+
+def _day(item: Item) -> date:
+    return date.fromisoformat(str(item.origin["day"]))
 
 
 def _check_current(case: Case, assembly: Assembly) -> None:
