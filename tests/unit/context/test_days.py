@@ -160,3 +160,26 @@ def test_what_is_over_goes_in_with_its_days_or_not_at_all():
     made = listed(said, "Hm?", least)
     assert notes(made) == ["9 November 2026 (Mon)", "22 November 2026 (Sun)"]
     assert made.tokens <= least
+
+
+@pytest.mark.parametrize(
+    ("language", "days"),
+    [
+        (Language.ENGLISH, ["9 November 2026 (Mon)", "22 November 2026 (Sun)"]),
+        (Language.CHINESE, ["2026年11月9日（星期一）", "2026年11月22日（星期日）"]),
+    ],
+)
+def test_what_had_no_room_is_told_under_its_days(language: Language, days: list[str]):
+    long = Said(22, "word " * 400, role=Role.SYSTEM)
+    said = talk(*TEST_ON_9, Said(22, "And now?"), long, Said(22, "Last."))
+    made = listed(said, budget=390, language=language)
+    told = [item for item in made.items if item.section is Section.SUMMARY]
+    lines = "".join(item.text for item in told).splitlines()
+    assert lines[1] == days[0]
+    assert lines[4] == days[1]
+    assert [item.seqs for item in told][:3] == [(1,), (2,), (3,)]
+    today = [each._replace(day=22) for each in TEST_ON_9]
+    made = listed(talk(*today, Said(22, "And now?"), long, Said(22, "Last.")), budget=390)
+    text = "".join(item.text for item in made.items if item.section is Section.SUMMARY)
+    assert "driving test" in text
+    assert "2026" not in text
