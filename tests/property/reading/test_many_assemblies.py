@@ -151,9 +151,12 @@ def pins(random: Random, said: list[Message]) -> list[Pin]:
     if random.random() < 0.7:
         return []
     one = random.choice(said)
+    text = one.content or ""
+    end = random.choice((None, len(text), len(text) // 2))
+    span = None if end is None else (0, end)
     return [
         Pin(1, PinKind.NOTE, "Never fly", "agent", BEGIN),
-        Pin(2, PinKind.TASK, one.content or "", "agent", BEGIN, message_seq=one.seq),
+        Pin(2, PinKind.TASK, text[:end], "agent", BEGIN, one.seq, span=span, said=one.text),
     ]
 
 
@@ -168,6 +171,7 @@ def check(case: Case, assembly: Assembly) -> None:
     _check_calls(assembly)
     _check_current(case, assembly)
     _check_days(case.materials, assembly)
+    _check_pinned(case.materials, assembly)
     once = [seq for item in assembly.items if _tells_whole(item) for seq in item.seqs]
     assert len(once) == len(set(once))
 
@@ -201,6 +205,15 @@ def _check_order(materials: Materials, assembly: Assembly) -> None:
     seqs = [seq for each in recent if each.section is Section.RECENT for seq in each.seqs]
     assert assembly.recent_begins == (seqs[0] if seqs else None)
     assert all(before < after for before, after in pairwise(seqs))
+
+
+def _check_pinned(materials: Materials, assembly: Assembly) -> None:
+    """What is pinned whole is not found again (R14); of what is pinned in part, the rest may be."""
+    found = {seq for item in assembly.items if item.section is Section.HISTORY for seq in item.seqs}
+    whole = {
+        each.message_seq for each in materials.pins if each.span is None or each.text == each.said
+    }
+    assert found.isdisjoint(whole)
 
 
 def _check_days(materials: Materials, assembly: Assembly) -> None:
