@@ -15,7 +15,7 @@ from memci.domain.context.filler import Filler
 from memci.domain.context.fusion import Ranked, at_most
 from memci.domain.context.interaction import Interaction, interactions
 from memci.domain.context.listing import Listed
-from memci.domain.context.materials import Materials
+from memci.domain.context.materials import Covered, Materials
 from memci.domain.context.parts import Origin, Section
 from memci.domain.context.plan import Plan, finished_message_seqs
 from memci.domain.context.plan_text import plan_text
@@ -240,6 +240,7 @@ class Assemble(Reader):
             plan=plan_text(read.plan, language) or None,
             finished=_finished(read.plan, read.said),
             summary=None if read.summary is None else read.summary.text,
+            covered=_covered(read.summary),
             contents=contents,
             tree=tree,
             origins=_origins(read),
@@ -248,6 +249,7 @@ class Assemble(Reader):
             is_trivial=read.filler.has,
             spans=sentence_spans,
             best_first=not read.parameters.prompt_cache_enabled,
+            today=(request.now or request.as_of or datetime.now(UTC)).date(),
         )
 
     def _recent(self, request: ContextRequest) -> int:
@@ -331,6 +333,12 @@ def _origins(read: _Read) -> dict[Section, Origin]:
             "through_seq": read.summary.through_seq,
         }
     return origins
+
+
+def _covered(summary: StoredSummary | None) -> Covered | None:
+    if summary is None:
+        return None
+    return Covered(summary.session_id, summary.from_seq, summary.through_seq)
 
 
 def _finished(plan: Plan | None, said: Sequence[Message]) -> set[int]:

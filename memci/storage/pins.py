@@ -131,4 +131,5 @@ def _pin(row: Row[Any], message: Message | None) -> Pin:
         user_id=row.user_id,
         span=span,
         session_id=session,
+        said=None if message is None else message.text,
     )

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from memci.domain.context.budget import LIST_OVERHEAD, Count
 from memci.domain.context.candidate import Source
+from memci.domain.context.days import Days
 from memci.domain.context.fusion import Ranked
 from memci.domain.context.interaction import Interaction
 from memci.domain.context.listing import Room, listing
@@ -60,6 +61,7 @@ class _Choice:
 
     materials: Materials
     standing: Standing
+    latest: Latest
     room: int
     always: int
     count: Count
@@ -87,10 +89,12 @@ def assemble(materials: Materials, budget: int, count: Count) -> Assembly:
     standing = Standing.of(materials, asked, count)
     room = standing.room(budget)
     always = room + part_tokens(standing.query)
-    contents, tree = _pages(materials, always, room, count)
+    latest = Latest(materials, Days(materials, next(iter(asked), None), count), count)
+    left = room - latest.within(room, 0).tokens
+    contents, tree = _pages(materials, Room(always, room, left), count)
     room -= part_tokens((*contents, *tree))
     materials = _without_open_notes(materials, tree)
-    chosen = _choose(_Choice(materials, standing, room, always, count))
+    chosen = _choose(_Choice(materials, standing, latest, room, always, count))
     recent, packed = chosen.recent, chosen.packed
     first = (*standing.system, *standing.pins, *standing.plan)
     stable = (*chosen.before.parts, *contents)
@@ -108,16 +112,15 @@ def assemble(materials: Materials, budget: int, count: Count) -> Assembly:
 
 
 def _pages(
-    materials: Materials, always: int, room: int, count: Count
+    materials: Materials, room: Room, count: Count
 ) -> tuple[tuple[Part, ...], tuple[Part, ...]]:
     """Return the Contents Page and the other pages, in what the current interaction leaves.
 
     It goes before all of them (R14), in the longest of its forms that fits at all.
     """
-    left = room - Latest(materials.window, materials, count).within(room, 0).tokens
-    contents = listing(Section.CONTENTS, materials.contents, Room(always, room, left), count)
-    left -= part_tokens(contents)
-    return contents, listing(Section.TREE, materials.tree, Room(always, room, left), count)
+    contents = listing(Section.CONTENTS, materials.contents, room, count)
+    room = room._replace(left=room.left - part_tokens(contents))
+    return contents, listing(Section.TREE, materials.tree, room, count)
 
 
 def _without_open_notes(materials: Materials, tree: tuple[Part, ...]) -> Materials:
@@ -136,8 +139,7 @@ def _without_open_notes(materials: Materials, tree: tuple[Part, ...]) -> Materia
 
 def _choose(choice: _Choice) -> _Chosen:
     """Choose recent interactions and what goes beside; once more if they may have what is left."""
-    room = choice.room
-    latest = Latest(choice.materials.window, choice.materials, choice.count)
+    room, latest = choice.room, choice.latest
     current = latest.within(room, 0)
     left = room - current.tokens
     share = max(int(RECENT_SHARE * left), min(RECENT_TOKENS, left // 2))

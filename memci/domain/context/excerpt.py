@@ -64,12 +64,16 @@ def header(language: Language) -> str:
 
 
 def heading(candidate: Candidate, language: Language) -> str:
-    """Return the line above what was said on its day."""
-    day = candidate.at.date()
+    """Return the line above what was said on its day, in its session."""
+    return f"{day_words(candidate.at.date(), language)}\n"
+
+
+def day_words(day: date, language: Language) -> str:
+    """Return a day as lists name it."""
     weekday = _WEEKDAYS[language][day.weekday()]
     if language is Language.CHINESE:
-        return f"{day.year}年{day.month}月{day.day}日（星期{weekday}）\n"
-    return f"{day.day} {_MONTHS[day.month - 1]} {day.year} ({weekday})\n"
+        return f"{day.year}年{day.month}月{day.day}日（星期{weekday}）"
+    return f"{day.day} {_MONTHS[day.month - 1]} {day.year} ({weekday})"
 
 
 def line(candidate: Candidate, language: Language) -> str:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from datetime import date
+from typing import NamedTuple, TypeAlias
 
+from memci.domain.context.candidate import Candidate
 from memci.domain.context.fusion import Ranked
 from memci.domain.context.gist import Spans, whole
 from memci.domain.context.interaction import Interaction
@@ -13,6 +15,7 @@ from memci.domain.context.listing import Listed
 from memci.domain.context.parts import Origin, Section
 from memci.domain.context.shown import Shown
 from memci.domain.language import Language
+from memci.domain.message import Message
 from memci.domain.pages.pin import Pin
 
 # Tells whether something found says nothing; asked only of what would be taken.
@@ -21,6 +24,19 @@ IsTrivial: TypeAlias = Callable[[Ranked], bool]
 
 def _tells(_: Ranked) -> bool:
     return False
+
+
+class Covered(NamedTuple):
+    """What a summary tells of: the messages of a session from a seq through another."""
+
+    session_id: str | None
+    from_seq: int
+    through_seq: int
+
+    def holds(self, message: Message | Candidate, seq: int) -> bool:
+        """Tell whether a message, found or not, is one of them."""
+        same = message.session_id == self.session_id
+        return same and self.from_seq <= seq <= self.through_seq
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +52,10 @@ class Materials:
     ``spans`` where its sentences are. ``shown``: what the caller shows by itself.
 
     ``pins``, ``plan``: always in. ``finished``: messages of finished plan steps, which give way
-    before others (R15). ``summary``: what was said before, in brief (R8). ``contents`` and
-    ``tree``: pages of the page tree. ``origins``: what plan and summary are taken from (R16).
-    ``best_first``: no prompt cache is used.
+    before others (R15). ``summary``: what was said before, in brief (R8); ``covered``: of which
+    messages it tells, if that is known. ``contents`` and ``tree``: pages of the page tree.
+    ``origins``: what plan and summary are taken from (R16). ``best_first``: no prompt cache is
+    used. ``today``: the day on which the list is read; None: that of what it begins with.
     """
 
     system: str | None
@@ -51,6 +68,7 @@ class Materials:
     plan: str | None = None
     finished: Collection[int] = ()
     summary: str | None = None
+    covered: Covered | None = None
     contents: Listed | None = None
     tree: Listed | None = None
     origins: Mapping[Section, Origin] = field(default_factory=dict)
@@ -61,3 +79,4 @@ class Materials:
     grows: bool = False
     preserve: int = 4
     best_first: bool = False
+    today: date | None = None

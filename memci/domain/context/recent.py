@@ -14,9 +14,11 @@ from typing import TypeAlias
 from memci.domain.context.brief import in_brief
 from memci.domain.context.budget import Count, Utterance, message_tokens
 from memci.domain.context.candidate import Candidate, message_candidate
+from memci.domain.context.days import Days
 from memci.domain.context.interaction import Interaction
 from memci.domain.context.materials import Materials
 from memci.domain.context.parts import Item, Part, Section
+from memci.domain.message import Message
 
 # When those since ``began`` no longer fit, so much of the room is filled anew: there is time to
 # grow again before the next cut.
@@ -29,13 +31,15 @@ _Counted: TypeAlias = tuple[Interaction, int]  # with its tokens
 class Recent:
     """What goes in, in the form in which it does, and what does not; oldest first.
 
-    ``older`` are more than may go in; of what may, ``no_room`` is left out.
+    ``older`` are more than may go in; of what may, ``no_room`` is left out. ``days`` says when it
+    was said; None: there is no room for that.
     """
 
-    taken: tuple[Interaction, ...] = ()
-    older: tuple[Interaction, ...] = ()
-    no_room: tuple[Interaction, ...] = ()
-    tokens: int = 0
+    taken: tuple[Interaction, ...]
+    older: tuple[Interaction, ...]
+    no_room: tuple[Interaction, ...]
+    tokens: int
+    days: Days | None
 
     @property
     def left_out(self) -> tuple[Interaction, ...]:
@@ -53,21 +57,25 @@ class Recent:
         return self.taken[0].messages[0].seq if self.taken else None
 
     def parts(self, count: Count) -> tuple[Part, ...]:
-        """Return what is taken as messages of the list, in order."""
-        return tuple(
-            Part(said, (Item(Section.RECENT, said.text, said.tokens(count), (each.seq,)),))
-            for taken in self.taken
-            for each in taken.messages
-            for said in (Utterance.of(each),)
-        )
+        """Return what is taken as messages of the list, in order, under notes of their days."""
+        if self.days is None:
+            return _said([each for one in self.taken for each in one.messages], count)
+        parts: list[Part] = []
+        for note, unit in self.days.listed(self.taken):
+            if note is not None:
+                parts.append(self.days.part(note))
+            parts += _said(unit, count)
+        return tuple(parts)
 
 
 class Latest:
     """The interactions of a window of which the newest go in, without a gap."""
 
-    def __init__(self, window: Sequence[Interaction], materials: Materials, count: Count) -> None:
+    def __init__(self, materials: Materials, days: Days, count: Count) -> None:
         """Take the window without the query, and how many of it may go in."""
+        window = materials.window
         self._count = count
+        self._days = days
         self._began = materials.began
         self._preserve = materials.preserve
         self._wanted = _settled(window, materials)
@@ -77,14 +85,17 @@ class Latest:
         """Return what of it fits.
 
         The current interaction, which still waits for its answer, goes first: it may have all the
-        ``room``; those that are over have their ``share``.
+        ``room``, and goes without its day where that does not fit; those that are over have their
+        ``share``.
         """
         current = self._current(room)
         if self._waits and not current:
             return self._recent([])
+        free = room - self._costs(current)
+        if free < 0:
+            return self._recent(current, dated=False)
         earlier = self._brief[: len(self._brief) - len(current)]
-        free = min(share, room - sum(map(self._tokens, current)))
-        return self._recent([*self._fitting(earlier, free), *current])
+        return self._recent([*self._fitting(earlier, current, min(share, free)), *current])
 
     @property
     def _waits(self) -> bool:
@@ -105,33 +116,55 @@ class Latest:
     def _tokens(self, interaction: Interaction) -> int:
         return message_tokens(interaction.messages, self._count)
 
-    def _fitting(self, earlier: Sequence[_Counted], room: int) -> list[Interaction]:
+    def _costs(self, forms: Sequence[Interaction]) -> int:
+        """Tokens of interactions and of their days."""
+        return sum(map(self._tokens, forms)) + self._days.tokens(forms)
+
+    def _fitting(
+        self, earlier: Sequence[_Counted], current: Sequence[Interaction], room: int
+    ) -> list[Interaction]:
         """Return the newest that fit, all of those since ``began`` if they do."""
-        most = self._newest(earlier, room)
+        most = self._newest(earlier, current, room)
         if len(most) == len(earlier):
             return most
-        since = _since(earlier, self._began)
-        tokens = sum(each for _, each in since)
+        since = [each for each, _ in _since(earlier, self._began)]
+        tokens = self._costs([*since, *current]) - self._costs(current)
         if tokens <= room <= 2 * tokens:
-            return [each for each, _ in since]
+            return since
         kept = min(len(most), self._preserve)
-        return max(most[len(most) - kept :], self._newest(earlier, int(_REFILL * room)), key=len)
+        refilled = self._newest(earlier, current, int(_REFILL * room))
+        return max(most[len(most) - kept :], refilled, key=len)
 
-    def _newest(self, earlier: Sequence[_Counted], room: int) -> list[Interaction]:
+    def _newest(
+        self, earlier: Sequence[_Counted], current: Sequence[Interaction], room: int
+    ) -> list[Interaction]:
         taken: list[Interaction] = []
+        following = current[0] if current else None
         for form, tokens in reversed(earlier):
+            tokens += self._days.more(form, following)  # noqa: PLW2901 - with its day
             if tokens > room:
                 form = form.without_tools()  # noqa: PLW2901 - a smaller form of the same
-                tokens = self._tokens(form)  # noqa: PLW2901
+                tokens = self._tokens(form) + self._days.more(form, following)  # noqa: PLW2901
             if not form.units or tokens > room:
                 break
             room -= tokens
             taken.insert(0, form)
+            following = form
         return taken
 
-    def _recent(self, forms: Sequence[Interaction]) -> Recent:
+    def _recent(self, forms: Sequence[Interaction], *, dated: bool = True) -> Recent:
         no_room = tuple(self._wanted[: len(self._wanted) - len(forms)])
-        return Recent(tuple(forms), self._older, no_room, sum(map(self._tokens, forms)))
+        tokens = self._costs(forms) if dated else sum(map(self._tokens, forms))
+        return Recent(tuple(forms), self._older, no_room, tokens, self._days if dated else None)
+
+
+def _said(messages: Sequence[Message], count: Count) -> tuple[Part, ...]:
+    """Return messages as they were said, each as one of the list."""
+    said = [(each.seq, Utterance.of(each)) for each in messages]
+    return tuple(
+        Part(each, (Item(Section.RECENT, each.text, each.tokens(count), (seq,)),))
+        for seq, each in said
+    )
 
 
 def _settled(window: Sequence[Interaction], materials: Materials) -> Sequence[Interaction]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from memci.domain.context.budget import LIST_OVERHEAD, Count
 from memci.domain.context.candidate import Candidate, message_candidate
 from memci.domain.context.materials import Materials
 from memci.domain.context.parts import Item, Part, Section, part_of, part_tokens
+from memci.domain.context.quoted import wholly_pinned
 from memci.domain.message import Message, Role
 from memci.domain.pages.labels import labels_of
 from memci.domain.pages.pin import Pin, pin_pieces
@@ -34,7 +34,7 @@ class Standing:
             pins=_pinned(materials, count),
             plan=_planned(materials, count),
             query=_part(Section.QUERY, Role.USER, materials.query, count, seqs),
-            held=tuple(map(message_candidate, (*asked, *_pinned_messages(materials)))),
+            held=tuple(map(message_candidate, (*asked, *wholly_pinned(materials.pins)))),
         )
 
     def room(self, budget: int) -> int:
@@ -77,16 +77,6 @@ def _pinned(materials: Materials, count: Count) -> tuple[Part, ...]:
 
 def _said_in(pin: Pin) -> tuple[int, ...]:
     return () if pin.message_seq is None else (pin.message_seq,)
-
-
-def _pinned_messages(materials: Materials) -> Iterator[Message]:
-    """Yield messages whose words are pinned: retrieval need not bring them again (R14).
-
-    Of a message of which a part is pinned, the rest is not said.
-    """
-    for pin in materials.pins:
-        if pin.message_seq is not None and pin.span is None:
-            yield Message(pin.message_seq, "", Role.USER, pin.text, pin.created_at)
 
 
 def _too_small(budget: int, needs: dict[str, int], total: int) -> BudgetTooSmallError:

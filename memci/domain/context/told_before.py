@@ -5,17 +5,18 @@ The session's summary when there is one; else, at once, a line of each message t
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from memci.domain.context.budget import MESSAGE_OVERHEAD, Count
 from memci.domain.context.candidate import Candidate, message_candidate
-from memci.domain.context.excerpt import indented, named
+from memci.domain.context.excerpt import day_words, indented, named
 from memci.domain.context.gist import Gist
 from memci.domain.context.interaction import Interaction
 from memci.domain.context.materials import Materials
 from memci.domain.context.parts import Item, Part, Section, part_of, part_tokens
+from memci.domain.context.quoted import told_whole
 from memci.domain.context.recent import Recent
 from memci.domain.language import Language
 from memci.domain.message import Message, Role
@@ -31,7 +32,7 @@ _LINE_PLACE = 10_000  # in a gist the place of an entry that is cut as short as 
 
 @dataclass(frozen=True, slots=True)
 class Before:
-    """The block, or none; ``said`` are the messages that it quotes whole."""
+    """The block, or none; ``said`` are the messages of which it quotes all that tells something."""
 
     parts: tuple[Part, ...] = ()
     said: tuple[Candidate, ...] = ()
@@ -46,6 +47,7 @@ class _Line(NamedTuple):
     message: Message
     text: str
     shortened: bool
+    is_whole: bool  # but for courtesy
 
 
 def told_before(
@@ -63,11 +65,21 @@ def told_before(
     Without a summary it is what had no room that is told.
     """
     ceiling = min(int(_CEILING * always), room - recent.tokens)
-    if materials.summary and recent.left_out:
+    if materials.summary and recent.left_out and not _stands_there(materials, recent):
         return _summary(materials, materials.summary, ceiling, count)
     if recent.no_room and not materials.summary:
         return _extract(materials, recent.no_room, held, ceiling, count)
     return Before()
+
+
+def _stands_there(materials: Materials, recent: Recent) -> bool:
+    """Tell whether all that the summary tells of is among the recent messages (R14)."""
+    covered = materials.covered
+    window = [message for each in materials.window for message in each.messages]
+    if covered is None or not window or window[0].seq > covered.from_seq:
+        return False
+    told = {each.seq for each in window if covered.holds(each, each.seq)}
+    return told <= {each.key for each in recent.said}
 
 
 def _summary(materials: Materials, text: str, ceiling: int, count: Count) -> Before:
@@ -78,9 +90,17 @@ def _summary(materials: Materials, text: str, ceiling: int, count: Count) -> Bef
         origin = materials.origins.get(Section.SUMMARY, {})
         block = _part([Item(Section.SUMMARY, told, 0, origin=origin)], count)
         if block.tokens <= ceiling:
-            return block
+            return replace(block, said=_quoted(materials, lines))
         lines = lines[1 + len(lines) // 8 :]
     return Before()
+
+
+def _quoted(materials: Materials, lines: Iterable[str]) -> tuple[Candidate, ...]:
+    if materials.covered is None:
+        return ()
+    found = (each.candidate for each in materials.ranked)
+    known = {each.strip() for each in lines}
+    return tuple(told_whole(known, materials.covered, found, materials.spans))
 
 
 def _extract(
@@ -108,22 +128,35 @@ def _extract(
         if free < 0:
             break
         taken.insert(0, line)
-    return _block(taken, header, ceiling, count)
+    return _block(materials, taken, header, ceiling, count)
 
 
-def _block(taken: list[_Line], header: str, ceiling: int, count: Count) -> Before:
+def _block(
+    materials: Materials, taken: list[_Line], header: str, ceiling: int, count: Count
+) -> Before:
     while taken:
         items = [
-            Item(Section.SUMMARY, line.text, 0, (line.message.seq,), shortened=line.shortened)
-            for line in taken
+            Item(
+                Section.SUMMARY, above + line.text, 0, (line.message.seq,), shortened=line.shortened
+            )
+            for line, above in zip(taken, _days_above(materials, taken), strict=True)
         ]
         items[0] = replace(items[0], text=header + items[0].text)
         block = _part(items, count)
         if block.tokens <= ceiling:
-            whole = (message_candidate(line.message) for line in taken if not line.shortened)
+            whole = (message_candidate(line.message) for line in taken if line.is_whole)
             return replace(block, said=tuple(whole))
         taken = taken[1:]
     return Before()
+
+
+def _days_above(materials: Materials, taken: Sequence[_Line]) -> Iterator[str]:
+    """Yield what stands above each line: its day, where the reader cannot know it."""
+    last = materials.today or taken[0].message.said_at.date()
+    for line in taken:
+        day = line.message.said_at.date()
+        yield "" if day == last else f"{day_words(day, materials.language)}\n"
+        last = day
 
 
 def _part(items: Sequence[Item], count: Count) -> Before:
@@ -134,4 +167,5 @@ def _line(message: Message, gist: Gist, language: Language) -> _Line:
     said = message.content or ""
     text = gist.of(said, _LINE_PLACE)
     line = named(message.role, message.name, language) + indented(text) + "\n"
-    return _Line(message, line, shortened=text != said)
+    is_whole = text in {said, gist.telling(said)}
+    return _Line(message, line, shortened=text != said, is_whole=is_whole)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
@@ -37,7 +37,8 @@ class Pin:
     """A pinned text; ``number`` names it for ever among its agent's.
 
     ``by``: who pinned it, a ``Maker``. ``message_seq``: the message whose text it is; None: it was
-    given as a text. ``span``: which part of that text, [start, end) in characters; None: all of it.
+    given as a text. ``span``: which part of that text, [start, end) in characters; None: all of it;
+    ``said``: all of it, where that is known.
     ``user_id``: in whose sessions alone it is shown; None: in all. ``session_id``: in which session
     alone; None: in all.
     """
@@ -51,6 +52,7 @@ class Pin:
     user_id: str | None = None
     span: tuple[int, int] | None = None
     session_id: str | None = None
+    said: str | None = field(default=None, compare=False, repr=False)
 
 
 def pin_pieces(pins: Sequence[Pin], labels: Labels, mark: str = "#") -> list[str]:

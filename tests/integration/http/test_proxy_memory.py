@@ -102,6 +102,39 @@ def test_a_client_that_sends_one_message_is_given_the_conversation(
 
 
 @pytest.mark.timeout(180)
+@pytest.mark.parametrize(
+    ("agent", "before", "question", "day", "opening"),
+    [
+        ("eva", "Tomorrow I have my driving test.", "When is my driving test?",
+         "2 March 2026 (Mon)", ": When is my driving test?"),
+        ("hua", "我明天考驾照。", "什么时候考？", "2026年3月2日（星期一）", ": 什么时候考？"),
+    ],
+)  # fmt: skip
+def test_turns_of_another_day_are_told_to_be_in_one_system_text(
+    working: tuple[Served, ModelServer],
+    agent: str,
+    before: str,
+    question: str,
+    day: str,
+    opening: str,
+):
+    server, upstream = working
+    with Memci(server.url) as memci:
+        at = {"timestamp": "2026-03-02T09:00:00Z"}
+        memci.agent(agent).record([user(before) | at, assistant("!") | at], session_id="c")
+    with chatting(server, agent, timeout=90) as client:
+        client.chat.completions.create(
+            model="tiny", messages=[user(question)], extra_headers={"X-Memci-Session": "c"}
+        )
+    notes, *rest = told(upstream)
+    assert rest == [user(before), assistant("!"), user(question)]
+    assert notes["role"] == "system"
+    first, last = notes["content"].split("\n\n")[-2:]
+    assert first == day
+    assert last.endswith(opening)
+
+
+@pytest.mark.timeout(180)
 def test_the_budget_is_kept_and_none_brings_nothing(working: tuple[Served, ModelServer]):
     server, upstream = working
     with Memci(server.url) as memci:

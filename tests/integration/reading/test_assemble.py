@@ -21,7 +21,8 @@ def assemble(
     reader: Reader, query: str | None = None, budget: int = 2_000, agent_id: str = "alice",
     **fields: Any,
 ) -> ContextAnswer:  # fmt: skip
-    request = ContextRequest(query=query, budget_tokens=budget, **fields)
+    asked = {"now": BEGIN + timedelta(hours=1), **fields}
+    request = ContextRequest(query=query, budget_tokens=budget, **asked)
     return Assemble(*reader.parts).run(agent_id, request)
 
 
@@ -179,8 +180,84 @@ def test_recent_turns_are_those_of_the_session(reader: Reader, talk: Stored):
         "The harbour ferry leaves at eight.", "Noted: ferry at eight.",
     ]  # fmt: skip
     everything = assemble(reader, sources=["chat"])
-    assert len(everything.messages) == 7
+    check(reader, everything)
+    assert [each.content for each in everything.messages if each.role is Role.SYSTEM] == [
+        "27 February 2026 (Fri), another session", "2 March 2026 (Mon), another session",
+    ]  # fmt: skip
+    assert len(everything.messages) == 7 + 2
     assert len(assemble(reader, sources=["chat"], recent=1).messages) == 4
+
+
+@pytest.mark.parametrize(
+    ("said", "answered", "query", "days"),
+    [
+        ("Tomorrow I have my driving test.", "Good luck for tomorrow!", "When is my driving test?",
+         ("2 March 2026 (Mon)", "3 March 2026 (Tue)")),
+        ("我明天考驾照。", "祝你明天顺利！", "我什么时候考驾照？",
+         ("2026年3月2日（星期一）", "2026年3月3日（星期二）")),
+    ],
+)  # fmt: skip
+def test_turns_of_another_day_stand_under_it(
+    reader: Reader, alice: Stored, said: str, answered: str, query: str, days: tuple[str, str]
+):
+    alice.say(said, session="now")
+    alice.say(answered, "assistant", session="now")
+    first = assemble(reader, query, session_id="now", now=BEGIN)
+    assert [each.content for each in first.messages] == [said, answered, query]
+    for asked in ({"now": BEGIN + timedelta(days=1)}, {"now": None, "as_of": "2026-03-03T07:00Z"}):
+        answer = assemble(reader, query, session_id="now", **asked)
+        check(reader, answer)
+        listed = [each.content for each in answer.messages]
+        assert listed == [days[0], said, answered, days[1], query]
+        assert [len(item.message_ids) for item in answer.items] == [0, 1, 1, 0, 0]
+        body = ReceiptListings(reader.database).receipt("alice", answer.receipt_id).body
+        items: Any = body["items"]
+        assert [each.get("day") for each in items] == [
+            "2026-03-02", None, None, "2026-03-03", None,
+        ]  # fmt: skip
+        assert [each["section"] for each in items] == ["recent"] * 4 + ["query"]
+
+
+def test_by_the_clock_what_was_said_long_ago_has_its_day(reader: Reader, alice: Stored):
+    alice.say("Tomorrow I have my driving test.", session="now")
+    answer = assemble(reader, session_id="now", now=None)
+    assert [each.content for each in answer.messages] == [
+        "2 March 2026 (Mon)", "Tomorrow I have my driving test.",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("told", "fact"),
+    [
+        ("user: We roll back with make undo.", "We roll back with make undo."),
+        ("user: 我们用 make undo 回滚。", "我们用 make undo 回滚。"),
+    ],
+)
+def test_a_summary_says_once_what_it_quotes_and_nothing_that_stands_below(
+    reader: Reader, alice: Stored, told: str, fact: str
+):
+    texts = (fact, "Good.", *(f"Step {each} of the deployment is done." for each in range(14)))
+    for each in texts:
+        alice.say(each, session="now")
+    alice.execute(
+        "INSERT INTO summary (agent_id, session_id, user_id, from_seq, through_seq, text, tokens)"
+        " VALUES (%s, 'now', '', 1, 12, %s, 9)",
+        told,
+    )
+    for query in ("How do we roll back?", "回滚怎么做？"):
+        answer = assemble(reader, query, session_id="now", recent=4)
+        check(reader, answer)
+        assert sections(answer)[0] == "summary"
+        assert sum(fact in (each.content or "") for each in answer.messages) == 1
+        answer = assemble(reader, query, session_id="now", recent=16)
+        assert "summary" not in sections(answer)
+    alice.say("Step 14 of the deployment is done.", session="now")
+    alice.execute("UPDATE summary SET from_seq = 3 WHERE agent_id = %s")
+    left_out = assemble(reader, session_id="now", recent=15, sources=["chat", "summary"])
+    check(reader, left_out)
+    assert sections(left_out) == ["recent"]
+    kept = assemble(reader, session_id="now", recent=14, sources=["chat", "summary"])
+    assert sections(kept) == ["summary", "recent"]
 
 
 def test_without_a_query_what_is_important_around_the_focus_comes(reader: Reader, talk: Stored):

@@ -6,12 +6,17 @@ import pytest
 
 from memci.errors import BudgetTooSmallError
 from memci.reading.receipts import ReceiptListings
+from memci.shapes.read import ContextItem
 from tests.integration.reading.test_assemble import assemble, check, sections
 from tests.support.stored import Reader, Stored
 
 _PIN = """
 INSERT INTO pin (agent_id, number, kind, text, message_seq, pinned_by) VALUES (%s, %s, %s, %s, %s,
 'agent')
+"""
+_PIN_PART = """
+INSERT INTO pin (agent_id, number, kind, text, message_seq, pinned_by, span_start, span_end)
+VALUES (%s, %s, 'constraint', '', %s, 'detector', %s, %s)
 """
 _PIN_OF_USER = """
 INSERT INTO pin (agent_id, number, kind, text, pinned_by, user_id)
@@ -48,6 +53,28 @@ def test_a_pinned_message_is_not_retrieved_again_and_the_receipt_names_it(
     assert sum("渡轮八点开" in (each.content or "") for each in context.messages) == 1
     (pinned,) = (each for each in context.items if each.section == "pins")
     assert len(pinned.message_ids) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [("Never book the ferry at night.", "Which ferry?"), ("不要订夜里的渡轮。", "订哪班渡轮？")],
+)
+def test_a_message_that_the_detector_pinned_as_its_only_sentence_is_not_retrieved_again(
+    reader: Reader, alice: Stored, text: str, query: str
+) -> None:
+    message = alice.say(text, session="old")
+    alice.say("The ferry leaves at eight. 渡轮八点开。", session="old")
+    for end, times in ((len(text), 1), (len(text) - 1, 1), (len(text) // 2, 2)):
+        alice.execute("DELETE FROM pin WHERE agent_id = %s")
+        alice.execute(_PIN_PART, 1, message, 0, end)
+        context = assemble(reader, query, session_id="new")
+        there = [item for item in context.items if message_in(item, message)]
+        assert len(there) == times
+        assert any("八点开" in item.text for item in context.items)
+
+
+def message_in(item: ContextItem, seq: int) -> bool:
+    return f"m{seq}" in item.message_ids
 
 
 def test_a_budget_without_room_for_pins_says_so(reader: Reader, alice: Stored) -> None:

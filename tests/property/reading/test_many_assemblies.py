@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import date, timedelta
 from functools import cache
 from itertools import pairwise
 from random import Random
@@ -14,10 +14,11 @@ import pytest
 from memci.domain.context.assembly import Assembly, assemble
 from memci.domain.context.budget import LIST_OVERHEAD, Count
 from memci.domain.context.candidate import Candidate, Source, message_candidate
+from memci.domain.context.excerpt import day_words
 from memci.domain.context.fusion import Ranked
 from memci.domain.context.interaction import interactions
 from memci.domain.context.listing import Leaf, Listed
-from memci.domain.context.materials import Materials
+from memci.domain.context.materials import Covered, Materials
 from memci.domain.context.parts import Item, Part, Section
 from memci.domain.context.shown import Shown
 from memci.domain.language import Language
@@ -79,12 +80,14 @@ def made_up(random: Random) -> Case:
         plan=random.choice((None, None, "1. buy rope\n2. paint the hull")),
         finished=frozenset(each.seq for each in said if random.random() < 0.1),
         summary=random.choice((None, None, "They met.\nThey sailed.\nThey ate.")),
+        covered=random.choice((None, Covered("s1", 1, random.randint(1, 9)))),
         contents=listed(random, "# Contents Page\n\n", LINES),
         tree=listed(random, "# Conversation\n\n", LINES[:1]),
         shown=Shown((each.role, each.content or "") for each in said if random.random() < 0.02),
         is_trivial=lambda ranked: ranked.candidate.text == "Thanks!",
         spans=sentence_spans,
         best_first=random.random() < 0.2,
+        today=random.choice((None, said[0].said_at.date(), said[-1].said_at.date())),
     )
     return Case(materials, random.choice((20, 60, 120, 250, 500, 2_000)), random.choice(COUNTS))
 
@@ -148,9 +151,12 @@ def pins(random: Random, said: list[Message]) -> list[Pin]:
     if random.random() < 0.7:
         return []
     one = random.choice(said)
+    text = one.content or ""
+    end = random.choice((None, len(text), len(text) // 2))
+    span = None if end is None else (0, end)
     return [
         Pin(1, PinKind.NOTE, "Never fly", "agent", BEGIN),
-        Pin(2, PinKind.TASK, one.content or "", "agent", BEGIN, message_seq=one.seq),
+        Pin(2, PinKind.TASK, text[:end], "agent", BEGIN, one.seq, span=span, said=one.text),
     ]
 
 
@@ -164,6 +170,8 @@ def check(case: Case, assembly: Assembly) -> None:
     _check_order(case.materials, assembly)
     _check_calls(assembly)
     _check_current(case, assembly)
+    _check_days(case.materials, assembly)
+    _check_pinned(case.materials, assembly)
     once = [seq for item in assembly.items if _tells_whole(item) for seq in item.seqs]
     assert len(once) == len(set(once))
 
@@ -194,9 +202,50 @@ def _check_order(materials: Materials, assembly: Assembly) -> None:
         places = [ORDER.index(each) for each in sections]
         assert places == sorted(places)
     recent = [each for part in assembly.parts for each in part.items]
-    seqs = [each.seqs[0] for each in recent if each.section is Section.RECENT]
+    seqs = [seq for each in recent if each.section is Section.RECENT for seq in each.seqs]
     assert assembly.recent_begins == (seqs[0] if seqs else None)
     assert all(before < after for before, after in pairwise(seqs))
+
+
+def _check_pinned(materials: Materials, assembly: Assembly) -> None:
+    """What is pinned whole is not found again (R14); of what is pinned in part, the rest may be."""
+    found = {seq for item in assembly.items if item.section is Section.HISTORY for seq in item.seqs}
+    whole = {
+        each.message_seq for each in materials.pins if each.span is None or each.text == each.said
+    }
+    assert found.isdisjoint(whole)
+
+
+def _check_days(materials: Materials, assembly: Assembly) -> None:
+    """Of each recent turn a reader knows its day; nothing is said that the reader knows (R13)."""
+    said = {each.seq: each for one in materials.window for each in one.messages}
+    recent = [part.items[0] for part in _recent(assembly)]
+    turns = [said[each.seqs[0]] for each in recent if each.seqs]
+    notes = [each for each in recent if not each.seqs]
+    if not turns or (not notes and len(interactions(turns)) == 1):
+        return  # what waits for its answer may have no room for its day
+    told, session = materials.today or turns[0].said_at.date(), turns[0].session_id
+    noted = False
+    for item in recent:
+        if not item.seqs:
+            assert not noted
+            assert item.text.startswith(day_words(_day(item), materials.language))
+            told, noted, before = _day(item), True, told
+            continue
+        one = said[item.seqs[0]]
+        if one.role is Role.TOOL:
+            continue
+        assert one.said_at.date() == told
+        assert noted == (
+            (one.said_at.date(), one.session_id) != (before if noted else told, session)
+        )
+        session, noted = one.session_id, False
+    if materials.query is None:
+        assert not noted
+
+
+def _day(item: Item) -> date:
+    return date.fromisoformat(str(item.origin["day"]))
 
 
 def _check_current(case: Case, assembly: Assembly) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from itertools import pairwise
 from random import Random
 
@@ -45,13 +45,15 @@ class Talk:
     said: list[Message] = field(default_factory=list)
     began: int | None = None
     lists: list[Assembly] = field(default_factory=list)
+    pace: timedelta = timedelta(minutes=1)
 
     def turn(self) -> None:
         query = self._words()
         window = interactions(self.said)[-17:]
         materials = Materials(
-            SYSTEM, query, window, 8, [], Language.ENGLISH, began=self.began, grows=True
-        )
+            SYSTEM, query, window, 8, [], Language.ENGLISH, began=self.began, grows=True,
+            today=self.now.date(),
+        )  # fmt: skip
         assembly = assemble(materials, self.budget, words)
         self.began = assembly.recent_begins
         self.lists.append(assembly)
@@ -66,6 +68,10 @@ class Talk:
             for before, now in pairwise(listed)
         ]
 
+    @property
+    def now(self) -> datetime:
+        return BEGIN + self.pace * (len(self.said) + 1)
+
     def _words(self) -> str:
         return " ".join(
             self.random.choice("abcdefgh") * 5 for _ in range(self.random.randint(5, 40))
@@ -73,8 +79,7 @@ class Talk:
 
     def _say(self, role: Role, content: str) -> None:
         seq = len(self.said) + 1
-        at = BEGIN + timedelta(minutes=seq)
-        self.said.append(Message(seq, f"m{seq}", role, content, at, None, "s1"))
+        self.said.append(Message(seq, f"m{seq}", role, content, self.now, None, "s1"))
 
 
 @pytest.mark.parametrize("budget", LEAST_SHARES)
@@ -85,6 +90,25 @@ def test_most_of_a_list_is_as_in_the_list_before(budget: int, seed: int):
         talk.turn()
     shares = talk.shares()
     assert sum(shares) / len(shares) >= LEAST_SHARES[budget]
+
+
+@pytest.mark.parametrize("budget", LEAST_SHARES)
+@pytest.mark.parametrize("seed", range(3))
+def test_so_it_is_where_it_goes_on_for_days_but_for_the_first_list_of_a_day(budget: int, seed: int):
+    talk = Talk(Random(seed), budget, pace=timedelta(hours=1))
+    days = []
+    for _ in range(TURNS):
+        days.append(talk.now.date())
+        talk.turn()
+    within = [
+        share
+        for share, (before, day) in zip(talk.shares(), pairwise(days), strict=True)
+        if before == day
+    ]
+    assert len(within) > TURNS * 0.8
+    assert sum(within) / len(within) >= LEAST_SHARES[budget]
+    noted = [item for each in talk.lists for item in each.items if item.origin]
+    assert len({item.text for item in noted}) >= len(set(days)) - 1
 
 
 def test_recent_interactions_grow_and_are_cut_back_at_once():

@@ -116,6 +116,32 @@ def test_notes_are_one_system_text_and_what_was_said():
     assert notes_of(system, asked=False) == [noted]
 
 
+def test_days_among_turns_are_told_above_them_all_with_what_stands_under_them():
+    """Many models refuse system text between turns."""
+    days = [
+        {"role": "system", "content": day}
+        for day in ("9 November 2026 (Mon)", "2026年11月12日（星期四）", "22 November 2026 (Sun)")
+    ]
+    said = [
+        {"role": "user", "content": "Tomorrow I have my driving test, and I am afraid."},
+        {"role": "user", "content": "昨天我去了医院。"},
+    ]
+    query = {"role": "user", "content": "When is it?"}
+    listed = [days[0], said[0], days[1], said[1], days[2], query]
+    text = (
+        "9 November 2026 (Mon)\n\n"
+        "2026年11月12日（星期四）: 昨天我去了医院。\n\n"
+        "22 November 2026 (Sun): When is it?"
+    )
+    noted = {"role": "system", "content": text}
+    told = {each["content"] for each in days}
+    assert notes_of(listed, asked=True, days=told) == [noted, *said]
+    short = notes_of([said[1], days[0], said[0], query], asked=True, days=told)
+    assert short[0]["content"] == "9 November 2026 (Mon): Tomorrow I have my driving test,…"
+    bare = {"role": "system", "content": "9 November 2026 (Mon)"}
+    assert notes_of(listed, asked=True, days=told, named=False) == [bare, *said]
+
+
 @pytest.mark.parametrize(
     ("own", "role"),
     [((), "system"), (("system",), "system"), (("system", "developer"), "developer")],

@@ -1,0 +1,69 @@
+"""Messages that a standing block holds whole: retrieval need not bring them again (R14).
+
+Such a block does not change with the question, so it is what was found that gives way.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator
+
+from memci.domain.context.candidate import Candidate, Source
+from memci.domain.context.gist import Spans, is_courtesy
+from memci.domain.context.materials import Covered
+from memci.domain.message import Message, Role
+from memci.domain.pages.pin import Pin
+
+
+def wholly_pinned(pins: Iterable[Pin]) -> Iterator[Message]:
+    """Yield the messages whose words are all pinned, by one pin or by several together.
+
+    Of a message of which a part is pinned, the rest is not said.
+    """
+    of: defaultdict[int, list[Pin]] = defaultdict(list)
+    for pin in pins:
+        if pin.message_seq is not None:
+            of[pin.message_seq].append(pin)
+    for seq, each in of.items():
+        whole = next((pin.text for pin in each if pin.span is None), None)
+        said = each[0].said if whole is None else whole
+        if said is not None and (whole is not None or _covers(said, each)):
+            yield Message(seq, "", Role.USER, said, each[0].created_at)
+
+
+def _covers(said: str, pins: Iterable[Pin]) -> bool:
+    """Tell whether what is between pinned parts of a text is no word."""
+    left = list(said)
+    for pin in pins:
+        start, end = pin.span or (0, 0)
+        left[start:end] = " " * len(left[start:end])
+    return not any(each.isalnum() for each in left)
+
+
+def told_whole(
+    lines: Collection[str], covered: Covered, found: Iterable[Candidate], spans: Spans
+) -> Iterator[Candidate]:
+    """Yield those found messages of which a summary's lines hold each sentence, word for word.
+
+    Courtesy aside: it tells nothing (R2).
+    """
+    known = frozenset(lines)
+    quoted = [sentence for each in known if (sentence := each.partition(": ")[2])]
+    for one in found:
+        if one.source is not Source.CHAT or not covered.holds(one, one.key):
+            continue
+        said = _on_one_line(one.text)
+        # Sentences are looked for only where there is one: most of what is found is not quoted.
+        if any(each in said for each in quoted) and _told(one, known, spans):
+            yield one
+
+
+def _told(one: Candidate, lines: Collection[str], spans: Spans) -> bool:
+    lead = one.name or one.role
+    sentences = [one.text[slice(*each)] for each in spans(one.text)]
+    telling = [each for each in sentences if not is_courtesy(each)]
+    return bool(telling) and all(f"{lead}: {_on_one_line(each)}" in lines for each in telling)
+
+
+def _on_one_line(text: str) -> str:
+    return " ".join(text.split())
