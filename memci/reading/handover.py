@@ -14,6 +14,7 @@ from memci.domain.context.rolling import summed_up
 from memci.domain.language import language_of
 from memci.domain.message import Message, Role
 from memci.domain.pages.viewer import Viewer
+from memci.errors import NotFoundError
 from memci.queue.summaries import ask_summary
 from memci.reading.activity import ReadActivity
 from memci.reading.freshness import wait_until_fresh
@@ -32,6 +33,7 @@ from memci.storage.said import Conversation, Said
 from memci.storage.session import Connection, Database
 from memci.storage.summaries import StoredSummary, read_summary
 from memci.storage.tongue import language_spoken
+from memci.storage.viewers import viewer_asking
 
 # What is read of a session beside its summary: what is not summed up yet, and what was said last.
 _MOST_BETWEEN = 2_000
@@ -81,7 +83,7 @@ class HandingOver(Reader):
     def run(self, agent_id: str, request: HandoverRequest) -> HandoverAnswer:
         """Return the document, of at most ``budget_tokens`` if given.
 
-        Raises ``NotFoundError`` for no agent, ``BudgetTooSmallError`` where pins and plan alone do
+        Raises ``NotFoundError`` for no agent or session, ``BudgetTooSmallError`` where pins and plan alone do
         not fit.
         """
         wait_until_fresh(self._database, agent_id, request)
@@ -115,10 +117,15 @@ class HandingOver(Reader):
     def _read(self, agent_id: str, request: HandoverRequest) -> _Read:
         with self._database.agent_snapshot(agent_id) as connection:
             check_there(connection, agent_id)
-            viewer = _viewer(connection, agent_id, request)
+            viewer = _asked(connection, agent_id, request)
+            whose = viewer_asking(connection, agent_id, viewer.session_id, viewer.user_id)
             parameters = parameters_of(connection, agent_id, self._defaults.memory)
             stored = read_summary(connection, agent_id, viewer.session_id, viewer)
             conversation = Conversation(connection, agent_id, viewer.session_id)
+            if request.session_id is not None and conversation.last() is None:
+                raise NotFoundError(
+                    "there is no such session: one exists from its first message on"
+                )
             user = viewer.user_id
             before = conversation.before_recent(max(1, parameters.preserve_recent), user)
             recent = conversation.last_said(
@@ -148,8 +155,8 @@ class HandingOver(Reader):
                     unread=unread,
                     session_id=viewer.session_id,
                     language=language or language_of(" ".join(each.text for each in said)),
-                    pins=list(filter(viewer.sees, read_pins(connection, agent_id).pins)),
-                    plan=_plan(connection, agent_id, viewer),
+                    pins=list(filter(whose.sees, read_pins(connection, agent_id).pins)),
+                    plan=_plan(connection, agent_id, whose),
                     recent=interactions(said),
                     mark="=" if request.format == "text" else "#",
                 ),
@@ -177,14 +184,15 @@ def _answers(recent: Sequence[Said]) -> int:
     return len(list(takewhile(lambda role: role is Role.TOOL, roles)))
 
 
-def _viewer(connection: Connection, agent_id: str, request: HandoverRequest) -> Viewer:
-    """Return who looks, and from which session: without one, from that of the last message."""
-    if request.session_id is not None:
-        return Viewer(request.session_id, request.user_id)
-    last = recent_messages(
-        connection, agent_id, session_id=None, user_id=request.user_id, interactions=1
-    )
-    return Viewer(last[-1].session_id if last else None, request.user_id)
+def _asked(connection: Connection, agent_id: str, request: HandoverRequest) -> Viewer:
+    """Return whose words of which session are asked for: without one, of the last message's."""
+    session = request.session_id
+    if session is None:
+        last = recent_messages(
+            connection, agent_id, session_id=None, user_id=request.user_id, interactions=1
+        )
+        session = last[-1].session_id if last else None
+    return Viewer(session, request.user_id)
 
 
 def _plan(connection: Connection, agent_id: str, viewer: Viewer) -> str | None:

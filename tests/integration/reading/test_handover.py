@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
+from memci.errors import NotFoundError
 from memci.reading.handover import HandingOver
 from memci.shapes.summary import HandoverAnswer, HandoverRequest
 from memci.smallmodel.offline.summarizer import OfflineSummarizer
+from tests.support.kept import pin, plan
 from tests.support.stored import Reader, Stored
 
 
@@ -22,9 +25,9 @@ def many(alice: Stored, first: int, last: int, role: str) -> None:
     )  # fmt: skip
 
 
-def hand_over(reader: Reader) -> HandoverAnswer:
+def hand_over(reader: Reader, **fields: Any) -> HandoverAnswer:
     made = HandingOver(*reader.parts, OfflineSummarizer())
-    return made.run("alice", HandoverRequest(session_id="s1"))
+    return made.run("alice", HandoverRequest(**{"session_id": "s1", **fields}))
 
 
 def test_of_an_endless_interaction_the_newest_stands_there(reader: Reader, alice: Stored):
@@ -55,6 +58,33 @@ def test_results_are_summed_up_with_the_call_that_they_answer(reader: Reader, al
     assert handed.message_ids == [f"m{seq}" for seq in range(123, 621)]
     assert handed.through_seq == 122
     assert handed.unread == 0
+
+
+def test_no_other_users_pins_and_plans_are_handed_over(reader: Reader, alice: Stored):
+    alice.say("From now on, answer me in French.", session="k1", user="kim")
+    alice.say("Which ferry do I take?", user="kim")
+    alice.say("Which ferry do I take back?", user="lee")
+    for number, user in enumerate(("kim", "lee", None), 1):
+        pin(alice, number, f"Of {user}", user_id=user)
+    plan(alice, 2, ("Buy the tickets", "active"), user="kim")
+    text = hand_over(reader).text
+    assert "Of lee" in text
+    assert "Of None" in text
+    assert "Of kim" not in text
+    assert "Buy the tickets" not in text
+    # What was said in the session is all of it there, whoever has said it.
+    assert "Which ferry do I take?" in text
+    assert hand_over(reader, session_id=None).text == text
+    of_kim = hand_over(reader, user_id="kim").text
+    assert "Of kim" in of_kim
+    assert "Buy the tickets" in of_kim
+    assert "take back?" not in of_kim
+
+
+def test_of_a_session_that_is_not_there_nothing_is_handed_over(reader: Reader, alice: Stored):
+    alice.say("Which ferry do I take?")
+    with pytest.raises(NotFoundError, match="no such session"):
+        hand_over(reader, session_id="nope")
 
 
 @pytest.mark.parametrize(("last", "unread"), [(2_004, 0), (2_011, 7)])
