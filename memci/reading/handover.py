@@ -8,7 +8,7 @@ from itertools import takewhile
 
 from memci.domain.context.budget import Count
 from memci.domain.context.handover import Handover
-from memci.domain.context.interaction import interactions
+from memci.domain.context.exchange import exchanges
 from memci.domain.context.plan_text import plan_text
 from memci.domain.context.rolling import summed_up
 from memci.domain.language import language_of
@@ -89,16 +89,17 @@ class HandingOver(Reader):
         wait_until_fresh(self._database, agent_id, request)
         read = self._read(agent_id, request)
         count = self._models.tokenizers.count(self._defaults.tokenizer)
-        handover = replace(read.handover, summary=self._summary(read, count))
+        handover = replace(read.handover, summary=self._summary(read, read.between, count))
+        told = read.between
         if request.budget_tokens is not None:
-            handover = handover.within(request.budget_tokens, count, self._shorten)
+            handover, told = self._within(request.budget_tokens, read, handover, count)
         if read.between and read.summarized:
             ask_summary(self._database, agent_id, read.viewer.session_id)
         seqs = [each.seq for each in handover.messages]
         use = use_of(agent_id, "handover", read.now, (seqs, []), read.ids)
         self._activity.note(agent_id, use=use)
         text = handover.text()
-        last = read.between[-1].seq if read.between else None
+        last = told[-1].seq if told else None
         through = read.stored.through_seq if read.stored else None
         return HandoverAnswer(
             text=text,
@@ -157,7 +158,7 @@ class HandingOver(Reader):
                     language=language or language_of(" ".join(each.text for each in said)),
                     pins=list(filter(whose.sees, read_pins(connection, agent_id).pins)),
                     plan=_plan(connection, agent_id, whose),
-                    recent=interactions(said),
+                    recent=exchanges(said),
                     mark="=" if request.format == "text" else "#",
                 ),
                 ids=message_ids(connection, agent_id, [each.seq for each in said]),
@@ -165,14 +166,30 @@ class HandingOver(Reader):
                 summary_max_tokens=parameters.summary_max_tokens,
             )
 
-    def _summary(self, read: _Read, count: Count) -> str:
+    def _within(
+        self, budget: int, read: _Read, whole: Handover, count: Count
+    ) -> tuple[Handover, Sequence[Message]]:
+        """Return it in its budget, and what it sums up beside what is stored.
+
+        That is what has no room word for word, too.
+        """
+        held = whole.within(budget, count, self._shorten)
+        kept = {each.seq for each in held.messages}
+        left = [each for each in whole.messages if each.seq not in kept]
+        if not left or read.unread:
+            return held, read.between
+        told = [*read.between, *summed_up(left)]
+        summary = self._summary(read, told, count)
+        return held.summed_up_as(summary, budget, count, self._shorten), told
+
+    def _summary(self, read: _Read, since: Sequence[Message], count: Count) -> str:
         """Return the stored summary, gone on with what was said since."""
         stored = read.stored.text if read.stored else ""
-        if not read.between:
+        if not since:
             return stored
-        source = "\n".join([stored, *(each.text for each in read.between)])
+        source = "\n".join([stored, *(each.text for each in since)])
         target = max(1, read.summary_max_tokens * len(source) // max(1, count(source)))
-        return self._extractor.summarize(read.between, stored, target)
+        return self._extractor.summarize(since, stored, target)
 
     def _shorten(self, text: str, target: int) -> str:
         return self._extractor.summarize([], text, target)

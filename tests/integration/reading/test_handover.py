@@ -81,6 +81,71 @@ def test_no_other_users_pins_and_plans_are_handed_over(reader: Reader, alice: St
     assert "take back?" not in of_kim
 
 
+LOADED = (
+    ("Load the test copy please.", "The load failed at line 1,288,340: a name is too long for"
+     " varchar(60). I suggest varchar(120).", "Do the same for the orders.", "Understood."),
+    ("请把测试副本导入。", "导入在第1288340行失败：名称超过了varchar(60)的长度。我建议改为varchar(120)。",
+     "订单表也照这样处理。", "明白。"),
+)  # fmt: skip
+
+
+@pytest.fixture(params=LOADED, ids=["en", "zh"])
+def loaded(request: pytest.FixtureRequest, alice: Stored) -> tuple[str, ...]:
+    """A session whose middle is a tool's long result."""
+    asked, answered, then, last = request.param
+    call = {"id": "c1", "type": "function", "function": {"name": "load", "arguments": "{}"}}
+    alice.say(asked)
+    alice.say(None, "assistant", calls=[call])
+    rows = [f"{each} rows copied in {each % 7} s" for each in range(400)]
+    alice.say("\n".join([*rows, "ERROR: line 1288340"]), "tool", answers="c1")
+    alice.say(answered, "assistant")
+    alice.say(then)
+    alice.say(last, "assistant")
+    words: tuple[str, ...] = request.param
+    return words
+
+
+@pytest.mark.parametrize("budget", [400, 700])
+def test_a_tools_result_is_cut_before_anything_that_was_said(
+    reader: Reader, loaded: tuple[str, ...], budget: int
+):
+    handed = hand_over(reader, budget_tokens=budget)
+    assert handed.tokens <= budget
+    assert (handed.left_out, len(handed.message_ids)) == (0, 6)
+    assert all(each in handed.text for each in loaded)
+    assert "load({})" in handed.text
+    assert "0 rows copied" in handed.text
+    assert "ERROR: line 1288340" in handed.text
+
+
+def test_what_has_no_room_is_told_at_its_place_and_summed_up(
+    reader: Reader, loaded: tuple[str, ...]
+):
+    bare = hand_over(reader, budget_tokens=4_000)
+    assert bare.left_out == 0
+    handed = hand_over(reader, budget_tokens=130)
+    assert handed.tokens <= 130
+    assert (handed.left_out, handed.message_ids) == (4, ["m5", "m6"])
+    line = (
+        "(4 messages before the next"
+        if "Load" in loaded[0]
+        else "（因篇幅所限，此处略去原文 4 条消息）"
+    )
+    assert handed.text.index(line) < handed.text.index(loaded[2])
+    assert "1288340" in handed.text.replace(",", "")
+    assert handed.text.replace(",", "").index("1288340") < handed.text.index(line)
+    assert handed.through_seq == 4
+
+
+def test_a_call_that_nothing_answers_yet_is_handed_over(reader: Reader, alice: Stored):
+    alice.say("Which ferry do I take?")
+    call = {"id": "c1", "type": "function", "function": {"name": "ferries", "arguments": "{}"}}
+    alice.say(None, "assistant", calls=[call])
+    handed = hand_over(reader)
+    assert "ferries({})" in handed.text
+    assert handed.message_ids == ["m1", "m2"]
+
+
 def test_of_a_session_that_is_not_there_nothing_is_handed_over(reader: Reader, alice: Stored):
     alice.say("Which ferry do I take?")
     with pytest.raises(NotFoundError, match="no such session"):

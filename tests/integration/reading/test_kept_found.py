@@ -110,9 +110,7 @@ def test_users_and_sessions_see_what_is_theirs(reader: Reader, talk: Stored):
     assert found(reader, "back row", session_id="s1") == []
 
 
-def test_whose_a_search_is_that_names_no_user_is_told_by_its_session(
-    reader: Reader, talk: Stored
-):
+def test_whose_a_search_is_that_names_no_user_is_told_by_its_session(reader: Reader, talk: Stored):
     pin(talk, 1, "Ferry fares for u1", user_id="u1")
     pin(talk, 2, "Ferry fares for u2", user_id="u2")
     pin(talk, 3, "Ferry fares")
