@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 
 from memci.domain.context.budget import Count
-from memci.domain.context.handover import Handover
 from memci.domain.context.exchange import exchanges
+from memci.domain.context.handover import Handover
 from memci.domain.context.plan_text import plan_text
 from memci.domain.context.rolling import summed_up
 from memci.domain.language import language_of
@@ -83,8 +83,8 @@ class HandingOver(Reader):
     def run(self, agent_id: str, request: HandoverRequest) -> HandoverAnswer:
         """Return the document, of at most ``budget_tokens`` if given.
 
-        Raises ``NotFoundError`` for no agent or session, ``BudgetTooSmallError`` where pins and plan alone do
-        not fit.
+        Raises ``NotFoundError`` for no agent or session, ``BudgetTooSmallError`` where pins and
+        plan alone do not fit.
         """
         wait_until_fresh(self._database, agent_id, request)
         read = self._read(agent_id, request)

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memci.domain.context.handover import Handover
 from memci.domain.context.exchange import exchanges
+from memci.domain.context.handover import Handover
 from memci.domain.context.rolling import piece_of, summed_up
 from memci.domain.language import Language
 from memci.domain.memory.note import note_metadata
