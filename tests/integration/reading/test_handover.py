@@ -82,9 +82,9 @@ def test_no_other_users_pins_and_plans_are_handed_over(reader: Reader, alice: St
 
 
 LOADED = (
-    ("Load the test copy please.", "The load failed at line 1,288,340: a name is too long for"
-     " varchar(60). I suggest varchar(120).", "Do the same for the orders.", "Understood."),
-    ("请把测试副本导入。", "导入在第1288340行失败：名称超过了varchar(60)的长度。我建议改为varchar(120)。",
+    ("Load the test copy please.", "The load failed at line 1,288,340. I suggest varchar(120).",
+     "Do the same for the orders.", "Understood."),
+    ("请把测试副本导入。", "导入在第1288340行失败。我建议把名称改为varchar(120)。",
      "订单表也照这样处理。", "明白。"),
 )  # fmt: skip
 
@@ -126,11 +126,8 @@ def test_what_has_no_room_is_told_at_its_place_and_summed_up(
     handed = hand_over(reader, budget_tokens=130)
     assert handed.tokens <= 130
     assert (handed.left_out, handed.message_ids) == (4, ["m5", "m6"])
-    line = (
-        "(4 messages before the next"
-        if "Load" in loaded[0]
-        else "（因篇幅所限，此处略去原文 4 条消息）"
-    )
+    english = loaded[0].isascii()
+    line = "(4 messages before the next" if english else "（因篇幅所限，此处略去原文 4 条消息）"
     assert handed.text.index(line) < handed.text.index(loaded[2])
     assert "1288340" in handed.text.replace(",", "")
     assert handed.text.replace(",", "").index("1288340") < handed.text.index(line)
