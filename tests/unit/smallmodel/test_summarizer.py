@@ -66,7 +66,7 @@ def test_the_summary_before_is_gone_on_with_and_not_repeated():
 def test_chinese():
     talk = [say("你好！"), say("我们决定把订单服务迁到上海。今天的天气很好。"), say("我不吃辣。")]
     assert SUMMARIZER.summarize(talk, "", 45) == (
-        "user: 我们决定把订单服务迁到上海。\nuser: 我不吃辣。"
+        "2026-01-01\n用户：我们决定把订单服务迁到上海。\n用户：我不吃辣。"
     )
 
 
