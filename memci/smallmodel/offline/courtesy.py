@@ -28,4 +28,11 @@ def is_courtesy(sentence: str) -> bool:
         return True
     if _OFFERS.fullmatch(sentence.strip()):
         return True
-    return is_social(sentence) and not _INTRODUCES.search(sentence.replace("’", "'"))
+    if any(map(str.isdigit, sentence)) or introduces(sentence):
+        return False
+    return is_social(sentence)
+
+
+def introduces(sentence: str) -> bool:
+    """Tell whether somebody says who is talking."""
+    return bool(_INTRODUCES.search(sentence.replace("’", "'")))

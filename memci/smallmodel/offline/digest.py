@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from memci.domain.language import language_of
-from memci.smallmodel.offline.courtesy import is_courtesy
+from memci.smallmodel.offline.courtesy import introduces, is_courtesy
 from memci.smallmodel.offline.cues import Cue, cues_of
 from memci.smallmodel.offline.weights import weigh
 from memci.smallmodel.offline.worth import judged
@@ -45,7 +45,7 @@ class Kind(Enum):
     """What a line does; the value is how much more it counts."""
 
     DECISION = 5.0
-    WANTED = 1.6  # preferences, constraints, corrections, plans
+    WANTED = 1.6  # preferences, constraints, corrections, plans, and who is talking
     TOOL = 1.2
     OTHER = 1.0
 
@@ -180,7 +180,7 @@ def _weighed(line: Line, place: float, speakers: Collection[str] = ()) -> _Weigh
         if word.weight and word.key not in speakers:
             words[word.key] = max(word.weight, words.get(word.key, 0.0))
     factor = _counts(line.text, body) * (1 + _NEWEST * place)
-    factor *= min(1.0, len(words) / _ENOUGH)
+    factor *= 1.0 if introduces(body) else min(1.0, len(words) / _ENOUGH)
     return _Weighed(words, factor / (len(line.text) + 1) ** _LENGTH)
 
 
@@ -193,6 +193,7 @@ def _counts(text: str, body: str) -> float:
     if body.endswith(("?", "？")):
         return _QUESTION * back
     kinds = {_KINDS[cue] for cue in cues_of(body) if cue in _KINDS}
+    kinds |= {Kind.WANTED} if introduces(body) else set()
     kind = max((each.value for each in kinds), default=Kind.OTHER.value)
     # A decision counts, whoever tells of it.
     back = 1.0 if Kind.DECISION in kinds else back

@@ -35,7 +35,10 @@ from memci.smallmodel.offline.sentences import sentences
 _LONGEST_LINE = 240
 _LONGEST_ARGUMENTS = 80
 _LONGEST_OUTCOME = 120
-_SEMICOLON = re.compile(r"(?<=;)\s+|(?<=；)")
+# With the marks and the gap behind it; a figure's comma has no gap.
+_CLAUSES = re.compile(r"(?:[^;,；，]|[;,](?!\s))+(?:[;,]+\s+|[；，]+\s*|$)|.", re.DOTALL)
+_ON = " …"
+_BETWEEN = ";,；， \n"
 
 
 class OfflineSummarizer:
@@ -74,7 +77,7 @@ class OfflineSummarizer:
         lead = "" if message.is_note else named(message.role, message.name, language)
         most = _LONGEST_LINE - len(lead)
         for sentence in sentences(message.content or ""):
-            for part in _parts(sentence, most):
+            for part in _parts(sentence, most - len(_ON)):
                 text = " ".join(part.split())
                 if text and not is_courtesy(text):
                     short = self._compressor.compress(text, most).strip()
@@ -90,8 +93,16 @@ class OfflineSummarizer:
 
 
 def _parts(sentence: str, most: int) -> list[str]:
-    """Return a sentence; of one that is too long for a line what its semicolons set apart."""
-    return [sentence] if len(sentence) <= most else _SEMICOLON.split(sentence)
+    """Return a sentence; one that is too long for a line in lines of whole clauses.
+
+    A line of clauses that do not stand beside each other would say what nobody has said.
+    """
+    parts = [""]
+    for clause in _CLAUSES.findall(sentence) if len(sentence) > most else [sentence]:
+        if parts[-1] and len(parts[-1]) + len(clause) > most:
+            parts.append("")
+        parts[-1] += clause
+    return [*(f"{each.rstrip(_BETWEEN)}{_ON}" for each in parts[:-1]), parts[-1]]
 
 
 def _called(call: Mapping[str, Any]) -> str:
