@@ -55,6 +55,7 @@ from memci.storage.reading.outset import Outset, outset_of
 from memci.storage.reading.receipts import NewReceipt, write_receipt
 from memci.storage.session import Connection, Database
 from memci.storage.summaries import StoredSummary, read_summary
+from memci.storage.viewers import viewer_asking
 
 # Without a question, so many of the memories nearest to the focus are looked at, and so many of
 # those, the most important, are considered.
@@ -115,7 +116,7 @@ class Assemble(Reader):
         wait_until_fresh(self._database, agent_id, request)
         watch.lap("wait")
         asked = None
-        if request.query and request.query.strip():
+        if request.query is not None:
             best = depth(None, request.budget_tokens)
             asked = self._ask(agent_id, request.query, _retrieved(request), vector, best=best)
         watch.lap("embed")
@@ -161,11 +162,12 @@ class Assemble(Reader):
                 ranked = [each for each in ranked if _tells_alone(each.candidate)]
                 filler = _filler(ranked, parameters)
             offered = _offered(ranked, filler, request.k)
-            viewer = Viewer(request.session_id, request.user_id)
+            viewer = viewer_asking(connection, agent_id, request.session_id, request.user_id)
             plan, summary = _kept(connection, agent_id, request, viewer, outset.holds)
             pins: list[Pin] = []
             if Source.PIN in outset.holds:
-                pins = list(filter(viewer.sees, read_pins(connection, agent_id).pins))
+                there = read_pins(connection, agent_id, request.as_of).pins
+                pins = list(filter(viewer.sees, there))
             if outset.has_ended:
                 offered = with_newer_beside(connection, agent_id, said, offered, request)
             pages = None

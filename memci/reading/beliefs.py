@@ -65,8 +65,8 @@ def _session(found: Session, now: datetime, silence: timedelta) -> SessionAnswer
     ended_at = None
     if found.ended_seq is not None and found.ended_seq >= found.last_seq:
         ended_at = found.ended_at
-    elif found.last_at + silence <= now:
-        ended_at = found.last_at + silence
+    elif found.received_at + silence <= now:
+        ended_at = found.received_at + silence
     return SessionAnswer(
         session_id=found.session_id,
         messages=found.messages,

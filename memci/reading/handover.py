@@ -7,13 +7,14 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 
 from memci.domain.context.budget import Count
+from memci.domain.context.exchange import exchanges
 from memci.domain.context.handover import Handover
-from memci.domain.context.interaction import interactions
 from memci.domain.context.plan_text import plan_text
 from memci.domain.context.rolling import summed_up
 from memci.domain.language import language_of
 from memci.domain.message import Message, Role
 from memci.domain.pages.viewer import Viewer
+from memci.errors import NotFoundError
 from memci.queue.summaries import ask_summary
 from memci.reading.activity import ReadActivity
 from memci.reading.freshness import wait_until_fresh
@@ -32,6 +33,7 @@ from memci.storage.said import Conversation, Said
 from memci.storage.session import Connection, Database
 from memci.storage.summaries import StoredSummary, read_summary
 from memci.storage.tongue import language_spoken
+from memci.storage.viewers import viewer_asking
 
 # What is read of a session beside its summary: what is not summed up yet, and what was said last.
 _MOST_BETWEEN = 2_000
@@ -81,22 +83,23 @@ class HandingOver(Reader):
     def run(self, agent_id: str, request: HandoverRequest) -> HandoverAnswer:
         """Return the document, of at most ``budget_tokens`` if given.
 
-        Raises ``NotFoundError`` for no agent, ``BudgetTooSmallError`` where pins and plan alone do
-        not fit.
+        Raises ``NotFoundError`` for no agent or session, ``BudgetTooSmallError`` where pins and
+        plan alone do not fit.
         """
         wait_until_fresh(self._database, agent_id, request)
         read = self._read(agent_id, request)
         count = self._models.tokenizers.count(self._defaults.tokenizer)
-        handover = replace(read.handover, summary=self._summary(read, count))
+        handover = replace(read.handover, summary=self._summary(read, read.between, count))
+        told = read.between
         if request.budget_tokens is not None:
-            handover = handover.within(request.budget_tokens, count, self._shorten)
+            handover, told = self._within(request.budget_tokens, read, handover, count)
         if read.between and read.summarized:
             ask_summary(self._database, agent_id, read.viewer.session_id)
         seqs = [each.seq for each in handover.messages]
         use = use_of(agent_id, "handover", read.now, (seqs, []), read.ids)
         self._activity.note(agent_id, use=use)
         text = handover.text()
-        last = read.between[-1].seq if read.between else None
+        last = told[-1].seq if told else None
         through = read.stored.through_seq if read.stored else None
         return HandoverAnswer(
             text=text,
@@ -115,10 +118,15 @@ class HandingOver(Reader):
     def _read(self, agent_id: str, request: HandoverRequest) -> _Read:
         with self._database.agent_snapshot(agent_id) as connection:
             check_there(connection, agent_id)
-            viewer = _viewer(connection, agent_id, request)
+            viewer = _asked(connection, agent_id, request)
+            whose = viewer_asking(connection, agent_id, viewer.session_id, viewer.user_id)
             parameters = parameters_of(connection, agent_id, self._defaults.memory)
             stored = read_summary(connection, agent_id, viewer.session_id, viewer)
             conversation = Conversation(connection, agent_id, viewer.session_id)
+            if request.session_id is not None and conversation.last() is None:
+                raise NotFoundError(
+                    "there is no such session: one exists from its first message on"
+                )
             user = viewer.user_id
             before = conversation.before_recent(max(1, parameters.preserve_recent), user)
             recent = conversation.last_said(
@@ -148,9 +156,9 @@ class HandingOver(Reader):
                     unread=unread,
                     session_id=viewer.session_id,
                     language=language or language_of(" ".join(each.text for each in said)),
-                    pins=list(filter(viewer.sees, read_pins(connection, agent_id).pins)),
-                    plan=_plan(connection, agent_id, viewer),
-                    recent=interactions(said),
+                    pins=list(filter(whose.sees, read_pins(connection, agent_id).pins)),
+                    plan=_plan(connection, agent_id, whose),
+                    recent=exchanges(said),
                     mark="=" if request.format == "text" else "#",
                 ),
                 ids=message_ids(connection, agent_id, [each.seq for each in said]),
@@ -158,14 +166,30 @@ class HandingOver(Reader):
                 summary_max_tokens=parameters.summary_max_tokens,
             )
 
-    def _summary(self, read: _Read, count: Count) -> str:
+    def _within(
+        self, budget: int, read: _Read, whole: Handover, count: Count
+    ) -> tuple[Handover, Sequence[Message]]:
+        """Return it in its budget, and what it sums up beside what is stored.
+
+        That is what has no room word for word, too.
+        """
+        held = whole.within(budget, count, self._shorten)
+        kept = {each.seq for each in held.messages}
+        left = [each for each in whole.messages if each.seq not in kept]
+        if not left or read.unread:
+            return held, read.between
+        told = [*read.between, *summed_up(left)]
+        summary = self._summary(read, told, count)
+        return held.summed_up_as(summary, budget, count, self._shorten), told
+
+    def _summary(self, read: _Read, since: Sequence[Message], count: Count) -> str:
         """Return the stored summary, gone on with what was said since."""
         stored = read.stored.text if read.stored else ""
-        if not read.between:
+        if not since:
             return stored
-        source = "\n".join([stored, *(each.text for each in read.between)])
+        source = "\n".join([stored, *(each.text for each in since)])
         target = max(1, read.summary_max_tokens * len(source) // max(1, count(source)))
-        return self._extractor.summarize(read.between, stored, target)
+        return self._extractor.summarize(since, stored, target)
 
     def _shorten(self, text: str, target: int) -> str:
         return self._extractor.summarize([], text, target)
@@ -177,14 +201,15 @@ def _answers(recent: Sequence[Said]) -> int:
     return len(list(takewhile(lambda role: role is Role.TOOL, roles)))
 
 
-def _viewer(connection: Connection, agent_id: str, request: HandoverRequest) -> Viewer:
-    """Return who looks, and from which session: without one, from that of the last message."""
-    if request.session_id is not None:
-        return Viewer(request.session_id, request.user_id)
-    last = recent_messages(
-        connection, agent_id, session_id=None, user_id=request.user_id, interactions=1
-    )
-    return Viewer(last[-1].session_id if last else None, request.user_id)
+def _asked(connection: Connection, agent_id: str, request: HandoverRequest) -> Viewer:
+    """Return whose words of which session are asked for: without one, of the last message's."""
+    session = request.session_id
+    if session is None:
+        last = recent_messages(
+            connection, agent_id, session_id=None, user_id=request.user_id, interactions=1
+        )
+        session = last[-1].session_id if last else None
+    return Viewer(session, request.user_id)
 
 
 def _plan(connection: Connection, agent_id: str, viewer: Viewer) -> str | None:

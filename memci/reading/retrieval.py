@@ -36,6 +36,7 @@ from memci.storage.documents.collections import see_collections
 from memci.storage.reading.outset import Outset
 from memci.storage.search import Found, Question, Restriction, find
 from memci.storage.session import Connection
+from memci.storage.viewers import viewer_asking
 
 # Of a message that is not indexed yet, so much is read to score it.
 _TAIL_CHARACTERS = 20_000
@@ -110,7 +111,11 @@ class Retrieval:
         owners = [agent_id] if outset.has_documents else []
         if scope.collections:
             owners += see_collections(connection, scope.collections)
-        return [find(connection, agent_id, each, owners, outset.lacks) for each in asked.questions]
+        viewer = None
+        if (KEPT - outset.lacks).intersection(scope.sources):
+            viewer = viewer_asking(connection, agent_id, scope.session_id, scope.user_id)
+        questions = [each.seen_by(viewer) for each in asked.questions]
+        return [find(connection, agent_id, each, owners, outset.lacks) for each in questions]
 
     def rank(
         self, asked: Asked, found: Sequence[Found], scope: Scope, parameters: MemoryParameters

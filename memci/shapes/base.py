@@ -44,6 +44,27 @@ Text = Annotated[str, AfterValidator(storable)]
 # Names that others gave to their things: message ids, sessions, users.
 ForeignId = Annotated[Text, StringConstraints(min_length=1, max_length=256)]
 Query = Annotated[Text, StringConstraints(max_length=65_536)]
+
+
+def with_words(text: str) -> str:
+    """Refuse a text without a character that is seen."""
+    if not text.strip():
+        raise ValueError("must say something")
+    return text
+
+
+def or_nothing(text: str | None) -> str | None:
+    """Return None for a text without a character that is seen."""
+    return text if text and text.strip() else None
+
+
+# What is looked for.
+Wanted = Annotated[
+    Query,
+    StringConstraints(min_length=1),
+    AfterValidator(with_words),
+    Field(json_schema_extra={"pattern": r"\S"}),
+]
 BudgetTokens = Annotated[StrictInt, Field(ge=1, le=2_000_000)]
 WaitMs = Annotated[StrictInt, Field(ge=0, le=30_000)]
 Seq = Annotated[StrictInt, Field(ge=0, le=2**62)]

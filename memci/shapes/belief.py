@@ -29,10 +29,11 @@ class SessionAnswer(Answer):
     messages: int
     first_seq: int
     last_seq: int
-    began_at: datetime
-    last_at: datetime = Field(description="When its last message was received")
+    began_at: datetime = Field(description="When its first message was said")
+    last_at: datetime = Field(description="When its last message was said")
     ended_at: datetime | None = Field(
-        description="When somebody ended it, or silence did; null while it lasts"
+        description="When somebody ended it, or silence since its last message was received did; "
+        "null while it lasts"
     )
     short_memories: int = Field(description="Memories whose short term is not over")
 

@@ -23,7 +23,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
 from memci.domain.message import Role
-from memci.shapes.base import Answer, ForeignId, Instant, Query, Request, Seq, Text
+from memci.shapes.base import Answer, ForeignId, Instant, Query, Request, Seq, Text, with_words
 from memci.shapes.page_names import Index
 from memci.shapes.until import Until
 
@@ -45,16 +45,10 @@ Values = Annotated[
 Most = Annotated[StrictInt, Field(ge=1, le=50)]
 
 
-def _with_words(text: str) -> str:
-    if not text.strip():
-        raise ValueError("must say something")
-    return text
-
-
 NoteText = Annotated[
     Text,
     StringConstraints(max_length=65_536),
-    AfterValidator(_with_words),
+    AfterValidator(with_words),
     Field(description="The facts, in sentences that can be understood alone"),
 ]
 
@@ -94,7 +88,7 @@ class Recall(Request):
 class Search(Request):
     """Search all that was ever said and remembered, by meaning and by words."""
 
-    query: Annotated[Query, AfterValidator(_with_words)]
+    query: Annotated[Query, AfterValidator(with_words)]
     since: When | None = None
     until: Ended | None = None
     limit: Most = 10

@@ -42,6 +42,8 @@ from memci.shapes.base import (
     Seq,
     Text,
     WaitMs,
+    Wanted,
+    or_nothing,
 )
 from memci.shapes.message import ToolCall
 from memci.shapes.stored_json import JsonObject
@@ -221,7 +223,7 @@ class Scope(Sighted):
 class SearchRequest(Scope):  # R11
     """Hybrid search over all sources."""
 
-    query: Annotated[Query, StringConstraints(min_length=1)]
+    query: Wanted
     k: Annotated[StrictInt, Field(ge=1, le=200)] | None = None
     budget_tokens: BudgetTokens | None = None
 
@@ -300,12 +302,14 @@ class ShownMessage(Request):
 class ContextRequest(Scope):  # R13, R14
     """A message list that fits a token budget."""
 
-    query: Query | None = Field(None, description="The user's message; it ends the list")
+    query: Annotated[Query | None, AfterValidator(or_nothing)] = Field(
+        None, description="The user's message; it ends the list. Blank: none"
+    )
     budget_tokens: BudgetTokens
     model: Annotated[Text, Field(max_length=128)] | None = Field(
         None, description="Model or tokenizer whose tokens count"
     )
-    system: Query | None = Field(
+    system: Annotated[Query | None, AfterValidator(or_nothing)] = Field(
         None,
         description="System text; it begins the list. What is retrieved is headed in its language, "
         "without one in that of the user's recent messages",

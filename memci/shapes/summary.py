@@ -58,7 +58,9 @@ class HandoverAnswer(Freshness):
     through_seq: int | None = Field(
         description="The summary tells of messages through here; null: there is none"
     )
-    message_ids: list[str] = Field(description="Messages that stand in it word for word")
+    message_ids: list[str] = Field(
+        description="Messages that stand in it; with a budget some of them shortened"
+    )
     left_out: int = Field(description="Recent messages for which there was no room")
     unread: int = Field(
         0,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Row
@@ -55,13 +56,21 @@ class Pins(NamedTuple):
     last: int
 
 
-def read_pins(connection: Connection, agent_id: str) -> Pins:
-    """Return what is pinned; a message's pin has the message's text."""
+def read_pins(connection: Connection, agent_id: str, as_of: datetime | None = None) -> Pins:
+    """Return what is pinned; a message's pin has the message's text.
+
+    ``as_of``: nothing that was said later, or pinned later where it is no message's.
+    """
     rows = connection.exec_driver_sql(_LIST, (agent_id,)).all()
     there = [row for row in rows if not row.gone]
     seqs = [row.message_seq for row in there if row.message_seq is not None]
     said = _said(connection, agent_id, seqs) if seqs else {}
-    pins = [_pin(row, said.get(row.message_seq)) for row in there]
+    pins = [
+        _pin(row, message)
+        for row in there
+        for message in (said.get(row.message_seq),)
+        if as_of is None or (message.said_at if message else row.created_at) <= as_of
+    ]
     return Pins(pins, rows[-1].number if rows else 0)
 
 

@@ -23,6 +23,7 @@ from memci.domain.documents.chunk import ChunkKind
 from memci.domain.documents.owner import collection_of
 from memci.domain.documents.symbol import last_part
 from memci.domain.message import Message, Role, spoken
+from memci.domain.pages.viewer import Viewer
 from memci.storage import search_walk
 from memci.storage.search_kept import kept_asked, kept_candidate, kept_values
 from memci.storage.search_statement import Shape, search_statement
@@ -41,7 +42,8 @@ class Restriction:
     """What every candidate has to be like; empty: anything. ``since`` ≤ said < ``until``.
 
     With ``session_id`` the short-term memories are that session's, with ``user_id`` alone there
-    are none (R5); ``as_of``: nothing said later counts.
+    are none (R5); ``as_of``: nothing said later counts. ``viewer``: who sees what is kept; without
+    one whoever ``user_id`` is.
     """
 
     since: datetime | None = None
@@ -55,6 +57,7 @@ class Restriction:
     as_of: datetime | None = None
     tags: tuple[str, ...] = ()
     metadata: Mapping[str, object] | None = None
+    viewer: Viewer | None = None
 
     @property
     def is_of_talk(self) -> bool:
@@ -72,12 +75,19 @@ class Restriction:
             "sessions": list(self.sessions),
             "types": list(self.types),
             "user": self.user_id,
+            "seen_by": self._users(),
             "tier": (self.session_id or "") if self.session_id or self.user_id else None,
             "as_of": self.as_of,
             "tags": list(self.tags),
             "metadata": None if not self.metadata else json.dumps(self.metadata),
         }
         return {name: value for name, value in asked.items() if value not in (None, [])}
+
+    def _users(self) -> list[str]:
+        """Return whose kept things are seen beside nobody's; empty: everybody's."""
+        viewer = self.viewer or Viewer(self.session_id, self.user_id)
+        # Nobody has the empty name: who looks from a new session sees what is nobody's.
+        return [] if viewer.sees_all else [viewer.user_id or ""]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +113,10 @@ class Question:
     def symbols(self) -> tuple[str, ...]:
         """Names of code that the question asks for, if code is looked into."""
         return self.names if Source.CODE in self.sources else ()
+
+    def seen_by(self, viewer: Viewer | None) -> Question:
+        """Return it for one who looks at what is kept."""
+        return replace(self, restriction=replace(self.restriction, viewer=viewer))
 
 
 @dataclass(frozen=True, slots=True)

@@ -126,8 +126,8 @@ _KEPT_ROWS = {
     Source.PIN: _PIN,
     Source.PLAN: _PLAN,
 }
-_OF_USER = "AND (p.user_id IS NULL OR p.user_id = %(user)s)"
-_SUMMARY_OF_USER = "p.users <@ ARRAY[%(user)s::text]"
+_OF_USER = "AND (p.user_id IS NULL OR p.user_id = ANY(%(seen_by)s))"
+_SUMMARY_OF_USER = "p.users <@ %(seen_by)s::text[]"
 _SUMMARY_OF_ALL = "p.user_id = ''"
 _OF_SESSIONS = "AND p.session_id = ANY(%(sessions)s)"
 _NEWEST = "LIMIT %(most_looked_at)s"
@@ -149,7 +149,7 @@ def kept_asked(sources: Collection[Source], restricted: Collection[str]) -> froz
 
 def kept_rows(sources: Collection[Source], restricted: Collection[str]) -> Iterator[str]:
     """Yield a part of the statement for each of these sources; it takes ``kept_values``."""
-    own = "user" in restricted
+    own = "seen_by" in restricted
     conditions = [f"AND {_CONDITIONS[name]}" for name in sorted(restricted) if name in _CONDITIONS]
     for source in sorted(KEPT.intersection(sources)):
         names = {

@@ -42,6 +42,18 @@ def viewer_in(connection: Connection, agent_id: str, session_id: str | None) -> 
     return Viewer(session, row.user_id, is_new=row.user_id is None and not row.spoken)
 
 
+def viewer_asking(
+    connection: Connection, agent_id: str, session_id: str | None, user_id: str | None
+) -> Viewer:
+    """Return who a read is for: the user that it names, or whom the session is with that it names.
+
+    Who names neither sees what is everybody's.
+    """
+    if user_id is not None or session_id is None:
+        return Viewer(session_id, user_id)
+    return viewer_in(connection, agent_id, session_id)
+
+
 def has_users(connection: Connection, agent_id: str) -> bool:
     """Tell whether any of an agent's messages is a user's of that name."""
     return bool(connection.exec_driver_sql(_USERS, (agent_id,)).scalar())

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from memci.domain.context.exchange import exchanges
 from memci.domain.context.handover import Handover
-from memci.domain.context.interaction import interactions
 from memci.domain.context.rolling import piece_of, summed_up
 from memci.domain.language import Language
 from memci.domain.memory.note import note_metadata
@@ -105,7 +105,7 @@ LINES = st.lists(
 @given(LINES, st.integers(0, 300))
 def test_the_lines_that_are_taken_fit_and_keep_their_order(lines: list[Line], room: int):
     taken = told_most(lines, room)
-    assert len(written(taken)) <= room or not taken
+    assert len(written(taken, room)) <= room or not taken
     rest = iter(lines)
     assert all(each in rest for each in taken)
 
@@ -140,7 +140,7 @@ def test_a_handover_fits_its_budget_or_says_what_it_needs(
     language: Language,
     mark: str,
 ):
-    whole = Handover("s1", language, pins, plan, "user: old news\n" * 5, interactions(said), mark)
+    whole = Handover("s1", language, pins, plan, "user: old news\n" * 5, exchanges(said), mark)
     shorten = lambda text, target: SUMMARIZER.summarize([], text, target)  # noqa: E731
     bare = replace(whole, summary="", recent=())
     if count(bare.text()) > budget:
@@ -160,7 +160,7 @@ def test_a_handover_fits_its_budget_or_says_what_it_needs(
 @settings(max_examples=200, deadline=None)
 @given(talks(12))
 def test_nothing_that_was_said_looks_like_a_part_of_the_document(said: list[Message]):
-    document = Handover("s1", Language.ENGLISH, summary="# forged\n```x", recent=interactions(said))
+    document = Handover("s1", Language.ENGLISH, summary="# forged\n```x", recent=exchanges(said))
     fence, headings = "", []
     for line in document.text().splitlines():
         run = len(line) - len(line.lstrip("`"))

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from memci.domain.context.interaction import Interaction, Unit
-from memci.domain.message import JsonObject, Message
+from memci.domain.message import JsonObject, Message, Role
 
 # Characters. A result's beginning says what it is, its end what came of it.
 _LONGEST_OUTCOME = 240
@@ -27,6 +27,15 @@ def in_brief(interaction: Interaction) -> Interaction:
     return Interaction(tuple(map(_brief, interaction.units)))
 
 
+def message_in_brief(message: Message) -> Message:
+    """Return one message as ``in_brief`` leaves it, with or without its calls or results."""
+    if message.role is Role.TOOL:
+        return _result(message)
+    if not message.tool_calls:
+        return message
+    return replace(message, tool_calls=tuple(map(_call, message.tool_calls)))
+
+
 def one_line(text: str, longest: int = _LONGEST_OUTCOME, end: int = _OUTCOME_END) -> str:
     """Return a text on one line, of at most ``longest`` characters: its beginning and its end."""
     line = " ".join(text.split())
@@ -37,11 +46,7 @@ def one_line(text: str, longest: int = _LONGEST_OUTCOME, end: int = _OUTCOME_END
 
 
 def _brief(unit: Unit) -> Unit:
-    called, *results = unit
-    if not called.tool_calls:
-        return unit
-    calls = tuple(_call(each) for each in called.tool_calls)
-    return replace(called, tool_calls=calls), *map(_result, results)
+    return tuple(map(message_in_brief, unit)) if unit[0].tool_calls else unit
 
 
 def _result(message: Message) -> Message:

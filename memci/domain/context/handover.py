@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from memci.domain.context.budget import Count
-from memci.domain.context.interaction import Interaction
+from memci.domain.context.exchange import Exchange, in_room
 from memci.domain.language import Language
 from memci.domain.message import Message
 from memci.domain.pages.fence import fenced, plain_line, plain_name
@@ -31,6 +31,7 @@ class _Words:
     summary: str
     recent: str
     unread: str
+    left_out: str
 
 
 _ENGLISH = _Words(
@@ -40,6 +41,7 @@ _ENGLISH = _Words(
     summary="What was said before, in short",
     recent="What was said last, word for word",
     unread="({:,} messages after this are not summed up yet)",
+    left_out="({:,} messages before the next are not here word for word, for want of room)",
 )
 _CHINESE = _Words(
     title="交接",
@@ -48,6 +50,7 @@ _CHINESE = _Words(
     summary="此前内容摘要",
     recent="最近的对话原文",
     unread="（此后另有 {:,} 条消息尚未摘要）",
+    left_out="（因篇幅所限，此处略去原文 {:,} 条消息）",
 )
 _SUMMARY_SHARE = 0.5  # of what pins and plan leave, at most, while recent interactions want room
 _SHRINK = 0.9
@@ -57,7 +60,7 @@ _SHRINK = 0.9
 class Handover:
     """What there is to hand over; ``mark`` begins a heading, ``recent`` is oldest first.
 
-    ``unread`` messages before these are in neither.
+    ``unread`` messages before these are in neither; ``left_out`` are too many for its budget.
     """
 
     session_id: str | None
@@ -65,9 +68,10 @@ class Handover:
     pins: Sequence[Pin] = ()
     plan: str | None = None
     summary: str = ""
-    recent: Sequence[Interaction] = ()
+    recent: Sequence[Exchange] = ()
     mark: str = "#"
     unread: int = 0
+    left_out: int = 0
 
     def text(self) -> str:
         """Return the document."""
@@ -76,15 +80,17 @@ class Handover:
 
     @property
     def messages(self) -> list[Message]:
-        """The messages that stand in it word for word."""
-        return [message for each in self.recent for message in each.messages if message.text]
+        """The messages that stand in it, whole or cut."""
+        return [message for each in self.recent for message in each if message.text]
 
     def within(self, budget: int, count: Count, shorten: Shorten) -> Handover:
-        """Return it with at most ``budget`` tokens: of recent interactions the oldest go first.
+        """Return it with at most ``budget`` tokens: what was said last is cut, oldest goes first.
 
         Of what pins and plan leave the summary gets half, and more where nothing else wants it.
         Raises ``BudgetTooSmallError`` where pins and plan alone do not fit.
         """
+        if count(self.text()) <= budget:
+            return self
         bare = replace(self, summary="", recent=())
         least = count(bare.text())
         if least > budget:
@@ -95,13 +101,32 @@ class Handover:
             )
         room = least + int((budget - least) * _SUMMARY_SHARE)
         held = _summary_within(replace(bare, summary=self.summary), room, count, shorten)
-        for interaction in reversed(self.recent):
-            more = replace(held, recent=(interaction, *held.recent))
-            if count(more.text()) > budget:
-                break
-            held = more
+        held = self._with_recent(held, budget, count)
         # What the recent interactions did not take is the summary's.
         return _summary_within(replace(held, summary=self.summary), budget, count, shorten)
+
+    def summed_up_as(self, summary: str, budget: int, count: Count, shorten: Shorten) -> Handover:
+        """Return it with another summary, shortened to what the rest leaves of the budget."""
+        return _summary_within(replace(self, summary=summary), budget, count, shorten)
+
+    def _with_recent(self, held: Handover, budget: int, count: Count) -> Handover:
+        """Return ``held`` with what was said last, as much of it as fits."""
+        all_out = replace(held, left_out=len(self.messages))
+        room = budget - count(all_out.text())
+        taken = in_room(self.recent, room, lambda form: self._tokens(form, count))
+        while True:
+            fits = replace(held, recent=taken)
+            fits = replace(fits, left_out=len(self.messages) - len(fits.messages))
+            if count(fits.text()) <= budget:
+                return fits
+            if not taken:
+                return held
+            # Pieces together have other tokens than each alone.
+            taken = taken[1:]
+
+    def _tokens(self, exchange: Exchange, count: Count) -> int:
+        """Return about how many tokens an exchange takes in the document."""
+        return sum(count(f"{each}\n\n") for each in self._written(exchange))
 
     def _fixed(self) -> list[str]:
         words, labels = _words(self.language), labels_of(self.language)
@@ -119,15 +144,18 @@ class Handover:
         return [f"{self.mark * 2} {words.summary}", _plain(self.summary), *unread]
 
     def _recent(self) -> list[str]:
-        messages = self.messages
-        if not messages:
-            return []
+        words, said = _words(self.language), self._written(self.messages)
+        if self.left_out:
+            said.insert(0, words.left_out.format(self.left_out))
+        return [f"{self.mark * 2} {words.recent}", *said] if said else []
+
+    def _written(self, messages: Sequence[Message]) -> list[str]:
         roles = labels_of(self.language).roles
-        said = [
+        return [
             fenced(each.text, f"{roles[each.role.value]} {plain_name(each.name)}".strip())
             for each in messages
+            if each.text
         ]
-        return [f"{self.mark * 2} {_words(self.language).recent}", *said]
 
 
 def _summary_within(held: Handover, room: int, count: Count, shorten: Shorten) -> Handover:

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from enum import Enum
 
 from memci.domain.language import language_of
-from memci.smallmodel.offline.cues import Cue, cues_of, is_social
+from memci.smallmodel.offline.courtesy import introduces, is_courtesy
+from memci.smallmodel.offline.cues import Cue, cues_of
 from memci.smallmodel.offline.weights import weigh
 from memci.smallmodel.offline.worth import judged
 
@@ -23,8 +24,8 @@ from memci.smallmodel.offline.worth import judged
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _LENGTH_OF_DAY = 11
 # Whoever speaks, before what is said.
-_LEAD = re.compile(r"[^:→\n]{1,48}: ")
-_ASSISTANT = re.compile(r"assistant: ")
+_LEAD = re.compile(r"[^:：→\n]{1,48}: |[^:：→，。\s]{1,12}：")
+_ASSISTANT = re.compile(r"assistant: |助手：")
 TOOL_MARK = " → "
 
 # A word that was told of before counts for so much of its weight, each time.
@@ -44,7 +45,7 @@ class Kind(Enum):
     """What a line does; the value is how much more it counts."""
 
     DECISION = 5.0
-    WANTED = 1.6  # preferences, constraints, corrections, plans
+    WANTED = 1.6  # preferences, constraints, corrections, plans, and who is talking
     TOOL = 1.2
     OTHER = 1.0
 
@@ -88,13 +89,19 @@ def lines_of(summary: str) -> list[Line]:
     return lines
 
 
-def written(lines: Sequence[Line]) -> str:
-    """Return lines under their days, where these matter."""
-    dated = _is_dated(lines)
+def written(lines: Sequence[Line], room: int | None = None) -> str:
+    """Return lines under their days; where the day does not matter, only if it fits in ``room``."""
+    whole = _under_days(lines)
+    if _is_dated(lines) or room is None or len(whole) <= room:
+        return whole
+    return "\n".join(each.text for each in lines)
+
+
+def _under_days(lines: Sequence[Line]) -> str:
     rows: list[str] = []
     day = ""
     for line in lines:
-        if dated and line.day and line.day != day:
+        if line.day and line.day != day:
             day = line.day
             rows.append(day)
         rows.append(line.text)
@@ -107,7 +114,7 @@ def _is_dated(lines: Sequence[Line]) -> bool:
 
 def told_most(lines: Sequence[Line], room: int) -> list[Line]:
     """Return those lines, in order, that together tell most in ``room`` characters."""
-    if len(written(lines)) <= room:
+    if len(written(lines, room)) <= room:
         return list(lines)
     whole = room
     speakers = _speakers(lines)
@@ -133,7 +140,7 @@ def told_most(lines: Sequence[Line], room: int) -> list[Line]:
         for key in weighed[at].words:
             told[key] = told.get(key, 0) + 1
     # Days that come in no order stand above their lines more than once.
-    while taken and len(written([lines[at] for at in sorted(taken)])) > whole:
+    while taken and len(written([lines[at] for at in sorted(taken)], whole)) > whole:
         taken.pop()
     return [lines[at] for at in sorted(taken)]
 
@@ -162,7 +169,7 @@ class _Weighed:
 def _speakers(lines: Sequence[Line]) -> frozenset[str]:
     """Return the names before what is said: whoever is spoken to is no news."""
     leads = filter(None, (_LEAD.match(each.text) for each in lines))
-    return frozenset(lead[0].rstrip(": ").lower() for lead in leads)
+    return frozenset(lead[0].rstrip("：: ").lower() for lead in leads)
 
 
 def _weighed(line: Line, place: float, speakers: Collection[str] = ()) -> _Weighed:
@@ -173,19 +180,20 @@ def _weighed(line: Line, place: float, speakers: Collection[str] = ()) -> _Weigh
         if word.weight and word.key not in speakers:
             words[word.key] = max(word.weight, words.get(word.key, 0.0))
     factor = _counts(line.text, body) * (1 + _NEWEST * place)
-    factor *= min(1.0, len(words) / _ENOUGH)
+    factor *= 1.0 if introduces(body) else min(1.0, len(words) / _ENOUGH)
     return _Weighed(words, factor / (len(line.text) + 1) ** _LENGTH)
 
 
 def _counts(text: str, body: str) -> float:
     if TOOL_MARK in text:
         return Kind.TOOL.value
-    if is_social(body):
+    if is_courtesy(body):
         return _TALK
     back = _SAID_BACK if _ASSISTANT.match(text) else 1.0
     if body.endswith(("?", "？")):
         return _QUESTION * back
     kinds = {_KINDS[cue] for cue in cues_of(body) if cue in _KINDS}
+    kinds |= {Kind.WANTED} if introduces(body) else set()
     kind = max((each.value for each in kinds), default=Kind.OTHER.value)
     # A decision counts, whoever tells of it.
     back = 1.0 if Kind.DECISION in kinds else back

@@ -7,16 +7,18 @@ under the days on which they were said.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from memci.domain.context.budget import Count
-from memci.domain.language import Language
+from memci.domain.context.excerpt import named
+from memci.domain.language import Language, language_of
 from memci.domain.message import Message, Role
 from memci.domain.pages.outline import Outline
 from memci.domain.time.notes import with_absolute
 from memci.smallmodel.offline.compressor import OfflineCompressor
-from memci.smallmodel.offline.cues import is_social
+from memci.smallmodel.offline.courtesy import is_courtesy
 from memci.smallmodel.offline.digest import (
     TOOL_MARK,
     Line,
@@ -25,6 +27,7 @@ from memci.smallmodel.offline.digest import (
     told_most,
     written,
 )
+from memci.smallmodel.offline.outcome import outcome_of
 from memci.smallmodel.offline.outline import OfflineOutlines
 from memci.smallmodel.offline.sentences import sentences
 
@@ -32,6 +35,10 @@ from memci.smallmodel.offline.sentences import sentences
 _LONGEST_LINE = 240
 _LONGEST_ARGUMENTS = 80
 _LONGEST_OUTCOME = 120
+# With the marks and the gap behind it; a figure's comma has no gap.
+_CLAUSES = re.compile(r"(?:[^;,；，]|[;,](?!\s))+(?:[;,]+\s+|[；，]+\s*|$)|.", re.DOTALL)
+_ON = " …"
+_BETWEEN = ";,；， \n"
 
 
 class OfflineSummarizer:
@@ -51,35 +58,51 @@ class OfflineSummarizer:
         kept = told_most(lines, target)
         if not kept and lines and target > 0:
             return self._compressor.compress(most_telling(lines).text, target).strip()
-        return written(kept)
+        return written(kept, target)
 
     def _lines(self, messages: Sequence[Message], previous: str) -> Iterator[Line]:
         yield from lines_of(previous)
         calls: dict[str, str] = {}
+        language = language_of("\n".join([previous, *(each.content or "" for each in messages)]))
         for message in messages:
             day = message.said_at.date().isoformat()
             if message.role is Role.TOOL:
                 yield Line(self._result(message, calls), day)
             elif message.role is not Role.SYSTEM:
-                yield from self._said(message, day)
+                yield from self._said(message, day, language)
             calls |= {str(call.get("id")): _called(call) for call in message.tool_calls}
 
-    def _said(self, message: Message, day: str) -> Iterator[Line]:
+    def _said(self, message: Message, day: str, language: Language) -> Iterator[Line]:
         # What an agent noted was said to nobody: it stands for itself.
-        lead = "" if message.is_note else f"{message.name or message.role}: "
+        lead = "" if message.is_note else named(message.role, message.name, language)
+        most = _LONGEST_LINE - len(lead)
         for sentence in sentences(message.content or ""):
-            text = " ".join(sentence.split())
-            if text and not is_social(text):
-                short = self._compressor.compress(text, _LONGEST_LINE - len(lead)).strip()
-                relative = with_absolute(text, message.said_at) != text
-                yield Line(f"{lead}{short}", day, relative)
+            for part in _parts(sentence, most - len(_ON)):
+                text = " ".join(part.split())
+                if text and not is_courtesy(text):
+                    short = self._compressor.compress(text, most).strip()
+                    relative = with_absolute(text, message.said_at) != text
+                    yield Line(f"{lead}{short}", day, relative)
 
     def _result(self, message: Message, calls: Mapping[str, str]) -> str:
         """One line for a tool's result: what was called, and what came of it."""
         called = calls.get(str(message.tool_call_id)) or message.name or "tool"
-        outcome = " ".join((message.content or "").split())
-        short = self._compressor.compress(outcome, _LONGEST_OUTCOME) if outcome else ""
+        result = message.content or ""
+        short = outcome_of(result, called, _LONGEST_OUTCOME, self._compressor)
         return f"{called}{TOOL_MARK}{' '.join(short.split()) or '–'}"
+
+
+def _parts(sentence: str, most: int) -> list[str]:
+    """Return a sentence; one that is too long for a line in lines of whole clauses.
+
+    A line of clauses that do not stand beside each other would say what nobody has said.
+    """
+    parts = [""]
+    for clause in _CLAUSES.findall(sentence) if len(sentence) > most else [sentence]:
+        if parts[-1] and len(parts[-1]) + len(clause) > most:
+            parts.append("")
+        parts[-1] += clause
+    return [*(f"{each.rstrip(_BETWEEN)}{_ON}" for each in parts[:-1]), parts[-1]]
 
 
 def _called(call: Mapping[str, Any]) -> str:

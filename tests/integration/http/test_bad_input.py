@@ -255,6 +255,7 @@ def test_a_hundred_thousand_faults_make_a_short_answer(http: httpx.Client) -> No
         ("/recall", {"keywords": ["a"], "depth": 11}, "depth"),
         ("/recall", {"keywords": ["a"] * 65}, "keywords"),
         ("/search", {"query": ""}, "query"),
+        ("/search", {"query": " \u3000\n"}, "query"),
         ("/search", {"query": SECRET, "min_seq": 2**70}, "min_seq"),
         ("/search", {"query": SECRET, "wait_ms": 30_001}, "wait_ms"),
         ("/search", {"query": SECRET, "filters": {"since": "soon"}}, "filters.since"),

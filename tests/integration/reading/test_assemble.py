@@ -500,3 +500,14 @@ def test_a_receipt_says_what_was_shortened(reader: Reader, alice: Stored):
     shortened = [each["shortened"] for each in items if each["section"] == "history"]
     assert any(shortened)
     assert not shortened[-1] or not all(shortened)
+
+
+@pytest.mark.parametrize("blank", ["", " \u3000\n"])
+def test_a_blank_question_is_none_and_so_is_a_blank_system_text(
+    reader: Reader, talk: Stored, blank: str
+) -> None:
+    asked = assemble(reader, blank, session_id="now", system=blank)
+    check(reader, asked)
+    assert asked.messages == assemble(reader, session_id="now").messages
+    assert sections(asked)[-1] == "recent"
+    assert all(each.content for each in asked.messages if not each.tool_calls)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
+from memci.errors import NotFoundError
 from memci.reading.handover import HandingOver
 from memci.shapes.summary import HandoverAnswer, HandoverRequest
 from memci.smallmodel.offline.summarizer import OfflineSummarizer
+from tests.support.kept import pin, plan
 from tests.support.stored import Reader, Stored
 
 
@@ -22,9 +25,9 @@ def many(alice: Stored, first: int, last: int, role: str) -> None:
     )  # fmt: skip
 
 
-def hand_over(reader: Reader) -> HandoverAnswer:
+def hand_over(reader: Reader, **fields: Any) -> HandoverAnswer:
     made = HandingOver(*reader.parts, OfflineSummarizer())
-    return made.run("alice", HandoverRequest(session_id="s1"))
+    return made.run("alice", HandoverRequest(**{"session_id": "s1", **fields}))
 
 
 def test_of_an_endless_interaction_the_newest_stands_there(reader: Reader, alice: Stored):
@@ -55,6 +58,95 @@ def test_results_are_summed_up_with_the_call_that_they_answer(reader: Reader, al
     assert handed.message_ids == [f"m{seq}" for seq in range(123, 621)]
     assert handed.through_seq == 122
     assert handed.unread == 0
+
+
+def test_no_other_users_pins_and_plans_are_handed_over(reader: Reader, alice: Stored):
+    alice.say("From now on, answer me in French.", session="k1", user="kim")
+    alice.say("Which ferry do I take?", user="kim")
+    alice.say("Which ferry do I take back?", user="lee")
+    for number, user in enumerate(("kim", "lee", None), 1):
+        pin(alice, number, f"Of {user}", user_id=user)
+    plan(alice, 2, ("Buy the tickets", "active"), user="kim")
+    text = hand_over(reader).text
+    assert "Of lee" in text
+    assert "Of None" in text
+    assert "Of kim" not in text
+    assert "Buy the tickets" not in text
+    # What was said in the session is all of it there, whoever has said it.
+    assert "Which ferry do I take?" in text
+    assert hand_over(reader, session_id=None).text == text
+    of_kim = hand_over(reader, user_id="kim").text
+    assert "Of kim" in of_kim
+    assert "Buy the tickets" in of_kim
+    assert "take back?" not in of_kim
+
+
+LOADED = (
+    ("Load the test copy please.", "The load failed at line 1,288,340. I suggest varchar(120).",
+     "Do the same for the orders.", "Understood."),
+    ("请把测试副本导入。", "导入在第1288340行失败。我建议把名称改为varchar(120)。",
+     "订单表也照这样处理。", "明白。"),
+)  # fmt: skip
+
+
+@pytest.fixture(params=LOADED, ids=["en", "zh"])
+def loaded(request: pytest.FixtureRequest, alice: Stored) -> tuple[str, ...]:
+    """A session whose middle is a tool's long result."""
+    asked, answered, then, last = request.param
+    call = {"id": "c1", "type": "function", "function": {"name": "load", "arguments": "{}"}}
+    alice.say(asked)
+    alice.say(None, "assistant", calls=[call])
+    rows = [f"{each} rows copied in {each % 7} s" for each in range(400)]
+    alice.say("\n".join([*rows, "ERROR: line 1288340"]), "tool", answers="c1")
+    alice.say(answered, "assistant")
+    alice.say(then)
+    alice.say(last, "assistant")
+    words: tuple[str, ...] = request.param
+    return words
+
+
+@pytest.mark.parametrize("budget", [400, 700])
+def test_a_tools_result_is_cut_before_anything_that_was_said(
+    reader: Reader, loaded: tuple[str, ...], budget: int
+):
+    handed = hand_over(reader, budget_tokens=budget)
+    assert handed.tokens <= budget
+    assert (handed.left_out, len(handed.message_ids)) == (0, 6)
+    assert all(each in handed.text for each in loaded)
+    assert "load({})" in handed.text
+    assert "0 rows copied" in handed.text
+    assert "ERROR: line 1288340" in handed.text
+
+
+def test_what_has_no_room_is_told_at_its_place_and_summed_up(
+    reader: Reader, loaded: tuple[str, ...]
+):
+    bare = hand_over(reader, budget_tokens=4_000)
+    assert bare.left_out == 0
+    handed = hand_over(reader, budget_tokens=130)
+    assert handed.tokens <= 130
+    assert (handed.left_out, handed.message_ids) == (4, ["m5", "m6"])
+    english = loaded[0].isascii()
+    line = "(4 messages before the next" if english else "（因篇幅所限，此处略去原文 4 条消息）"
+    assert handed.text.index(line) < handed.text.index(loaded[2])
+    assert "1288340" in handed.text.replace(",", "")
+    assert handed.text.replace(",", "").index("1288340") < handed.text.index(line)
+    assert handed.through_seq == 4
+
+
+def test_a_call_that_nothing_answers_yet_is_handed_over(reader: Reader, alice: Stored):
+    alice.say("Which ferry do I take?")
+    call = {"id": "c1", "type": "function", "function": {"name": "ferries", "arguments": "{}"}}
+    alice.say(None, "assistant", calls=[call])
+    handed = hand_over(reader)
+    assert "ferries({})" in handed.text
+    assert handed.message_ids == ["m1", "m2"]
+
+
+def test_of_a_session_that_is_not_there_nothing_is_handed_over(reader: Reader, alice: Stored):
+    alice.say("Which ferry do I take?")
+    with pytest.raises(NotFoundError, match="no such session"):
+        hand_over(reader, session_id="nope")
 
 
 @pytest.mark.parametrize(("last", "unread"), [(2_004, 0), (2_011, 7)])

@@ -110,6 +110,27 @@ def test_users_and_sessions_see_what_is_theirs(reader: Reader, talk: Stored):
     assert found(reader, "back row", session_id="s1") == []
 
 
+def test_whose_a_search_is_that_names_no_user_is_told_by_its_session(reader: Reader, talk: Stored):
+    pin(talk, 1, "Ferry fares for u1", user_id="u1")
+    pin(talk, 2, "Ferry fares for u2", user_id="u2")
+    pin(talk, 3, "Ferry fares")
+    plan(talk, 1, ("Ferry first", "active"), user="u1")
+    summary(talk, "Ferry of u1", 1, 2, users=["u1"])
+    summary(talk, "Ferry of u2", 3, 3, session="s2", users=["u2"])
+    page(talk, "usr-8", None, "Ferry note of u1", user="u1", cold=True)
+    of_all, first = ("pin", "Ferry fares"), ("pin", "Ferry fares for u1")
+    of_u1 = [
+        ("page", "Ferry note of u1"), of_all, first, ("plan", "Ferry first"),
+        ("summary", "Ferry of u1"),
+    ]  # fmt: skip
+    assert found(reader, "ferry", session_id="s1", k=20) == of_u1
+    assert found(reader, "ferry", session_id="s2", k=20) == [
+        of_all, ("pin", "Ferry fares for u2"), ("summary", "Ferry of u2"),
+    ]  # fmt: skip
+    assert found(reader, "ferry", session_id="new", k=20) == [of_all]
+    assert len(found(reader, "ferry", k=20)) == 7
+
+
 def test_filters_hold_for_what_is_kept(reader: Reader, talk: Stored):
     pin(talk, 1, "", 1)
     plan(talk, 3, ("Ferry second", "active"), session="s2")

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 
 from memci.errors import BudgetTooSmallError
 from memci.reading.receipts import ReceiptListings
 from memci.shapes.read import ContextItem
 from tests.integration.reading.test_assemble import assemble, check, sections
-from tests.support.stored import Reader, Stored
+from tests.support.stored import BEGIN, Reader, Stored
 
 _PIN = """
 INSERT INTO pin (agent_id, number, kind, text, message_seq, pinned_by) VALUES (%s, %s, %s, %s, %s,
@@ -91,8 +93,56 @@ def test_what_is_pinned_of_a_user_is_in_no_context_of_another(
     alice.say("Hello")
     for number, user in enumerate(("ann", "bob", None), 1):
         alice.execute(_PIN_OF_USER, number, f"Of {user}", user)
-    context = assemble(reader, "What is pinned?", user_id="bob")
-    (pinned,) = (each.content for each in context.messages if "Pinned" in (each.content or ""))
-    assert "Of bob" in pinned
-    assert "Of None" in pinned
-    assert "Of ann" not in pinned
+    assert pinned(reader, user_id="bob") == {"bob", "None"}
+
+
+def pinned(reader: Reader, **fields: str) -> set[str]:
+    """Return whose pins stand in a context."""
+    context = assemble(reader, "What is pinned?", **fields)
+    (text,) = (each.content for each in context.messages if "Pinned" in (each.content or ""))
+    return {user for user in ("ann", "bob", "None") if f"Of {user}" in text}
+
+
+def test_whose_a_context_is_that_names_no_user_is_told_by_its_session(
+    reader: Reader, alice: Stored
+) -> None:
+    alice.say("From now on, answer me in French.", session="k1", user="ann")
+    alice.say("Hello", session="l1", user="bob")
+    alice.say("Good morning.", "assistant", session="l1")
+    for number, user in enumerate(("ann", "bob", None), 1):
+        alice.execute(_PIN_OF_USER, number, f"Of {user}", user)
+    assert pinned(reader, session_id="k1") == {"ann", "None"}
+    assert pinned(reader, session_id="l1") == {"bob", "None"}
+    assert pinned(reader, session_id="l1", user_id="ann") == {"ann", "None"}
+    assert pinned(reader, session_id="new") == {"None"}, "nobody knows whose it will be"
+    assert pinned(reader) == {"ann", "bob", "None"}, "who names neither sees all"
+    alice.say("And I?", session="l1", user="ann")
+    assert pinned(reader, session_id="l1") == {"ann", "None"}, "that of the last message"
+    alice.say("Nobody's.", session="none")
+    assert pinned(reader, session_id="none") == {"ann", "bob", "None"}, "a session without users"
+
+
+@pytest.mark.parametrize(
+    "said", ["From now on, answer me in French.", "以后请用中文回答我。"], ids=["en", "zh"]
+)
+def test_as_of_a_time_nothing_is_pinned_that_was_said_or_written_later(
+    reader: Reader, alice: Stored, said: str
+) -> None:
+    alice.say("The ferry leaves at eight.")
+    seq = alice.say(said)
+    alice.execute(_PIN, 1, "preference", "", seq)
+    alice.execute(_PIN, 2, "constraint", "Never fly", None)
+    alice.execute(
+        "UPDATE pin SET created_at = at FROM (SELECT %s AS agent, %s::timestamptz AS at) AS made"
+        " WHERE agent_id = agent AND number = 2",
+        BEGIN + timedelta(minutes=3),
+    )
+
+    def held(minutes: int) -> list[bool]:
+        context = assemble(reader, "Which ferry?", as_of=BEGIN + timedelta(minutes=minutes))
+        pins = "".join(each.text for each in context.items if each.section == "pins")
+        return [said in pins, "Never fly" in pins]
+
+    assert [held(minutes) for minutes in (1, 2, 3)] == [
+        [False, False], [True, False], [True, True],
+    ]  # fmt: skip

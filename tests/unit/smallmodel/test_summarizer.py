@@ -66,7 +66,7 @@ def test_the_summary_before_is_gone_on_with_and_not_repeated():
 def test_chinese():
     talk = [say("你好！"), say("我们决定把订单服务迁到上海。今天的天气很好。"), say("我不吃辣。")]
     assert SUMMARIZER.summarize(talk, "", 45) == (
-        "user: 我们决定把订单服务迁到上海。\nuser: 我不吃辣。"
+        "2026-01-01\n用户：我们决定把订单服务迁到上海。\n用户：我不吃辣。"
     )
 
 
@@ -101,3 +101,89 @@ def test_a_summary_is_never_longer_than_it_may_be(
     summary = SUMMARIZER.summarize(messages, previous, target)
     assert len(summary) <= target
     assert SUMMARIZER.summarize(messages, previous, target) == summary
+
+
+@pytest.mark.parametrize(
+    ("courtesies", "telling"),
+    [
+        (
+            ["Nice to meet you. What are you working on?", "Understood.", "Good.", "Will do.",
+             "How can I help you today?", "Hello!"],
+            ["Hi Nova, I'm Priya.", "Hello, my name is Ada Berg.", "Good. Never touch the dump."],
+        ),
+        (
+            ["你好林晓！有什么可以帮你的？", "明白。", "好的。", "真好！", "谢谢"],
+            ["你好，我叫林晓，在杭州做儿科医生。", "好的，讲座改到12月5日。"],
+        ),
+    ],
+    ids=["en", "zh"],
+)  # fmt: skip
+def test_courtesy_gives_way_to_what_tells_something(courtesies: list[str], telling: list[str]):
+    assert SUMMARIZER.summarize([say(each) for each in courtesies], "", 500) == ""
+    summary = SUMMARIZER.summarize([say(each) for each in (*courtesies, *telling)], "", 800)
+    assert len(summary.splitlines()) == 1 + len(telling)
+    assert telling[0] in summary
+
+
+def test_who_is_talking_is_told_where_room_is_short():
+    talk = [say("Hi Nova, I'm Priya."), say("The grass near the harbour is green again this year."),
+            say("A boat went by with seven boys on it and a dog.")]  # fmt: skip
+    assert "I'm Priya" in SUMMARIZER.summarize(talk, "", 60)
+
+
+@pytest.mark.parametrize(
+    ("text", "labels"),
+    [
+        (("The hall has 180 seats.", "Noted: 180 seats."), ("user: ", "assistant: ")),
+        (("礼堂有180个座位。", "记住了，一共180个座位。"), ("用户：", "助手：")),
+    ],
+    ids=["en", "zh"],
+)
+def test_who_speaks_is_called_as_the_conversation_would(
+    text: tuple[str, str], labels: tuple[str, str]
+):
+    talk = [say(text[0]), say(text[1], Role.ASSISTANT)]
+    lines = SUMMARIZER.summarize(talk, "", 500).splitlines()
+    assert lines == ["2026-01-01", *(a + b for a, b in zip(labels, text, strict=True))]
+    again = SUMMARIZER.summarize([say("ok")], "\n".join(lines), 500)
+    assert again.splitlines() == lines
+
+
+@pytest.mark.parametrize(
+    ("result", "kept"),
+    [
+        ('{"part": "keel", "price_eur": 184, "note": "' + "lorem ipsum dolor sit amet " * 30 + '"}',
+         '"price_eur": 184'),
+        ("Lorem ipsum dolor sit amet. " * 20 + "The total is 1,240 euros. " + "Dolor sit. " * 20,
+         "The total is 1,240 euros."),
+        ("ERROR: value too long at line 1288340\n"
+         + "\n".join(f"DETAIL {each}: block {each} skipped after 3 tries" for each in range(60)),
+         "ERROR: value too long at line 1288340"),
+        ('{"说明": "' + "这里是一段没有内容的说明文字。" * 20 + '", "价格": 184}', '"价格": 184'),
+        ("这里是一段没有内容的说明文字。" * 20 + "合计1240元。" + "请稍候再试一下。" * 20,
+         "合计1240元。"),
+    ],
+    ids=["field", "sentence", "error", "field-zh", "sentence-zh"],
+)  # fmt: skip
+def test_of_a_result_the_line_says_what_came_of_the_call(result: str, kept: str):
+    called = {"id": "c1", "function": {"name": "ask_price", "arguments": '{"part": "keel"}'}}
+    talk = [say(None, Role.ASSISTANT, tool_calls=(called,)),
+            say(result, Role.TOOL, tool_call_id="c1")]  # fmt: skip
+    line = SUMMARIZER.summarize(talk, "", 500).splitlines()[-1]
+    assert line.startswith('ask_price({"part": "keel"}) → ')
+    assert kept in line
+    assert len(line) <= 160
+
+
+def test_a_long_sentence_is_told_in_clauses_that_stand_beside_each_other():
+    text = (
+        "Yesterday my uncle Bertil came by the yard, looked at the keel for a long while and told "
+        "the old story about the harbour of Marstrand again, where he had sailed as a boy with his "
+        "cousins, and how everybody laughed about the 1,240 euros that the harbour master had lost."
+    )
+    _, *lines = SUMMARIZER.summarize([say(text)], "", 500).splitlines()
+    assert [line.removeprefix("user: ").removesuffix(" …") in text for line in lines] == [True] * 2
+    assert "1,240 euros" in lines[-1]
+    chinese = "他说起了马斯特兰德的港口，" * 20 + "大家都笑了。"
+    for line in SUMMARIZER.summarize([say(chinese)], "", 900).splitlines()[1:]:
+        assert line.removeprefix("用户：").removesuffix(" …") in chinese

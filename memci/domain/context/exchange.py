@@ -1,0 +1,74 @@
+"""What was said last, as a document tells it: word for word, or shorter where room is short (R8).
+
+A document is no chat: a call stands there without its result, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import TypeAlias
+
+from memci.domain.context.brief import message_in_brief
+from memci.domain.message import Message, Role
+
+# A user's message and all that comes before the next, in order.
+Exchange: TypeAlias = tuple[Message, ...]
+
+# Characters that are left of each message, where tool results in brief do not make room enough.
+_CUTS = (800, 240)
+_END = 0.3  # of these, at its end
+_CUT = " … "
+
+
+def exchanges(messages: Iterable[Message]) -> list[Exchange]:
+    """Cut messages (ascending seq) at those of users; of notes, said to nobody, none is left."""
+    cut: list[list[Message]] = []
+    for message in messages:
+        if message.is_note:
+            continue
+        if message.role is Role.USER or not cut:
+            cut.append([])
+        cut[-1].append(message)
+    return [tuple(each) for each in cut]
+
+
+def in_room(said: Sequence[Exchange], room: int, size: Callable[[Exchange], int]) -> list[Exchange]:
+    """Return the newest of these, as many as fit, each in the longest form that still does.
+
+    Results of tools give way first, then all messages are cut, and then the oldest are left out.
+    """
+    taken: list[_Sized] = []
+    for exchange in reversed(said):
+        forms = [(form, size(form)) for form in _forms(exchange)]
+        least = forms[-1][1]
+        if least > room:
+            break
+        room -= least
+        taken.append(forms)
+    chosen = [len(forms) - 1 for forms in taken]
+    for form in reversed(range(len(_CUTS) + 1)):
+        for place, forms in enumerate(taken):
+            more = forms[form][1] - forms[chosen[place]][1]
+            if more <= room:
+                room -= more
+                chosen[place] = form
+    return [forms[form][0] for forms, form in zip(taken, chosen, strict=True)][::-1]
+
+
+_Sized: TypeAlias = list[tuple[Exchange, int]]
+
+
+def _forms(exchange: Exchange) -> list[Exchange]:
+    """Return it as it is and ever shorter; none is longer than the one before."""
+    brief = tuple(map(message_in_brief, exchange))
+    return [exchange, brief, *(tuple(_cut(each, most) for each in brief) for most in _CUTS)]
+
+
+def _cut(message: Message, most: int) -> Message:
+    text = message.content or ""
+    if len(text) <= most:
+        return message
+    end = int(most * _END)
+    begin = most - end - len(_CUT)
+    return replace(message, content=f"{text[:begin].rstrip()}{_CUT}{text[-end:].lstrip()}")
