@@ -98,6 +98,27 @@ chat_beside AS MATERIALIZED (
      CROSS JOIN LATERAL (SELECT m.seq FROM message m WHERE m.agent_id = %(agent)s
                             AND m.position = o.position + away.steps {filters} OFFSET 0) n)
 """
+# What was said at a time that is asked for, whatever its words: evenly of all that was said then,
+# at most a share of the candidates for each time. Where they leave room, what lies besides.
+_TIMED = """
+chat_timed AS MATERIALIZED (
+    SELECT said.key
+      FROM unnest(%(begins)s::timestamptz[], %(ends)s::timestamptz[])
+           WITH ORDINALITY AS asked(begins, ends, place)
+     CROSS JOIN LATERAL (
+           SELECT seq AS key, row_number() OVER (ORDER BY said_at DESC, seq DESC) - 1 AS nth,
+                  (count(*) OVER () + %(share)s::bigint - 1) / %(share)s::bigint AS every
+             FROM (SELECT m.seq, m.said_at FROM message m
+                    WHERE m.agent_id = %(agent)s AND m.indexed
+                      AND m.said_at >= coalesce(asked.begins, '-infinity')
+                      AND m.said_at < coalesce(asked.ends, 'infinity') {filters}
+                    ORDER BY m.said_at DESC, m.seq DESC LIMIT %(most_timed)s) newest) said
+     WHERE mod(said.nth, said.every) = 0
+     ORDER BY asked.place, said.nth LIMIT %(best)s)
+"""
+_TIMED_PART = """
+SELECT key, NULL::float8 AS dense, NULL::float8 AS lexical, NULL::float8 AS linked FROM chat_timed
+"""
 _DENSE_PART = """
 SELECT key, dense, NULL::float8 AS lexical, NULL::float8 AS linked FROM {name}_dense
 """
@@ -153,7 +174,7 @@ class Shape:
 
     ``restricted`` as in ``Restriction.values``; ``owners``: so many, the first of which is the
     agent, have documents to be looked into; ``symbols``: names of code are asked for. ``walks``:
-    over links, and ``focus``: from the focus as well.
+    over links, and ``focus``: from the focus as well. ``timed``: times are asked for.
     """
 
     sources: frozenset[Source]
@@ -164,6 +185,7 @@ class Shape:
     symbols: bool = False
     walks: bool = False
     focus: bool = False
+    timed: bool = False
 
 
 # Restrictions on what may be known at all, and not only on what is looked for.
@@ -186,8 +208,10 @@ def search_statement(shape: Shape) -> str:
             cosines.append(_COSINE.format_map({**names, "others": others}))
             found.append(_COSINE_PART.format_map(names))
         selects.append(_TEXTS.format_map({**names, "parts": " UNION ALL ".join(found)}))
+        if source is Source.CHAT and (shape.lexical or shape.timed):
+            selects.append(_TAIL.format_map(names))
         if source is Source.CHAT and shape.lexical:
-            selects += [_TAIL.format_map(names), _SIZE, _POSTINGS]
+            selects += [_SIZE, _POSTINGS]
     if shape.walks:
         channels.append(_walk(shape))
     selects += kept_rows(shape.sources, shape.restricted)
@@ -223,6 +247,8 @@ def _parts(source: Source, shape: Shape) -> Iterator[tuple[str, str]]:
     if shape.lexical and source is Source.CHAT:
         lenders = _LENDERS + "," if _wants_more_than_sight(shape) else ""
         yield lenders + _BESIDE, _BESIDE_PART
+    if shape.timed and source is Source.CHAT:
+        yield _TIMED, _TIMED_PART
     if shape.symbols and source is Source.DOCUMENT:
         yield _SYMBOL, _SYMBOL_PART
     if shape.walks and source not in WRITTEN:

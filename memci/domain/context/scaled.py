@@ -11,18 +11,21 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
 from memci.domain.context.candidate import KEPT, SAID, Candidate, Channel, Source
 from memci.domain.context.fusion import Ranked, by_rank, channel_ranks
+from memci.domain.context.timed import Timed
 
 _CHANNELS = {Channel.DENSE: 0.6, Channel.LEXICAL: 0.4}
 _LINKED = 0.05
 _SESSION = 0.3
 _SPEAKER = 0.2
 _TIME = 0.5
+# More than all that anything of another time can have.
+_LEAD = 2.0
 _ENTITY = 0.1
 _NAMED = 0.6
 _TYPED = 0.05
@@ -64,7 +67,7 @@ class Hints:
 
     ``speakers`` are those whom it names; ``fits`` tells how well a time fits those that it names,
     ``holds`` how much of what it names a text holds, both 0..1; ``names`` whether it names a
-    symbol of code.
+    symbol of code. ``timed``: what is a hit by its time.
     """
 
     speakers: frozenset[str] = frozenset()
@@ -72,15 +75,21 @@ class Hints:
     holds: Callable[[str], float] | None = None
     names: Callable[[str], bool] | None = None
     wanted: Wanted | None = None
+    timed: Timed = field(default_factory=Timed)
 
 
 def fuse_scaled(
     candidates: Sequence[Candidate], channels: Collection[Channel], hints: Hints
 ) -> list[Ranked]:
-    """Fuse by scaled scores, best first; only what a channel has found is ranked."""
+    """Fuse by scaled scores, best first; what a channel has found, or its time or name, is ranked.
+
+    What only its time has found comes after the rest of its time, unless the time leads.
+    """
     ranks = channel_ranks(candidates, channels)
     found = [
-        each for each in candidates if (each.source, each.key) in ranks or _is_named(each, hints)
+        each
+        for each in candidates
+        if (each.source, each.key) in ranks or _is_named(each, hints) or hints.timed.has(each)
     ]
     bases = _bases(found, [each for each in channels if each in _CHANNELS])
     links = max((each.linked or 0.0 for each in found), default=0.0)
@@ -97,6 +106,7 @@ def fuse_scaled(
         )
         for each, base in zip(found, bases, strict=True)
     ]
+    fused = _behind(fused, hints.timed)
     fused.sort(key=by_rank)
     read = [
         Ranked(each.candidate, each.score + _read(each.candidate.text, hints), each.ranks)
@@ -162,6 +172,22 @@ def _is_named(each: Candidate, hints: Hints) -> bool:
     return symbol is not None and hints.names is not None and hints.names(symbol)
 
 
+def _behind(fused: list[Ranked], timed: Timed) -> list[Ranked]:
+    """Put what only its time has found behind what was found of it by words and meaning."""
+    if timed.leading or not timed.stretches:
+        return fused
+    of_time = [each for each in fused if timed.has(each.candidate)]
+    last = min((each.score for each in of_time if each.ranks), default=math.inf)
+    first = max((each.score for each in of_time if not each.ranks), default=-math.inf)
+    if first <= last:
+        return fused
+    alone = {each.key for each in of_time if not each.ranks}
+    return [
+        each._replace(score=each.score - (first - last)) if each.key in alone else each
+        for each in fused
+    ]
+
+
 def _told(each: Candidate, hints: Hints) -> float:
     """Return what a candidate gains by what is known of it without reading it."""
     bonus = _LENGTH * min(1.0, math.log1p(_words(each.text)) / _LONG)
@@ -169,6 +195,8 @@ def _told(each: Candidate, hints: Hints) -> float:
         bonus += _SPEAKER
     if hints.fits is not None and each.source in SAID:
         bonus += _TIME * hints.fits(each.at)
+    if hints.timed.leads(each):
+        bonus += _LEAD
     if _is_named(each, hints):
         bonus += _NAMED
     if each.text.rstrip().endswith(_ASKING):
