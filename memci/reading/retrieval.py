@@ -70,10 +70,14 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """What was found, best first, and how the question was read; None: it was not."""
+    """What was found, best first, and how the question was read; None: it was not.
+
+    ``timed``: the times that it was looked for.
+    """
 
     ranked: list[Ranked]
     analysis: Analysis | None
+    timed: Timed
 
 
 class Retrieval:
@@ -140,7 +144,7 @@ class Retrieval:
         if not parameters.query_analysis_enabled:
             hints = Hints(timed=Timed(_stretches(asked.text, (), scope)))
             fused = [self._fused(*each, scope, hints) for each in pairs[:1]]
-            return Ranking(best_of(fused), None)
+            return Ranking(best_of(fused), None, hints.timed)
         names = {name for one in found for name in _speakers(one)}
         analysis = analyse(
             asked.text, asked.now, names=names, bounds=parameters.bounds, moments=asked.moments
@@ -148,7 +152,8 @@ class Retrieval:
         leading = stretches_of(analysis.times) if analysis.time_alone else ()
         timed = Timed(asked.questions[0].stretches, leading)
         hints = hints_of(analysis, asked.questions[0].symbols, timed)
-        return Ranking(best_of([self._fused(*each, scope, hints) for each in pairs]), analysis)
+        fused = [self._fused(*each, scope, hints) for each in pairs]
+        return Ranking(best_of(fused), analysis, timed)
 
     def _question(
         self, text: str, scope: Scope, best: int, vector: Vectors | None = None

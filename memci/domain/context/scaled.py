@@ -26,6 +26,12 @@ _SPEAKER = 0.2
 _TIME = 0.5
 # More than all that anything of another time can have.
 _LEAD = 2.0
+# Where a question has no words to go by, those that it shares with a text count for little, and
+# whether the text says anything for more.
+_FAINT = 0.3
+_TELLS = 0.5
+_SAYS = 4  # words
+_LITTLE = 0.01
 _ENTITY = 0.1
 _NAMED = 0.6
 _TYPED = 0.05
@@ -95,18 +101,17 @@ def fuse_scaled(
     links = max((each.linked or 0.0 for each in found), default=0.0)
     links = links if Channel.BFS in channels else 0.0
     sessions = _sessions(found, bases)
-    fused = [
-        Ranked(
-            each,
-            base
-            + _SESSION * _of_session(each, sessions)
-            + _LINKED * _of_links(each, links)
-            + _told(each, hints),
-            ranks.get((each.source, each.key), {}),
-        )
-        for each, base in zip(found, bases, strict=True)
-    ]
-    fused = _behind(fused, hints.timed)
+    fused = []
+    for each, base in zip(found, bases, strict=True):
+        own = ranks.get((each.source, each.key), {})
+        score = base + _SESSION * _of_session(each, sessions) + _LINKED * _of_links(each, links)
+        if hints.timed.leads(each):
+            score = _leading(each, score, hints)
+        elif own or not hints.timed.has(each):
+            score += _told(each, hints)
+        else:
+            score = _of_its_time(each, hints)
+        fused.append(Ranked(each, score, own))
     fused.sort(key=by_rank)
     read = [
         Ranked(each.candidate, each.score + _read(each.candidate.text, hints), each.ranks)
@@ -172,31 +177,28 @@ def _is_named(each: Candidate, hints: Hints) -> bool:
     return symbol is not None and hints.names is not None and hints.names(symbol)
 
 
-def _behind(fused: list[Ranked], timed: Timed) -> list[Ranked]:
-    """Put what only its time has found behind what was found of it by words and meaning."""
-    if timed.leading or not timed.stretches:
-        return fused
-    of_time = [each for each in fused if timed.has(each.candidate)]
-    last = min((each.score for each in of_time if each.ranks), default=math.inf)
-    first = max((each.score for each in of_time if not each.ranks), default=-math.inf)
-    if first <= last:
-        return fused
-    alone = {each.key for each in of_time if not each.ranks}
-    return [
-        each._replace(score=each.score - (first - last)) if each.key in alone else each
-        for each in fused
-    ]
+def _leading(each: Candidate, score: float, hints: Hints) -> float:
+    """Score what goes before all else, by what it tells rather than by how it was found."""
+    says = min(1.0, _words(each.text) / _SAYS)
+    return _LEAD + _FAINT * score + _TELLS * says + _told(each, hints)
+
+
+def _of_its_time(each: Candidate, hints: Hints) -> float:
+    """Score what only its time has found: behind all of its time that anything else has found.
+
+    Of equals the longer one tells more.
+    """
+    fit = hints.fits(each.at) if hints.fits is not None else 0.0
+    return _TIME * fit - _ASKS + _LITTLE * _length(each.text)
 
 
 def _told(each: Candidate, hints: Hints) -> float:
     """Return what a candidate gains by what is known of it without reading it."""
-    bonus = _LENGTH * min(1.0, math.log1p(_words(each.text)) / _LONG)
+    bonus = _LENGTH * _length(each.text)
     if len(hints.speakers) == 1 and each.name in hints.speakers:
         bonus += _SPEAKER
     if hints.fits is not None and each.source in SAID:
         bonus += _TIME * hints.fits(each.at)
-    if hints.timed.leads(each):
-        bonus += _LEAD
     if _is_named(each, hints):
         bonus += _NAMED
     if each.text.rstrip().endswith(_ASKING):
@@ -212,6 +214,10 @@ def _read(text: str, hints: Hints) -> float:
     if _is_of_kind(text, hints.wanted):
         bonus += _TYPED
     return bonus
+
+
+def _length(text: str) -> float:
+    return min(1.0, math.log1p(_words(text)) / _LONG)
 
 
 def _words(text: str) -> float:

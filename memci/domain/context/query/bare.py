@@ -18,8 +18,8 @@ _WORDS = frozenset(
     for from get give go going gone had happen happened happening happens has have he her hers him
     his how i in into is it its just know last late lately left life list little ll log look m main
     me memories memory mention mentioned message messages mine month months more morning most my
-    new news nice night note notes of on or our ours out over overview part people please point
-    points previous re read recall recap record recorded records remember remind review s said saw
+    new news nice night note notes of on or our ours out over overview part please point
+    points previous re recall recap record recorded records remember remind review s said saw
     say saying says see she show so some something speak spoke stuff sum summarise summarised
     summarize summarized summary t talk talked talking talks tell than that the their them then
     there these they thing things think this those time times to together told topic topics up us
