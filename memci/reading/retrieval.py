@@ -186,6 +186,9 @@ class Retrieval:
     def _fused(self, question: Question, found: Found, scope: Scope, hints: Hints) -> list[Ranked]:
         candidates = understood(found.candidates, question.model)
         candidates = lent([*candidates, *self._tail(question, found, hints.timed)], found)
+        if not hints.timed.leading:
+            candidates = [_unscored(each) if each.key in found.alone else each
+                          for each in candidates]  # fmt: skip
         candidates += self._kept(question, found)
         if scope.fusion is Fusion.RRF:
             return unrepeated(fuse_rrf(candidates, scope.channels, hints.timed), by_words)
@@ -242,6 +245,13 @@ def _stretches(text: str, moments: Sequence[Moment], scope: Scope) -> tuple[Stre
     if (since and until) or is_bare(as_read(text), moments):
         return *named, Stretch(since, until, besides=bool(named))
     return named
+
+
+def _unscored(candidate: Candidate) -> Candidate:
+    """Return what no channel has found without its scores: it only fills what others leave."""
+    if candidate.source is not Source.CHAT:
+        return candidate
+    return candidate._replace(dense=None, lexical=None)
 
 
 def goes_on(scope: Scope) -> bool:

@@ -115,7 +115,8 @@ class Found:
     """Candidates of the indexes; messages not indexed yet, newest first; the chat index's size.
 
     A message's ``lexical`` is the score of its own words; ``postings`` are of the scored terms.
-    ``kept``, like the ``tail``, is in no index and has no score.
+    ``kept``, like the ``tail``, is in no index and has no score. ``alone``: seqs of messages that
+    only the time has found that they were said at.
     """
 
     candidates: list[Candidate]
@@ -123,6 +124,7 @@ class Found:
     collected: bm25.Collected
     postings: dict[str, dict[int, int]] = field(default_factory=dict)
     kept: list[Candidate] = field(default_factory=list)
+    alone: frozenset[int] = frozenset()
 
 
 def find(
@@ -186,11 +188,16 @@ def _times_asked(question: Question) -> dict[str, object]:
     """Return the times that are asked for; what is named shares the candidates evenly."""
     named = sum(not each.besides for each in question.stretches)
     return {
-        "begins": [each.since for each in question.stretches],
-        "ends": [each.until for each in question.stretches],
+        # Under row-level security a coalesce() in the statement would keep it from the index.
+        "begins": [_written(each.since) or "-infinity" for each in question.stretches],
+        "ends": [_written(each.until) or "infinity" for each in question.stretches],
         "share": max(question.best // max(named, 1), 1),
         "most_timed": MOST_TIMED,
     }
+
+
+def _written(at: datetime | None) -> str | None:
+    return None if at is None else at.isoformat()
 
 
 def _searched(question: Question, owners: Sequence[str]) -> frozenset[Source]:
@@ -220,6 +227,8 @@ def _read(rows: Sequence[Row[Any]], owners: Sequence[str]) -> Found:
         elif source == "size":
             known = bm25.Collected(row.dense, row.lexical, json.loads(row.text or "{}"))
             found = replace(found, collected=known)
+        elif source == "alone":
+            found = replace(found, alone=frozenset(row.seqs or ()))
         elif source == "tail":
             found.tail.append(_said(row))
         elif source in KEPT:

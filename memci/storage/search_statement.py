@@ -9,7 +9,7 @@ asked for. It is composed of constants; all values are bound.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from memci.domain.context.candidate import KEPT, WRITTEN, Channel, Source
@@ -103,21 +103,26 @@ chat_beside AS MATERIALIZED (
 _TIMED = """
 chat_timed AS MATERIALIZED (
     SELECT said.key
-      FROM unnest(%(begins)s::timestamptz[], %(ends)s::timestamptz[])
+      FROM unnest(%(begins)s::text[]::timestamptz[], %(ends)s::text[]::timestamptz[])
            WITH ORDINALITY AS asked(begins, ends, place)
      CROSS JOIN LATERAL (
            SELECT seq AS key, row_number() OVER (ORDER BY said_at DESC, seq DESC) - 1 AS nth,
                   (count(*) OVER () + %(share)s::bigint - 1) / %(share)s::bigint AS every
              FROM (SELECT m.seq, m.said_at FROM message m
                     WHERE m.agent_id = %(agent)s AND m.indexed
-                      AND m.said_at >= coalesce(asked.begins, '-infinity')
-                      AND m.said_at < coalesce(asked.ends, 'infinity') {filters}
+                      AND m.said_at >= asked.begins AND m.said_at < asked.ends {filters}
                     ORDER BY m.said_at DESC, m.seq DESC LIMIT %(most_timed)s) newest) said
      WHERE mod(said.nth, said.every) = 0
      ORDER BY asked.place, said.nth LIMIT %(best)s)
 """
 _TIMED_PART = """
 SELECT key, NULL::float8 AS dense, NULL::float8 AS lexical, NULL::float8 AS linked FROM chat_timed
+"""
+# Those of them that nothing else has found.
+_ALONE = """
+SELECT 'alone', NULL, NULL::float8, NULL::float8, NULL::float8, NULL,
+       {nothing}, array_agg(key), NULL::bigint, NULL::integer[]
+  FROM (SELECT key FROM chat_timed {but_others}) alone
 """
 _DENSE_PART = """
 SELECT key, dense, NULL::float8 AS lexical, NULL::float8 AS linked FROM {name}_dense
@@ -203,11 +208,14 @@ def search_statement(shape: Shape) -> str:
         parts = list(_parts(source, shape))
         channels += [channel.format_map(names) for channel, _ in parts if channel]
         found = [part.format_map(names) for _, part in parts]
+        alone = _alone(part for part in found if part != _TIMED_PART)
         if shape.dense and len(found) > 1:
             others = " UNION ALL ".join(found[1:])
             cosines.append(_COSINE.format_map({**names, "others": others}))
             found.append(_COSINE_PART.format_map(names))
         selects.append(_TEXTS.format_map({**names, "parts": " UNION ALL ".join(found)}))
+        if source is Source.CHAT and shape.timed:
+            selects.append(alone)
         if source is Source.CHAT and (shape.lexical or shape.timed):
             selects.append(_TAIL.format_map(names))
         if source is Source.CHAT and shape.lexical:
@@ -217,6 +225,12 @@ def search_statement(shape: Shape) -> str:
     selects += kept_rows(shape.sources, shape.restricted)
     indexes = ["WITH", ",".join(channels + cosines)] if channels else []
     return " ".join([*indexes, " UNION ALL ".join(selects)])
+
+
+def _alone(others: Iterable[str]) -> str:
+    """Return which messages only their time has found."""
+    but = "".join(f" EXCEPT SELECT key FROM ({part}) other" for part in others)
+    return _ALONE.format(nothing=_NOTHING, but_others=but)
 
 
 def _walk(shape: Shape) -> str:
