@@ -12,9 +12,7 @@ from memci.domain.documents.symbol import is_named
 _WANTED = {Asks.WHEN: Wanted.TIME, Asks.HOW_MANY: Wanted.NUMBER}
 
 
-def hints_of(
-    analysis: Analysis, names: Collection[str] = (), timed: Timed | None = None
-) -> Hints:
+def hints_of(analysis: Analysis, names: Collection[str] = (), timed: Timed | None = None) -> Hints:
     """Return what raises a candidate: who speaks, when, of what, and which kind of answer.
 
     ``names`` are those of code that the question asks for; ``timed``: what is a hit by its time.

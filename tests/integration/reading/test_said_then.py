@@ -16,7 +16,9 @@ from tests.support.stored import Reader, Stored
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)  # a Sunday; last week is the 9th to the 15th
 DAY = timedelta(days=1)
-LAST_WEEK = Filters(since=datetime(2026, 11, 9, tzinfo=UTC), until=datetime(2026, 11, 16, tzinfo=UTC))
+LAST_WEEK = Filters(
+    since=datetime(2026, 11, 9, tzinfo=UTC), until=datetime(2026, 11, 16, tzinfo=UTC)
+)
 
 # Of last week, by day of November: nothing that "What did I do last week?" says.
 WEEK = {
@@ -211,9 +213,7 @@ def test_what_its_words_match_in_a_filtered_time_leads_and_the_rest_fills(
     assert [text for text in WEEK.values() if text not in given] == []
 
 
-def test_a_filter_open_at_one_end_brings_nothing_by_itself(
-    reader: Reader, english: Stored
-) -> None:
+def test_a_filter_open_at_one_end_brings_nothing_by_itself(reader: Reader, english: Stored) -> None:
     since = Filters(since=LAST_WEEK.since)
     assert texts(reader, "telescope", filters=since, channels=["lexical"])[0] == WEEK[12]
     assert WEEK[15] not in texts(reader, "telescope", k=20, filters=since, channels=["lexical"])

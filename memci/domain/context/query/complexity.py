@@ -83,9 +83,7 @@ def _signs() -> tuple[tuple[float, re.Pattern[str]], ...]:
     )
 
 
-def complexity_of(
-    text: str, *, names: int, times: int, parts: int, whole: bool = False
-) -> float:
+def complexity_of(text: str, *, names: int, times: int, parts: int, whole: bool = False) -> float:
     """Return 0 (a word) to nearly 1: by what is asked, how long it is and how much it names.
 
     ``whole``: all that was at a time is asked for.
