@@ -229,7 +229,7 @@ def search_statement(shape: Shape) -> str:
 
 def _alone(others: Iterable[str]) -> str:
     """Return which messages only their time has found."""
-    but = "".join(f" EXCEPT SELECT key FROM ({part}) other" for part in others)
+    but = "".join(f" EXCEPT SELECT key FROM ({part}) other" for part in others)  # noqa: S608 - constants
     return _ALONE.format(nothing=_NOTHING, but_others=but)
 
 

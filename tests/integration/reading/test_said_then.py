@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -89,10 +88,10 @@ def english(alice: Stored) -> Stored:
 
 
 @pytest.fixture
-def chinese(reader: Reader, alice: Stored) -> Iterator[Stored]:
+def chinese(reader: Reader, alice: Stored) -> Stored:
     keep(alice, CHINESE_WEEK, CHINESE_CHATTER)
     reader.embedder.model = "all-MiniLM-L6-v2"  # reads no Chinese: only words find
-    yield alice
+    return alice
 
 
 def hits(reader: Reader, query: str, agent_id: str = "alice", **fields: Any) -> list[Hit]:

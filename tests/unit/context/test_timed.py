@@ -114,7 +114,8 @@ NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 TIME_ALONE = [
     "What did I do last week?", "what happened on 12 November?", "last week", "11月10日", "上周",
     "What did Caroline do last week?", "what's Caroline been up to recently?", "上周我说了什么？",
-    "上周我做了什么", "九月我做了什么", "三周前我们聊了什么", "最近我做了什么", "帮我总结一下上周的事情",
+    "上周我做了什么", "九月我做了什么", "三周前我们聊了什么", "最近我做了什么",
+    "帮我总结一下上周的事情",
     "昨天李明跟我说了些什么？", "Could you summarise what we talked about yesterday, please?",
 ]  # fmt: skip
 MORE = [

@@ -1,4 +1,4 @@
-"""Questions that say hardly anything beside a time: "What did I do last week?", 上周我说了什么 (R10).
+"""Questions that say hardly anything beside a time (R10): 上周我说了什么？
 
 They want what was then, whatever its words: their own words stand in everything that is said.
 """
@@ -25,7 +25,7 @@ _WORDS = frozenset(
     there these they thing things think this those time times to together told topic topics up us
     ve want wanted was we week weekend weeks well went were what when which while who whom
     whose will with would write wrote year years you your yours afternoon evening
-    """.split()
+    """.split()  # noqa: SIM905
 )
 # In this order: of two that begin alike the longer one first.
 _HAN = re.compile(
