@@ -1,4 +1,4 @@
-"""Questions that say hardly anything beside a time (R10): 上周我说了什么？
+"""Questions that say hardly anything beside a time: "What did I do last week?" (R10).
 
 They want what was then, whatever its words: their own words stand in everything that is said.
 """
