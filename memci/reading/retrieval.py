@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 import numpy as np
@@ -23,8 +23,20 @@ from memci.domain.context.fusion import Ranked, best_of, fuse_rrf
 from memci.domain.context.hints import hints_of
 from memci.domain.context.joining import by_words, joined, unrepeated
 from memci.domain.context.kept_words import scored
-from memci.domain.context.query import Analysis, analyse, as_read, parts_of
+from memci.domain.context.query import (
+    Analysis,
+    Moment,
+    Stretch,
+    analyse,
+    as_read,
+    is_bare,
+    moments_in,
+    parts_of,
+    stretches_of,
+    times_of,
+)
 from memci.domain.context.scaled import Hints, fuse_scaled
+from memci.domain.context.timed import Timed
 from memci.domain.documents.symbol import symbols_in
 from memci.domain.language import language_of
 from memci.domain.memory.parameters import MemoryParameters
@@ -47,19 +59,26 @@ class Asked:
     """A text and what is asked of the database for it.
 
     The question itself comes first, then what is to be looked for beside it: the questions that it
-    consists of, and those of a planner.
+    consists of, and those of a planner. ``moments``: the times in it, read at ``now``; None: they
+    were not read.
     """
 
     text: str
     questions: tuple[Question, ...]
+    now: datetime
+    moments: list[Moment] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """What was found, best first, and how the question was read; None: it was not."""
+    """What was found, best first, and how the question was read; None: it was not.
+
+    ``timed``: the times that it was looked for.
+    """
 
     ranked: list[Ranked]
     analysis: Analysis | None
+    timed: Timed
 
 
 class Retrieval:
@@ -89,14 +108,19 @@ class Retrieval:
         candidates of each channel; ``analysed``: the question is read (R10), by a planner, too, if
         there is one.
         """
+        now = scope.now or scope.as_of or self._clock()
         beside: list[str] = []
+        moments = None
         if analysed:
+            moments = moments_in(text, now)
             beside += planned(self._models.query_planner, text, language_of(text))
             parts = parts_of(as_read(text))
             beside += parts if len(parts) > 1 else ()
         texts = list(dict.fromkeys((text, *beside)))
         questions = [self._question(each, scope, best) for each in texts[1:]]
-        return Asked(text, (self._question(text, scope, best, vector), *questions))
+        whole = self._question(text, scope, best, vector)
+        whole = replace(whole, stretches=_stretches(text, moments or (), scope))
+        return Asked(text, (whole, *questions), now, moments)
 
     def find(
         self,
@@ -123,13 +147,18 @@ class Retrieval:
         """Fuse what was found; ``parameters`` of the agent say how its questions are read (R10)."""
         pairs = list(zip(asked.questions, found, strict=True))
         if not parameters.query_analysis_enabled:
-            fused = [self._fused(*each, scope, Hints()) for each in pairs[:1]]
-            return Ranking(best_of(fused), None)
+            hints = Hints(timed=Timed(_stretches(asked.text, (), scope)))
+            fused = [self._fused(*each, scope, hints) for each in pairs[:1]]
+            return Ranking(best_of(fused), None, hints.timed)
         names = {name for one in found for name in _speakers(one)}
-        now = scope.now or scope.as_of or self._clock()
-        analysis = analyse(asked.text, now, names=names, bounds=parameters.bounds)
-        hints = hints_of(analysis, asked.questions[0].symbols)
-        return Ranking(best_of([self._fused(*each, scope, hints) for each in pairs]), analysis)
+        analysis = analyse(
+            asked.text, asked.now, names=names, bounds=parameters.bounds, moments=asked.moments
+        )
+        leading = stretches_of(analysis.times) if analysis.time_alone else ()
+        timed = Timed(asked.questions[0].stretches, leading)
+        hints = hints_of(analysis, asked.questions[0].symbols, timed)
+        fused = [self._fused(*each, scope, hints) for each in pairs]
+        return Ranking(best_of(fused), analysis, timed)
 
     def _question(
         self, text: str, scope: Scope, best: int, vector: Vectors | None = None
@@ -161,20 +190,24 @@ class Retrieval:
 
     def _fused(self, question: Question, found: Found, scope: Scope, hints: Hints) -> list[Ranked]:
         candidates = understood(found.candidates, question.model)
-        candidates = lent([*candidates, *self._tail(question, found)], found)
+        candidates = lent([*candidates, *self._tail(question, found, hints.timed)], found)
+        if not hints.timed.leading:
+            candidates = [_unscored(each) if each.key in found.alone else each
+                          for each in candidates]  # fmt: skip
         candidates += self._kept(question, found)
         if scope.fusion is Fusion.RRF:
-            return unrepeated(fuse_rrf(candidates, scope.channels), by_words)
+            return unrepeated(fuse_rrf(candidates, scope.channels, hints.timed), by_words)
         return unrepeated(joined(fuse_scaled(candidates, scope.channels, hints)))
 
-    def _tail(self, question: Question, found: Found) -> Iterator[Candidate]:
-        """Score what is not indexed yet as the index would."""
+    def _tail(self, question: Question, found: Found, timed: Timed) -> Iterator[Candidate]:
+        """Score what is not indexed yet as the index would; what only its time finds has none."""
         asked = bm25.scored_terms(question.terms, found.collected)
         for message in found.tail:
             terms = self._models.lexicon.terms(message.searched[:_TAIL_CHARACTERS])
             score = bm25.score(terms, asked, found.collected)
-            if score > 0:
-                yield message_candidate(message, lexical=(1 + bm25.OWN) * score)
+            one = message_candidate(message, lexical=(1 + bm25.OWN) * score if score > 0 else None)
+            if score > 0 or timed.has(one):
+                yield one
 
     def _kept(self, question: Question, found: Found) -> list[Candidate]:
         """Score what is kept as messages are, where these are searched as well."""
@@ -202,6 +235,28 @@ def lent(candidates: Sequence[Candidate], found: Found) -> list[Candidate]:
         else each._replace(lexical=scores[each.position] + bm25.OWN * (each.lexical or 0.0))
         for each in candidates
     ]
+
+
+def _stretches(text: str, moments: Sequence[Moment], scope: Scope) -> tuple[Stretch, ...]:
+    """Return the times whose messages are found whatever their words (R11).
+
+    The filters name one where they bound it at both ends, or the question says nothing: what was
+    said "since May" is no answer to everything.
+    """
+    since, until = scope.filters.since, scope.filters.until
+    named = stretches_of(times_of(moments))
+    if not (since or until):
+        return named
+    if (since and until) or is_bare(as_read(text), moments):
+        return *named, Stretch(since, until, besides=bool(named))
+    return named
+
+
+def _unscored(candidate: Candidate) -> Candidate:
+    """Return what no channel has found without its scores: it only fills what others leave."""
+    if candidate.source is not Source.CHAT:
+        return candidate
+    return candidate._replace(dense=None, lexical=None)
 
 
 def goes_on(scope: Scope) -> bool:

@@ -172,6 +172,7 @@ def _explain(
         "terms": list(question.terms),
         "dense": question.vector is not None,
         "linked": sum(each.linked is not None for each in first.candidates),
+        "timed": sum(ranking.timed.has(each) for each in first.candidates),
         "questions": len(asked.questions),
         "analysis": None if ranking.analysis is None else analysis_account(ranking.analysis),
     }

@@ -19,6 +19,7 @@ from memci.domain.context.candidate import (
     Source,
 )
 from memci.domain.context.depth import DEEPEST, lenders
+from memci.domain.context.query import Stretch
 from memci.domain.documents.chunk import ChunkKind
 from memci.domain.documents.owner import collection_of
 from memci.domain.documents.symbol import last_part
@@ -31,6 +32,8 @@ from memci.storage.vectors import Vectors, to_text
 
 # Postings that are scored for one question, however small the index.
 MOST_POSTINGS = 2_000
+# Messages of one time that are looked at, the newest, to choose candidates from.
+MOST_TIMED = 2_000
 _ROLES = {role.value: role for role in Role}
 # No owner has so many chunks, and no agent so many messages.
 _KEYS_OF_OWNER = 1 << 48
@@ -96,7 +99,8 @@ class Question:
 
     ``vector``, shape (d,), is of ``model``; ``best``: candidates of each channel;
     ``names`` are written as programs write them. ``walks``: links of the network are followed from
-    what is found, if memories are looked into, and from the ``focus``.
+    what is found, if memories are looked into, and from the ``focus``. ``stretches``: times whose
+    messages are looked for whatever their words.
     """
 
     terms: Sequence[str]
@@ -108,6 +112,7 @@ class Question:
     names: tuple[str, ...] = ()
     walks: bool = False
     focus: bool = False
+    stretches: tuple[Stretch, ...] = ()
 
     @property
     def symbols(self) -> tuple[str, ...]:
@@ -124,7 +129,8 @@ class Found:
     """Candidates of the indexes; messages not indexed yet, newest first; the chat index's size.
 
     A message's ``lexical`` is the score of its own words; ``postings`` are of the scored terms.
-    ``kept``, like the ``tail``, is in no index and has no score.
+    ``kept``, like the ``tail``, is in no index and has no score. ``alone``: seqs of messages that
+    only the time has found that they were said at.
     """
 
     candidates: list[Candidate]
@@ -132,6 +138,7 @@ class Found:
     collected: bm25.Collected
     postings: dict[str, dict[int, int]] = field(default_factory=dict)
     kept: list[Candidate] = field(default_factory=list)
+    alone: frozenset[int] = frozenset()
 
 
 def find(
@@ -149,7 +156,15 @@ def find(
     asked = question.restriction.values()
     sources = _searched(question, owners).difference(absent)
     named = {f"owner{place}": owner for place, owner in enumerate(owners)}
+    timed = bool(question.stretches) and Source.CHAT in sources
     walks = question.walks and Source.MEMORY in sources
+    scored = question.vector is not None or bool(question.terms)
+    # Nobody knows any more what was talked of last at another time.
+    focus = walks and question.focus and question.restriction.as_of is None
+    if not (scored or focus):
+        sources, walks = sources & {Source.CHAT}, False
+    if not sources or not (scored or focus or timed):
+        return Found([], [], bm25.Collected(1, 1, {}))
     shape = Shape(
         sources,
         frozenset(asked),
@@ -158,16 +173,15 @@ def find(
         owners=tuple(named),
         symbols=bool(question.symbols),
         walks=walks,
-        # Nobody knows any more what was talked of last at another time.
-        focus=walks and question.focus and question.restriction.as_of is None,
+        focus=focus,
+        timed=timed,
     )
-    if not sources or not (shape.dense or shape.lexical or shape.focus):
-        return Found([], [], bm25.Collected(1, 1, {}))
     values = {
         **search_walk.VALUES,
         **asked,
         **named,
         **kept_values(question.terms, question.restriction.session_id),
+        **_times_asked(question),
         "agent": agent_id,
         "vector": None if question.vector is None else to_text(question.vector[None])[0],
         "model": question.model,
@@ -182,6 +196,22 @@ def find(
         "b": bm25.B,
     }
     return _read(connection.exec_driver_sql(search_statement(shape), values).all(), owners)
+
+
+def _times_asked(question: Question) -> dict[str, object]:
+    """Return the times that are asked for; what is named shares the candidates evenly."""
+    named = sum(not each.besides for each in question.stretches)
+    return {
+        # Under row-level security a coalesce() in the statement would keep it from the index.
+        "begins": [_written(each.since) or "-infinity" for each in question.stretches],
+        "ends": [_written(each.until) or "infinity" for each in question.stretches],
+        "share": max(question.best // max(named, 1), 1),
+        "most_timed": MOST_TIMED,
+    }
+
+
+def _written(at: datetime | None) -> str | None:
+    return None if at is None else at.isoformat()
 
 
 def _searched(question: Question, owners: Sequence[str]) -> frozenset[Source]:
@@ -211,6 +241,8 @@ def _read(rows: Sequence[Row[Any]], owners: Sequence[str]) -> Found:
         elif source == "size":
             known = bm25.Collected(row.dense, row.lexical, json.loads(row.text or "{}"))
             found = replace(found, collected=known)
+        elif source == "alone":
+            found = replace(found, alone=frozenset(row.seqs or ()))
         elif source == "tail":
             found.tail.append(_said(row))
         elif source in KEPT:

@@ -9,7 +9,7 @@ asked for. It is composed of constants; all values are bound.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from memci.domain.context.candidate import KEPT, WRITTEN, Channel, Source
@@ -98,6 +98,32 @@ chat_beside AS MATERIALIZED (
      CROSS JOIN LATERAL (SELECT m.seq FROM message m WHERE m.agent_id = %(agent)s
                             AND m.position = o.position + away.steps {filters} OFFSET 0) n)
 """
+# What was said at a time that is asked for, whatever its words: evenly of all that was said then,
+# at most a share of the candidates for each time. Where they leave room, what lies besides.
+_TIMED = """
+chat_timed AS MATERIALIZED (
+    SELECT said.key
+      FROM unnest(%(begins)s::text[]::timestamptz[], %(ends)s::text[]::timestamptz[])
+           WITH ORDINALITY AS asked(begins, ends, place)
+     CROSS JOIN LATERAL (
+           SELECT seq AS key, row_number() OVER (ORDER BY said_at DESC, seq DESC) - 1 AS nth,
+                  (count(*) OVER () + %(share)s::bigint - 1) / %(share)s::bigint AS every
+             FROM (SELECT m.seq, m.said_at FROM message m
+                    WHERE m.agent_id = %(agent)s AND m.indexed
+                      AND m.said_at >= asked.begins AND m.said_at < asked.ends {filters}
+                    ORDER BY m.said_at DESC, m.seq DESC LIMIT %(most_timed)s) newest) said
+     WHERE mod(said.nth, said.every) = 0
+     ORDER BY asked.place, said.nth LIMIT %(best)s)
+"""
+_TIMED_PART = """
+SELECT key, NULL::float8 AS dense, NULL::float8 AS lexical, NULL::float8 AS linked FROM chat_timed
+"""
+# Those of them that nothing else has found.
+_ALONE = """
+SELECT 'alone', NULL, NULL::float8, NULL::float8, NULL::float8, NULL,
+       {nothing}, array_agg(key), NULL::bigint, NULL::integer[]
+  FROM (SELECT key FROM chat_timed {but_others}) alone
+"""
 _DENSE_PART = """
 SELECT key, dense, NULL::float8 AS lexical, NULL::float8 AS linked FROM {name}_dense
 """
@@ -153,7 +179,7 @@ class Shape:
 
     ``restricted`` as in ``Restriction.values``; ``owners``: so many, the first of which is the
     agent, have documents to be looked into; ``symbols``: names of code are asked for. ``walks``:
-    over links, and ``focus``: from the focus as well.
+    over links, and ``focus``: from the focus as well. ``timed``: times are asked for.
     """
 
     sources: frozenset[Source]
@@ -164,6 +190,7 @@ class Shape:
     symbols: bool = False
     walks: bool = False
     focus: bool = False
+    timed: bool = False
 
 
 # Restrictions on what may be known at all, and not only on what is looked for.
@@ -181,18 +208,29 @@ def search_statement(shape: Shape) -> str:
         parts = list(_parts(source, shape))
         channels += [channel.format_map(names) for channel, _ in parts if channel]
         found = [part.format_map(names) for _, part in parts]
+        alone = _alone(part for part in found if part != _TIMED_PART)
         if shape.dense and len(found) > 1:
             others = " UNION ALL ".join(found[1:])
             cosines.append(_COSINE.format_map({**names, "others": others}))
             found.append(_COSINE_PART.format_map(names))
         selects.append(_TEXTS.format_map({**names, "parts": " UNION ALL ".join(found)}))
+        if source is Source.CHAT and shape.timed:
+            selects.append(alone)
+        if source is Source.CHAT and (shape.lexical or shape.timed):
+            selects.append(_TAIL.format_map(names))
         if source is Source.CHAT and shape.lexical:
-            selects += [_TAIL.format_map(names), _SIZE, _POSTINGS]
+            selects += [_SIZE, _POSTINGS]
     if shape.walks:
         channels.append(_walk(shape))
     selects += kept_rows(shape.sources, shape.restricted)
     indexes = ["WITH", ",".join(channels + cosines)] if channels else []
     return " ".join([*indexes, " UNION ALL ".join(selects)])
+
+
+def _alone(others: Iterable[str]) -> str:
+    """Return which messages only their time has found."""
+    but = "".join(f" EXCEPT SELECT key FROM ({part}) other" for part in others)  # noqa: S608 - constants
+    return _ALONE.format(nothing=_NOTHING, but_others=but)
 
 
 def _walk(shape: Shape) -> str:
@@ -223,6 +261,8 @@ def _parts(source: Source, shape: Shape) -> Iterator[tuple[str, str]]:
     if shape.lexical and source is Source.CHAT:
         lenders = _LENDERS + "," if _wants_more_than_sight(shape) else ""
         yield lenders + _BESIDE, _BESIDE_PART
+    if shape.timed and source is Source.CHAT:
+        yield _TIMED, _TIMED_PART
     if shape.symbols and source is Source.DOCUMENT:
         yield _SYMBOL, _SYMBOL_PART
     if shape.walks and source not in WRITTEN:

@@ -8,6 +8,7 @@ from operator import attrgetter, itemgetter
 from typing import NamedTuple
 
 from memci.domain.context.candidate import WRITTEN, Candidate, Channel, Source
+from memci.domain.context.timed import Timed
 
 # Cormack, Clarke and Büttcher 2009: how much less the first ranks count than their number says.
 RRF_K = 60
@@ -18,6 +19,8 @@ _SCORES: Mapping[Channel, Callable[[Candidate], float | None]] = {
     Channel.BFS: attrgetter("linked"),
 }
 _BY_SCORE = itemgetter(0, 1)
+# What leads because of its time goes before what each channel has first.
+_LEAD = (len(Channel) + 1) / (RRF_K + 1)
 # A cosine below it says nothing: such a hit needs another channel to be one.
 DENSE_FLOOR = 0.1
 # Nor does one of a file below this: it was not said in any conversation that the question goes on.
@@ -37,20 +40,27 @@ class Ranked(NamedTuple):
         return self.candidate.source, self.candidate.key
 
 
-def fuse_rrf(candidates: Sequence[Candidate], channels: Collection[Channel]) -> list[Ranked]:
+def fuse_rrf(
+    candidates: Sequence[Candidate], channels: Collection[Channel], timed: Timed | None = None
+) -> list[Ranked]:
     """Fuse by reciprocal ranks, best first.
 
     Cosines of messages and memories are ranked together, and so is what links lead to; BM25 scores
     of two indexes cannot be compared, so each source has a lexical ranking of its own. Among equals
-    a message goes before a memory, and the later before the earlier.
+    a message goes before a memory, and the later before the earlier. What only its time has found
+    (``timed``) comes last, unless it leads.
     """
-    ranks = channel_ranks(candidates, channels)
+    ranks, timed = channel_ranks(candidates, channels), timed or Timed()
     fused = [
-        Ranked(each, sum(1 / (RRF_K + rank) for rank in found.values()), found)
+        Ranked(each, _reciprocal(found) + (_LEAD if timed.leads(each) else 0.0), found)
         for each in candidates
-        if (found := ranks.get((each.source, each.key)))
+        if (found := ranks.get((each.source, each.key), {})) or timed.has(each)
     ]
     return sorted(fused, key=by_rank)
+
+
+def _reciprocal(ranks: Mapping[Channel, int]) -> float:
+    return sum(1 / (RRF_K + rank) for rank in ranks.values())
 
 
 def channel_ranks(

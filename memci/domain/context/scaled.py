@@ -11,18 +11,27 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
 from memci.domain.context.candidate import KEPT, SAID, Candidate, Channel, Source
 from memci.domain.context.fusion import Ranked, by_rank, channel_ranks
+from memci.domain.context.timed import Timed
 
 _CHANNELS = {Channel.DENSE: 0.6, Channel.LEXICAL: 0.4}
 _LINKED = 0.05
 _SESSION = 0.3
 _SPEAKER = 0.2
 _TIME = 0.5
+# More than all that anything of another time can have.
+_LEAD = 2.0
+# Where a question has no words to go by, those that it shares with a text count for little, and
+# whether the text says anything for more.
+_FAINT = 0.3
+_TELLS = 0.5
+_SAYS = 4  # words
+_LITTLE = 0.01
 _ENTITY = 0.1
 _NAMED = 0.6
 _TYPED = 0.05
@@ -64,7 +73,7 @@ class Hints:
 
     ``speakers`` are those whom it names; ``fits`` tells how well a time fits those that it names,
     ``holds`` how much of what it names a text holds, both 0..1; ``names`` whether it names a
-    symbol of code.
+    symbol of code. ``timed``: what is a hit by its time.
     """
 
     speakers: frozenset[str] = frozenset()
@@ -72,31 +81,37 @@ class Hints:
     holds: Callable[[str], float] | None = None
     names: Callable[[str], bool] | None = None
     wanted: Wanted | None = None
+    timed: Timed = field(default_factory=Timed)
 
 
 def fuse_scaled(
     candidates: Sequence[Candidate], channels: Collection[Channel], hints: Hints
 ) -> list[Ranked]:
-    """Fuse by scaled scores, best first; only what a channel has found is ranked."""
+    """Fuse by scaled scores, best first; what a channel has found, or its time or name, is ranked.
+
+    What only its time has found comes after the rest of its time, unless the time leads.
+    """
     ranks = channel_ranks(candidates, channels)
     found = [
-        each for each in candidates if (each.source, each.key) in ranks or _is_named(each, hints)
+        each
+        for each in candidates
+        if (each.source, each.key) in ranks or _is_named(each, hints) or hints.timed.has(each)
     ]
     bases = _bases(found, [each for each in channels if each in _CHANNELS])
     links = max((each.linked or 0.0 for each in found), default=0.0)
     links = links if Channel.BFS in channels else 0.0
     sessions = _sessions(found, bases)
-    fused = [
-        Ranked(
-            each,
-            base
-            + _SESSION * _of_session(each, sessions)
-            + _LINKED * _of_links(each, links)
-            + _told(each, hints),
-            ranks.get((each.source, each.key), {}),
-        )
-        for each, base in zip(found, bases, strict=True)
-    ]
+    fused = []
+    for each, base in zip(found, bases, strict=True):
+        own = ranks.get((each.source, each.key), {})
+        score = base + _SESSION * _of_session(each, sessions) + _LINKED * _of_links(each, links)
+        if hints.timed.leads(each):
+            score = _leading(each, score, hints)
+        elif own or not hints.timed.has(each):
+            score += _told(each, hints)
+        else:
+            score = _of_its_time(each, hints)
+        fused.append(Ranked(each, score, own))
     fused.sort(key=by_rank)
     read = [
         Ranked(each.candidate, each.score + _read(each.candidate.text, hints), each.ranks)
@@ -162,9 +177,24 @@ def _is_named(each: Candidate, hints: Hints) -> bool:
     return symbol is not None and hints.names is not None and hints.names(symbol)
 
 
+def _leading(each: Candidate, score: float, hints: Hints) -> float:
+    """Score what goes before all else, by what it tells rather than by how it was found."""
+    says = min(1.0, _words(each.text) / _SAYS)
+    return _LEAD + _FAINT * score + _TELLS * says + _told(each, hints)
+
+
+def _of_its_time(each: Candidate, hints: Hints) -> float:
+    """Score what only its time has found: behind all of its time that anything else has found.
+
+    Of equals the longer one tells more.
+    """
+    fit = hints.fits(each.at) if hints.fits is not None else 0.0
+    return _TIME * fit - _ASKS + _LITTLE * _length(each.text)
+
+
 def _told(each: Candidate, hints: Hints) -> float:
     """Return what a candidate gains by what is known of it without reading it."""
-    bonus = _LENGTH * min(1.0, math.log1p(_words(each.text)) / _LONG)
+    bonus = _LENGTH * _length(each.text)
     if len(hints.speakers) == 1 and each.name in hints.speakers:
         bonus += _SPEAKER
     if hints.fits is not None and each.source in SAID:
@@ -184,6 +214,10 @@ def _read(text: str, hints: Hints) -> float:
     if _is_of_kind(text, hints.wanted):
         bonus += _TYPED
     return bonus
+
+
+def _length(text: str) -> float:
+    return min(1.0, math.log1p(_words(text)) / _LONG)
 
 
 def _words(text: str) -> float:

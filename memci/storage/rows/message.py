@@ -52,6 +52,7 @@ message = Table(
     ),
     Index("message_tail", "agent_id", "seq", postgresql_where=text("NOT indexed")),
     Index("message_session", "agent_id", "session_id", "seq"),
+    Index("message_said", "agent_id", "said_at", "seq", postgresql_where=text("indexed")),
 )
 
 message_vector = Table(

@@ -182,6 +182,28 @@ def test_filtered_search_reads_its_agents_rows_by_index(crowded: Reader, filters
     assert check(plans(crowded, lambda: search.run("big", request, vector=vector)))
 
 
+@pytest.mark.parametrize("sight", [{}, {"session_id": "s10", "user_id": "u"}], ids=str)
+@pytest.mark.parametrize("query", ["w1 w17 yesterday", "w1 last week or in May", "since 2020"])
+def test_what_was_said_at_a_named_time_is_read_by_index(
+    crowded: Reader, query: str, sight: dict[str, Any]
+):
+    _, vector = question()
+    search, request = Search(*crowded.parts), SearchRequest(query=query, now=BEGIN, **sight)
+    found = plans(crowded, lambda: search.run("big", request, vector=vector))
+    assert check(found)
+    (whole,) = [each for each in found if "chat_timed" in str(each)]
+    used = [each["Index Name"] for each in scans(whole) if "Index Name" in each]
+    assert used.count("message_said") == 1
+    assert any("said_at >= " in each.get("Index Cond", "") for each in scans(whole))
+
+
+def test_a_question_without_a_time_looks_for_none(crowded: Reader):
+    text, vector = question()
+    search = Search(*crowded.parts)
+    found = plans(crowded, lambda: search.run("big", SearchRequest(query=text), vector=vector))
+    assert "message_said" not in str(found)
+
+
 SIGHTS: list[dict[str, Any]] = [
     {},
     {"session_id": "s10"},

@@ -1,10 +1,34 @@
 """Query analysis (R10): what a question asks, of whom, of when, and how much it wants."""
 
 from memci.domain.context.bounds import Bounds
-from memci.domain.context.query.analysis import Analysis, analyse, as_read
+from memci.domain.context.query.analysis import (
+    Analysis,
+    analyse,
+    as_read,
+    moments_in,
+    times_of,
+)
 from memci.domain.context.query.asks import Asks
+from memci.domain.context.query.bare import is_bare
+from memci.domain.context.query.moment import Moment
 from memci.domain.context.query.names import holds
 from memci.domain.context.query.parts import parts_of
+from memci.domain.context.query.stretch import Stretch, stretches_of
 from memci.domain.context.query.time_range import TimeRange
 
-__all__ = ["Analysis", "Asks", "Bounds", "TimeRange", "analyse", "as_read", "holds", "parts_of"]
+__all__ = [
+    "Analysis",
+    "Asks",
+    "Bounds",
+    "Moment",
+    "Stretch",
+    "TimeRange",
+    "analyse",
+    "as_read",
+    "holds",
+    "is_bare",
+    "moments_in",
+    "parts_of",
+    "stretches_of",
+    "times_of",
+]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from memci.domain.context.bounds import Bounds
 from memci.domain.context.query.asks import Asks, asks_of
+from memci.domain.context.query.bare import is_bare
 from memci.domain.context.query.complexity import complexity_of
 from memci.domain.context.query.moment import Moment
 from memci.domain.context.query.names import called, entities_in, speakers_in
@@ -31,7 +32,8 @@ class Analysis:
     ``entities``: the things it names, in the order of their mention; ``entity_keys``: the same as
     ``holds`` looks for them in a text. ``speakers``: who of the known names is named. ``times``: at
     most 8. ``complexity``: 0 to 1. ``k``: how many hits each source offers for it. ``parts``: the
-    questions that it consists of, at most 4. ``asks``: the kind of answer it wants.
+    questions that it consists of, at most 4. ``asks``: the kind of answer it wants. ``time_alone``:
+    it names times and hardly anything else, and wants what was then.
     """
 
     language: Language
@@ -43,6 +45,7 @@ class Analysis:
     k: int
     parts: tuple[str, ...]
     asks: Asks
+    time_alone: bool = False
 
     def time_fit(self, at: datetime) -> float:
         """Return how well a moment (aware) fits the times: 1 inside one, 0 where none is named."""
@@ -50,33 +53,48 @@ class Analysis:
 
 
 def analyse(
-    text: str, now: datetime, *, names: Collection[str] = (), bounds: Bounds | None = None
+    text: str,
+    now: datetime,
+    *,
+    names: Collection[str] = (),
+    bounds: Bounds | None = None,
+    moments: Sequence[Moment] | None = None,
 ) -> Analysis:
     """Read a question, asked at ``now`` (aware, in the asker's time zone if that is known).
 
-    ``names``: those of the people who speak in the agent's memory. ``bounds``: of ``k``. Of a very
-    long text the beginning and the end are read. Any text can be read; none raises.
+    ``names``: those of the people who speak in the agent's memory. ``bounds``: of ``k``.
+    ``moments``: what ``moments_in`` has read in it already. Of a very long text the beginning and
+    the end are read. Any text can be read; none raises.
     """
     read = as_read(text)
     language = language_of(read)
-    moments = moments_of(read, now)
+    moments = list(moments_of(read, now) if moments is None else moments)
     speakers = speakers_in(read, names)
     entities = entities_in(read, language, speakers, moments)
     unknown = [each for each in entities if not speakers_in(each, speakers)]
     speakers |= called(unknown, names)
     parts = parts_of(read)
-    complexity = complexity_of(read, names=len(entities), times=len(moments), parts=len(parts))
+    alone = bool(moments) and is_bare(read, moments, speakers)
+    complexity = complexity_of(
+        read, names=len(entities), times=len(moments), parts=len(parts), whole=alone
+    )
     return Analysis(
         language=language,
         entities=entities,
         entity_keys=frozenset(Entity.named(each).key for each in entities),
         speakers=speakers,
-        times=_times(moments),
+        times=times_of(moments),
         complexity=complexity,
         k=(bounds or Bounds()).k(complexity),
         parts=parts,
         asks=asks_of(read),
+        time_alone=alone,
     )
+
+
+def moments_in(text: str, now: datetime) -> list[Moment]:
+    """Return the expressions of time in what is read of a question asked at ``now`` (aware)."""
+    return moments_of(as_read(text), now)
 
 
 def as_read(text: str) -> str:
@@ -86,5 +104,6 @@ def as_read(text: str) -> str:
     return _BLANKS.sub(lambda blank: "\n" if "\n" in blank[0] else " ", text)
 
 
-def _times(moments: list[Moment]) -> tuple[TimeRange, ...]:
+def times_of(moments: Sequence[Moment]) -> tuple[TimeRange, ...]:
+    """Return the times that they mean, each once, at most 8."""
     return tuple(dict.fromkeys(time for each in moments for time in each.times))[:_MOST_TIMES]

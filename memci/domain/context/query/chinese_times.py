@@ -8,6 +8,7 @@ from datetime import date, timedelta
 
 from memci.domain.context.query.english_times import (
     half_ago,
+    lately,
     latest,
     quarter_of,
     season_of,
@@ -32,6 +33,7 @@ _PARTS_OF_YEAR |= {"上半年": (1, 6), "下半年": (7, 12)}
 # Groups: year, whose.
 _WHOSE_YEAR = f"(?:(?:(?<!\\d)(?P<year>{YEAR})年|(?P<whose>大?前年|去年|今年|明年|后年))的?)"
 _MONTH_PART = f"(?P<part>{'|'.join(_PARTS)})(?![学级文国午间])"
+_NEAREST = re.compile(r"[离距離]\w{0,6}\Z")
 _DAYS_A_WEEK = 7
 _FEW, _A_WHILE = 5, 60
 _CENTURY, _PIVOT = 1900, 3
@@ -142,6 +144,11 @@ def _lately(match: re.Match[str], said: date) -> Reading:
     return unsure(spans.period(said - timedelta(far), said - timedelta(near)))
 
 
+def _recent(match: re.Match[str], said: date) -> Reading | None:
+    """Read 最近, unless it is said of a place: 离我最近."""
+    return None if _NEAREST.search(match.string[: match.start()]) else lately(match, said)
+
+
 def _decade(match: re.Match[str], _said: date) -> Reading:
     tens = number(match["tens"])
     tens = tens // 10 if tens > _DAYS_A_WEEK + 2 else tens
@@ -183,6 +190,8 @@ RULES = (
     Rule.of(f"(?P<n>{NUMBER}|[几数半])个?{_UNIT}(?:以来|来|之内|以内|内)", _rolling, "来", "内"),
     Rule.of("(?<![目先空])前(?:一?(?:段时间|阵子|段日子)|(?P<n>[几两些])(?:天|日子?))",
             _lately, "前"),
+    Rule.of("最近(?!的?一[次回]|的?那[次回]|的(?:地铁|车|站|医院|学校|超市|餐|商|店|酒店|路|机场|银行))"
+            "|近来|近期|近日|近况|这(?:阵子|段时间|段日子|些天|些日子)", _recent, "近", "这"),
     Rule.of("(?:上世纪|二十世纪|20世纪)?(?P<tens>\\d0|[一二三四五六七八九]十)年代",
             _decade, "年代"),
 )  # fmt: skip

@@ -83,12 +83,17 @@ def _signs() -> tuple[tuple[float, re.Pattern[str]], ...]:
     )
 
 
-def complexity_of(text: str, *, names: int, times: int, parts: int) -> float:
-    """Return 0 (a word) to nearly 1: by what is asked, how long it is and how much it names."""
+def complexity_of(text: str, *, names: int, times: int, parts: int, whole: bool = False) -> float:
+    """Return 0 (a word) to nearly 1: by what is asked, how long it is and how much it names.
+
+    ``whole``: all that was at a time is asked for.
+    """
     simple = 1 - _LENGTH * min(1.0, _length(text) / _LONG)
+    if whole:
+        simple *= 1 - _SEVERAL
     for weight, pattern in _signs():
-        if pattern.search(text):
-            simple *= 1 - weight
+        if weight != _SEVERAL or not whole:
+            simple *= 1 - weight if pattern.search(text) else 1
     for weight, count in ((_ANOTHER_NAME, names), (_ANOTHER_TIME, times), (_ANOTHER_PART, parts)):
         simple *= (1 - weight) ** max(0, min(count, 4) - 1)
     return 1 - simple

@@ -25,6 +25,10 @@ _AND = re.compile(r"\s*(?:and|和|与|到|至)\s*(?:the\s+)?", _FLAGS)
 _IN_BETWEEN = re.compile(r"\s*(?:之间|中间|期间|这段|的?时候)")
 _OPEN_BEFORE = _before("before|prior\\s+to|earlier\\s+than|until|till|up\\s+to|by")
 _UNTIL_END = _before("until|till|up\\s+to|by")
+# "What was I up to yesterday?" is not about all days until then.
+_DOING = re.compile(
+    r"\b(?:[Ii]|you|we|they|he|she|been|(?:was|were|is|are)\s+[A-Z]\w+)\s+up\s+to\s*\Z"
+)
 _SINCE = _before("since|starting|beginning|自从?")
 _AFTER = _before("after|later\\s+than|following")
 _ABOUT = _before("around|about|circa|roughly|approximately|大约|大概|差不多")
@@ -98,7 +102,7 @@ def _opened(text: str, moment: Moment) -> Moment:
     read: Callable[[TimeRange], TimeRange]
     if _SINCE.search(back) or _FROM_ON.match(text, moment.end):
         read = _since
-    elif _OPEN_BEFORE.search(back):
+    elif _OPEN_BEFORE.search(back) and not _DOING.search(back):
         read = _until if _UNTIL_END.search(back) else _earlier
     elif _BEFORE_AFTER.match(text, moment.end):
         read = _earlier

@@ -37,6 +37,7 @@ _VERBS = "(?:mar(?:ch)?|may)"
 _STEPS = {"last": -1, "this": 0, "next": 1}
 _AROUND_WORDS = "on|since|before|after|until|till|by|from|between|around"
 _FEW = 4
+_LATELY = 14  # days
 
 
 def year_in(match: re.Match[str], said: date) -> int | None:
@@ -209,6 +210,11 @@ def _rolling(match: re.Match[str], said: date) -> Reading:
     return replace(spans.rolling(said, match["unit"].lower(), step * count), certain=True)
 
 
+def lately(_match: re.Match[str], said: date) -> Reading:
+    """Return the last days: "recently", 最近."""
+    return unsure(spans.period(said - timedelta(_LATELY), said))
+
+
 def _other_day(_match: re.Match[str], said: date) -> Reading:
     return unsure(spans.period(said - timedelta(7), said - timedelta(1)))
 
@@ -288,4 +294,8 @@ RULES = (
         _rolling, "past", "last", "next", "coming",
     ),
     Rule.of(r"\bthe\s+other\s+day\b", _other_day, "other"),
+    # What was "most recently" may be long ago.
+    Rule.of(r"(?<!most\s)(?<!more\s)(?<!as\s)\b(?:recently|lately|of\s+late"
+            r"|(?:these|in\s+recent|over\s+recent)\s+(?:days|weeks))\b", lately,
+            "recent", "late", "these"),
 )  # fmt: skip

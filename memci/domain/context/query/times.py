@@ -28,6 +28,7 @@ _EVERY = re.compile(r"\b(?:every|each)\s+\Z|每(?:个|逢|到)?\Z", re.IGNORECAS
 _LOOK_BACK = 24
 # A question that names more is none.
 _MOST = 32
+_LATELY = re.compile(r"recently|lately|of\s+late|最近", re.IGNORECASE)
 _TOLD = re.compile(
     r"\bas\s+(?:mentioned|told|said|stated|shared|described|discussed|of)\s+(?:(?:on|in|at)\s+)?\Z",
     re.IGNORECASE,
@@ -43,7 +44,9 @@ def moments_of(text: str, now: datetime) -> list[Moment]:
     for each in found:
         # "What did she do last week, as told on 6 November?" is asked from then.
         if _TOLD.search(text[max(0, each.start - _LOOK_BACK) : each.start]) and each.time.since:
-            return _moments(text, each.time.since)
+            then = _moments(text, each.time.since)
+            # "Recently" is that day itself.
+            return [one for one in then if not _LATELY.match(text, one.start, one.end)]
     return found
 
 

@@ -1,0 +1,35 @@
+"""What a search finds by when it was said, whatever its words (R11)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from memci.domain.context.candidate import SAID, Candidate, Source
+from memci.domain.context.query.stretch import Stretch
+
+
+@dataclass(frozen=True, slots=True)
+class Timed:
+    """The times that are asked for.
+
+    ``stretches``: a message of one of them is found, though no channel has found it. ``leading``:
+    what was said in one of these goes before all else, since the question has nothing else to go
+    by.
+    """
+
+    stretches: tuple[Stretch, ...] = ()
+    leading: tuple[Stretch, ...] = ()
+
+    def has(self, candidate: Candidate) -> bool:
+        """Tell whether it is a message of a time that is asked for."""
+        return candidate.source is Source.CHAT and _holds(self.stretches, candidate.at)
+
+    def leads(self, candidate: Candidate) -> bool:
+        """Tell whether it goes before all that is not of these times."""
+        return candidate.source in SAID and _holds(self.leading, candidate.at)
+
+
+def _holds(stretches: Iterable[Stretch], at: datetime) -> bool:
+    return any(each.holds(at) for each in stretches)

@@ -1,0 +1,294 @@
+"""What was said at a time that a question names, whatever its words (R10, R11)."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from memci.domain.context.candidate import Source
+from memci.reading.assemble import Assemble
+from memci.reading.search import Search
+from memci.shapes.read import ContextRequest, Filters, Hit, SearchRequest
+from tests.support.stored import Reader, Stored
+
+NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)  # a Sunday; last week is the 9th to the 15th
+DAY = timedelta(days=1)
+LAST_WEEK = Filters(
+    since=datetime(2026, 11, 9, tzinfo=UTC), until=datetime(2026, 11, 16, tzinfo=UTC)
+)
+
+# Of last week, by day of November: nothing that "What did I do last week?" says.
+WEEK = {
+    9: "The dentist filled my left molar and charged ninety euros.",
+    10: "Repainted the garage door in dark green with Oskar.",
+    11: "My bicycle chain snapped near the harbour bridge.",
+    12: "Grandma turned eighty-four and got a telescope.",
+    13: "Signed the contract for the allotment garden.",
+    15: "Lost the chess final against Beatrice in forty moves.",
+}
+CHINESE_WEEK = {
+    9: "牙医给补了左边的臼齿，花了九百块。",
+    10: "跟小奥把车库门刷成了深绿色。",
+    11: "自行车链条在港口大桥附近断掉。",
+    12: "奶奶八十四岁生日，收到一台望远镜。",
+    13: "签下了社区菜园的合同。",
+    15: "象棋决赛输给贝贝，走满四十步。",
+}
+# Of other times: what the questions say, and no more.
+CHATTER = (
+    "What did I do last week? I do so much each week, and last week I did nothing.",
+    "What happened on that day? What happened to us?",
+    "Last week was dull, what did you do?",
+    "We talk and talk about what I did.",
+    "I will do it next week, as I did last week.",
+)
+CHINESE_CHATTER = (
+    "上周我说了什么来着，我做了什么都忘了。",
+    "我们聊了什么？我说了什么？",
+    "九月我做了什么，最近我做了什么，谁知道呢。",
+    "帮我总结一下事情吧，上周的事情太多了。",
+    "上周上周，上周我做了什么呀。",
+)
+AWAY = (1, 2, 3, 4, 5, 25, 40, 63, 90, 130, 170, 200)  # days after last week, or before
+
+
+def day(number: int, month: int = 11, hour: int = 9) -> datetime:
+    return datetime(2026, month, number, hour, tzinfo=UTC)
+
+
+def keep(stored: Stored, week: dict[int, str], chatter: tuple[str, ...]) -> dict[str, int]:
+    """Write a diary; return the seqs of the week by text."""
+    times = [day(9) - away * DAY for away in AWAY[5:]]
+    times += [day(15, hour=23) + away * DAY for away in AWAY[:5]]
+    for place, at in enumerate(sorted(times)):
+        if at < day(9):
+            _talk(stored, chatter, at, place)
+    found = {}
+    for number, text in week.items():
+        found[text] = stored.say(text, said_at=day(number), session="diary", user="u1")
+        stored.say("ok", "assistant", said_at=day(number, hour=10), session="diary", user="u1")
+    for place, at in enumerate(sorted(times)):
+        if at > day(15):
+            _talk(stored, chatter, at, place)
+    return found
+
+
+def _talk(stored: Stored, chatter: tuple[str, ...], at: datetime, place: int) -> None:
+    for step, text in enumerate(chatter):
+        said_at = at + timedelta(minutes=step)
+        stored.say(f"{text} {place}", said_at=said_at, session=f"s{place}", user="u1")
+
+
+@pytest.fixture
+def english(alice: Stored) -> Stored:
+    keep(alice, WEEK, CHATTER)
+    return alice
+
+
+@pytest.fixture
+def chinese(reader: Reader, alice: Stored) -> Stored:
+    keep(alice, CHINESE_WEEK, CHINESE_CHATTER)
+    reader.embedder.model = "all-MiniLM-L6-v2"  # reads no Chinese: only words find
+    return alice
+
+
+def hits(reader: Reader, query: str, agent_id: str = "alice", **fields: Any) -> list[Hit]:
+    request = SearchRequest(query=query, **{"now": NOW, **fields})
+    return Search(*reader.parts).run(agent_id, request).hits
+
+
+def texts(reader: Reader, query: str, **fields: Any) -> list[str]:
+    return [each.text for each in hits(reader, query, **fields)]
+
+
+def context(reader: Reader, query: str, budget: int = 1_000, **fields: Any) -> str:
+    request = ContextRequest(query=query, budget_tokens=budget, **{"now": NOW, **fields})
+    messages = Assemble(*reader.parts).run("alice", request).messages
+    return "\n".join(str(each.content) for each in messages[:-1])
+
+
+ENGLISH_QUESTIONS = (
+    "What did I do last week?", "last week", "What was I up to last week?",
+    "Summarise what happened last week", "what did we talk about from 9 to 15 November?",
+)  # fmt: skip
+CHINESE_QUESTIONS = (
+    "上周我说了什么？", "上周我做了什么", "上周", "帮我总结一下上周的事情", "上星期发生了什么事？",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("filters", [Filters(), LAST_WEEK], ids=["open", "filtered"])
+class TestNothingButATime:
+    @pytest.mark.parametrize("query", ENGLISH_QUESTIONS)
+    def test_english(self, reader: Reader, english: Stored, query: str, filters: Filters) -> None:
+        given = context(reader, query, filters=filters)
+        assert [text for text in WEEK.values() if text not in given] == []
+
+    @pytest.mark.parametrize("query", CHINESE_QUESTIONS)
+    def test_chinese(self, reader: Reader, chinese: Stored, query: str, filters: Filters) -> None:
+        given = context(reader, query, filters=filters)
+        assert [text for text in CHINESE_WEEK.values() if text not in given] == []
+
+    @pytest.mark.parametrize("fusion", ["scaled", "rrf"])
+    def test_it_leads_a_search(
+        self, reader: Reader, english: Stored, filters: Filters, fusion: str
+    ) -> None:
+        found = hits(reader, "What did I do last week?", k=12, filters=filters, fusion=fusion)
+        assert {each.text for each in found} == {*WEEK.values(), "ok"}
+        assert all(LAST_WEEK.since <= each.created_at < LAST_WEEK.until for each in found)  # type: ignore[operator]
+
+
+def test_a_small_budget_is_filled_with_that_time(reader: Reader, english: Stored) -> None:
+    given = context(reader, "What did I do last week?", 160)
+    assert sum(text in given for text in WEEK.values()) >= 4
+    assert not any(text in given for text in CHATTER)
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [("what happened on 12 November?", WEEK[12]), ("12 November", WEEK[12])],
+)
+def test_a_day_has_its_own_first(
+    reader: Reader, english: Stored, query: str, expected: str
+) -> None:
+    found = hits(reader, query)
+    assert found[0].text == expected
+    assert {each.created_at.date().day for each in found[:2] if each.created_at} == {12}
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("11月12日", CHINESE_WEEK[12]),
+        ("11月12号发生了什么", CHINESE_WEEK[12]),
+        ("10天前我们聊了什么", CHINESE_WEEK[12]),
+    ],
+)
+def test_a_chinese_day_has_its_own_first(
+    reader: Reader, chinese: Stored, query: str, expected: str
+) -> None:
+    found = hits(reader, query)
+    assert expected in [each.text for each in found[:4]]
+    assert found[0].text in CHINESE_WEEK.values()
+    assert found[0].channels == {} or found[0].text == expected
+
+
+def test_months_and_rounded_times(reader: Reader, chinese: Stored) -> None:
+    chinese.say("屋顶漏水，换了二十片瓦。", said_at=day(14, month=9), session="roof", user="u1")
+    assert "屋顶漏水，换了二十片瓦。" in texts(reader, "九月我做了什么", k=12)
+    chinese.say("猫咪打了疫苗。", said_at=day(1), session="cat", user="u1")
+    assert "猫咪打了疫苗。" in texts(reader, "三周前我们聊了什么", k=3)
+
+
+@pytest.mark.parametrize("query", ["what have I been doing recently?", "lately"])
+def test_lately(reader: Reader, english: Stored, query: str) -> None:
+    given = context(reader, query)
+    assert [text for text in WEEK.values() if text not in given] == []
+
+
+def test_lately_in_chinese(reader: Reader, chinese: Stored) -> None:
+    given = context(reader, "最近我做了什么")
+    assert [text for text in CHINESE_WEEK.values() if text not in given] == []
+
+
+def test_what_its_words_match_within_the_time_leads(reader: Reader, english: Stored) -> None:
+    english.say("The garage door jams.", said_at=day(2, month=6), session="june", user="u1")
+    query = "Which colour has the garage door got last week?"
+    found = texts(reader, query, k=100)
+    assert found[0] == WEEK[10]
+    assert set(WEEK.values()) <= set(found)
+    given = context(reader, query, 3_000)
+    assert [text for text in WEEK.values() if text not in given] == []
+
+
+def test_what_its_words_match_in_a_filtered_time_leads_and_the_rest_fills(
+    reader: Reader, english: Stored
+) -> None:
+    found = texts(reader, "Who has a telescope?", k=12, filters=LAST_WEEK)
+    assert found[0] == WEEK[12]
+    assert set(WEEK.values()) <= set(found)
+    given = context(reader, "Who has a telescope?", filters=LAST_WEEK)
+    assert [text for text in WEEK.values() if text not in given] == []
+
+
+def test_a_filter_open_at_one_end_brings_nothing_by_itself(reader: Reader, english: Stored) -> None:
+    since = Filters(since=LAST_WEEK.since)
+    assert texts(reader, "telescope", filters=since, channels=["lexical"])[0] == WEEK[12]
+    assert WEEK[15] not in texts(reader, "telescope", k=20, filters=since, channels=["lexical"])
+    assert WEEK[15] in texts(reader, "What did I do?", k=50, filters=since)
+
+
+def test_no_time_brings_nothing(reader: Reader, chinese: Stored) -> None:
+    assert hits(reader, "望远镜是谁的", k=50)
+    assert not set(texts(reader, "臼齿", k=50)) & {CHINESE_WEEK[13], CHINESE_WEEK[15]}
+
+
+def test_what_is_not_indexed_yet_is_found_by_its_time(reader: Reader, chinese: Stored) -> None:
+    chinese.say("护照寄到了。", said_at=day(14), session="s", user="u1", indexed=False)
+    chinese.say("地毯洗了。", said_at=day(1, month=8), session="s", user="u1", indexed=False)
+    found = texts(reader, "上周我做了什么", k=9)
+    assert "护照寄到了。" in found
+    assert "地毯洗了。" not in found
+
+
+def test_nothing_of_others_and_nothing_later(reader: Reader, english: Stored) -> None:
+    other = Stored(reader, "bob")
+    other.say("Secret of another agent.", said_at=day(12), user="u1")
+    english.say("Secret of another user.", said_at=day(12), session="x", user="u2")
+    english.say("Secret of another user, not indexed.", said_at=day(12), session="x", user="u2",
+                indexed=False)  # fmt: skip
+    query = "What did I do last week?"
+    own = texts(reader, query, k=100, user_id="u1")
+    assert set(WEEK.values()) <= set(own)
+    assert not any("Secret" in text for text in own)
+    assert "Secret" not in context(reader, query, user_id="u1")
+    assert not any("another agent" in text for text in texts(reader, query, k=100))
+    known = texts(reader, query, k=100, as_of=day(12, hour=8))
+    assert WEEK[11] in known
+    assert not set(known) & {WEEK[12], WEEK[13], WEEK[15]}
+    elsewhere = texts(reader, query, k=100, filters=Filters(sessions=("x",)))
+    assert elsewhere[0].startswith("Secret")
+    assert not set(elsewhere) & set(WEEK.values())
+
+
+def test_a_question_that_is_not_read_names_no_time(reader: Reader, chinese: Stored) -> None:
+    chinese.execute(
+        "INSERT INTO agent_setting (agent_id, parameters)"
+        " VALUES (%s, '{\"query_analysis_enabled\": false}')"
+    )
+    assert not set(texts(reader, "上周", k=50)) & set(CHINESE_WEEK.values())
+    filtered = texts(reader, "上周", k=50, filters=LAST_WEEK)
+    assert set(CHINESE_WEEK.values()) <= set(filtered)
+
+
+def test_a_month_of_much_talk_is_offered_evenly(reader: Reader, alice: Stored) -> None:
+    reader.embedder.model = "all-MiniLM-L6-v2"
+    for number in range(180):
+        at = day(1, month=10) + timedelta(hours=4 * number)
+        alice.say("斑马看见了长颈鹿。", said_at=at, session=None)
+    request = SearchRequest(query="十月", now=NOW, k=12, explain=True)
+    answer = Search(*reader.parts).run("alice", request)
+    assert len(answer.hits) == 12
+    assert answer.explain is not None
+    assert answer.explain["timed"] == 60  # of 180 every third, for 80 may be candidates
+
+
+def test_other_years_of_a_month_come_after_the_latest(reader: Reader, alice: Stored) -> None:
+    for year in (2023, 2024):
+        at = datetime(year, 9, 3, tzinfo=UTC)
+        alice.say(f"Zebra of {year}.", said_at=at, session=f"y{year}")
+    assert texts(reader, "What did I do in September?") == ["Zebra of 2024.", "Zebra of 2023."]
+
+
+def test_sources_without_messages_find_none_by_time(reader: Reader, chinese: Stored) -> None:
+    for source in Source:
+        if source is not Source.CHAT:
+            assert hits(reader, "上周", sources=[source], filters=LAST_WEEK) == []
+
+
+def test_explain_counts_them(reader: Reader, english: Stored) -> None:
+    request = SearchRequest(query="What did I do last week?", now=NOW, explain=True)
+    explain = Search(*reader.parts).run("alice", request).explain
+    assert explain is not None
+    assert explain["timed"] == 2 * len(WEEK)
