@@ -23,7 +23,8 @@ SELECT named.session_id, said.*, e.seq AS ended_seq, e.ended_at,
   FROM (SELECT session_id FROM named WHERE session_id IS NOT NULL LIMIT %(limit)s) named
  CROSS JOIN LATERAL (
        SELECT count(*) AS messages, min(m.seq) AS first_seq, max(m.seq) AS last_seq,
-              min(m.said_at) AS began_at, max(m.received_at) AS last_at
+              min(m.said_at) AS began_at, max(m.received_at) AS last_at,
+              (array_agg(m.said_offset ORDER BY m.said_at, m.seq))[1] AS began_offset
          FROM message m WHERE m.agent_id = %(agent)s AND m.session_id = named.session_id) said
   LEFT JOIN session_end e ON e.agent_id = %(agent)s AND e.session_id = named.session_id
  ORDER BY named.session_id
@@ -42,7 +43,10 @@ RETURNING seq, ended_at
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """What one session holds; ``ended_seq``: the last message when somebody ended it."""
+    """What one session holds; ``ended_seq``: the last message when somebody ended it.
+
+    ``began_offset``: that of its first message, for ``at_offset``.
+    """
 
     session_id: str
     messages: int
@@ -50,6 +54,7 @@ class Session:
     last_seq: int
     began_at: datetime
     last_at: datetime
+    began_offset: int | None
     ended_seq: int | None
     ended_at: datetime | None
     short_memories: int
