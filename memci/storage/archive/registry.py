@@ -27,7 +27,6 @@ from memci.storage import rows
 from memci.storage.trail import TrailEvent
 from memci.storage.versions import Reason
 
-
 # By whom the archive is of, and by when something was said.
 _TOLD_ELSEWHERE = frozenset({"agent_id", "said_offset"})
 
