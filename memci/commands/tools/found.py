@@ -69,5 +69,5 @@ def moment(at: datetime | None) -> str:
     """Return a time to the minute, with its offset if it is not UTC; a model need not know more."""
     if at is None:
         return ""
-    offset = at.strftime("%:z") if at.utcoffset() else ""
-    return at.strftime("%Y-%m-%d %H:%M") + offset
+    clock = at if at.utcoffset() else at.replace(tzinfo=None)
+    return clock.isoformat(" ", "minutes")
