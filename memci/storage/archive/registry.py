@@ -27,7 +27,7 @@ from memci.storage import rows
 from memci.storage.trail import TrailEvent
 from memci.storage.versions import Reason
 
-# By whom the archive is of, and by when something was said.
+# Whose rows they are the manifest tells; offsets stand in the times that were said with them.
 _TOLD_ELSEWHERE = frozenset({"agent_id", "said_offset"})
 
 
