@@ -36,7 +36,7 @@ class NewMessage:
 
     ``id`` is the producer's own, or None. ``content`` is None only beside ``tool_calls``,
     which have OpenAI's shape: ``{"id", "type": "function", "function": {"name", "arguments"}}``.
-    ``said_at`` is aware UTC, or None when the producer gave no timestamp.
+    ``said_at`` is aware, at the producer's offset from UTC, or None when no timestamp was given.
     """
 
     role: Role
@@ -60,7 +60,10 @@ def spoken(content: str | None, tool_calls: Iterable[JsonObject] = ()) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One raw utterance; ``seq`` (from 1) is its position in its agent's sequence."""
+    """One raw utterance; ``seq`` (from 1) is its position in its agent's sequence.
+
+    ``said_at`` is aware, at the offset that it was said with: its date is the speaker's day.
+    """
 
     seq: int
     id: str

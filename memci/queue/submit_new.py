@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from memci.domain.message import NewMessage
+from memci.domain.offset import offset_of
 from memci.queue.submit import NewJob
 
 # The lane's row is locked first, since everything else reads what that gives: so seqs and ordinals
@@ -24,13 +25,15 @@ WITH locked AS (
               wake_at >= now() AS woken),
 stored AS (
     INSERT INTO message (agent_id, seq, id, role, content, name, tool_calls, tool_call_id,
-                         metadata, said_at, session_id, user_id, remember, memory_state)
+                         metadata, said_at, said_offset, session_id, user_id, remember,
+                         memory_state)
     SELECT %(agent_id)s, seq_before + n, id, role, content, name, tool_calls, tool_call_id,
-           metadata, coalesce(said_at, now()), %(session_id)s, %(user_id)s, %(remember)s,
-           %(memory_state)s
+           metadata, coalesce(said_at, now()), said_offset, %(session_id)s, %(user_id)s,
+           %(remember)s, %(memory_state)s
     FROM locked, jsonb_to_recordset(%(messages)s::jsonb)
          AS new (n int, id text, role text, content text, name text, tool_calls jsonb,
-                 tool_call_id text, metadata jsonb, said_at timestamptz)),
+                 tool_call_id text, metadata jsonb, said_at timestamptz,
+                 said_offset smallint)),
 queued AS (
     INSERT INTO job (agent_id, id, kind, payload, source, first_seq, last_seq, traceparent)
     SELECT %(agent_id)s, %(job_id)s, %(kind)s, '{}', %(source)s, seq_before + 1, last_seq,
@@ -85,4 +88,5 @@ def _record(n: int, message_id: str, message: NewMessage) -> dict[str, Any]:
         record["metadata"] = dict(message.metadata)
     if message.said_at is not None:
         record["said_at"] = message.said_at.isoformat()
+        record["said_offset"] = offset_of(message.said_at)
     return record

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from memci.domain.memory.fate import Fate
 from memci.domain.memory.parameters import MemoryParameters
+from memci.domain.offset import at_offset
 from memci.errors import NotFoundError
 from memci.reading.page import named_after, named_cursor
 from memci.shapes.belief import HistoryAnswer, SessionAnswer, SessionList, VersionAnswer
@@ -72,8 +73,8 @@ def _session(found: Session, now: datetime, silence: timedelta) -> SessionAnswer
         messages=found.messages,
         first_seq=found.first_seq,
         last_seq=found.last_seq,
-        began_at=found.began_at,
-        last_at=found.last_at,
+        began_at=at_offset(found.began_at, found.began_offset),
+        last_at=at_offset(found.last_at, found.last_offset),
         ended_at=ended_at,
         short_memories=found.short_memories,
     )

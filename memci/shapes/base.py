@@ -16,6 +16,8 @@ from pydantic import (
     WithJsonSchema,
 )
 
+from memci.domain.offset import with_offset
+
 
 class Request(BaseModel):
     """Something sent to memci: an unknown field is an error, not silence."""
@@ -85,19 +87,19 @@ def _read_epoch(value: object) -> object:
         raise ValueError(_EXPECTED_INSTANT) from None
 
 
-def _to_utc(value: datetime) -> datetime:
-    """Return it as aware UTC; a naive time is taken for UTC."""
+def _aware(value: datetime) -> datetime:
+    """Return it as it was sent, with its offset; a naive time is taken for UTC."""
     try:
-        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+        return with_offset(value)
     except OverflowError:
         raise ValueError(_EXPECTED_INSTANT) from None
 
 
-# Aware UTC, whatever was sent.
+# Aware, at the offset that was sent: "yesterday" is a day of whoever sent it.
 Instant = Annotated[
     datetime,
     BeforeValidator(_read_epoch),
-    AfterValidator(_to_utc),
+    AfterValidator(_aware),
     WithJsonSchema(
         {
             "anyOf": [{"type": "string", "format": "date-time"}, {"type": "number"}],

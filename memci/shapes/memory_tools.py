@@ -189,7 +189,7 @@ class Found(_Short):
     memory: int | None = None
     messages: list[str]
     by: str | None = Field(None, description="Who said it")
-    said_at: str = Field(description="Day and time, UTC")
+    said_at: str = Field(description="Day and time, UTC or with an offset")
     text: str
     replaced_by: int | None = Field(None, description="The memory that says otherwise now")
     page: str | None = Field(None, description="The page that it is on")

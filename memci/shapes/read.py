@@ -215,7 +215,9 @@ class Scope(Sighted):
         "the question says of its answer; or their reciprocal ranks",
     )
     now: Instant | None = Field(
-        None, description='What "yesterday" in the question counts from; default: as_of, or now'
+        None,
+        description='What "yesterday" in the question counts from, with the offset of the asker\'s '
+        "clock (else UTC); default: as_of, or now",
     )
     explain: StrictBool = False
 

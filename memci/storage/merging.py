@@ -9,6 +9,7 @@ from sqlalchemy import Connection
 
 from memci.domain.memory.consolidation import Merge, joined_links
 from memci.domain.memory.link import Link
+from memci.domain.offset import offset_of
 from memci.storage.links import add_links
 from memci.storage.trail import TrailEvent, append_trail
 from memci.storage.versions import Reason
@@ -29,9 +30,10 @@ SELECT source, target, relation, strength, hint FROM link
 _STATEMENTS = (
     """
     INSERT INTO node_version (agent_id, node_id, replaced_by, reason, content, phrase, keywords,
-                              language, type, message_seqs, session_id, user_id, said_at)
+                              language, type, message_seqs, session_id, user_id, said_at,
+                              said_offset)
     SELECT n.agent_id, n.id, merged.new, %(reason)s, n.content, n.phrase, n.keywords, n.language,
-           n.type, n.message_seqs, n.session_id, n.user_id, n.said_at
+           n.type, n.message_seqs, n.session_id, n.user_id, n.said_at, n.said_offset
       FROM unnest(%(nodes)s::bigint[], %(news)s::bigint[]) AS merged(old, new)
       JOIN node n ON n.agent_id = %(agent)s AND n.id = merged.old
     ON CONFLICT (agent_id, node_id, replaced_by) DO NOTHING
@@ -41,12 +43,14 @@ _STATEMENTS = (
     """
     UPDATE node SET id = whole.new, keywords = whole.keywords, original_length = whole.length,
                     worth = whole.worth, message_seqs = whole.seqs, said_at = whole.said_at,
+                    said_offset = whole.said_offset,
                     expires_at = whole.expires_at, scan_count = whole.scans,
                     last_pass = %(pass)s, compared = true, attempts = 0, retry_at = NULL,
                     created_at = now()
       FROM jsonb_to_recordset(%(wholes)s) AS whole(
            new bigint, teller bigint, keywords text[], length integer, worth float8,
-           seqs bigint[], said_at timestamptz, expires_at timestamptz, scans bigint)
+           seqs bigint[], said_at timestamptz, said_offset smallint, expires_at timestamptz,
+           scans bigint)
      WHERE node.agent_id = %(agent)s AND node.id = whole.teller
     """,
     *(
@@ -143,6 +147,7 @@ def _row(merge: Merge) -> dict[str, object]:
         "worth": whole.worth,
         "seqs": whole.seqs,
         "said_at": whole.said_at.isoformat() if whole.said_at else None,
+        "said_offset": offset_of(whole.said_at) if whole.said_at else None,
         "expires_at": whole.expires_at.isoformat() if whole.expires_at else None,
         "scans": whole.scan_count,
     }

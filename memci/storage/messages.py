@@ -10,10 +10,12 @@ from sqlalchemy import Connection, Row
 
 from memci.domain.memory.note import NOTE_PATH
 from memci.domain.message import Message, NewMessage, Role
+from memci.domain.offset import at_offset
 
 # What ``to_message`` reads.
 COLUMNS = (
-    "seq, id, role, content, said_at, name, session_id, user_id, tool_calls, tool_call_id, metadata"
+    "seq, id, role, content, said_at, said_offset, name, session_id, user_id, tool_calls,"
+    " tool_call_id, metadata"
 )
 
 # What an agent noted for its memory, and said to nobody (R20): as ``Message.is_note`` tells it.
@@ -62,7 +64,7 @@ def to_message(row: Row[Any]) -> Message:
         id=row.id,
         role=Role(row.role),
         content=row.content,
-        said_at=row.said_at,
+        said_at=at_offset(row.said_at, row.said_offset),
         name=row.name,
         session_id=row.session_id,
         user_id=row.user_id,

@@ -9,6 +9,7 @@ from sqlalchemy import Connection
 
 from memci.domain.memory.creation import NewNode
 from memci.domain.memory.scan import Forgetting
+from memci.domain.offset import offset_of
 from memci.storage.trail import TrailEvent, append_trail
 
 # Rows travel as JSON where they hold lists of different lengths, which arrays cannot.
@@ -16,14 +17,14 @@ from memci.storage.trail import TrailEvent, append_trail
 _ADD = """
 INSERT INTO node (agent_id, id, slot, kind, type, content, original_length, phrase, keywords,
                   language, entity_key, worth, message_seqs, session_id, user_id, said_at,
-                  tier, expires_at, last_pass)
+                  said_offset, tier, expires_at, last_pass)
 SELECT %(agent)s, id, slot, kind, type, content, char_length(content), phrase, keywords,
        language, entity_key, worth, message_seqs, session_id, user_id, said_at,
-       tier, expires_at, %(pass)s
+       said_offset, tier, expires_at, %(pass)s
 FROM jsonb_to_recordset(%(nodes)s) AS new(
     id bigint, slot bigint, kind text, type text, content text, phrase text, keywords text[],
     language text, entity_key text, worth float8, message_seqs bigint[], session_id text,
-    user_id text, said_at timestamptz, tier text, expires_at timestamptz)
+    user_id text, said_at timestamptz, said_offset smallint, tier text, expires_at timestamptz)
 """
 _ENTITIES = "SELECT entity_key, id FROM node WHERE agent_id = %s AND entity_key = ANY(%s)"
 _PHRASES = "SELECT id, phrase FROM node WHERE agent_id = %s AND id = ANY(%s)"
@@ -197,6 +198,7 @@ def _row(node: NewNode, slot: int) -> dict[str, object]:
         "session_id": node.session_id,
         "user_id": node.user_id,
         "said_at": node.said_at.isoformat() if node.said_at else None,
+        "said_offset": offset_of(node.said_at) if node.said_at else None,
         "tier": node.tier,
         "expires_at": node.expires_at.isoformat() if node.expires_at else None,
     }

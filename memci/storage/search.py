@@ -24,6 +24,7 @@ from memci.domain.documents.chunk import ChunkKind
 from memci.domain.documents.owner import collection_of
 from memci.domain.documents.symbol import last_part
 from memci.domain.message import Message, Role, spoken
+from memci.domain.offset import at_offset
 from memci.domain.pages.viewer import Viewer
 from memci.storage import search_walk
 from memci.storage.search_kept import kept_asked, kept_candidate, kept_values
@@ -256,20 +257,20 @@ def _read(rows: Sequence[Row[Any]], owners: Sequence[str]) -> Found:
 def _said(row: Row[Any]) -> Message:
     calls = row.tool_calls or ()
     role = Role(row.role)
-    return Message(row.key, "", role, row.text, row.at, row.name, row.session_id, tool_calls=calls)
+    at = at_offset(row.at, row.said_offset)
+    return Message(row.key, "", role, row.text, at, row.name, row.session_id, tool_calls=calls)
 
 
 def _message(row: Row[Any]) -> Candidate:
     """Return a message, by the places of its columns: there are hundreds of them in each search."""
-    _, seq, dense, lexical, linked, content, role, name, calls, session, at, seqs, position, _ = (
-        tuple(row)
-    )
+    (_, seq, dense, lexical, linked, content, role, name, calls, session, at, seqs, position, _,
+     offset) = tuple(row)  # fmt: skip
     return Candidate(
         Source.CHAT,
         seq,
         spoken(content, calls or ()),
         tuple(seqs),
-        at,
+        at_offset(at, offset),
         session,
         _ROLES[role],
         name,
@@ -281,7 +282,8 @@ def _message(row: Row[Any]) -> Candidate:
 
 
 def _memory(row: Row[Any]) -> Candidate:
-    found = Candidate(Source.MEMORY, row.key, row.text, tuple(row.seqs), row.at, row.session_id)
+    at = at_offset(row.at, row.said_offset)
+    found = Candidate(Source.MEMORY, row.key, row.text, tuple(row.seqs), at, row.session_id)
     return found._replace(dense=row.dense, lexical=row.lexical, linked=row.linked)
 
 

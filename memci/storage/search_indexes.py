@@ -30,7 +30,7 @@ CHAT = Index(
                    greatest(indexed_terms, 1)::float8 / greatest(indexed_messages, 1) AS length
               FROM lane WHERE agent_id = %(agent)s""",
     columns="""m.content AS text, m.role, m.name, m.tool_calls, m.session_id, m.said_at AS at,
-               ARRAY[m.seq] AS seqs, m.position, NULL::integer[] AS counts""",
+               ARRAY[m.seq] AS seqs, m.position, NULL::integer[] AS counts, m.said_offset""",
 )
 # The mean length of memories is taken from the postings that are read: they have no counter, and
 # it moves all scores of one question by nearly the same factor.
@@ -46,7 +46,7 @@ MEMORY = Index(
                    coalesce(sum(total) / sum(df), 1)::float8 AS length FROM memory_df""",
     columns="""m.content AS text, NULL AS role, NULL AS name, NULL::jsonb AS tool_calls,
                m.session_id, coalesce(m.said_at, m.created_at) AS at, m.message_seqs AS seqs,
-               NULL::bigint AS position, NULL::integer[] AS counts""",
+               NULL::bigint AS position, NULL::integer[] AS counts, m.said_offset""",
 )
 # Of an agent, and of each collection, an index of its own: ids of chunks are unique in it alone.
 CHUNK = Index(
@@ -65,5 +65,6 @@ CHUNK = Index(
                jsonb_build_array(m.path, m.symbol, m.first_line, m.last_line, m.page,
                                  m.document_id) AS tool_calls,
                NULL AS session_id, m.created_at AS at, NULL::bigint[] AS seqs,
-               NULL::bigint AS position, NULL::integer[] AS counts""",
+               NULL::bigint AS position, NULL::integer[] AS counts,
+               NULL::smallint AS said_offset""",
 )

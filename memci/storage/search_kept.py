@@ -17,6 +17,7 @@ from sqlalchemy import Row
 from memci.domain.context.candidate import KEPT, UNTIMED, Candidate, Kept, Source
 from memci.domain.context.kept_words import MOST_CHARACTERS, probes_of
 from memci.domain.context.plan import StepState
+from memci.domain.offset import at_offset
 from memci.domain.pages.pin import Maker, PinKind
 
 MOST_KEPT = 15  # of each source
@@ -28,7 +29,7 @@ _ROWS = """
 (SELECT '{source}' AS source, NULL::bigint AS key, NULL::float8 AS dense, NULL::float8 AS lexical,
         NULL::float8 AS linked,
         k.text, k.kind AS role, k.name, k.more AS tool_calls, k.session_id, k.at, k.seqs,
-        NULL::bigint AS position, NULL::integer[] AS counts
+        NULL::bigint AS position, NULL::integer[] AS counts, k.said_offset
    FROM (SELECT * FROM ({rows}) k WHERE true {conditions}
           ORDER BY k.at DESC NULLS LAST LIMIT %(most_looked_at)s) k
   CROSS JOIN LATERAL (SELECT left(k.text, %(most_characters)s) AS text OFFSET 0) begin
@@ -50,7 +51,8 @@ _PIN = """
 SELECT coalesce(substr(m.content, coalesce(p.span_start, 0) + 1,
                        coalesce(p.span_end - p.span_start, length(m.content))), p.text) AS text,
        p.kind, p.number::text AS name, to_jsonb(p.pinned_by) AS more, m.session_id,
-       coalesce(m.said_at, p.created_at) AS at, array_remove(ARRAY[p.message_seq], NULL) AS seqs
+       coalesce(m.said_at, p.created_at) AS at, array_remove(ARRAY[p.message_seq], NULL) AS seqs,
+       m.said_offset
   FROM pin p LEFT JOIN message m ON m.agent_id = p.agent_id AND m.seq = p.message_seq
  WHERE p.agent_id = %(agent)s AND p.unpinned_at IS NULL {user}
    AND (p.pinned_by <> 'detector' OR p.kind <> 'task' OR %(session)s::text IS NULL
@@ -60,7 +62,8 @@ SELECT coalesce(substr(m.content, coalesce(p.span_start, 0) + 1,
 # The last plan of each session, or of the session that is asked from.
 _PLAN = """
 SELECT s.text, s.state AS kind, s.position::text AS name, to_jsonb(s.made_seq) AS more,
-       c.session_id, coalesce(m.said_at, c.created_at) AS at, ARRAY[s.said_seq] AS seqs
+       c.session_id, coalesce(m.said_at, c.created_at) AS at, ARRAY[s.said_seq] AS seqs,
+       m.said_offset
   FROM (SELECT DISTINCT ON (session_id) * FROM (
             (SELECT * FROM plan p
               WHERE p.agent_id = %(agent)s AND p.session_id = %(session)s {user} {sessions}
@@ -79,7 +82,7 @@ SELECT s.text, s.state AS kind, s.position::text AS name, to_jsonb(s.made_seq) A
 _SUMMARY = """
 SELECT p.text, NULL AS kind, '' AS name, to_jsonb(p.user_id) AS more,
        nullif(p.session_id, '') AS session_id, coalesce(m.said_at, p.made_at) AS at,
-       ARRAY[p.from_seq, p.through_seq] AS seqs
+       ARRAY[p.from_seq, p.through_seq] AS seqs, m.said_offset
   FROM (SELECT DISTINCT ON (session_id) session_id, user_id FROM (
             SELECT p.session_id, p.user_id, p.through_seq FROM summary p
              WHERE p.agent_id = %(agent)s AND p.text <> '' AND {whose} {sessions}
@@ -104,14 +107,15 @@ seen AS (
 SELECT concat_ws(E'\\n', nullif(p.name, ''), nullif(p.description, ''), nullif(note.text, ''))
            AS text,
        NULL AS kind, p.id AS name, NULL::jsonb AS more, NULL AS session_id, note.created_at AS at,
-       NULL::bigint[] AS seqs
+       NULL::bigint[] AS seqs, NULL::smallint AS said_offset
   FROM (SELECT * FROM seen WHERE parent IS NOT NULL OR cold
          ORDER BY place DESC LIMIT %(most_looked_at)s) p
   LEFT JOIN page_body note
     ON note.agent_id = %(agent)s AND note.page_id = p.id AND note.version = p.body
 UNION ALL
 SELECT concat_ws(E'\\n', p.name, nullif(p.description, ''), array_to_string(p.entries, E'\\n')),
-       NULL, p.id, NULL, p.session_id, m.said_at, ARRAY[p.first_seq, p.last_seq]
+       NULL, p.id, NULL, p.session_id, m.said_at, ARRAY[p.first_seq, p.last_seq],
+       m.said_offset
   FROM (SELECT inside.*
           FROM (SELECT id FROM seen WHERE kind = 'contents' AND parent IS NOT NULL AND NOT cold) f
          CROSS JOIN LATERAL (
@@ -189,7 +193,7 @@ def kept_candidate(row: Row[Any]) -> Candidate:
         kept = kept._replace(state=StepState(row.role))
     name = f"{row.name}\n{row.session_id}\n{told}"
     key = _key(source, name)
-    at = row.at or UNTIMED
+    at = at_offset(row.at, row.said_offset) if row.at else UNTIMED
     return Candidate(source, key, row.text, tuple(dict.fromkeys(seqs)), at, row.session_id,
                      kept=kept)  # fmt: skip
 

@@ -163,12 +163,12 @@ _NOTHING = """NULL, NULL, NULL::jsonb, NULL, NULL::timestamptz"""
 _SIZE = f"""
 SELECT 'size', NULL, s.texts, s.length, NULL::float8,
        (SELECT json_object_agg(term, df)::text FROM chat_df),
-       {_NOTHING}, NULL::bigint[], NULL::bigint, NULL::integer[]
+       {_NOTHING}, NULL::bigint[], NULL::bigint, NULL::integer[], NULL::smallint
   FROM chat_size s
 """  # noqa: S608 - constants of this module
 _POSTINGS = f"""
 SELECT 'postings', NULL, NULL::float8, NULL::float8, NULL::float8, term, {_NOTHING},
-       positions, NULL::bigint, counts
+       positions, NULL::bigint, counts, NULL::smallint
   FROM chat_postings
 """  # noqa: S608 - constants of this module
 

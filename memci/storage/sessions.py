@@ -24,7 +24,9 @@ SELECT named.session_id, said.*, e.seq AS ended_seq, e.ended_at,
  CROSS JOIN LATERAL (
        SELECT count(*) AS messages, min(m.seq) AS first_seq, max(m.seq) AS last_seq,
               min(m.said_at) AS began_at, max(m.said_at) AS last_at,
-              max(m.received_at) AS received_at
+              max(m.received_at) AS received_at,
+              (array_agg(m.said_offset ORDER BY m.said_at, m.seq))[1] AS began_offset,
+              (array_agg(m.said_offset ORDER BY m.said_at DESC, m.seq DESC))[1] AS last_offset
          FROM message m WHERE m.agent_id = %(agent)s AND m.session_id = named.session_id) said
   LEFT JOIN session_end e ON e.agent_id = %(agent)s AND e.session_id = named.session_id
  ORDER BY named.session_id
@@ -46,7 +48,7 @@ class Session:
     """What one session holds; ``ended_seq``: the last message when somebody ended it.
 
     From ``began_at`` to ``last_at`` it was said; ``received_at``: when the last of it came, after
-    which silence ends it.
+    which silence ends it. ``began_offset`` and ``last_offset`` are for ``at_offset``.
     """
 
     session_id: str
@@ -56,6 +58,8 @@ class Session:
     began_at: datetime
     last_at: datetime
     received_at: datetime
+    began_offset: int | None
+    last_offset: int | None
     ended_seq: int | None
     ended_at: datetime | None
     short_memories: int

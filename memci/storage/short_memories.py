@@ -12,6 +12,7 @@ from memci.domain.language import Language
 from memci.domain.memory.consolidation import ShortMemory
 from memci.domain.memory.node import NodeType
 from memci.domain.memory.tier import Judged, Promotion, Source
+from memci.domain.offset import at_offset
 from memci.storage.trail import TrailEvent, append_trail
 
 # Those not yet compared with any, the oldest first.
@@ -26,7 +27,8 @@ _ALIKE = """
 WITH near AS MATERIALIZED (
     SELECT n.id, n.id = ANY(%(young)s) AS young, v.embedding, v.model,
            coalesce(n.session_id, '') AS session_id, coalesce(n.user_id, '') AS user_id,
-           (n.said_at AT TIME ZONE 'UTC')::date AS day
+           (n.said_at AT TIME ZONE 'UTC'
+            + coalesce(n.said_offset, 0) * interval '1 minute')::date AS day
       FROM node n JOIN node_vector v ON v.agent_id = n.agent_id AND v.node_id = n.id
      WHERE n.agent_id = %(agent)s AND n.tier = 'short' AND n.kind = 'memory'
        AND n.superseded_by IS NULL AND (n.compared OR n.id = ANY(%(young)s)))
@@ -38,7 +40,8 @@ SELECT one.id, other.id FROM near one
 """
 _READ = """
 SELECT n.id, n.content, n.phrase, n.keywords, n.language, n.type, n.original_length, n.worth,
-       n.message_seqs, n.session_id, n.user_id, n.said_at, n.expires_at, n.scan_count,
+       n.message_seqs, n.session_id, n.user_id, n.said_at, n.said_offset, n.expires_at,
+       n.scan_count,
        ARRAY(SELECT DISTINCT m.role FROM message m
               WHERE m.agent_id = n.agent_id AND m.seq = ANY(n.message_seqs)) AS roles,
        ARRAY(SELECT DISTINCT m.name FROM message m
@@ -146,7 +149,7 @@ def short_memories(
             seqs=tuple(row.message_seqs),
             session_id=row.session_id,
             user_id=row.user_id,
-            said_at=row.said_at,
+            said_at=row.said_at and at_offset(row.said_at, row.said_offset),
             expires_at=row.expires_at,
             scan_count=row.scan_count,
             speakers=frozenset((role, name) for role in row.roles for name in row.names),

@@ -12,9 +12,10 @@ from memci.storage.trail import TrailEvent, append_trail
 
 _KEEP = """
 INSERT INTO node_version (agent_id, node_id, replaced_by, reason, content, phrase, keywords,
-                          language, type, message_seqs, session_id, user_id, said_at, until)
+                          language, type, message_seqs, session_id, user_id, said_at, until,
+                          said_offset)
 SELECT n.agent_id, n.id, %(by)s, %(reason)s, n.content, n.phrase, n.keywords, n.language, n.type,
-       n.message_seqs, n.session_id, n.user_id, n.said_at, %(until)s
+       n.message_seqs, n.session_id, n.user_id, n.said_at, %(until)s, n.said_offset
   FROM node n WHERE n.agent_id = %(agent)s AND n.id = ANY(%(nodes)s)
 ON CONFLICT (agent_id, node_id, replaced_by) DO NOTHING
 RETURNING node_id

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta, timezone
 from typing import Any
 from uuid import uuid4
 
@@ -26,6 +27,8 @@ from tests.support.tracking import TrackingUnderTest
 
 SORTING = PageRules(active_pages=2)
 FADING = MemoryParameters(focus_limit=1, decay_rate=0.4, min_shrink=0)
+# Not yet that day in UTC.
+SAID_AT = datetime(2026, 3, 2, 1, 30, 15, 250, tzinfo=timezone(timedelta(hours=5, minutes=45)))
 SAID = (
     "The lighthouse keeper counts ships every evening [Grace]",
     "A violin was sold for ninety guineas [Luigi]",
@@ -39,7 +42,7 @@ def a_whole_life(database: Database) -> AgentUnderTest:
     ada = AgentUnderTest(database, parameters=FADING)
     mailbox, bringing = Mailbox(ada), Rebuilding(ada)
     ada.set_parameters({"decay_rate": 0.4, "focus_limit": 1, "min_shrink": 0})
-    mailbox.append(*SAID)
+    mailbox.append(*SAID, said_at=SAID_AT)
     mailbox.append("secret one [Eve]", "secret two [Eve]", ids=("x1", "x2"))
     mailbox.run()
     mailbox.append("told in passing [Ann]", "and so was this [Bea]", remember=Remember.AUTO)
@@ -115,9 +118,9 @@ def _believed(ada: AgentUnderTest) -> None:
     )  # fmt: skip
     ada.execute(
         "INSERT INTO node_version (agent_id, node_id, replaced_by, reason, content, phrase,"
-        " keywords, language, type, message_seqs, said_at) SELECT agent_id, id, id, 'merged',"
-        " content, phrase, keywords, language, type, message_seqs, said_at FROM node"
-        " WHERE agent_id = %s AND id = %s",
+        " keywords, language, type, message_seqs, said_at, said_offset)"
+        " SELECT agent_id, id, id, 'merged', content, phrase, keywords, language, type,"
+        " message_seqs, said_at, said_offset FROM node WHERE agent_id = %s AND id = %s",
         node.id,
     )  # fmt: skip
     ada.execute(

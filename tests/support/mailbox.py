@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from itertools import zip_longest
 from typing import Any
 from uuid import UUID, uuid4
@@ -30,11 +31,18 @@ class Mailbox:
         )
 
     def append(
-        self, *texts: str, ids: Sequence[str] = (), remember: Remember = Remember.NOW
+        self,
+        *texts: str,
+        ids: Sequence[str] = (),
+        remember: Remember = Remember.NOW,
+        said_at: datetime | None = None,
     ) -> UUID:
         """Return the id of the job."""
         named = zip_longest(texts, ids)
-        said = [NewMessage(Role.USER, text, id=message_id) for text, message_id in named]
+        said = [
+            NewMessage(Role.USER, text, id=message_id, said_at=said_at)
+            for text, message_id in named
+        ]
         with self.ada.database.agent_transaction("ada") as connection:
             append_in(connection, Append("ada", said, remember=remember))
         return self.waiting()[-1].id

@@ -13,6 +13,7 @@ from zlib import crc32
 
 import numpy as np
 
+from memci.domain.offset import offset_of
 from memci.reading.activity import ReadActivity
 from memci.reading.models import ReadingDefaults, ReadingModels, Tokenizers
 from memci.smallmodel.offline.lexicon import OfflineLexicon
@@ -103,12 +104,12 @@ class Stored:
         self._write(
             "INSERT INTO message (agent_id, seq, id, role, content, name, tool_calls,"
             " tool_call_id, session_id, user_id, said_at, remember, memory_state, indexed,"
-            " memory_reason, metadata)"
-            " VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, 'now', %s, %s, %s, %s)",
+            " memory_reason, metadata, said_offset)"
+            " VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, 'now', %s, %s, %s, %s, %s)",
             self._seq, f"m{self._seq}", role, content, name,
             json.dumps(list(calls)) if calls else None, answers, session, user,
             said_at or BEGIN + timedelta(minutes=self._seq), state, False, reason,
-            json.dumps(metadata) if metadata else None,
+            json.dumps(metadata) if metadata else None, said_at and offset_of(said_at),
         )  # fmt: skip
         self._write(
             "UPDATE lane SET message_seq = %s WHERE agent_id = %s", self._seq, after=self.agent_id
@@ -202,11 +203,12 @@ class Stored:
         self._node_id += 1
         self._write(
             "INSERT INTO node (agent_id, id, slot, kind, type, content, original_length, phrase,"
-            " keywords, language, entity_key, message_seqs, session_id, user_id, said_at)"
-            " VALUES (%s, %s, %s, %s, %s, %s, %s, %s, '{}', %s, %s, %s, %s, %s, %s)",
+            " keywords, language, entity_key, message_seqs, session_id, user_id, said_at,"
+            " said_offset)"
+            " VALUES (%s, %s, %s, %s, %s, %s, %s, %s, '{}', %s, %s, %s, %s, %s, %s, %s)",
             self._node_id, self._node_id, kind, type_, content, len(content), content[:20],
             language, content.casefold() if kind == "entity" else None, seqs, session, user,
-            said_at,
+            said_at, said_at and offset_of(said_at),
         )  # fmt: skip
         return self._node_id
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 import pytest
 
-from memci.commands.tools.found import of_recall
+from memci.commands.tools.found import moment, of_recall
 from memci.domain.memory.recall import Miss
 from memci.shapes.memory_tools import FoundList
 from memci.shapes.read import RecallAnswer
@@ -24,6 +26,19 @@ def test_why_nothing_was_found_names_a_tool_that_goes_on(miss: Miss, keyword: st
     assert reason.startswith("[")
     assert "search" in step
     assert BY_NAME["search"].for_agents
+
+
+@pytest.mark.parametrize(
+    ("at", "told"),
+    [
+        ("2026-11-18T06:30:59+08:00", "2026-11-18 06:30+08:00"),
+        ("2026-11-17T20:30:00-09:30", "2026-11-17 20:30-09:30"),
+        ("2026-11-18T06:30:00+00:00", "2026-11-18 06:30"),
+    ],
+)
+def test_when_something_was_said_is_told_by_the_speakers_clock(at: str, told: str) -> None:
+    assert moment(datetime.fromisoformat(at)) == told
+    assert moment(None) == ""
 
 
 def test_far_from_the_topic_there_are_more_ways() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from memci.commands.tools.found import moment
 from memci.commands.tools.place import Place
+from memci.domain.offset import at_offset
 from memci.shapes.memory_tools import FilterMemory, Found, FoundList
 from memci.storage.reading.filtered import filtered_memories, filtered_messages
 from memci.storage.reading.sight import Sight
@@ -31,7 +32,7 @@ def _memories(
             Found(
                 memory=row.id,
                 messages=row.message_ids,
-                said_at=moment(row.said_at),
+                said_at=moment(row.said_at and at_offset(row.said_at, row.said_offset)),
                 text=row.content,
                 replaced_by=row.superseded_by,
             ),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 
 from memci.domain.language import Language, language_of
 from memci.domain.memory.recall import Miss
@@ -66,5 +66,8 @@ def of_search(answer: SearchAnswer) -> FoundList:
 
 
 def moment(at: datetime | None) -> str:
-    """Return a time to the minute; a model need not know more."""
-    return "" if at is None else at.astimezone(UTC).strftime("%Y-%m-%d %H:%M")
+    """Return a time to the minute, with its offset if it is not UTC; a model need not know more."""
+    if at is None:
+        return ""
+    clock = at if at.utcoffset() else at.replace(tzinfo=None)
+    return clock.isoformat(" ", "minutes")

@@ -21,7 +21,7 @@ _MOST_KEYWORDS = 12
 
 @dataclass(frozen=True, slots=True)
 class ShortMemory:
-    """A short-term memory that may be merged. Times are aware UTC.
+    """A short-term memory that may be merged. Times are aware, ``said_at`` as the speaker has it.
 
     ``speakers``: who said what it tells, by role and name: what one person says of himself is not
     what another says.

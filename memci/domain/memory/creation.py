@@ -27,8 +27,8 @@ class AnnotatedSegment:
     """A topic segment and what it is about: all that a memory node is made of (M3, M4).
 
     ``text`` is worded so that it can be read alone (R4). ``keywords`` and ``entities`` are ordered
-    best first. ``said_at`` is aware UTC. ``quoted`` are messages before ``seqs`` that the text
-    quotes.
+    best first. ``said_at`` has the speaker's offset. ``quoted`` are messages before ``seqs`` that
+    the text quotes.
     """
 
     text: str

@@ -127,7 +127,7 @@ def _fill_lane(connection: Connection, agent_id: str, entry: Carried, archive: U
         f"{name} = greatest(lane.{name}, new.{name})" if name in _GO_ON else f"{name} = new.{name}"
         for name in (each.name for each in entry.columns)
     )
-    statement = _UPDATE_LANE.format(values=values, types=record_type(list(entry.columns)))
+    statement = _UPDATE_LANE.format(values=values, types=record_type(entry, list(entry.columns)))
     connection.exec_driver_sql(statement, {"agent": agent_id, "row": rows[0][0].decode()})
 
 

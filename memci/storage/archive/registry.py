@@ -27,6 +27,9 @@ from memci.storage import rows
 from memci.storage.trail import TrailEvent
 from memci.storage.versions import Reason
 
+# Whose rows they are the manifest tells; offsets stand in the times that were said with them.
+_TOLD_ELSEWHERE = frozenset({"agent_id", "said_offset"})
+
 
 @dataclass(frozen=True, slots=True)
 class Carried:
@@ -55,10 +58,15 @@ class Carried:
         return f"tables/{self.name}.jsonl"
 
     @property
+    def has_offset(self) -> bool:
+        """Whether its ``said_at`` tells the offset that it was said with, too."""
+        return "said_offset" in self.table.columns
+
+    @property
     def columns(self) -> Iterator[Column[object]]:
         """The columns that are carried."""
         for column in self.table.columns:
-            own = column.name == "agent_id" or column.identity is not None
+            own = column.name in _TOLD_ELSEWHERE or column.identity is not None
             if not own and column.name not in self.not_carried:
                 yield column
 

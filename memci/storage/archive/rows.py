@@ -16,6 +16,18 @@ from memci.storage.archive.registry import Carried
 from memci.storage.archive.values import half_vectors
 from memci.storage.vectors import to_text
 
+# A time with its offset, as one text, and the offset of such a text.
+_SAID_AT = """
+CASE WHEN said_offset IS NULL THEN to_json(said_at) #>> '{}'
+     ELSE to_char(said_at AT TIME ZONE 'UTC' + said_offset * interval '1 minute',
+                  'YYYY-MM-DD"T"HH24:MI:SS.US')
+          || CASE WHEN said_offset < 0 THEN '-' ELSE '+' END
+          || to_char(abs(said_offset) * interval '1 minute', 'HH24:MI') END AS said_at
+"""
+_OFFSET = """
+CASE WHEN said_at ~ '[+-][0-9]{2}:[0-9]{2}$'
+     THEN nullif((extract(epoch FROM right(said_at, 6)::interval) / 60)::smallint, 0) END
+"""
 # Rows that a cursor hands over at once.
 _FETCH = 200
 _LINES = """
@@ -53,7 +65,7 @@ def lines_of(connection: Connection, agent_id: str, entry: Carried) -> Iterator[
     """Yield the rows of one agent in a table, in order, each as one line of JSON."""
     statement = _LINES.format(
         table=entry.name,
-        columns=", ".join(_PACKED.get(each.name, each.name) for each in entry.columns),
+        columns=", ".join(_packed(entry, each) for each in entry.columns),
         only=entry.only,
         order=f"ORDER BY {', '.join(entry.order)}" if entry.order else "",
     )
@@ -76,9 +88,9 @@ def add_rows(
     columns = list(entry.columns)
     statement = _INSERT.format(
         table=entry.name,
-        names=", ".join(each.name for each in columns),
-        values=", ".join(_value(each) for each in columns),
-        types=record_type(columns),
+        names=", ".join([each.name for each in columns] + ["said_offset"] * entry.has_offset),
+        values=", ".join([_value(entry, each) for each in columns] + [_OFFSET] * entry.has_offset),
+        types=record_type(entry, columns),
         conflict=_BOTH.get(entry.name, ""),
     )
     try:
@@ -118,16 +130,26 @@ def _with_vectors(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return [{**row, "embedding": texts[at]} for at, row in enumerate(rows)]
 
 
-def _value(column: Column[object]) -> str:
-    return f"{column.name}::halfvec" if isinstance(column.type, HALFVEC) else column.name
+def _packed(entry: Carried, column: Column[object]) -> str:
+    if entry.has_offset and column.name == "said_at":
+        return _SAID_AT
+    return _PACKED.get(column.name, column.name)
 
 
-def record_type(columns: Sequence[Column[object]]) -> str:
-    """Return columns as a record is declared; vectors travel as text."""
+def _value(entry: Carried, column: Column[object]) -> str:
+    if isinstance(column.type, HALFVEC):
+        return f"{column.name}::halfvec"
+    if entry.has_offset and column.name == "said_at":
+        return "said_at::timestamptz"
+    return column.name
+
+
+def record_type(entry: Carried, columns: Sequence[Column[object]]) -> str:
+    """Return columns as a record is declared; vectors, and times with offsets, travel as text."""
     dialect = postgresql.dialect()  # type: ignore[no-untyped-call]  # SQLAlchemy's own
     return ", ".join(
         f"{each.name} text"
-        if isinstance(each.type, HALFVEC)
+        if _value(entry, each) != each.name
         else f"{each.name} {each.type.compile(dialect)}"
         for each in columns
     )

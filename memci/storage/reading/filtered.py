@@ -15,7 +15,7 @@ from memci.storage.reading.whose import of_user
 
 # In pieces, so that the planner sees only what is asked.
 _MEMORIES = """
-SELECT n.id, n.content, n.said_at, n.superseded_by,
+SELECT n.id, n.content, n.said_at, n.said_offset, n.superseded_by,
        ARRAY(SELECT m.id FROM message m
               WHERE m.agent_id = n.agent_id AND m.seq = ANY(n.message_seqs) ORDER BY m.seq)
            AS message_ids

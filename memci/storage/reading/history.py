@@ -8,6 +8,8 @@ from typing import Any
 
 from sqlalchemy import Connection
 
+from memci.storage.reading.nodes import with_said_at
+
 # In both directions; more than so many memories in one line are not shown.
 _LINE = """
 WITH RECURSIVE line AS (
@@ -21,6 +23,7 @@ WITH RECURSIVE line AS (
 shown AS (SELECT id FROM line LIMIT 500)
 SELECT shown.id AS node_id, coalesce(v.content, n.content) AS content,
        coalesce(v.phrase, n.phrase) AS phrase, coalesce(v.said_at, n.said_at) AS said_at,
+       CASE WHEN v.node_id IS NULL THEN n.said_offset ELSE v.said_offset END AS said_offset,
        v.reason, v.replaced_by, v.until, n.id IS NOT NULL AS living,
        ARRAY(SELECT m.id FROM message m
               WHERE m.agent_id = %(agent)s AND m.seq = ANY(coalesce(v.message_seqs, n.message_seqs))
@@ -45,7 +48,7 @@ def versions_of(
     """
     values = {"agent": agent_id, "node": node_id, "as_of": as_of}
     rows = connection.exec_driver_sql(_LINE, values).mappings()
-    return [dict(row) for row in rows]
+    return [with_said_at(row) for row in rows]
 
 
 def ever_was(connection: Connection, agent_id: str, node_id: int) -> bool:

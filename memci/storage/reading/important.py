@@ -7,11 +7,13 @@ from collections.abc import Sequence
 from sqlalchemy import Connection
 
 from memci.domain.context.candidate import Candidate, Source
+from memci.domain.offset import at_offset
 from memci.storage.search import Restriction
 from memci.storage.search_restrictions import node_filters
 
 _IMPORTANT = """
-SELECT m.id, m.content, m.message_seqs, coalesce(m.said_at, m.created_at), m.session_id
+SELECT m.id, m.content, m.message_seqs, coalesce(m.said_at, m.created_at), m.session_id,
+       m.said_offset
   FROM node m LEFT JOIN LATERAL (
        SELECT sum(l.strength) AS importance FROM link l
         WHERE l.agent_id = m.agent_id AND l.source = m.id AND EXISTS (
@@ -41,6 +43,6 @@ def important_memories(
         "limit": limit,
     }
     return [
-        Candidate(Source.MEMORY, row[0], row[1], tuple(row[2]), row[3], row[4])
+        Candidate(Source.MEMORY, row[0], row[1], tuple(row[2]), at_offset(row[3], row[5]), row[4])
         for row in connection.exec_driver_sql(statement, values)
     ]

@@ -12,9 +12,8 @@ from memci.storage.messages import to_message
 from memci.storage.reading.whose import of_user
 
 COLUMNS = (
-    "m.seq, m.id, m.role, m.content, m.said_at, m.name, m.session_id, m.user_id, m.tool_calls,"
-    " m.tool_call_id, m.metadata, m.memory_state,"
-    " m.memory_reason"
+    "m.seq, m.id, m.role, m.content, m.said_at, m.said_offset, m.name, m.session_id, m.user_id,"
+    " m.tool_calls, m.tool_call_id, m.metadata, m.memory_state, m.memory_reason"
 )
 # More messages than this are no "recent interactions", whoever counts them.
 _MAX_RECENT = 500

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
 
 from sqlalchemy import Connection
 from sqlalchemy.engine import RowMapping
+
+from memci.domain.offset import at_offset
 
 # Importance is the sum of a node's own links whose target lives (M11).
 _NODE = """
 SELECT n.id, n.kind, n.type, n.content, n.phrase, n.keywords, n.original_length,
        length(n.content) AS length, n.worth, n.scan_count, n.last_pass, n.session_id, n.user_id,
-       n.said_at, n.tier, n.expires_at, n.promoted_at, n.superseded_by, n.superseded_at,
-       n.created_at, own.links, own.importance,
+       n.said_at, n.said_offset, n.tier, n.expires_at, n.promoted_at, n.superseded_by,
+       n.superseded_at, n.created_at, own.links, own.importance,
        EXISTS (SELECT 1 FROM focus f WHERE f.agent_id = n.agent_id AND f.node_id = n.id) AS focus,
        ARRAY(SELECT m.id FROM message m
               WHERE m.agent_id = n.agent_id AND m.seq = ANY(n.message_seqs) ORDER BY m.seq)
@@ -59,19 +63,28 @@ def list_nodes(
     *,
     after: int,
     limit: int,
-) -> list[RowMapping]:
+) -> list[dict[str, Any]]:
     """Return nodes after an id, ascending; ``asked``: kind, type, tier, as_of, None for any."""
     wanted = [_WANTED[name] for name, value in asked.items() if value is not None]
     statement = _NODE.format_map({"conditions": " ".join(["AND n.id > %(after)s", *wanted])})
     values = {**asked, "agent": agent_id, "after": after, "limit": limit}
-    return list(connection.exec_driver_sql(statement, values).mappings())
+    return [with_said_at(row) for row in connection.exec_driver_sql(statement, values).mappings()]
 
 
-def read_node(connection: Connection, agent_id: str, node_id: int) -> RowMapping | None:
+def read_node(connection: Connection, agent_id: str, node_id: int) -> dict[str, Any] | None:
     """Return one living node."""
     statement = _NODE.format_map({"conditions": "AND n.id = %(id)s"})
     values = {"agent": agent_id, "id": node_id, "limit": 1}
-    return connection.exec_driver_sql(statement, values).mappings().first()
+    row = connection.exec_driver_sql(statement, values).mappings().first()
+    return None if row is None else with_said_at(row)
+
+
+def with_said_at(row: RowMapping) -> dict[str, Any]:
+    """Return a row whose ``said_at`` is at its ``said_offset``, which is not among it then."""
+    fields = dict(row)
+    offset = fields.pop("said_offset")
+    at: datetime | None = fields["said_at"]
+    return {**fields, "said_at": at and at_offset(at, offset)}
 
 
 def list_links(

@@ -11,6 +11,7 @@ from sqlalchemy import Connection
 from memci.domain.language import Language
 from memci.domain.memory.node import NodeKind
 from memci.domain.memory.recall import Forgotten, Step
+from memci.domain.offset import at_offset
 from memci.storage.reading.sight import EVERYTHING, Sight
 from memci.storage.reading.terms import keyword_columns
 from memci.storage.vectors import Vectors, to_text
@@ -69,8 +70,10 @@ SELECT n.id, n.content, n.phrase, n.type, n.language, n.message_seqs, n.said_at,
                   WHERE l.agent_id = n.agent_id AND l.source = n.id AND EXISTS (
                         SELECT 1 FROM node t WHERE t.agent_id = l.agent_id AND t.id = l.target)
                 ), 0::float8),
-       n.superseded_by, n.superseded_at
-  FROM node n WHERE n.agent_id = %s AND n.id = ANY(%s)
+       n.superseded_by, n.superseded_at, n.said_offset,
+       CASE WHEN s.id IS NULL THEN n.said_offset ELSE s.said_offset END
+  FROM node n LEFT JOIN node s ON s.agent_id = n.agent_id AND s.id = n.superseded_by
+ WHERE n.agent_id = %s AND n.id = ANY(%s)
 """
 # Restorable: a memory that was not erased, and the messages that it was created from are stored.
 _RESTORABLE = """
@@ -199,10 +202,10 @@ def memories(connection: Connection, agent_id: str, node_ids: Sequence[int]) -> 
             type=row[3],
             language=Language(row[4]),
             seqs=tuple(row[5]),
-            said_at=row[6],
+            said_at=row[6] and at_offset(row[6], row[10]),
             importance=row[7],
             superseded_by=row[8],
-            superseded_at=row[9],
+            superseded_at=row[9] and at_offset(row[9], row[11]),
         )
         for row in rows
     }

@@ -11,14 +11,18 @@ from sqlalchemy import Connection
 from memci.domain.context.candidate import Candidate, Source
 from memci.domain.context.succession import About, Ended
 from memci.domain.message import Message, Role
+from memci.domain.offset import at_offset
 from memci.storage.search import Restriction
 from memci.storage.search_restrictions import message_filters
 
 # A version outlives its memory, as messages do: what was said stays known to be over.
 _ENDED = """
 WITH RECURSIVE ended AS MATERIALIZED (
-    SELECT v.node_id, min(v.until) AS until, min(v.message_seqs) AS seqs
+    SELECT v.node_id, min(v.until) AS until, min(v.message_seqs) AS seqs,
+           (array_agg(CASE WHEN s.id IS NULL THEN v.said_offset ELSE s.said_offset END
+                      ORDER BY v.until, v.replaced_by))[1] AS until_offset
       FROM node_version v
+      LEFT JOIN node s ON s.agent_id = v.agent_id AND s.id = v.replaced_by
      WHERE v.agent_id = %(agent)s AND v.reason = 'superseded' AND v.until <= %(now)s
        AND (v.node_id = ANY(%(nodes)s::bigint[]) OR v.message_seqs && %(seqs)s::bigint[])
      GROUP BY v.node_id),
@@ -35,7 +39,7 @@ newer AS MATERIALIZED (
                 WHERE v.agent_id = %(agent)s AND v.node_id = line.id
                   AND (v.reason = 'merged' OR v.until <= %(now)s)) AS replaced
       FROM line WHERE line.id <> line.old)
-SELECT e.node_id, e.until, e.seqs,
+SELECT e.node_id, e.until, e.until_offset, e.seqs,
        ARRAY(SELECT id FROM newer WHERE old = e.node_id AND NOT replaced ORDER BY id DESC) AS now,
        ARRAY(SELECT id FROM newer WHERE old = e.node_id AND replaced ORDER BY id DESC) AS between,
        (SELECT jsonb_agg(jsonb_build_array(c.seq, c.subject, c.attribute)) FROM claim c
@@ -47,7 +51,8 @@ SELECT e.node_id, e.until, e.seqs,
 """
 # A forgotten memory's messages are known from its trail.
 _MESSAGES = """
-SELECT each.id AS node_id, m.seq, m.role, m.content, m.said_at, m.name, m.session_id, m.tool_calls
+SELECT each.id AS node_id, m.seq, m.role, m.content, m.said_at, m.said_offset, m.name,
+       m.session_id, m.tool_calls
   FROM unnest(%(nodes)s::bigint[]) AS each(id)
  CROSS JOIN LATERAL (SELECT coalesce(
      (SELECT n.message_seqs FROM node n WHERE n.agent_id = %(agent)s AND n.id = each.id),
@@ -80,7 +85,7 @@ def ended_memories(
     return [
         Ended(
             row.node_id,
-            row.until,
+            at_offset(row.until, row.until_offset),
             frozenset(row.seqs),
             _by_seq(row.claims),
             tuple(row.now),
@@ -100,11 +105,12 @@ def messages_of(
     found: defaultdict[int, list[Candidate]] = defaultdict(list)
     values = {**asked, "agent": agent_id, "nodes": list(nodes)}
     for row in connection.exec_driver_sql(statement, values):
-        said = Message(row.seq, "", Role(row.role), row.content, row.said_at,
+        at = at_offset(row.said_at, row.said_offset)
+        said = Message(row.seq, "", Role(row.role), row.content, at,
                        tool_calls=row.tool_calls or ())  # fmt: skip
         found[row.node_id].append(
             Candidate(
-                Source.CHAT, row.seq, said.text, (row.seq,), row.said_at, row.session_id,
+                Source.CHAT, row.seq, said.text, (row.seq,), at, row.session_id,
                 said.role, row.name,
             )
         )  # fmt: skip

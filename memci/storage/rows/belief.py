@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import BigInteger, Column, Index, Table, Text, text
+from sqlalchemy import BigInteger, Column, Index, SmallInteger, Table, Text, text
 from sqlalchemy.dialects.postgresql import ARRAY
 
 from memci.storage.rows.metadata import Instant, agent_column, made_at, metadata
@@ -45,6 +45,7 @@ node_version = Table(
     # Of a superseded one: since when the other holds.
     Column("until", Instant),
     made_at("replaced_at"),
+    Column("said_offset", SmallInteger),
     Index("node_version_successor", "agent_id", "replaced_by"),
     Index("node_version_superseded", "agent_id", postgresql_where=text("reason = 'superseded'")),
 )

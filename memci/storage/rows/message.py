@@ -9,6 +9,7 @@ from sqlalchemy import (
     Column,
     Index,
     Integer,
+    SmallInteger,
     Table,
     Text,
     false,
@@ -41,6 +42,8 @@ message = Table(
     Column("indexed", Boolean, nullable=False, server_default=false()),
     # Where it stands among the indexed ones (R11b); null until it is indexed.
     Column("position", BigInteger),
+    # Minutes east of UTC of the clock it was said by; null: UTC.
+    Column("said_offset", SmallInteger),
     Index("message_id", "agent_id", "id", unique=True),
     Index(
         "message_position",

@@ -12,6 +12,7 @@ from sqlalchemy import (
     Identity,
     Index,
     Integer,
+    SmallInteger,
     Table,
     Text,
     false,
@@ -60,6 +61,8 @@ node = Table(
     Column("attempts_pass", BigInteger, nullable=False, server_default=_ZERO),
     Column("retry_at", Instant),
     made_at(),
+    # Minutes east of UTC of the clock what it tells was said by; null: UTC.
+    Column("said_offset", SmallInteger),
     Index("node_slot", "agent_id", "slot", unique=True),
     Index("node_entity", "agent_id", "entity_key", unique=True,
           postgresql_where=text("entity_key IS NOT NULL")),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 
 import httpx
@@ -47,6 +48,30 @@ def test_what_was_said_is_found_at_once(server: Served) -> None:
         assert receipt.kind == "context"
         assert memory.recall(["Lena"]).miss == "pending"
         assert memory.recall_text(["Lena"]).text
+
+
+@pytest.mark.timeout(120)
+def test_days_are_those_of_whoever_says_something_or_asks(server: Served) -> None:
+    said = "2026-11-18T06:30:00+08:00"
+    message = {"role": "user", "content": "昨天我和老赵去了灵隐寺。", "timestamp": said}
+    with Memci(server.url, wait_ms=0) as memci:
+        memory = memci.agent("zones")
+        memory.remember([message], session_id="s")
+        assert memory.messages().messages[0].timestamp.isoformat() == said
+        context = memory.context("老赵和灵隐寺", budget_tokens=400, session_id="other")
+        assert "2026年11月18日（星期三）" in (context.messages[0].content or "")
+        for question, now, since in (
+            ("昨天我说了什么？", "2026-11-22T06:00:00+08:00", "2026-11-21T00:00:00+08:00"),
+            ("Who came this morning?", "2026-11-20T20:00:00-08:00", "2026-11-20T00:00:00-08:00"),
+        ):
+            for asked in (now, datetime.fromisoformat(now)):
+                found = memory.search(question, now=asked, explain=True)
+                assert found.explain is not None
+                assert since in {each[0] for each in found.explain["analysis"]["times"]}
+        hit = memory.search("老赵和灵隐寺").hits[0]
+        assert hit.created_at.isoformat() == said
+    stored = httpx.get(f"{server.url}/v1/agents/zones/messages").json()["messages"]
+    assert [each["timestamp"] for each in stored] == [said]
 
 
 @pytest.mark.timeout(120)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +42,8 @@ from tests.support.archives import (
     imported,
     tables_of,
 )
-from tests.support.lives import SORTING
+from tests.support.archives import each as of_each
+from tests.support.lives import SAID_AT, SORTING
 from tests.support.mailbox import Mailbox
 from tests.support.network import AgentUnderTest
 from tests.support.page_folders import Folders
@@ -72,6 +74,42 @@ def test_the_export_of_an_import_is_the_export(ada: AgentUnderTest, elsewhere: D
     assert answer.rows["message"] == len(ada.rows("SELECT FROM message WHERE agent_id = %s"))
     # What waited is woken.
     assert (answer.queued > 0, tokens.lanes, tokens.compressions) == (True, ["ada"], ["ada"])
+
+
+def test_what_was_said_keeps_its_offset(ada: AgentUnderTest, elsewhere: Database) -> None:
+    looked = (
+        "SELECT said_at, said_offset FROM message WHERE agent_id = %s ORDER BY seq",
+        "SELECT said_at, said_offset FROM node WHERE agent_id = %s ORDER BY id",
+        "SELECT said_at, said_offset FROM node_version WHERE agent_id = %s ORDER BY node_id",
+    )
+    before = [ada.rows(each) for each in looked]
+    assert all(any(row.said_offset == 345 for row in rows) for rows in before)
+    assert any(row.said_offset is None for row in before[0])
+    archive = exported(ada.database)
+    first = json.loads(files_of(archive)["tables/message.jsonl"].splitlines()[0])
+    assert first["said_at"] == SAID_AT.isoformat()
+    imported(elsewhere, archive)
+    assert [arrived(ada, elsewhere).rows(each) for each in looked] == before
+
+
+@pytest.mark.parametrize(
+    ("written", "offset"),
+    [
+        ("2026-11-18T06:30:00-08:30", -510),
+        ("2026-11-18T06:30:00.25+00:00", None),  # as all archives had it, before there were offsets
+        ("2026-11-18T06:30:00Z", None),
+        ("2026-11-18T06:30:00+0800", None),
+        ("2026-11-18T06:30:00+08:00:30", None),
+    ],
+)
+def test_an_archive_tells_an_offset_or_is_of_utc(
+    ada: AgentUnderTest, elsewhere: Database, written: str, offset: int | None
+) -> None:
+    imported(elsewhere, forged(exported(ada.database), "message", of_each(said_at=written)))
+    rows = arrived(ada, elsewhere).rows(
+        "SELECT DISTINCT said_at, said_offset FROM message WHERE agent_id = %s"
+    )
+    assert [tuple(row) for row in rows] == [(datetime.fromisoformat(written), offset)]
 
 
 def test_it_can_come_under_another_name_beside_the_first(ada: AgentUnderTest) -> None:

@@ -1,0 +1,184 @@
+"""Days in what is read are those of whoever said it, or asks (R10, R13)."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from memci.domain.context.candidate import Source
+from memci.domain.memory.parameters import MemoryParameters
+from memci.reading.assemble import Assemble
+from memci.reading.beliefs import BeliefListings
+from memci.reading.handover import HandingOver
+from memci.reading.messages import MessageListings
+from memci.reading.nodes import NodeListings
+from memci.reading.recall import Recall
+from memci.reading.search import Search
+from memci.shapes.read import (
+    ContextRequest,
+    RecallAnswer,
+    RecallRequest,
+    RecallText,
+    SearchRequest,
+)
+from memci.shapes.summary import HandoverRequest
+from memci.smallmodel.offline.summarizer import OfflineSummarizer
+from memci.storage.versions import supersede
+from tests.support.stored import Reader, Stored
+
+# Of another day in UTC: the day before, and the day after.
+EAST = datetime.fromisoformat("2026-11-18T06:30:00+08:00")
+WEST = datetime.fromisoformat("2026-11-17T20:30:00-08:00")
+IN_UTC = datetime.fromisoformat("2026-11-18T06:30:00+00:00")
+
+
+def retrieved(reader: Reader, query: str, **fields: Any) -> str:
+    """The block of a context without recent turns."""
+    request = ContextRequest(query=query, budget_tokens=2_000, recent=0, **fields)
+    answer = Assemble(*reader.parts).run("alice", request)
+    return "".join(item.text for item in answer.items if item.section in {"memory", "history"})
+
+
+@pytest.mark.parametrize("indexed", [True, False], ids=["indexed", "raw tail"])
+@pytest.mark.parametrize(
+    ("text", "at", "line"),
+    [
+        ("我和老赵去了灵隐寺。", EAST, "2026年11月18日（星期三）\n"),
+        ("我和老赵去了灵隐寺。", WEST, "2026年11月17日（星期二）\n"),
+        ("I met Dolores at the pier", EAST, "18 November 2026 (Wed)\n"),
+        ("I met Dolores at the pier", WEST, "17 November 2026 (Tue)\n"),
+        ("I met Dolores at the pier", IN_UTC, "18 November 2026 (Wed)\n"),
+    ],
+)
+def test_a_message_stands_under_the_day_of_its_speaker(
+    reader: Reader, alice: Stored, text: str, at: datetime, line: str, indexed: bool
+):
+    alice.say(text, said_at=at, session="before", indexed=indexed)
+    asked = "灵隐寺和老赵" if "老赵" in text else "Where is Dolores at the pier?"
+    assert line in retrieved(reader, asked)
+    (hit,) = Search(*reader.parts).run("alice", SearchRequest(query=asked)).hits
+    assert (hit.created_at, hit.created_at.isoformat()) == (at, at.isoformat())
+
+
+@pytest.mark.parametrize(("at", "day"), [(EAST, "18"), (WEST, "17"), (IN_UTC, "18")])
+def test_a_memory_stands_under_the_day_of_its_messages(
+    reader: Reader, alice: Stored, at: datetime, day: str
+):
+    seq = alice.say("I met Dolores at the pier", said_at=at)
+    alice.remember("I met Dolores at the pier", [seq], said_at=at)
+    for sources in ((Source.MEMORY,), (Source.CHAT,)):
+        block = retrieved(reader, "Dolores at the pier", sources=sources)
+        assert f"{day} November 2026 (" in block
+    # Nothing is asked: what is important around the focus.
+    focus = alice.entity("Dolores")
+    alice.link(focus, 1)
+    alice.link(1, focus)
+    request = ContextRequest(budget_tokens=2_000, recent=0, sources=(Source.MEMORY,))
+    answer = Assemble(*reader.parts).run("alice", request)
+    assert f"{day} November 2026 (" in "".join(item.text for item in answer.items)
+
+
+def test_lists_tell_times_as_they_were_said(reader: Reader, alice: Stored):
+    for at in (EAST, WEST, IN_UTC):
+        alice.remember("Ferry", [alice.say("Ferry", said_at=at)], said_at=at)
+    written = [at.isoformat() for at in (EAST, WEST, IN_UTC)]
+    parts = {"session_id": None, "cursor": None, "limit": 10}
+    messages = MessageListings(reader.database).messages("alice", **parts).messages
+    assert [each.timestamp.isoformat() for each in messages] == written
+    listing = NodeListings(reader.database)
+    nodes = listing.nodes("alice", kind=None, type=None, cursor=None, limit=10).nodes
+    assert [each.said_at and each.said_at.isoformat() for each in nodes] == written
+    said_at = listing.node("alice", 2).said_at
+    assert said_at is not None
+    assert said_at.isoformat() == WEST.isoformat()
+    beliefs = BeliefListings(reader.database)
+    (session,) = beliefs.sessions(
+        "alice", MemoryParameters(), now=datetime.now(UTC), cursor=None, limit=10
+    ).sessions
+    assert session.began_at.isoformat() == EAST.isoformat()
+
+
+def test_what_is_recalled_ends_on_the_day_of_who_said_otherwise(reader: Reader, alice: Stored):
+    old = alice.remember("Ann lives in Paris", [alice.say("x", said_at=EAST)], said_at=EAST)
+    new = alice.remember("Ann lives in Rome", [alice.say("y", said_at=WEST)], said_at=WEST)
+    alice.link(alice.entity("Ann"), old)
+    alice.link(3, new)
+    with reader.database.agent_transaction("alice") as connection:
+        supersede(connection, "alice", [old], by=new, until=WEST.astimezone(UTC), pass_number=0)
+    recall = Recall(*reader.parts)
+    found = recall.run("alice", RecallRequest(keywords=("Paris",), format="structured"))
+    assert isinstance(found, RecallAnswer)
+    paris = next(each for each in found.memories if each.node_id == old)
+    assert paris.said_at is not None
+    assert paris.said_at.isoformat() == EAST.isoformat()
+    assert paris.superseded_at == WEST
+    text = recall.run("alice", RecallRequest(keywords=("Paris",)))
+    assert isinstance(text, RecallText)
+    assert "(until 2026-11-17) Ann lives in Paris" in text.text
+    assert "(until 2026-11-17) Ann lives in Paris" in retrieved(
+        reader, "Where does Ann live, Paris?"
+    )
+    history = BeliefListings(reader.database).history("alice", old, None).versions
+    assert [each.said_at and each.said_at.isoformat() for each in history] == [
+        EAST.isoformat(), WEST.isoformat()
+    ]  # fmt: skip
+    before = datetime.fromisoformat("2026-11-18T12:29:00+08:00")  # a minute
+    then = recall.run("alice", RecallRequest(keywords=("Paris",), as_of=before))
+    assert isinstance(then, RecallText)
+    assert "(until" not in then.text
+
+
+def test_a_session_is_handed_over_under_the_days_of_its_speakers(reader: Reader, alice: Stored):
+    alice.say("Yesterday I met Dolores at the pier, and we decided to buy the boat.", said_at=EAST)
+    alice.say("Good, a boat.", "assistant", said_at=EAST)
+    for place in range(6):
+        alice.say(f"And I paid invoice number 47{place} of the harbour today.", said_at=WEST)
+        alice.say("Noted.", "assistant", said_at=WEST)
+    made = HandingOver(*reader.parts, OfflineSummarizer())
+    text = made.run("alice", HandoverRequest(session_id="s1")).text
+    assert "2026-11-18" in text
+    assert "2026-11-17" in text
+
+
+@pytest.mark.parametrize(
+    ("question", "now", "since", "until"),
+    [
+        ("昨天我说了什么？", "2026-11-22T06:00:00+08:00",
+         "2026-11-21T00:00:00+08:00", "2026-11-22T00:00:00+08:00"),
+        ("What did I say this morning?", "2026-11-20T20:00:00-08:00",
+         "2026-11-20T00:00:00-08:00", "2026-11-21T00:00:00-08:00"),
+        ("What did I say yesterday?", "2026-11-22T06:00:00",
+         "2026-11-21T00:00:00+00:00", "2026-11-22T00:00:00+00:00"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("named", ["now", "as_of"])
+def test_days_in_a_question_are_the_askers(
+    reader: Reader, alice: Stored, question: str, now: str, since: str, until: str, named: str
+):
+    alice.say("Ferry", said_at=EAST)
+    asked = SearchRequest.model_validate({"query": question, named: now, "explain": True})
+    answer = Search(*reader.parts).run("alice", asked)
+    assert answer.explain is not None
+    assert [since, until] in answer.explain["analysis"]["times"]
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("What did Ann say of the ferry yesterday?", "The ferry"),
+        ("昨天我说的渡轮怎么了？", "渡轮的事"),
+    ],
+)
+def test_what_was_said_on_the_askers_yesterday_is_found_first(
+    reader: Reader, alice: Stored, question: str, said: str
+):
+    # Both of them yesterday or nearly so; the first in UTC, the second where the asker is.
+    for at in ("2026-11-20T02:00:00Z", "2026-11-21T12:00:00Z"):
+        alice.say(f"{said}, {at[11:13]}:00", said_at=datetime.fromisoformat(at), session=at)
+    now = "2026-11-22T06:00:00+08:00"
+    request = SearchRequest.model_validate({"query": question, "now": now})
+    assert Search(*reader.parts).run("alice", request).hits[0].text == f"{said}, 12:00"
+    in_utc = SearchRequest.model_validate({"query": question, "now": "2026-11-21T22:00:00Z"})
+    assert Search(*reader.parts).run("alice", in_utc).hits[0].text == f"{said}, 02:00"

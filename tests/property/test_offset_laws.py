@@ -1,0 +1,64 @@
+"""Laws of times with offsets (R10): the instant never changes, and the day is the speaker's."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta, timezone
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memci.domain.context.query import analyse
+from memci.domain.offset import at_offset, offset_of, with_offset
+from memci.shapes.message import AppendRequest, MessageIn
+from memci.shapes.read import SearchRequest
+
+MINUTES = st.integers(-15 * 60 - 59, 15 * 60 + 59)
+zones = MINUTES.map(lambda minutes: timezone(timedelta(minutes=minutes)))
+# Within the calendar wherever they are.
+FIRST, LAST = datetime.fromisoformat("0002-01-01"), datetime.fromisoformat("9998-12-31")
+times = st.datetimes(FIRST, LAST, timezones=zones)
+
+
+@given(times)
+def test_what_is_stored_in_utc_comes_back_as_it_was_said(at: datetime) -> None:
+    stored = at.astimezone(UTC), offset_of(at)
+    said = at_offset(*stored)
+    assert said == at
+    assert (said.date(), said.time(), said.utcoffset()) == (at.date(), at.time(), at.utcoffset())
+    assert (stored[1] is None) == (not at.utcoffset())
+
+
+@given(times, st.booleans())
+def test_a_timestamp_goes_through_json_with_its_offset(at: datetime, in_utc: bool) -> None:
+    sent = at.astimezone(UTC) if in_utc else at
+    message = {"role": "user", "content": "x", "timestamp": sent.isoformat()}
+    request = AppendRequest.model_validate({"messages": [message]})
+    again = AppendRequest.model_validate_json(request.model_dump_json())
+    said_at = again.messages[0].to_domain().said_at
+    assert said_at is not None
+    assert (said_at, said_at.isoformat()) == (at, sent.isoformat())
+
+
+@given(st.datetimes(FIRST, LAST))
+def test_without_an_offset_it_is_utc(at: datetime) -> None:
+    message = MessageIn.model_validate({"role": "user", "content": "x", "timestamp": at})
+    assert message.timestamp == at.replace(tzinfo=UTC)
+    assert message.timestamp.tzinfo is UTC
+
+
+@given(times, st.timedeltas(timedelta(hours=16), timedelta(hours=23)), st.sampled_from([1, -1]))
+def test_what_is_no_zones_offset_is_read_as_utc(at: datetime, far: timedelta, way: int) -> None:
+    odd = at.astimezone(timezone(way * far))
+    assert with_offset(odd) == at
+    assert with_offset(odd).tzinfo is UTC
+
+
+@given(times, st.sampled_from(["What did I say yesterday?", "昨天我说了什么？"]))
+def test_yesterday_is_the_askers_wherever_that_is(now: datetime, question: str) -> None:
+    request = SearchRequest.model_validate_json(
+        SearchRequest(query=question, now=now).model_dump_json()
+    )
+    assert request.now is not None
+    (time,) = analyse(question, request.now).times
+    midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    assert (time.since, time.until) == (midnight - timedelta(days=1), midnight)
