@@ -85,11 +85,6 @@ class Gist:
         """Return all sentences of a text that tell something; at least one."""
         return joined(text, _telling(text, self._spans(text))) or text
 
-    def telling(self, text: str) -> str:
-        """Return a text without its courtesy."""
-        spans = [each for each in self._spans(text) if not is_courtesy(text[slice(*each)])]
-        return joined(text, spans)
-
     def _best(
         self, text: str, spans: Sequence[tuple[int, int]], limit: int
     ) -> list[tuple[int, int]]:

@@ -167,5 +167,5 @@ def _line(message: Message, gist: Gist, language: Language) -> _Line:
     said = message.content or ""
     text = gist.of(said, _LINE_PLACE)
     line = named(message.role, message.name, language) + indented(text) + "\n"
-    is_whole = text in {said, gist.telling(said)}
+    is_whole = text in {said, gist.but_courtesy(said)}
     return _Line(message, line, shortened=text != said, is_whole=is_whole)

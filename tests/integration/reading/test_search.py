@@ -236,7 +236,7 @@ def test_an_agent_that_nobody_wrote_to_has_nothing(reader: Reader):
     assert (answer.hits, answer.seq, answer.pending) == ([], 0, 0)
 
 
-@pytest.mark.parametrize("query", ["   ", "<|endoftext|>", "the", "x" * 65_536, "word " * 13_000])
+@pytest.mark.parametrize("query", [" . ", "<|endoftext|>", "the", "x" * 65_536, "word " * 13_000])
 def test_odd_queries_break_nothing(reader: Reader, talk: Stored, query: str):
     assert isinstance(search(reader, query), SearchAnswer)
 
