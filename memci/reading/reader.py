@@ -35,12 +35,14 @@ class Reader:
         scope: Scope,
         vector: Vectors | None,
         *,
-        best: int,
+        best: int | None,
     ) -> Asked:
         """Do as ``Retrieval.ask``; an agent whose questions are not read has none planned (R10)."""
-        analysed = self._defaults.memory.query_analysis_enabled
+        memory = self._defaults.memory
+        analysed = memory.query_analysis_enabled
         if self._models.query_planner is not None:  # to ask it takes longer than to look this up
             with self._database.agent_snapshot(agent_id) as connection:
-                own = parameters_of(connection, agent_id, self._defaults.memory)
+                own = parameters_of(connection, agent_id, memory)
             analysed = own.query_analysis_enabled
-        return self._retrieval.ask(text, scope, vector, best=best, analysed=analysed)
+        bounds = memory.bounds if analysed else None
+        return self._retrieval.ask(text, scope, vector, best=best, bounds=bounds)

@@ -55,7 +55,9 @@ class Search(Reader):
         watch = Stopwatch()
         wait_until_fresh(self._database, agent_id, request)
         watch.lap("wait")
-        best = depth(self._most(request), request.budget_tokens)
+        hits = request.k or self._defaults.search_k
+        bounded = hits is not None or request.budget_tokens is not None
+        best = depth(hits, request.budget_tokens) if bounded else None
         asked = self._ask(agent_id, request.query, request, vector, best=best)
         watch.lap("embed")
         with self._database.agent_snapshot(agent_id, planned=True) as connection:
@@ -85,10 +87,6 @@ class Search(Reader):
             pending=now.pending,
             new_agent=now.new_agent,
         )
-
-    def _most(self, request: SearchRequest) -> int:
-        """Return how many hits there can be, whatever the question turns out to ask for."""
-        return request.k or self._defaults.search_k or max(self._defaults.memory.k_max, _HITS)
 
     def _take(
         self, ranked: list[Ranked], request: SearchRequest, analysis: Analysis | None
