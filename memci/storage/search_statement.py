@@ -121,7 +121,7 @@ SELECT key, NULL::float8 AS dense, NULL::float8 AS lexical, NULL::float8 AS link
 # Those of them that nothing else has found.
 _ALONE = """
 SELECT 'alone', NULL, NULL::float8, NULL::float8, NULL::float8, NULL,
-       {nothing}, array_agg(key), NULL::bigint, NULL::integer[]
+       {nothing}, array_agg(key), NULL::bigint, NULL::integer[], NULL::smallint
   FROM (SELECT key FROM chat_timed {but_others}) alone
 """
 _DENSE_PART = """

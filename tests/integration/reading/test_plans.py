@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import numpy as np
@@ -156,16 +156,21 @@ def numbered(statement: str) -> str:
     return re.sub(r"%\((\w+)\)s", lambda found: f"${names.index(found[1]) + 1}", statement)
 
 
+PREPARED = """
+SELECT generic_plans, custom_plans FROM pg_prepared_statements
+ WHERE strpos(statement, 'chat_dense') > 0 AND generic_plans + custom_plans > 0
+"""
+
+
 def test_a_search_is_planned_once(crowded: Reader):
     text, vector = question()
     search = Search(*crowded.parts)
     for _ in range(16):
         search.run("big", SearchRequest(query=text), vector=vector)
-    with crowded.database.agent_snapshot("big", planned=True) as connection:
-        planned = connection.exec_driver_sql(
-            "SELECT generic_plans, custom_plans FROM pg_prepared_statements"
-            " WHERE strpos(statement, 'chat_dense') > 0 AND generic_plans + custom_plans > 0"
-        ).all()
+    with ExitStack() as stack:  # each pooled connection has plans of its own
+        snapshots = [crowded.database.agent_snapshot("big", planned=True) for _ in range(4)]
+        connections = [stack.enter_context(each) for each in snapshots]
+        planned = [row for each in connections for row in each.exec_driver_sql(PREPARED)]
     assert planned
     assert {row.custom_plans for row in planned} == {0}
 

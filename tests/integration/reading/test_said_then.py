@@ -267,9 +267,9 @@ def test_a_month_of_much_talk_is_offered_evenly(reader: Reader, alice: Stored) -
     for number in range(180):
         at = day(1, month=10) + timedelta(hours=4 * number)
         alice.say("斑马看见了长颈鹿。", said_at=at, session=None)
-    request = SearchRequest(query="十月", now=NOW, k=12, explain=True)
+    request = SearchRequest(query="十月", now=NOW, k=10, explain=True)
     answer = Search(*reader.parts).run("alice", request)
-    assert len(answer.hits) == 12
+    assert len(answer.hits) == 10
     assert answer.explain is not None
     assert answer.explain["timed"] == 60  # of 180 every third, for 80 may be candidates
 

@@ -88,7 +88,7 @@ def test_a_memory_of_the_time_leads_as_messages_do():
 
 
 def test_documents_have_no_time():
-    chunk = Candidate(Source.DOCUMENT, 9, TEXT, (), BEGIN, dense=0.2)
+    chunk = Candidate(Source.DOCUMENT, 9, TEXT, (), BEGIN, dense=0.3)
     assert keys(fused("scaled", [chunk, said(1, 0.9, at=EARLIER)], ALONE)) == [1, 9]
 
 
