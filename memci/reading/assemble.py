@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import TypeAlias
 from uuid import uuid4
 
@@ -162,7 +162,9 @@ class Assemble(Reader):
                 ranked = [each for each in ranked if _tells_alone(each.candidate)]
                 filler = _filler(ranked, parameters)
             offered = _offered(ranked, filler, request.k)
-            viewer = viewer_asking(connection, agent_id, request.session_id, request.user_id)
+            viewer = Viewer(request.session_id, request.user_id)
+            if outset.has_pages or outset.holds - {Source.MEMORY}:
+                viewer = viewer_asking(connection, agent_id, request.session_id, request.user_id)
             plan, summary = _kept(connection, agent_id, request, viewer, outset.holds)
             pins: list[Pin] = []
             if Source.PIN in outset.holds:
@@ -251,7 +253,7 @@ class Assemble(Reader):
             is_trivial=read.filler.has,
             spans=sentence_spans,
             best_first=not read.parameters.prompt_cache_enabled,
-            today=(request.now or request.as_of or datetime.now(UTC)).date(),
+            today=_today(request, read.said),
         )
 
     def _recent(self, request: ContextRequest) -> int:
@@ -378,6 +380,12 @@ def _goes_on(request: ContextRequest, said: list[Message]) -> bool:
         return True
     now = request.as_of or datetime.now(UTC)
     return bool(said) and said[-1].said_at > now - _SILENCE
+
+
+def _today(request: ContextRequest, said: Sequence[Message]) -> date:
+    """Return the reader's day: where no time is given, by the clock of who spoke last."""
+    zone = said[-1].said_at.tzinfo if said else UTC
+    return (request.now or request.as_of or datetime.now(zone)).date()
 
 
 def _stable(outset: Outset, assembly: Assembly) -> int:

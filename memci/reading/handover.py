@@ -99,15 +99,15 @@ class HandingOver(Reader):
         use = use_of(agent_id, "handover", read.now, (seqs, []), read.ids)
         self._activity.note(agent_id, use=use)
         text = handover.text()
-        last = told[-1].seq if told else None
-        through = read.stored.through_seq if read.stored else None
+        last = told[-1].seq if told else 0
+        through = read.stored.through_seq if read.stored else 0
         return HandoverAnswer(
             text=text,
             tokens=count(text),
             tokenizer=self._defaults.tokenizer,
             session_id=read.viewer.session_id,
             user_id=read.viewer.user_id,
-            through_seq=(last or through) if handover.summary else None,
+            through_seq=max(last, through) or None if handover.summary else None,
             message_ids=[read.ids[seq] for seq in seqs],
             left_out=len(read.handover.messages) - len(seqs),
             unread=read.unread,
@@ -175,7 +175,8 @@ class HandingOver(Reader):
         """
         held = whole.within(budget, count, self._shorten)
         kept = {each.seq for each in held.messages}
-        left = [each for each in whole.messages if each.seq not in kept]
+        told_of = read.stored.through_seq if read.stored else 0
+        left = [each for each in whole.messages if each.seq not in kept and each.seq > told_of]
         if not left or read.unread:
             return held, read.between
         told = [*read.between, *summed_up(left)]

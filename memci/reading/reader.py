@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from memci.domain.context.depth import DEEPEST
 from memci.reading.activity import ReadActivity
 from memci.reading.models import ReadingDefaults, ReadingModels
 from memci.reading.retrieval import Asked, Retrieval
@@ -35,7 +36,7 @@ class Reader:
         scope: Scope,
         vector: Vectors | None,
         *,
-        best: int | None,
+        best: int = DEEPEST,
     ) -> Asked:
         """Do as ``Retrieval.ask``; an agent whose questions are not read has none planned (R10)."""
         memory = self._defaults.memory
@@ -44,5 +45,4 @@ class Reader:
             with self._database.agent_snapshot(agent_id) as connection:
                 own = parameters_of(connection, agent_id, memory)
             analysed = own.query_analysis_enabled
-        bounds = memory.bounds if analysed else None
-        return self._retrieval.ask(text, scope, vector, best=best, bounds=bounds)
+        return self._retrieval.ask(text, scope, vector, best=best, analysed=analysed)

@@ -19,7 +19,7 @@ from memci.domain.context.candidate import (
     reads,
     understood,
 )
-from memci.domain.context.depth import DEEPEST, depth
+from memci.domain.context.depth import DEEPEST
 from memci.domain.context.fusion import Ranked, best_of, fuse_rrf
 from memci.domain.context.hints import hints_of
 from memci.domain.context.joining import by_words, joined, unrepeated
@@ -69,6 +69,14 @@ class Asked:
     now: datetime
     moments: list[Moment] | None = None
 
+    def hits(self, bounds: Bounds) -> int:
+        """Return how many hits it seems to want, before it is known who speaks (R10)."""
+        return analyse(self.text, self.now, bounds=bounds, moments=self.moments).k
+
+    def as_deep_as(self, best: int) -> Asked:
+        """Return it with so many candidates of each channel."""
+        return replace(self, questions=tuple(replace(each, best=best) for each in self.questions))
+
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
@@ -100,25 +108,23 @@ class Retrieval:
         scope: Scope,
         vector: Vectors | None = None,
         *,
-        best: int | None = DEEPEST,
-        bounds: Bounds | None = None,
+        best: int = DEEPEST,
+        analysed: bool = True,
     ) -> Asked:
         """Return what is asked of the database. Calls models: open no transaction around it.
 
         ``vector`` (shape (d,)) is that of the text, if the caller has it already; ``best``:
-        candidates of each channel, None: as the question seems to want hits. With ``bounds`` of
-        these it is read (R10), by a planner, too, if there is one.
+        candidates of each channel; ``analysed``: the question is read (R10), by a planner, too, if
+        there is one.
         """
         now = scope.now or scope.as_of or self._clock()
         beside: list[str] = []
         moments = None
-        if bounds is not None:
+        if analysed:
             moments = moments_in(text, now)
             beside += planned(self._models.query_planner, text, language_of(text))
             parts = parts_of(as_read(text))
             beside += parts if len(parts) > 1 else ()
-        if best is None:
-            best = _depth(text, now, moments, bounds)
         texts = list(dict.fromkeys((text, *beside)))
         questions = [self._question(each, scope, best) for each in texts[1:]]
         whole = self._question(text, scope, best, vector)
@@ -238,15 +244,6 @@ def lent(candidates: Sequence[Candidate], found: Found) -> list[Candidate]:
         else each._replace(lexical=scores[each.position] + bm25.OWN * (each.lexical or 0.0))
         for each in candidates
     ]
-
-
-def _depth(
-    text: str, now: datetime, moments: Sequence[Moment] | None, bounds: Bounds | None
-) -> int:
-    """Return how deep to look for a question, before it is known who speaks."""
-    if bounds is None:
-        return depth(None, None)
-    return depth(analyse(text, now, bounds=bounds, moments=moments).k, None)
 
 
 def _stretches(text: str, moments: Sequence[Moment], scope: Scope) -> tuple[Stretch, ...]:

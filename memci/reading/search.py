@@ -14,6 +14,7 @@ from memci.domain.context.query import Analysis
 from memci.domain.context.selection import thin
 from memci.domain.context.succession import stands_alone
 from memci.domain.language import language_of
+from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.recall_text import until_mark
 from memci.reading.analysed import analysis_account
 from memci.reading.freshness import wait_until_fresh
@@ -55,14 +56,12 @@ class Search(Reader):
         watch = Stopwatch()
         wait_until_fresh(self._database, agent_id, request)
         watch.lap("wait")
-        hits = request.k or self._defaults.search_k
-        bounded = hits is not None or request.budget_tokens is not None
-        best = depth(hits, request.budget_tokens) if bounded else None
-        asked = self._ask(agent_id, request.query, request, vector, best=best)
+        asked = self._ask(agent_id, request.query, request, vector)
         watch.lap("embed")
         with self._database.agent_snapshot(agent_id, planned=True) as connection:
             outset = outset_of(connection, agent_id, request.session_id)
             now, own = outset.progress, own_of(self._defaults.memory, outset.parameters)
+            asked = asked.as_deep_as(self._depth(asked, request, own))
             found = self._retrieval.find(connection, agent_id, asked, request, outset=outset)
             watch.lap("find")
             ranking = self._retrieval.rank(asked, found, request, own)
@@ -87,6 +86,13 @@ class Search(Reader):
             pending=now.pending,
             new_agent=now.new_agent,
         )
+
+    def _depth(self, asked: Asked, request: SearchRequest, own: MemoryParameters) -> int:
+        """Return how many candidates each channel offers for as many hits as there can be."""
+        hits = request.k or self._defaults.search_k
+        if hits is None and own.query_analysis_enabled:
+            hits = asked.hits(own.bounds)
+        return depth(hits or _HITS, request.budget_tokens)
 
     def _take(
         self, ranked: list[Ranked], request: SearchRequest, analysis: Analysis | None

@@ -102,18 +102,22 @@ chat_beside AS MATERIALIZED (
 # at most a share of the candidates for each time. Where they leave room, what lies besides.
 _TIMED = """
 chat_timed AS MATERIALIZED (
-    SELECT said.key
-      FROM unnest(%(begins)s::text[]::timestamptz[], %(ends)s::text[]::timestamptz[])
-           WITH ORDINALITY AS asked(begins, ends, place)
-     CROSS JOIN LATERAL (
-           SELECT seq AS key, row_number() OVER (ORDER BY said_at DESC, seq DESC) - 1 AS nth,
-                  (count(*) OVER () + %(share)s::bigint - 1) / %(share)s::bigint AS every
-             FROM (SELECT m.seq, m.said_at FROM message m
-                    WHERE m.agent_id = %(agent)s AND m.indexed
-                      AND m.said_at >= asked.begins AND m.said_at < asked.ends {filters}
-                    ORDER BY m.said_at DESC, m.seq DESC LIMIT %(most_timed)s) newest) said
-     WHERE mod(said.nth, said.every) = 0
-     ORDER BY asked.place, said.nth LIMIT %(best)s)
+    SELECT key FROM (
+        SELECT DISTINCT ON (said.key) said.key, asked.place, said.nth
+          FROM unnest(%(begins)s::text[]::timestamptz[], %(ends)s::text[]::timestamptz[])
+               WITH ORDINALITY AS asked(begins, ends, place)
+         CROSS JOIN LATERAL (
+               SELECT seq AS key, row_number() OVER (ORDER BY said_at DESC, seq DESC) - 1 AS nth,
+                      greatest(count(*) OVER (), %(share)s::bigint) AS many
+                 FROM (SELECT m.seq, m.said_at FROM message m
+                        WHERE m.agent_id = %(agent)s AND m.indexed
+                          AND m.said_at >= asked.begins AND m.said_at < asked.ends {filters}
+                        ORDER BY m.said_at DESC, m.seq DESC LIMIT %(most_timed)s) newest) said
+         -- Those with which the share of them, cut off to a whole number, grows by one.
+         WHERE said.nth = 0 OR said.nth * %(share)s::bigint / said.many
+                               <> (said.nth - 1) * %(share)s::bigint / said.many
+         ORDER BY said.key, asked.place) each
+     ORDER BY place, nth LIMIT %(best)s)
 """
 _TIMED_PART = """
 SELECT key, NULL::float8 AS dense, NULL::float8 AS lexical, NULL::float8 AS linked FROM chat_timed

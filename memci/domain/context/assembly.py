@@ -10,13 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from memci.domain.context.budget import LIST_OVERHEAD, Count
-from memci.domain.context.candidate import Source
+from memci.domain.context.candidate import Candidate, Source
 from memci.domain.context.days import Days
 from memci.domain.context.fusion import Ranked
 from memci.domain.context.interaction import Interaction
 from memci.domain.context.listing import Room, listing
 from memci.domain.context.materials import Materials
-from memci.domain.context.overlap import quotes
+from memci.domain.context.overlap import words_of
 from memci.domain.context.packing import Packed, pack
 from memci.domain.context.parts import Item, LeftOut, Part, Section, part_tokens
 from memci.domain.context.recent import Latest, Recent
@@ -127,13 +127,13 @@ def _without_open_notes(materials: Materials, tree: tuple[Part, ...]) -> Materia
     """Leave out of the ranking the notes that stand in the page tree with all that they say."""
     if not tree:
         return materials
-    told = "\n".join(part.utterance.text for part in tree)
-    ranked = [
-        each
-        for each in materials.ranked
-        if each.candidate.source is not Source.PAGE
-        or not all(quotes(told, line) for line in each.candidate.text.splitlines())
-    ]
+    shown = f" {' '.join(words_of(' '.join(part.utterance.text for part in tree)))} "
+
+    def is_open(one: Candidate) -> bool:
+        lines = (" ".join(words_of(line)) for line in one.text.splitlines())
+        return one.source is Source.PAGE and all(f" {line} " in shown for line in lines if line)
+
+    ranked = [each for each in materials.ranked if not is_open(each.candidate)]
     return replace(materials, ranked=ranked)
 
 

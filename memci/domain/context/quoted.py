@@ -5,14 +5,20 @@ Such a block does not change with the question, so it is what was found that giv
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
 
 from memci.domain.context.candidate import Candidate, Source
+from memci.domain.context.excerpt import named
 from memci.domain.context.gist import Spans, is_courtesy
 from memci.domain.context.materials import Covered
+from memci.domain.language import Language
 from memci.domain.message import Message, Role
 from memci.domain.pages.pin import Pin
+
+# Who says a line of a summary, in any language.
+_LEAD = re.compile(r"[^:：\n]+(?:: |：)")
 
 
 def wholly_pinned(pins: Iterable[Pin]) -> Iterator[Message]:
@@ -48,7 +54,7 @@ def told_whole(
     Courtesy aside: it tells nothing (R2).
     """
     known = frozenset(lines)
-    quoted = [sentence for each in known if (sentence := each.partition(": ")[2])]
+    quoted = [said for each in known if (said := _LEAD.sub("", each, count=1)) != each]
     for one in found:
         if one.source is not Source.CHAT or not covered.holds(one, one.key):
             continue
@@ -59,10 +65,12 @@ def told_whole(
 
 
 def _told(one: Candidate, lines: Collection[str], spans: Spans) -> bool:
-    lead = one.name or one.role
+    leads = [named(one.role, one.name, each) for each in Language if one.role]
     sentences = [one.text[slice(*each)] for each in spans(one.text)]
     telling = [each for each in sentences if not is_courtesy(each)]
-    return bool(telling) and all(f"{lead}: {_on_one_line(each)}" in lines for each in telling)
+    return bool(telling) and any(
+        all(lead + _on_one_line(each) in lines for each in telling) for lead in leads
+    )
 
 
 def _on_one_line(text: str) -> str:

@@ -19,7 +19,7 @@ from tests.support.talk import BEGIN, in_order, words
 
 SUMMARY = (
     "2026-03-02\nuser: We roll back with make undo.\nuser: Ann keeps the key.\n"
-    "assistant: 我们每周五发布新版本。"
+    "助手：我们每周五发布新版本。"
 )
 TURNS = (
     "Thanks! We roll back with make undo. Ann keeps the key.", "我们每周五发布新版本。",

@@ -134,6 +134,8 @@ def _english(match: re.Match[str], said: date) -> Reading:
 
 def _chinese(match: re.Match[str], said: date) -> Reading:
     feast, year = _named(_CHINESE, match["feast"]), chinese_times.year_in(match, said)
+    if year is None and isinstance(feast, _MoonFeast):
+        return _latest(feast, said)  # it has another date in other years
     return yearless(_latest(feast, said) if year is None else feast.of(year), year)
 
 
