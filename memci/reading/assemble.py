@@ -157,7 +157,10 @@ class Assemble(Reader):
                 ranked = self._around_focus(connection, agent_id, request, parameters)
                 filler = Filler((), 0)
             else:
-                found = self._retrieval.find(connection, agent_id, asked, request, outset=outset)
+                # An agent goes on, whatever became of the collections that it reads.
+                found = self._retrieval.find(
+                    connection, agent_id, asked, request, outset=outset, strict=False
+                )
                 ranked = self._retrieval.rank(asked, found, request, parameters).ranked
                 ranked = [each for each in ranked if _tells_alone(each.candidate)]
                 filler = _filler(ranked, parameters)

@@ -139,11 +139,15 @@ class Retrieval:
         scope: Scope,
         *,
         outset: Outset,
+        strict: bool = True,
     ) -> list[Found]:
-        """Return what is found for each question, looking into what there is by the ``outset``."""
+        """Return what is found for each question, looking into what there is by the ``outset``.
+
+        ``strict``: collections that are asked for must be there, or ``NotFoundError`` is raised.
+        """
         owners = [agent_id] if outset.has_documents else []
         if scope.collections:
-            owners += see_collections(connection, scope.collections)
+            owners += see_collections(connection, scope.collections, must_be_there=strict)
         viewer = None
         if (KEPT - outset.lacks).intersection(scope.sources):
             viewer = viewer_asking(connection, agent_id, scope.session_id, scope.user_id)

@@ -40,16 +40,19 @@ def is_collection_there(connection: Connection, owner: str) -> bool:
     return connection.exec_driver_sql(_IS_THERE, (owner,)).first() is not None
 
 
-def see_collections(connection: Connection, names: Iterable[str]) -> list[str]:
+def see_collections(
+    connection: Connection, names: Iterable[str], *, must_be_there: bool = True
+) -> list[str]:
     """Let the rest of a transaction read these collections beside its agent; return their owners.
 
-    Whoever asked must be allowed to read them. Raises ``InvalidInputError`` for no name of one, and
-    ``NotFoundError`` for one that has no document: more likely a slip than a wish.
+    Whoever asked must be allowed to read them. Raises ``InvalidInputError`` for no name of one. One
+    that ``must_be_there`` and has no document is more likely a slip than a wish: ``NotFoundError``.
     """
     owners = [collection_owner(name) for name in dict.fromkeys(names)]
-    there = set(connection.exec_driver_sql(_THERE, (owners,)).scalars())
-    for owner in owners:
-        if owner not in there:
-            raise nobody(owner)
+    if must_be_there:
+        there = set(connection.exec_driver_sql(_THERE, (owners,)).scalars())
+        for owner in owners:
+            if owner not in there:
+                raise nobody(owner)
     connection.exec_driver_sql(_SEE, (" ".join(owners),))
     return owners
