@@ -99,6 +99,8 @@ async def _file(call: Call, body: bytes) -> tuple[str, bytes]:
     try:
         if not isinstance(file, UploadFile):
             raise InvalidInputError("file: expected a file in the field of this name", field="file")
+        if len(form.getlist("name")) > 1:
+            raise InvalidInputError("name: expected one field of this name", field="name")
         named = name if isinstance(name, str) and name else file.filename or ""
         return named, await file.read()
     finally:

@@ -98,6 +98,8 @@ def test_bodies_as_json_as_forms_and_as_neither(working: Served):
             "/documents", files={"file": ("b.md", b"text")}, data={"name": "文档/c.md"}
         )
         assert named.json()["name"] == "文档/c.md"
+        twice = {"file": ("b.md", b"text")}, {"name": ["a.md", "b.md"]}
+        assert http.post("/documents", files=twice[0], data=twice[1]).status_code == 422
         assert http.post("/documents", content=b"x").status_code == 415
         assert http.post("/documents", json={"name": "a.md"}).status_code == 422
         assert http.post("/documents", json={"name": "a.md", "text": ""}).status_code == 422

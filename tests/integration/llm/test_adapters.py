@@ -176,7 +176,7 @@ def test_a_wrong_summary_is_the_offline_models(
 ):
     server.rest = says(answer)
     summary = models.summarizer.summarize(said("We decided to move to Oslo."), "", 200)
-    assert summary == "user: We decided to move to Oslo."
+    assert summary.splitlines()[-1] == "user: We decided to move to Oslo."
     assert len(server.asked) == 3
 
 
