@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from collections.abc import Callable, Collection
+from datetime import UTC, datetime, timedelta
 from typing import TypeAlias
 from uuid import uuid4
 
@@ -13,27 +12,18 @@ from memci.domain.context.candidate import KEPT, Candidate, Source
 from memci.domain.context.depth import depth
 from memci.domain.context.filler import Filler
 from memci.domain.context.fusion import Ranked, at_most
-from memci.domain.context.interaction import Interaction, interactions
-from memci.domain.context.listing import Listed
-from memci.domain.context.materials import Covered, Materials
-from memci.domain.context.parts import Origin, Section
-from memci.domain.context.plan import Plan, finished_message_seqs
-from memci.domain.context.plan_text import plan_text
+from memci.domain.context.interaction import interactions
+from memci.domain.context.plan import Plan
 from memci.domain.context.prefix import Piece, stable_prefix
-from memci.domain.context.shown import Shown
-from memci.domain.language import Language, language_of
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.recall import Walk
-from memci.domain.message import Message, Role
-from memci.domain.pages.block import Format, Reads, Writer
-from memci.domain.pages.labels import labels_of
-from memci.domain.pages.listed import contents_listed, tree_listed
+from memci.domain.message import Message
 from memci.domain.pages.pin import Pin
-from memci.domain.pages.sight import Sight
 from memci.domain.pages.viewer import Viewer
 from memci.reading.activity import ReadActivity
 from memci.reading.context_receipt import Account, answer, given_by, prefix_of, receipt_body
 from memci.reading.freshness import wait_until_fresh
+from memci.reading.materials import Read, materials_of
 from memci.reading.models import ReadingDefaults, ReadingModels
 from memci.reading.reader import Reader
 from memci.reading.retrieval import Asked, restriction_of
@@ -41,7 +31,6 @@ from memci.reading.stopwatch import Stopwatch
 from memci.reading.succession import with_newer_beside
 from memci.reading.uses import Use
 from memci.shapes.read import ContextAnswer, ContextRequest
-from memci.smallmodel.offline.sentences import sentence_spans
 from memci.smallmodel.ports import Vectors
 from memci.storage.erasure.barrier import stand_beside
 from memci.storage.parameters import own_of
@@ -72,21 +61,6 @@ AskSummary: TypeAlias = Callable[[str, str | None], object]
 
 def _nobody_is_asked(_agent_id: str, _session_id: str | None) -> None:
     pass
-
-
-@dataclass(frozen=True, slots=True)
-class _Read:
-    """What one snapshot of the database gave."""
-
-    outset: Outset
-    parameters: MemoryParameters
-    said: list[Message]
-    ranked: list[Ranked]
-    filler: Filler
-    pins: list[Pin]
-    plan: Plan | None
-    summary: StoredSummary | None
-    pages: tuple[Sight, Reads] | None
 
 
 class Assemble(Reader):
@@ -124,7 +98,7 @@ class Assemble(Reader):
         watch.lap("find")
         tokenizer = self._defaults.tokenizer_for(request.model)
         assembly = assemble(
-            self._materials(request, read),
+            materials_of(request, read, self._recent(request)),
             request.budget_tokens,
             self._models.tokenizers.count(tokenizer),
         )
@@ -147,7 +121,7 @@ class Assemble(Reader):
             self._ask_summary(agent_id, request.session_id)
         return kept
 
-    def _read(self, agent_id: str, request: ContextRequest, asked: Asked | None) -> _Read:
+    def _read(self, agent_id: str, request: ContextRequest, asked: Asked | None) -> Read:
         planned = asked is not None
         with self._database.agent_snapshot(agent_id, planned=planned) as connection:
             outset = outset_of(connection, agent_id, request.session_id)
@@ -178,7 +152,7 @@ class Assemble(Reader):
             pages = None
             if outset.has_pages and Source.PAGE in request.sources and request.as_of is None:
                 pages = listed_pages(connection, agent_id, viewer)
-            return _Read(
+            return Read(
                 outset=outset,
                 parameters=parameters,
                 said=said,
@@ -229,35 +203,6 @@ class Assemble(Reader):
             connection, agent_id, nearest, restriction_of(request), limit=_IMPORTANT
         )
         return [Ranked(each, 1 / rank, {}) for rank, each in enumerate(best, start=1)]
-
-    def _materials(self, request: ContextRequest, read: _Read) -> Materials:
-        window = interactions(read.said)
-        language = _language(request, window)
-        contents, tree = _listed(read.pages, language)
-        return Materials(
-            system=request.system,
-            query=request.query,
-            window=window,
-            recent=self._recent(request),
-            grows=request.recent is None,
-            began=read.outset.recent_begins,
-            ranked=read.ranked,
-            language=language,
-            pins=read.pins,
-            plan=plan_text(read.plan, language) or None,
-            finished=_finished(read.plan, read.said),
-            summary=None if read.summary is None else read.summary.text,
-            covered=_covered(read.summary),
-            contents=contents,
-            tree=tree,
-            origins=_origins(read),
-            preserve=read.parameters.preserve_recent,
-            shown=Shown((each.role, each.content) for each in request.shown),
-            is_trivial=read.filler.has,
-            spans=sentence_spans,
-            best_first=not read.parameters.prompt_cache_enabled,
-            today=_today(request, read.said),
-        )
 
     def _recent(self, request: ContextRequest) -> int:
         return self._defaults.recent_interactions if request.recent is None else request.recent
@@ -317,49 +262,6 @@ def _kept(
     return plan, summary
 
 
-def _listed(
-    pages: tuple[Sight, Reads] | None, language: Language
-) -> tuple[Listed | None, Listed | None]:
-    """Return the Contents Page and the other pages, as the list's language names them."""
-    if pages is None:
-        return None, None
-    sight, reads = pages
-    writer = Writer(Format.MARKDOWN, labels_of(language))
-    return contents_listed(sight, writer), tree_listed(sight, writer, reads)
-
-
-def _origins(read: _Read) -> dict[Section, Origin]:
-    """Return what a receipt says of plan and summary: which they are."""
-    origins: dict[Section, Origin] = {}
-    if read.plan is not None:
-        origins[Section.PLAN] = {"plan_seq": read.plan.made_seq}
-    if read.summary is not None:
-        origins[Section.SUMMARY] = {
-            "session_id": read.summary.session_id,
-            "from_seq": read.summary.from_seq,
-            "through_seq": read.summary.through_seq,
-        }
-    return origins
-
-
-def _covered(summary: StoredSummary | None) -> Covered | None:
-    if summary is None:
-        return None
-    return Covered(summary.session_id, summary.from_seq, summary.through_seq)
-
-
-def _finished(plan: Plan | None, said: Sequence[Message]) -> set[int]:
-    """Return the messages that belong to steps of the plan that are over (R15)."""
-    spans = () if plan is None else finished_message_seqs(plan)
-    return {
-        each.seq
-        for each in said
-        if plan is not None
-        and each.session_id == plan.session_id
-        and any(each.seq in span for span in spans)
-    }
-
-
 def _offered(ranked: list[Ranked], filler: Filler, k: int | None) -> list[Ranked]:
     """Return the best ``k`` of each source that tell something, and what tells nothing last."""
     if k is None:
@@ -385,24 +287,5 @@ def _goes_on(request: ContextRequest, said: list[Message]) -> bool:
     return bool(said) and said[-1].said_at > now - _SILENCE
 
 
-def _today(request: ContextRequest, said: Sequence[Message]) -> date:
-    """Return the reader's day: where no time is given, by the clock of who spoke last."""
-    zone = said[-1].said_at.tzinfo if said else UTC
-    return (request.now or request.as_of or datetime.now(zone)).date()
-
-
 def _stable(outset: Outset, assembly: Assembly) -> int:
     return stable_prefix([Piece(*each) for each in outset.prefix], prefix_of(assembly))
-
-
-def _language(request: ContextRequest, window: list[Interaction]) -> Language:
-    """Return the language that notes are headed in; it does not change with the question (R12).
-
-    That of the system text; without one, of what the user said in the recent interactions, all of
-    it together; without any, of the query.
-    """
-    if request.system and request.system.strip():
-        return language_of(request.system)
-    messages = (message for each in window for message in each.messages)
-    said = " ".join(each.content or "" for each in messages if each.role is Role.USER)
-    return language_of(said if said.strip() else request.query or "")

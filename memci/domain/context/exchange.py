@@ -10,7 +10,8 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from memci.domain.context.brief import message_in_brief
-from memci.domain.message import Message, Role
+from memci.domain.context.interaction import cut_at_users
+from memci.domain.message import Message
 
 # A user's message and all that comes before the next, in order.
 Exchange: TypeAlias = tuple[Message, ...]
@@ -23,14 +24,7 @@ _CUT = " … "
 
 def exchanges(messages: Iterable[Message]) -> list[Exchange]:
     """Cut messages (ascending seq) at those of users; of notes, said to nobody, none is left."""
-    cut: list[list[Message]] = []
-    for message in messages:
-        if message.is_note:
-            continue
-        if message.role is Role.USER or not cut:
-            cut.append([])
-        cut[-1].append(message)
-    return [tuple(each) for each in cut]
+    return [tuple(each) for each in cut_at_users(messages)]
 
 
 def in_room(said: Sequence[Exchange], room: int, size: Callable[[Exchange], int]) -> list[Exchange]:

@@ -45,6 +45,12 @@ def interactions(messages: Iterable[Message]) -> list[Interaction]:
     Each user message begins one; so does what was said before the first. What an agent noted for
     its memory was said to nobody, and is part of none.
     """
+    whole = (Interaction(_units(each)) for each in cut_at_users(messages))
+    return [each for each in whole if each.units]
+
+
+def cut_at_users(messages: Iterable[Message]) -> list[list[Message]]:
+    """Cut messages (ascending seq) at those of users; of notes, said to nobody, none is left."""
     cut: list[list[Message]] = []
     for message in messages:
         if message.is_note:
@@ -52,8 +58,7 @@ def interactions(messages: Iterable[Message]) -> list[Interaction]:
         if message.role is Role.USER or not cut:
             cut.append([])
         cut[-1].append(message)
-    whole = (Interaction(_units(each)) for each in cut)
-    return [each for each in whole if each.units]
+    return cut
 
 
 def _units(messages: Sequence[Message]) -> tuple[Unit, ...]:
