@@ -25,6 +25,7 @@ from benchmarks.filling import fill, multiply
 from benchmarks.report import Bar, Finding
 from benchmarks.stage import Stage
 from memci.config import load_settings
+from memci.domain.context.depth import depth
 from memci.runtime import Runtime
 from memci.shapes.read import ContextRequest, SearchRequest
 from memci.smallmodel.offline.embedder import MODEL
@@ -37,6 +38,7 @@ SELECT seq FROM message_vector WHERE agent_id = %s AND model = %s
  ORDER BY embedding <#> %s::halfvec LIMIT 200
 """
 _BUDGET = 2_000
+_AS_DEEP = 12  # hits for which a search looks about as deep as a context of that budget
 _SPREAD = 1.2  # by so much may the number of agents move the time of one
 _ADDED_MS = 10.0  # by assembling, to what search takes
 
@@ -117,14 +119,20 @@ def _by_size(size: str, took: Took) -> Iterator[Finding]:
             note=f"p95 {took.p95(name):.1f} ms, bare {took.p95('bare'):.1f} ms; "
             f"parts, ms: {took.parts_of(name)}",
         )
-    pairs = zip(took.calls["context"], took.calls["search"], strict=True)
-    yield Finding(
-        f"context minus search, {size}",
-        median(context - search for context, search in pairs),
-        "ms",
-        bar=Bar(_ADDED_MS, at_most=True),
-        note=f"budget {_BUDGET:,} tokens, receipt included",
-    )
+    for name, against in (("deep", f"a search for {_AS_DEEP} hits"), ("search", "search")):
+        pairs = zip(took.calls["context"], took.calls[name], strict=True)
+        yield Finding(
+            f"context minus {against}, {size}",
+            median(context - search for context, search in pairs),
+            "ms",
+            bar=Bar(_ADDED_MS, at_most=True) if name == "deep" else None,
+            note=f"budget {_BUDGET:,} tokens, receipt included; candidates of each channel: "
+            f"{depth(None, _BUDGET)} against {_depth(name)}",
+        )
+
+
+def _depth(name: str) -> str:
+    return str(depth(_AS_DEEP, None)) if name == "deep" else "what the question seems to want"
 
 
 def _by_agents(
@@ -182,10 +190,13 @@ def _reads(runtime: Runtime) -> Mapping[str, _Read]:
             connection.exec_driver_sql(BARE, (agent_id, MODEL, text)).all()
             return {"": (time.perf_counter() - began) * 1000}
 
-    def search(asked: _Asked) -> Mapping[str, float]:
+    def search(asked: _Asked, k: int | None = None) -> Mapping[str, float]:
         agent_id, question, vector = asked
-        request = SearchRequest(query=question, explain=True)
+        request = SearchRequest(query=question, k=k, explain=True)
         return _parts(readings.search.run(agent_id, request, vector=vector))
+
+    def deep(asked: _Asked) -> Mapping[str, float]:
+        return search(asked, _AS_DEEP)
 
     def context(asked: _Asked) -> Mapping[str, float]:
         agent_id, question, vector = asked
@@ -194,7 +205,7 @@ def _reads(runtime: Runtime) -> Mapping[str, _Read]:
         )
         return _parts(readings.assemble.run(agent_id, request, vector=vector))
 
-    return {"bare": bare, "search": search, "context": context}
+    return {"bare": bare, "search": search, "deep": deep, "context": context}
 
 
 def _parts(answer: Any) -> Mapping[str, float]:

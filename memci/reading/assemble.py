@@ -225,7 +225,7 @@ class Assemble(Reader):
             if len(ids) == len(given.seqs):
                 write_receipt(connection, agent_id, receipt)
         self._activity.note(agent_id, use=Use(agent_id, receipt, kept=True))
-        return answer(account, ids, receipt_id)
+        return answer(account, ids, receipt_id, body)
 
 
 def _retrieved(request: ContextRequest) -> ContextRequest:

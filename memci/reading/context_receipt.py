@@ -24,6 +24,7 @@ from memci.storage.reading.state import Progress
 
 # What was found and left out is listed so far, best first; the rest is counted.
 _MOST_LEFT_OUT = 50
+_EXPLAINED = ("timings_ms", "items", "left_out", "left_out_by_reason", "recent_left_out")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +71,14 @@ def prefix_of(assembly: Assembly) -> list[Piece]:
     )
 
 
-def answer(account: Account, ids: Mapping[int, str], receipt_id: UUID) -> ContextAnswer:
-    """Return the answer to the request."""
+def answer(
+    account: Account, ids: Mapping[int, str], receipt_id: UUID, receipt: Mapping[str, Any]
+) -> ContextAnswer:
+    """Return the answer to the request; what it explains is in the body of its receipt."""
     assembly = account.assembly
     explain = None
     if account.request.explain:
-        explain = {"timings_ms": dict(account.timings_ms), **_choices(account, ids)}
+        explain = {name: receipt[name] for name in _EXPLAINED}
     return ContextAnswer(
         messages=[ContextMessage.of(part.utterance) for part in assembly.parts],
         tokens=assembly.tokens,

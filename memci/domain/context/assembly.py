@@ -56,12 +56,14 @@ class Assembly:
 class _Choice:
     """What there is to choose from, and the tokens for it.
 
-    ``always``: those that there are whatever is asked.
+    ``always``: those that there are whatever is asked; ``current``: the interaction that is not
+    over yet, which goes before all else.
     """
 
     materials: Materials
     standing: Standing
     latest: Latest
+    current: Recent
     room: int
     always: int
     count: Count
@@ -90,11 +92,11 @@ def assemble(materials: Materials, budget: int, count: Count) -> Assembly:
     room = standing.room(budget)
     always = room + part_tokens(standing.query)
     latest = Latest(materials, Days(materials, next(iter(asked), None), count), count)
-    left = room - latest.within(room, 0).tokens
-    contents, tree = _pages(materials, Room(always, room, left), count)
+    current = latest.within(room, 0)
+    contents, tree = _pages(materials, Room(always, room, room - current.tokens), count)
     room -= part_tokens((*contents, *tree))
     materials = _without_open_notes(materials, tree)
-    chosen = _choose(_Choice(materials, standing, latest, room, always, count))
+    chosen = _choose(_Choice(materials, standing, latest, current, room, always, count))
     recent, packed = chosen.recent, chosen.packed
     first = (*standing.system, *standing.pins, *standing.plan)
     stable = (*chosen.before.parts, *contents)
@@ -139,11 +141,12 @@ def _without_open_notes(materials: Materials, tree: tuple[Part, ...]) -> Materia
 
 def _choose(choice: _Choice) -> _Chosen:
     """Choose recent interactions and what goes beside; once more if they may have what is left."""
-    room, latest = choice.room, choice.latest
-    current = latest.within(room, 0)
+    room, latest, current = choice.room, choice.latest, choice.current
     left = room - current.tokens
     share = max(int(RECENT_SHARE * left), min(RECENT_TOKENS, left // 2))
     chosen = _beside(latest.within(room, share), choice)
+    if not chosen.recent.no_room:
+        return chosen
     unused = room - chosen.tokens
     more = latest.within(room, chosen.recent.tokens - current.tokens + unused)
     if len(more.taken) <= len(chosen.recent.taken):

@@ -91,14 +91,12 @@ class _Packing:
     def _consider(self, each: Ranked) -> LeftOut | None:
         """Take one, or say why not."""
         one = each.candidate
-        full = self._free < _LEAST_ENTRY_TOKENS or self._misses >= _MISSES
-        if full and one.source is not Source.CHAT:
-            return LeftOut.BUDGET
+        if self._free < _LEAST_ENTRY_TOKENS or self._misses >= _MISSES:
+            # Most of a ranking is looked at no further.
+            return LeftOut.PRESENT if self._selection.has(one) else LeftOut.BUDGET
         new = self._selection.new_in(one)
         if new is None or self._sayings.repeated_by(one):
             return LeftOut.PRESENT
-        if full:
-            return LeftOut.BUDGET
         if self._materials.is_trivial(each) or (new != one.text and is_all_courtesy(new)):
             return LeftOut.TRIVIAL
         # Half a chunk may say something else, and half a program does.

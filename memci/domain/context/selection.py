@@ -39,6 +39,10 @@ class Selection:
         """Iterate over what is taken, in the order of taking."""
         return iter(self._taken.values())
 
+    def has(self, candidate: Candidate) -> bool:
+        """Tell whether it is a message that is held or taken."""
+        return candidate.source is Source.CHAT and candidate.key in self._said
+
     def new_in(self, candidate: Candidate) -> str | None:
         """Return what it says that is not there yet: None if nothing."""
         if candidate.source is Source.MEMORY:

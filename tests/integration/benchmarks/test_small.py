@@ -33,6 +33,7 @@ def test_search_is_measured_by_size_and_by_number_of_agents(stage: Stage) -> Non
     assert set(findings) == {
         "search, 60 messages: p50",
         "context, 60 messages: p50",
+        "context minus a search for 12 hits, 60 messages",
         "context minus search, 60 messages",
         "bare, 20 messages, one of 6 agents: p50",
         "search, 20 messages, one of 6 agents: p50",
@@ -42,7 +43,7 @@ def test_search_is_measured_by_size_and_by_number_of_agents(stage: Stage) -> Non
     assert found.baseline is not None
     assert found.ratio == pytest.approx(found.ours / found.baseline)
     assert "find" in found.note
-    assert findings["context minus search, 60 messages"].bar is not None
+    assert findings["context minus a search for 12 hits, 60 messages"].bar is not None
 
 
 def test_agents_are_multiplied_with_all_that_is_told_of_them(stage: Stage) -> None:

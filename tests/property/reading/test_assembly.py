@@ -7,6 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memci.domain.context.assembly import RECENT_TOKENS, Assembly, assemble
+from memci.domain.context.brief import message_in_brief
 from memci.domain.context.budget import LIST_OVERHEAD, Count, message_tokens
 from memci.domain.context.candidate import Candidate, Channel, Source
 from memci.domain.context.fusion import fuse_rrf
@@ -172,7 +173,10 @@ def test_recent_messages_keep_their_order_and_calls_their_results(chosen: Materi
     assert waiting == []
     plain = [seq for seq, utterance in recent if utterance.role is not Role.TOOL]
     assert plain == sorted(plain)
-    assert all(said[seq].content == utterance.content for seq, utterance in recent)
+    for seq, utterance in recent:
+        forms = (said[seq], message_in_brief(said[seq]))
+        assert utterance.content in [each.content for each in forms]
+        assert utterance.role is Role.TOOL or utterance.content == said[seq].content
 
 
 @quickly
