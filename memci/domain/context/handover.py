@@ -171,7 +171,7 @@ class Handover:
         return [f"{self.mark * 2} {heading}", *said] if said else []
 
     def _days(self, messages: Sequence[Message]) -> dict[int, str]:
-        """Return what stands above messages, by seq: their days, where a reader cannot know them."""
+        """Return the days that stand above messages, by seq: where a reader cannot know them."""
         days = (each.said_at.date() for each in messages)
         above = days_above(days, self.today, self.language)
         return {each.seq: day for each, day in zip(messages, above, strict=True) if day}

@@ -106,8 +106,8 @@ def test_a_client_that_sends_one_message_is_given_the_conversation(
     ("agent", "before", "question", "note", "opening"),
     [
         ("eva", "Tomorrow I have my driving test.", "When is my driving test?",
-         "When the turns below were said:\n"
-         "- 2 March 2026 (Mon): Tomorrow I have my driving test.\n",
+         ("When the turns below were said:\n"
+         "- 2 March 2026 (Mon): Tomorrow I have my driving test.\n"),
          ": When is my driving test?"),
         ("hua", "我明天考驾照。", "什么时候考？",
          "以下对话的时间：\n- 2026年3月2日（星期一）：我明天考驾照。\n", "：什么时候考？"),

@@ -231,8 +231,7 @@ def test_by_the_clock_what_was_said_long_ago_has_its_day(reader: Reader, alice: 
     alice.say("Tomorrow I have my driving test.", session="now")
     answer = assemble(reader, session_id="now", now=None)
     assert [each.content for each in answer.messages] == [
-        "When the turns below were said:\n"
-        "- 2 March 2026 (Mon): Tomorrow I have my driving test.\n",
+        "When the turns below were said:\n- 2 March 2026 (Mon): Tomorrow I have my driving test.\n",
         "Tomorrow I have my driving test.",
     ]
 

@@ -74,9 +74,9 @@ def lines(assembly: Assembly) -> list[str]:
 def test_one_note_in_front_says_when_turns_were_said_and_when_the_question_is_asked():
     made = listed(talk(*TEST_ON_9), "When is my driving test?")
     assert contents(made) == [
-        "When the turns below were said:\n"
+        ("When the turns below were said:\n"
         "- 9 November 2026 (Mon): Tomorrow I have my driving test.\n"
-        "- 22 November 2026 (Sun): When is my driving test?\n",
+        "- 22 November 2026 (Sun): When is my driving test?\n"),
         "Tomorrow I have my driving test.", "Good luck for tomorrow!", "When is my driving test?",
     ]  # fmt: skip
     assert [part.utterance.role.value for part in made.parts] == [
@@ -93,10 +93,12 @@ def test_the_note_speaks_the_lists_language():
     said = talk(Said(12, "昨天我去了医院。", "a"), Said(12, "下周六我们去爬山。", "b"))
     made = listed(said, "什么时候爬山？", language=Language.CHINESE)
     assert notes(made) == [
-        "以下对话的时间：\n"
-        "- 2026年11月12日（星期四）：昨天我去了医院。\n"
-        "- 2026年11月12日（星期四），另一会话：下周六我们去爬山。\n"
-        "- 2026年11月22日（星期日）：什么时候爬山？\n"
+        (
+            "以下对话的时间：\n"
+            "- 2026年11月12日（星期四）：昨天我去了医院。\n"
+            "- 2026年11月12日（星期四），另一会话：下周六我们去爬山。\n"
+            "- 2026年11月22日（星期日）：什么时候爬山？\n"
+        )
     ]
 
 

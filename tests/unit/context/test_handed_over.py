@@ -19,7 +19,9 @@ TODAY = date(2026, 11, 22)
 count = OfflineTokenCounter().count
 
 
-def said(seq: int, text: str | None, role: Role = Role.USER, day: int = 22, **fields: Any) -> Message:
+def said(
+    seq: int, text: str | None, role: Role = Role.USER, day: int = 22, **fields: Any
+) -> Message:
     at = datetime(2026, 11, day, 9, seq, tzinfo=UTC)
     return Message(seq, f"m{seq}", role, text, at, session_id="s1", **fields)
 
@@ -56,7 +58,7 @@ def test_long_arguments_of_a_call_are_cut_and_the_tool_is_told():
     assert held.left_out == 0
     text = held.text()
     assert 'write_0({"row 0":0,' in text
-    assert f'{899 * 7919}}})' in text
+    assert f"{899 * 7919}}})" in text
     assert " … " in text
     assert "It is written to the disk." in text
 
@@ -78,9 +80,7 @@ def test_of_many_calls_each_is_told():
         (Language.CHINESE, "最近的对话原文\n", "最近的对话，以…标出删节之处\n"),
     ],
 )  # fmt: skip
-def test_the_heading_says_whether_all_of_it_stands_there(
-    language: Language, whole: str, cut: str
-):
+def test_the_heading_says_whether_all_of_it_stands_there(language: Language, whole: str, cut: str):
     made = handover(said(1, "word " * 900), said(2, "Done.", Role.ASSISTANT), language=language)
     assert f"## {whole}" in made.text()
     shorter = within(made, 400)
@@ -122,7 +122,7 @@ def test_a_day_is_that_of_who_speaks():
     assert "21 November 2026 (Sat)\n" in handover(message).text()
 
 
-@pytest.mark.parametrize("budget", range(60, 260, 3))
+@pytest.mark.parametrize("budget", range(90, 460, 4))
 def test_what_comes_first_has_its_day_where_older_ones_are_left_out(budget: int):
     messages = [said(at, f"Crate {at} is full of tea.", day=21) for at in range(1, 20)]
     held = within(handover(*messages, said(20, "Thanks.")), budget)
