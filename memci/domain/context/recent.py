@@ -122,7 +122,7 @@ class Latest:
     ) -> list[Interaction]:
         """Return the newest that fit, all of those since ``began`` if they do."""
         taken = self._chosen(earlier, current, room)
-        # The note is not quite the sum of its lines, nor always shorter for fewer turns.
+        # Tokens of the note are not quite the sum of its lines'.
         while taken and self._more(taken, current) > room:
             taken = taken[1:]
         return _forms(taken)
@@ -144,16 +144,16 @@ class Latest:
     def _newest(
         self, earlier: Sequence[_Counted], current: Sequence[Interaction], room: int
     ) -> list[_Counted]:
-        """Return about as many as fit: of the note its lines are counted, each once."""
+        """Return about as many as fit: of the note its lines are counted."""
         taken: list[_Counted] = []
         heads = heads_of(current)
-        room += self._days.about(heads)
+        free = room + self._days.about(heads)
         for each in reversed(earlier):
             for form, tokens in self._smaller(each):
                 told = joined(heads_of([form]), heads)
-                if tokens + self._days.about(told) <= room:
+                if tokens + self._days.about(told) <= free:
                     taken.insert(0, (form, tokens))
-                    heads, room = told, room - tokens
+                    heads, free = told, free - tokens
                     break
             else:
                 break

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import pytest
 
 from memci.domain.context.assembly import Assembly, assemble
+from memci.domain.context.budget import Count
 from memci.domain.context.interaction import interactions
 from memci.domain.context.materials import Materials
 from memci.domain.context.parts import Section
@@ -42,10 +43,11 @@ def listed(
     *,
     language: Language = Language.ENGLISH,
     today: date | None = TODAY,
+    count: Count = words,
 ) -> Assembly:
     window = interactions(said)
     materials = Materials(None, query, window, len(window), [], language, today=today)
-    return assemble(materials, budget, words)
+    return assemble(materials, budget, count)
 
 
 def contents(assembly: Assembly) -> list[str | None]:
@@ -232,16 +234,16 @@ def test_what_is_over_goes_in_with_its_days_or_not_at_all():
     assert made.tokens <= least
 
 
-def test_a_longer_opening_than_that_of_what_went_keeps_to_the_budget():
-    """Fewer turns may have a longer note."""
-    long = "".join(chr(0x4E00 + 7 * each) for each in range(40))
-    for budget in range(20, 400):
-        said = talk(*(Said(9, text) for _ in range(4) for text in ("a", long)))
-        materials = Materials(
-            None, "b", interactions(said), 8, [], Language.CHINESE, preserve=1, today=TODAY
-        )
-        made = assemble(materials, budget, len)
+@pytest.mark.parametrize("counted", [len, words, lambda text: len(text) // 4])
+def test_the_note_is_counted_as_a_whole(counted: Count):
+    """Tokens of a text may be more than those of its lines together."""
+    said = talk(*(Said(day, f"Crate {day}") for day in range(1, 9)))
+    taken = set()
+    for budget in range(20, 420):
+        made = listed(said, "And now?", budget, count=counted)
         assert made.tokens <= budget
+        taken.add(sum(bool(item.seqs) for item in made.items if item.section is Section.RECENT))
+    assert len(taken) > 4
 
 
 @pytest.mark.parametrize(
