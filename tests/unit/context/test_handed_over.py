@@ -65,10 +65,11 @@ def test_long_arguments_of_a_call_are_cut_and_the_tool_is_told():
 
 def test_of_many_calls_each_is_told():
     whole = handover(
-        said(1, "Write them."), said(2, "As you like.", Role.ASSISTANT, **calls(*[ROWS] * 9))
+        said(1, "Write them."), said(2, "As you like.", Role.ASSISTANT, **calls(*[ROWS] * 9, "{}"))
     )
     text = within(whole, 400).text()
     assert [f"write_{each}({{" in text for each in range(9)] == [True] * 9
+    assert "write_9({})" in text
     assert "As you like." in text
 
 
@@ -134,3 +135,14 @@ def test_what_comes_first_has_its_day_where_older_ones_are_left_out(budget: int)
         one_more = [*messages[first.seq - 2 :], said(20, "Thanks.")]
         more = replace(held, recent=exchanges(one_more), left_out=first.seq - 2)
         assert count(more.text()) > budget - count("21 November 2026 (Sat)\n\n")
+
+
+def test_the_document_is_counted_as_a_whole():
+    """Tokens of a text may be more than those of its lines together."""
+    whole = handover(*(said(at, f"Crate {at} is full of tea.", day=21) for at in range(1, 20)))
+    lengths = set()
+    for budget in range(3, 80):
+        held = whole.within(budget, lambda text: len(text) // 20, lambda text, _: text)
+        assert len(held.text()) // 20 <= budget
+        lengths.add(len(held.messages))
+    assert len(lengths) > 4
