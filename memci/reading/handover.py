@@ -20,6 +20,7 @@ from memci.reading.activity import ReadActivity
 from memci.reading.freshness import wait_until_fresh
 from memci.reading.models import ReadingDefaults, ReadingModels
 from memci.reading.reader import Reader
+from memci.reading.today import today
 from memci.reading.uses import use_of
 from memci.shapes.summary import HandoverAnswer, HandoverRequest
 from memci.smallmodel.ports import Summarizer
@@ -160,6 +161,7 @@ class HandingOver(Reader):
                     plan=_plan(connection, agent_id, whose),
                     recent=exchanges(said),
                     mark="=" if request.format == "text" else "#",
+                    today=today(said),
                 ),
                 ids=message_ids(connection, agent_id, [each.seq for each in said]),
                 summarized=parameters.summarization_enabled,

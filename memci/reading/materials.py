@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
 
 from memci.domain.context.filler import Filler
 from memci.domain.context.fusion import Ranked
@@ -23,6 +22,7 @@ from memci.domain.pages.labels import labels_of
 from memci.domain.pages.listed import contents_listed, tree_listed
 from memci.domain.pages.pin import Pin
 from memci.domain.pages.sight import Sight
+from memci.reading.today import today
 from memci.shapes.read import ContextRequest
 from memci.smallmodel.offline.sentences import sentence_spans
 from memci.storage.reading.outset import Outset
@@ -71,7 +71,7 @@ def materials_of(request: ContextRequest, read: Read, recent: int) -> Materials:
         is_trivial=read.filler.has,
         spans=sentence_spans,
         best_first=not read.parameters.prompt_cache_enabled,
-        today=_today(request, read.said),
+        today=today(read.said, request.now or request.as_of),
     )
 
 
@@ -116,12 +116,6 @@ def _finished(plan: Plan | None, said: Sequence[Message]) -> set[int]:
         and each.session_id == plan.session_id
         and any(each.seq in span for span in spans)
     }
-
-
-def _today(request: ContextRequest, said: Sequence[Message]) -> date:
-    """Return the reader's day: where no time is given, by the clock of who spoke last."""
-    zone = said[-1].said_at.tzinfo if said else UTC
-    return (request.now or request.as_of or datetime.now(zone)).date()
 
 
 def _language(request: ContextRequest, window: list[Interaction]) -> Language:

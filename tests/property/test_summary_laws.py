@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 
 import pytest
 from hypothesis import given, settings
@@ -131,6 +131,7 @@ PINS = st.lists(
 @given(
     talks(12), PINS, st.sampled_from([None, "1. rent the boat"]), st.integers(1, 400),
     st.sampled_from(list(Language)), st.sampled_from(["#", "="]),
+    st.sampled_from([None, BEGIN.date(), BEGIN.date() + timedelta(days=2)]),
 )  # fmt: skip
 def test_a_handover_fits_its_budget_or_says_what_it_needs(
     said: list[Message],
@@ -139,8 +140,11 @@ def test_a_handover_fits_its_budget_or_says_what_it_needs(
     budget: int,
     language: Language,
     mark: str,
+    today: date | None,
 ):
-    whole = Handover("s1", language, pins, plan, "user: old news\n" * 5, exchanges(said), mark)
+    whole = Handover(
+        "s1", language, pins, plan, "user: old news\n" * 5, exchanges(said), mark, today=today
+    )
     shorten = lambda text, target: SUMMARIZER.summarize([], text, target)  # noqa: E731
     bare = replace(whole, summary="", recent=())
     if count(bare.text()) > budget:

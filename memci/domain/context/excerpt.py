@@ -9,7 +9,7 @@ so that the tokens of the block are the sum of its pieces'.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import date, datetime
 from typing import NamedTuple
 
@@ -74,6 +74,17 @@ def day_words(day: date, language: Language) -> str:
     if language is Language.CHINESE:
         return f"{day.year}年{day.month}月{day.day}日（星期{weekday}）"
     return f"{day.day} {_MONTHS[day.month - 1]} {day.year} ({weekday})"
+
+
+def days_above(days: Iterable[date], today: date | None, language: Language) -> Iterator[str]:
+    """Yield the line above each of what follows each other: its day, or nothing if it is known.
+
+    Known is the day of what stands above, and ``today`` of what comes first; None: any is.
+    """
+    last = today
+    for day in days:
+        yield "" if day == (last or day) else f"{day_words(day, language)}\n"
+        last = day
 
 
 def line(candidate: Candidate, language: Language) -> str:

@@ -11,13 +11,15 @@ from typing import TypeAlias
 
 from memci.domain.context.brief import message_in_brief
 from memci.domain.context.interaction import cut_at_users
-from memci.domain.message import Message
+from memci.domain.message import JsonObject, Message
 
 # A user's message and all that comes before the next, in order.
 Exchange: TypeAlias = tuple[Message, ...]
 
-# Characters that are left of each message, where tool results in brief do not make room enough.
+# Characters that are left of each message, where tool results in brief do not make room enough:
+# of its content, and of all that it calls tools with, of each call no fewer than the least.
 _CUTS = (800, 240)
+_LEAST = 40
 _END = 0.3  # of these, at its end
 _CUT = " … "
 
@@ -60,9 +62,24 @@ def _forms(exchange: Exchange) -> list[Exchange]:
 
 
 def _cut(message: Message, most: int) -> Message:
-    text = message.content or ""
+    """Cut its content and, all together, what it calls tools with; which tools it calls stays."""
+    content = message.content and _shorter(message.content, most)
+    each = max(_LEAST, most // max(1, len(message.tool_calls)))
+    calls = tuple(_with_less(call, each) for call in message.tool_calls)
+    return replace(message, content=content, tool_calls=calls)
+
+
+def _with_less(call: JsonObject, most: int) -> JsonObject:
+    function = call.get("function") or {}
+    arguments = str(function.get("arguments", ""))
+    if len(arguments) <= most:
+        return call
+    return {**call, "function": {**function, "arguments": _shorter(arguments, most)}}
+
+
+def _shorter(text: str, most: int) -> str:
     if len(text) <= most:
-        return message
+        return text
     end = int(most * _END)
     begin = most - end - len(_CUT)
-    return replace(message, content=f"{text[:begin].rstrip()}{_CUT}{text[-end:].lstrip()}")
+    return f"{text[:begin].rstrip()}{_CUT}{text[-end:].lstrip()}"

@@ -6,11 +6,13 @@ that none of it can look like a part of the document.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from typing import TypeAlias
 
 from memci.domain.context.budget import Count
+from memci.domain.context.excerpt import days_above
 from memci.domain.context.exchange import Exchange, in_room
 from memci.domain.language import Language
 from memci.domain.message import Message
@@ -30,6 +32,7 @@ class _Words:
     plan: str
     summary: str
     recent: str
+    shortened: str
     unread: str
     left_out: str
 
@@ -40,6 +43,7 @@ _ENGLISH = _Words(
     plan="Plan",
     summary="What was said before, in short",
     recent="What was said last, word for word",
+    shortened="What was said last, with … where something is cut",
     unread="({:,} messages after this are not summed up yet)",
     left_out="({:,} messages before the next are not here word for word, for want of room)",
 )
@@ -49,6 +53,7 @@ _CHINESE = _Words(
     plan="计划",
     summary="此前内容摘要",
     recent="最近的对话原文",
+    shortened="最近的对话，以…标出删节之处",
     unread="（此后另有 {:,} 条消息尚未摘要）",
     left_out="（因篇幅所限，此处略去原文 {:,} 条消息）",
 )
@@ -60,7 +65,8 @@ _SHRINK = 0.9
 class Handover:
     """What there is to hand over; ``mark`` begins a heading, ``recent`` is oldest first.
 
-    ``unread`` messages before these are in neither; ``left_out`` are too many for its budget.
+    ``unread`` messages before these are in neither; ``left_out`` are too many for its budget, and
+    what is left of some is ``shortened``. ``today``: the day on which it is read, if that is told.
     """
 
     session_id: str | None
@@ -72,6 +78,8 @@ class Handover:
     mark: str = "#"
     unread: int = 0
     left_out: int = 0
+    shortened: bool = False
+    today: date | None = None
 
     def text(self) -> str:
         """Return the document."""
@@ -111,12 +119,13 @@ class Handover:
 
     def _with_recent(self, held: Handover, budget: int, count: Count) -> Handover:
         """Return ``held`` with what was said last, as much of it as fits."""
-        all_out = replace(held, left_out=len(self.messages))
-        room = budget - count(all_out.text())
-        taken = in_room(self.recent, room, lambda form: self._tokens(form, count))
+        all_out = replace(held, left_out=len(self.messages), shortened=True)
+        days = self._days(self.messages)
+        # Whichever of them comes first may need its day.
+        room = budget - count(all_out.text()) - max(map(count, days.values()), default=0)
+        taken = in_room(self.recent, room, lambda form: self._tokens(form, days, count))
         while True:
-            fits = replace(held, recent=taken)
-            fits = replace(fits, left_out=len(self.messages) - len(fits.messages))
+            fits = self._fitted(held, taken)
             if count(fits.text()) <= budget:
                 return fits
             if not taken:
@@ -124,9 +133,19 @@ class Handover:
             # Pieces together have other tokens than each alone.
             taken = taken[1:]
 
-    def _tokens(self, exchange: Exchange, count: Count) -> int:
+    def _fitted(self, held: Handover, taken: Sequence[Exchange]) -> Handover:
+        """Return ``held`` with so much of what was said last, and what became of the rest."""
+        fits = replace(held, recent=taken)
+        whole = {each.seq: each.text for each in self.messages}
+        return replace(
+            fits,
+            left_out=len(whole) - len(fits.messages),
+            shortened=any(each.text != whole[each.seq] for each in fits.messages),
+        )
+
+    def _tokens(self, exchange: Exchange, days: Mapping[int, str], count: Count) -> int:
         """Return about how many tokens an exchange takes in the document."""
-        return sum(count(f"{each}\n\n") for each in self._written(exchange))
+        return sum(count(f"{each}\n\n") for each in self._written(exchange, days))
 
     def _fixed(self) -> list[str]:
         words, labels = _words(self.language), labels_of(self.language)
@@ -144,18 +163,29 @@ class Handover:
         return [f"{self.mark * 2} {words.summary}", _plain(self.summary), *unread]
 
     def _recent(self) -> list[str]:
-        words, said = _words(self.language), self._written(self.messages)
+        words = _words(self.language)
+        said = self._written(self.messages, self._days(self.messages))
         if self.left_out:
             said.insert(0, words.left_out.format(self.left_out))
-        return [f"{self.mark * 2} {words.recent}", *said] if said else []
+        heading = words.shortened if self.shortened else words.recent
+        return [f"{self.mark * 2} {heading}", *said] if said else []
 
-    def _written(self, messages: Sequence[Message]) -> list[str]:
+    def _days(self, messages: Sequence[Message]) -> dict[int, str]:
+        """Return the days that stand above messages, by seq: where a reader cannot know them."""
+        days = (each.said_at.date() for each in messages)
+        above = days_above(days, self.today, self.language)
+        return {each.seq: day for each, day in zip(messages, above, strict=True) if day}
+
+    def _written(self, messages: Sequence[Message], days: Mapping[int, str]) -> list[str]:
         roles = labels_of(self.language).roles
-        return [
-            fenced(each.text, f"{roles[each.role.value]} {plain_name(each.name)}".strip())
-            for each in messages
-            if each.text
-        ]
+        written = []
+        for each in messages:
+            if not each.text:
+                continue
+            written += [days[each.seq].strip()] if each.seq in days else []
+            label = f"{roles[each.role.value]} {plain_name(each.name)}".strip()
+            written.append(fenced(each.text, label))
+        return written
 
 
 def _summary_within(held: Handover, room: int, count: Count, shorten: Shorten) -> Handover:

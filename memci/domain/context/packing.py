@@ -85,8 +85,20 @@ class _Packing:
             if why is not None:
                 (self._missed if why is LeftOut.BUDGET else self._kept).add(each.key)
                 self._left_out.append((each, why))
+        taken = self._entries()
+        if not self._shortened:
+            return self._fit(taken)
+        shortened, left_out = dict(self._shortened), [*self._left_out]
         self._restore()
-        return self._fit([self._selection.entry(each) for each in self._selection])
+        found = self._whole(self._entries())
+        if found is None:
+            # What is given back of one entry is not worth another.
+            self._shortened, self._left_out = shortened, left_out
+            found = self._fit(taken)
+        return found
+
+    def _entries(self) -> list[Ranked]:
+        return [self._selection.entry(each) for each in self._selection]
 
     def _consider(self, each: Ranked) -> LeftOut | None:
         """Take one, or say why not."""
@@ -167,14 +179,19 @@ class _Packing:
         pieces may miss by a few. What no longer holds goes first: none of it may be left without
         what is so now.
         """
-        while True:
-            quotations, excerpts = self._block(quotation, taken), self._block(excerpt, taken)
-            if part_tokens((*quotations, *excerpts)) <= self._room:
-                return Packed(quotations, excerpts, tuple(self._left_out))
+        while (found := self._whole(taken)) is None:
             last = max(
                 range(len(taken)), key=lambda place: (bool(taken[place].candidate.newer), place)
             )
             self._left_out.append((taken.pop(last), LeftOut.BUDGET))
+        return found
+
+    def _whole(self, taken: Sequence[Ranked]) -> Packed | None:
+        """Return entries as messages, unless these have more tokens than there is room for."""
+        quotations, excerpts = self._block(quotation, taken), self._block(excerpt, taken)
+        if part_tokens((*quotations, *excerpts)) > self._room:
+            return None
+        return Packed(quotations, excerpts, tuple(self._left_out))
 
     def _block(self, layout: Layout, taken: Sequence[Ranked]) -> tuple[Part, ...]:
         of = {each.key: each for each in taken if _layout_of(each.candidate) is layout}

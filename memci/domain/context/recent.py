@@ -6,7 +6,7 @@ where the last list began more and more go in, until it is time to cut many of t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
@@ -14,11 +14,10 @@ from typing import TypeAlias
 from memci.domain.context.brief import in_brief
 from memci.domain.context.budget import Count, Utterance, message_tokens
 from memci.domain.context.candidate import Candidate, message_candidate
-from memci.domain.context.days import Days
+from memci.domain.context.days import Days, heads_of, joined
 from memci.domain.context.interaction import Interaction
 from memci.domain.context.materials import Materials
-from memci.domain.context.parts import Item, Part, Section
-from memci.domain.message import Message
+from memci.domain.context.parts import Item, Part, Section, part_tokens
 
 # When those since ``began`` no longer fit, so much of the room is filled anew: there is time to
 # grow again before the next cut.
@@ -31,15 +30,15 @@ _Counted: TypeAlias = tuple[Interaction, int]  # with its tokens
 class Recent:
     """What goes in, in the form in which it does, and what does not; oldest first.
 
-    ``older`` are more than may go in; of what may, ``no_room`` is left out. ``days`` says when it
-    was said; None: there is no room for that.
+    ``older`` are more than may go in; of what may, ``no_room`` is left out. ``note`` says when it
+    was said, where the reader cannot know it and there is room for that.
     """
 
     taken: tuple[Interaction, ...]
     older: tuple[Interaction, ...]
     no_room: tuple[Interaction, ...]
     tokens: int
-    days: Days | None
+    note: tuple[Part, ...]
 
     @property
     def left_out(self) -> tuple[Interaction, ...]:
@@ -57,15 +56,13 @@ class Recent:
         return self.taken[0].messages[0].seq if self.taken else None
 
     def parts(self, count: Count) -> tuple[Part, ...]:
-        """Return what is taken as messages of the list, in order, under notes of their days."""
-        if self.days is None:
-            return _said([each for one in self.taken for each in one.messages], count)
-        parts: list[Part] = []
-        for note, unit in self.days.listed(self.taken):
-            if note is not None:
-                parts.append(self.days.part(note))
-            parts += _said(unit, count)
-        return tuple(parts)
+        """Return what is taken as messages of the list, in order, behind the note of its days."""
+        said = [(each.seq, Utterance.of(each)) for one in self.taken for each in one.messages]
+        parts = (
+            Part(each, (Item(Section.RECENT, each.text, each.tokens(count), (seq,)),))
+            for seq, each in said
+        )
+        return *self.note, *parts
 
 
 class Latest:
@@ -117,18 +114,27 @@ class Latest:
         return message_tokens(interaction.messages, self._count)
 
     def _costs(self, forms: Sequence[Interaction]) -> int:
-        """Tokens of interactions and of their days."""
-        return sum(map(self._tokens, forms)) + self._days.tokens(forms)
+        """Tokens of interactions and of the note of their days."""
+        return sum(map(self._tokens, forms)) + self._days.more(forms, ())
 
     def _fitting(
         self, earlier: Sequence[_Counted], current: Sequence[Interaction], room: int
     ) -> list[Interaction]:
         """Return the newest that fit, all of those since ``began`` if they do."""
+        taken = self._chosen(earlier, current, room)
+        # Tokens of the note are not quite the sum of its lines'.
+        while taken and self._more(taken, current) > room:
+            taken = taken[1:]
+        return _forms(taken)
+
+    def _chosen(
+        self, earlier: Sequence[_Counted], current: Sequence[Interaction], room: int
+    ) -> Sequence[_Counted]:
         most = self._newest(earlier, current, room)
         if len(most) == len(earlier):
             return most
-        since = [each for each, _ in _since(earlier, self._began)]
-        tokens = self._costs([*since, *current]) - self._costs(current)
+        since = _since(earlier, self._began)
+        tokens = self._more(since, current)
         if tokens <= room <= 2 * tokens:
             return since
         kept = min(len(most), self._preserve)
@@ -137,34 +143,42 @@ class Latest:
 
     def _newest(
         self, earlier: Sequence[_Counted], current: Sequence[Interaction], room: int
-    ) -> list[Interaction]:
-        taken: list[Interaction] = []
-        following = current[0] if current else None
-        for form, tokens in reversed(earlier):
-            tokens += self._days.more(form, following)  # noqa: PLW2901 - with its day
-            if tokens > room:
-                form = form.without_tools()  # noqa: PLW2901 - a smaller form of the same
-                tokens = self._tokens(form) + self._days.more(form, following)  # noqa: PLW2901
-            if not form.units or tokens > room:
+    ) -> list[_Counted]:
+        """Return about as many as fit: of the note its lines are counted."""
+        taken: list[_Counted] = []
+        heads = heads_of(current)
+        free = room + self._days.about(heads)
+        for each in reversed(earlier):
+            for form, tokens in self._smaller(each):
+                told = joined(heads_of([form]), heads)
+                if tokens + self._days.about(told) <= free:
+                    taken.insert(0, (form, tokens))
+                    heads, free = told, free - tokens
+                    break
+            else:
                 break
-            room -= tokens
-            taken.insert(0, form)
-            following = form
         return taken
+
+    def _smaller(self, counted: _Counted) -> Iterator[_Counted]:
+        """Yield it as it is, then what is left of it without tools."""
+        yield counted
+        bare = counted[0].without_tools()
+        if bare.units and bare != counted[0]:
+            yield bare, self._tokens(bare)
+
+    def _more(self, earlier: Sequence[_Counted], current: Sequence[Interaction]) -> int:
+        """Tokens of earlier interactions, and by how many the note is longer for them."""
+        return sum(tokens for _, tokens in earlier) + self._days.more(_forms(earlier), current)
 
     def _recent(self, forms: Sequence[Interaction], *, dated: bool = True) -> Recent:
         no_room = tuple(self._wanted[: len(self._wanted) - len(forms)])
-        tokens = self._costs(forms) if dated else sum(map(self._tokens, forms))
-        return Recent(tuple(forms), self._older, no_room, tokens, self._days if dated else None)
+        note = self._days.note(forms) if dated else ()
+        tokens = sum(map(self._tokens, forms)) + part_tokens(note)
+        return Recent(tuple(forms), self._older, no_room, tokens, note)
 
 
-def _said(messages: Sequence[Message], count: Count) -> tuple[Part, ...]:
-    """Return messages as they were said, each as one of the list."""
-    said = [(each.seq, Utterance.of(each)) for each in messages]
-    return tuple(
-        Part(each, (Item(Section.RECENT, each.text, each.tokens(count), (seq,)),))
-        for seq, each in said
-    )
+def _forms(counted: Sequence[_Counted]) -> list[Interaction]:
+    return [form for form, _ in counted]
 
 
 def _settled(window: Sequence[Interaction], materials: Materials) -> Sequence[Interaction]:

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from memci.domain.context.budget import MESSAGE_OVERHEAD, Count
 from memci.domain.context.candidate import Candidate, message_candidate
-from memci.domain.context.excerpt import day_words, indented, named
-from memci.domain.context.gist import Gist
+from memci.domain.context.excerpt import days_above, indented, named
+from memci.domain.context.gist import Gist, is_courtesy
 from memci.domain.context.interaction import Interaction
 from memci.domain.context.materials import Materials
 from memci.domain.context.parts import Item, Part, Section, part_of, part_tokens
@@ -124,7 +124,10 @@ def _extract(
     taken: list[_Line] = []
     for each in reversed(telling):
         line = _line(each, gist, materials.language)
-        free -= count(line.text)
+        # Above all but the oldest so far its day stands, or does not, whatever comes before.
+        known = sum(map(count, _days_above(taken[:1], materials)))
+        days = sum(map(count, _days_above([line, *taken[:1]], materials)))
+        free -= count(line.text) + days - known
         if free < 0:
             break
         taken.insert(0, line)
@@ -134,12 +137,19 @@ def _extract(
 def _block(
     materials: Materials, taken: list[_Line], header: str, ceiling: int, count: Count
 ) -> Before:
+    """Return the lines, the oldest left out until they fit.
+
+    None begins it that acknowledges what is not there: "Sounds good!" alone tells nothing.
+    """
     while taken:
+        if is_courtesy(taken[0].message.content or ""):
+            taken = taken[1:]
+            continue
         items = [
             Item(
                 Section.SUMMARY, above + line.text, 0, (line.message.seq,), shortened=line.shortened
             )
-            for line, above in zip(taken, _days_above(materials, taken), strict=True)
+            for line, above in zip(taken, _days_above(taken, materials), strict=True)
         ]
         items[0] = replace(items[0], text=header + items[0].text)
         block = _part(items, count)
@@ -150,13 +160,9 @@ def _block(
     return Before()
 
 
-def _days_above(materials: Materials, taken: Sequence[_Line]) -> Iterator[str]:
-    """Yield what stands above each line: its day, where the reader cannot know it."""
-    last = materials.today or taken[0].message.said_at.date()
-    for line in taken:
-        day = line.message.said_at.date()
-        yield "" if day == last else f"{day_words(day, materials.language)}\n"
-        last = day
+def _days_above(taken: Sequence[_Line], materials: Materials) -> Iterator[str]:
+    days = (line.message.said_at.date() for line in taken)
+    return days_above(days, materials.today, materials.language)
 
 
 def _part(items: Sequence[Item], count: Count) -> Before:

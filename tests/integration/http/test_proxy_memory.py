@@ -103,11 +103,14 @@ def test_a_client_that_sends_one_message_is_given_the_conversation(
 
 @pytest.mark.timeout(180)
 @pytest.mark.parametrize(
-    ("agent", "before", "question", "day", "opening"),
+    ("agent", "before", "question", "note", "opening"),
     [
         ("eva", "Tomorrow I have my driving test.", "When is my driving test?",
-         "2 March 2026 (Mon)", ": When is my driving test?"),
-        ("hua", "我明天考驾照。", "什么时候考？", "2026年3月2日（星期一）", ": 什么时候考？"),
+         ("When the turns below were said:\n"
+         "- 2 March 2026 (Mon): Tomorrow I have my driving test.\n"),
+         ": When is my driving test?"),
+        ("hua", "我明天考驾照。", "什么时候考？",
+         "以下对话的时间：\n- 2026年3月2日（星期一）：我明天考驾照。\n", "：什么时候考？"),
     ],
 )  # fmt: skip
 def test_turns_of_another_day_are_told_to_be_in_one_system_text(
@@ -115,7 +118,7 @@ def test_turns_of_another_day_are_told_to_be_in_one_system_text(
     agent: str,
     before: str,
     question: str,
-    day: str,
+    note: str,
     opening: str,
 ):
     server, upstream = working
@@ -129,8 +132,9 @@ def test_turns_of_another_day_are_told_to_be_in_one_system_text(
     notes, *rest = told(upstream)
     assert rest == [user(before), assistant("!"), user(question)]
     assert notes["role"] == "system"
-    first, last = notes["content"].split("\n\n")[-2:]
-    assert first == day
+    assert note in notes["content"]
+    last = notes["content"].split(note)[1]
+    assert last.startswith("- ")
     assert last.endswith(opening)
 
 

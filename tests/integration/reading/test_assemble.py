@@ -181,10 +181,15 @@ def test_recent_turns_are_those_of_the_session(reader: Reader, talk: Stored):
     ]  # fmt: skip
     everything = assemble(reader, sources=["chat"])
     check(reader, everything)
-    assert [each.content for each in everything.messages if each.role is Role.SYSTEM] == [
-        "27 February 2026 (Fri), another session", "2 March 2026 (Mon), another session",
-    ]  # fmt: skip
-    assert len(everything.messages) == 7 + 2
+    note, *turns = everything.messages
+    assert [each.role for each in everything.messages].count(Role.SYSTEM) == 1
+    assert (note.content or "").splitlines() == [
+        "When the turns below were said:",
+        "- 2 March 2026 (Mon): The harbour ferry leaves at eigh…",
+        "- 27 February 2026 (Fri), another session: My cat Miso is afraid of thunder…",
+        "- 2 March 2026 (Mon), another session: Is the ferry on time?",
+    ]
+    assert len(turns) == 7
     assert len(assemble(reader, sources=["chat"], recent=1).messages) == 4
 
 
@@ -192,13 +197,16 @@ def test_recent_turns_are_those_of_the_session(reader: Reader, talk: Stored):
     ("said", "answered", "query", "days"),
     [
         ("Tomorrow I have my driving test.", "Good luck for tomorrow!", "When is my driving test?",
-         ("2 March 2026 (Mon)", "3 March 2026 (Tue)")),
+         ["When the turns below were said:",
+          "- 2 March 2026 (Mon): Tomorrow I have my driving test.",
+          "- 3 March 2026 (Tue): When is my driving test?"]),
         ("我明天考驾照。", "祝你明天顺利！", "我什么时候考驾照？",
-         ("2026年3月2日（星期一）", "2026年3月3日（星期二）")),
+         ["以下对话的时间：", "- 2026年3月2日（星期一）：我明天考驾照。",
+          "- 2026年3月3日（星期二）：我什么时候考驾照？"]),
     ],
 )  # fmt: skip
-def test_turns_of_another_day_stand_under_it(
-    reader: Reader, alice: Stored, said: str, answered: str, query: str, days: tuple[str, str]
+def test_of_turns_of_another_day_a_note_in_front_says_which(
+    reader: Reader, alice: Stored, said: str, answered: str, query: str, days: list[str]
 ):
     alice.say(said, session="now")
     alice.say(answered, "assistant", session="now")
@@ -207,23 +215,25 @@ def test_turns_of_another_day_stand_under_it(
     for asked in ({"now": BEGIN + timedelta(days=1)}, {"now": None, "as_of": "2026-03-03T07:00Z"}):
         answer = assemble(reader, query, session_id="now", **asked)
         check(reader, answer)
-        listed = [each.content for each in answer.messages]
-        assert listed == [days[0], said, answered, days[1], query]
-        assert [len(item.message_ids) for item in answer.items] == [0, 1, 1, 0, 0]
+        note, *listed = [each.content for each in answer.messages]
+        assert (note or "").splitlines() == days
+        assert listed == [said, answered, query]
+        assert [len(item.message_ids) for item in answer.items] == [0, 1, 1, 0]
         body = ReceiptListings(reader.database).receipt("alice", answer.receipt_id).body
         items: Any = body["items"]
-        assert [each.get("day") for each in items] == [
-            "2026-03-02", None, None, "2026-03-03", None,
+        assert [(each.get("from_day"), each.get("through_day")) for each in items] == [
+            ("2026-03-02", "2026-03-03"), *[(None, None)] * 3,
         ]  # fmt: skip
-        assert [each["section"] for each in items] == ["recent"] * 4 + ["query"]
+        assert [each["section"] for each in items] == ["recent"] * 3 + ["query"]
 
 
 def test_by_the_clock_what_was_said_long_ago_has_its_day(reader: Reader, alice: Stored):
     alice.say("Tomorrow I have my driving test.", session="now")
     answer = assemble(reader, session_id="now", now=None)
     assert [each.content for each in answer.messages] == [
-        "2 March 2026 (Mon)", "Tomorrow I have my driving test.",
-    ]  # fmt: skip
+        "When the turns below were said:\n- 2 March 2026 (Mon): Tomorrow I have my driving test.\n",
+        "Tomorrow I have my driving test.",
+    ]
 
 
 @pytest.mark.parametrize(

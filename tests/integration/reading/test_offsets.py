@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from memci.domain.context.candidate import Source
+from memci.domain.context.excerpt import day_words
+from memci.domain.language import Language
 from memci.domain.memory.parameters import MemoryParameters
 from memci.reading.assemble import Assemble
 from memci.reading.beliefs import BeliefListings
@@ -140,6 +142,14 @@ def test_a_session_is_handed_over_under_the_days_of_its_speakers(reader: Reader,
     text = made.run("alice", HandoverRequest(session_id="s1")).text
     assert "2026-11-18" in text
     assert "2026-11-17" in text
+    # What stands there word for word was said in the west, and not on the day of this test.
+    assert text.count("17 November 2026 (Tue)\n") == 1
+    now = datetime.now(WEST.tzinfo)
+    alice.say("Is the boat here?", said_at=now)
+    later = made.run("alice", HandoverRequest(session_id="s1")).text
+    today = day_words(now.date(), Language.ENGLISH)
+    places = [later.index(each) for each in ("17 November 2026 (Tue)", today, "Is the boat here?")]
+    assert places == sorted(places)
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
-from datetime import date, timedelta
+from datetime import timedelta
 from functools import cache
-from itertools import pairwise
+from itertools import groupby, pairwise
 from random import Random
 
 import pytest
@@ -43,6 +43,7 @@ ORDER = (
 )  # fmt: skip
 LINES = [Leaf("usr-1", "## [usr-1] boats\n\n"), Leaf("usr-2", "## [usr-2] food\n\n")]
 MANY = [Leaf(f"usr-{at}", f"## [usr-{at}] {'boats ' * at}\n\n") for at in range(50, 0, -1)]
+OTHER = {Language.ENGLISH: ", another session", Language.CHINESE: "，另一会话"}
 ONCE = frozenset({Section.SUMMARY, Section.HISTORY, Section.RECENT, Section.QUERY})
 
 
@@ -105,6 +106,8 @@ def history(random: Random) -> list[Message]:
     said: list[Message] = []
     for _ in range(random.randint(1, 7)):
         _say(random, said, Role.USER, text(random))
+        if random.random() < 0.1:
+            _say(random, said, Role.SYSTEM, text(random))
         if random.random() < 0.3:
             _call(random, said)
         if random.random() < 0.9:
@@ -171,6 +174,7 @@ def check(case: Case, assembly: Assembly) -> None:
     _check_calls(assembly)
     _check_current(case, assembly)
     _check_days(case.materials, assembly)
+    _check_system_text(assembly)
     _check_pinned(case.materials, assembly)
     once = [seq for item in assembly.items if _tells_whole(item) for seq in item.seqs]
     assert len(once) == len(set(once))
@@ -222,30 +226,35 @@ def _check_days(materials: Materials, assembly: Assembly) -> None:
     recent = [part.items[0] for part in _recent(assembly)]
     turns = [said[each.seqs[0]] for each in recent if each.seqs]
     notes = [each for each in recent if not each.seqs]
+    assert notes == (recent[:1] if notes else [])
     if not turns or (not notes and len(interactions(turns)) == 1):
         return  # what waits for its answer may have no room for its day
-    told, session = materials.today or turns[0].said_at.date(), turns[0].session_id
-    noted = False
-    for item in recent:
-        if not item.seqs:
-            assert not noted
-            assert item.text.startswith(day_words(_day(item), materials.language))
-            told, noted, before = _day(item), True, told
-            continue
-        one = said[item.seqs[0]]
-        if one.role is Role.TOOL:
-            continue
-        assert one.said_at.date() == told
-        assert noted == (
-            (one.said_at.date(), one.session_id) != (before if noted else told, session)
-        )
-        session, noted = one.session_id, False
-    if materials.query is None:
-        assert not noted
+    units = [each for each in turns if each.role is not Role.TOOL]
+    groups = [key for key, _ in groupby((each.said_at.date(), each.session_id) for each in units)]
+    if not notes:
+        assert groups == [(materials.today or groups[0][0], groups[0][1])]
+        return
+    _header, *lines = notes[0].text.splitlines()
+    assert len(lines) - len(groups) in ((0,) if materials.query is None else (0, 1))
+    last = groups[0][1]
+    for line, (day, session) in zip(lines, groups, strict=False):
+        named, another = day_words(day, materials.language), OTHER[materials.language]
+        assert line.startswith(f"- {named}")
+        assert line[2 + len(named) :].startswith(another) == (session != last)
+        last = session
 
 
-def _day(item: Item) -> date:
-    return date.fromisoformat(str(item.origin["day"]))
+def _check_system_text(assembly: Assembly) -> None:
+    """None that memci writes stands behind a turn: many chat APIs refuse it there (R13)."""
+    turns = {place for place, part in enumerate(assembly.parts)
+             if part.utterance.role is not Role.SYSTEM}  # fmt: skip
+    written = [place for place, part in enumerate(assembly.parts)
+               if place not in turns and not _is_said(part.items[0])]  # fmt: skip
+    assert max(written, default=-1) < min(turns, default=len(assembly.parts))
+
+
+def _is_said(item: Item) -> bool:
+    return item.section is Section.RECENT and bool(item.seqs)
 
 
 def _check_current(case: Case, assembly: Assembly) -> None:

@@ -116,30 +116,18 @@ def test_notes_are_one_system_text_and_what_was_said():
     assert notes_of(system, asked=False) == [noted]
 
 
-def test_days_among_turns_are_told_above_them_all_with_what_stands_under_them():
-    """Many models refuse system text between turns."""
-    days = [
-        {"role": "system", "content": day}
-        for day in ("9 November 2026 (Mon)", "2026年11月12日（星期四）", "22 November 2026 (Sun)")
-    ]
-    said = [
-        {"role": "user", "content": "Tomorrow I have my driving test, and I am afraid."},
-        {"role": "user", "content": "昨天我去了医院。"},
-    ]
-    query = {"role": "user", "content": "When is it?"}
-    listed = [days[0], said[0], days[1], said[1], days[2], query]
-    text = (
-        "9 November 2026 (Mon)\n\n"
-        "2026年11月12日（星期四）: 昨天我去了医院。\n\n"
-        "22 November 2026 (Sun): When is it?"
-    )
+def test_what_was_said_as_system_text_goes_above_the_turns():
+    """Many models refuse it between them."""
+    days = {"role": "system", "content": "When the turns below were said:\n- 9 November: one\n"}
+    told = {"role": "system", "content": "Speak French.\n"}
+    said = [{"role": "user", "content": "one"}, {"role": "assistant", "content": "two"}]
+    query = {"role": "user", "content": "asked"}
+    text = "When the turns below were said:\n- 9 November: one\n\nSpeak French."
     noted = {"role": "system", "content": text}
-    told = {each["content"] for each in days}
-    assert notes_of(listed, asked=True, days=told) == [noted, *said]
-    short = notes_of([said[1], days[0], said[0], query], asked=True, days=told)
-    assert short[0]["content"] == "9 November 2026 (Mon): Tomorrow I have my driving test,…"
-    bare = {"role": "system", "content": "9 November 2026 (Mon)"}
-    assert notes_of(listed, asked=True, days=told, named=False) == [bare, *said]
+    assert notes_of([days, said[0], told, said[1], query], asked=True) == [noted, *said]
+    assert notes_of([said[0], told, said[1]], asked=False) == [
+        {"role": "system", "content": "Speak French."}, *said
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(

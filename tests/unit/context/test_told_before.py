@@ -1,0 +1,105 @@
+"""A line is told of each message that had no room, as far as these fit (R15)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from memci.domain.context.budget import Count
+from memci.domain.context.excerpt import day_words
+from memci.domain.context.interaction import interactions
+from memci.domain.context.materials import Materials
+from memci.domain.context.recent import Recent
+from memci.domain.context.told_before import Before, told_before
+from memci.domain.language import Language
+from memci.domain.message import Message, Role
+from memci.smallmodel.offline.sentences import sentence_spans
+from tests.support.talk import words
+
+BEGIN = datetime(2026, 1, 1, 9, tzinfo=UTC)
+ROOM = 10_000
+
+
+def told(
+    said: Sequence[Message], ceiling: int, count: Count = words, held: Sequence[int] = ()
+) -> Before:
+    """What is told of messages without room in about so many tokens."""
+    window = interactions(said)
+    materials = Materials(
+        None, None, window, 8, [], Language.ENGLISH, spans=sentence_spans,
+        today=datetime(2026, 11, 22, tzinfo=UTC).date(),
+    )  # fmt: skip
+    recent = Recent((), (), tuple(window), 0, ())
+    # 15 % of what there is.
+    return told_before(materials, recent, set(held), ceiling * 100 // 15, ROOM, count)
+
+
+def lines(before: Before) -> list[str]:
+    text = "".join(part.utterance.content or "" for part in before.parts)
+    return text.splitlines()[1:]
+
+
+def talk(*texts: str) -> list[Message]:
+    roles = (Role.USER, Role.ASSISTANT)
+    return [
+        Message(seq, f"m{seq}", roles[1 - seq % 2], text, BEGIN, session_id="s1")
+        for seq, text in enumerate(texts, start=1)
+    ]
+
+
+def daily(days: int) -> list[Message]:
+    return [
+        Message(seq, f"m{seq}", Role.USER, f"Crate {seq} is full of tea.",
+                BEGIN + timedelta(days=seq % 300), session_id="s1")
+        for seq in range(1, days + 1)
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("ceiling", [40, 41, 45, 52, 100, 333])
+def test_lines_and_their_days_fill_their_share(ceiling: int):
+    said = daily(90)
+    before = told(said, ceiling)
+    assert before.tokens <= ceiling
+    days, entries = lines(before)[::2], lines(before)[1::2]
+    assert all("2026" in day for day in days)
+    assert entries == [f"user: {each.content}" for each in said[90 - len(entries) :]]
+    missing = said[90 - len(entries) - 1]
+    day = day_words(missing.said_at.date(), Language.ENGLISH)
+    assert before.tokens + words(f"{day}\nuser: {missing.content}\n") > ceiling
+
+
+def test_what_is_told_is_counted_as_a_whole_once():
+    counted = []
+
+    def count(text: str) -> int:
+        counted.append(len(text))
+        return words(text)
+
+    before = told(daily(300), 1_200, count)
+    length = sum(len(each) for each in lines(before))
+    assert length > 3_000
+    # Each line, what it is made of and its day, and the whole.
+    assert sum(counted) < 8 * length
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        ("Which of the boats do we take to the island?", "Sounds good!"),
+        ("Which of the boats do we take to the island?", "Thanks!", "Ok.", "好的。"),
+    ],
+)
+def test_an_acknowledgement_stands_under_what_it_acknowledges_or_not_at_all(said: tuple[str, ...]):
+    whole = told(talk(*said), 200)
+    assert [each.split(": ")[1] for each in lines(whole)[1:]] == list(said)
+    least = whole.tokens - 1
+    assert told(talk(*said), least).parts == ()
+    # That which is pinned is there, but not right above.
+    assert told(talk(*said), 200, held=[1]).parts == ()
+
+
+def test_an_answer_that_tells_stands_alone():
+    said = talk("Do we take the red boat, that lies at the island with the lighthouse?", "No.")
+    assert lines(told(said, 30))[1:] == ["assistant: No."]
