@@ -19,11 +19,15 @@ from memci.domain.memory.small_talk import is_trivial, telling_words, tells_much
 
 # Where the sentences of a text are: (start, end) in order, only white space between them.
 Spans: TypeAlias = Callable[[str], Sequence[tuple[int, int]]]
+# Tells whether a text has room.
+Fits: TypeAlias = Callable[[str], bool]
 
 # The best entries stay whole, courtesy and all, unless they take more than a third of the room.
 _WHOLE_ENTRIES = 3
 _WHOLE_SHARE = 3
 _LEAST_TOKENS = 24
+# So many sentences in a row that had no room: the others are not tried.
+_MISSES = 12
 # What a sentence is worth: its rare words, those of the question more, names and numbers beside.
 _ASKED = 4.0
 _NAMES = 3.0
@@ -86,21 +90,40 @@ class Gist:
         """Return all sentences of a text that tell something; at least one."""
         return joined(text, _telling(text, self._spans(text)), voices=voices) or text
 
+    def grown(self, text: str, shown: str, fits: Fits, voices: Voices = ()) -> str:
+        """Return what is ``shown`` of a text with as many more of its sentences as fit."""
+        telling = _telling(text, self._spans(text))
+        kept = [each for each in telling if text[slice(*each)] in shown]
+        misses = 0
+        for each, _ in self._by_worth(text, set(telling).difference(kept)):
+            longer = joined(text, sorted([*kept, each]), telling, voices)
+            if fits(longer):
+                kept, shown, misses = sorted([*kept, each]), longer, 0
+            elif (misses := misses + 1) == _MISSES:
+                break
+        return shown
+
     def _best(
         self, text: str, spans: Sequence[tuple[int, int]], limit: int
     ) -> list[tuple[int, int]]:
+        kept: list[tuple[int, int]] = []
+        free = limit
+        for each, tokens in self._by_worth(text, spans):
+            if not kept or tokens <= free:
+                kept.append(each)
+                free -= tokens
+        return sorted(kept)
+
+    def _by_worth(
+        self, text: str, spans: Iterable[tuple[int, int]]
+    ) -> list[tuple[tuple[int, int], int]]:
+        """Return sentences with their tokens, those first that are worth most for these."""
         tokens = {each: self._count(text[slice(*each)]) for each in spans}
         worth = {
             each: self._worth(text[slice(*each)]) / max(tokens[each], 1) ** _TOKENS_POWER
-            for each in spans
+            for each in tokens
         }
-        kept: list[tuple[int, int]] = []
-        free = limit
-        for each in sorted(spans, key=lambda span: (-worth[span], span)):
-            if not kept or tokens[each] <= free:
-                kept.append(each)
-                free -= tokens[each]
-        return sorted(kept)
+        return sorted(tokens.items(), key=lambda counted: (-worth[counted[0]], counted[0]))
 
     def _worth(self, sentence: str) -> float:
         words = {word[:_STEM] for word in telling_words(sentence)}

@@ -157,22 +157,42 @@ class _Packing:
         """
         for each in list(self._shortened.values()):
             one = each.candidate
-            self._lengthen(each, self._gist.but_courtesy(one.text, self._voices(one, one.text)))
+            told = self._gist.but_courtesy(one.text, self._voices(one, one.text))
+            if self._lengthen(each, told) > 0 and self._free >= _LEAST_ENTRY_TOKENS:
+                self._lengthen_partly(each)
         for each in list(self._shortened.values()):
             self._lengthen(each, each.candidate.text)
 
-    def _lengthen(self, each: Ranked, text: str) -> None:
-        if not self._selection.holds(each):
-            return
+    def _lengthen(self, each: Ranked, text: str) -> int:
+        """Show so much of one, if there is room; return how many tokens it lacks."""
+        if self._selection.taken(each.key) is None:
+            return 0
         longer = each._replace(candidate=each.candidate._replace(text=text))
         more = self._of_line(self._selection.entry(longer).candidate) - self._tokens[each.key]
         if more > self._free:
-            return
+            return more - self._free
         self._free -= more
         self._tokens[each.key] += more
         self._settle(self._selection.take(longer))
         if text == each.candidate.text:
             del self._shortened[each.key]
+        return 0
+
+    def _lengthen_partly(self, each: Ranked) -> None:
+        """Show more sentences of one: those that there is room for, with their marks and labels."""
+        taken = self._selection.taken(each.key)
+        if taken is None:
+            return
+        one = self._selection.entry(each).candidate
+        shown = self._selection.entry(taken).candidate.text
+        most = self._tokens[each.key] + self._free
+
+        def fits(text: str) -> bool:
+            return self._of_line(one._replace(text=text)) <= most
+
+        longer = self._gist.grown(one.text, shown, fits, self._voices(one, one.text))
+        if longer != shown:
+            self._lengthen(each, longer)
 
     def _costs(self, entry: Candidate) -> tuple[int, int]:
         """Tokens of what is new above it, and of its line; a guess if far over what is free."""

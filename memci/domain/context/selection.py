@@ -43,9 +43,9 @@ class Selection:
         """Iterate over what is taken, in the order of taking."""
         return iter(self._taken.values())
 
-    def holds(self, ranked: Ranked) -> bool:
-        """Tell whether it is taken, at any length."""
-        return ranked.key in self._taken
+    def taken(self, key: Key) -> Ranked | None:
+        """Return what is taken of one, at whatever length; None: it is not, or has gone."""
+        return self._taken.get(key)
 
     def has(self, candidate: Candidate) -> bool:
         """Tell whether it is a message that is held or taken."""

@@ -57,6 +57,20 @@ def test_courtesy_comes_back_after_what_tells() -> None:
     assert shortened
 
 
+@pytest.mark.parametrize("fourth", [message(4, LONG), memory(4, 4, 5, 6, text=TALK)])
+def test_no_sentence_is_left_out_that_there_is_room_for(fourth: Candidate) -> None:
+    text = fourth.text
+    sentences = [text[slice(*span)] for span in sentence_spans(text)]
+    for room in range(80, 200):
+        told, shortened = shown(room, fourth)
+        there = {each for each in sentences if each in told}
+        free = room - packed(room, fourth=fourth).tokens
+        # Beside its words a sentence may need a mark and a label.
+        missing = [each for each in sentences if each not in told and each != "Thanks!"]
+        assert all(free < words(each) + 6 for each in missing), (room, free, told)
+        assert shortened is (len(there) < len(sentences))
+
+
 def test_an_answer_keeps_its_yes() -> None:
     text, _ = shown(300, message(4, "Yes! With blue fondant."))
     assert text.endswith("Yes! With blue fondant.\n")
