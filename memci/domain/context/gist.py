@@ -26,8 +26,6 @@ Fits: TypeAlias = Callable[[str], bool]
 _WHOLE_ENTRIES = 3
 _WHOLE_SHARE = 3
 _LEAST_TOKENS = 24
-# So many sentences in a row that had no room: the others are not tried.
-_MISSES = 12
 # What a sentence is worth: its rare words, those of the question more, names and numbers beside.
 _ASKED = 4.0
 _NAMES = 3.0
@@ -90,17 +88,19 @@ class Gist:
         """Return all sentences of a text that tell something; at least one."""
         return joined(text, _telling(text, self._spans(text)), voices=voices) or text
 
-    def grown(self, text: str, shown: str, fits: Fits, voices: Voices = ()) -> str:
-        """Return what is ``shown`` of a text with as many more of its sentences as fit."""
+    def grown(self, text: str, shown: str, free: int, fits: Fits, voices: Voices = ()) -> str:
+        """Return what is ``shown`` of a text with as many more of its sentences as fit.
+
+        ``free``: tokens that there are for these; marks and labels beside them take some too.
+        """
         telling = _telling(text, self._spans(text))
         kept = [each for each in telling if text[slice(*each)] in shown]
-        misses = 0
-        for each, _ in self._by_worth(text, set(telling).difference(kept)):
+        for each, tokens in self._by_worth(text, set(telling).difference(kept)):
+            if tokens > free:
+                continue
             longer = joined(text, sorted([*kept, each]), telling, voices)
             if fits(longer):
-                kept, shown, misses = sorted([*kept, each]), longer, 0
-            elif (misses := misses + 1) == _MISSES:
-                break
+                kept, shown, free = sorted([*kept, each]), longer, free - tokens
         return shown
 
     def _best(

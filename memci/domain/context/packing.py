@@ -190,7 +190,7 @@ class _Packing:
         def fits(text: str) -> bool:
             return self._of_line(one._replace(text=text)) <= most
 
-        longer = self._gist.grown(one.text, shown, fits, self._voices(one, one.text))
+        longer = self._gist.grown(one.text, shown, self._free, fits, self._voices(one, one.text))
         if longer != shown:
             self._lengthen(each, longer)
 
