@@ -68,7 +68,8 @@ def told_before(
     if materials.summary and recent.left_out and not _stands_there(materials, recent):
         return _summary(materials, materials.summary, ceiling, count)
     if recent.no_room and not materials.summary:
-        return _extract(materials, recent.no_room, held, ceiling, count)
+        # As many as there are to be recent, before the first that is: the same until that changes.
+        return _extract(materials, recent.left_out[-materials.recent :], held, ceiling, count)
     return Before()
 
 
