@@ -12,7 +12,8 @@ import pytest
 import redis
 
 from memci.embedded import Postgres, Redis, Servers
-from memci.testing import RunServers, database_copy
+from memci.testing import RunServers
+from tests.support.databases import Databases
 from tests.support.fixtures import client, database, fleet, producer
 from tests.support.page_stores import bucket, page_store, s3_endpoint, s3_store
 
@@ -65,10 +66,17 @@ def process_redis(pytestconfig: pytest.Config) -> Iterator[Redis]:
     server.stop()
 
 
+@pytest.fixture(scope="session")
+def databases(shared_postgres: Postgres) -> Iterator[Databases]:
+    """Databases for tests of this process, on the PostgreSQL of the run."""
+    with closing(Databases(shared_postgres)) as made:
+        yield made
+
+
 @pytest.fixture
-def database_url(shared_postgres: Postgres) -> Iterator[str]:
-    """A fresh database with the migrations run; dropped after the test."""
-    with database_copy(shared_postgres) as url:
+def database_url(databases: Databases) -> Iterator[str]:
+    """A database with the migrations run and no rows, which no other test sees."""
+    with databases.lend() as url:
         yield url
 
 
