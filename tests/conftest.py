@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
@@ -36,6 +37,8 @@ def pytest_configure(config: pytest.Config) -> None:
     """Open the run in the controlling process; its workers take part in it."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # begun with "&" by a shell, and so would
         signal.signal(signal.SIGINT, signal.default_int_handler)  # be what tests start
+    # Processes that tests start compile our modules once, not each of them anew.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     handed_over: dict[str, Any] | None = getattr(config, "workerinput", None)
     if handed_over is not None:
         config.stash[RUN] = RunServers(Path(handed_over[FOLDER]))
