@@ -37,8 +37,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Open the run in the controlling process; its workers take part in it."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # begun with "&" by a shell, and so would
         signal.signal(signal.SIGINT, signal.default_int_handler)  # be what tests start
-    # Processes that tests start compile our modules once, not each of them anew.
-    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    _make_processes_start_soon()
     handed_over: dict[str, Any] | None = getattr(config, "workerinput", None)
     if handed_over is not None:
         config.stash[RUN] = RunServers(Path(handed_over[FOLDER]))
@@ -46,6 +45,14 @@ def pytest_configure(config: pytest.Config) -> None:
     run = ExitStack()
     config.stash[RUN] = run.enter_context(RunServers.begin())
     config.add_cleanup(run.close)
+
+
+def _make_processes_start_soon() -> None:
+    """Spare this process, and those that tests start, what they would do again and again."""
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # to compile all that is imported
+    # To read the authorities of the world, for each new HTTP client: tests reach this machine only.
+    os.environ.pop("SSL_CERT_FILE", None)
+    os.environ["SSL_CERT_DIR"] = os.devnull
 
 
 @pytest.hookimpl(optionalhook=True)
