@@ -12,12 +12,13 @@ from hypothesis import strategies as st
 from memci.domain.context.exchange import exchanges
 from memci.domain.context.handover import Handover
 from memci.domain.context.rolling import piece_of, summed_up
+from memci.domain.context.summary_lines import Line, lines_of
 from memci.domain.language import Language
 from memci.domain.memory.note import note_metadata
 from memci.domain.message import Message, Role
 from memci.domain.pages.pin import Pin, PinKind
 from memci.errors import BudgetTooSmallError
-from memci.smallmodel.offline.digest import Line, lines_of, told_most, written
+from memci.smallmodel.offline.digest import told_most, written
 from memci.smallmodel.offline.summarizer import OfflineSummarizer
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)

@@ -14,14 +14,13 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
+from memci.domain.context.summary_lines import Line, under_days
 from memci.domain.language import language_of
 from memci.smallmodel.offline.courtesy import introduces, is_courtesy
 from memci.smallmodel.offline.cues import Cue, cues_of
 from memci.smallmodel.offline.weights import weigh
 from memci.smallmodel.offline.worth import judged
 
-# A day stands on a line of its own above what was said on it.
-_DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _LENGTH_OF_DAY = 11
 # Whoever speaks, before what is said.
 _LEAD = re.compile(r"[^:：→\n]{1,48}: |[^:：→，。\s]{1,12}：")
@@ -59,53 +58,12 @@ _KINDS: Mapping[Cue, Kind] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A line of a summary, and the day on which it was said ("" where that is not known).
-
-    ``relative``: it speaks of times as they are called on that day ("yesterday").
-    """
-
-    text: str
-    day: str = ""
-    relative: bool = False
-
-
-def lines_of(summary: str) -> list[Line]:
-    """Return the lines of a summary that ``written`` wrote, or somebody else.
-
-    A day that stands above nothing is a line: all that was left of one.
-    """
-    lines: list[Line] = []
-    day = ""
-    rows = [text for each in summary.splitlines() if (text := each.strip())]
-    for text, below in zip(rows, [*rows, ""][1:], strict=True):
-        if not _DAY.fullmatch(text):
-            lines.append(Line(text, day, relative=bool(day)))
-        elif below and not _DAY.fullmatch(below):
-            day = text
-        else:
-            lines.append(Line(text))
-    return lines
-
-
 def written(lines: Sequence[Line], room: int | None = None) -> str:
     """Return lines under their days; where the day does not matter, only if it fits in ``room``."""
-    whole = _under_days(lines)
+    whole = under_days(lines)
     if _is_dated(lines) or room is None or len(whole) <= room:
         return whole
     return "\n".join(each.text for each in lines)
-
-
-def _under_days(lines: Sequence[Line]) -> str:
-    rows: list[str] = []
-    day = ""
-    for line in lines:
-        if line.day and line.day != day:
-            day = line.day
-            rows.append(day)
-        rows.append(line.text)
-    return "\n".join(rows)
 
 
 def _is_dated(lines: Sequence[Line]) -> bool:
