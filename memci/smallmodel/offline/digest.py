@@ -37,6 +37,11 @@ _SAID_BACK = 0.4
 # Of fewer words that weigh something a line is a mere exclamation, or leans on others.
 _ENOUGH = 4
 _WORTH = 0.1  # for each point of worth, 0 to 10
+# A line that stands alone has so many words that weigh something, or some that weigh so much.
+_ALONE = 3
+_ALONE_WEIGHT = 30.0
+# Whom it speaks of, the line before says.
+_LEANS = re.compile(r"(?:s?he|it|they|these|those)\b|[她他它]", re.IGNORECASE)
 _NEWEST = 0.15  # how much more the last line counts than the first
 
 
@@ -111,6 +116,27 @@ def most_telling(lines: Sequence[Line]) -> Line:
     return best[1]
 
 
+def tells_alone(line: Line) -> bool:
+    """Tell whether a line tells something where those around it are left out.
+
+    "I'm nervous." does not, nor "She loves it", nor does a question.
+    """
+    body = body_of(line.text)
+    if line.is_day or _LEANS.match(body):
+        return False
+    if TOOL_MARK in line.text or introduces(body) or _KINDS.keys() & cues_of(body):
+        return True
+    words = _weighed(line, 0).words
+    enough = len(words) >= _ALONE or sum(words.values()) >= _ALONE_WEIGHT
+    return enough and not body.endswith(("?", "？"))
+
+
+def body_of(text: str) -> str:
+    """Return what is said in a line, without who says it."""
+    lead = _LEAD.match(text)
+    return text[lead.end() :] if lead else text
+
+
 @dataclass(frozen=True, slots=True)
 class _Weighed:
     """A line's words by what they weigh, and how much the line counts for each character."""
@@ -131,8 +157,7 @@ def _speakers(lines: Sequence[Line]) -> frozenset[str]:
 
 
 def _weighed(line: Line, place: float, speakers: Collection[str] = ()) -> _Weighed:
-    lead = _LEAD.match(line.text)
-    body = line.text[lead.end() :] if lead else line.text
+    body = body_of(line.text)
     words: dict[str, float] = {}
     for word in weigh(body, language_of(body)):
         if word.weight and word.key not in speakers:
