@@ -6,6 +6,7 @@ part tells.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from functools import cached_property
@@ -22,6 +23,7 @@ from memci.domain.time.notes import with_absolute
 # last with a mark at its end.
 _LONG = 160
 _ON = " …"
+_TAIL = 16  # characters
 _NOON = "T12:00+00:00"
 
 
@@ -30,7 +32,12 @@ class Retold:
 
     def __init__(self, said: Iterable[Message], pinned: Iterable[str], spans: Spans) -> None:
         """Take them as they stand there; ``spans`` tells where sentences are."""
-        self._said = [_Said(each, spans) for each in said if (each.content or "").strip()]
+        beside = [_Said(each, spans) for each in said if (each.content or "").strip()]
+        self._by_lead: defaultdict[str, list[_Said]] = defaultdict(list)
+        for one in beside:
+            for lead in one.leads:
+                self._by_lead[lead].append(one)
+        self._text = "\n".join(one.text for one in beside)
         self._spans = spans
         self._pinned = frozenset(
             sentence for each in pinned for sentence in _sentences(each, spans)
@@ -41,21 +48,22 @@ class Retold:
         return [each for each in lines if not (each.is_day or self._tells(each))]
 
     def _tells(self, line: Line) -> bool:
-        return self._is_said(line) or self._is_pinned(line)
+        return self._is_said(line) or (bool(self._pinned) and self._is_pinned(line))
 
     def _is_said(self, line: Line) -> bool:
         """Tell whether who is named there says so: on the line's day, if it has one."""
-        for lead in {lead for each in self._said for lead in each.leads}:
-            if not line.text.startswith(lead):
-                continue
-            beside = [
-                each for each in self._said if lead in each.leads and line.day in {"", each.day}
-            ]
-            text = line.text[len(lead) :].strip()
-            parts = [text], _sentences(text, self._spans)
-            if any(_stand_all(each, beside) for each in parts):
-                return True
-        return False
+        # Most lines are told by none: what they end with is nowhere.
+        if LEAD.sub("", line.text, count=1).removesuffix(_ON)[-_TAIL:] not in self._text:
+            return False
+        return any(
+            self._stands(line.text[len(lead) :].strip(), said)
+            for lead, those in self._by_lead.items()
+            if line.text.startswith(lead)
+            and (said := [each for each in those if line.day in {"", each.day}])
+        )
+
+    def _stands(self, text: str, said: Sequence[_Said]) -> bool:
+        return _stand_all([text], said) or _stand_all(_sentences(text, self._spans), said)
 
     def _is_pinned(self, line: Line) -> bool:
         """Tell whether all of it is pinned. Pins have no day: what needs one is told with it."""
@@ -73,13 +81,13 @@ class _Said:
         self.leads: Collection[str] = {*speaker, ""}
         self.day = message.said_at.date().isoformat()
         self._content = message.content or ""
-        self._text = on_one_line(self._content)
+        self.text = on_one_line(self._content)
         self._spans = spans
 
     def has(self, sentence: str) -> bool:
         """Tell whether it is a sentence of this message, or clauses of a long one."""
         words = sentence.removesuffix(_ON)
-        if words not in self._text:
+        if words not in self.text:
             return False
         return sentence in self._sentences or any(
             len(each) > _LONG and words in each for each in self._sentences
