@@ -26,6 +26,8 @@ from memci.smallmodel.offline.tokens import OfflineTokenCounter
 
 BUDGETS = (1_000, 4_000)
 _SAME = 0.85
+# Providers keep no shorter beginnings than this; and of fewer tokens each turn is a large part.
+_CACHED_FROM = 1_024
 # While the recent interactions still become more, half of a list is new whatever one does.
 _GROWING = 8
 _A_MESSAGE, _A_LIST = 4, 3  # tokens that a chat format adds (R14)
@@ -35,7 +37,7 @@ _SYSTEM = (
 )
 # Said of no message: so nothing is retrieved, and the recent interactions are all there is.
 _NOTHING = {"since": "9000-01-01T00:00:00Z"}
-_FIXED = frozenset({"system", "pins", "recent", "query"})
+_FIXED = frozenset({"system", "summary", "recent", "query"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +45,7 @@ class Step:
     """One assembly beside the one before; ``same`` and ``told`` are shares, 0 to 1, of its bytes.
 
     ``kept`` is the share of the list before, ``told`` what the answer itself says of ``same``
-    (``stable_prefix``); ``anew``: pieces were retrieved that the list before had not.
+    (``stable_prefix``); ``anew``: pieces were retrieved, or pinned, that the list before had not.
     """
 
     same: float
@@ -71,7 +73,8 @@ def measure(stage: Stage, *, quick: bool, small: bool = False) -> Iterator[Findi
                 agent = memci.agent(f"{name.replace(' ', '-')}-{budget}")
                 steps = list(_steps(agent, turns, budget_tokens=budget, **options))[growing:]
                 say(f"context, {name}, {budget:,} tokens: {len(steps)} steps")
-                yield from _findings(f"{name}, {budget:,} tokens", steps)
+                bar = Bar(_SAME, of="ours") if budget >= _CACHED_FROM else None
+                yield from _findings(f"{name}, {budget:,} tokens", steps, bar)
     stage.stop([*workers, api])
 
 
@@ -104,7 +107,7 @@ def _step(before: ContextAnswer, now: ContextAnswer) -> Step:
         same / len(new),
         same / len(old),
         now.stable_prefix / texts,
-        not _retrieved(now) <= _retrieved(before),
+        not _found(now) <= _found(before),
         now.tokens,
         _tokens(now) == now.tokens <= now.budget_tokens,
     )
@@ -115,7 +118,7 @@ def _written(answer: ContextAnswer) -> bytes:
     return "".join(f"<{each.role}>\n{each.content}\n" for each in answer.messages).encode()
 
 
-def _retrieved(answer: ContextAnswer) -> set[str]:
+def _found(answer: ContextAnswer) -> set[str]:
     return {item.text for item in answer.items if item.section.value not in _FIXED}
 
 
@@ -124,11 +127,11 @@ def _tokens(answer: ContextAnswer) -> int:
     return _A_LIST + sum(count(each.content or "") + _A_MESSAGE for each in answer.messages)
 
 
-def _findings(name: str, steps: Sequence[Step]) -> Iterator[Finding]:
+def _findings(name: str, steps: Sequence[Step], wanted: Bar | None) -> Iterator[Finding]:
     kept = [step for step in steps if not step.anew]
     for title, some, bar in (
         ("all", steps, None),
-        ("nothing recalled anew", kept, Bar(_SAME, of="ours")),
+        ("nothing recalled anew", kept, wanted),
     ):
         if some:
             yield Finding(

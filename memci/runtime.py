@@ -15,7 +15,7 @@ from typing import Any, Generic, TypeVar
 import redis
 from celery import Celery
 
-from memci import embedded
+from memci.addresses import addresses
 from memci.broker.agent_queues import AgentQueues
 from memci.broker.amqp_queues import AmqpAgentQueues
 from memci.broker.app import is_redis, make_producer
@@ -34,7 +34,6 @@ from memci.commands.tools.memory import MemoryTools
 from memci.commands.tools.tools import Tools
 from memci.commands.tools.writes import MemoryWrites
 from memci.config import Settings
-from memci.errors import ConfigurationError
 from memci.jobs import all_jobs, compression
 from memci.queue.accounts import Accounts
 from memci.queue.bridge import Bridge
@@ -58,33 +57,6 @@ from memci.storage.page_store.choose import choose_page_store
 from memci.storage.page_store.port import PageStore
 from memci.storage.session import Database
 from memci.telemetry.traces import Traces, open_traces
-
-
-def broker_url(settings: Settings) -> str:
-    """Return where the broker is: as set, else the embedded one's."""
-    return _addresses(settings)[1]
-
-
-def database_url(settings: Settings) -> str:
-    """Return where the database is: as set, else the embedded one's."""
-    return _addresses(settings)[0]
-
-
-def _addresses(settings: Settings) -> tuple[str, str]:
-    database, broker = settings.database_url, settings.broker_url
-    if database is not None and broker is not None:
-        return database.get_secret_value(), broker.get_secret_value()
-    running = embedded.connect(settings.data_dir)
-    if running is None:
-        raise ConfigurationError(
-            "no database and broker: set MEMCI_DATABASE_URL and MEMCI_BROKER_URL, or start the "
-            "embedded ones with `memci up` in another terminal"
-        )
-    return (
-        database.get_secret_value() if database else running.database_url,
-        broker.get_secret_value() if broker else running.broker_url,
-    )
-
 
 T = TypeVar("T")
 
@@ -125,7 +97,7 @@ class Runtime:
         self.making = RLock()
         self._service = service
         self._closing = ExitStack()
-        self._database_url, self._broker_url = _addresses(settings)
+        self._database_url, self._broker_url = addresses(settings)
 
     @_Part
     def database(self) -> Database:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
@@ -12,7 +13,8 @@ import pytest
 import redis
 
 from memci.embedded import Postgres, Redis, Servers
-from memci.testing import RunServers, database_copy
+from memci.testing import RunServers
+from tests.support.databases import Databases
 from tests.support.fixtures import client, database, fleet, producer
 from tests.support.page_stores import bucket, page_store, s3_endpoint, s3_store
 
@@ -35,6 +37,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Open the run in the controlling process; its workers take part in it."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # begun with "&" by a shell, and so would
         signal.signal(signal.SIGINT, signal.default_int_handler)  # be what tests start
+    _make_processes_start_soon()
     handed_over: dict[str, Any] | None = getattr(config, "workerinput", None)
     if handed_over is not None:
         config.stash[RUN] = RunServers(Path(handed_over[FOLDER]))
@@ -42,6 +45,14 @@ def pytest_configure(config: pytest.Config) -> None:
     run = ExitStack()
     config.stash[RUN] = run.enter_context(RunServers.begin())
     config.add_cleanup(run.close)
+
+
+def _make_processes_start_soon() -> None:
+    """Spare this process, and those that tests start, what they would do again and again."""
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # to compile all that is imported
+    # To read the authorities of the world, for each new HTTP client: tests reach this machine only.
+    os.environ.pop("SSL_CERT_FILE", None)
+    os.environ["SSL_CERT_DIR"] = os.devnull
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -65,10 +76,17 @@ def process_redis(pytestconfig: pytest.Config) -> Iterator[Redis]:
     server.stop()
 
 
+@pytest.fixture(scope="session")
+def databases(shared_postgres: Postgres) -> Iterator[Databases]:
+    """Databases for tests of this process, on the PostgreSQL of the run."""
+    with closing(Databases(shared_postgres)) as made:
+        yield made
+
+
 @pytest.fixture
-def database_url(shared_postgres: Postgres) -> Iterator[str]:
-    """A fresh database with the migrations run; dropped after the test."""
-    with database_copy(shared_postgres) as url:
+def database_url(databases: Databases) -> Iterator[str]:
+    """A database with the migrations run and no rows, which no other test sees."""
+    with databases.lend() as url:
         yield url
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 
 from beat_schedule import beat_schedule
+from memci.addresses import broker_url
 from memci.broker.app import make_app
 from memci.config import load_settings
 from memci.errors import ConfigurationError
-from memci.runtime import broker_url
 from workers.quiet import QuietTask
 
 try:

@@ -15,6 +15,7 @@ from memci.domain.context.fusion import Ranked, at_most
 from memci.domain.context.interaction import interactions
 from memci.domain.context.plan import Plan
 from memci.domain.context.prefix import Piece, stable_prefix
+from memci.domain.context.recent import GROWTH
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.recall import Walk
 from memci.domain.message import Message
@@ -210,7 +211,7 @@ class Assemble(Reader):
     def _most_recent(self, request: ContextRequest) -> int:
         """Return how many the list may grow to before it is cut back."""
         recent = self._recent(request)
-        return max(2 * recent - 1, 0) if request.recent is None else recent
+        return max(GROWTH * recent - 1, 0) if request.recent is None else recent
 
     def _keep(self, agent_id: str, account: Account) -> ContextAnswer:
         """Write the receipt; a crash of the database may lose it, and that harms nobody."""

@@ -23,6 +23,8 @@ from memci.reading.reader import Reader
 from memci.reading.today import today
 from memci.reading.uses import use_of
 from memci.shapes.summary import HandoverAnswer, HandoverRequest
+from memci.smallmodel.offline.sentences import sentence_spans
+from memci.smallmodel.offline.whole_lines import whole_lines
 from memci.smallmodel.ports import Summarizer
 from memci.storage.erasure.gone import check_there
 from memci.storage.parameters import parameters_of
@@ -92,7 +94,9 @@ class HandingOver(Reader):
         count = self._models.tokenizers.count(self._defaults.tokenizer)
         handover = replace(read.handover, summary=self._summary(read, read.between, count))
         told = read.between
-        if request.budget_tokens is not None:
+        if request.budget_tokens is None:
+            handover = handover.once()
+        else:
             handover, told = self._within(request.budget_tokens, read, handover, count)
         if read.between and read.summarized:
             ask_summary(self._database, agent_id, read.viewer.session_id)
@@ -162,6 +166,7 @@ class HandingOver(Reader):
                     recent=exchanges(said),
                     mark="=" if request.format == "text" else "#",
                     today=today(said),
+                    spans=sentence_spans,
                 ),
                 ids=message_ids(connection, agent_id, [each.seq for each in said]),
                 summarized=parameters.summarization_enabled,
@@ -175,7 +180,7 @@ class HandingOver(Reader):
 
         That is what has no room word for word, too.
         """
-        held = whole.within(budget, count, self._shorten)
+        held = whole.within(budget, count, whole_lines)
         kept = {each.seq for each in held.messages}
         told_of = read.stored.through_seq if read.stored else 0
         left = [each for each in whole.messages if each.seq not in kept and each.seq > told_of]
@@ -183,7 +188,7 @@ class HandingOver(Reader):
             return held, read.between
         told = [*read.between, *summed_up(left)]
         summary = self._summary(read, told, count)
-        return held.summed_up_as(summary, budget, count, self._shorten), told
+        return held.summed_up_as(summary, budget, count, whole_lines), told
 
     def _summary(self, read: _Read, since: Sequence[Message], count: Count) -> str:
         """Return the stored summary, gone on with what was said since."""
@@ -193,9 +198,6 @@ class HandingOver(Reader):
         source = "\n".join([stored, *(each.text for each in since)])
         target = max(1, read.summary_max_tokens * len(source) // max(1, count(source)))
         return self._extractor.summarize(since, stored, target)
-
-    def _shorten(self, text: str, target: int) -> str:
-        return self._extractor.summarize([], text, target)
 
 
 def _answers(recent: Sequence[Said]) -> int:

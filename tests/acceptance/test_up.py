@@ -15,6 +15,7 @@ import pytest
 from memci.embedded import servers_of
 from memci.testing import wait_until
 from tests.support.command_line import Up, processes_of, run, run_json, up
+from tests.support.fleet import NO_MODEL
 
 pytestmark = pytest.mark.timeout(400)
 CHAT = "[2026-03-02 09:15] Ann: Our cat Tiger hates the vacuum cleaner.\nAssistant: Poor Tiger!\n"
@@ -39,7 +40,7 @@ def test_everything_from_start_to_ctrl_c(tmp_path: Path):
 
 def test_what_a_killed_owner_leaves_is_adopted_and_a_second_ctrl_c_hurries(tmp_path: Path):
     data_dir = tmp_path / "data"
-    with up(data_dir, tmp_path / "first") as killed:
+    with up(data_dir, tmp_path / "first", **NO_MODEL) as killed:
         killed.wait_said(*(f"{name} " for name in ("api", "flower")), "starting")
         wait_until(lambda: len(killed.parts()) == 7, "all parts have a process")
         killed.process.kill()
@@ -49,7 +50,7 @@ def test_what_a_killed_owner_leaves_is_adopted_and_a_second_ctrl_c_hurries(tmp_p
     left = (servers.postgres.pid, servers.redis.pid)
     assert None not in left
 
-    with up(data_dir, tmp_path / "second") as adopting:
+    with up(data_dir, tmp_path / "second", **NO_MODEL) as adopting:
         wait_until(lambda: len(adopting.parts()) == 7, "all parts have a process", timeout_s=60)
         assert (servers.postgres.pid, servers.redis.pid) == left
         assert adopting.said.count("ran already, and is adopted") == 2
@@ -73,6 +74,7 @@ def test_a_part_that_cannot_start_says_why(tmp_path: Path, database_url: str, br
         MEMCI_DATABASE_URL=database_url,
         MEMCI_BROKER_URL=broker_url,
         FLOWER_MAX_WORKERS="many",  # Flower reads it, and cannot
+        **NO_MODEL,
     ) as running:
         running.wait_said("flower does not start; the end of", "flower is tried again")
         running.interrupt()

@@ -8,6 +8,7 @@ import pytest
 
 from memci.testing import open_database, wait_until
 from memci.upkeep.compress import request_due_passes
+from tests.support.fleet import NO_MODEL
 from tests.support.locks import waiting_for_locks
 
 
@@ -38,7 +39,7 @@ def test_beat_alone_raises_scan_count_on_an_idle_queue(producer, fleet):
 
     assert scans() == 0
     fleet.start("memci.upkeep", ready=False, MEMCI_COMPRESS_PERIOD_S="1")
-    fleet.start("memci.compress", ready=False)
+    fleet.start("memci.compress", ready=False, **NO_MODEL)
     for _ in range(2):
         fleet.start_beat(MEMCI_COMPRESS_PERIOD_S="1")
     wait_until(lambda: scans() == 1, "beat has brought a pass", timeout_s=60)

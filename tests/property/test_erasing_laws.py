@@ -19,7 +19,7 @@ from memci.broker.app import make_app
 from memci.broker.token import Tokens
 from memci.storage.archive.consistency import check_consistency
 from memci.storage.session import Database
-from memci.testing import database_copy
+from tests.support.databases import Databases
 from tests.support.erasing import Eraser, SegmentsOf
 from tests.support.network import AgentUnderTest
 from tests.support.page_folders import Folders
@@ -31,9 +31,9 @@ MESSAGES = st.lists(
 
 
 @pytest.fixture(scope="module")
-def eraser(shared_postgres: Any, process_redis: Any) -> Iterator[Eraser]:
+def eraser(databases: Databases, process_redis: Any) -> Iterator[Eraser]:
     with (
-        database_copy(shared_postgres) as url,
+        databases.lend() as url,
         closing(Database(url)) as database,
         make_app(process_redis.url) as app,
         closing(redis.Redis.from_url(process_redis.url)) as client,

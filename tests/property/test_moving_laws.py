@@ -24,8 +24,8 @@ from memci.domain.pages.rules import PageRules
 from memci.errors import ConflictError, InvalidInputError, NotFoundError, RefusedError
 from memci.storage.page_store.postgres import PostgresPageStore
 from memci.storage.session import Database
-from memci.testing import database_copy
 from tests.support.archives import Told, exported, imported
+from tests.support.databases import Databases
 from tests.support.naming import PagesUnderTest
 from tests.support.network import AgentUnderTest
 from tests.support.page_folders import Folders
@@ -133,8 +133,8 @@ _numbers = count()
 
 
 @pytest.fixture(scope="module")
-def database(shared_postgres: Any) -> Iterator[Database]:
-    with database_copy(shared_postgres) as url, closing(Database(url)) as opened:
+def database(databases: Databases) -> Iterator[Database]:
+    with databases.lend() as url, closing(Database(url)) as opened:
         yield opened
 
 

@@ -9,16 +9,24 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from memci.domain.context.assembly import assemble
+from memci.domain.context.excerpt import named
 from memci.domain.context.exchange import exchanges
 from memci.domain.context.handover import Handover
+from memci.domain.context.interaction import interactions
+from memci.domain.context.materials import Materials
+from memci.domain.context.parts import Section
 from memci.domain.context.rolling import piece_of, summed_up
+from memci.domain.context.summary_lines import Line, lines_of
 from memci.domain.language import Language
 from memci.domain.memory.note import note_metadata
 from memci.domain.message import Message, Role
 from memci.domain.pages.pin import Pin, PinKind
 from memci.errors import BudgetTooSmallError
-from memci.smallmodel.offline.digest import Line, lines_of, told_most, written
+from memci.smallmodel.offline.digest import told_most, written
+from memci.smallmodel.offline.sentences import sentence_spans
 from memci.smallmodel.offline.summarizer import OfflineSummarizer
+from memci.smallmodel.offline.whole_lines import whole_lines
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 SUMMARIZER = OfflineSummarizer()
@@ -145,13 +153,12 @@ def test_a_handover_fits_its_budget_or_says_what_it_needs(
     whole = Handover(
         "s1", language, pins, plan, "user: old news\n" * 5, exchanges(said), mark, today=today
     )
-    shorten = lambda text, target: SUMMARIZER.summarize([], text, target)  # noqa: E731
     bare = replace(whole, summary="", recent=())
     if count(bare.text()) > budget:
         with pytest.raises(BudgetTooSmallError):
-            whole.within(budget, count, shorten)
+            whole.within(budget, count, whole_lines)
         return
-    held = whole.within(budget, count, shorten)
+    held = whole.within(budget, count, whole_lines)
     assert count(held.text()) <= budget
     kept = [each.seq for each in held.messages]
     every = [each.seq for each in whole.messages]
@@ -159,6 +166,56 @@ def test_a_handover_fits_its_budget_or_says_what_it_needs(
     assert all(pin.text.strip() in held.text() for pin in pins)
     if count(whole.text()) <= budget:
         assert held.text() == whole.text()
+
+
+def repeated(lines: list[Line], said: list[Message]) -> list[Line]:
+    """Those lines that are sentences of messages, said on their day by whoever they name."""
+    sentences = {
+        (f"{named(each.role, each.name, language)}{' '.join(each.text[a:b].split())}", day)
+        for each in said
+        for language in Language
+        for a, b in sentence_spans(each.text)
+        for day in ("", each.said_at.date().isoformat())
+    }
+    return [each for each in lines if (each.text, each.day) in sentences]
+
+
+@settings(max_examples=300, deadline=None)
+@given(talks(16), st.integers(0, 3), st.integers(40, 1_500))
+def test_no_line_of_a_summary_repeats_a_sentence_of_the_turns_below(
+    said: list[Message], recent: int, budget: int
+):
+    summary = SUMMARIZER.summarize(summed_up(said), "", 4_000)
+    materials = Materials(
+        None, None, interactions(said), recent, [], Language.ENGLISH, summary=summary,
+        spans=sentence_spans,
+    )  # fmt: skip
+    items = assemble(materials, budget, count).items
+    below = {seq for each in items if each.section is Section.RECENT for seq in each.seqs}
+    turns = [each for each in said if each.seq in below]
+    block = "".join(each.text for each in items if each.section is Section.SUMMARY)
+    told = lines_of(block.partition("\n")[2])
+    assert not repeated(told, turns)
+    known = lines_of(summary)
+    rest = iter(known)
+    assert all(each in rest for each in told), "with its day, and in order"
+
+
+@settings(max_examples=200, deadline=None)
+@given(talks(16), st.integers(0, 12), st.integers(20, 600))
+def test_a_handovers_summary_has_whole_lines_that_stand_nowhere_else_in_it(
+    said: list[Message], before: int, budget: int
+):
+    summary = SUMMARIZER.summarize(summed_up(said), "", 4_000)
+    whole = Handover(
+        "s1", Language.ENGLISH, summary=summary, recent=exchanges(said[before:]),
+        spans=sentence_spans,
+    )  # fmt: skip
+    held = whole.within(budget, count, whole_lines)
+    told = lines_of(held.summary)
+    assert set(told) <= set(lines_of(summary))
+    assert not repeated(told, held.messages)
+    assert not repeated(lines_of(whole.once().summary), whole.messages)
 
 
 @settings(max_examples=200, deadline=None)

@@ -11,7 +11,6 @@ from typing import Any, TypeAlias
 from zipfile import ZIP_DEFLATED, ZipFile
 
 from memci.commands import transfer
-from memci.embedded import Postgres
 from memci.shapes.archive import MANIFEST, ImportAnswer
 from memci.storage.archive.consistency import check_consistency
 from memci.storage.archive.registry import CARRIED
@@ -20,7 +19,7 @@ from memci.storage.archive.values import checked_row
 from memci.storage.page_store.port import PageStore
 from memci.storage.page_store.postgres import PostgresPageStore
 from memci.storage.session import Database
-from memci.testing import database_copy
+from tests.support.databases import Databases
 from tests.support.network import AgentUnderTest
 
 MIB = 1024 * 1024
@@ -43,9 +42,9 @@ class Told:
 
 
 @contextmanager
-def another_database(postgres: Postgres) -> Iterator[Database]:
+def another_database(databases: Databases) -> Iterator[Database]:
     """Lend another server's database."""
-    with database_copy(postgres) as url, closing(Database(url)) as opened:
+    with databases.lend() as url, closing(Database(url)) as opened:
         yield opened
 
 

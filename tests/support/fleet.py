@@ -20,6 +20,13 @@ _POOLS = {
     "memci.read": ["-P", "threads", "-c", "2"],
     "memci.upkeep": ["-P", "solo"],
 }
+# For workers that are to do nothing with vectors: to load a model of ours takes them many seconds.
+NO_MODEL = {
+    "MEMCI_EMBEDDER": "llm:openai/nobody",
+    "MEMCI_LLM__API_BASE": "http://127.0.0.1:1",
+    "MEMCI_LLM__API_KEY": "none",
+    "MEMCI_LLM__DIMENSION": "8",
+}
 
 
 @dataclass

@@ -21,9 +21,9 @@ def database() -> None:
 @app.command("upgrade")
 def upgrade_database(*, as_json: JsonOption = False) -> None:
     """Bring the database to the schema that this release needs."""
+    from memci.addresses import database_url
     from memci.cli.output import print_json, say
     from memci.cli.settings import read_settings
-    from memci.runtime import database_url
     from memci.storage.diagnosis import schema_revisions
     from memci.storage.migrate import upgrade
 
@@ -42,9 +42,9 @@ def status(*, as_json: JsonOption = False) -> None:
 
     Exit code 1: it is not.
     """
+    from memci.addresses import database_url
     from memci.cli.output import print_json, say
     from memci.cli.settings import read_settings
-    from memci.runtime import database_url
     from memci.storage.diagnosis import schema_revisions
 
     revisions = schema_revisions(database_url(read_settings()))

@@ -14,9 +14,9 @@ def env(*, as_json: JsonOption = False) -> None:
     import shlex
     import sys
 
+    from memci.addresses import broker_url, database_url
     from memci.cli.output import print_json
     from memci.cli.settings import read_settings
-    from memci.runtime import broker_url, database_url
 
     settings = read_settings()
     found = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 
+from memci.addresses import database_url
 from memci.cli.doctor.api import check_api
 from memci.cli.doctor.broker import check_broker_and_workers
 from memci.cli.doctor.database import check_database
@@ -16,7 +17,7 @@ from memci.cli.doctor.vectors import check_vectors
 from memci.config import Settings, load_settings
 from memci.errors import ConfigurationError
 from memci.misspelt import misspelt_settings
-from memci.runtime import Runtime, database_url
+from memci.runtime import Runtime
 
 
 def examine() -> list[Finding]:

@@ -14,6 +14,9 @@ from typing import TypeAlias
 from memci.domain.context.budget import Count
 from memci.domain.context.excerpt import days_above
 from memci.domain.context.exchange import Exchange, in_room
+from memci.domain.context.gist import Spans, whole
+from memci.domain.context.retold import Retold
+from memci.domain.context.summary_lines import lines_of, under_days
 from memci.domain.language import Language
 from memci.domain.message import Message
 from memci.domain.pages.fence import fenced, plain_line, plain_name
@@ -21,7 +24,7 @@ from memci.domain.pages.labels import labels_of
 from memci.domain.pages.pin import Pin, pin_pieces
 from memci.errors import BudgetTooSmallError
 
-# Returns what a summary says in at most so many characters.
+# Returns what a summary says in at most so many characters; nothing rather than a scrap.
 Shorten: TypeAlias = Callable[[str, int], str]
 
 
@@ -33,8 +36,10 @@ class _Words:
     summary: str
     recent: str
     shortened: str
+    no_summary: str
     unread: str
     left_out: str
+    all_left_out: str
 
 
 _ENGLISH = _Words(
@@ -44,8 +49,10 @@ _ENGLISH = _Words(
     summary="What was said before, in short",
     recent="What was said last, word for word",
     shortened="What was said last, with … where something is cut",
+    no_summary="(What was said before is not summed up here, for want of room)",
     unread="({:,} messages after this are not summed up yet)",
     left_out="({:,} messages before the next are not here word for word, for want of room)",
+    all_left_out="({:,} messages are not here word for word, for want of room)",
 )
 _CHINESE = _Words(
     title="交接",
@@ -54,8 +61,10 @@ _CHINESE = _Words(
     summary="此前内容摘要",
     recent="最近的对话原文",
     shortened="最近的对话，以…标出删节之处",
+    no_summary="（因篇幅所限，此处没有此前内容的摘要）",
     unread="（此后另有 {:,} 条消息尚未摘要）",
     left_out="（因篇幅所限，此处略去原文 {:,} 条消息）",
+    all_left_out="（因篇幅所限，此处略去原文 {:,} 条消息）",
 )
 _SUMMARY_SHARE = 0.5  # of what pins and plan leave, at most, while recent interactions want room
 _SHRINK = 0.9
@@ -66,7 +75,8 @@ class Handover:
     """What there is to hand over; ``mark`` begins a heading, ``recent`` is oldest first.
 
     ``unread`` messages before these are in neither; ``left_out`` are too many for its budget, and
-    what is left of some is ``shortened``. ``today``: the day on which it is read, if that is told.
+    what is left of some is ``shortened``. Its ``summary`` is ``too_long`` for it, and left out.
+    ``today``: the day on which it is read, if that is told. ``spans`` tells where sentences are.
     """
 
     session_id: str | None
@@ -79,7 +89,9 @@ class Handover:
     unread: int = 0
     left_out: int = 0
     shortened: bool = False
+    too_long: bool = False
     today: date | None = None
+    spans: Spans = whole
 
     def text(self) -> str:
         """Return the document."""
@@ -91,14 +103,22 @@ class Handover:
         """The messages that stand in it, whole or cut."""
         return [message for each in self.recent for message in each if message.text]
 
+    def once(self) -> Handover:
+        """Return it without lines of the summary that say what else stands in it (R14)."""
+        beside = Retold(self.messages, (each.text for each in self.pins), self.spans)
+        lines = lines_of(self.summary)
+        left = beside.left_of(lines)
+        # A summary of which all is left stands there as it was written.
+        return self if left == lines else replace(self, summary=under_days(left))
+
     def within(self, budget: int, count: Count, shorten: Shorten) -> Handover:
         """Return it with at most ``budget`` tokens: what was said last is cut, oldest goes first.
 
         Of what pins and plan leave the summary gets half, and more where nothing else wants it.
         Raises ``BudgetTooSmallError`` where pins and plan alone do not fit.
         """
-        if count(self.text()) <= budget:
-            return self
+        if count((all_of_it := self.once()).text()) <= budget:
+            return all_of_it
         bare = replace(self, summary="", recent=())
         least = count(bare.text())
         if least > budget:
@@ -108,21 +128,27 @@ class Handover:
                 needs={"pins and plan": least},
             )
         room = least + int((budget - least) * _SUMMARY_SHARE)
-        held = _summary_within(replace(bare, summary=self.summary), room, count, shorten)
+        held = replace(bare, summary=self.summary).once()
+        held = _summary_within(held, room, count, shorten)
+        # What stands below the summary is not in it, and makes room for more.
+        left = self._with_recent(held, budget, count).once().summary
+        held = replace(held, summary=left, too_long=bool(self.summary.strip()) and not left)
         held = self._with_recent(held, budget, count)
         # What the recent interactions did not take is the summary's.
-        return _summary_within(replace(held, summary=self.summary), budget, count, shorten)
+        return held.summed_up_as(self.summary, budget, count, shorten)
 
     def summed_up_as(self, summary: str, budget: int, count: Count, shorten: Shorten) -> Handover:
         """Return it with another summary, shortened to what the rest leaves of the budget."""
-        return _summary_within(replace(self, summary=summary), budget, count, shorten)
+        held = replace(self, summary=summary).once()
+        return _summary_within(held, budget, count, shorten)
 
     def _with_recent(self, held: Handover, budget: int, count: Count) -> Handover:
         """Return ``held`` with what was said last, as much of it as fits."""
-        all_out = replace(held, left_out=len(self.messages), shortened=True)
         days = self._days(self.messages)
+        around = "\n\n".join(["", *self._heading(len(self.messages), shortened=True)])
+        room = budget - count(held.text()) - count(around)
         # Whichever of them comes first may need its day.
-        room = budget - count(all_out.text()) - max(map(count, days.values()), default=0)
+        room -= max(map(count, days.values()), default=0)
         taken = in_room(self.recent, room, lambda form: self._tokens(form, days, count))
         while True:
             fits = self._fitted(held, taken)
@@ -136,11 +162,11 @@ class Handover:
     def _fitted(self, held: Handover, taken: Sequence[Exchange]) -> Handover:
         """Return ``held`` with so much of what was said last, and what became of the rest."""
         fits = replace(held, recent=taken)
-        whole = {each.seq: each.text for each in self.messages}
+        full = {each.seq: each.text for each in self.messages}
         return replace(
             fits,
-            left_out=len(whole) - len(fits.messages),
-            shortened=any(each.text != whole[each.seq] for each in fits.messages),
+            left_out=len(full) - len(fits.messages),
+            shortened=any(each.text != full[each.seq] for each in fits.messages),
         )
 
     def _tokens(self, exchange: Exchange, days: Mapping[int, str], count: Count) -> int:
@@ -156,19 +182,25 @@ class Handover:
         return [*blocks, *([f"{self.mark * 2} {words.plan}", _plain(plan)] if plan else [])]
 
     def _summed_up(self) -> list[str]:
-        if not self.summary.strip():
-            return []
         words = _words(self.language)
+        if not self.summary.strip():
+            return [words.no_summary] if self.too_long else []
         unread = [words.unread.format(self.unread)] if self.unread else []
         return [f"{self.mark * 2} {words.summary}", _plain(self.summary), *unread]
 
     def _recent(self) -> list[str]:
-        words = _words(self.language)
         said = self._written(self.messages, self._days(self.messages))
-        if self.left_out:
-            said.insert(0, words.left_out.format(self.left_out))
-        heading = words.shortened if self.shortened else words.recent
-        return [f"{self.mark * 2} {heading}", *said] if said else []
+        if said:
+            return [*self._heading(self.left_out, shortened=self.shortened), *said]
+        # Nothing follows, and no heading says that it does.
+        words = _words(self.language)
+        return [words.all_left_out.format(self.left_out)] if self.left_out else []
+
+    def _heading(self, left_out: int, *, shortened: bool) -> list[str]:
+        words = _words(self.language)
+        heading = words.shortened if shortened else words.recent
+        missing = [words.left_out.format(left_out)] if left_out else []
+        return [f"{self.mark * 2} {heading}", *missing]
 
     def _days(self, messages: Sequence[Message]) -> dict[int, str]:
         """Return the days that stand above messages, by seq: where a reader cannot know them."""
@@ -190,13 +222,19 @@ class Handover:
 
 def _summary_within(held: Handover, room: int, count: Count, shorten: Shorten) -> Handover:
     """Shorten the summary until the whole has at most ``room`` tokens; without it, it has."""
-    while held.summary and (tokens := count(held.text())) > room:
-        of_summary = max(1, count(held.summary))
-        left = max(0, of_summary - (tokens - room))
-        target = int(len(held.summary) * min(left / of_summary, 1) * _SHRINK)
-        shorter = shorten(held.summary, target) if target else ""
-        held = replace(held, summary=shorter if len(shorter) < len(held.summary) else "")
-    return held
+    held = replace(held, too_long=False)
+    text, tokens = held.summary, count(held.text())
+    if tokens <= room:
+        return held
+    of_summary = max(1, count(text))
+    target = len(text) * max(0, of_summary - (tokens - room)) // of_summary
+    while target > 0 and (shorter := shorten(text, target)):
+        fits = replace(held, summary=shorter)
+        if count(fits.text()) <= room:
+            return fits
+        target = min(int(target * _SHRINK), len(shorter) - 1)
+    told = replace(held, summary="", too_long=True)
+    return told if count(told.text()) <= room else replace(told, too_long=False)
 
 
 def _plain(text: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from memci.domain.context.candidate import KEPT, Candidate, Source
 from memci.domain.context.fusion import Ranked, by_rank
+from memci.domain.context.plan_text import steps_listed
 
 # What the best memory adds to the score of its messages, and how near the best of them must come.
 _LENT = 0.1
@@ -49,16 +50,28 @@ def unrepeated(
     """Leave the room of what is kept to the messages that it tells of (R14).
 
     A page, a summary, a pin or a step stays a hit where none of its messages was ``found`` nearly
-    as well; what tells of no message stays.
+    as well; what tells of no message stays. What was noted of a plan when it was made gives way to
+    the plan's steps, which say how far they have come.
     """
     kept = [each for each in ranked if each.candidate.source in KEPT]
     if not kept:
         return list(ranked)
+    ranked = _without_plans_noted(ranked, [each.candidate for each in kept])
     said = [
         (each.candidate, found(each)) for each in ranked if each.candidate.source is Source.CHAT
     ]
     repeated = {each.key for each in kept if _is_repeated(each.candidate, found(each), said)}
     return [each for each in ranked if each.key not in repeated]
+
+
+def _without_plans_noted(ranked: Sequence[Ranked], kept: Iterable[Candidate]) -> Sequence[Ranked]:
+    steps = [each for each in kept if each.source is Source.PLAN]
+    told = {about[0] for each in steps if each.kept and (about := each.kept.about)}
+
+    def is_noted(one: Candidate) -> bool:
+        return one.source is Source.CHAT and one.key in told and bool(steps_listed(one.text))
+
+    return [each for each in ranked if not is_noted(each.candidate)] if told else ranked
 
 
 def _is_repeated(kept: Candidate, well: float, said: Iterable[tuple[Candidate, float]]) -> bool:

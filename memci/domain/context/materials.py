@@ -44,8 +44,8 @@ class Materials:
     """What there is to choose from.
 
     ``window``: the latest interactions, oldest first, one more than may go in where there are
-    more; of these ``recent`` go in at most, and up to one fewer than twice as many while the list
-    ``grows`` from ``began``, the seq that the last list's recent interactions began with.
+    more; of these ``recent`` go in at most, and up to one fewer than three times as many while the
+    list ``grows`` from ``began``, the seq that the last list's recent interactions began with.
     ``preserve``: so many of them give way last (R15).
 
     ``ranked``: what was retrieved, best first; ``is_trivial`` tells what of it says nothing, and

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from memci.domain.context.plan import Plan, Step, StepState
 from memci.domain.language import Language
 
@@ -12,6 +14,8 @@ _MARKS = {
     StepState.DONE: "[x]",
     StepState.DROPPED: "[-]",
 }
+
+_LISTED = re.compile(r"\d+\. \[[ >x-]\] (.+)")
 
 
 def plan_text(plan: Plan | None, language: Language) -> str:
@@ -26,6 +30,15 @@ def whole_text(plan: Plan, language: Language) -> str:
     """Return a plan likewise, also when no step is left."""
     lines = [_line(place, each) for place, each in enumerate(plan.steps, 1)]
     return "\n".join([_HEADINGS[language], *lines])
+
+
+def steps_listed(text: str) -> frozenset[str]:
+    """Return the steps of a text that is nothing but a plan as it is written here; else none."""
+    heading, *lines = text.strip().splitlines() or [""]
+    listed = [_LISTED.fullmatch(each) for each in lines]
+    if heading not in _HEADINGS.values() or not all(listed):
+        return frozenset()
+    return frozenset(each[1] for each in listed if each)
 
 
 def _line(place: int, step: Step) -> str:

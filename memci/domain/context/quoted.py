@@ -18,7 +18,7 @@ from memci.domain.message import Message, Role
 from memci.domain.pages.pin import Pin
 
 # Who says a line of a summary, in any language.
-_LEAD = re.compile(r"[^:：\n]+(?:: |：)")
+LEAD = re.compile(r"[^:：\n]+(?:: |：)")
 
 
 def wholly_pinned(pins: Iterable[Pin]) -> Iterator[Message]:
@@ -54,11 +54,11 @@ def told_whole(
     Courtesy aside: it tells nothing (R2).
     """
     known = frozenset(lines)
-    quoted = [said for each in known if (said := _LEAD.sub("", each, count=1)) != each]
+    quoted = [said for each in known if (said := LEAD.sub("", each, count=1)) != each]
     for one in found:
         if one.source is not Source.CHAT or not covered.holds(one, one.key):
             continue
-        said = _on_one_line(one.text)
+        said = on_one_line(one.text)
         # Sentences are looked for only where there is one: most of what is found is not quoted.
         if any(each in said for each in quoted) and _told(one, known, spans):
             yield one
@@ -69,9 +69,10 @@ def _told(one: Candidate, lines: Collection[str], spans: Spans) -> bool:
     sentences = [one.text[slice(*each)] for each in spans(one.text)]
     telling = [each for each in sentences if not is_courtesy(each)]
     return bool(telling) and any(
-        all(lead + _on_one_line(each) in lines for each in telling) for lead in leads
+        all(lead + on_one_line(each) in lines for each in telling) for lead in leads
     )
 
 
-def _on_one_line(text: str) -> str:
+def on_one_line(text: str) -> str:
+    """Return a text as a summary has it."""
     return " ".join(text.split())

@@ -21,7 +21,11 @@ from memci.domain.context.parts import Item, Part, Section, part_tokens
 
 # When those since ``began`` no longer fit, so much of the room is filled anew: there is time to
 # grow again before the next cut.
-_REFILL = 0.7
+_REFILL = 0.5
+# What goes on from there is to fill one of so many parts of the room, at least.
+_LEAST_PART = 3
+# Interactions that may go in grow to less than so many times their number before they are cut.
+GROWTH = 3
 
 _Counted: TypeAlias = tuple[Interaction, int]  # with its tokens
 
@@ -130,13 +134,13 @@ class Latest:
     def _chosen(
         self, earlier: Sequence[_Counted], current: Sequence[Interaction], room: int
     ) -> Sequence[_Counted]:
+        since = _since(earlier, self._began)
+        tokens = self._more(since, current)
+        if tokens <= room <= _LEAST_PART * tokens:
+            return since
         most = self._newest(earlier, current, room)
         if len(most) == len(earlier):
             return most
-        since = _since(earlier, self._began)
-        tokens = self._more(since, current)
-        if tokens <= room <= 2 * tokens:
-            return since
         kept = min(len(most), self._preserve)
         refilled = self._newest(earlier, current, int(_REFILL * room))
         return max(most[len(most) - kept :], refilled, key=len)
@@ -187,7 +191,7 @@ def _settled(window: Sequence[Interaction], materials: Materials) -> Sequence[In
     if materials.grows:
         starts = [each.messages[0].seq for each in window]
         since = len(window) - starts.index(materials.began) if materials.began in starts else 0
-        if number <= since < 2 * materials.recent:
+        if number <= since < GROWTH * materials.recent:
             number = since
     return window[len(window) - number :]
 

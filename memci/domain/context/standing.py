@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from memci.domain.context.budget import LIST_OVERHEAD, Count
-from memci.domain.context.candidate import Candidate, message_candidate
+from memci.domain.context.candidate import Candidate, Source, message_candidate
 from memci.domain.context.materials import Materials
 from memci.domain.context.parts import Item, Part, Section, part_of, part_tokens
+from memci.domain.context.plan_text import steps_listed
 from memci.domain.context.quoted import wholly_pinned
 from memci.domain.message import Message, Role
 from memci.domain.pages.labels import labels_of
@@ -34,7 +36,10 @@ class Standing:
             pins=_pinned(materials, count),
             plan=_planned(materials, count),
             query=_part(Section.QUERY, Role.USER, materials.query, count, seqs),
-            held=tuple(map(message_candidate, (*asked, *wholly_pinned(materials.pins)))),
+            held=(
+                *map(message_candidate, (*asked, *wholly_pinned(materials.pins))),
+                *_as_planned_before(materials),
+            ),
         )
 
     def room(self, budget: int) -> int:
@@ -63,6 +68,15 @@ def _planned(materials: Materials, count: Count) -> tuple[Part, ...]:
         return ()
     origin = materials.origins.get(Section.PLAN, {})
     return (part_of(Role.SYSTEM, [Item(Section.PLAN, materials.plan, 0, origin=origin)], count),)
+
+
+def _as_planned_before(materials: Materials) -> Iterator[Candidate]:
+    """Yield what was noted of the plan when it was made: the list says how far it has come."""
+    steps = steps_listed(materials.plan or "")
+    for each in materials.ranked if steps else ():
+        noted = each.candidate.source is Source.CHAT and steps_listed(each.candidate.text)
+        if noted and noted <= steps:
+            yield each.candidate
 
 
 def _pinned(materials: Materials, count: Count) -> tuple[Part, ...]:

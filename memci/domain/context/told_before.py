@@ -18,6 +18,8 @@ from memci.domain.context.materials import Materials
 from memci.domain.context.parts import Item, Part, Section, part_of, part_tokens
 from memci.domain.context.quoted import told_whole
 from memci.domain.context.recent import Recent
+from memci.domain.context.retold import Retold
+from memci.domain.context.summary_lines import lines_of, under_days
 from memci.domain.language import Language
 from memci.domain.message import Message, Role
 
@@ -66,9 +68,10 @@ def told_before(
     """
     ceiling = min(int(_CEILING * always), room - recent.tokens)
     if materials.summary and recent.left_out and not _stands_there(materials, recent):
-        return _summary(materials, materials.summary, ceiling, count)
+        return _summary(materials, recent, materials.summary, ceiling, count)
     if recent.no_room and not materials.summary:
-        return _extract(materials, recent.no_room, held, ceiling, count)
+        # As many as there are to be recent, before the first that is: the same until that changes.
+        return _extract(materials, recent.left_out[-materials.recent :], held, ceiling, count)
     return Before()
 
 
@@ -82,15 +85,20 @@ def _stands_there(materials: Materials, recent: Recent) -> bool:
     return told <= {each.key for each in recent.said}
 
 
-def _summary(materials: Materials, text: str, ceiling: int, count: Count) -> Before:
-    """Return the summary; of one that is too long the last lines, which tell the latest."""
-    lines = [f"{each.rstrip()}\n" for each in text.splitlines() if each.strip()]
+def _summary(materials: Materials, recent: Recent, text: str, ceiling: int, count: Count) -> Before:
+    """Return what of the summary neither the recent turns nor pins say word for word (R14).
+
+    Of one that is too long the last lines, which tell the latest, under their days.
+    """
+    turns = (message for each in recent.taken for message in each.messages)
+    beside = Retold(turns, (each.text for each in materials.pins), materials.spans)
+    lines = beside.left_of(lines_of(text))
+    origin = materials.origins.get(Section.SUMMARY, {})
     while lines:
-        told = _HEADER[materials.language] + "".join(lines)
-        origin = materials.origins.get(Section.SUMMARY, {})
+        told = f"{_HEADER[materials.language]}{under_days(lines)}\n"
         block = _part([Item(Section.SUMMARY, told, 0, origin=origin)], count)
         if block.tokens <= ceiling:
-            return replace(block, said=_quoted(materials, lines))
+            return replace(block, said=_quoted(materials, [each.text for each in lines]))
         lines = lines[1 + len(lines) // 8 :]
     return Before()
 
@@ -99,8 +107,7 @@ def _quoted(materials: Materials, lines: Iterable[str]) -> tuple[Candidate, ...]
     if materials.covered is None:
         return ()
     found = (each.candidate for each in materials.ranked)
-    known = {each.strip() for each in lines}
-    return tuple(told_whole(known, materials.covered, found, materials.spans))
+    return tuple(told_whole(frozenset(lines), materials.covered, found, materials.spans))
 
 
 def _extract(

@@ -14,14 +14,13 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
+from memci.domain.context.summary_lines import Line, under_days
 from memci.domain.language import language_of
 from memci.smallmodel.offline.courtesy import introduces, is_courtesy
 from memci.smallmodel.offline.cues import Cue, cues_of
 from memci.smallmodel.offline.weights import weigh
 from memci.smallmodel.offline.worth import judged
 
-# A day stands on a line of its own above what was said on it.
-_DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _LENGTH_OF_DAY = 11
 # Whoever speaks, before what is said.
 _LEAD = re.compile(r"[^:：→\n]{1,48}: |[^:：→，。\s]{1,12}：")
@@ -38,6 +37,11 @@ _SAID_BACK = 0.4
 # Of fewer words that weigh something a line is a mere exclamation, or leans on others.
 _ENOUGH = 4
 _WORTH = 0.1  # for each point of worth, 0 to 10
+# A line that stands alone has so many words that weigh something, or some that weigh so much.
+_ALONE = 3
+_ALONE_WEIGHT = 30.0
+# Whom it speaks of, the line before says.
+_LEANS = re.compile(r"(?:s?he|it|they|these|those)\b|[她他它]", re.IGNORECASE)
 _NEWEST = 0.15  # how much more the last line counts than the first
 
 
@@ -59,53 +63,12 @@ _KINDS: Mapping[Cue, Kind] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A line of a summary, and the day on which it was said ("" where that is not known).
-
-    ``relative``: it speaks of times as they are called on that day ("yesterday").
-    """
-
-    text: str
-    day: str = ""
-    relative: bool = False
-
-
-def lines_of(summary: str) -> list[Line]:
-    """Return the lines of a summary that ``written`` wrote, or somebody else.
-
-    A day that stands above nothing is a line: all that was left of one.
-    """
-    lines: list[Line] = []
-    day = ""
-    rows = [text for each in summary.splitlines() if (text := each.strip())]
-    for text, below in zip(rows, [*rows, ""][1:], strict=True):
-        if not _DAY.fullmatch(text):
-            lines.append(Line(text, day, relative=bool(day)))
-        elif below and not _DAY.fullmatch(below):
-            day = text
-        else:
-            lines.append(Line(text))
-    return lines
-
-
 def written(lines: Sequence[Line], room: int | None = None) -> str:
     """Return lines under their days; where the day does not matter, only if it fits in ``room``."""
-    whole = _under_days(lines)
+    whole = under_days(lines)
     if _is_dated(lines) or room is None or len(whole) <= room:
         return whole
     return "\n".join(each.text for each in lines)
-
-
-def _under_days(lines: Sequence[Line]) -> str:
-    rows: list[str] = []
-    day = ""
-    for line in lines:
-        if line.day and line.day != day:
-            day = line.day
-            rows.append(day)
-        rows.append(line.text)
-    return "\n".join(rows)
 
 
 def _is_dated(lines: Sequence[Line]) -> bool:
@@ -153,6 +116,27 @@ def most_telling(lines: Sequence[Line]) -> Line:
     return best[1]
 
 
+def tells_alone(line: Line) -> bool:
+    """Tell whether a line tells something where those around it are left out.
+
+    "I'm nervous." does not, nor "She loves it", nor does a question.
+    """
+    body = body_of(line.text)
+    if line.is_day or _LEANS.match(body):
+        return False
+    if TOOL_MARK in line.text or introduces(body) or _KINDS.keys() & cues_of(body):
+        return True
+    words = _weighed(line, 0).words
+    enough = len(words) >= _ALONE or sum(words.values()) >= _ALONE_WEIGHT
+    return enough and not body.endswith(("?", "？"))
+
+
+def body_of(text: str) -> str:
+    """Return what is said in a line, without who says it."""
+    lead = _LEAD.match(text)
+    return text[lead.end() :] if lead else text
+
+
 @dataclass(frozen=True, slots=True)
 class _Weighed:
     """A line's words by what they weigh, and how much the line counts for each character."""
@@ -173,8 +157,7 @@ def _speakers(lines: Sequence[Line]) -> frozenset[str]:
 
 
 def _weighed(line: Line, place: float, speakers: Collection[str] = ()) -> _Weighed:
-    lead = _LEAD.match(line.text)
-    body = line.text[lead.end() :] if lead else line.text
+    body = body_of(line.text)
     words: dict[str, float] = {}
     for word in weigh(body, language_of(body)):
         if word.weight and word.key not in speakers:

@@ -13,6 +13,7 @@ from typing import Any
 
 from memci.domain.context.budget import Count
 from memci.domain.context.excerpt import named
+from memci.domain.context.summary_lines import Line, lines_of
 from memci.domain.language import Language, language_of
 from memci.domain.message import Message, Role
 from memci.domain.pages.outline import Outline
@@ -21,8 +22,6 @@ from memci.smallmodel.offline.compressor import OfflineCompressor
 from memci.smallmodel.offline.courtesy import is_courtesy
 from memci.smallmodel.offline.digest import (
     TOOL_MARK,
-    Line,
-    lines_of,
     most_telling,
     told_most,
     written,

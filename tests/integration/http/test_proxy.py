@@ -110,6 +110,7 @@ def test_what_is_too_large_to_be_recorded_is_told(proxy: Served):
         recorded(proxy, 1)
         again = raw.create(model="tiny", messages=[user(large), assistant("Noted."), user("So?")])
         assert again.headers["x-memci-memory"].startswith("on; not recorded: 1 message")
+        recorded(proxy, 3)  # an answer is recorded after it was given
         other = raw.create(model="tiny", messages=[user("Else?")])
     assert other.headers["x-memci-memory"] == "on"
     said = recorded(proxy, 5)

@@ -14,7 +14,6 @@ from memci.broker.app import make_app
 from memci.broker.token import Tokens
 from memci.commands import reembed
 from memci.domain.context.position import REACH, first_after, position_at, session_at
-from memci.embedded import Postgres
 from memci.jobs.reembed import Reembedding
 from memci.queue.reembed import REEMBED_KIND
 from memci.storage.around import renew_around
@@ -22,6 +21,7 @@ from memci.storage.session import Database
 from memci.storage.vectors import from_arrays
 from tests.support.archives import another_database, arrived, exported, imported
 from tests.support.crowd import fill
+from tests.support.databases import Databases
 from tests.support.erasing import Eraser
 from tests.support.models import BagOfWords, ScriptedModels
 from tests.support.network import AgentUnderTest
@@ -163,10 +163,10 @@ def check_same_models(ada: AgentUnderTest) -> None:
     assert rows == []
 
 
-def test_whoever_imports_an_archive_makes_the_sums(database: Database, shared_postgres: Postgres):
+def test_whoever_imports_an_archive_makes_the_sums(database: Database, databases: Databases):
     ada = AgentUnderTest(database)
     talk(ada, Random(9))
-    with another_database(shared_postgres) as elsewhere:
+    with another_database(databases) as elsewhere:
         imported(elsewhere, exported(database))
         there = arrived(ada, elsewhere)
         check(there)

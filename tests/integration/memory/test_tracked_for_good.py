@@ -10,9 +10,9 @@ import redis
 
 from memci.broker.app import make_app
 from memci.broker.token import Tokens
-from memci.embedded import Postgres
 from memci.storage.session import Database
 from tests.support.archives import another_database, exported, imported
+from tests.support.databases import Databases
 from tests.support.erasing import Eraser, found_in_database
 from tests.support.mailbox import Mailbox
 from tests.support.naming import PagesUnderTest
@@ -79,14 +79,14 @@ def test_a_step_goes_with_the_message_whose_words_it_is(
 
 
 def test_an_archive_brings_all_along(
-    ada: AgentUnderTest, tracking: TrackingUnderTest, shared_postgres: Postgres
+    ada: AgentUnderTest, tracking: TrackingUnderTest, databases: Databases
 ) -> None:
     ada.say(RULE, "I prefer small pull requests.", session="s1")
     ada.say(PLAN, role="assistant", session="s1")
     tracking.run()
     PagesUnderTest(ada).do("unpin", pin=2)
     archive = exported(ada.database)
-    with another_database(shared_postgres) as database:
+    with another_database(databases) as database:
         imported(database, archive)
         there = AgentUnderTest(database, known=True)
         brought = TrackingUnderTest(there)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.fleet import Fleet, Worker
+from tests.support.fleet import NO_MODEL, Fleet, Worker
 
 
 def policies(worker: Worker) -> set[int]:
@@ -28,5 +28,5 @@ def test_only_workers_that_do_nothing_but_compress_stand_back(
     fleet: Fleet, queue: str, yields: str, policy: str
 ):
     fleet.app = "workers"
-    worker = fleet.start(queue, MEMCI_COMPRESS_YIELDS=yields)
+    worker = fleet.start(queue, MEMCI_COMPRESS_YIELDS=yields, **NO_MODEL)
     assert policies(worker) == {getattr(os, policy)}

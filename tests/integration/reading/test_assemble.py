@@ -449,15 +449,15 @@ class TestShown:
 
 def test_a_list_begins_where_the_last_one_did_until_it_is_cut_back(reader: Reader, alice: Stored):
     begins, lengths = [], []
-    for turn in range(18):
+    for turn in range(26):
         alice.say(f"Question {turn}", session="now")
         alice.say(f"Answer {turn}", "assistant", session="now")
         answer = assemble(reader, session_id="now", sources=["chat"], budget=4_000)
         check(reader, answer)
         begins.append(answer.items[0].message_ids[0])
         lengths.append(len(answer.messages) // 2)
-    assert lengths == [*range(1, 16), 8, 9, 10]
-    assert begins == ["m1"] * 15 + ["m17"] * 3
+    assert lengths == [*range(1, 24), 8, 9, 10]
+    assert begins == ["m1"] * 23 + ["m33"] * 3
     assert answer.stable_prefix == sum(len(item.text) for item in answer.items[:-2])
 
 

@@ -4,17 +4,17 @@ from collections.abc import Iterator
 
 import pytest
 
-from memci.embedded import Postgres
 from memci.storage.session import Database
 from tests.support.archives import another_database
+from tests.support.databases import Databases
 from tests.support.lives import a_whole_life
 from tests.support.network import AgentUnderTest
 
 
 @pytest.fixture
-def elsewhere(shared_postgres: Postgres) -> Iterator[Database]:
+def elsewhere(databases: Databases) -> Iterator[Database]:
     """Another server's database."""
-    with another_database(shared_postgres) as opened:
+    with another_database(databases) as opened:
         yield opened
 
 

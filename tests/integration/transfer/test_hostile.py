@@ -15,7 +15,6 @@ import redis
 
 from memci.broker.redis_queues import RedisAgentQueues
 from memci.commands import erase
-from memci.embedded import Postgres
 from memci.errors import ConflictError, ErasedError, InvalidInputError, TooLargeError
 from memci.shapes.archive import FORMAT_VERSION, MANIFEST
 from memci.storage.archive.consistency import LAWS
@@ -36,21 +35,22 @@ from tests.support.archives import (
     imported,
     zipped,
 )
+from tests.support.databases import Databases
 from tests.support.erasing import bury
 from tests.support.lives import a_whole_life
 from tests.support.network import AgentUnderTest
 
 
 @pytest.fixture(scope="module")
-def archive(shared_postgres: Postgres) -> Iterator[bytes]:
-    with another_database(shared_postgres) as database:
+def archive(databases: Databases) -> Iterator[bytes]:
+    with another_database(databases) as database:
         yield exported(a_whole_life(database).database)
 
 
 @pytest.fixture(scope="module")
-def elsewhere(shared_postgres: Postgres) -> Iterator[Database]:
+def elsewhere(databases: Databases) -> Iterator[Database]:
     """One for all: what is refused leaves nothing behind."""
-    with another_database(shared_postgres) as database:
+    with another_database(databases) as database:
         yield database
 
 

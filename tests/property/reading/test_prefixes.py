@@ -17,6 +17,7 @@ from memci.domain.context.interaction import interactions
 from memci.domain.context.materials import Materials
 from memci.domain.context.parts import Section
 from memci.domain.context.prefix import Piece, pieces, stable_prefix
+from memci.domain.context.recent import GROWTH
 from memci.domain.language import Language
 from memci.domain.message import Message, Role
 from memci.smallmodel.offline.sentences import sentence_spans
@@ -57,7 +58,7 @@ class Talk:
 
     def turn(self) -> None:
         query = self._words()
-        window = interactions(self.said)[-17:]
+        window = interactions(self.said)[-8 * GROWTH - 1 :]
         materials = Materials(
             SYSTEM, query, window, 8, [], Language.ENGLISH, began=self.began, grows=True,
             today=self.now.date(),
@@ -134,8 +135,8 @@ def test_recent_interactions_grow_and_are_cut_back_at_once():
     lengths = [
         sum(item.section is Section.RECENT for item in each.items) // 2 for each in talk.lists
     ]
-    assert lengths[:18] == [*range(16), 8, 9]
-    assert max(lengths) == 15
+    assert lengths[:26] == [*range(24), 8, 9]
+    assert max(lengths) == 23
     assert min(lengths[8:]) == 8
 
 

@@ -13,7 +13,11 @@ from memci.domain.context.exchange import exchanges
 from memci.domain.context.handover import Handover
 from memci.domain.language import Language
 from memci.domain.message import Message, Role
+from memci.domain.pages.pin import Pin, PinKind
+from memci.smallmodel.offline.sentences import sentence_spans
+from memci.smallmodel.offline.summarizer import OfflineSummarizer
 from memci.smallmodel.offline.tokens import OfflineTokenCounter
+from memci.smallmodel.offline.whole_lines import whole_lines
 
 TODAY = date(2026, 11, 22)
 count = OfflineTokenCounter().count
@@ -146,3 +150,108 @@ def test_the_document_is_counted_as_a_whole():
         assert len(held.text()) // 20 <= budget
         lengths.add(len(held.messages))
     assert len(lengths) > 4
+
+
+ENGLISH = (
+    ("Our oven, a Miwe Condo, broke down this morning: error code E17.",
+     "E17 on a Miwe Condo is usually the steam sensor. Check the plug behind the left panel."),
+    ("The technician would have cost 340 euros.", "Great, 340 euros saved."),
+    ("My daughter Lena turns seven on 3 December. Never use nuts.", "A cake without nuts, then."),
+)  # fmt: skip
+CHINESE = (
+    ("今天空调坏了，师傅说压缩机要换，报价两千三百元。", "可以先问问保修期，一般保三年。"),
+    ("昨天进了二十斤龙井，供应商是梅家坞的老周。", "记下了，合计一万七千二百元。"),
+    ("我妈妈对花生过敏。不要给她端花生酥。", "好的，不给伯母端花生酥。"),
+)  # fmt: skip
+TALKS = pytest.mark.parametrize(
+    ("language", "exchanged"),
+    [(Language.ENGLISH, ENGLISH), (Language.CHINESE, CHINESE)],
+    ids=["en", "zh"],
+)
+
+
+def ended(language: Language, exchanged: tuple[tuple[str, str], ...], **fields: Any) -> Handover:
+    """What there is of a session that has ended: its summary tells of all that was said in it."""
+    messages = [
+        said(2 * at + of, text, (Role.USER, Role.ASSISTANT)[of], day=12 + at)
+        for at, both in enumerate(exchanged)
+        for of, text in enumerate(both)
+    ]
+    summary = OfflineSummarizer().summarize(messages, "", 4_000)
+    return handover(*messages, language=language, summary=summary, spans=sentence_spans, **fields)
+
+
+def blocks(text: str) -> dict[str, str]:
+    """What stands under each heading."""
+    parts = text.split("\n## ")[1:]
+    return {part.partition("\n")[0]: part.partition("\n")[2] for part in parts}
+
+
+@TALKS
+def test_what_stands_word_for_word_below_is_not_summed_up(
+    language: Language, exchanged: tuple[tuple[str, str], ...]
+):
+    whole = ended(language, exchanged)
+    assert len(blocks(whole.once().text())) == 1
+    older = replace(whole, recent=whole.recent[1:]).once()
+    summary, recent = blocks(older.text()).values()
+    assert exchanged[0][0] in summary
+    assert "2026-11-12" in summary
+    assert all(each in recent and each not in summary for each in exchanged[1])
+    roomy = whole.within(count(whole.once().text()), count, whole_lines)
+    assert roomy.text() == whole.once().text()
+
+
+@TALKS
+def test_in_any_room_a_summary_tells_whole_sentences_once(
+    language: Language, exchanged: tuple[tuple[str, str], ...]
+):
+    start, end = sentence_spans(exchanged[2][0])[1]
+    pinned = exchanged[2][0][start:end]
+    pin = Pin(1, PinKind.CONSTRAINT, pinned, "agent", datetime(2026, 11, 12, tzinfo=UTC))
+    whole = ended(language, exchanged, pins=[pin])
+    known = set(whole.summary.splitlines())
+    english = language is Language.ENGLISH
+    refused = "(What was said before is not" if english else "（因篇幅所限，此处没有"
+    least = count(replace(whole, summary="", recent=()).text())
+    seen = set()
+    for budget in range(least, 330, 9):
+        held = whole.within(budget, count, whole_lines)
+        text = held.text()
+        assert count(text) <= budget
+        lines = held.summary.splitlines()
+        seen.add((bool(lines), refused in text))
+        assert set(lines) <= known
+        assert text.count(pinned) == 1 or pinned in "".join(e.text for e in held.messages)
+        below = [sentence for each in held.messages for sentence in each.text.split("\n")]
+        assert not [each for each in lines if each.partition(": ")[2] in below]
+        if lines:
+            assert lines[0].startswith("2026-11-1")
+            assert refused not in text
+        follows = bool(held.left_out and held.messages)
+        assert ("before the next" in text) == (english and follows)
+    assert seen >= {(True, False), (False, True)}
+
+
+@TALKS
+def test_where_nothing_follows_no_heading_says_so(
+    language: Language, exchanged: tuple[tuple[str, str], ...]
+):
+    whole = ended(language, exchanged)
+    held = next(
+        held
+        for budget in range(20, 200)
+        if (held := whole.within(budget, count, whole_lines)).left_out == 6
+    )
+    words = "(6 messages are not here word for word, for want of room)"
+    if language is Language.CHINESE:
+        words = "（因篇幅所限，此处略去原文 6 条消息）"
+    assert held.text().endswith(f"\n\n{words}\n")
+    assert "word for word\n" not in held.text()
+    assert "对话原文" not in held.text()
+
+
+def test_what_a_model_summed_up_in_its_own_words_stays():
+    told = "Nora's oven broke down.\nIt was the plug.\n\n- A cake without nuts, for Lena."
+    whole = replace(ended(Language.ENGLISH, ENGLISH), summary=told)
+    assert whole.once().summary == told

@@ -28,7 +28,7 @@ def told(
     """What is told of messages without room in about so many tokens."""
     window = interactions(said)
     materials = Materials(
-        None, None, window, 8, [], Language.ENGLISH, spans=sentence_spans,
+        None, None, window, len(window), [], Language.ENGLISH, spans=sentence_spans,
         today=datetime(2026, 11, 22, tzinfo=UTC).date(),
     )  # fmt: skip
     recent = Recent((), (), tuple(window), 0, ())
@@ -103,3 +103,17 @@ def test_an_acknowledgement_stands_under_what_it_acknowledges_or_not_at_all(said
 def test_an_answer_that_tells_stands_alone():
     said = talk("Do we take the red boat, that lies at the island with the lighthouse?", "No.")
     assert lines(told(said, 30))[1:] == ["assistant: No."]
+
+
+@pytest.mark.parametrize("turns", [4, 5, 6])
+def test_the_same_is_told_while_the_recent_turns_begin_at_the_same_one(turns: int):
+    window = interactions(talk(*(f"Crate {number} is full of tea." for number in range(60))))
+    began = 26
+    materials = Materials(
+        None, None, window[: began + turns], 8, [], Language.ENGLISH, spans=sentence_spans
+    )
+    taken, older = window[began : began + turns], window[: began + turns - 8]
+    recent = Recent(tuple(taken), tuple(older), tuple(window[len(older) : began]), 0, ())
+    before = told_before(materials, recent, set(), ROOM, ROOM, words)
+    told = [f"Crate {number} is full of tea." for number in range(2 * (began - 8), 2 * began)]
+    assert [each.split(": ")[1] for each in lines(before)] == told

@@ -68,7 +68,9 @@ def test_building_loads_no_model():
     assert found.stdout.strip() == "[]"
 
 
-@pytest.mark.parametrize("module", ["workers", "memci.http.app", "memci.cli.app", "beat_schedule"])
+@pytest.mark.parametrize(
+    "module", ["workers.lanes", "memci.http.app", "memci.cli.app", "beat_schedule"]
+)
 def test_without_a_language_model_no_process_imports_litellm(module):
     """Nor with one, before it is asked: the API, beat and upkeep never ask."""
     code = (

@@ -1,0 +1,144 @@
+"""Databases for tests, one test after another.
+
+To copy the migrated database costs several times what most tests do in their copy. So a copy
+that a test has left is emptied for the next one, if it can be made as good as new; if the test
+changed more than rows of our tables (the schema, rights, statistics of the planner), it is dropped.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import LiteralString
+
+from psycopg import sql
+from psycopg.rows import TupleRow
+
+from memci.embedded import Postgres
+
+_WAIT_MS = 10_000
+
+_END_SESSIONS = "SELECT pg_terminate_backend(pid, %s) FROM pg_stat_activity WHERE datname = %s"
+# Objects made after initdb: what the migrations made, and what a test did to it or beside it.
+_FIRST_OF_OURS = 16384
+_CATALOGS = {
+    "pg_attrdef": "oid",
+    "pg_attribute": "attrelid",
+    "pg_constraint": "oid",
+    "pg_default_acl": "oid",
+    "pg_depend": "objid",
+    "pg_extension": "oid",
+    "pg_index": "indexrelid",
+    "pg_namespace": "oid",
+    "pg_policy": "oid",
+    "pg_proc": "oid",
+    "pg_sequence": "seqrelid",
+    "pg_statistic": "starelid",
+    "pg_statistic_ext": "oid",
+    "pg_trigger": "oid",
+    "pg_type": "oid",
+}
+# Which versions of rows there are tells whether anything was written. Emptying a table writes to
+# pg_class alone, of which only what the emptying leaves is compared.
+_VERSIONS = "SELECT {}, count(*), sum(hashint8(xmin::text::bigint)) FROM {}"
+_RELATIONS = """
+SELECT 'pg_class', count(*), sum(hashtext(ROW(
+  oid, relname, relnamespace, relowner, relacl, reloptions, relrowsecurity, relforcerowsecurity,
+  relpersistence, reltablespace)::text)) FROM pg_class WHERE oid >= {}
+"""
+_DATABASE = """
+SELECT 'pg_database', count(setting.*),
+  sum(hashtext(ROW(datdba, datacl, datallowconn, datconnlimit, setting.*)::text))
+FROM pg_database LEFT JOIN pg_db_role_setting AS setting ON setdatabase = pg_database.oid
+WHERE datname = current_database()
+"""
+_WITH_ROWS = """
+SELECT nspname, relname FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
+WHERE nspname IN ('public', 'memci_edition') AND relkind = 'r' AND relname <> 'alembic_version'
+  AND pg_relation_size(pg_class.oid) > 0
+"""
+_START_AGAIN = """
+SELECT setval(seqrelid, seqstart, false) FROM pg_sequence
+WHERE pg_sequence_last_value(seqrelid) IS NOT NULL
+"""
+
+
+def _comparison() -> sql.Composed:
+    """Make what tells a database with the migrations run from one in which more was changed."""
+    ours = sql.SQL(" WHERE {} >= {}")
+    versions = [
+        sql.SQL(_VERSIONS).format(sql.Literal(name), sql.Identifier(name))
+        + ours.format(sql.Identifier(key), _FIRST_OF_OURS)
+        for name, key in _CATALOGS.items()
+    ]
+    versions.append(sql.SQL(_VERSIONS).format("alembic_version", sql.Identifier("alembic_version")))
+    relations = sql.SQL(_RELATIONS).format(_FIRST_OF_OURS)
+    return sql.SQL(" UNION ALL ").join([*versions, relations, sql.SQL(_DATABASE)])
+
+
+_COMPARE = _comparison()
+
+
+class Databases:
+    """Lends databases with the migrations run and no rows; each has a name of its own.
+
+    Whoever still holds the name of an earlier test's database finds nothing under it.
+    """
+
+    def __init__(self, postgres: Postgres) -> None:
+        """Begin with none."""
+        self._postgres = postgres
+        self._server = postgres.connect_as_superuser()
+        self._ready: list[str] = []
+        self._new: list[TupleRow] = []
+
+    @contextmanager
+    def lend(self) -> Iterator[str]:
+        """Lend the URL of one; nobody is connected to it after the block."""
+        name = self._ready.pop() if self._ready else self._copy()
+        try:
+            yield self._postgres.database_url(name)
+        finally:
+            self._take_back(name)
+
+    def close(self) -> None:
+        """Drop those that nobody has."""
+        while self._ready:
+            self._do("DROP DATABASE {} WITH (FORCE)", self._ready.pop())
+        self._server.close()
+
+    def _copy(self) -> str:
+        name = _new_name()
+        self._do("CREATE DATABASE {} TEMPLATE memci OWNER memci_owner", name)
+        if not self._new:
+            with self._postgres.connect_as_superuser(name) as connection:
+                self._new = connection.execute(_COMPARE).fetchall()
+        return name
+
+    def _take_back(self, name: str) -> None:
+        self._server.execute(_END_SESSIONS, [_WAIT_MS, name])
+        renamed = _new_name()
+        self._do("ALTER DATABASE {} RENAME TO {}", name, renamed)
+        if self._emptied(renamed):
+            self._ready.append(renamed)
+        else:
+            self._do("DROP DATABASE {} WITH (FORCE)", renamed)
+
+    def _emptied(self, name: str) -> bool:
+        with self._postgres.connect_as_superuser(name) as connection:
+            if connection.execute(_COMPARE).fetchall() != self._new:
+                return False
+            if tables := connection.execute(_WITH_ROWS).fetchall():
+                names = sql.SQL(", ").join(sql.Identifier(*table) for table in tables)
+                connection.execute(sql.SQL("TRUNCATE {} CASCADE").format(names))
+            connection.execute(_START_AGAIN)
+            connection.execute("SELECT pg_stat_reset()")
+        return True
+
+    def _do(self, statement: LiteralString, *names: str) -> None:
+        self._server.execute(sql.SQL(statement).format(*map(sql.Identifier, names)))
+
+
+def _new_name() -> str:
+    return f"test_{secrets.token_hex(6)}"
