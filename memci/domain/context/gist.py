@@ -11,14 +11,16 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cached_property
-from itertools import pairwise
 from typing import TypeAlias
 
 from memci.domain.context.budget import Count
+from memci.domain.context.voices import NOBODY, Voices, line_at, to_name, voice_at, written
 from memci.domain.memory.small_talk import is_trivial, telling_words, tells_much
 
 # Where the sentences of a text are: (start, end) in order, only white space between them.
 Spans: TypeAlias = Callable[[str], Sequence[tuple[int, int]]]
+# Tells whether a text has room.
+Fits: TypeAlias = Callable[[str], bool]
 
 # The best entries stay whole, courtesy and all, unless they take more than a third of the room.
 _WHOLE_ENTRIES = 3
@@ -66,10 +68,11 @@ class Gist:
             return max(_LEAST_TOKENS, self._room // _WHOLE_SHARE)
         return max(_LEAST_TOKENS, self._room // (4 + 2 * place))
 
-    def of(self, text: str, place: int) -> str:
+    def of(self, text: str, place: int, voices: Voices = ()) -> str:
         """Return what to show of a text: whole sentences of it, in order; at least one.
 
         Where one is left out that is no courtesy, a mark says so: what follows may say otherwise.
+        ``voices``: who says what, of a memory.
         """
         if place < _WHOLE_ENTRIES and self._count(text) <= self.limit(place):
             return text
@@ -78,28 +81,49 @@ class Gist:
             return text
         telling = _telling(text, spans)
         if self._count(text) <= (limit := self.limit(place)):
-            return joined(text, telling)
-        return joined(text, self._best(text, telling, limit), telling)
+            return joined(text, telling, voices=voices)
+        return joined(text, self._best(text, telling, limit), telling, voices)
 
-    def but_courtesy(self, text: str) -> str:
+    def but_courtesy(self, text: str, voices: Voices = ()) -> str:
         """Return all sentences of a text that tell something; at least one."""
-        return joined(text, _telling(text, self._spans(text))) or text
+        return joined(text, _telling(text, self._spans(text)), voices=voices) or text
+
+    def grown(self, text: str, shown: str, free: int, fits: Fits, voices: Voices = ()) -> str:
+        """Return what is ``shown`` of a text with as many more of its sentences as fit.
+
+        ``free``: tokens that there are for these; marks and labels beside them take some too.
+        """
+        telling = _telling(text, self._spans(text))
+        kept = [each for each in telling if text[slice(*each)] in shown]
+        for each, tokens in self._by_worth(text, set(telling).difference(kept)):
+            if tokens > free:
+                continue
+            longer = joined(text, sorted([*kept, each]), telling, voices)
+            if fits(longer):
+                kept, shown, free = sorted([*kept, each]), longer, free - tokens
+        return shown
 
     def _best(
         self, text: str, spans: Sequence[tuple[int, int]], limit: int
     ) -> list[tuple[int, int]]:
+        kept: list[tuple[int, int]] = []
+        free = limit
+        for each, tokens in self._by_worth(text, spans):
+            if not kept or tokens <= free:
+                kept.append(each)
+                free -= tokens
+        return sorted(kept)
+
+    def _by_worth(
+        self, text: str, spans: Iterable[tuple[int, int]]
+    ) -> list[tuple[tuple[int, int], int]]:
+        """Return sentences with their tokens, those first that are worth most for these."""
         tokens = {each: self._count(text[slice(*each)]) for each in spans}
         worth = {
             each: self._worth(text[slice(*each)]) / max(tokens[each], 1) ** _TOKENS_POWER
-            for each in spans
+            for each in tokens
         }
-        kept: list[tuple[int, int]] = []
-        free = limit
-        for each in sorted(spans, key=lambda span: (-worth[span], span)):
-            if not kept or tokens[each] <= free:
-                kept.append(each)
-                free -= tokens[each]
-        return sorted(kept)
+        return sorted(tokens.items(), key=lambda counted: (-worth[counted[0]], counted[0]))
 
     def _worth(self, sentence: str) -> float:
         words = {word[:_STEM] for word in telling_words(sentence)}
@@ -144,28 +168,58 @@ def is_all_courtesy(lines: str) -> bool:
 
 
 def joined(
-    text: str, spans: Iterable[tuple[int, int]], among: Collection[tuple[int, int]] = ()
+    text: str,
+    spans: Iterable[tuple[int, int]],
+    among: Collection[tuple[int, int]] = (),
+    voices: Voices = (),
 ) -> str:
     """Return sentences of a text, with what lies between two neighbours as it was.
 
-    A mark stands for those ``among`` which they were chosen and that are left out.
+    A mark stands for those ``among`` which they were chosen and that are left out. ``voices``: who
+    says what of a memory; each sentence stands under the label of its line.
     """
     chosen = list(spans)
     if not chosen:
         return ""
     missing = sorted(set(among).difference(chosen))
-    written = [text[slice(*chosen[0])]]
-    for (_, end), (start, stop) in pairwise(chosen):
-        between = text[end:start]
-        if between.strip():
-            blank = "\n" if "\n" in between else _blank(text, end)
-            lacks = any(end <= each[0] < start for each in missing)
-            between = f"{_blank(text, end)}{_MARK}{blank}" if lacks else blank
-        written += [between, text[start:stop]]
-    end = chosen[-1][1]
-    if missing and missing[-1][0] >= end:
-        written.append(f"{_blank(text, end)}{_MARK}")
-    return "".join(written)
+    pieces: list[str] = []
+    last, above = 0, NOBODY
+    for start, stop in chosen:
+        lacks = any(last <= each[0] < start for each in missing)
+        own = line_at(voices, start, start + 1) is not None
+        label = to_name(voice_at(voices, start), above, labelled=own)
+        if label or not last:
+            pieces.append(_opening(text, start, label, begun=bool(last), lacks=lacks, own=own))
+        else:
+            pieces.append(_between(text, last, start, lacks=lacks))
+        pieces.append(text[start:stop])
+        last, above = stop, voice_at(voices, stop - 1)
+    if missing and missing[-1][0] >= last:
+        pieces.append(f"{_blank(text, last)}{_MARK}")
+    return "".join(pieces)
+
+
+def _opening(text: str, start: int, label: str, *, begun: bool, lacks: bool, own: bool) -> str:
+    """Return what stands before the first sentence, or the first of another speaker.
+
+    ``label`` names the speaker; a sentence with a label of its ``own`` begins its line, so that
+    this is read as one.
+    """
+    line = "\n" if begun else ""
+    mark = _MARK if lacks else ""
+    if own:
+        above = f"{written(label)}{mark}".rstrip()
+        return f"{line}{above}\n" if above else line
+    return line + written(label) + (mark + _blank(text, start + 1) if lacks else "")
+
+
+def _between(text: str, end: int, start: int, *, lacks: bool) -> str:
+    """Return what stands between two sentences."""
+    between = text[end:start]
+    if not between.strip():
+        return between
+    blank = "\n" if "\n" in between else _blank(text, end)
+    return f"{_blank(text, end)}{_MARK}{blank}" if lacks else blank
 
 
 def _blank(text: str, end: int) -> str:

@@ -68,8 +68,10 @@ def _units(messages: Sequence[Message]) -> tuple[Unit, ...]:
 def units_of(messages: Sequence[Message]) -> tuple[tuple[Unit, ...], tuple[Message, ...]]:
     """Put each result behind its call, and say what is left: a chat API refuses one alone.
 
-    A result answers the latest call of its id before it. Ids may come again later.
+    A result answers the latest call of its id before it. Ids may come again later. A turn without
+    any words is in neither: several chat APIs refuse it, and nobody misses it.
     """
+    messages = [each for each in messages if not _is_blank(each)]
     units: list[list[Message]] = []
     open_calls: dict[str, list[Message]] = {}
     for message in messages:
@@ -83,3 +85,8 @@ def units_of(messages: Sequence[Message]) -> tuple[tuple[Unit, ...], tuple[Messa
     whole = tuple(tuple(unit) for unit in units if len(unit) == 1 + len(unit[0].tool_calls))
     placed = {message.seq for unit in whole for message in unit}
     return whole, tuple(message for message in messages if message.seq not in placed)
+
+
+def _is_blank(message: Message) -> bool:
+    """Tell whether nothing was said and nothing called; what a tool returns may be empty."""
+    return message.role is not Role.TOOL and not message.text.strip()

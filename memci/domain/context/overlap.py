@@ -10,38 +10,42 @@ import re
 from collections.abc import Iterable, Sequence
 
 from memci.domain.context.candidate import Candidate
+from memci.domain.context.voices import NOBODY, Speakers, line_at, to_name, written
 from memci.domain.memory.wording import labels
 from memci.domain.time import without_notes
 
 # A word, or one character of a script that puts no blanks between words.
 _WORD = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003134f]|[^\W_]+")
-# What may name who speaks.
-_LABEL = re.compile(r"([^:：\n]{1,200})[:：]\s*")
 _SENTENCE_END = re.compile(r"[.!?…]+(?=\s|$)|[。！？；]+")
 
 
-def unsaid(text: str, said: Iterable[Candidate]) -> str:
+def unsaid(text: str, said: Iterable[Candidate], speakers: Speakers | None = None) -> str:
     """Return the lines of a memory that say what no message of ``said`` says.
 
     Compression leaves words out of a sentence, and never changes their order or adds any: what is
     left of it is found again in a line of its message. Lines without a word go with the line above
     them. Where the line goes that names who speaks, the next that stays names it instead.
+    ``speakers``: all who may have spoken; None: those of the messages.
     """
     said = list(said)
     known = [words for each in said for words in _lines(each)]
-    speakers = {label for each in said for label in labels(each.role, each.name)}
+    speakers = speakers or Speakers(each.name for each in said)
+    voices = speakers.in_memory(text)
     kept: list[str] = []
-    keeping, unnamed = True, ""
+    keeping, above, voice, start = True, NOBODY, NOBODY, 0
     for line in text.split("\n"):
-        named = _LABEL.match(line)
         sentences = [words for each in _sentences(line) if (words := words_of(each))]
         if sentences:
             keeping = not all(_held(words, known) for words in sentences)
+        named = line_at(voices, start, start + len(line))
         if named:
-            unnamed = named[0] if named[1] in speakers and not keeping else ""
+            # What a message holds with its label is of the message: no name.
+            voice = named.voice if keeping else named.voice._replace(other="")
         if keeping:
-            kept.append(line if named else unnamed + line)
-            unnamed = ""
+            label = to_name(voice, above, labelled=named is not None)
+            kept += [label, line] if label and named else [written(label) + line]
+            above = voice
+        start += len(line) + 1
     return "\n".join(kept) if any(map(words_of, kept)) else ""
 
 

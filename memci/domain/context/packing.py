@@ -16,6 +16,7 @@ from memci.domain.context.parts import Item, LeftOut, Part, Section, part_of, pa
 from memci.domain.context.repetition import Sayings
 from memci.domain.context.selection import Change, Selection
 from memci.domain.context.succession import Key, stands_alone
+from memci.domain.context.voices import Speakers, Voices
 from memci.domain.message import Role
 
 # Too little room for any entry with its date; and no natural text has longer tokens than this.
@@ -66,7 +67,8 @@ class _Packing:
         self._ranking = ranking
         self._room = self._free = room
         self._count = count
-        self._selection = Selection(known)
+        self._speakers = _speakers(materials, held)
+        self._selection = Selection(known, self._speakers)
         self._sayings = Sayings(materials.query, known)
         self._gist = Gist(
             materials.query, [r.candidate.text for r in ranking], room, materials.spans, count
@@ -112,7 +114,7 @@ class _Packing:
         if self._materials.is_trivial(each) or (new != one.text and is_all_courtesy(new)):
             return LeftOut.TRIVIAL
         # Half a chunk may say something else, and half a program does.
-        gist = new if one.source in WRITTEN else self._gist.of(new, len(self._selection))
+        gist = new if one.source in WRITTEN else self._shorter(one, new)
         entry = one._replace(text=gist)
         above, line = self._costs(entry)
         if above + line > self._free or stands_alone(one, self._kept, self._missed):
@@ -122,6 +124,12 @@ class _Packing:
             self._shortened[each.key] = each
         self._take(each._replace(candidate=entry), above, line)
         return None
+
+    def _shorter(self, one: Candidate, new: str) -> str:
+        return self._gist.of(new, len(self._selection), self._voices(one, new))
+
+    def _voices(self, one: Candidate, text: str) -> Voices:
+        return self._speakers.in_memory(text) if one.source is Source.MEMORY else ()
 
     def _take(self, taken: Ranked, above: int, line: int) -> None:
         layout = _layout_of(taken.candidate)
@@ -143,19 +151,48 @@ class _Packing:
             self._tokens[shorter.key] = less
 
     def _restore(self) -> None:
-        """Give what is left of the room to messages that were shortened, the best first."""
-        for key, each in list(self._shortened.items()):
-            if each.candidate.source is not Source.CHAT:
-                continue
-            told = self._gist.but_courtesy(each.candidate.text)
-            longer = each._replace(candidate=each.candidate._replace(text=told))
-            more = self._of_line(longer.candidate) - self._tokens[key]
-            if 0 < more <= self._free:
-                self._free -= more
-                self._tokens[key] += more
-                self._settle(self._selection.take(longer))
-                if told == each.candidate.text:
-                    del self._shortened[key]
+        """Give what is left of the room to what was shortened, the best first.
+
+        Nothing is cut of a text but for want of room; courtesies are the last to come back.
+        """
+        for each in list(self._shortened.values()):
+            one = each.candidate
+            told = self._gist.but_courtesy(one.text, self._voices(one, one.text))
+            if self._lengthen(each, told) > 0 and self._free >= _LEAST_ENTRY_TOKENS:
+                self._lengthen_partly(each)
+        for each in list(self._shortened.values()):
+            self._lengthen(each, each.candidate.text)
+
+    def _lengthen(self, each: Ranked, text: str) -> int:
+        """Show so much of one, if there is room; return how many tokens it lacks."""
+        if self._selection.taken(each.key) is None:
+            return 0
+        longer = each._replace(candidate=each.candidate._replace(text=text))
+        more = self._of_line(self._selection.entry(longer).candidate) - self._tokens[each.key]
+        if more > self._free:
+            return more - self._free
+        self._free -= more
+        self._tokens[each.key] += more
+        self._settle(self._selection.take(longer))
+        if text == each.candidate.text:
+            del self._shortened[each.key]
+        return 0
+
+    def _lengthen_partly(self, each: Ranked) -> None:
+        """Show more sentences of one: those that there is room for, with their marks and labels."""
+        taken = self._selection.taken(each.key)
+        if taken is None:
+            return
+        one = self._selection.entry(each).candidate
+        shown = self._selection.entry(taken).candidate.text
+        most = self._tokens[each.key] + self._free
+
+        def fits(text: str) -> bool:
+            return self._of_line(one._replace(text=text)) <= most
+
+        longer = self._gist.grown(one.text, shown, self._free, fits, self._voices(one, one.text))
+        if longer != shown:
+            self._lengthen(each, longer)
 
     def _costs(self, entry: Candidate) -> tuple[int, int]:
         """Tokens of what is new above it, and of its line; a guess if far over what is free."""
@@ -209,6 +246,14 @@ class _Packing:
         shortened = ranked.key in self._shortened
         one = ranked.candidate
         return Item(_section_of(one), text, 0, one.seqs, ranked, shortened)
+
+
+def _speakers(materials: Materials, held: Sequence[Candidate]) -> Speakers:
+    """Return all who may have said what a memory is made of, as far as it can be told."""
+    found = (*held, *(each.candidate for each in materials.ranked))
+    names = {each.name for each in found if each.source is Source.CHAT}
+    said = (message for each in materials.window for message in each.messages)
+    return Speakers(names.union(each.name for each in said))
 
 
 def _layout_of(candidate: Candidate) -> Layout:

@@ -9,6 +9,8 @@ from typing import NamedTuple
 from memci.domain.context.candidate import Candidate, Source
 from memci.domain.context.fusion import Ranked
 from memci.domain.context.overlap import quotes, unsaid
+from memci.domain.context.succession import Key
+from memci.domain.context.voices import Speakers
 
 
 class Change(NamedTuple):
@@ -26,11 +28,13 @@ class Selection:
     room; when there is nothing of that, it goes.
     """
 
-    def __init__(self, held: Iterable[Candidate] = ()) -> None:
-        """Begin with nothing taken."""
+    def __init__(self, held: Iterable[Candidate] = (), speakers: Speakers | None = None) -> None:
+        """Begin with nothing taken; ``speakers``: all who may have spoken, if that is known."""
+        self._speakers = speakers
         self._said = {each.key: each for each in held}
-        self._taken: dict[tuple[Source, int], Ranked] = {}
-        self._memories: defaultdict[int, list[Ranked]] = defaultdict(list)
+        self._taken: dict[Key, Ranked] = {}
+        # Of each message, the memories of it that were taken.
+        self._memories: defaultdict[int, dict[Key, None]] = defaultdict(dict)
 
     def __len__(self) -> int:
         return len(self._taken)
@@ -38,6 +42,10 @@ class Selection:
     def __iter__(self) -> Iterator[Ranked]:
         """Iterate over what is taken, in the order of taking."""
         return iter(self._taken.values())
+
+    def taken(self, key: Key) -> Ranked | None:
+        """Return what is taken of one, at whatever length; None: it is not, or has gone."""
+        return self._taken.get(key)
 
     def has(self, candidate: Candidate) -> bool:
         """Tell whether it is a message that is held or taken."""
@@ -61,19 +69,17 @@ class Selection:
     def take(self, ranked: Ranked) -> Change:
         """Take one that brings something new; tell what it changes about memories taken before.
 
-        A message that was taken in short may be taken again as it was.
+        What was taken in short may be taken again as it was.
         """
         one = ranked.candidate
         self._taken[ranked.key] = ranked
         change = Change([], [])
         if one.source is Source.MEMORY:
             for seq in one.seqs:
-                self._memories[seq].append(ranked)
+                self._memories[seq][ranked.key] = None
             return change
         self._said[one.key] = one
-        for memory in self._memories.get(one.key, ()):
-            if memory.key not in self._taken:
-                continue
+        for memory in self._of(one):
             if self._unsaid(memory.candidate) is None:
                 change.gone.append(self._taken.pop(memory.key))
             else:
@@ -81,20 +87,23 @@ class Selection:
         return change
 
     def _quoted(self, message: Candidate) -> bool:
+        return any(quotes(each.candidate.text, message.text) for each in self._of(message))
+
+    def _of(self, message: Candidate) -> list[Ranked]:
+        """Return the memories of a message that are taken."""
         memories = self._memories.get(message.key, ())
-        taken = (each for each in memories if each.key in self._taken)
-        return any(quotes(each.candidate.text, message.text) for each in taken)
+        return [self._taken[key] for key in memories if key in self._taken]
 
     def _unsaid(self, memory: Candidate) -> str | None:
         said = [self._said[seq] for seq in memory.seqs if seq in self._said]
         if memory.seqs and len(said) == len(memory.seqs):
             return None
-        return unsaid(memory.text, said) or None if said else memory.text
+        return unsaid(memory.text, said, self._speakers) or None if said else memory.text
 
 
 def thin(ranked: Iterable[Ranked], limit: int) -> list[Ranked]:
     """Return the best ``limit`` of a ranking, each message once."""
-    selection = Selection()
+    selection = Selection(speakers=Speakers())  # nothing of a memory is shown but all of it
     for each in ranked:
         if len(selection) >= limit:
             break

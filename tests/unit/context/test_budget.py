@@ -9,7 +9,7 @@ import pytest
 
 from memci.domain.context.bm25 import Collected, question_terms, score, scored_terms
 from memci.domain.context.budget import Utterance, fitting, tokenizer_of
-from memci.domain.context.interaction import interactions
+from memci.domain.context.interaction import interactions, units_of
 from memci.domain.context.prefix import pieces, stable_prefix
 from memci.domain.message import Message, Role
 
@@ -81,6 +81,23 @@ class TestInteractions:
         (one,) = interactions(found)
         assert not one.answered
         assert [each.seq for each in one.without_tools().messages] == [1]
+
+    @pytest.mark.parametrize("nothing", ["", " \n\t", "\u3000", None])
+    @pytest.mark.parametrize("role", [Role.USER, Role.ASSISTANT, Role.SYSTEM])
+    def test_a_turn_without_words_is_left_out(self, role: Role, nothing: str | None):
+        """Several chat APIs refuse a message without content."""
+        found = [said(1, Role.USER), said(2, Role.ASSISTANT), said(3, role, nothing)]
+        assert shape(found) == [[[1], [2]]]
+        assert units_of(found) == (((found[0],), (found[1],)), ())
+        assert shape(found[2:]) == []
+
+    def test_calls_need_no_words_and_results_may_be_empty(self):
+        found = [
+            said(1, Role.USER, ""),
+            said(2, Role.ASSISTANT, "", tool_calls=(CALL,)),
+            said(3, Role.TOOL, "", tool_call_id="c1"),
+        ]
+        assert shape(found) == [[[2, 3]]]
 
     def test_a_call_without_its_result_and_a_result_without_its_call_are_left_out(self):
         found = [

@@ -160,6 +160,7 @@ def test_a_turn_that_says_nothing_is_known_by_the_tools_that_it_calls():
         {"id": each, "type": "function", "function": {"name": f"look_{each}", "arguments": "{}"}}
         for each in ("c1", "c2")
     )
+    nameless = ({"id": "c3", "type": "function", "function": {"name": "", "arguments": "{}"}},)
     at = datetime(2026, 11, 21, 9, tzinfo=UTC)
     later = datetime(2026, 11, 22, 9, tzinfo=UTC)
     said = [
@@ -167,14 +168,15 @@ def test_a_turn_that_says_nothing_is_known_by_the_tools_that_it_calls():
         Message(2, "m2", Role.ASSISTANT, None, later, session_id="s1", tool_calls=calls),
         Message(3, "m3", Role.TOOL, "seen", later, session_id="s1", tool_call_id="c1"),
         Message(4, "m4", Role.TOOL, "seen", later, session_id="s1", tool_call_id="c2"),
-        Message(5, "m5", Role.USER, " ", TOMORROW, session_id="s1"),
+        Message(5, "m5", Role.ASSISTANT, " ", TOMORROW, session_id="s1", tool_calls=nameless),
+        Message(6, "m6", Role.TOOL, "", TOMORROW, session_id="s1", tool_call_id="c3"),
     ]
     made = listed(said)
     assert lines(made) == [
         "- 21 November 2026 (Sat): Look!", "- 22 November 2026 (Sun): look_c1, look_c2",
         "- 23 November 2026 (Mon)",
     ]  # fmt: skip
-    assert contents(made)[1:] == ["Look!", None, "seen", "seen", " "]
+    assert contents(made)[1:] == ["Look!", None, "seen", "seen", " ", ""]
 
 
 def test_a_result_of_the_next_day_is_of_the_day_of_its_call():

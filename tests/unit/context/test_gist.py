@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memci.domain.context.gist import Gist, is_all_courtesy, is_courtesy, joined, whole
+from memci.domain.context.voices import Speakers
 from memci.domain.memory.small_talk import tells_much
 from memci.smallmodel.offline.sentences import sentence_spans
 from tests.support.talk import words
@@ -53,7 +54,7 @@ def test_chinese_is_cut_at_its_sentences() -> None:
         return len(text)
 
     shown = Gist("谁卖了自行车？", [CHINESE], 0, sentence_spans, characters).of(CHINESE, 9)
-    assert shown == "王磊上周在成都把那辆红色的自行车卖掉了。"
+    assert shown == "…王磊上周在成都把那辆红色的自行车卖掉了。"
 
 
 def test_one_sentence_is_always_left_and_one_alone_never_cut() -> None:
@@ -106,8 +107,9 @@ def test_a_mark_stands_where_something_telling_was_left_out() -> None:
     text = "One.  Two.\nThree. 四。五。六。"
     spans = sentence_spans(text)
     assert joined(text, [spans[0], spans[2]], spans) == "One. …\nThree. …"
-    assert joined(text, [spans[3], spans[5]], spans) == "四。…六。"
-    assert joined(text, spans[1:], spans) == "Two.\nThree. 四。五。六。"
+    assert joined(text, [spans[3], spans[5]], spans) == "…四。…六。"
+    assert joined(text, spans[1:], spans) == "… Two.\nThree. 四。五。六。"
+    assert joined(text, spans[1:], spans[1:]) == "Two.\nThree. 四。五。六。"
     # What was not among them was courtesy.
     assert joined(text, [spans[0], spans[2]], [spans[0], spans[2]]) == "One.\nThree."
 
@@ -131,3 +133,28 @@ def test_what_tells_much_is_told_from_courtesy_at_small_cost() -> None:
     assert tells_much("Ann sold her red canoe to the baker in Bergen.")
     assert not tells_much("Thanks so much, that is very kind of you!")
     assert not tells_much("王磊上周在成都把那辆红色的自行车卖掉了。")
+
+
+@pytest.mark.parametrize(
+    ("text", "kept", "told"),
+    [
+        ("Ann: A one. A two.\nBen: B one. B two.", (1, 3), "Ann: … A two.\nBen: … B two."),
+        ("Ann: A one. A two.\nBen: B one.", (0, 2), "Ann: A one. …\nBen: B one."),
+        ("Ann: A one.\nBen: B one.\nAnn: A two. A three.", (0, 3), "Ann: A one. …\nA three."),
+        ("Ann: A one.\nA two.\nBen: B one. B two.", (1, 3), "Ann: … A two.\nBen: … B two."),
+        ("助手: 一。二。\n用户：三。四。", (1, 3), "助手: …二。\n用户：…四。"),
+        ("[Assistant: Which?]\nUser: Red. Now.", (2,), "User: … Now."),
+        ("[Assistant: Which? Say!]\nUser: Red.", (1, 2), "[Assistant: … Say!]\nUser: Red."),
+        # Who Cid is nobody knows: what he says may be of the speaker above.
+        ("User: A one.\nCid: C one. C two.", (1,), "User: …\nCid: C one. …"),
+        ("User: A one.\nCid: C one. C two.", (2,), "User:\nCid: … C two."),
+        ("User: A one.\nCid: C one. C two.", (0, 2), "User: A one.\nCid: … C two."),
+        ("Cid: C one. C two.\nDee: D one. D two.", (1, 3), "Cid: … C two.\nDee: … D two."),
+        ("Ann: A one.\nBen: B one.", (1,), "…\nBen: B one."),
+        ("At 8:15 we sail. Bring boots.", (1,), "… Bring boots."),
+    ],
+)
+def test_words_of_a_memory_keep_their_speaker(text: str, kept: tuple[int, ...], told: str) -> None:
+    spans = sentence_spans(text)
+    voices = Speakers(["Ann", None, "Ben"]).in_memory(text)
+    assert joined(text, [spans[at] for at in kept], spans, voices) == told

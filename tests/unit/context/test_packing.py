@@ -5,11 +5,13 @@ from __future__ import annotations
 import pytest
 
 from memci.domain.context.budget import Count
+from memci.domain.context.candidate import Candidate
 from memci.domain.context.materials import Materials
 from memci.domain.context.packing import Packed, pack
 from memci.domain.language import Language
+from memci.domain.message import Role
 from memci.smallmodel.offline.sentences import sentence_spans
-from tests.support.talk import in_order, message, words
+from tests.support.talk import in_order, memory, message, words
 
 # The fourth and later entries are cut.
 LONG = (
@@ -19,23 +21,97 @@ LONG = (
 )
 
 
-def packed(room: int, count: Count = words) -> Packed:
+# A memory: what one says of it must never stand below the label of another.
+TALK = (
+    "Assistant: The pharmacy in Leoben sells Dolomax 200 mg without any prescription.\n"
+    "User: I really do not like the strong ones at all. Dolomax made me vomit twice in 2019.\n"
+    "Assistant: Then take Tramadin with some food."
+)
+
+
+def packed(room: int, count: Count = words, fourth: Candidate | None = None) -> Packed:
     found = in_order(*(message(seq, f"Ann sold canoe number {seq}.") for seq in (1, 2, 3)),
-                     message(4, LONG))  # fmt: skip
+                     fourth or message(4, LONG))  # fmt: skip
     materials = Materials(None, "x", (), 0, found, Language.ENGLISH, spans=sentence_spans)
     return pack(materials, [], room, count)
 
 
-def shown(room: int) -> tuple[str, bool]:
-    items = [item for part in packed(room).parts for item in part.items if item.seqs == (4,)]
+def shown(room: int, fourth: Candidate | None = None) -> tuple[str, bool]:
+    parts = packed(room, fourth=fourth).parts
+    items = [item for part in parts for item in part.items if item.seqs[0] == 4]
     assert len(items) == 1
     return items[0].text, items[0].shortened
 
 
-def test_where_there_is_room_only_courtesy_goes() -> None:
+def test_where_there_is_room_nothing_is_cut() -> None:
     text, shortened = shown(300)
-    assert text.endswith(f"{LONG.removeprefix('Thanks! ')}\n")
+    assert text.endswith(f"{LONG}\n")
+    assert not shortened
+
+
+def test_courtesy_comes_back_after_what_tells() -> None:
+    tokens = packed(300).tokens
+    assert shown(tokens) == shown(300)
+    text, shortened = shown(tokens - 1)
+    assert text.endswith(f"] {LONG.removeprefix('Thanks! ')}\n")
     assert shortened
+
+
+@pytest.mark.parametrize("fourth", [message(4, LONG), memory(4, 4, 5, 6, text=TALK)])
+def test_no_sentence_is_left_out_that_there_is_room_for(fourth: Candidate) -> None:
+    text = fourth.text
+    sentences = [text[slice(*span)] for span in sentence_spans(text)]
+    for room in range(80, 200):
+        told, shortened = shown(room, fourth)
+        there = {each for each in sentences if each in told}
+        free = room - packed(room, fourth=fourth).tokens
+        # Beside its words a sentence may need a mark and a label.
+        missing = [each for each in sentences if each not in told and each != "Thanks!"]
+        assert all(free < words(each) + 6 for each in missing), (room, free, told)
+        assert shortened is (len(there) < len(sentences))
+
+
+def test_an_answer_keeps_its_yes() -> None:
+    text, _ = shown(300, message(4, "Yes! With blue fondant."))
+    assert text.endswith("Yes! With blue fondant.\n")
+
+
+def test_memories_are_given_back_too() -> None:
+    remembered = memory(4, 4, 5, 6, text=TALK)
+    assert shown(300, remembered) == (
+        "[memory] " + TALK.replace("\n", "\n  ") + "\n", False
+    )  # fmt: skip
+    tokens = packed(300, fourth=remembered).tokens
+    assert not shown(tokens, remembered)[1]
+    assert shown(tokens - 1, remembered)[1]
+
+
+def test_a_memory_that_went_meanwhile_is_not_given_back() -> None:
+    said = [message(seq, text, role=role) for seq, text, role in (
+        (4, "The pharmacy in Leoben sells Dolomax 200 mg without any prescription.",
+         Role.ASSISTANT),
+        (5, "I really do not like the strong ones at all. Dolomax made me vomit twice in 2019.",
+         Role.USER),
+        (6, "Then take Tramadin with some food.", Role.ASSISTANT),
+    )]  # fmt: skip
+    filler = (message(seq, f"Ann sold canoe number {seq}.") for seq in (1, 2, 3))
+    found = in_order(*filler, memory(9, 4, 5, 6, text=TALK), *said)
+    for room in range(70, 160):
+        materials = Materials(None, "x", (), 0, found, Language.ENGLISH, spans=sentence_spans)
+        made = pack(materials, [], room, words)
+        assert made.tokens <= room
+        text = "".join(part.utterance.text for part in made.parts)
+        assert text.count("Then take Tramadin") <= 1
+        assert text.count("Dolomax made me vomit") <= 1
+
+
+@pytest.mark.parametrize("room", range(60, 90))
+def test_what_is_cut_out_of_a_memory_leaves_its_speaker_there(room: int) -> None:
+    made = packed(room, fourth=memory(4, 4, 5, 6, text=TALK))
+    lines = [line.strip() for line in made.parts[0].utterance.text.splitlines()]
+    for line in lines:
+        if "Dolomax made me" in line:
+            assert line.removeprefix("[memory] ").startswith("User: ")
 
 
 @pytest.mark.parametrize("room", [80, 90])

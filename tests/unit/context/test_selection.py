@@ -51,6 +51,14 @@ class TestEachMessageOnce:
         (third,) = in_order(message(2, "Bring boots."))
         assert selection.take(third) == ([first], [])
 
+    def test_what_is_taken_again_at_another_length_is_there_once(self):
+        selection = Selection()
+        (short, first) = in_order(memory(1, 1, 2, text="boots"), message(1, "at eight"))
+        longer = short._replace(candidate=memory(1, 1, 2, text="eight\nboots"))
+        assert selection.take(short) == selection.take(longer) == ([], [])
+        assert list(selection) == [longer]
+        assert selection.take(first) == ([], [longer])
+
     def test_a_date_and_a_name_beside_the_words_do_not_make_them_new(self):
         text = "User: I met Ann yesterday (2026-03-01).\nAssistant: How nice!"
         remembered = memory(1, 1, 2, text=text)
@@ -100,6 +108,10 @@ def test_what_a_memory_says_beyond_its_messages(text: str, said: str, left: str)
         ("User: Hi.\nAssistant: One.\nTwo.", Role.ASSISTANT, "One.", "User: Hi.\nAssistant: Two."),
         ("Assistant: Stays.\nGoes.", Role.ASSISTANT, "Goes.", "Assistant: Stays."),
         ("Note: goes.\nStays.", Role.USER, "Note: goes.", "Stays."),
+        # What may be a name, or a word of who speaks, stands below the speaker.
+        ("User: One.\nNote: two.\nStays.", Role.USER, "One. Note: two.", "User: Stays."),
+        ("User: One.\nNote: stays.", Role.USER, "One.", "User:\nNote: stays."),
+        ("用户：一。\n备注：二。", Role.USER, "一。", "用户：\n备注：二。"),
     ],
 )
 def test_what_is_left_of_somebodys_words_stays_theirs(text: str, role: Role, said: str, left: str):

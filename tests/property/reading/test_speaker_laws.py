@@ -1,0 +1,112 @@
+"""What is left of a memory stands under the label of whoever said it (R14)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import count
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from memci.domain.context.candidate import Source, message_candidate
+from memci.domain.context.interaction import interactions
+from memci.domain.context.materials import Materials
+from memci.domain.context.packing import Packed, pack
+from memci.domain.language import Language
+from memci.domain.memory.wording import worded
+from memci.domain.message import Message, Role
+from memci.smallmodel.offline.sentences import sentence_spans
+from tests.support.talk import BEGIN, in_order, memory, message, words
+
+SPEAKERS = st.sampled_from(
+    [(Role.USER, None), (Role.ASSISTANT, None), (Role.USER, "Ann"), (Role.USER, "Dr. Bo Li")]
+)
+LABELS = {
+    Language.ENGLISH: {Role.USER: "User", Role.ASSISTANT: "Assistant"},
+    Language.CHINESE: {Role.USER: "用户", Role.ASSISTANT: "助手"},
+}
+# Each fact tells something else: "f7" is said once.
+FACTS = {
+    Language.ENGLISH: ("We sold f{}.", "I do not like f{} at all on any day of the week, Peter.",
+                       "Does Mary know of f{}?", "Thanks, f{}!", "Great!", "No."),
+    Language.CHINESE: ("昨天买了f{}。", "我一点也不喜欢那个又旧又贵的f{}。", "谢谢！",
+                       "f{}在哪里？"),
+}  # fmt: skip
+NOTES = {Language.ENGLISH: "Note: ", Language.CHINESE: "备注："}
+
+
+@st.composite
+def talks(draw: st.DrawFn, language: Language, *, notes: bool) -> list[Message]:
+    numbers = count(1)
+    said = []
+    for seq in range(1, draw(st.integers(1, 5)) + 1):
+        role, name = draw(SPEAKERS)
+        text = ""
+        for _ in range(draw(st.integers(1, 5))):
+            text += draw(st.sampled_from(["\n", " "])) if text else ""
+            if notes and (not text or text.endswith("\n")) and draw(st.booleans()):
+                text += NOTES[language]
+            text += draw(st.sampled_from(FACTS[language])).format(next(numbers))
+        said.append(Message(seq, f"m{seq}", role, text, BEGIN, name))
+    return said
+
+
+def facts(text: str) -> list[str]:
+    return re.findall(r"f\d+", text)
+
+
+def owners(said: Sequence[Message], language: Language) -> dict[str, str]:
+    """Who says each fact, as the memory calls them; one who speaks alone may have no name."""
+    alone = len({(each.role, each.name) for each in said}) == 1
+    return {
+        fact: each.name or ("" if alone else LABELS[language][each.role])
+        for each in said
+        for fact in facts(each.text)
+    }
+
+
+def speakers_shown(packed: Packed, owner: dict[str, str]) -> list[tuple[str, str]]:
+    """Each fact of a shown memory, with whose it is to whoever reads the list."""
+    label = re.compile(
+        "({})[:：]".format("|".join(map(re.escape, {*owner.values(), "Ann"} - {""})))
+    )
+    found = []
+    items = [item for part in packed.parts for item in part.items]
+    for item in items:
+        if item.ranked is None or item.ranked.candidate.source is not Source.MEMORY:
+            continue
+        speaker = ""
+        for line in item.text.splitlines():
+            told = line.strip().removeprefix("[memory] ").removeprefix("[记忆] ")
+            match = label.match(told)
+            speaker = match[1] if match else speaker
+            found += [(fact, speaker) for fact in facts(told)]
+    return found
+
+
+@settings(deadline=None, max_examples=400, suppress_health_check=[HealthCheck.too_slow])
+@given(data=st.data(), language=st.sampled_from(Language), known=st.booleans())
+def test_all_that_is_left_of_a_memory_stands_below_its_speaker(
+    data: st.DataObject, language: Language, known: bool
+) -> None:
+    # What looks like a name is told from one only where the names are known.
+    said = data.draw(talks(language, notes=known))
+    text = worded("\n".join(each.text for each in said), said, language)
+    remembered = memory(1, *(each.seq for each in said), text=text)
+    beside = [message_candidate(each) for each in said if data.draw(st.booleans())]
+    above = [message(seq, "x", role=Role.TOOL) for seq in range(90, data.draw(st.integers(90, 94)))]
+    materials = Materials(
+        None,
+        data.draw(st.sampled_from([None, "Does Mary know?", "谁买了？"])),
+        interactions(said) if known else (),
+        0,
+        in_order(*above, *data.draw(st.permutations([remembered, *beside]))),
+        language,
+        spans=sentence_spans,
+    )
+    held = [message_candidate(each) for each in said if data.draw(st.integers(0, 3)) == 0]
+    packed = pack(materials, held, data.draw(st.integers(40, 240)), words)
+    owner = owners(said, language)
+    for fact, speaker in speakers_shown(packed, owner):
+        assert speaker == owner[fact], "".join(part.utterance.text for part in packed.parts)
