@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ from typing import Any
 
 import pytest
 import redis
+import structlog
 
 from memci.embedded import Postgres, Redis, Servers
 from memci.testing import RunServers
@@ -53,6 +55,23 @@ def _make_processes_start_soon() -> None:
     # To read the authorities of the world, for each new HTTP client: tests reach this machine only.
     os.environ.pop("SSL_CERT_FILE", None)
     os.environ["SSL_CERT_DIR"] = os.devnull
+
+
+@pytest.fixture(autouse=True)
+def logs_as_they_were() -> Iterator[None]:
+    """Undo what a test, or a process's beginning that it runs, does to the logs of this process.
+
+    Streams that it logged to are closed behind it.
+    """
+    root = logging.getLogger()
+    streams = [(each, getattr(each, "stream", None)) for each in root.handlers]
+    root.handlers[:] = [each for each, stream in streams if not getattr(stream, "closed", False)]
+    handlers, level = root.handlers[:], root.level
+    yield
+    if root.handlers != handlers:
+        structlog.reset_defaults()
+        root.handlers[:] = handlers
+        root.setLevel(level)
 
 
 @pytest.hookimpl(optionalhook=True)

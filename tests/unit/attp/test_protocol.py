@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from time import monotonic
+from time import thread_time
 
 import pytest
 from hypothesis import given
@@ -144,10 +144,10 @@ def test_what_is_too_long_is_refused(text: str):
     ids=lambda rest: rest[:8],
 )
 def test_no_answer_takes_long_to_refuse(rest: str):
-    begun = monotonic()
+    begun = thread_time()  # other processes may have the processor
     with pytest.raises(InvalidInputError, match="this is no ATTP"):
         read_answer(f"thought = 'x'\n[tool_call]\n{rest}")
-    assert monotonic() - begun < 3
+    assert thread_time() - begun < 3
 
 
 def test_long_keys_in_code_are_no_matter():
