@@ -41,7 +41,7 @@ from memci.storage.reading import recall as network
 from memci.storage.reading.important import important_memories
 from memci.storage.reading.listed import listed_pages
 from memci.storage.reading.messages import message_ids, recent_messages
-from memci.storage.reading.outset import Outset, outset_of
+from memci.storage.reading.outset import Outset, outset_behind
 from memci.storage.reading.receipts import NewReceipt, write_receipt
 from memci.storage.session import Connection, Database
 from memci.storage.summaries import StoredSummary, read_summary
@@ -125,7 +125,7 @@ class Assemble(Reader):
     def _read(self, agent_id: str, request: ContextRequest, asked: Asked | None) -> Read:
         planned = asked is not None
         with self._database.agent_snapshot(agent_id, planned=planned) as connection:
-            outset = outset_of(connection, agent_id, request.session_id)
+            outset = outset_behind(connection, agent_id, request.session_id)
             parameters = own_of(self._defaults.memory, outset.parameters)
             said = self._said(connection, agent_id, request)
             if asked is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from pydantic import JsonValue
@@ -59,7 +60,7 @@ class Search(Reader):
         asked = self._ask(agent_id, request.query, request, vector)
         watch.lap("embed")
         with self._database.agent_snapshot(agent_id, planned=True) as connection:
-            outset = outset_of(connection, agent_id, request.session_id)
+            outset = outset_of(connection, agent_id)
             now, own = outset.progress, own_of(self._defaults.memory, outset.parameters)
             asked = asked.as_deep_as(self._depth(asked, request, own))
             found = self._retrieval.find(connection, agent_id, asked, request, outset=outset)
@@ -166,13 +167,13 @@ def _explain(
     asked: Asked, found: Sequence[Found], ranking: Ranking, watch: Stopwatch
 ) -> dict[str, JsonValue]:
     question, first = asked.questions[0], found[0]
-    by_source = {
-        source.value: sum(each.source is source for each in (*first.candidates, *first.kept))
-        for source in Source
-    }
+    offered = Counter(each.source for each in (*first.candidates, *first.kept))
     return {
         "timings_ms": dict(watch.laps_ms),
-        "candidates": {**by_source, "raw_tail": len(first.tail)},
+        "candidates": {
+            **{source.value: offered[source] for source in Source},
+            "raw_tail": len(first.tail),
+        },
         "terms": list(question.terms),
         "dense": question.vector is not None,
         "linked": sum(each.linked is not None for each in first.candidates),

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row
+from sqlalchemy import Connection
 
 from memci.domain.context import bm25
 from memci.domain.context.candidate import (
@@ -29,6 +29,7 @@ from memci.domain.pages.viewer import Viewer
 from memci.storage import search_walk
 from memci.storage.search_kept import kept_asked, kept_candidate, kept_values
 from memci.storage.search_statement import Shape, search_statement
+from memci.storage.session import rows
 from memci.storage.vectors import Vectors, to_text
 
 # Postings that are scored for one question, however small the index.
@@ -196,7 +197,7 @@ def find(
         "k1": bm25.K1,
         "b": bm25.B,
     }
-    return _read(connection.exec_driver_sql(search_statement(shape), values).all(), owners)
+    return _read(rows(connection, search_statement(shape), values), owners)
 
 
 def _times_asked(question: Question) -> dict[str, object]:
@@ -228,10 +229,10 @@ def _searched(question: Question, owners: Sequence[str]) -> frozenset[Source]:
     return sources - KEPT | kept
 
 
-def _read(rows: Sequence[Row[Any]], owners: Sequence[str]) -> Found:
+def _read(answered: Sequence[Any], owners: Sequence[str]) -> Found:
     found = Found([], [], bm25.Collected(1, 1, {}), {})
     places = {f"chunk_owner{place}": owner for place, owner in enumerate(owners)}
-    for row in rows:
+    for row in answered:
         source = row[0]
         if source == "chat":
             found.candidates.append(_message(row))
@@ -254,22 +255,22 @@ def _read(rows: Sequence[Row[Any]], owners: Sequence[str]) -> Found:
     return found
 
 
-def _said(row: Row[Any]) -> Message:
+def _said(row: Any) -> Message:
     calls = row.tool_calls or ()
     role = Role(row.role)
     at = at_offset(row.at, row.said_offset)
     return Message(row.key, "", role, row.text, at, row.name, row.session_id, tool_calls=calls)
 
 
-def _message(row: Row[Any]) -> Candidate:
+def _message(row: Any) -> Candidate:
     """Return a message, by the places of its columns: there are hundreds of them in each search."""
-    (_, seq, dense, lexical, linked, content, role, name, calls, session, at, seqs, position, _,
-     offset) = tuple(row)  # fmt: skip
+    (_, seq, dense, lexical, linked, content, role, name, calls, session, at, _, position, _,
+     offset) = row  # fmt: skip
     return Candidate(
         Source.CHAT,
         seq,
         spoken(content, calls or ()),
-        tuple(seqs),
+        (seq,),
         at_offset(at, offset),
         session,
         _ROLES[role],
@@ -281,13 +282,13 @@ def _message(row: Row[Any]) -> Candidate:
     )
 
 
-def _memory(row: Row[Any]) -> Candidate:
+def _memory(row: Any) -> Candidate:
     at = at_offset(row.at, row.said_offset)
     found = Candidate(Source.MEMORY, row.key, row.text, tuple(row.seqs), at, row.session_id)
     return found._replace(dense=row.dense, lexical=row.lexical, linked=row.linked)
 
 
-def _chunk(row: Row[Any], place: int, owner: str) -> Candidate:
+def _chunk(row: Any, place: int, owner: str) -> Candidate:
     """Return a chunk; its key tells it from those of other owners, and from messages."""
     path, *place_in_file = row.tool_calls
     source = Source.CODE if row.role == ChunkKind.CODE else Source.DOCUMENT

@@ -30,7 +30,7 @@ CHAT = Index(
                    greatest(indexed_terms, 1)::float8 / greatest(indexed_messages, 1) AS length
               FROM lane WHERE agent_id = %(agent)s""",
     columns="""m.content AS text, m.role, m.name, m.tool_calls, m.session_id, m.said_at AS at,
-               ARRAY[m.seq] AS seqs, m.position, NULL::integer[] AS counts, m.said_offset""",
+               NULL::bigint[] AS seqs, m.position, NULL::integer[] AS counts, m.said_offset""",
 )
 # The mean length of memories is taken from the postings that are read: they have no counter, and
 # it moves all scores of one question by nearly the same factor.

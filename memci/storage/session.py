@@ -13,11 +13,12 @@ that lets us wait too long for others ``DatabaseBusyError``.
 from __future__ import annotations
 
 import select
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any, cast
 
 import psycopg
+from psycopg.rows import namedtuple_row
 from sqlalchemy import Connection, Engine, PoolProxiedConnection, create_engine
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
@@ -27,7 +28,7 @@ from memci.errors import DatabaseBusyError, DatabaseUnavailableError, Unavailabl
 from memci.storage.roles import DatabaseRole
 
 # The type of what the doors open, for rooms that speak no SQL themselves.
-__all__ = ["Connection", "Database"]
+__all__ = ["Connection", "Database", "rows"]
 
 _SNAPSHOT: dict[str, Any] = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
 ENTER = (
@@ -225,6 +226,16 @@ class _Unkept(Database):
         raise TypeError("no flight can be taken back: open a transaction")
 
 
+def rows(connection: Connection, statement: str, values: Mapping[str, Any] | Sequence[Any]) -> Any:
+    """Run a statement of an open transaction at the driver; return its rows, as named tuples.
+
+    For what every read asks: to describe a result, SQLAlchemy takes longer than many a statement.
+    """
+    driver = cast("psycopg.Connection", connection.connection.driver_connection)
+    with driver.cursor(row_factory=namedtuple_row) as cursor:
+        return cursor.execute(statement, values).fetchall()
+
+
 @contextmanager
 def looking_beside(connection: Connection) -> Iterator[None]:
     """Let statements of a transaction find the rebuilt network, until the block ends (M24)."""
@@ -269,6 +280,8 @@ def _unavailable() -> Iterator[None]:
         if error.connection_invalidated:
             raise DatabaseUnavailableError from error
         raise understood(error.orig) or error from error
+    except psycopg.OperationalError as error:  # of ``rows``
+        raise understood(error) or error from error
 
 
 # A lock or a statement took too long; a deadlock.

@@ -61,7 +61,7 @@ class _Packing:
         self, materials: Materials, held: Sequence[Candidate], room: int, count: Count
     ) -> None:
         ranking = _finished_last(materials)
-        shown = [each.candidate for each in ranking if materials.shown.has(each.candidate)]
+        shown = list(filter(materials.shown.has, (each.candidate for each in ranking)))
         known = [*held, *shown]
         self._materials = materials
         self._ranking = ranking

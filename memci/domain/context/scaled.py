@@ -113,6 +113,8 @@ def fuse_scaled(
             score = _of_its_time(each, hints)
         fused.append(Ranked(each, score, own))
     fused.sort(key=by_rank)
+    if hints.holds is None and hints.wanted is None:
+        return fused
     read = [
         Ranked(each.candidate, each.score + _read(each.candidate.text, hints), each.ranks)
         for each in fused[:_READ]

@@ -22,8 +22,9 @@ class Shown:
 
     def has(self, candidate: Candidate) -> bool:
         """Tell whether it is a message that is shown."""
-        said = candidate.source is Source.CHAT and candidate.role is not None
-        return said and (candidate.role, plain(candidate.text)) in self._known
+        if not self._known or candidate.source is not Source.CHAT or candidate.role is None:
+            return False
+        return (candidate.role, plain(candidate.text)) in self._known
 
     def without(self, window: Iterable[Interaction]) -> list[Interaction]:
         """Return what is left of interactions; a tool call goes when all its results are shown."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -31,5 +30,6 @@ class Timed:
         return candidate.source in SAID and _holds(self.leading, candidate.at)
 
 
-def _holds(stretches: Iterable[Stretch], at: datetime) -> bool:
-    return any(each.holds(at) for each in stretches)
+def _holds(stretches: tuple[Stretch, ...], at: datetime) -> bool:
+    # Most questions name no time, and hundreds of candidates are looked at for each.
+    return bool(stretches) and any(each.holds(at) for each in stretches)

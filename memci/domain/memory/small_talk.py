@@ -82,7 +82,7 @@ def telling_words(text: str) -> list[str]:
     for run in _runs(text):
         if _HAN.match(run):
             left.extend(_CHINESE_PHRASE.sub("", run))
-        elif run not in everyday.ENGLISH and run.replace("'", "") not in everyday.ENGLISH:
+        elif _tells(run):
             left.append(run)
     return left
 
@@ -105,7 +105,15 @@ def is_trivial(text: str, min_length: int, speakers: Collection[str] = ()) -> bo
 
 def tells_much(text: str) -> bool:
     """Tell at small cost that a text in a script with blanks between words is not trivial."""
-    return len(set(telling_words(text)) - everyday.COURTEOUS) > _MOST_TOLD and not _HAN.search(text)
+    if _HAN.search(text):
+        return False
+    told: set[str] = set()
+    for found in _WORD.finditer(_plain(text)):
+        if _tells(word := found[0]) and word not in everyday.COURTEOUS:
+            told.add(word)
+            if len(told) > _MOST_TOLD:
+                return True
+    return False
 
 
 def asks(text: str) -> bool:
@@ -136,7 +144,15 @@ def _is_question(clause: str) -> bool:
 
 
 def _runs(text: str) -> list[str]:
-    return _WORD.findall(unicodedata.normalize("NFKC", text).lower().replace("’", "'"))
+    return _WORD.findall(_plain(text))
+
+
+def _plain(text: str) -> str:
+    return unicodedata.normalize("NFKC", text).lower().replace("’", "'")
+
+
+def _tells(word: str) -> bool:
+    return word not in everyday.ENGLISH and word.replace("'", "") not in everyday.ENGLISH
 
 
 def _is_polite(text: str) -> bool:

@@ -11,6 +11,8 @@ from collections.abc import Collection
 
 from sqlalchemy import Connection
 
+from memci.storage.session import rows
+
 _KEY = "hashtextextended(%s, 25)"
 _BESIDE = f"SELECT pg_advisory_xact_lock_shared({_KEY})"
 _TRY_BESIDE = f"SELECT pg_try_advisory_xact_lock_shared({_KEY})"
@@ -24,7 +26,7 @@ _STORED = "SELECT seq FROM message WHERE agent_id = %s AND seq = ANY(%s)"
 
 def stand_beside(connection: Connection, agent_id: str) -> None:
     """Wait for an erasure of this agent that is under way; none begins before this commits."""
-    connection.exec_driver_sql(_BESIDE, (agent_id,))
+    rows(connection, _BESIDE, (agent_id,))
 
 
 def try_beside(connection: Connection, agent_id: str) -> bool:
@@ -34,8 +36,8 @@ def try_beside(connection: Connection, agent_id: str) -> bool:
 
 def all_beside(connection: Connection, agent_ids: Collection[str]) -> frozenset[str]:
     """Do so for many agents at once, without waiting; return those of which nothing is erased."""
-    rows = connection.exec_driver_sql(_TRY_ALL, (list(agent_ids),))
-    return frozenset(agent_id for agent_id, beside in rows if beside)
+    tried = connection.exec_driver_sql(_TRY_ALL, (list(agent_ids),))
+    return frozenset(agent_id for agent_id, beside in tried if beside)
 
 
 def stand_alone(connection: Connection, agent_id: str) -> None:

@@ -10,6 +10,7 @@ from sqlalchemy import Connection
 from memci.domain.message import Message
 from memci.storage.messages import to_message
 from memci.storage.reading.whose import of_user
+from memci.storage.session import rows
 
 COLUMNS = (
     "m.seq, m.id, m.role, m.content, m.said_at, m.said_offset, m.name, m.session_id, m.user_id,"
@@ -63,7 +64,7 @@ def recent_messages(
     values = {**asked, "agent": agent_id, "interactions": interactions, "most": _MAX_RECENT}
     latest = _select(asked, "ORDER BY m.seq DESC LIMIT %(most)s")
     statement = _LATEST.format_map({"latest": latest})
-    return [to_message(row) for row in connection.exec_driver_sql(statement, values)]
+    return [to_message(row) for row in rows(connection, statement, values)]
 
 
 def pending_messages(
@@ -89,8 +90,7 @@ def message_ids(connection: Connection, agent_id: str, seqs: Collection[int]) ->
     """Return the ids of those of these messages that are stored."""
     if not seqs:
         return {}
-    rows = connection.exec_driver_sql(_IDS, (agent_id, sorted(seqs))).all()
-    return {seq: message_id for seq, message_id in rows}  # noqa: C416 - dict() refuses rows
+    return dict(rows(connection, _IDS, (agent_id, sorted(seqs))))
 
 
 def messages_at(connection: Connection, agent_id: str, seqs: Collection[int]) -> list[Message]:
@@ -134,8 +134,8 @@ def seqs_of(
     end = f"AND m.id = ANY(%(ids)s) {_whose(user_id, session_id)}"
     statement = _select({}, end, columns="m.id, m.seq")
     values = {"agent": agent_id, "ids": list(ids), "session": session_id, "with_user": user_id}
-    rows = connection.exec_driver_sql(statement, values).all()
-    return {message_id: seq for message_id, seq in rows}  # noqa: C416 - dict() refuses rows
+    found = connection.exec_driver_sql(statement, values).all()
+    return {message_id: seq for message_id, seq in found}  # noqa: C416 - dict() refuses rows
 
 
 def list_messages(
@@ -145,8 +145,8 @@ def list_messages(
     asked = {"session": session_id}
     statement = _select(asked, "AND m.seq > %(after)s ORDER BY m.seq LIMIT %(limit)s")
     values = {**asked, "agent": agent_id, "after": after, "limit": limit}
-    rows = connection.exec_driver_sql(statement, values)
-    return [(to_message(row), row.memory_state, row.memory_reason) for row in rows]
+    found = connection.exec_driver_sql(statement, values)
+    return [(to_message(row), row.memory_state, row.memory_reason) for row in found]
 
 
 def _whose(user_id: str | None, session_id: str | None) -> str:

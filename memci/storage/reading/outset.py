@@ -11,6 +11,7 @@ from sqlalchemy import Connection
 from memci.domain.context.candidate import KEPT, Source
 from memci.storage.erasure.gone import IS_THERE
 from memci.storage.reading.state import Progress
+from memci.storage.session import rows
 
 _READ = """
 SELECT l.message_seq, NOT ({is_there}) AS gone,
@@ -40,14 +41,17 @@ SELECT l.message_seq, NOT ({is_there}) AS gone,
                 THEN 'plan' END], NULL) AS holds,
        EXISTS (SELECT FROM node_version v WHERE v.agent_id = asked.agent_id
                   AND v.reason = 'superseded') AS has_ended,
-       last.prefix, last.recent_begins
+       {last}
   FROM (VALUES (%(agent)s::text)) AS asked(agent_id)
   LEFT JOIN lane l ON l.agent_id = asked.agent_id
-  LEFT JOIN LATERAL (
-       SELECT r.body->'prefix' AS prefix, (r.body->>'recent_begins')::bigint AS recent_begins
-         FROM receipt r
-        WHERE r.agent_id = asked.agent_id AND r.kind = 'context' AND {of_session}
-        ORDER BY r.created_at DESC LIMIT 1) AS last ON true
+"""
+_NO_LIST = "NULL::jsonb AS last"
+# Ordered by the session, too, there is but one index that has the order: by time alone the planner
+# may look through all that was ever read.
+_LAST_LIST = """
+(SELECT jsonb_build_array(r.body->'prefix', r.body->'recent_begins') FROM receipt r
+  WHERE r.agent_id = asked.agent_id AND r.kind = 'context' AND {of_session}
+  ORDER BY r.session_id DESC, r.created_at DESC LIMIT 1) AS last
 """
 # In its pieces, so that the planner sees only what is asked.
 _OF_SESSION = "r.session_id = %(session)s"
@@ -80,17 +84,25 @@ class Outset:
         return KEPT.union({Source.MEMORY}) - self.holds
 
 
-def outset_of(connection: Connection, agent_id: str, session_id: str | None) -> Outset:
-    """Return what an assembly for a session (None: for none) begins with."""
-    of_session = _OF_NONE if session_id is None else _OF_SESSION
-    statement = _READ.format_map({"is_there": IS_THERE, "of_session": of_session})
-    values = {"agent": agent_id, "session": session_id}
-    row = connection.exec_driver_sql(statement, values).one()
+def outset_of(connection: Connection, agent_id: str) -> Outset:
+    """Return what a search begins with, which follows no list."""
+    return _outset(connection, _NO_LIST, {"agent": agent_id})
+
+
+def outset_behind(connection: Connection, agent_id: str, session_id: str | None) -> Outset:
+    """Return what an assembly begins with: behind the last list of a session, or (None) of none."""
+    last = _LAST_LIST.format_map({"of_session": _OF_NONE if session_id is None else _OF_SESSION})
+    return _outset(connection, last, {"agent": agent_id, "session": session_id})
+
+
+def _outset(connection: Connection, last: str, values: Mapping[str, Any]) -> Outset:
+    (row,) = rows(connection, _READ.format_map({"is_there": IS_THERE, "last": last}), values)
+    prefix, recent_begins = row.last or (None, None)
     return Outset(
         progress=_progress(row.message_seq, row.first_queued, gone=row.gone),
         parameters=row.parameters or {},
-        prefix=[(digest, length) for digest, length in row.prefix or ()],
-        recent_begins=row.recent_begins,
+        prefix=[(digest, length) for digest, length in prefix or ()],
+        recent_begins=recent_begins,
         has_documents=row.chunks > 0,
         has_pages=row.has_pages,
         holds=frozenset(map(Source, row.holds)),

@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection
 
+from memci.storage.session import rows
+
 # The page of a session, or of no session, that ends first behind the message.
 _PLACES = """
 SELECT m.seq, m.id, place.page FROM message m LEFT JOIN LATERAL (
@@ -35,5 +37,5 @@ def places_of(connection: Connection, agent_id: str, seqs: Collection[int]) -> d
     """Return the places of those of these messages that are stored."""
     if not seqs:
         return {}
-    rows = connection.exec_driver_sql(_PLACES, (agent_id, sorted(seqs)))
-    return {row.seq: Place(row.id, row.page) for row in rows}
+    found = rows(connection, _PLACES, (agent_id, sorted(seqs)))
+    return {row.seq: Place(row.id, row.page) for row in found}

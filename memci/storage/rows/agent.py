@@ -34,5 +34,11 @@ receipt = Table(
     # How upkeep finds those that are old enough to go.
     Index("receipt_age", "agent_id", "created_at"),
     Index("receipt_given", "agent_id", "at_seq", postgresql_where=text("at_seq IS NOT NULL")),
-    Index("receipt_session", "agent_id", "session_id", "created_at"),
+    Index(
+        "receipt_last",
+        "agent_id",
+        "session_id",
+        "created_at",
+        postgresql_where=text("kind = 'context'"),
+    ),
 )

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import psycopg
 import pytest
-from sqlalchemy import event
 
 from memci.commands.erase_words import Words, find_messages
 from memci.domain.message import Message, Role
@@ -23,6 +22,7 @@ from memci.reading.search import Search
 from memci.shapes.read import ContextRequest, RecallRequest, SearchRequest
 from memci.storage.conversations import said_before
 from memci.storage.nodes import last_memories
+from memci.storage.reading.outset import outset_behind
 from memci.storage.reading.recall import dangling_links, steps_from
 from memci.storage.reading.sight import Sight
 from memci.storage.session import Database
@@ -54,6 +54,10 @@ def _fill(database: Database) -> None:
     fill(database, "big", messages=SIZE, nodes=SIZE, dimension=DIMENSION, terms=6)
     for number in range(9):
         fill(database, f"other{number}", messages=SIZE, nodes=SIZE, dimension=1, terms=2)
+    _analyze(database)
+
+
+def _analyze(database: Database) -> None:
     with database.engine.connect() as connection:
         connection.exec_driver_sql("SET ROLE memci_owner")
         connection.exec_driver_sql("ANALYZE")
@@ -64,7 +68,7 @@ def plans(reader: Reader, read: Callable[[], object]) -> list[dict[str, Any]]:
     """Plans of every statement that a read runs: a search's one plan, and others with values."""
     asked: list[tuple[str, Any]] = []
     reader.activity.flush()  # what earlier reads left is not written while this one is looked at
-    with listening(reader.database, asked):
+    with listening(asked):
         read()
     found = []
     for statement, values in asked:
@@ -78,15 +82,17 @@ def plans(reader: Reader, read: Callable[[], object]) -> list[dict[str, Any]]:
 
 
 @contextmanager
-def listening(database: Database, asked: list[tuple[str, Any]]) -> Iterator[None]:
-    def listen(*call: Any) -> None:
-        asked.append((call[2], call[3]))
+def listening(asked: list[tuple[str, Any]]) -> Iterator[None]:
+    """Note what the driver is asked: hot statements pass SQLAlchemy by."""
+    execute = psycopg.Cursor.execute
 
-    event.listen(database.engine, "before_cursor_execute", listen)
-    try:
+    def listen(cursor: Any, statement: Any, values: Any = None, **options: Any) -> Any:
+        asked.append((statement, values))
+        return execute(cursor, statement, values, **options)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(psycopg.Cursor, "execute", listen)
         yield
-    finally:
-        event.remove(database.engine, "before_cursor_execute", listen)
 
 
 def scans(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -131,7 +137,7 @@ def test_the_one_plan_of_a_search_goes_by_index_for_whoever_asks(
     text, vector = question()
     search, request = Search(*crowded.parts), SearchRequest(query=text, **sight)
     asked: list[tuple[str, Any]] = []
-    with listening(crowded.database, asked):
+    with listening(asked):
         search.run("big", request, vector=vector)
     (statement,) = {each for each, _ in asked if "chat_dense" in each}
     read = check([one_plan(crowded.database, statement)])
@@ -326,6 +332,36 @@ def test_context_reads_its_agents_rows_by_index(crowded: Reader, query: str | No
     request = ContextRequest(query=query, budget_tokens=2_000, session_id="s249")
     assemble = Assemble(*crowded.parts)
     assert check(plans(crowded, lambda: assemble.run("big", request, vector=vector)))
+
+
+@pytest.mark.parametrize("session_id", [None, "s1", "s2"])
+def test_the_last_list_is_one_look_among_any_number_of_reads(
+    crowded: Reader, session_id: str | None
+):
+    """Searches leave receipts, too, and lists of other sessions, or of all, come in between."""
+    with crowded.database.agent_transaction("big") as connection:
+        connection.exec_driver_sql(
+            "INSERT INTO receipt (agent_id, id, kind, session_id, body, created_at)"
+            " SELECT 'big', gen_random_uuid(), kind, session, '{\"prefix\": []}',"
+            "        now() - n * interval '1 second'"
+            " FROM generate_series(1, 3000) n,"
+            " (VALUES ('search', NULL), ('context', 's1')) AS each(kind, session)"
+        )
+    statement, values = _looks_behind(crowded, session_id)
+    _analyze(crowded.database)
+    with crowded.database.agent_snapshot("big", planned=True) as connection:
+        row = connection.exec_driver_sql(f"EXPLAIN (ANALYZE, FORMAT JSON) {statement}", values)
+        plan = row.scalar_one()[0]["Plan"]
+    (scan,) = (each for each in scans(plan) if each.get("Relation Name") == "receipt")
+    assert scan["Index Name"] == "receipt_last"
+    assert scan.get("Rows Removed by Filter", 0) == 0
+
+
+def _looks_behind(reader: Reader, session_id: str | None) -> tuple[str, Any]:
+    asked: list[tuple[str, Any]] = []
+    with reader.database.agent_snapshot("big") as connection, listening(asked):
+        outset_behind(connection, "big", session_id)
+    return asked[-1]
 
 
 def test_a_network_is_read_by_index(crowded: Reader):
