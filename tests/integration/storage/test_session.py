@@ -1,0 +1,62 @@
+"""Transactions whose statements go to the driver itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from memci.embedded import Servers
+from memci.errors import DatabaseBusyError, DatabaseUnavailableError
+from memci.storage.session import Database, rows
+
+_BOTH = "SELECT %(agent)s::text AS agent_id, current_setting('memci.agent') AS seen"
+
+_ADD = """
+INSERT INTO message (agent_id, seq, id, role, content, said_at, remember, memory_state)
+VALUES ('ann', 1, 'm', 'user', 'hello', now(), 'now', 'pending')
+"""
+
+
+def test_rows_have_names_and_are_the_agents_own(database: Database) -> None:
+    with database.agent_transaction("ann") as connection:
+        connection.exec_driver_sql("INSERT INTO lane (agent_id) VALUES ('ann')")
+        connection.exec_driver_sql(_ADD)
+    for agent, stored in (("ann", 1), ("bob", 0)):
+        with database.agent_snapshot(agent) as connection:
+            (row,) = rows(connection, _BOTH, {"agent": agent})
+            assert (row.agent_id, row.seen) == (agent, agent)
+            (counted,) = rows(connection, "SELECT count(*) AS stored FROM message", ())
+            assert counted.stored == stored
+
+
+def test_a_server_that_goes_away_in_the_middle_of_a_read_is_unavailable(
+    own_servers: Servers,
+) -> None:
+    database = Database(own_servers.postgres.url)
+    try:
+        with (
+            pytest.raises(DatabaseUnavailableError),
+            database.agent_snapshot("ann") as connection,
+        ):
+            own_servers.postgres.stop()
+            rows(connection, _BOTH, {"agent": "ann"})
+        own_servers.postgres.start()
+        assert _looks(database, "ann") == "ann", "a connection that was cut is not used again"
+    finally:
+        database.close()
+
+
+def test_who_waits_too_long_is_told_that_it_is_busy(database: Database) -> None:
+    with (
+        pytest.raises(DatabaseBusyError),
+        database.agent_snapshot("ann") as connection,
+    ):
+        rows(connection, "SELECT set_config('statement_timeout', '20ms', true)", ())
+        rows(connection, "SELECT pg_sleep(%s)", (5,))
+    assert _looks(database, "ann") == "ann"
+
+
+def _looks(database: Database, agent: str) -> Any:
+    with database.agent_snapshot(agent) as connection:
+        return rows(connection, _BOTH, {"agent": agent})[0].seen
