@@ -157,8 +157,8 @@ def _choose(choice: _Choice) -> _Chosen:
 def _beside(recent: Recent, choice: _Choice) -> _Chosen:
     """Fill what recent interactions leave: a summary of those that had to go, and the found.
 
-    What was said before stands there as it did, whatever is found: of its messages those that it
-    quotes whole are not brought again (R14).
+    What was said before stands there as it did, whatever is found: what it quotes whole is not
+    brought again (R14).
     """
     materials, count = choice.materials, choice.count
     held = [*recent.said, *choice.standing.held]
@@ -166,7 +166,9 @@ def _beside(recent: Recent, choice: _Choice) -> _Chosen:
         materials, recent, {each.key for each in held}, choice.always, choice.room, count
     )
     left = choice.room - recent.tokens - before.tokens
-    return _Chosen(recent, before, pack(materials, [*held, *before.said], left, count))
+    return _Chosen(
+        recent, before, pack(materials, [*held, *before.said], left, count, told=before.told)
+    )
 
 
 def _without_query(materials: Materials) -> tuple[Materials, tuple[Message, ...]]:

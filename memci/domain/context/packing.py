@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass
 
 from memci.domain.context import excerpt, quotation
@@ -47,18 +47,31 @@ class Packed:
         return part_tokens(self.parts)
 
 
-def pack(materials: Materials, held: Sequence[Candidate], room: int, count: Count) -> Packed:
+def pack(
+    materials: Materials,
+    held: Sequence[Candidate],
+    room: int,
+    count: Count,
+    *,
+    told: Collection[Key] = (),
+) -> Packed:
     """Fill ``room`` with the best of the ranking, best first; what does not fit is passed over.
 
     So is what no longer holds, where what is so now did not fit (R6), and what tells nothing. What
-    belongs to finished steps of the plan comes last. ``held``: messages that are in the list.
+    belongs to finished steps of the plan comes last. ``held``: messages that are in the list;
+    ``told``: what else of the ranking the list says already.
     """
-    return _Packing(materials, held, room, count).packed()
+    return _Packing(materials, held, room, count, told).packed()
 
 
 class _Packing:
     def __init__(
-        self, materials: Materials, held: Sequence[Candidate], room: int, count: Count
+        self,
+        materials: Materials,
+        held: Sequence[Candidate],
+        room: int,
+        count: Count,
+        told: Collection[Key],
     ) -> None:
         ranking = _finished_last(materials)
         shown = list(filter(materials.shown.has, (each.candidate for each in ranking)))
@@ -70,6 +83,7 @@ class _Packing:
         self._speakers = _speakers(materials, held)
         self._selection = Selection(known, self._speakers)
         self._sayings = Sayings(materials.query, known)
+        self._told = told
         self._gist = Gist(
             materials.query, [r.candidate.text for r in ranking], room, materials.spans, count
         )
@@ -109,7 +123,7 @@ class _Packing:
             # Most of a ranking is looked at no further.
             return LeftOut.PRESENT if self._selection.has(one) else LeftOut.BUDGET
         new = self._selection.new_in(one)
-        if new is None or self._sayings.repeated_by(one):
+        if new is None or each.key in self._told or self._sayings.repeated_by(one):
             return LeftOut.PRESENT
         if self._materials.is_trivial(each) or (new != one.text and is_all_courtesy(new)):
             return LeftOut.TRIVIAL

@@ -1,4 +1,4 @@
-"""Messages that a standing block holds whole: retrieval need not bring them again (R14).
+"""What a standing block holds whole: retrieval need not bring it again (R14).
 
 Such a block does not change with the question, so it is what was found that gives way.
 """
@@ -13,6 +13,8 @@ from memci.domain.context.candidate import Candidate, Source
 from memci.domain.context.excerpt import named
 from memci.domain.context.gist import Spans, is_courtesy
 from memci.domain.context.materials import Covered
+from memci.domain.context.overlap import words_of
+from memci.domain.context.succession import Key
 from memci.domain.language import Language
 from memci.domain.message import Message, Role
 from memci.domain.pages.pin import Pin
@@ -62,6 +64,42 @@ def told_whole(
         # Sentences are looked for only where there is one: most of what is found is not quoted.
         if any(each in said for each in quoted) and _told(one, known, spans):
             yield one
+
+
+def told_memories(
+    lines: Collection[str], covered: Covered, found: Iterable[Candidate], spans: Spans
+) -> Iterator[Key]:
+    """Yield those found memories of which a summary's lines say each sentence, and who says it.
+
+    Where only one speaks in a memory, it does not name who (R4).
+    """
+    bare = [LEAD.sub("", each, count=1) for each in lines]
+    known = frozenset(map(words_of, (*lines, *bare)))
+    for one in found:
+        if one.source is not Source.MEMORY or not one.seqs:
+            continue
+        if not all(covered.holds(one, seq) for seq in one.seqs):
+            continue
+        if any(each in one.text for each in bare) and _says(one.text, known, spans):
+            yield one.source, one.key
+
+
+def _says(text: str, known: Collection[tuple[str, ...]], spans: Spans) -> bool:
+    """Tell whether each sentence of a memory that tells something is known."""
+    sentences = [
+        lead + line[slice(*each)]
+        for row in text.splitlines()
+        for lead, line in [_labelled(row)]
+        for each in spans(line)
+        if not is_courtesy(line[slice(*each)])
+    ]
+    return all(words_of(each) in known for each in sentences)
+
+
+def _labelled(row: str) -> tuple[str, str]:
+    """Part a row of a memory into who says it, if it says so, and what."""
+    lead = LEAD.match(row)
+    return (lead[0], row[lead.end() :]) if lead else ("", row)
 
 
 def _told(one: Candidate, lines: Collection[str], spans: Spans) -> bool:

@@ -5,7 +5,7 @@ The session's summary when there is one; else, at once, a line of each message t
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -16,9 +16,10 @@ from memci.domain.context.gist import Gist, is_courtesy
 from memci.domain.context.interaction import Interaction
 from memci.domain.context.materials import Materials
 from memci.domain.context.parts import Item, Part, Section, part_of, part_tokens
-from memci.domain.context.quoted import told_whole
+from memci.domain.context.quoted import told_memories, told_whole
 from memci.domain.context.recent import Recent
 from memci.domain.context.retold import Retold
+from memci.domain.context.succession import Key
 from memci.domain.context.summary_lines import lines_of, under_days
 from memci.domain.language import Language
 from memci.domain.message import Message, Role
@@ -34,10 +35,14 @@ _LINE_PLACE = 10_000  # in a gist the place of an entry that is cut as short as 
 
 @dataclass(frozen=True, slots=True)
 class Before:
-    """The block, or none; ``said`` are the messages of which it quotes all that tells something."""
+    """The block, or none; ``said`` are the messages of which it quotes all that tells something.
+
+    ``told`` are the memories of which it does.
+    """
 
     parts: tuple[Part, ...] = ()
     said: tuple[Candidate, ...] = ()
+    told: frozenset[Key] = frozenset()
 
     @property
     def tokens(self) -> int:
@@ -98,16 +103,19 @@ def _summary(materials: Materials, recent: Recent, text: str, ceiling: int, coun
         told = f"{_HEADER[materials.language]}{under_days(lines)}\n"
         block = _part([Item(Section.SUMMARY, told, 0, origin=origin)], count)
         if block.tokens <= ceiling:
-            return replace(block, said=_quoted(materials, [each.text for each in lines]))
+            return _quoting(block, materials, [each.text for each in lines])
         lines = lines[1 + len(lines) // 8 :]
     return Before()
 
 
-def _quoted(materials: Materials, lines: Iterable[str]) -> tuple[Candidate, ...]:
+def _quoting(block: Before, materials: Materials, lines: Collection[str]) -> Before:
+    """Return a block of these lines with what it quotes of what was found."""
     if materials.covered is None:
-        return ()
-    found = (each.candidate for each in materials.ranked)
-    return tuple(told_whole(frozenset(lines), materials.covered, found, materials.spans))
+        return block
+    found = [each.candidate for each in materials.ranked]
+    told = told_memories(lines, materials.covered, found, materials.spans)
+    said = told_whole(lines, materials.covered, found, materials.spans)
+    return replace(block, said=tuple(said), told=frozenset(told))
 
 
 def _extract(

@@ -38,9 +38,10 @@ def talk(*texts: str, session: str | None = "s1") -> list[Message]:
 def listed(
     said: list[Message], found: list[Candidate], *, recent: int, covered: Covered | None = None,
     summary: str | None = None, pins: tuple[Pin, ...] = (), budget: int = 2_000,
+    query: str | None = None,
 ) -> Assembly:  # fmt: skip
     materials = Materials(
-        None, None, interactions(said), recent, in_order(*found), Language.ENGLISH,
+        None, query, interactions(said), recent, in_order(*found), Language.ENGLISH,
         pins=pins, summary=summary, covered=covered, spans=sentence_spans,
     )  # fmt: skip
     return assemble(materials, budget, words)
@@ -102,6 +103,36 @@ def test_what_a_summary_quotes_whole_is_not_found_again():
     elsewhere = [each._replace(session_id="s2") for each in found]
     made = listed(said, elsewhere, recent=1, covered=Covered("s1", 1, 4), summary=SUMMARY)
     assert seqs(made, Section.HISTORY) == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("text", "seqs_of", "is_told"),
+    [
+        ("We roll back with make undo. Ann keeps the key.", (1,), True),
+        ("User: We roll back with make undo. Thanks!\nUser: Ann keeps the key.", (1, 2), True),
+        ("我们每周五发布新版本。", (2,), True),
+        ("助手：我们每周五发布新版本。", (2,), True),
+        ("We roll back with make undo, after asking.", (3,), False),
+        ("We roll back with make undo. It takes an hour.", (1,), False),
+        ("Assistant: We roll back with make undo.", (2,), False),
+        ("用户：我们每周五发布新版本。", (2,), False),
+        ("We roll back with make undo.", (1, 5), False),
+        ("We roll back with make undo.", (), False),
+    ],
+)
+def test_a_memory_that_says_what_a_summary_says_is_not_brought(
+    text: str, seqs_of: tuple[int, ...], is_told: bool
+):
+    memory = Candidate(Source.MEMORY, 1, text, seqs_of, BEGIN, "s1")
+    for query in ("How?", None):
+        made = listed(
+            talk(*TURNS), [memory], recent=1, covered=Covered("s1", 1, 4), summary=SUMMARY,
+            query=query,
+        )  # fmt: skip
+        shown = any(item.section is Section.MEMORY for item in made.items)
+        assert shown is not is_told
+        left_out = [why for each, why in made.left_out if each.key == (Source.MEMORY, 1)]
+        assert left_out == ([LeftOut.PRESENT] if is_told else [])
 
 
 def test_what_of_a_summary_had_no_room_is_found():
