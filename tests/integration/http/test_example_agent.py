@@ -68,6 +68,7 @@ class Run:
 
     agent: str
     server: Served
+    client: httpx.Client  # one for all: each new one reads the certificate authorities
     turns: int = TURNS
     rounds: list[example.Round] = field(default_factory=list)
     answers: dict[int, str] = field(default_factory=dict)
@@ -105,14 +106,15 @@ class Run:
         )
 
     def get(self, path: str, **query: Any) -> Any:
-        url = f"{self.server.url}/v1/agents/{self.agent}{path}"
-        return httpx.get(url, params=query, timeout=40).raise_for_status().json()
+        return self._get(path, **query).raise_for_status().json()
+
+    def _get(self, path: str, **query: Any) -> httpx.Response:
+        return self.client.get(f"/v1/agents/{self.agent}{path}", params=query)
 
     def pages(self) -> list[Any]:
         """All that there ever were, wherever they are now, with what they hold."""
-        with httpx.Client(base_url=f"{self.server.url}/v1/agents/{self.agent}/pages") as client:
-            answers = (client.get(f"/usr-{number}") for number in count(1))
-            return [each.json() for each in takewhile(lambda each: each.is_success, answers)]
+        answers = (self._get(f"/pages/usr-{number}") for number in count(1))
+        return [each.json() for each in takewhile(lambda each: each.is_success, answers)]
 
     def used(self, tool: str) -> int:
         return sum(each.used.count(tool) for each in self.rounds)
@@ -126,7 +128,6 @@ def test_it_forgets_nothing_and_never_outgrows_its_budget(serve: Serve, fleet: F
     fleet.start_beat()
     lane.wait_ready()
     server = serve()
-    whole, quiet = Run("whole", server), Run("quiet", server, turns=COMPARED)
 
     def kill(turn: int) -> None:
         """Kill the worker when it has just got something to do, once, and start another."""
@@ -134,16 +135,18 @@ def test_it_forgets_nothing_and_never_outgrows_its_budget(serve: Serve, fleet: F
             lane.kill()
             fleet.start("memci.lane", ready=False)
 
-    with model_server() as model:
+    with model_server() as model, httpx.Client(base_url=server.url, timeout=40) as client:
+        whole = Run("whole", server, client)
+        quiet = Run("quiet", server, client, turns=COMPARED)
         model.rest = scripted_agent
         quiet.go(model, lambda _: None)
         model.asked.clear()
         whole.go(model, kill)
         _check_budget(whole, model)
+        _check_nothing_is_lost(whole)
     assert lane.process.poll() is not None
     assert whole.state == quiet.state
     _check_work(whole)
-    _check_nothing_is_lost(whole)
 
 
 def test_a_question_that_is_too_long_is_not_answered_and_the_next_one_is(serve: Serve) -> None:
