@@ -9,7 +9,7 @@ import pytest
 from memci.errors import BudgetTooSmallError
 from memci.reading.receipts import ReceiptListings
 from memci.shapes.read import ContextItem
-from tests.integration.reading.test_assemble import assemble, check, sections
+from tests.support.lists import assemble, check, sections
 from tests.support.stored import BEGIN, Reader, Stored
 
 _PIN = """

@@ -1,0 +1,60 @@
+"""Receipts of contexts: what was taken, shortened and left out (R16)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from memci.reading.receipts import ReceiptListings
+from tests.support.lists import assemble, check, said
+from tests.support.stored import Reader, Stored
+
+
+class TestReceipt:
+    def test_it_is_kept_in_numbers_and_ids(self, reader: Reader, talk: Stored):
+        answer = assemble(reader, "When does the ferry leave?", session_id="now", budget=90)
+        receipt = ReceiptListings(reader.database).receipt("alice", answer.receipt_id)
+        assert receipt.kind == "context"
+        body = receipt.body
+        assert (body["tokens"], body["budget_tokens"]) == (answer.tokens, 90)
+        items: Any = body["items"]
+        assert [each["message_ids"] for each in items] == [
+            item.message_ids for item in answer.items
+        ]
+        assert any(each.get("ranks") for each in items)
+        left_out: Any = body["left_out"]
+        assert {each["why"] for each in left_out} <= {"budget", "present", "trivial"}
+        assert "ferry" not in json.dumps(body)
+
+    def test_the_stable_prefix_is_what_the_sessions_last_list_began_with(
+        self, reader: Reader, talk: Stored
+    ):
+        system = "Be brief. 简短。"
+        first = assemble(reader, "When?", system=system, session_id="now", sources=["chat"])
+        assert first.stable_prefix == 0
+        same = assemble(reader, "When?", system=system, session_id="now", sources=["chat"])
+        assert same.stable_prefix == len("".join(map(said, same.messages)).encode())
+        assert assemble(reader, "When?", system=system, session_id="old").stable_prefix == 0
+        talk.say("More.", session="now")
+        more = assemble(reader, "When?", system=system, session_id="now", sources=["chat"])
+        assert more.stable_prefix >= len(system.encode())
+        assert more.stable_prefix < same.stable_prefix
+        changed = assemble(reader, "When?", system="Other.", session_id="now")
+        assert changed.stable_prefix == 0
+
+
+def test_a_receipt_says_what_was_shortened(reader: Reader, alice: Stored):
+    for each in range(9):
+        alice.say(
+            f"Thanks! The ferry number {each} to Bergen leaves from quay {each} every day. "
+            "We had such a good time there and the weather was so nice as it is in summer. "
+            "It was good to see all of them again after such a long time, I have to say.",
+            session=f"old{each}",
+        )
+    answer = assemble(reader, "Which ferry goes to Bergen?", budget=300)
+    check(reader, answer)
+    body = ReceiptListings(reader.database).receipt("alice", answer.receipt_id).body
+    items: Any = body["items"]
+    shortened = [each["shortened"] for each in items if each["section"] == "history"]
+    assert any(shortened)
+    assert not shortened[-1] or not all(shortened)
