@@ -280,7 +280,7 @@ def _unavailable() -> Iterator[None]:
         if error.connection_invalidated:
             raise DatabaseUnavailableError from error
         raise understood(error.orig) or error from error
-    except psycopg.OperationalError as error:  # of ``rows``
+    except (psycopg.OperationalError, psycopg.InterfaceError) as error:  # of ``rows``
         raise understood(error) or error from error
 
 

@@ -79,21 +79,21 @@ class Gist:
         spans = self._spans(text)
         if len(spans) < 2:  # noqa: PLR2004 - nothing can go
             return text
-        telling = _telling(text, spans)
+        telling = _telling(text, spans, voices)
         if self._count(text) <= (limit := self.limit(place)):
             return joined(text, telling, voices=voices)
         return joined(text, self._best(text, telling, limit), telling, voices)
 
     def but_courtesy(self, text: str, voices: Voices = ()) -> str:
         """Return all sentences of a text that tell something; at least one."""
-        return joined(text, _telling(text, self._spans(text)), voices=voices) or text
+        return joined(text, _telling(text, self._spans(text), voices), voices=voices) or text
 
     def grown(self, text: str, shown: str, free: int, fits: Fits, voices: Voices = ()) -> str:
         """Return what is ``shown`` of a text with as many more of its sentences as fit.
 
         ``free``: tokens that there are for these; marks and labels beside them take some too.
         """
-        telling = _telling(text, self._spans(text))
+        telling = _telling(text, self._spans(text), voices)
         kept = [each for each in telling if text[slice(*each)] in shown]
         for each, tokens in self._by_worth(text, set(telling).difference(kept)):
             if tokens > free:
@@ -146,15 +146,30 @@ class Gist:
         )
 
 
-def _telling(text: str, spans: Sequence[tuple[int, int]]) -> Sequence[tuple[int, int]]:
-    return [each for each in spans if not is_courtesy(text[slice(*each)])] or spans
+def _telling(
+    text: str, spans: Sequence[tuple[int, int]], voices: Voices
+) -> Sequence[tuple[int, int]]:
+    """Return the sentences that tell something, behind who says them; all where none does."""
+    speakers = {each.voice.speaker.strip("[:：") for each in voices}
+    return [
+        each for each in spans if not is_courtesy(_unlabelled(text, each, voices), speakers)
+    ] or spans
 
 
-def is_courtesy(sentence: str) -> bool:
-    """Tell whether a sentence greets, thanks or asks back and tells nothing; "No." does tell."""
+def _unlabelled(text: str, span: tuple[int, int], voices: Voices) -> str:
+    line = line_at(voices, span[0], span[0] + 1)
+    label = (line.voice.other or line.voice.speaker) if line else ""
+    return text[span[0] + len(label) : span[1]].lstrip()
+
+
+def is_courtesy(sentence: str, speakers: Collection[str] = ()) -> bool:
+    """Tell whether a sentence greets, thanks or asks back and tells nothing; "No." does tell.
+
+    ``speakers``: names of those who talk with each other, whom courtesy may call by name.
+    """
     if len(sentence) > _LONGEST_COURTESY or tells_much(sentence):
         return False
-    return is_trivial(sentence, _COURTESY_CHARACTERS) and not _DENIES.match(sentence)
+    return is_trivial(sentence, _COURTESY_CHARACTERS, speakers) and not _DENIES.match(sentence)
 
 
 def is_all_courtesy(lines: str) -> bool:
