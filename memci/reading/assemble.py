@@ -168,7 +168,7 @@ class Assemble(Reader):
     def _said(
         self, connection: Connection, agent_id: str, request: ContextRequest
     ) -> list[Message]:
-        """Return the latest messages: what may go in, one interaction more, and the query.
+        """Return the latest messages: what may go in, what is told of before it, and the query.
 
         After a silence, where no session is named, they are none of what is asked about; only the
         query may be there already.
@@ -179,7 +179,7 @@ class Assemble(Reader):
             session_id=request.session_id,
             user_id=request.user_id,
             as_of=request.as_of,
-            interactions=self._most_recent(request) + 2,
+            interactions=self._most_recent(request) + self._recent(request) + 2,
         )
         if _goes_on(request, said):
             return said

@@ -145,11 +145,11 @@ def _choose(choice: _Choice) -> _Chosen:
     left = room - current.tokens
     share = max(int(RECENT_SHARE * left), min(RECENT_TOKENS, left // 2))
     chosen = _beside(latest.within(room, share), choice)
-    if not chosen.recent.no_room:
+    if not (chosen.recent.no_room or chosen.recent.lacks_tools):
         return chosen
     unused = room - chosen.tokens
     more = latest.within(room, chosen.recent.tokens - current.tokens + unused)
-    if len(more.taken) <= len(chosen.recent.taken):
+    if len(more.said) <= len(chosen.recent.said):
         return chosen
     return _beside(more, choice)
 
@@ -161,14 +161,13 @@ def _beside(recent: Recent, choice: _Choice) -> _Chosen:
     brought again (R14).
     """
     materials, count = choice.materials, choice.count
-    held = [*recent.said, *choice.standing.held]
-    before = told_before(
-        materials, recent, {each.key for each in held}, choice.always, choice.room, count
-    )
+    standing = choice.standing.held
+    held = {each.key for each in (*recent.said, *standing)}
+    before = told_before(materials, recent, held, choice.always, choice.room, count)
+    # Of a result that stands there in brief, the rest may be what is asked for.
+    whole = [*recent.whole, *standing, *before.said]
     left = choice.room - recent.tokens - before.tokens
-    return _Chosen(
-        recent, before, pack(materials, [*held, *before.said], left, count, told=before.told)
-    )
+    return _Chosen(recent, before, pack(materials, whole, left, count, told=before.told))
 
 
 def _without_query(materials: Materials) -> tuple[Materials, tuple[Message, ...]]:

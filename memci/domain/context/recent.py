@@ -34,8 +34,10 @@ _Counted: TypeAlias = tuple[Interaction, int]  # with its tokens
 class Recent:
     """What goes in, in the form in which it does, and what does not; oldest first.
 
-    ``older`` are more than may go in; of what may, ``no_room`` is left out. ``note`` says when it
-    was said, where the reader cannot know it and there is room for that.
+    ``older`` are more than may go in; of what may, ``no_room`` is left out. ``shortened`` are the
+    seqs of messages of which a part stands there, ``lacks_tools`` tells whether calls and results
+    had no room. ``note`` says when it was said, where the reader cannot know it and there is room
+    for that.
     """
 
     taken: tuple[Interaction, ...]
@@ -43,6 +45,8 @@ class Recent:
     no_room: tuple[Interaction, ...]
     tokens: int
     note: tuple[Part, ...]
+    shortened: frozenset[int] = frozenset()
+    lacks_tools: bool = False
 
     @property
     def left_out(self) -> tuple[Interaction, ...]:
@@ -55,6 +59,11 @@ class Recent:
         return [message_candidate(each) for one in self.taken for each in one.messages]
 
     @property
+    def whole(self) -> list[Candidate]:
+        """The messages of which all stands there."""
+        return [each for each in self.said if each.key not in self.shortened]
+
+    @property
     def begins(self) -> int | None:
         """The seq of the first message that is taken."""
         return self.taken[0].messages[0].seq if self.taken else None
@@ -62,11 +71,12 @@ class Recent:
     def parts(self, count: Count) -> tuple[Part, ...]:
         """Return what is taken as messages of the list, in order, behind the note of its days."""
         said = [(each.seq, Utterance.of(each)) for one in self.taken for each in one.messages]
-        parts = (
-            Part(each, (Item(Section.RECENT, each.text, each.tokens(count), (seq,)),))
-            for seq, each in said
-        )
+        parts = (Part(each, (self._item(seq, each, count),)) for seq, each in said)
         return *self.note, *parts
+
+    def _item(self, seq: int, said: Utterance, count: Count) -> Item:
+        shortened = seq in self.shortened
+        return Item(Section.RECENT, said.text, said.tokens(count), (seq,), shortened=shortened)
 
 
 class Latest:
@@ -175,10 +185,19 @@ class Latest:
         return sum(tokens for _, tokens in earlier) + self._days.more(_forms(earlier), current)
 
     def _recent(self, forms: Sequence[Interaction], *, dated: bool = True) -> Recent:
-        no_room = tuple(self._wanted[: len(self._wanted) - len(forms)])
+        gone = len(self._wanted) - len(forms)
         note = self._days.note(forms) if dated else ()
-        tokens = sum(map(self._tokens, forms)) + part_tokens(note)
-        return Recent(tuple(forms), self._older, no_room, tokens, note)
+        whole = {each.seq: each for one in self._wanted[gone:] for each in one.messages}
+        shown = {each.seq: each for one in forms for each in one.messages}
+        return Recent(
+            taken=tuple(forms),
+            older=self._older,
+            no_room=tuple(self._wanted[:gone]),
+            tokens=sum(map(self._tokens, forms)) + part_tokens(note),
+            note=note,
+            shortened=frozenset(seq for seq, each in shown.items() if each != whole[seq]),
+            lacks_tools=len(shown) < len(whole),
+        )
 
 
 def _forms(counted: Sequence[_Counted]) -> list[Interaction]:

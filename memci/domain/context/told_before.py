@@ -5,7 +5,7 @@ The session's summary when there is one; else, at once, a line of each message t
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -20,7 +20,7 @@ from memci.domain.context.quoted import told_memories, told_whole
 from memci.domain.context.recent import Recent
 from memci.domain.context.retold import Retold
 from memci.domain.context.succession import Key
-from memci.domain.context.summary_lines import lines_of, under_days
+from memci.domain.context.summary_lines import Line, lines_of, under_days
 from memci.domain.language import Language
 from memci.domain.message import Message, Role
 
@@ -67,17 +67,28 @@ def told_before(
 ) -> Before:
     """Tell what was said before in at most 15 % of ``always``; nothing where all of it is there.
 
+    A summary tells it as far as it goes: what was said after it, and has no room, in brief.
+
     ``always`` is the room that there is whatever is asked, so that it stays as it is while nothing
     else is said; it takes no more than ``room`` leaves. ``held``: seqs that are in the list.
-    Without a summary it is what had no room that is told.
+    Without a summary it is the last that was said before.
     """
     ceiling = min(int(_CEILING * always), room - recent.tokens)
     if materials.summary and recent.left_out and not _stands_there(materials, recent):
-        return _summary(materials, recent, materials.summary, ceiling, count)
-    if recent.no_room and not materials.summary:
+        later = _later(materials, recent.left_out, held, count)
+        return _summary(materials, recent, later, ceiling, count)
+    if _goes_untold(materials, recent):
         # As many as there are to be recent, before the first that is: the same until that changes.
-        return _extract(materials, recent.left_out[-materials.recent :], held, ceiling, count)
+        newest_first = _in_brief(materials, recent.left_out[-materials.recent :], held, count)
+        return _extract(materials, newest_first, ceiling, count)
     return Before()
+
+
+def _goes_untold(materials: Materials, recent: Recent) -> bool:
+    """Tell whether what was said before is told nowhere, and not left out because that is asked."""
+    if materials.summary:
+        return False
+    return bool(recent.no_room or (materials.grows and materials.recent and recent.older))
 
 
 def _stands_there(materials: Materials, recent: Recent) -> bool:
@@ -90,22 +101,48 @@ def _stands_there(materials: Materials, recent: Recent) -> bool:
     return told <= {each.key for each in recent.said}
 
 
-def _summary(materials: Materials, recent: Recent, text: str, ceiling: int, count: Count) -> Before:
+def _summary(
+    materials: Materials, recent: Recent, later: Sequence[_Line], ceiling: int, count: Count
+) -> Before:
     """Return what of the summary neither the recent turns nor pins say word for word (R14).
 
-    Of one that is too long the last lines, which tell the latest, under their days.
+    Behind it the lines of what was said ``later``. Of what is too long the last lines, which tell
+    the latest, under their days.
     """
     turns = (message for each in recent.taken for message in each.messages)
     beside = Retold(turns, (each.text for each in materials.pins), materials.spans)
-    lines = beside.left_of(lines_of(text))
+    brief = {_of_summary(each): each for each in later}
+    lines = [*beside.left_of(lines_of(materials.summary or "")), *brief]
     origin = materials.origins.get(Section.SUMMARY, {})
     while lines:
         told = f"{_HEADER[materials.language]}{under_days(lines)}\n"
-        block = _part([Item(Section.SUMMARY, told, 0, origin=origin)], count)
+        whole = [brief[each].message for each in lines if each in brief and brief[each].is_whole]
+        seqs = tuple(each.seq for each in whole)
+        block = _part([Item(Section.SUMMARY, told, 0, seqs, origin=origin)], count)
         if block.tokens <= ceiling:
-            return _quoting(block, materials, [each.text for each in lines])
+            block = _quoting(block, materials, [each.text for each in lines])
+            return replace(block, said=(*block.said, *map(message_candidate, whole)))
         lines = lines[1 + len(lines) // 8 :]
     return Before()
+
+
+def _later(
+    materials: Materials, left_out: Iterable[Interaction], held: Collection[int], count: Count
+) -> list[_Line]:
+    """Return lines of what was said after all that the summary tells of; oldest first."""
+    covered = materials.covered
+    if covered is None:
+        return []
+    later = [
+        each for each in left_out if each.messages[0].seq > covered.through_seq
+        and each.messages[0].session_id == covered.session_id
+    ]  # fmt: skip
+    return list(_in_brief(materials, later, held, count))[::-1]
+
+
+def _of_summary(line: _Line) -> Line:
+    """Return a line as those of summaries are."""
+    return Line(line.text.rstrip(), line.message.said_at.date().isoformat())
 
 
 def _quoting(block: Before, materials: Materials, lines: Collection[str]) -> Before:
@@ -118,15 +155,10 @@ def _quoting(block: Before, materials: Materials, lines: Collection[str]) -> Bef
     return replace(block, said=tuple(said), told=frozenset(told))
 
 
-def _extract(
-    materials: Materials,
-    left_out: Sequence[Interaction],
-    held: Collection[int],
-    ceiling: int,
-    count: Count,
-) -> Before:
-    """Return a line each of the newest messages that had to go; no model is asked on a read."""
-    header = _HEADER[materials.language]
+def _in_brief(
+    materials: Materials, left_out: Iterable[Interaction], held: Collection[int], count: Count
+) -> Iterator[_Line]:
+    """Yield a line each of the messages that had to go, newest first; no model is asked."""
     said = [message for each in left_out for message in each.messages]
     telling = [
         each
@@ -135,10 +167,18 @@ def _extract(
     ]
     # The same lines for every question: what lists begin with changes rarely.
     gist = Gist(None, [each.content or "" for each in telling], 0, materials.spans, count)
+    for each in reversed(telling):
+        yield _line(each, gist, materials.language)
+
+
+def _extract(
+    materials: Materials, newest_first: Iterable[_Line], ceiling: int, count: Count
+) -> Before:
+    """Return the newest lines for which there is room."""
+    header = _HEADER[materials.language]
     free = ceiling - MESSAGE_OVERHEAD - count(header)
     taken: list[_Line] = []
-    for each in reversed(telling):
-        line = _line(each, gist, materials.language)
+    for line in newest_first:
         # Above all but the oldest so far its day stands, or does not, whatever comes before.
         known = sum(map(count, _days_above(taken[:1], materials)))
         days = sum(map(count, _days_above([line, *taken[:1]], materials)))

@@ -160,8 +160,12 @@ def test_a_list_begins_where_the_last_one_did_until_it_is_cut_back(reader: Reade
         alice.say(f"Answer {turn}", "assistant", session="now")
         answer = assemble(reader, session_id="now", sources=["chat"], budget=4_000)
         check(reader, answer)
-        begins.append(answer.items[0].message_ids[0])
-        lengths.append(len(answer.messages) // 2)
+        turns = [each for each in answer.items if each.section == "recent"]
+        begins.append(turns[0].message_ids[0])
+        lengths.append(len(turns) // 2)
+        told = [each.message_ids for each in answer.items if each.section == "summary"]
+        # As many interactions are told in brief before those, and stand there as they did.
+        assert told == ([] if turn < 23 else [[f"m{seq}"] for seq in range(17, 33)])
     assert lengths == [*range(1, 24), 8, 9, 10]
     assert begins == ["m1"] * 23 + ["m33"] * 3
     assert answer.stable_prefix == sum(len(item.text) for item in answer.items[:-2])

@@ -182,7 +182,8 @@ def check(case: Case, assembly: Assembly) -> None:
 
 def _tells_whole(item: Item) -> bool:
     """What is told in brief may be found as well, and then stands there word for word."""
-    return item.section in ONCE and not (item.section is Section.SUMMARY and item.shortened)
+    in_brief = item.section in {Section.SUMMARY, Section.RECENT} and item.shortened
+    return item.section in ONCE and not in_brief
 
 
 def _check_what_stays(materials: Materials, assembly: Assembly) -> None:

@@ -58,7 +58,7 @@ class Talk:
 
     def turn(self) -> None:
         query = self._words()
-        window = interactions(self.said)[-8 * GROWTH - 1 :]
+        window = interactions(self.said)[-8 * (GROWTH + 1) - 1 :]
         materials = Materials(
             SYSTEM, query, window, 8, [], Language.ENGLISH, began=self.began, grows=True,
             today=self.now.date(),
