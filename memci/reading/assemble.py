@@ -38,7 +38,7 @@ from memci.storage.parameters import own_of
 from memci.storage.pins import read_pins
 from memci.storage.plans import read_plan
 from memci.storage.reading import recall as network
-from memci.storage.reading.important import important_memories
+from memci.storage.reading.important import important_memories, newest_memories
 from memci.storage.reading.listed import listed_pages
 from memci.storage.reading.messages import message_ids, recent_messages
 from memci.storage.reading.outset import Outset, outset_behind
@@ -192,7 +192,10 @@ class Assemble(Reader):
         request: ContextRequest,
         parameters: MemoryParameters,
     ) -> list[Ranked]:
-        """Rank the memories nearest to the focus by importance (M11)."""
+        """Rank the memories nearest to the focus by importance (M11).
+
+        Where links lead to few, the newest are among them: what is talked of now may be new.
+        """
         if Source.MEMORY not in request.sources:
             return []
         deepest = parameters.default_search_depth
@@ -200,6 +203,9 @@ class Assemble(Reader):
         while walk.layer < deepest and walk.frontier and len(walk.memories(None)) < _NEAREST:
             walk.advance(network.steps_from(connection, agent_id, walk.frontier, ()))
         nearest = [each.node_id for each in walk.memories(None)[:_NEAREST]]
+        if len(nearest) < _NEAREST:
+            newest = newest_memories(connection, agent_id, _NEAREST - len(nearest))
+            nearest = list(dict.fromkeys((*nearest, *newest)))
         best = important_memories(
             connection, agent_id, nearest, restriction_of(request), limit=_IMPORTANT
         )

@@ -86,9 +86,21 @@ def test_without_a_query_what_is_important_around_the_focus_comes(reader: Reader
     check(reader, answer)
     assert {item.text.rsplit("] ", 1)[1] for item in answer.items if item.section == "memory"} == {
         "The ferry is blue.\n", "Ann fears the open sea.\n",
+        "Ann likes to sit on deck of the ferry.\n",
     }  # fmt: skip
     small = assemble(reader, recent=0, budget=45)
     assert [item.text.rsplit("] ", 1)[1] for item in small.items] == ["Ann fears the open sea.\n"]
+
+
+def test_without_a_query_what_no_link_leads_to_comes_as_well(reader: Reader, talk: Stored):
+    near, far = talk.remember("The ferry is blue."), talk.remember("Ben sings in a choir.")
+    talk.link(talk.entity("ferry"), near)
+    talk.link(near, far, strength=0.001)
+    answer = assemble(reader, session_id="now")
+    check(reader, answer)
+    shown = "".join(item.text for item in answer.items if item.section == "memory")
+    assert "The ferry is blue." in shown
+    assert "Ben sings in a choir." in shown
 
 
 def test_every_budget_is_kept(reader: Reader, talk: Stored):
