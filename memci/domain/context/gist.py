@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 import re
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TypeAlias
 
@@ -36,6 +37,8 @@ _STEM = 5
 _COURTESY_CHARACTERS = 20
 _LONGEST_COURTESY = 60  # characters; what is longer goes for what it is worth, if it has to
 _RARITY_TEXTS = 40  # of what was found, so many texts say how rare a word is
+# Where so many did not fit, only shorter ones are tried: what is left is a matter of a few tokens.
+_MISSES = 12
 _NAME = re.compile(r"(?<=[a-z,;:] )[A-Z][a-z]+|\d+")
 _DENIES = re.compile(r"\W*(?:no|nope|nah|not|never)\b|\W*[不没别]", re.IGNORECASE)
 _DENIES_ANYWHERE = re.compile(r"\b(?:no|not|never|cannot|\w+n['’]t)\b|[不没别]", re.IGNORECASE)
@@ -95,12 +98,21 @@ class Gist:
         """
         telling = _telling(text, self._spans(text), voices)
         kept = [each for each in telling if text[slice(*each)] in shown]
-        for each, tokens in self._by_worth(text, set(telling).difference(kept)):
-            if tokens > free:
-                continue
-            longer = joined(text, sorted([*kept, each]), telling, voices)
+        left = dict(self._by_worth(text, set(telling).difference(kept)))
+        at_once = 1  # each look reads all that is shown: there should be few
+        missed: list[int] = []
+        while more := _first(left, at_once, free):
+            longer = joined(text, sorted([*kept, *more]), telling, voices)
             if fits(longer):
-                kept, shown, free = sorted([*kept, each]), longer, free - tokens
+                kept, shown = [*kept, *more], longer
+                free -= sum(map(left.pop, more))
+                at_once *= 2
+            elif len(more) > 1:
+                at_once = len(more) // 2
+            else:
+                missed.append(left.pop(more[0]))
+                if len(missed) >= _MISSES:
+                    free = min(free, min(missed) - 1)
         return shown
 
     def _best(
@@ -144,6 +156,16 @@ class Gist:
         return Counter(
             stem for text in self._texts for stem in {word[:_STEM] for word in telling_words(text)}
         )
+
+
+def _first(tokens: Mapping[tuple[int, int], int], most: int, free: int) -> list[tuple[int, int]]:
+    """Return the first sentences that there is room for together, by their own tokens."""
+    found: list[tuple[int, int]] = []
+    for each, own in tokens.items():
+        if len(found) < most and own <= free:
+            found.append(each)
+            free -= own
+    return found
 
 
 def _telling(
@@ -196,11 +218,11 @@ def joined(
     chosen = list(spans)
     if not chosen:
         return ""
-    missing = sorted(set(among).difference(chosen))
+    missing = sorted(start for start, _ in set(among).difference(chosen))
     pieces: list[str] = []
     last, above = 0, NOBODY
     for start, stop in chosen:
-        lacks = any(last <= each[0] < start for each in missing)
+        lacks = bisect_left(missing, last) < bisect_left(missing, start)
         own = line_at(voices, start, start + 1) is not None
         label = to_name(voice_at(voices, start), above, labelled=own)
         if label or not last:
@@ -209,7 +231,7 @@ def joined(
             pieces.append(_between(text, last, start, lacks=lacks))
         pieces.append(text[start:stop])
         last, above = stop, voice_at(voices, stop - 1)
-    if missing and missing[-1][0] >= last:
+    if missing and missing[-1] >= last:
         pieces.append(f"{_blank(text, last)}{_MARK}")
     return "".join(pieces)
 
