@@ -130,32 +130,55 @@ class Gist:
         self, text: str, spans: Iterable[tuple[int, int]]
     ) -> list[tuple[tuple[int, int], int]]:
         """Return sentences with their tokens, those first that are worth most for these."""
-        tokens = {each: self._count(text[slice(*each)]) for each in spans}
+        sentences = {each: text[slice(*each)] for each in spans}
+        tokens = {each: self._count(sentences[each]) for each in sentences}
+        stems = {each: _stems(sentences[each]) for each in sentences}
+        rarity = self._rarity_among(list(stems.values()))
         worth = {
-            each: self._worth(text[slice(*each)]) / max(tokens[each], 1) ** _TOKENS_POWER
+            each: _worth(sentences[each], map(rarity, stems[each]))
+            / max(tokens[each], 1) ** _TOKENS_POWER
             for each in tokens
         }
         return sorted(tokens.items(), key=lambda counted: (-worth[counted[0]], counted[0]))
 
-    def _worth(self, sentence: str) -> float:
-        words = {word[:_STEM] for word in telling_words(sentence)}
-        told = sum(self._rarity(word) * (_ASKED if word in self._words else 1.0) for word in words)
-        denies = _DENIED if _DENIES_ANYWHERE.search(sentence) else 0.0
-        return told + denies + _NAMES * len(_NAME.findall(sentence))
+    def _rarity_among(self, sentences: Sequence[Collection[str]]) -> Callable[[str], float]:
+        """Return what says how rare a word is, the question's more; ``sentences``: their words.
+
+        What few of very many sentences hold of the question says which of these it is about.
+        """
+        asked = {word: self._rarity(word) for word in self._words}
+        if len(sentences) > _RARITY_TEXTS:
+            holding = Counter(word for each in sentences for word in each if word in asked)
+            asked = {
+                word: max(rarity, _rarity(holding[word], len(sentences)))
+                for word, rarity in asked.items()
+            }
+        return lambda word: _ASKED * asked[word] if word in asked else self._rarity(word)
 
     def _rarity(self, stem: str) -> float:
-        return math.log((len(self._texts) + 1) / (self._frequency[stem] + 0.5))
+        return _rarity(self._frequency[stem], len(self._texts))
 
     @cached_property
     def _words(self) -> Collection[str]:
-        return {word[:_STEM] for word in telling_words(self._asked)}
+        return _stems(self._asked)
 
     @cached_property
     def _frequency(self) -> Counter[str]:
         """How many of the texts found hold a word."""
-        return Counter(
-            stem for text in self._texts for stem in {word[:_STEM] for word in telling_words(text)}
-        )
+        return Counter(stem for text in self._texts for stem in _stems(text))
+
+
+def _stems(text: str) -> set[str]:
+    return {word[:_STEM] for word in telling_words(text)}
+
+
+def _rarity(holding: int, texts: int) -> float:
+    return math.log((texts + 1) / (holding + 0.5))
+
+
+def _worth(sentence: str, rarities: Iterable[float]) -> float:
+    denies = _DENIED if _DENIES_ANYWHERE.search(sentence) else 0.0
+    return sum(rarities) + denies + _NAMES * len(_NAME.findall(sentence))
 
 
 def _first(tokens: Mapping[tuple[int, int], int], most: int, free: int) -> list[tuple[int, int]]:

@@ -71,6 +71,16 @@ def rows(count: int) -> str:
     )
 
 
+@pytest.mark.parametrize("count", [30, 300, 3_000])
+def test_the_row_that_is_asked_for_is_found_among_many(count: int) -> None:
+    text, asked = rows(count), count * 2 // 3
+    for question in (f"What is in row {asked}?", f"How many are on shelf {asked}?"):
+        # By characters: the longer its figures, the less a row is worth for what it takes.
+        shown = Gist(question, [text, "We had fun."], 1_200, sentence_spans, len).of(text, 0)
+        assert f"Row {asked}: shelf {asked} has" in shown
+        assert len(shown) < 1_200
+
+
 @pytest.mark.parametrize("room", [300, 3_000, 9_000])
 def test_what_fits_of_very_many_sentences_is_found_in_few_looks(room: int) -> None:
     text = rows(1_000)
