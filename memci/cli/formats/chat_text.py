@@ -6,10 +6,12 @@
     [09:15] Alice: Shall we meet on Tuesday?
       A line that is indented, or has no speaker, goes on with the message.
     [2026-03-02 09:16] Assistant: Tuesday it is.
-    用户：周二见！
+    [2026年3月2日 09:17] 用户：周二见！
 
-A speaker is a name of at most four words before a colon at the start of a line. Times stand in
-brackets or bare before the name; a time of day belongs to the last line that is a date alone.
+Where lines that begin messages have times, a line without one goes on with the message, whatever
+it looks like, but for speakers who had none before. A speaker is a name of at most four words
+before a colon at the start of a line. Times stand in brackets or bare before the name; a time of
+day belongs to the last line that is a date alone.
 """
 
 from __future__ import annotations
@@ -37,6 +39,7 @@ _LINE = re.compile(
 )
 _DATE_LINE = re.compile(rf"[\s#=*—-]*(?P<date>{_DATE})[\s#=*—-]*")
 _MOST_WORDS = 4
+_STAMPS = ("date", "alone", "b_date", "b_alone")
 
 _ROLES = {
     "user": "user",
@@ -65,6 +68,27 @@ class _Utterance:
     said: list[str] = field(default_factory=list)
 
 
+class _Beginnings:
+    """Tells lines that begin messages from those that only look so, behind lines with times."""
+
+    def __init__(self) -> None:
+        self._timed = False
+        self._untimed: set[str] = set()  # who began messages before any that has a time
+
+    def at(self, line: str) -> re.Match[str] | None:
+        """Return what begins with the next line of a chat, if anything does."""
+        found = _match(line)
+        if found is None:
+            return None
+        if any(found[each] for each in _STAMPS):
+            self._timed = True
+        elif not self._timed:
+            self._untimed.add(found["name"])
+        elif found["name"] not in self._untimed:
+            return None
+        return found
+
+
 def starts_message(line: str) -> bool:
     """Tell whether a line names a speaker."""
     return _match(line) is not None
@@ -75,10 +99,11 @@ def parse(text: str) -> Parsed:
     parsed = Parsed("chat text")
     current: _Utterance | None = None
     day: str | None = None
+    beginnings = _Beginnings()
     for number, line in enumerate(text.splitlines(), start=1):
         if found := _DATE_LINE.fullmatch(line):
             day = found["date"]
-        elif match := _match(line):
+        elif match := beginnings.at(line):
             _add(parsed, current)
             current = _Utterance(number, match["name"].strip(), _timestamp(match, day, number))
             current.said.append(match["said"])

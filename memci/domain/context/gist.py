@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 import re
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TypeAlias
 
@@ -36,6 +37,8 @@ _STEM = 5
 _COURTESY_CHARACTERS = 20
 _LONGEST_COURTESY = 60  # characters; what is longer goes for what it is worth, if it has to
 _RARITY_TEXTS = 40  # of what was found, so many texts say how rare a word is
+# Where so many did not fit, only shorter ones are tried: what is left is a matter of a few tokens.
+_MISSES = 12
 _NAME = re.compile(r"(?<=[a-z,;:] )[A-Z][a-z]+|\d+")
 _DENIES = re.compile(r"\W*(?:no|nope|nah|not|never)\b|\W*[不没别]", re.IGNORECASE)
 _DENIES_ANYWHERE = re.compile(r"\b(?:no|not|never|cannot|\w+n['’]t)\b|[不没别]", re.IGNORECASE)
@@ -95,12 +98,21 @@ class Gist:
         """
         telling = _telling(text, self._spans(text), voices)
         kept = [each for each in telling if text[slice(*each)] in shown]
-        for each, tokens in self._by_worth(text, set(telling).difference(kept)):
-            if tokens > free:
-                continue
-            longer = joined(text, sorted([*kept, each]), telling, voices)
+        left = dict(self._by_worth(text, set(telling).difference(kept)))
+        at_once = 1  # each look reads all that is shown: there should be few
+        missed: list[int] = []
+        while more := _first(left, at_once, free):
+            longer = joined(text, sorted([*kept, *more]), telling, voices)
             if fits(longer):
-                kept, shown, free = sorted([*kept, each]), longer, free - tokens
+                kept, shown = [*kept, *more], longer
+                free -= sum(map(left.pop, more))
+                at_once *= 2
+            elif len(more) > 1:
+                at_once = len(more) // 2
+            else:
+                missed.append(left.pop(more[0]))
+                if len(missed) >= _MISSES:
+                    free = min(free, min(missed) - 1)
         return shown
 
     def _best(
@@ -118,32 +130,65 @@ class Gist:
         self, text: str, spans: Iterable[tuple[int, int]]
     ) -> list[tuple[tuple[int, int], int]]:
         """Return sentences with their tokens, those first that are worth most for these."""
-        tokens = {each: self._count(text[slice(*each)]) for each in spans}
+        sentences = {each: text[slice(*each)] for each in spans}
+        tokens = {each: self._count(sentences[each]) for each in sentences}
+        stems = {each: _stems(sentences[each]) for each in sentences}
+        rarity = self._rarity_among(list(stems.values()))
         worth = {
-            each: self._worth(text[slice(*each)]) / max(tokens[each], 1) ** _TOKENS_POWER
+            each: _worth(sentences[each], map(rarity, stems[each]))
+            / max(tokens[each], 1) ** _TOKENS_POWER
             for each in tokens
         }
         return sorted(tokens.items(), key=lambda counted: (-worth[counted[0]], counted[0]))
 
-    def _worth(self, sentence: str) -> float:
-        words = {word[:_STEM] for word in telling_words(sentence)}
-        told = sum(self._rarity(word) * (_ASKED if word in self._words else 1.0) for word in words)
-        denies = _DENIED if _DENIES_ANYWHERE.search(sentence) else 0.0
-        return told + denies + _NAMES * len(_NAME.findall(sentence))
+    def _rarity_among(self, sentences: Sequence[Collection[str]]) -> Callable[[str], float]:
+        """Return what says how rare a word is, the question's more; ``sentences``: their words.
+
+        What few of very many sentences hold of the question says which of these it is about.
+        """
+        asked = {word: self._rarity(word) for word in self._words}
+        if len(sentences) > _RARITY_TEXTS:
+            holding = Counter(word for each in sentences for word in each if word in asked)
+            asked = {
+                word: max(rarity, _rarity(holding[word], len(sentences)))
+                for word, rarity in asked.items()
+            }
+        return lambda word: _ASKED * asked[word] if word in asked else self._rarity(word)
 
     def _rarity(self, stem: str) -> float:
-        return math.log((len(self._texts) + 1) / (self._frequency[stem] + 0.5))
+        return _rarity(self._frequency[stem], len(self._texts))
 
     @cached_property
     def _words(self) -> Collection[str]:
-        return {word[:_STEM] for word in telling_words(self._asked)}
+        return _stems(self._asked)
 
     @cached_property
     def _frequency(self) -> Counter[str]:
         """How many of the texts found hold a word."""
-        return Counter(
-            stem for text in self._texts for stem in {word[:_STEM] for word in telling_words(text)}
-        )
+        return Counter(stem for text in self._texts for stem in _stems(text))
+
+
+def _stems(text: str) -> set[str]:
+    return {word[:_STEM] for word in telling_words(text)}
+
+
+def _rarity(holding: int, texts: int) -> float:
+    return math.log((texts + 1) / (holding + 0.5))
+
+
+def _worth(sentence: str, rarities: Iterable[float]) -> float:
+    denies = _DENIED if _DENIES_ANYWHERE.search(sentence) else 0.0
+    return sum(rarities) + denies + _NAMES * len(_NAME.findall(sentence))
+
+
+def _first(tokens: Mapping[tuple[int, int], int], most: int, free: int) -> list[tuple[int, int]]:
+    """Return the first sentences that there is room for together, by their own tokens."""
+    found: list[tuple[int, int]] = []
+    for each, own in tokens.items():
+        if len(found) < most and own <= free:
+            found.append(each)
+            free -= own
+    return found
 
 
 def _telling(
@@ -196,11 +241,11 @@ def joined(
     chosen = list(spans)
     if not chosen:
         return ""
-    missing = sorted(set(among).difference(chosen))
+    missing = sorted(start for start, _ in set(among).difference(chosen))
     pieces: list[str] = []
     last, above = 0, NOBODY
     for start, stop in chosen:
-        lacks = any(last <= each[0] < start for each in missing)
+        lacks = bisect_left(missing, last) < bisect_left(missing, start)
         own = line_at(voices, start, start + 1) is not None
         label = to_name(voice_at(voices, start), above, labelled=own)
         if label or not last:
@@ -209,7 +254,7 @@ def joined(
             pieces.append(_between(text, last, start, lacks=lacks))
         pieces.append(text[start:stop])
         last, above = stop, voice_at(voices, stop - 1)
-    if missing and missing[-1][0] >= last:
+    if missing and missing[-1] >= last:
         pieces.append(f"{_blank(text, last)}{_MARK}")
     return "".join(pieces)
 

@@ -45,6 +45,42 @@ def test_lines_without_a_speaker_go_on_with_the_message():
 
 
 @pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "[2026-03-03 18:00] Alice: Rheingasse 12\nIt has a balcony: small.\n[18:01] Bob: Good.",
+            [("Alice", "Rheingasse 12\nIt has a balcony: small."), ("Bob", "Good.")],
+        ),
+        (
+            "[2026年3月3日 18:00] 王小明：莱茵街12号\n阳台：两米宽。\n[18:01] 李雷：好。",
+            [("王小明", "莱茵街12号\n阳台：两米宽。"), ("李雷", "好。")],
+        ),
+        (
+            "[18:00] Alice: Who brings what:\nBob: bread\n[18:01] Bob: Rather wine.",
+            [("Alice", "Who brings what:\nBob: bread"), ("Bob", "Rather wine.")],
+        ),
+    ],
+)
+def test_behind_a_line_with_a_time_one_without_goes_on(text: str, expected: list[tuple[str, str]]):
+    assert [(name, content) for _, name, content in said(text)] == expected
+
+
+def test_without_any_times_each_line_with_a_name_is_a_message():
+    text = "Alice: Rheingasse 12\nIt has a balcony: two metres wide.\nBob: Good.\n"
+    assert [name for _, name, _ in said(text)] == ["Alice", "It has a balcony", "Bob"]
+
+
+def test_who_speaks_before_any_line_with_a_time_does_so_behind_it_too():
+    text = "Alice: What does it say?\nBob: This\n2026-03-03 18:00 Error: full\nDisk: 9\nBob: Why?\n"
+    assert [(name, content) for _, name, content in said(text)] == [
+        ("Alice", "What does it say?"),
+        ("Bob", "This"),
+        ("Error", "full\nDisk: 9"),
+        ("Bob", "Why?"),
+    ]
+
+
+@pytest.mark.parametrize(
     ("line", "expected"),
     [
         ("[2026-03-02 09:15] Alice: Hi", "2026-03-02T09:15:00"),

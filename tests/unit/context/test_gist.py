@@ -65,6 +65,39 @@ def test_one_sentence_is_always_left_and_one_alone_never_cut() -> None:
     assert Gist("x", [LONG], 0, whole, words).of(LONG, 9) == LONG
 
 
+def rows(count: int) -> str:
+    return " ".join(
+        f"Row {row}: shelf {row} has {row * 7} of type T{row % 13}." for row in range(count)
+    )
+
+
+@pytest.mark.parametrize("count", [30, 300, 3_000])
+def test_the_row_that_is_asked_for_is_found_among_many(count: int) -> None:
+    text, asked = rows(count), count * 2 // 3
+    for question in (f"What is in row {asked}?", f"How many are on shelf {asked}?"):
+        # By characters: the longer its figures, the less a row is worth for what it takes.
+        shown = Gist(question, [text, "We had fun."], 1_200, sentence_spans, len).of(text, 0)
+        assert f"Row {asked}: shelf {asked} has" in shown
+        assert len(shown) < 1_200
+
+
+@pytest.mark.parametrize("room", [300, 3_000, 9_000])
+def test_what_fits_of_very_many_sentences_is_found_in_few_looks(room: int) -> None:
+    text = rows(1_000)
+    long = Gist("row 700", [text], room, sentence_spans, words)
+    looks: list[str] = []
+
+    def fits(longer: str) -> bool:
+        looks.append(longer)
+        return words(longer) <= room
+
+    beginning = long.of(text, 0)
+    shown = long.grown(text, beginning, room - words(beginning), fits)
+    most = max(words(text[slice(*span)]) for span in sentence_spans(text))
+    assert room - most - 2 < words(shown) <= room
+    assert len(looks) < 50
+
+
 @pytest.mark.parametrize("text", ["Thanks!", "What about you?", "谢谢！", "Hey, Ann!"])
 def test_courtesy(text: str) -> None:
     assert is_courtesy(text)

@@ -71,6 +71,22 @@ def test_no_sentence_is_left_out_that_there_is_room_for(fourth: Candidate) -> No
         assert shortened is (len(there) < len(sentences))
 
 
+@pytest.mark.parametrize("rows", [500, 2_000])
+def test_work_grows_with_the_length_of_what_is_cut(rows: int) -> None:
+    text = " ".join(
+        f"Row {row}: shelf {row} has {row * 7} boxes of size T{row % 13}." for row in range(rows)
+    )
+    counted = [0]
+
+    def count(piece: str) -> int:
+        counted[0] += len(piece)
+        return words(piece)
+
+    found = packed(words(text) // 3, count, fourth=message(4, text))
+    assert any(item.shortened for part in found.parts for item in part.items)
+    assert counted[0] < 30 * len(text)
+
+
 def test_an_answer_keeps_its_yes() -> None:
     text, _ = shown(300, message(4, "Yes! With blue fondant."))
     assert text.endswith("Yes! With blue fondant.\n")
