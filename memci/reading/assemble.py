@@ -204,7 +204,9 @@ class Assemble(Reader):
             walk.advance(network.steps_from(connection, agent_id, walk.frontier, ()))
         nearest = [each.node_id for each in walk.memories(None)[:_NEAREST]]
         if len(nearest) < _NEAREST:
-            newest = newest_memories(connection, agent_id, _NEAREST - len(nearest))
+            newest = newest_memories(
+                connection, agent_id, restriction_of(request), limit=_NEAREST - len(nearest)
+            )
             nearest = list(dict.fromkeys((*nearest, *newest)))
         best = important_memories(
             connection, agent_id, nearest, restriction_of(request), limit=_IMPORTANT

@@ -25,6 +25,7 @@ from memci.domain.pages.sight import Sight
 from memci.reading.today import today
 from memci.shapes.read import ContextRequest
 from memci.smallmodel.offline.sentences import sentence_spans
+from memci.storage.reading.messages import MOST_RECENT
 from memci.storage.reading.outset import Outset
 from memci.storage.summaries import StoredSummary
 
@@ -71,6 +72,7 @@ def materials_of(request: ContextRequest, read: Read, recent: int) -> Materials:
         is_trivial=read.filler.has,
         spans=sentence_spans,
         best_first=not read.parameters.prompt_cache_enabled,
+        reaches_back=len(read.said) < MOST_RECENT,
         today=today(read.said, request.now or request.as_of),
     )
 

@@ -133,7 +133,7 @@ class Database:
         with _unavailable():
             driver, pooled = self._uncut()
         try:
-            rows = _fly(driver, statement, values)
+            landed = _fly(driver, statement, values)
         except BaseException as error:
             # Psycopg may take a statement for prepared that the server never saw.
             pooled.invalidate()
@@ -142,7 +142,7 @@ class Database:
             raise
         finally:
             pooled.close()
-        return rows
+        return landed
 
     def upkeep_transaction(self) -> AbstractContextManager[Connection]:
         """Open a transaction that sees all lanes and no content."""
@@ -230,6 +230,8 @@ def rows(connection: Connection, statement: str, values: Mapping[str, Any] | Seq
     """Run a statement of an open transaction at the driver; return its rows, as named tuples.
 
     For what every read asks: to describe a result, SQLAlchemy takes longer than many a statement.
+    Columns have different names. Raises the driver's errors; the doors make of them what they do
+    of SQLAlchemy's.
     """
     driver = cast("psycopg.Connection", connection.connection.driver_connection)
     with driver.cursor(row_factory=namedtuple_row) as cursor:

@@ -9,9 +9,9 @@
     [2026年3月2日 09:17] 用户：周二见！
 
 Where lines that begin messages have times, a line without one goes on with the message, whatever
-it looks like, but for speakers who had none before. A speaker is a name of at most four words
-before a colon at the start of a line. Times stand in brackets or bare before the name; a time of
-day belongs to the last line that is a date alone.
+it looks like, unless it names somebody who has begun one, or a role. A speaker is a name of at
+most four words before a colon at the start of a line. Times stand in brackets or bare before the
+name; a time of day belongs to the last line that is a date alone.
 """
 
 from __future__ import annotations
@@ -73,19 +73,19 @@ class _Beginnings:
 
     def __init__(self) -> None:
         self._timed = False
-        self._untimed: set[str] = set()  # who began messages before any that has a time
+        self._speakers = set(_ROLES)  # and who began messages before
 
     def at(self, line: str) -> re.Match[str] | None:
         """Return what begins with the next line of a chat, if anything does."""
         found = _match(line)
         if found is None:
             return None
+        speaker = found["name"].strip().lower()
         if any(found[each] for each in _STAMPS):
             self._timed = True
-        elif not self._timed:
-            self._untimed.add(found["name"])
-        elif found["name"] not in self._untimed:
+        elif self._timed and speaker not in self._speakers:
             return None
+        self._speakers.add(speaker)
         return found
 
 

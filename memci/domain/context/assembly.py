@@ -149,7 +149,9 @@ def _choose(choice: _Choice) -> _Chosen:
         return chosen
     unused = room - chosen.tokens
     more = latest.within(room, chosen.recent.tokens - current.tokens + unused)
-    if len(more.said) <= len(chosen.recent.said):
+    # Calls that come back take no turn's place.
+    fewer = len(more.taken) < len(chosen.recent.taken)
+    if fewer or len(more.said) <= len(chosen.recent.said):
         return chosen
     return _beside(more, choice)
 

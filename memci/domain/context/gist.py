@@ -16,7 +16,7 @@ from typing import TypeAlias
 
 from memci.domain.context.budget import Count
 from memci.domain.context.voices import NOBODY, Voices, line_at, to_name, voice_at, written
-from memci.domain.memory.small_talk import is_trivial, telling_words, tells_much
+from memci.domain.memory.small_talk import asks, can_answer, is_trivial, telling_words, tells_much
 
 # Where the sentences of a text are: (start, end) in order, only white space between them.
 Spans: TypeAlias = Callable[[str], Sequence[tuple[int, int]]]
@@ -196,9 +196,17 @@ def _telling(
 ) -> Sequence[tuple[int, int]]:
     """Return the sentences that tell something, behind who says them; all where none does."""
     speakers = {each.voice.speaker.strip("[:：") for each in voices}
+    said = [_unlabelled(text, each, voices) for each in spans]
     return [
-        each for each in spans if not is_courtesy(_unlabelled(text, each, voices), speakers)
+        each
+        for each, before, now in zip(spans, ["", *said], said, strict=False)
+        if not is_courtesy(now, speakers) or (voices and answers(now, before))
     ] or spans
+
+
+def answers(sentence: str, before: str) -> bool:
+    """Tell whether a sentence may answer the one before it: "Yes." tells something then."""
+    return asks(before) and can_answer(sentence)
 
 
 def _unlabelled(text: str, span: tuple[int, int], voices: Voices) -> str:

@@ -43,10 +43,11 @@ class Covered(NamedTuple):
 class Materials:
     """What there is to choose from.
 
-    ``window``: the latest interactions, oldest first, one more than may go in where there are
-    more; of these ``recent`` go in at most, and up to one fewer than three times as many while the
-    list ``grows`` from ``began``, the seq that the last list's recent interactions began with.
-    ``preserve``: so many of them give way last (R15).
+    ``window``: the latest interactions, oldest first, so many more than may go in as there are to
+    be recent, and one; it ``reaches_back`` so far unless there are too many messages. Of these
+    ``recent`` go in at most, and up to one fewer than three times as many while the list ``grows``
+    from ``began``, the seq that the last list's recent interactions began with. ``preserve``: so
+    many of them give way last (R15).
 
     ``ranked``: what was retrieved, best first; ``is_trivial`` tells what of it says nothing, and
     ``spans`` where its sentences are. ``shown``: what the caller shows by itself.
@@ -77,6 +78,7 @@ class Materials:
     spans: Spans = whole
     began: int | None = None
     grows: bool = False
+    reaches_back: bool = True
     preserve: int = 4
     best_first: bool = False
     today: date | None = None

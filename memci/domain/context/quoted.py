@@ -7,17 +7,17 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from memci.domain.context.candidate import Candidate, Source
 from memci.domain.context.excerpt import named
-from memci.domain.context.gist import Spans, is_courtesy
+from memci.domain.context.gist import Spans, answers, is_courtesy
 from memci.domain.context.materials import Covered
-from memci.domain.context.overlap import words_of
 from memci.domain.context.succession import Key
 from memci.domain.language import Language
 from memci.domain.message import Message, Role
 from memci.domain.pages.pin import Pin
+from memci.domain.time import without_notes
 
 # Who says a line of a summary, in any language.
 LEAD = re.compile(r"[^:：\n]+(?:: |：)")
@@ -71,33 +71,38 @@ def told_memories(
 ) -> Iterator[Key]:
     """Yield those found memories of which a summary's lines say each sentence, and who says it.
 
-    Where only one speaks in a memory, it does not name who (R4).
+    Where only one speaks in a memory, it does not name who (R4): told is what one alone has said.
     """
-    bare = [LEAD.sub("", each, count=1) for each in lines]
-    known = frozenset(map(words_of, (*lines, *bare)))
+    leads: defaultdict[str, set[str]] = defaultdict(set)
+    for line in lines:
+        lead, said = _labelled(line)
+        leads[on_one_line(said)].add(lead.casefold())
     for one in found:
         if one.source is not Source.MEMORY or not one.seqs:
             continue
         if not all(covered.holds(one, seq) for seq in one.seqs):
             continue
-        if any(each in one.text for each in bare) and _says(one.text, known, spans):
+        if any(each in one.text for each in leads) and _says(one.text, leads, spans):
             yield one.source, one.key
 
 
-def _says(text: str, known: Collection[tuple[str, ...]], spans: Spans) -> bool:
-    """Tell whether each sentence of a memory that tells something is known."""
-    sentences = [
-        lead + line[slice(*each)]
-        for row in text.splitlines()
-        for lead, line in [_labelled(row)]
-        for each in spans(line)
-        if not is_courtesy(line[slice(*each)])
-    ]
-    return all(words_of(each) in known for each in sentences)
+def _says(text: str, leads: Mapping[str, Collection[str]], spans: Spans) -> bool:
+    """Tell whether each sentence of a memory that tells something is known, as its speaker's."""
+    before = ""
+    for row in text.splitlines():
+        lead, line = _labelled(row)
+        for each in spans(line):
+            sentence = on_one_line(without_notes(line[slice(*each)]))
+            known = leads.get(sentence, ())
+            is_known = lead.casefold() in known if lead else len(known) == 1
+            if not is_known and (not is_courtesy(sentence) or answers(sentence, before)):
+                return False
+            before = sentence
+    return True
 
 
 def _labelled(row: str) -> tuple[str, str]:
-    """Part a row of a memory into who says it, if it says so, and what."""
+    """Part a row into who says it, if it says so, and what."""
     lead = LEAD.match(row)
     return (lead[0], row[lead.end() :]) if lead else ("", row)
 

@@ -1,6 +1,7 @@
 """What was said before the recent interactions, in brief (R8, R15).
 
-The session's summary when there is one; else, at once, a line of each message that had to go.
+The session's summary when there is one, and a line each of the last messages that it does not tell
+of and that have no place among the recent ones.
 """
 
 from __future__ import annotations
@@ -75,20 +76,32 @@ def told_before(
     """
     ceiling = min(int(_CEILING * always), room - recent.tokens)
     if materials.summary and recent.left_out and not _stands_there(materials, recent):
-        later = _later(materials, recent.left_out, held, count)
+        later = _later(materials, recent, held, count)
         return _summary(materials, recent, later, ceiling, count)
-    if _goes_untold(materials, recent):
-        # As many as there are to be recent, before the first that is: the same until that changes.
-        newest_first = _in_brief(materials, recent.left_out[-materials.recent :], held, count)
+    if not materials.summary and (recent.no_room or _tells_of_older(materials)):
+        newest_first = _in_brief(materials, _last_before(materials, recent), held, count)
         return _extract(materials, newest_first, ceiling, count)
     return Before()
 
 
-def _goes_untold(materials: Materials, recent: Recent) -> bool:
-    """Tell whether what was said before is told nowhere, and not left out because that is asked."""
-    if materials.summary:
-        return False
-    return bool(recent.no_room or (materials.grows and materials.recent and recent.older))
+def _last_before(materials: Materials, recent: Recent) -> Sequence[Interaction]:
+    """Return what was said right before the first recent turn, in its session.
+
+    As many interactions as there are to be recent: the same until that turn changes.
+    """
+    if not (materials.recent and recent.left_out):
+        return ()
+    last = recent.left_out[-materials.recent :]
+    begins = (recent.taken or last)[0 if recent.taken else -1].messages[0]
+    return [each for each in last if each.messages[0].session_id == begins.session_id]
+
+
+def _tells_of_older(materials: Materials) -> bool:
+    """Tell whether more is told than may go in: not where a number of turns is asked for.
+
+    Nor where the window ends in between: what it begins with would change with each turn.
+    """
+    return materials.grows and materials.reaches_back
 
 
 def _stands_there(materials: Materials, recent: Recent) -> bool:
@@ -106,37 +119,74 @@ def _summary(
 ) -> Before:
     """Return what of the summary neither the recent turns nor pins say word for word (R14).
 
-    Behind it the lines of what was said ``later``. Of what is too long the last lines, which tell
-    the latest, under their days.
+    Behind it the lines of what was said ``later``. Of one that is too long the last lines, which
+    tell the latest, under their days.
     """
     turns = (message for each in recent.taken for message in each.messages)
     beside = Retold(turns, (each.text for each in materials.pins), materials.spans)
-    brief = {_of_summary(each): each for each in later}
-    lines = [*beside.left_of(lines_of(materials.summary or "")), *brief]
-    origin = materials.origins.get(Section.SUMMARY, {})
-    while lines:
-        told = f"{_HEADER[materials.language]}{under_days(lines)}\n"
-        whole = [brief[each].message for each in lines if each in brief and brief[each].is_whole]
-        seqs = tuple(each.seq for each in whole)
-        block = _part([Item(Section.SUMMARY, told, 0, seqs, origin=origin)], count)
+    summed_up = beside.left_of(lines_of(materials.summary or ""))
+    later = _newest(later, ceiling, count)
+    while summed_up or later:
+        lines = [*summed_up, *map(_of_summary, later)]
+        block = _part([_item(materials, lines, later)], count)
         if block.tokens <= ceiling:
+            whole = (message_candidate(each.message) for each in later if each.is_whole)
             block = _quoting(block, materials, [each.text for each in lines])
-            return replace(block, said=(*block.said, *map(message_candidate, whole)))
-        lines = lines[1 + len(lines) // 8 :]
+            return replace(block, said=(*block.said, *whole))
+        if summed_up:
+            summed_up = summed_up[1 + len(summed_up) // 8 :]
+        else:
+            later = later[1:]
     return Before()
 
 
+def _newest(later: Sequence[_Line], ceiling: int, count: Count) -> Sequence[_Line]:
+    """Return the newest lines that take half of the room at most; one alone no quarter of it.
+
+    What is long and cannot be cut is no line, and the summary has room beside.
+    """
+    taken: list[_Line] = []
+    free = ceiling // 2
+    for line in reversed(later):
+        tokens = count(line.text)
+        if tokens > ceiling // 4:
+            continue
+        free -= tokens
+        if free < 0:
+            break
+        taken.insert(0, line)
+    return taken
+
+
+def _item(materials: Materials, lines: Sequence[Line], later: Sequence[_Line]) -> Item:
+    """Return lines of a summary, and of what was said later, as they stand in a list."""
+    return Item(
+        Section.SUMMARY,
+        f"{_HEADER[materials.language]}{under_days(lines)}\n",
+        0,
+        tuple(each.message.seq for each in later),
+        origin=materials.origins.get(Section.SUMMARY, {}),
+        shortened=any(each.shortened for each in later),
+    )
+
+
 def _later(
-    materials: Materials, left_out: Iterable[Interaction], held: Collection[int], count: Count
+    materials: Materials, recent: Recent, held: Collection[int], count: Count
 ) -> list[_Line]:
-    """Return lines of what was said after all that the summary tells of; oldest first."""
+    """Return lines of what was said after all that the summary tells of; oldest first.
+
+    All of it, where the window goes back so far; else what was said last.
+    """
     covered = materials.covered
     if covered is None:
         return []
+    all_there = materials.window[0].messages[0].seq <= covered.through_seq
     later = [
-        each for each in left_out if each.messages[0].seq > covered.through_seq
+        each
+        for each in (recent.left_out if all_there else _last_before(materials, recent))
+        if each.messages[0].seq > covered.through_seq
         and each.messages[0].session_id == covered.session_id
-    ]  # fmt: skip
+    ]
     return list(_in_brief(materials, later, held, count))[::-1]
 
 
@@ -158,7 +208,7 @@ def _quoting(block: Before, materials: Materials, lines: Collection[str]) -> Bef
 def _in_brief(
     materials: Materials, left_out: Iterable[Interaction], held: Collection[int], count: Count
 ) -> Iterator[_Line]:
-    """Yield a line each of the messages that had to go, newest first; no model is asked."""
+    """Yield a line each of the messages of interactions, newest first; no model is asked."""
     said = [message for each in left_out for message in each.messages]
     telling = [
         each

@@ -20,15 +20,19 @@ SELECT m.id, m.content, m.message_seqs, coalesce(m.said_at, m.created_at), m.ses
               SELECT 1 FROM node t WHERE t.agent_id = l.agent_id AND t.id = l.target)) own ON true
  WHERE m.agent_id = %(agent)s AND m.id = ANY(%(nodes)s) AND m.kind = 'memory'
 """
-_NEWEST = """
-SELECT id FROM node WHERE agent_id = %s AND kind = 'memory' ORDER BY id DESC LIMIT %s
-"""
+_NEWEST = "SELECT m.id FROM node m WHERE m.agent_id = %(agent)s AND m.kind = 'memory'"
+_LATEST = "ORDER BY m.id DESC LIMIT %(limit)s"
 _BEST = "ORDER BY coalesce(own.importance, 0) DESC, m.id DESC LIMIT %(limit)s"
 
 
-def newest_memories(connection: Connection, agent_id: str, most: int) -> list[int]:
-    """Return the ids of an agent's newest memories, whoever sees them."""
-    return list(connection.exec_driver_sql(_NEWEST, (agent_id, most)).scalars())
+def newest_memories(
+    connection: Connection, agent_id: str, restriction: Restriction, *, limit: int
+) -> list[int]:
+    """Return the ids of the newest memories that are like this."""
+    asked = restriction.values()
+    statement = " ".join([_NEWEST, node_filters(asked), _LATEST])
+    values = {**asked, "agent": agent_id, "limit": limit}
+    return list(connection.exec_driver_sql(statement, values).scalars())
 
 
 def important_memories(

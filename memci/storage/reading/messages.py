@@ -17,7 +17,7 @@ COLUMNS = (
     " m.tool_calls, m.tool_call_id, m.metadata, m.memory_state, m.memory_reason"
 )
 # More messages than this are no "recent interactions", whoever counts them.
-_MAX_RECENT = 500
+MOST_RECENT = 500
 
 _IDS = "SELECT seq, id FROM message WHERE agent_id = %s AND seq = ANY(%s)"
 # In its pieces, so that the planner sees only what is asked: "or it is null" would hide an index.
@@ -61,7 +61,7 @@ def recent_messages(
     if interactions == 0:
         return []
     asked: dict[str, object] = {"session": session_id, "user": user_id, "as_of": as_of}
-    values = {**asked, "agent": agent_id, "interactions": interactions, "most": _MAX_RECENT}
+    values = {**asked, "agent": agent_id, "interactions": interactions, "most": MOST_RECENT}
     latest = _select(asked, "ORDER BY m.seq DESC LIMIT %(most)s")
     statement = _LATEST.format_map({"latest": latest})
     return [to_message(row) for row in rows(connection, statement, values)]

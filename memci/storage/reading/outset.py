@@ -46,8 +46,8 @@ SELECT l.message_seq, NOT ({is_there}) AS gone,
   LEFT JOIN lane l ON l.agent_id = asked.agent_id
 """
 _NO_LIST = "NULL::jsonb AS last"
-# Ordered by the session, too, there is but one index that has the order: by time alone the planner
-# may look through all that was ever read.
+# Of no session: ordered by the session, too, there is but one index that has the order. By time
+# alone the planner may look through all that was ever read.
 _LAST_LIST = """
 (SELECT jsonb_build_array(r.body->'prefix', r.body->'recent_begins') FROM receipt r
   WHERE r.agent_id = asked.agent_id AND r.kind = 'context' AND {of_session}

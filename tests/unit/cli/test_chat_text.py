@@ -122,3 +122,15 @@ def test_an_empty_message_is_left_out_and_counted():
     parsed = chat_text.parse("Alice:\nBob: Hi\n")
     assert [message["name"] for message in parsed.messages] == ["Bob"]
     assert parsed.ignored["empty message"] == 1
+
+
+def test_who_has_begun_a_message_begins_one_without_a_time_as_well():
+    text = "[09:15] Alice: Hi\n[09:16] Bob: Yo\nAlice: ok then\nIt has a list: one\nbob: fine\n"
+    assert said(text) == [
+        ("user", "Alice", "Hi"),
+        ("user", "Bob", "Yo"),
+        ("user", "Alice", "ok then\nIt has a list: one"),
+        ("user", "bob", "fine"),
+    ]
+    text = "[09:15] 王小明：你好\n助手：你好\n地址：三里屯\n"
+    assert said(text) == [("user", "王小明", "你好"), ("assistant", None, "你好\n地址：三里屯")]

@@ -125,6 +125,21 @@ def test_of_a_memory_nothing_is_worth_a_line_where_all_of_it_is_courtesy(
     assert is_all_courtesy(lines) is courtesy
 
 
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("[Assistant: Shall I delete the backup of March?]\nUser: Yes.",) * 2,
+        ("助手：要不要删掉三月的备份？\n用户：好的。",) * 2,
+        ("Assistant: I moved to Porto.\nUser: Cool!", "Assistant: I moved to Porto."),
+        ("Ann: Shall we meet in Porto?\nBen: Thanks!", "Ann: Shall we meet in Porto?"),
+    ],
+)
+def test_in_a_memory_an_answer_tells_what_is_courtesy_elsewhere(text: str, told: str) -> None:
+    voices = Speakers(["Ann", "Ben"]).in_memory(text)
+    assert gist(None).of(text, 9, voices) == told
+    assert gist(None).but_courtesy(text, voices) == told
+
+
 def test_what_lies_between_neighbours_stays() -> None:
     text = "One.  Two.\nThree. 四。五。六。"
     spans = sentence_spans(text)

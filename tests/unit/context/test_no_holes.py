@@ -81,6 +81,15 @@ def test_calls_come_back_where_there_is_room_in_the_end() -> None:
 FACTS = [text for n in range(1, 9) for text in (f"House {n} is blue.", f"Noted {n} then.")]
 
 
+def test_no_turn_gives_way_to_calls_that_come_back() -> None:
+    said = talk("One word.", "Good.", "Find hotels.", None, "Here they are.")
+    for budget in range(30, listed(said, budget=10_000).tokens + 1):
+        fewer = [each for each in said if each.role is not Role.TOOL and not each.tool_calls]
+        bare = {seq for item in listed(fewer, budget=budget).items for seq in item.seqs}
+        there = {seq for item in listed(said, budget=budget).items for seq in item.seqs}
+        assert (1 in there) >= (1 in bare), budget
+
+
 @pytest.mark.parametrize("through", [4, 8])
 def test_behind_a_summary_stands_what_it_does_not_tell_yet(through: int) -> None:
     said = talk(*FACTS)
@@ -99,10 +108,73 @@ def test_behind_a_summary_stands_what_it_does_not_tell_yet(through: int) -> None
 
 def test_of_what_is_too_long_the_latest_is_told() -> None:
     said = talk(*FACTS)
-    made = listed(said, budget=200, summary=("user: House 1 is blue.\nuser: House 2 is blue.", 4))
+    summary = ("user: House 1 is blue.\nuser: House 2 is blue.", 4)
+    told = [shown(listed(said, budget=each, summary=summary), Section.SUMMARY)
+            for each in range(100, 500, 10)]  # fmt: skip
+    places = [[f"House {n}" in each for n in (1, 2)] for each in told]
+    assert [False, True] in places
+    assert [True, False] not in places
+    assert all("Noted 6" in each for each in told if "House 5" in each)
+    assert any("House 2" in each and "House 5" not in each for each in told), "it has room beside"
+
+
+def test_what_is_long_and_cannot_be_cut_takes_no_room_of_a_summary() -> None:
+    said = talk("I am allergic to nuts.", "Noted.", "Look at this.", "word " * 400, *FACTS[:6])
+    made = listed(said, budget=1_000, summary=("user: I am allergic to nuts.", 2))
     told = shown(made, Section.SUMMARY)
-    assert "Noted 6" in told
-    assert "House 1" not in told
+    assert "nuts" in told
+    assert "word word" not in told
+    assert "House 1" in told
+
+
+def test_the_same_words_again_are_told_again_and_each_is_accounted_for() -> None:
+    said = talk("We met.", "Good.", "Delete it?", "Yes, now.", "Keep it?", "No, never.", "Drop it?",
+                "Yes, now.", *FACTS[:4])  # fmt: skip
+    made = listed(said, budget=1_000, summary=("user: We met.", 2))
+    told = shown(made, Section.SUMMARY)
+    assert told.count("Yes, now.") == 2
+    (block,) = (item for item in made.items if item.section is Section.SUMMARY)
+    assert block.seqs == (3, 4, 5, 6, 7, 8)
+    assert not block.shortened
+    long = "My uncle Bernard works there since May. Thanks to him we know it all by heart. " * 3
+    said = talk("We met.", "Good.", long, "Fine.", *FACTS[:4])
+    made = listed(said, budget=1_000, summary=("user: We met.", 2))
+    (block,) = (item for item in made.items if item.section is Section.SUMMARY)
+    assert block.shortened
+    assert 3 in block.seqs
+
+
+@pytest.mark.parametrize("summary", [None, ("user: We met.", 2)])
+def test_what_is_told_stays_as_it_is_while_turns_are_added(summary: tuple[str, int] | None) -> None:
+    blocks = set()
+    for turns in range(20, 24):
+        said = talk(*(text for n in range(turns) for text in (f"House {n}.", f"Noted {n}.")))
+        window = interactions(said)[-9:]
+        text, through = summary or (None, 0)
+        materials = Materials(
+            None, "What else?", window, 2, [], Language.ENGLISH, spans=sentence_spans, grows=True,
+            began=37, summary=text, covered=Covered("s1", 1, through) if summary else None,
+        )  # fmt: skip
+        blocks.add(shown(assemble(materials, 1_000, words), Section.SUMMARY))
+    (block,) = blocks
+    assert "House 17." in block
+
+
+def test_of_a_window_that_ends_too_early_nothing_older_is_told() -> None:
+    said = talk(*FACTS)
+    materials = Materials(
+        None, "What else?", interactions(said), 2, [], Language.ENGLISH, spans=sentence_spans,
+        grows=True, reaches_back=False,
+    )  # fmt: skip
+    assert shown(assemble(materials, 1_000, words), Section.SUMMARY) == ""
+
+
+def test_what_was_said_elsewhere_is_not_of_this_conversation() -> None:
+    said = talk(*FACTS)
+    elsewhere = [replace(each, session_id="s2") if each.seq <= 10 else each for each in said]
+    told = shown(listed(elsewhere, budget=1_000), Section.SUMMARY)
+    assert "House 6" in told
+    assert "House 5" not in told
 
 
 def test_without_a_summary_the_last_before_the_recent_turns_stand_in_brief() -> None:

@@ -19,7 +19,7 @@ from tests.support.talk import BEGIN, in_order, words
 
 SUMMARY = (
     "2026-03-02\nuser: We roll back with make undo.\nuser: Ann keeps the key.\n"
-    "助手：我们每周五发布新版本。"
+    "助手：我们每周五发布新版本。\nuser: Shall we ask?"
 )
 TURNS = (
     "Thanks! We roll back with make undo. Ann keeps the key.", "我们每周五发布新版本。",
@@ -118,6 +118,14 @@ def test_what_a_summary_quotes_whole_is_not_found_again():
         ("用户：我们每周五发布新版本。", (2,), False),
         ("We roll back with make undo.", (1, 5), False),
         ("We roll back with make undo.", (), False),
+        (
+            "[Assistant: Which neighbour waters the plants?]\nUser: Ann keeps the key.",
+            (1, 2),
+            False,
+        ),
+        ("We roll back with make undo?", (1,), False),
+        ("user: We roll back with make undo.\nuser: Yes.", (1, 2), True),
+        ("user: Shall we ask?\nuser: Yes.", (3,), False),
     ],
 )
 def test_a_memory_that_says_what_a_summary_says_is_not_brought(
