@@ -134,8 +134,7 @@ def seqs_of(
     end = f"AND m.id = ANY(%(ids)s) {_whose(user_id, session_id)}"
     statement = _select({}, end, columns="m.id, m.seq")
     values = {"agent": agent_id, "ids": list(ids), "session": session_id, "with_user": user_id}
-    found = connection.exec_driver_sql(statement, values).all()
-    return {message_id: seq for message_id, seq in found}  # noqa: C416 - dict() refuses rows
+    return dict(rows(connection, statement, values))
 
 
 def list_messages(
