@@ -51,7 +51,7 @@ class Meddling(Sandbox):
 
 @pytest.fixture(scope="module")
 def sandbox() -> Iterator[Meddling]:
-    made = Meddling(Limits(seconds=0.5, calls=20), processes=1)
+    made = Meddling(Limits(seconds=4.0, calls=20), processes=1)
     yield made
     made.close()
 

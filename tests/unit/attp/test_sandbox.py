@@ -179,7 +179,7 @@ def test_all_at_work_is_told():
         ):
             pytest.fail("there is no second place")
         with sandbox.place():
-            assert sandbox.run("__result__ = 1", {}).result == 1
+            assert sandbox.run("__result__ = 1", {}, seconds=20).result == 1
     finally:
         sandbox.close()
 
