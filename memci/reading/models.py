@@ -15,7 +15,8 @@ from memci.domain.context.budget import DEFAULT_TOKENIZER, Count, tokenizer_of
 from memci.domain.memory.parameters import MemoryParameters
 from memci.smallmodel.ports import Embedder, Lexicon, QueryPlanner, Summarizer, TokenCounter
 
-# Texts whose counts are remembered: the same messages are assembled again and again.
+# Pieces whose counts are remembered: the same messages are assembled again and again, and lines
+# are counted for themselves before the block that they make.
 _REMEMBERED = 8_192
 _LONGEST_REMEMBERED = 2_000
 
@@ -33,24 +34,28 @@ class Tokenizers:
 
 
 def _remembering(counter: TokenCounter) -> Count:
-    """Remember counts by the digests of their texts: no text outlives its erasure here (M25)."""
+    """Remember counts by the digests of what was counted: no text outlives its erasure (M25)."""
     counts: OrderedDict[bytes, int] = OrderedDict()
     lock = Lock()
 
     def count(text: str) -> int:
         if len(text) > _LONGEST_REMEMBERED:
-            return counter.count(text)
+            return counted(text)
         digest = sha256(text.encode(errors="surrogatepass")).digest()
         with lock:
             if digest in counts:
                 counts.move_to_end(digest)
                 return counts[digest]
-        counted = counter.count(text)
+        tokens = counted(text)
         with lock:
-            counts[digest] = counted
+            counts[digest] = tokens
             while len(counts) > _REMEMBERED:
                 counts.popitem(last=False)
-        return counted
+        return tokens
+
+    def counted(text: str) -> int:
+        pieces = counter.pieces(text)
+        return counter.count(text) if pieces == [text] else sum(map(count, pieces))
 
     return count
 

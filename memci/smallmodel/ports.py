@@ -201,6 +201,10 @@ class TokenCounter(Protocol):
         """Tokens of ``text``; text that looks like a special token counts as ordinary text."""
         ...
 
+    def pieces(self, text: str) -> list[str]:
+        """Cut ``text`` where no token of it can lie across: its tokens are those of the pieces."""
+        ...
+
 
 class Lexicon(Protocol):
     """Turns text into the terms of the lexical index (R12)."""

@@ -19,6 +19,7 @@ from memci.smallmodel.offline.pieces import cut_into_pieces
 from memci.smallmodel.offline.relation import OfflineRelationNamer
 from memci.smallmodel.offline.segmenter import LONGEST_SEGMENT, OfflineSegmenter
 from memci.smallmodel.offline.sentences import sentence_spans
+from memci.smallmodel.offline.tokens import OfflineTokenCounter
 
 PHRASES = st.sampled_from(
     [
@@ -312,3 +313,35 @@ def test_no_word_is_cut_where_one_fits(text, target):
     words = {each.casefold() for each in LATIN_WORD.findall(text)}
     said = {each.casefold() for each in LATIN_WORD.findall(shorter)}
     assert said <= words or (target < 10 and len(shorter) == target), (text, shorter)
+
+
+LINE_ENDS = st.sampled_from(
+    [
+        "\n",
+        "\n\n",
+        " \n",
+        "\n ",
+        "\r\n",
+        "\r",
+        "\t",
+        "/",
+        "//",
+        "...\n/x",
+        "?\n",
+        "\x1c\n",
+        "\x85",
+        "\u2028",
+    ]
+)
+
+
+@quickly
+@given(
+    st.sampled_from(["o200k_base", "cl100k_base", "p50k_base"]),
+    st.lists(st.one_of(PHRASES, LINE_ENDS, st.text(max_size=3)), max_size=40).map("".join),
+)
+def test_tokens_are_those_of_the_pieces(tokenizer, text):
+    counter = OfflineTokenCounter(tokenizer)
+    pieces = counter.pieces(text)
+    assert "".join(pieces) == text
+    assert sum(map(counter.count, pieces)) == counter.count(text)

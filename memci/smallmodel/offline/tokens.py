@@ -8,6 +8,7 @@ import os
 import re
 import threading
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,9 @@ _TOKENIZERS = {
 _CACHE_VARIABLE = "TIKTOKEN_CACHE_DIR"
 _LONGEST_RUN = 100_000
 _LONG_RUN = re.compile(rf"\s{{{_LONGEST_RUN}}}")
+# In all of these tables only white space, or a slash behind marks, goes on behind a line's end, and
+# only white space before a line's end depends on what comes behind it.
+_LINE_END = re.compile(r"\n(?=[^\s/])")
 _cache_variable_lock = threading.Lock()
 
 
@@ -53,6 +57,13 @@ class OfflineTokenCounter:
         """
         encoding = self._encoding.get()
         return sum(len(encoding.encode_ordinary(part)) for part in _parts(text))
+
+    def pieces(self, text: str) -> list[str]:
+        """Cut ``text`` between its lines, wherever tokens end there whatever the lines say."""
+        cuts = [
+            end.end() for end in _LINE_END.finditer(text, 1) if not text[end.start() - 1].isspace()
+        ]
+        return [text[start:end] for start, end in pairwise([0, *cuts, len(text)])]
 
 
 def _parts(text: str) -> Iterator[str]:

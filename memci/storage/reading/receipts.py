@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 from psycopg.types.json import Jsonb
 from sqlalchemy import Connection
+
+from memci.storage.session import rows
 
 _WRITE = """
 INSERT INTO receipt (agent_id, id, kind, session_id, body, at_seq, seqs, given, nodes)
@@ -76,9 +78,8 @@ class Receipt:
 
 def write_receipt(connection: Connection, agent_id: str, receipt: NewReceipt) -> datetime:
     """Keep a receipt; return since when."""
-    written = connection.exec_driver_sql(_WRITE, (agent_id, Jsonb([_record(receipt)])))
-    created_at: datetime = written.scalar_one()
-    return created_at
+    ((created_at,),) = rows(connection, _WRITE, (agent_id, Jsonb([_record(receipt)])))
+    return cast("datetime", created_at)
 
 
 def write_receipts(connection: Connection, agent_id: str, receipts: Iterable[NewReceipt]) -> None:

@@ -21,6 +21,9 @@ class Counting:
         self.asked += 1
         return len(text)
 
+    def pieces(self, text: str) -> list[str]:
+        return text.split("|")
+
 
 def test_a_text_that_was_counted_is_not_kept():
     text = "".join(["Ada moved to Oslo", " 在奥斯陆"])
@@ -49,3 +52,10 @@ def test_a_long_text_is_counted_anew():
 
 def test_half_a_surrogate_pair_is_counted():
     assert Tokenizers(lambda _: Counting()).count("characters")("\ud800") == 1
+
+
+def test_pieces_are_counted_once_whatever_they_are_pieces_of():
+    counter = Counting()
+    count = Tokenizers(lambda _: counter).count("characters")
+    assert [count(each) for each in ("a|bb", "bb|a|bb", "a")] == [3, 5, 1]
+    assert counter.asked == 2

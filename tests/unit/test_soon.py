@@ -1,0 +1,91 @@
+"""What is wanted soon is done once, by a thread that stays while it is wanted again."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from queue import Queue
+
+import pytest
+
+from memci.reading import soon
+from memci.reading.soon import Soon
+
+_PATIENCE_S = 20
+
+
+class Acts:
+    """Notes each time in which thread it acted; fails when it is told to."""
+
+    def __init__(self) -> None:
+        self.done: Queue[threading.Thread] = Queue()
+        self.fails = False
+
+    def __call__(self) -> None:
+        self.done.put(threading.current_thread())
+        if self.fails:
+            raise OSError("no database")
+
+    def next(self) -> threading.Thread:
+        return self.done.get(timeout=_PATIENCE_S)
+
+
+@pytest.fixture
+def acts() -> Acts:
+    return Acts()
+
+
+@pytest.fixture
+def quick(acts: Acts) -> Iterator[Soon]:
+    made = Soon(acts, 0.01)
+    yield made
+    made.close()
+
+
+def test_however_often_it_is_wanted_it_is_done_once(acts: Acts):
+    slow = Soon(acts, 1)
+    for _ in range(50):
+        slow.want()
+    acts.next()
+    slow.close()
+    assert acts.done.empty()
+
+
+def test_the_thread_stays(acts: Acts, quick: Soon):
+    quick.want()
+    first = acts.next()
+    quick.want()
+    assert acts.next() is first
+
+
+def test_what_fails_is_done_again_when_it_is_wanted_again(acts: Acts, quick: Soon):
+    acts.fails = True
+    quick.want()
+    acts.next()
+    acts.fails = False
+    quick.want()
+    acts.next()
+
+
+def test_a_thread_of_which_nothing_is_wanted_ends(
+    acts: Acts, quick: Soon, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(soon, "_IDLE_S", 0.01)
+    quick.want()
+    first = acts.next()
+    first.join(_PATIENCE_S)
+    assert not first.is_alive()
+    quick.want()
+    assert acts.next() is not first
+
+
+def test_once_closed_nothing_is_done(acts: Acts):
+    slow = Soon(acts, 60)
+    before = threading.enumerate()
+    slow.want()
+    (thread,) = set(threading.enumerate()).difference(before)
+    slow.close()
+    thread.join(_PATIENCE_S)
+    assert not thread.is_alive()
+    slow.want()
+    assert acts.done.empty()
