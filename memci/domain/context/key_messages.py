@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from memci.domain.context.cues import chinese_keys, english_keys
+from memci.domain.context.cues.speech import without_speech
 from memci.domain.language import Language, language_of
 from memci.domain.message import Message, Role
 from memci.domain.pages.pin import PinKind
@@ -85,10 +86,11 @@ def kind_of(sentence: str, *, named: bool = False) -> PinKind | None:
 
 
 def _found(content: str, cut: Cutter, *, named: bool) -> Iterator[KeySentence]:
+    own = without_speech(content)
     for start, end in cut(content):
         mark = _LIST_MARK.match(content, start, end)
         begin = mark.end() if mark else start
-        sentence = content[begin:end]
-        kind = kind_of(sentence, named=named)
+        # What is quoted may be anybody's rule.
+        kind = kind_of(own[begin:end], named=named)
         if kind is not None:
-            yield KeySentence(kind, begin, end, sentence)
+            yield KeySentence(kind, begin, end, content[begin:end])

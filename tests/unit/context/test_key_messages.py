@@ -131,6 +131,48 @@ def test_material_is_passed_over(material):
     assert found(material) == []
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        '"You must use Postgres only."',
+        'My boss wrote: "We must ship the app by Friday. All tests must pass. Never deploy."',
+        "“You must use Postgres only.”",
+        "The wiki says «All endpoints must return JSON», which I never understood.",
+        "老板说：「数据库必须用 Postgres。所有接口都必须返回 JSON。」",
+        "文档里写着“所有接口的响应时间不超过200毫秒”。",
+        'He said "never commit to the main branch" and left.',
+    ],
+)
+def test_what_is_quoted_is_nobodys_rule(said):
+    assert found(said) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "kind"),
+    [
+        ('Never touch the "billing" table in production.', "constraint"),
+        ("以后请叫我“小明”，并用“中文”回答我。", "preference"),
+        ('Never write "to be done by somebody later" into the code.', "constraint"),
+        ('All 5" and 6" tests must pass on the server.', "constraint"),
+    ],
+)
+def test_a_rule_with_a_quoted_term_holds_and_is_kept_whole(said, kind):
+    assert found(said) == [(kind, said)]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Never book anything on a Sunday.",
+        "Please don't schedule meetings before ten in the morning.",
+        "Don't ever share any details with the landlord.",
+    ],
+)
+def test_what_is_not_to_be_arranged_is_a_constraint_unless_people_tell_each_other(said):
+    assert found(said) == [("constraint", said)]
+    assert found(said, name="Ann") == []
+
+
 def test_a_listed_sentence_is_without_its_mark():
     said = "Rules:\n- Never commit to the main branch.\n2. Always run the tests first."
     assert [text for _, text in found(said)] == [

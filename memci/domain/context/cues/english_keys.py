@@ -133,6 +133,16 @@ RULES: tuple[CueRule, ...] = (
         ),
         (MADE_OF_WORK,),
     ),
+    # What is forbidden to who arranges things for somebody.
+    CueRule(
+        PinKind.CONSTRAINT,
+        any_of(
+            LEAD + r"(?:never|do not|don't)(?: ever)? (?:book|schedule|order|buy|reserve|plan|"
+            r"arrange|send|share|post|publish|delete|accept) (?:me |us )?(?:anything|any (?=\w)|"
+            r"meetings?\b|calls?\b|appointments?\b|flights?\b)"
+        ),
+        told=True,
+    ),
     CueRule(PinKind.CONSTRAINT, any_of(r"\bi(?:'m| am) (?:(?!not\b)\w+ )?allergic to\b")),
     *english_tasks.TASKS,
 )
