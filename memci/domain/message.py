@@ -8,6 +8,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
+from memci.domain.escapes import legible
 from memci.domain.memory.note import is_note
 
 JsonObject = Mapping[str, Any]
@@ -49,12 +50,14 @@ class NewMessage:
     metadata: JsonObject = field(default_factory=dict)
 
 
-def spoken(content: str | None, tool_calls: Iterable[JsonObject] = ()) -> str:
+def spoken(role: str, content: str | None, tool_calls: Iterable[JsonObject] = ()) -> str:
     """Return what memory and search read of a message: see ``Message.text``."""
+    if role == Role.TOOL:
+        return legible(content or "")
     if not tool_calls:
         return content or ""
     calls = (call.get("function", {}) for call in tool_calls)
-    written = [f"{call.get('name', '')}({call.get('arguments', '')})" for call in calls]
+    written = [legible(f"{call.get('name', '')}({call.get('arguments', '')})") for call in calls]
     return "\n".join([content, *written] if content else written)
 
 
@@ -79,8 +82,11 @@ class Message:
 
     @property
     def text(self) -> str:
-        """What memory and search read: the content, then each tool call as name(arguments)."""
-        return spoken(self.content, self.tool_calls)
+        """What memory and search read: the content, then each tool call as name(arguments).
+
+        What tools are given and say is read without JSON's escapes of characters.
+        """
+        return spoken(self.role, self.content, self.tool_calls)
 
     @property
     def is_note(self) -> bool:

@@ -269,7 +269,7 @@ def _message(row: Any) -> Candidate:
     return Candidate(
         Source.CHAT,
         seq,
-        spoken(content, calls or ()),
+        spoken(role, content, calls or ()),
         (seq,),
         at_offset(at, offset),
         session,

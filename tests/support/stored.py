@@ -13,6 +13,7 @@ from zlib import crc32
 
 import numpy as np
 
+from memci.domain.message import spoken
 from memci.domain.offset import offset_of
 from memci.reading.activity import ReadActivity
 from memci.reading.models import ReadingDefaults, ReadingModels, Tokenizers
@@ -115,7 +116,7 @@ class Stored:
             "UPDATE lane SET message_seq = %s WHERE agent_id = %s", self._seq, after=self.agent_id
         )
         if indexed:
-            self._index_message(content or "")
+            self._index_message(spoken(role, content, calls))
         return self._seq
 
     def remember(

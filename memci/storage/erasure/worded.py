@@ -9,10 +9,14 @@ from sqlalchemy import Connection
 from memci.domain.message import Message
 from memci.storage.messages import COLUMNS, to_message
 
-# A single Chinese character is no term of the index, which holds pairs: it is looked for in texts.
+# A single Chinese character is no term of the index, which holds pairs: it is looked for in texts,
+# and in what tools say and are given as JSON's escape.
 _CHARACTERS = """
-NOT EXISTS (SELECT 1 FROM unnest(%(characters)s::text[]) AS k(word)
-             WHERE strpos(concat_ws(' ', m.name, m.content, m.tool_calls::text), k.word) = 0)
+NOT EXISTS (SELECT 1 FROM unnest(%(characters)s::text[]) AS k(word),
+                   concat_ws(' ', m.name, m.content, m.tool_calls::text) AS said
+             WHERE strpos(said, k.word) = 0
+               AND NOT ((m.role = 'tool' OR m.tool_calls IS NOT NULL)
+                        AND strpos(lower(said), '\\u' || to_hex(ascii(k.word))) > 0))
 """
 _BY_TERMS = f"""
 SELECT m.seq

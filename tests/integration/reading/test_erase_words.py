@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from memci.commands.erase_words import Words, find_messages
@@ -43,6 +45,16 @@ def said(alice: Stored) -> Stored:
 )
 def test_all_words_stand_in_each(reader: Reader, said: Stored, query: str, found: list[str]):
     assert proposed(reader, query) == found
+
+
+@pytest.mark.parametrize("query", ["雪", "雪 鸮", "雪鸮"])
+def test_what_tools_write_as_escapes_is_proposed_too(reader: Reader, alice: Stored, query: str):
+    arguments = json.dumps({"name": "雪鸮"})
+    call = {"id": "c1", "type": "function", "function": {"name": "book", "arguments": arguments}}
+    alice.say(None, "assistant", calls=[call])
+    alice.say(json.dumps({"booked": "雪鸮"}).upper().replace("\\U", "\\u"), "tool", answers="c1")
+    alice.say(r"An escape such as \u96ea \u9e2e is only talked of.")
+    assert proposed(reader, query) == ["m1", "m2"]
 
 
 def test_the_newest_are_proposed(reader: Reader, said: Stored):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -303,3 +304,15 @@ def test_what_stands_beside_a_hit_is_found_however_many_better_ones_a_filter_lea
     )
     hits = Search(*reader.parts).run("alice", request).hits
     assert f"m{beside}" in [each for hit in hits for each in hit.message_ids]
+
+
+def test_what_tools_write_as_escapes_is_found_by_its_words(reader: Reader, alice: Stored):
+    alice.say("好的，我来订。", "user")
+    arguments = json.dumps({"城市": "奥斯陆", "酒店": "北极光"})
+    call = {"id": "c1", "type": "function", "function": {"name": "book", "arguments": arguments}}
+    alice.say(None, "assistant", calls=[call])
+    alice.say(json.dumps({"确认号": "雪鸮四二", "price": "1,200 克朗"}), "tool", answers="c1")
+    called = search(reader, "奥斯陆的酒店").hits[0]
+    assert called.message_ids == ["m2"]
+    assert called.text == 'book({"城市": "奥斯陆", "酒店": "北极光"})'
+    assert search(reader, "雪鸮").hits[0].text == '{"确认号": "雪鸮四二", "price": "1,200 克朗"}'
