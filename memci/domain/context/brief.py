@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +14,12 @@ from memci.domain.message import JsonObject, Message, Role
 _LONGEST_OUTCOME = 240
 _OUTCOME_END = 80
 _LONGEST_ARGUMENT = 160
-_CUT = " … "
+CUT = " … "  # stands for what is cut out
+# What words and figures are made of, but for Chinese; what is much longer is neither.
+_RUN = r"(?:[^\W\u2e80-\u9fff\uff00-\uffef]|[.,'’-])"
+_RUN_BEGINS = re.compile(_RUN)
+_RUN_AT_END = re.compile(rf"(?<!{_RUN}){_RUN}{{1,24}}\Z")
+_RUN_AT_BEGIN = re.compile(rf"\A{_RUN}{{1,24}}(?!{_RUN})")
 
 
 def in_brief(interaction: Interaction) -> Interaction:
@@ -41,8 +47,24 @@ def one_line(text: str, longest: int = _LONGEST_OUTCOME, end: int = _OUTCOME_END
     line = " ".join(text.split())
     if len(line) <= longest:
         return line
-    last = line[len(line) - end :].lstrip()
-    return line[: longest - end - len(_CUT)].rstrip() + _CUT + last
+    return f"{head(line, longest - end - len(CUT))}{CUT}{tail(line, end)}"
+
+
+def head(text: str, most: int) -> str:
+    """Return the beginning of a text, at most so many characters: half a figure is another one."""
+    cut = text[:most]
+    if _RUN_BEGINS.match(text, most):
+        cut = _RUN_AT_END.sub("", cut) or cut
+    return cut.rstrip()
+
+
+def tail(text: str, most: int) -> str:
+    """Return the end of a text, as ``head`` does."""
+    start = max(0, len(text) - most)
+    cut = text[start:]
+    if start and _RUN_BEGINS.match(text, start - 1):
+        cut = _RUN_AT_BEGIN.sub("", cut) or cut
+    return cut.lstrip()
 
 
 def _brief(unit: Unit) -> Unit:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
-from memci.domain.context.brief import message_in_brief
+from memci.domain.context.brief import CUT, head, message_in_brief, tail
 from memci.domain.context.interaction import cut_at_users
 from memci.domain.message import JsonObject, Message
 
@@ -21,7 +21,6 @@ Exchange: TypeAlias = tuple[Message, ...]
 _CUTS = (800, 240)
 _LEAST = 40
 _END = 0.3  # of these, at its end
-_CUT = " … "
 
 
 def exchanges(messages: Iterable[Message]) -> list[Exchange]:
@@ -81,5 +80,4 @@ def _shorter(text: str, most: int) -> str:
     if len(text) <= most:
         return text
     end = int(most * _END)
-    begin = most - end - len(_CUT)
-    return f"{text[:begin].rstrip()}{_CUT}{text[-end:].lstrip()}"
+    return f"{head(text, most - end - len(CUT))}{CUT}{tail(text, end)}"

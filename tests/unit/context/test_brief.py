@@ -6,8 +6,10 @@ import json
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from memci.domain.context.brief import in_brief, one_line
+from memci.domain.context.brief import head, in_brief, one_line, tail
 from memci.domain.context.interaction import Interaction, interactions
 from memci.domain.message import Message, Role
 from tests.support.talk import BEGIN
@@ -63,3 +65,27 @@ def test_one_line() -> None:
     assert one_line("a\n b") == "a b"
     assert one_line("x" * 300, 100, 20) == "x" * 77 + " … " + "x" * 20
     assert one_line("x" * 300, 100, 0) == "x" * 97 + " … "
+
+
+@pytest.mark.parametrize(
+    ("text", "most", "first", "last"),
+    [
+        ("the total is 12,345 euros and 67,890 cents", 14, "the total is", "67,890 cents"),
+        ('{"total":12345,"tax":67890}', 10, '{"total":', '":67890}'),
+        ("don't cut half-words here or there", 8, "don't", "or there"),
+        ("合计一万二千三百四十五元整", 5, "合计一万二", "四十五元整"),
+        ("在Oslo住过三年的人是Svetlana", 4, "在", "lana"),
+        ("x" * 50, 10, "x" * 10, "x" * 10),
+        ("short", 9, "short", "short"),
+    ],
+)
+def test_words_and_figures_are_not_cut(text: str, most: int, first: str, last: str) -> None:
+    assert (head(text, most), tail(text, most)) == (first, last)
+
+
+@given(st.text(), st.integers(0, 40))
+def test_what_is_left_is_a_beginning_and_an_end(text: str, most: int) -> None:
+    first, last = head(text, most), tail(text, most)
+    assert text.startswith(first)
+    assert text.endswith(last)
+    assert max(len(first), len(last)) <= most
