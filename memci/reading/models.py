@@ -19,6 +19,7 @@ from memci.smallmodel.ports import Embedder, Lexicon, QueryPlanner, Summarizer, 
 # are counted for themselves before the block that they make.
 _REMEMBERED = 8_192
 _LONGEST_REMEMBERED = 2_000
+_MOST_PIECES = 500  # of a text; a list of more would take the place of all else
 
 
 class Tokenizers:
@@ -55,7 +56,9 @@ def _remembering(counter: TokenCounter) -> Count:
 
     def counted(text: str) -> int:
         pieces = counter.pieces(text)
-        return counter.count(text) if pieces == [text] else sum(map(count, pieces))
+        if not 1 < len(pieces) <= _MOST_PIECES:
+            return counter.count(text)
+        return sum(map(count, pieces))
 
     return count
 

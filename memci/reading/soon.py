@@ -52,8 +52,8 @@ class Soon:
                 _log.exception("failed in the background; it is tried again when next wanted")
 
     def _is_wanted(self) -> bool:
-        """Wait until it is; end the thread if it is not for long."""
-        if self._wanted.wait(_IDLE_S):
+        """Wait until it is; end the thread if it is not for long, or never will be."""
+        if not self._closed.is_set() and self._wanted.wait(_IDLE_S):
             return True
         with self._lock:
             self._is_running = self._wanted.is_set()

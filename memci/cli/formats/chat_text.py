@@ -9,9 +9,9 @@
     [2026年3月2日 09:17] 用户：周二见！
 
 Where lines that begin messages have times, a line without one goes on with the message, whatever
-it looks like, unless it names somebody who has begun one, or a role. A speaker is a name of at
-most four words before a colon at the start of a line. Times stand in brackets or bare before the
-name; a time of day belongs to the last line that is a date alone.
+it looks like, unless it names somebody who has begun one, the user or the assistant. A speaker is
+a name of at most four words before a colon at the start of a line. Times stand in brackets or bare
+before the name; a time of day belongs to the last line that is a date alone.
 """
 
 from __future__ import annotations
@@ -73,7 +73,8 @@ class _Beginnings:
 
     def __init__(self) -> None:
         self._timed = False
-        self._speakers = set(_ROLES)  # and who began messages before
+        # Who began messages before, and roles; a system's, which has a say, may be pasted.
+        self._speakers = {name for name, role in _ROLES.items() if role != "system"}
 
     def at(self, line: str) -> re.Match[str] | None:
         """Return what begins with the next line of a chat, if anything does."""

@@ -16,7 +16,8 @@ _OUTCOME_END = 80
 _LONGEST_ARGUMENT = 160
 CUT = " … "  # stands for what is cut out
 # What words and figures are made of, but for Chinese; what is much longer is neither.
-_RUN = r"(?:[^\W\u2e80-\u9fff\uff00-\uffef]|[.,'’-])"
+_RUN = r"(?:[^\W\u2e80-\u9fff\uff00-\uff0f\uff1a-\uffef]|[.,'’-])"
+_DIGIT = re.compile(r"\d")
 _RUN_BEGINS = re.compile(_RUN)
 _RUN_AT_END = re.compile(rf"(?<!{_RUN}){_RUN}{{1,24}}\Z")
 _RUN_AT_BEGIN = re.compile(rf"\A{_RUN}{{1,24}}(?!{_RUN})")
@@ -54,7 +55,7 @@ def head(text: str, most: int) -> str:
     """Return the beginning of a text, at most so many characters: half a figure is another one."""
     cut = text[:most]
     if _RUN_BEGINS.match(text, most):
-        cut = _RUN_AT_END.sub("", cut) or cut
+        cut = _unless_figure(cut, _RUN_AT_END.sub("", cut))
     return cut.rstrip()
 
 
@@ -63,8 +64,13 @@ def tail(text: str, most: int) -> str:
     start = max(0, len(text) - most)
     cut = text[start:]
     if start and _RUN_BEGINS.match(text, start - 1):
-        cut = _RUN_AT_BEGIN.sub("", cut) or cut
+        cut = _unless_figure(cut, _RUN_AT_BEGIN.sub("", cut))
     return cut.lstrip()
+
+
+def _unless_figure(cut: str, without: str) -> str:
+    """Return what was cut without its half word, or the half word where that is all."""
+    return without if without or _DIGIT.search(cut) else cut
 
 
 def _brief(unit: Unit) -> Unit:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from memci.domain.context.cues.limits import limit_of
 from memci.domain.context.key_messages import words_of
 from memci.domain.pages.pin import Maker, Pin, PinKind
 from memci.domain.pages.rules import PageRules
@@ -32,9 +31,8 @@ def pinned(
     """Return what becomes of findings, the oldest first, beside the pins that are ``there``.
 
     ``refused``: findings that somebody has taken down; their words are not pinned again. Nor are
-    words that who would see them sees already. Of two that set the same limit the older gives way.
-    Nobody is shown more findings, or tokens of them, than the rules allow, nor more pins: the
-    oldest finding gives way, and no other pin ever does.
+    words that who would see them sees already. Nobody is shown more findings, or tokens of them,
+    than the rules allow, nor more pins: the oldest finding gives way, and no other pin ever does.
     """
     pins = list(there)
     added: list[Pin] = []
@@ -42,8 +40,6 @@ def pinned(
         if not any(_says(known, each) for known in (*pins, *refused)):
             pins.append(each)
             added.append(each)
-            for old in [known for known in pins if _outdates(each, known)]:
-                pins.remove(old)
             for old in _too_many(pins, each, rules, tokens_of):
                 pins.remove(old)
     stay = {each.number for each in pins}
@@ -60,16 +56,6 @@ def _says(known: Pin, found: Pin) -> bool:
     """Tell whether a pin says what was found, and is seen wherever the finding would be."""
     seen = known.user_id in {None, found.user_id} and known.session_id in {None, found.session_id}
     return seen and f" {words_of(found.text)} " in f" {words_of(known.text)} "
-
-
-def _outdates(newest: Pin, old: Pin) -> bool:
-    """Tell whether one finding sets a limit anew that another, for the same readers, has set."""
-    if newest is old or old.by != Maker.DETECTOR:
-        return False
-    if (newest.user_id, newest.session_id) != (old.user_id, old.session_id):
-        return False
-    limit = limit_of(newest.text)
-    return limit is not None and limit == limit_of(old.text)
 
 
 def _too_many(

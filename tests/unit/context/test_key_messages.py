@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from datetime import UTC, datetime
 
 import pytest
@@ -141,9 +142,13 @@ def test_material_is_passed_over(material):
         "老板说：「数据库必须用 Postgres。所有接口都必须返回 JSON。」",
         "文档里写着“所有接口的响应时间不超过200毫秒”。",
         'He said "never commit to the main branch" and left.',
+        'She said "Please do as I say.\nNever push to the main branch without a review." and left.',
+        "Don't order anything yet.",
+        "Don't send any more examples, thanks.",
+        "Don't accept any of these changes.",
     ],
 )
-def test_what_is_quoted_is_nobodys_rule(said):
+def test_what_is_quoted_or_for_now_is_no_rule(said):
     assert found(said) == []
 
 
@@ -154,6 +159,7 @@ def test_what_is_quoted_is_nobodys_rule(said):
         ("以后请叫我“小明”，并用“中文”回答我。", "preference"),
         ('Never write "to be done by somebody later" into the code.', "constraint"),
         ('All 5" and 6" tests must pass on the server.', "constraint"),
+        ('The 24" screen must run the app at 60 fps and the 27" one too.', "constraint"),
     ],
 )
 def test_a_rule_with_a_quoted_term_holds_and_is_kept_whole(said, kind):
@@ -171,6 +177,13 @@ def test_a_rule_with_a_quoted_term_holds_and_is_kept_whole(said, kind):
 def test_what_is_not_to_be_arranged_is_a_constraint_unless_people_tell_each_other(said):
     assert found(said) == [("constraint", said)]
     assert found(said, name="Ann") == []
+
+
+def test_long_quotes_take_no_time():
+    for inside in ("a" * 7_900, "中" * 7 + "!" * 7_900, "a b " * 1_900, '"' * 7_900, "“" * 7_900):
+        before = time.process_time()
+        assert found(f'Never commit to the main branch. "{inside}"') != []
+        assert time.process_time() - before < 1
 
 
 def test_a_listed_sentence_is_without_its_mark():

@@ -43,6 +43,14 @@ def test_a_text_is_counted_once_while_it_is_among_the_last(monkeypatch):
     assert counter.asked == 4, "the one that was not asked for the longest went"
 
 
+def test_a_text_of_very_many_pieces_is_counted_as_a_whole():
+    counter = Counting()
+    count = Tokenizers(lambda _: counter).count("characters")
+    text = "|".join(map(str, range(501)))
+    assert count(text) == len(text)
+    assert counter.asked == 1
+
+
 def test_a_long_text_is_counted_anew():
     counter = Counting()
     count = Tokenizers(lambda _: counter).count("characters")

@@ -141,6 +141,10 @@ RULES: tuple[CueRule, ...] = (
             r"arrange|send|share|post|publish|delete|accept) (?:me |us )?(?:anything|any (?=\w)|"
             r"meetings?\b|calls?\b|appointments?\b|flights?\b)"
         ),
+        # What is not to be done for now is no rule.
+        unless=any_of(
+            r"\b(?:yet|now|more|further|else|today|tonight|tomorrow|this|these|those|it|them)\b"
+        ),
         told=True,
     ),
     CueRule(PinKind.CONSTRAINT, any_of(r"\bi(?:'m| am) (?:(?!not\b)\w+ )?allergic to\b")),

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import re
 
-# Between marks that differ, other pairs of the same cannot lie: each character is looked at once.
-_QUOTED = re.compile(r"\"[^\"\n]+\"|“[^“”]+”|«[^«»]+»|「[^「」]+」|『[^『』]+』")
+# A straight mark before a word opens, and one behind it closes: 24" is a length. Between marks that
+# differ no other pair of the same can lie: each character is looked at once.
+_QUOTED = re.compile(
+    r"(?<!\w)\"(?=[^\s\"])(?:[^\"\n]|\n(?!\n))+(?<=\S)\"(?!\w)|“[^“”]+”|«[^«»]+»|「[^「」]+」|『[^『』]+』"
+)
+_HAN = re.compile(r"[\u3400-\u9fff]")
 # A name, a term or a word to answer with is no speech: of those the rest of a sentence tells.
-_SPEECH = re.compile(r"(?:\S+\s+){3}\S|[\u3400-\u9fff](?:\W*[\u3400-\u9fff]){7}")
+_WORDS = 4
+_CHARACTERS = 8
 
 
 def without_speech(text: str) -> str:
@@ -20,6 +25,7 @@ def without_speech(text: str) -> str:
 
 def _blank(quoted: str) -> str:
     inside = quoted[1:-1]
-    if not _SPEECH.search(inside):
+    words = len(inside.split(maxsplit=_WORDS))
+    if words < _WORDS and len(_HAN.findall(inside)) < _CHARACTERS:
         return quoted
     return quoted[0] + re.sub(r"\S", " ", inside) + quoted[-1]
