@@ -48,8 +48,8 @@ class Soon:
             self._wanted.clear()
             try:
                 self._act()
-            except Exception:  # noqa: BLE001 - nothing may end the thread
-                _log.exception("failed in the background; it is tried again when next wanted")
+            except Exception:  # noqa: BLE001 - it is logged, and nothing may end the thread
+                _log.exception("notes of reads were not written")
 
     def _is_wanted(self) -> bool:
         """Wait until it is; end the thread if it is not for long, or never will be."""
