@@ -8,7 +8,6 @@ else the machine does slows all of them.
 
 from __future__ import annotations
 
-import gc
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -24,6 +23,7 @@ from benchmarks.corpus import Corpus, session_of
 from benchmarks.filling import fill, multiply
 from benchmarks.report import Bar, Finding
 from benchmarks.stage import Stage
+from memci.collector import spare_what_stays
 from memci.config import load_settings
 from memci.domain.context.depth import depth
 from memci.runtime import Runtime
@@ -215,9 +215,8 @@ def _parts(answer: Any) -> Mapping[str, float]:
 
 def _alternate(sides: Sequence[Mapping[str, _Read]], *asked: Sequence[_Asked]) -> list[Took]:
     """Ask each side its questions in turn, each time beginning with another call."""
-    # As in a worker, the collector spares what was loaded before.
-    gc.collect()
-    gc.freeze()
+    # As in a worker.
+    spare_what_stays()
     took = [Took() for _ in sides]
     for place in range(len(asked[0])):
         for side, reads in enumerate(sides):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import sys
 from functools import cache
 from typing import Any
@@ -12,6 +11,7 @@ from celery import signals
 
 from memci.broker.bell import Bell
 from memci.broker.names import AGENT_PREFIX, COMPRESS_QUEUE, LANE_QUEUE, READ_QUEUE, UPKEEP_QUEUE
+from memci.collector import spare_what_stays
 from memci.errors import ConfigurationError, UnavailableError, WrongEmbedderError
 from memci.jobs.vectors import VectorGuard
 from memci.queue.lane import LaneLoop
@@ -79,12 +79,7 @@ def _claim_vectors() -> None:
 
 @signals.worker_ready.connect
 def _keep(**_: Any) -> None:
-    """Spare the collector what was loaded by now: it stays, and walking it costs as much as jobs.
-
-    A model's library alone is half a million objects.
-    """
-    gc.collect()
-    gc.freeze()
+    spare_what_stays()
 
 
 @signals.worker_ready.connect

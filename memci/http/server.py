@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import signal
 from socket import socket
 
@@ -11,6 +10,7 @@ import structlog
 import uvicorn
 from fastapi import FastAPI
 
+from memci.collector import spare_what_stays
 from memci.config import LOOPBACK, Settings
 from memci.errors import ConfigurationError
 
@@ -57,9 +57,8 @@ def serve(app: FastAPI, settings: Settings, *, host: str, port: int) -> None:
         # Uvicorn stops gracefully and then raises the signal again: being stopped is no failure.
         signal.signal(stop, lambda _signal, _frame: None)
     server = make_server(app, host=host, port=port)
-    # What the app is made of stays: left to the collector, walking it took half of an accept.
-    gc.collect()
-    gc.freeze()
+    # Left to the collector, walking what the app is made of took half of an accept.
+    spare_what_stays()
     server.run()
 
 

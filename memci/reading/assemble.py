@@ -42,7 +42,7 @@ from memci.storage.reading.important import important_memories, newest_memories
 from memci.storage.reading.listed import listed_pages
 from memci.storage.reading.messages import message_ids, recent_messages
 from memci.storage.reading.outset import Outset, outset_behind
-from memci.storage.reading.receipts import NewReceipt, write_receipt
+from memci.storage.reading.receipts import NewReceipt, keeping_receipt
 from memci.storage.session import Connection, Database
 from memci.storage.summaries import StoredSummary, read_summary
 from memci.storage.viewers import viewer_asking
@@ -231,10 +231,11 @@ class Assemble(Reader):
             body, session_id = receipt_body(account, ids), account.request.session_id
             receipt = NewReceipt(receipt_id, "context", body, session_id, given)
             # Of what was erased since it was read, nothing is kept (M25).
-            if len(ids) == len(given.seqs):
-                write_receipt(connection, agent_id, receipt)
+            is_all_there = len(ids) == len(given.seqs)
+            with keeping_receipt(connection, agent_id, receipt if is_all_there else None):
+                answered = answer(account, ids, receipt_id, body)
         self._activity.note(agent_id, use=Use(agent_id, receipt, kept=True))
-        return answer(account, ids, receipt_id, body)
+        return answered
 
 
 def _retrieved(request: ContextRequest) -> ContextRequest:

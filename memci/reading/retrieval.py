@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
@@ -29,6 +29,7 @@ from memci.domain.context.query import (
     Moment,
     Stretch,
     analyse,
+    analyse_anew,
     as_read,
     is_bare,
     moments_in,
@@ -61,17 +62,27 @@ class Asked:
 
     The question itself comes first, then what is to be looked for beside it: the questions that it
     consists of, and those of a planner. ``moments``: the times in it, read at ``now``; None: they
-    were not read.
+    were not read. ``analysis``: how it is read before it is known who speaks (R10); None: not yet.
     """
 
     text: str
     questions: tuple[Question, ...]
     now: datetime
     moments: list[Moment] | None = None
+    analysis: Analysis | None = None
 
-    def hits(self, bounds: Bounds) -> int:
-        """Return how many hits it seems to want, before it is known who speaks (R10)."""
-        return analyse(self.text, self.now, bounds=bounds, moments=self.moments).k
+    def analysed(self, bounds: Bounds) -> Asked:
+        """Return it with its analysis."""
+        analysis = analyse(self.text, self.now, bounds=bounds, moments=self.moments)
+        return replace(self, analysis=analysis)
+
+    def analysis_among(self, names: Collection[str], bounds: Bounds) -> Analysis:
+        """Return how it is read where these people speak."""
+        if self.analysis is None:
+            return analyse(self.text, self.now, names=names, bounds=bounds, moments=self.moments)
+        return analyse_anew(
+            self.analysis, self.text, self.now, names=names, bounds=bounds, moments=self.moments
+        )
 
     def as_deep_as(self, best: int) -> Asked:
         """Return it with so many candidates of each channel."""
@@ -164,9 +175,7 @@ class Retrieval:
             fused = [self._fused(*each, scope, hints) for each in pairs[:1]]
             return Ranking(best_of(fused), None, hints.timed)
         names = {name for one in found for name in _speakers(one)}
-        analysis = analyse(
-            asked.text, asked.now, names=names, bounds=parameters.bounds, moments=asked.moments
-        )
+        analysis = asked.analysis_among(names, parameters.bounds)
         leading = stretches_of(analysis.times) if analysis.time_alone else ()
         timed = Timed(asked.questions[0].stretches, leading)
         hints = hints_of(analysis, asked.questions[0].symbols, timed)

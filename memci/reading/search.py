@@ -62,7 +62,7 @@ class Search(Reader):
         with self._database.agent_snapshot(agent_id, planned=True) as connection:
             outset = outset_of(connection, agent_id)
             now, own = outset.progress, own_of(self._defaults.memory, outset.parameters)
-            asked = asked.as_deep_as(self._depth(asked, request, own))
+            asked = self._measured(asked, request, own)
             found = self._retrieval.find(connection, agent_id, asked, request, outset=outset)
             watch.lap("find")
             ranking = self._retrieval.rank(asked, found, request, own)
@@ -88,12 +88,13 @@ class Search(Reader):
             new_agent=now.new_agent,
         )
 
-    def _depth(self, asked: Asked, request: SearchRequest, own: MemoryParameters) -> int:
-        """Return how many candidates each channel offers for as many hits as there can be."""
+    def _measured(self, asked: Asked, request: SearchRequest, own: MemoryParameters) -> Asked:
+        """Return it with as many candidates of each channel as there can be hits for."""
         hits = request.k or self._defaults.search_k
         if hits is None and own.query_analysis_enabled:
-            hits = asked.hits(own.bounds)
-        return depth(hits or _HITS, request.budget_tokens)
+            asked = asked.analysed(own.bounds)
+        seems_to_want = asked.analysis.k if asked.analysis else _HITS
+        return asked.as_deep_as(depth(hits or seems_to_want, request.budget_tokens))
 
     def _take(
         self, ranked: list[Ranked], request: SearchRequest, analysis: Analysis | None

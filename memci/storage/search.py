@@ -27,9 +27,10 @@ from memci.domain.message import Message, Role, spoken
 from memci.domain.offset import at_offset
 from memci.domain.pages.viewer import Viewer
 from memci.storage import search_walk
+from memci.storage.search_indexes import Row
 from memci.storage.search_kept import kept_asked, kept_candidate, kept_values
 from memci.storage.search_statement import Shape, search_statement
-from memci.storage.session import rows
+from memci.storage.session import tuples
 from memci.storage.vectors import Vectors, to_text
 
 # Postings that are scored for one question, however small the index.
@@ -197,7 +198,7 @@ def find(
         "k1": bm25.K1,
         "b": bm25.B,
     }
-    return _read(rows(connection, search_statement(shape), values), owners)
+    return _read(tuples(connection, search_statement(shape), values), owners)
 
 
 def _times_asked(question: Question) -> dict[str, object]:
@@ -229,14 +230,16 @@ def _searched(question: Question, owners: Sequence[str]) -> frozenset[Source]:
     return sources - KEPT | kept
 
 
-def _read(answered: Sequence[Any], owners: Sequence[str]) -> Found:
+def _read(answered: Sequence[tuple[Any, ...]], owners: Sequence[str]) -> Found:
     found = Found([], [], bm25.Collected(1, 1, {}), {})
     places = {f"chunk_owner{place}": owner for place, owner in enumerate(owners)}
-    for row in answered:
-        source = row[0]
+    for each in answered:
+        source = each[0]
         if source == "chat":
-            found.candidates.append(_message(row))
-        elif source == "memory":
+            found.candidates.append(_message(each))
+            continue
+        row = Row._make(each)
+        if source == "memory":
             found.candidates.append(_memory(row))
         elif source == "postings":
             found.postings[row.text] = dict(zip(row.seqs, row.counts, strict=True))
@@ -255,14 +258,14 @@ def _read(answered: Sequence[Any], owners: Sequence[str]) -> Found:
     return found
 
 
-def _said(row: Any) -> Message:
+def _said(row: Row) -> Message:
     calls = row.tool_calls or ()
     role = Role(row.role)
     at = at_offset(row.at, row.said_offset)
     return Message(row.key, "", role, row.text, at, row.name, row.session_id, tool_calls=calls)
 
 
-def _message(row: Any) -> Candidate:
+def _message(row: tuple[Any, ...]) -> Candidate:
     """Return a message, by the places of its columns: there are hundreds of them in each search."""
     (_, seq, dense, lexical, linked, content, role, name, calls, session, at, _, position, _,
      offset) = row  # fmt: skip
@@ -282,13 +285,13 @@ def _message(row: Any) -> Candidate:
     )
 
 
-def _memory(row: Any) -> Candidate:
+def _memory(row: Row) -> Candidate:
     at = at_offset(row.at, row.said_offset)
     found = Candidate(Source.MEMORY, row.key, row.text, tuple(row.seqs), at, row.session_id)
     return found._replace(dense=row.dense, lexical=row.lexical, linked=row.linked)
 
 
-def _chunk(row: Any, place: int, owner: str) -> Candidate:
+def _chunk(row: Row, place: int, owner: str) -> Candidate:
     """Return a chunk; its key tells it from those of other owners, and from messages."""
     path, *place_in_file = row.tool_calls
     source = Source.CODE if row.role == ChunkKind.CODE else Source.DOCUMENT

@@ -3,6 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+
+class Row(NamedTuple):
+    """What the statement of a search answers with, whatever the source: columns by place."""
+
+    source: str
+    key: Any
+    dense: Any
+    lexical: Any
+    linked: Any
+    text: Any
+    role: Any
+    name: Any
+    tool_calls: Any
+    session_id: Any
+    at: Any
+    seqs: Any
+    position: Any
+    counts: Any
+    said_offset: Any
 
 
 @dataclass(frozen=True, slots=True)

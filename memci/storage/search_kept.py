@@ -10,15 +10,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Iterable, Iterator
-from typing import Any
-
-from sqlalchemy import Row
 
 from memci.domain.context.candidate import KEPT, UNTIMED, Candidate, Kept, Source
 from memci.domain.context.kept_words import MOST_CHARACTERS, probes_of
 from memci.domain.context.plan import StepState
 from memci.domain.offset import at_offset
 from memci.domain.pages.pin import Maker, PinKind
+from memci.storage.search_indexes import Row
 
 MOST_KEPT = 15  # of each source
 MOST_LOOKED_AT = 500  # of each source, the newest: every search looks for its words in them
@@ -180,7 +178,7 @@ def kept_values(terms: Iterable[str], session_id: str | None) -> dict[str, objec
     }
 
 
-def kept_candidate(row: Row[Any]) -> Candidate:
+def kept_candidate(row: Row) -> Candidate:
     """Return what a row tells of; it has no score yet."""
     source = Source(row.source)
     seqs: list[int] = list(row.seqs or ())

@@ -28,7 +28,7 @@ from memci.errors import DatabaseBusyError, DatabaseUnavailableError, Unavailabl
 from memci.storage.roles import DatabaseRole
 
 # The type of what the doors open, for rooms that speak no SQL themselves.
-__all__ = ["Connection", "Database", "rows"]
+__all__ = ["Connection", "Database", "rows", "sending", "tuples"]
 
 _SNAPSHOT: dict[str, Any] = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
 ENTER = (
@@ -236,6 +236,25 @@ def rows(connection: Connection, statement: str, values: Mapping[str, Any] | Seq
     driver = cast("psycopg.Connection", connection.connection.driver_connection)
     with driver.cursor(row_factory=namedtuple_row) as cursor:
         return cursor.execute(statement, values).fetchall()
+
+
+def tuples(connection: Connection, statement: str, values: Mapping[str, Any]) -> list[Any]:
+    """Do as ``rows``; columns have places and no names, which is faster for hundreds of rows."""
+    driver = cast("psycopg.Connection", connection.connection.driver_connection)
+    with driver.cursor() as cursor:
+        return cursor.execute(statement, values).fetchall()
+
+
+@contextmanager
+def sending(connection: Connection, statement: str, values: Sequence[Any]) -> Iterator[None]:
+    """Run a statement whose rows nobody wants while the block does something else.
+
+    Raises the driver's errors at the end of the block, which holds no other statement.
+    """
+    driver = cast("psycopg.Connection", connection.connection.driver_connection)
+    with driver.pipeline():
+        driver.execute(statement, values)
+        yield
 
 
 @contextmanager

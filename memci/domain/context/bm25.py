@@ -8,10 +8,9 @@ of: an answer seldom repeats the words of its question. Measured, that is the la
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import repeat
 from operator import sub
 
 from memci.domain.context.position import REACH
@@ -87,11 +86,16 @@ def around(positions: Iterable[int], postings: Postings, texts: float) -> dict[i
     its matter.
     """
     scores = dict.fromkeys(positions, 0.0)
-    middles = _middles(scores)
+    within_reach = {position + step for position in scores for step in _STEPS}
     for counts in postings.values():
         rare = rarity(min(_neighbourhoods(counts), texts), texts)
-        for position, times in _spread(counts, middles).items():
-            scores[position] += rare * times * (K1 + 1) / (times + K1)
+        held: dict[int, int] = {}
+        for near in within_reach & counts.keys():
+            for middle in range(near - REACH, near + REACH + 1):
+                if middle in scores:
+                    held[middle] = held.get(middle, 0) + counts[near]
+        for middle, times in held.items():
+            scores[middle] += rare * times * (K1 + 1) / (times + K1)
     return scores
 
 
@@ -103,24 +107,5 @@ def rarity(holding: float, texts: float) -> float:
 def _neighbourhoods(counts: Collection[int]) -> int:
     """Count the neighbourhoods with a message at any of these positions in them."""
     ordered = sorted(counts)
-    gaps = map(sub, ordered[1:], ordered)
-    return sum(map(min, gaps, repeat(_WIDTH))) + _WIDTH if ordered else 0
-
-
-def _middles(positions: Iterable[int]) -> dict[int, list[int]]:
-    """Return, of each message near some positions, those in whose neighbourhood it is."""
-    middles: defaultdict[int, list[int]] = defaultdict(list)
-    for position in positions:
-        for step in _STEPS:
-            middles[position + step].append(position)
-    return middles
-
-
-def _spread(counts: Mapping[int, int], middles: Mapping[int, list[int]]) -> dict[int, int]:
-    """Add up how often a term stands in each of the neighbourhoods."""
-    found: dict[int, int] = {}
-    for near in middles.keys() & counts.keys():
-        times = counts[near]
-        for middle in middles[near]:
-            found[middle] = found.get(middle, 0) + times
-    return found
+    gaps: Iterable[int] = map(sub, ordered[1:], ordered)
+    return _WIDTH * len(ordered) - sum(_WIDTH - gap for gap in gaps if gap < _WIDTH)

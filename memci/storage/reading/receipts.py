@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, cast
@@ -11,7 +12,7 @@ from uuid import UUID
 from psycopg.types.json import Jsonb
 from sqlalchemy import Connection
 
-from memci.storage.session import rows
+from memci.storage.session import rows, sending
 
 _WRITE = """
 INSERT INTO receipt (agent_id, id, kind, session_id, body, at_seq, seqs, given, nodes)
@@ -80,6 +81,18 @@ def write_receipt(connection: Connection, agent_id: str, receipt: NewReceipt) ->
     """Keep a receipt; return since when."""
     ((created_at,),) = rows(connection, _WRITE, (agent_id, Jsonb([_record(receipt)])))
     return cast("datetime", created_at)
+
+
+@contextmanager
+def keeping_receipt(
+    connection: Connection, agent_id: str, receipt: NewReceipt | None
+) -> Iterator[None]:
+    """Keep a receipt, if there is one, while the block does something else."""
+    if receipt is None:
+        yield
+        return
+    with sending(connection, _WRITE, (agent_id, Jsonb([_record(receipt)]))):
+        yield
 
 
 def write_receipts(connection: Connection, agent_id: str, receipts: Iterable[NewReceipt]) -> None:

@@ -4,6 +4,7 @@ from memci.domain.context.bounds import Bounds
 from memci.domain.context.query.analysis import (
     Analysis,
     analyse,
+    analyse_anew,
     as_read,
     moments_in,
     times_of,
@@ -24,6 +25,7 @@ __all__ = [
     "Stretch",
     "TimeRange",
     "analyse",
+    "analyse_anew",
     "as_read",
     "holds",
     "is_bare",

@@ -92,6 +92,24 @@ def analyse(
     )
 
 
+def analyse_anew(
+    analysis: Analysis,
+    text: str,
+    now: datetime,
+    *,
+    names: Collection[str],
+    bounds: Bounds | None = None,
+    moments: Sequence[Moment] | None = None,
+) -> Analysis:
+    """Return what ``analyse`` would with these names; ``analysis`` is what it returned without.
+
+    Most questions name nobody who speaks: they are not read twice.
+    """
+    if speakers_in(as_read(text), names) or called(analysis.entities, names):
+        return analyse(text, now, names=names, bounds=bounds, moments=moments)
+    return analysis
+
+
 def moments_in(text: str, now: datetime) -> list[Moment]:
     """Return the expressions of time in what is read of a question asked at ``now`` (aware)."""
     return moments_of(as_read(text), now)
