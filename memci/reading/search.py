@@ -59,8 +59,9 @@ class Search(Reader):
         watch.lap("wait")
         asked = self._ask(agent_id, request.query, request, vector)
         watch.lap("embed")
-        with self._database.agent_snapshot(agent_id, planned=True) as connection:
-            outset = outset_of(connection, agent_id)
+        begins = outset_of(agent_id)
+        with self._database.agent_snapshot(agent_id, begins, planned=True) as connection:
+            outset = begins.answer()
             now, own = outset.progress, own_of(self._defaults.memory, outset.parameters)
             asked = self._measured(asked, request, own)
             found = self._retrieval.find(connection, agent_id, asked, request, outset=outset)
