@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from statistics import fmean, median
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import psycopg
 
@@ -40,10 +40,16 @@ SELECT seq FROM message_vector WHERE agent_id = %s AND model = %s
 _BUDGET = 2_000
 _AS_DEEP = 12  # hits for which a search looks about as deep as a context of that budget
 _SPREAD = 1.2  # by so much may the number of agents move the time of one
+_EXPLAINED = 4  # every so many-th read is asked once more, for its parts
 _ADDED_MS = 10.0  # by assembling, to what search takes
 
 _Asked: TypeAlias = tuple[str, str, Vectors]  # agent, question, its vector
-_Read: TypeAlias = Callable[[_Asked], Mapping[str, float]]
+
+
+class _Read(Protocol):
+    """A read. Returns milliseconds: of its parts to explain, and under "" what it timed itself."""
+
+    def __call__(self, asked: _Asked, *, explain: bool) -> Mapping[str, float]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +188,8 @@ def _by_agents(
 def _reads(runtime: Runtime) -> Mapping[str, _Read]:
     readings = runtime.readings
 
-    def bare(asked: _Asked) -> Mapping[str, float]:
+    def bare(asked: _Asked, *, explain: bool) -> Mapping[str, float]:
+        del explain
         agent_id, _, vector = asked
         text = to_text(vector[None])[0]
         with runtime.database.agent_snapshot(agent_id) as connection:
@@ -190,18 +197,18 @@ def _reads(runtime: Runtime) -> Mapping[str, _Read]:
             connection.exec_driver_sql(BARE, (agent_id, MODEL, text)).all()
             return {"": (time.perf_counter() - began) * 1000}
 
-    def search(asked: _Asked, k: int | None = None) -> Mapping[str, float]:
+    def search(asked: _Asked, *, explain: bool, k: int | None = None) -> Mapping[str, float]:
         agent_id, question, vector = asked
-        request = SearchRequest(query=question, k=k, explain=True)
+        request = SearchRequest(query=question, k=k, explain=explain)
         return _parts(readings.search.run(agent_id, request, vector=vector))
 
-    def deep(asked: _Asked) -> Mapping[str, float]:
-        return search(asked, _AS_DEEP)
+    def deep(asked: _Asked, *, explain: bool) -> Mapping[str, float]:
+        return search(asked, explain=explain, k=_AS_DEEP)
 
-    def context(asked: _Asked) -> Mapping[str, float]:
+    def context(asked: _Asked, *, explain: bool) -> Mapping[str, float]:
         agent_id, question, vector = asked
         request = ContextRequest(
-            query=question, budget_tokens=_BUDGET, session_id=session_of(1), explain=True
+            query=question, budget_tokens=_BUDGET, session_id=session_of(1), explain=explain
         )
         return _parts(readings.assemble.run(agent_id, request, vector=vector))
 
@@ -209,8 +216,7 @@ def _reads(runtime: Runtime) -> Mapping[str, _Read]:
 
 
 def _parts(answer: Any) -> Mapping[str, float]:
-    timings: Mapping[str, float] = answer.explain["timings_ms"]
-    return timings
+    return answer.explain["timings_ms"] if answer.explain else {}
 
 
 def _alternate(sides: Sequence[Mapping[str, _Read]], *asked: Sequence[_Asked]) -> list[Took]:
@@ -224,16 +230,18 @@ def _alternate(sides: Sequence[Mapping[str, _Read]], *asked: Sequence[_Asked]) -
             for name in names[place % len(names) :] + names[: place % len(names)]:
                 # The first questions warm up, and are asked once more as any other.
                 if place == 0:
-                    reads[name](asked[side][place])
+                    reads[name](asked[side][place], explain=False)
                 _time(took[side], name, reads[name], asked[side][place])
     return took
 
 
 def _time(took: Took, name: str, read: _Read, asked: _Asked) -> None:
+    """Time a read as it is asked for by default; its parts by reads of their own, now and then."""
     began = time.perf_counter()
-    parts = dict(read(asked))
+    told = read(asked, explain=False)
     whole = (time.perf_counter() - began) * 1000
     # What times itself times less than the door around it.
-    took.calls[name].append(parts.pop("", whole))
-    for part, took_ms in parts.items():
-        took.parts[name][part].append(took_ms)
+    took.calls[name].append(told.get("", whole))
+    if len(took.calls[name]) % _EXPLAINED == 0:
+        for part, took_ms in read(asked, explain=True).items():
+            took.parts[name][part].append(took_ms)

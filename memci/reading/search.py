@@ -37,6 +37,7 @@ from memci.storage.parameters import own_of
 from memci.storage.reading.outset import outset_of
 from memci.storage.reading.places import Place, places_of
 from memci.storage.search import Found
+from memci.storage.session import look_up
 
 # A token budget alone decides, up to this many hits.
 _MOST = 200
@@ -74,7 +75,7 @@ class Search(Reader):
             taken = self._take(ranked, request, ranking.analysis)
             watch.lap("select")
             seqs = {seq for each in taken for seq in each.candidate.seqs}
-            places = places_of(connection, agent_id, seqs)
+            places = look_up(connection, places_of(agent_id, seqs))
         watch.lap("provenance")
         nodes = [each.candidate.key for each in taken if each.candidate.source is Source.MEMORY]
         said = {s for each in taken if each.candidate.source in SAID for s in each.candidate.seqs}

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -104,7 +104,11 @@ def fuse_scaled(
     fused = []
     for each, base in zip(found, bases, strict=True):
         own = ranks.get((each.source, each.key), {})
-        score = base + _SESSION * _of_session(each, sessions) + _LINKED * _of_links(each, links)
+        score = base
+        if each.source in SAID:
+            score += _SESSION * sessions.get(each.session_id, 0.0)
+        if links > 0 and each.linked:
+            score += _LINKED * each.linked / links
         if hints.timed.leads(each):
             score = _leading(each, score, hints)
         elif own or not hints.timed.has(each):
@@ -166,17 +170,10 @@ def _sessions(found: Sequence[Candidate], bases: Sequence[float]) -> dict[str | 
     }
 
 
-def _of_session(each: Candidate, sessions: Mapping[str | None, float]) -> float:
-    return sessions.get(each.session_id, 0.0) if each.source in SAID else 0.0
-
-
-def _of_links(each: Candidate, top: float) -> float:
-    return (each.linked or 0.0) / top if top > 0 else 0.0
-
-
 def _is_named(each: Candidate, hints: Hints) -> bool:
-    symbol = each.extract.symbol if each.extract else None
-    return symbol is not None and hints.names is not None and hints.names(symbol)
+    if hints.names is None or each.extract is None:
+        return False
+    return each.extract.symbol is not None and hints.names(each.extract.symbol)
 
 
 def _leading(each: Candidate, score: float, hints: Hints) -> float:
