@@ -89,7 +89,7 @@ class Flights:
         try:
             # Without BEGIN, all that is sent before the pipeline ends is one transaction.
             async with connection.pipeline():
-                await connection.execute(ENTER, (DatabaseRole.APP, agent_id, "on"))
+                await connection.execute(ENTER, (DatabaseRole.APP.value, agent_id, "on"))
                 cursor = await connection.execute(statement, values)
             (row,) = await cursor.fetchall()
         except psycopg.IntegrityError:

@@ -159,14 +159,14 @@ class Database:
         snapshot: bool = False,
         enter: str = ENTER,
     ) -> Iterator[Connection]:
+        # To send a member of an enumeration takes Psycopg as long as to send a statement.
+        settings = (role.value, agent_id, "on" if durable else "off")
         with _unavailable():
             connection = self._uncut()
             with connection:
                 if snapshot:
                     connection = connection.execution_options(**_SNAPSHOT)
-                self._enter(
-                    connection, enter, (role, agent_id, "on" if durable else "off"), lookups
-                )
+                self._enter(connection, enter, settings, lookups)
                 yield connection
                 if self._keeps:
                     connection.commit()
@@ -275,7 +275,7 @@ def _fly(
     # Without BEGIN, all that is sent before the pipeline ends is one transaction.
     driver.autocommit = True
     with driver.pipeline():
-        driver.execute(ENTER, (DatabaseRole.APP, "", "off"))
+        driver.execute(ENTER, (DatabaseRole.APP.value, "", "off"))
         cursor = driver.execute(statement, values)
     driver.autocommit = False
     return cursor.fetchall()
