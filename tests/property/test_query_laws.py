@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memci.domain.context.query import Analysis, analyse, holds, parts_of
+from memci.domain.context.query import Analysis, analyse, analyse_anew, holds, parts_of
 from memci.domain.time.absolute import MONTHS
 
 PIECES = (
@@ -53,6 +53,16 @@ def test_any_text_can_be_read(text: str, now: datetime, at: datetime, known: lis
     assert len(found.entity_keys) == len(found.entities) <= 12
     assert 0 <= found.time_fit(at) <= 1
     assert bool(found.times) or found.time_fit(at) == 0
+    assert found == analyse(text, now, names=known)
+
+
+@settings(max_examples=300, deadline=None)
+@given(texts, moments, names)
+def test_to_read_anew_where_somebody_is_named_is_to_read(
+    text: str, now: datetime, known: list[str]
+) -> None:
+    found = analyse_anew(analyse(text, now), text, now, names=known)
+
     assert found == analyse(text, now, names=known)
 
 

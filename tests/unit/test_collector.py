@@ -1,0 +1,27 @@
+"""What the collector of a process that serves looks at."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+_SERVES = """
+import gc
+from memci.collector import spare_what_stays
+
+class Ring:
+    pass
+
+often, loaded = gc.get_threshold()[0], len(gc.get_objects())
+spare_what_stays()
+ring = Ring()
+ring.itself = ring
+del ring
+print(gc.get_threshold()[0] > often, len(gc.get_objects()) < loaded / 10, gc.collect() > 0)
+"""
+
+
+def test_what_is_loaded_is_spared_and_what_is_new_is_still_collected() -> None:
+    serving = [sys.executable, "-c", _SERVES]
+    ran = subprocess.run(serving, capture_output=True, text=True, check=True)
+    assert ran.stdout.split() == ["True", "True", "True"]
