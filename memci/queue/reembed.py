@@ -9,9 +9,8 @@ from uuid import UUID, uuid5
 from sqlalchemy import Connection
 
 from memci.domain.lane.job import JobSource
-from memci.storage.erasure.barrier import all_beside, standing_beside
+from memci.storage.erasure.barrier import all_beside, stand_beside
 from memci.storage.erasure.gone import IS_THERE
-from memci.storage.session import look_up
 
 REEMBED_KIND = "memci.vector.reembed"
 
@@ -63,7 +62,7 @@ def ask_agents(connection: Connection, change: int, *, after: str, most: int) ->
 
 def ask_agent(connection: Connection, change: int, agent_id: str) -> int:
     """Ask one, after an erasure that is under way; return how many were asked."""
-    look_up(connection, standing_beside(agent_id))
+    stand_beside(connection, agent_id)
     return _submit(connection, change, [agent_id])
 
 

@@ -33,8 +33,7 @@ from memci.reading.succession import with_newer_beside
 from memci.reading.uses import Use
 from memci.shapes.read import ContextAnswer, ContextRequest
 from memci.smallmodel.ports import Vectors
-from memci.storage.erasure.barrier import standing_beside
-from memci.storage.lookup import Lookup
+from memci.storage.erasure.barrier import stand_beside
 from memci.storage.parameters import own_of
 from memci.storage.pins import read_pins
 from memci.storage.plans import read_plan
@@ -125,14 +124,10 @@ class Assemble(Reader):
 
     def _read(self, agent_id: str, request: ContextRequest, asked: Asked | None) -> Read:
         planned = asked is not None
-        begins, latest = (
-            outset_behind(agent_id, request.session_id),
-            self._latest(agent_id, request),
-        )
-        with self._database.agent_snapshot(agent_id, begins, latest, planned=planned) as connection:
-            outset = begins.answer()
+        with self._database.agent_snapshot(agent_id, planned=planned) as connection:
+            outset = outset_behind(connection, agent_id, request.session_id)
             parameters = own_of(self._defaults.memory, outset.parameters)
-            said = _said(request, latest.answer())
+            said = self._said(connection, agent_id, request)
             if asked is None:
                 ranked = self._around_focus(connection, agent_id, request, parameters)
                 filler = Filler((), 0)
@@ -170,15 +165,25 @@ class Assemble(Reader):
                 pages=pages,
             )
 
-    def _latest(self, agent_id: str, request: ContextRequest) -> Lookup[list[Message]]:
-        """Look up what may go in, what is told of before it, and the query."""
-        return recent_messages(
+    def _said(
+        self, connection: Connection, agent_id: str, request: ContextRequest
+    ) -> list[Message]:
+        """Return the latest messages: what may go in, what is told of before it, and the query.
+
+        After a silence, where no session is named, they are none of what is asked about; only the
+        query may be there already.
+        """
+        said = recent_messages(
+            connection,
             agent_id,
             session_id=request.session_id,
             user_id=request.user_id,
             as_of=request.as_of,
             interactions=self._most_recent(request) + self._recent(request) + 2,
         )
+        if _goes_on(request, said):
+            return said
+        return [each for each in said[-1:] if each.content == request.query]
 
     def _around_focus(
         self,
@@ -220,8 +225,8 @@ class Assemble(Reader):
         """Write the receipt; a crash of the database may lose it, and that harms nobody."""
         receipt_id = uuid4()
         given = given_by(account)
-        beside = standing_beside(agent_id)
-        with self._database.agent_transaction(agent_id, beside, durable=False) as connection:
+        with self._database.agent_transaction(agent_id, durable=False) as connection:
+            stand_beside(connection, agent_id)
             ids = message_ids(connection, agent_id, given.seqs)
             body, session_id = receipt_body(account, ids), account.request.session_id
             receipt = NewReceipt(receipt_id, "context", body, session_id, given)
@@ -282,17 +287,6 @@ def _filler(ranked: list[Ranked], parameters: MemoryParameters) -> Filler:
     """Return what tells nothing among the messages of a ranking; none if all of it is wanted."""
     skips = parameters.simplemem_enabled and parameters.skip_trivial
     return Filler(ranked if skips else (), parameters.min_content_length)
-
-
-def _said(request: ContextRequest, latest: list[Message]) -> list[Message]:
-    """Return those of the latest messages that the question goes on.
-
-    After a silence, where no session is named, they are none of what is asked about; only the
-    query may be there already.
-    """
-    if _goes_on(request, latest):
-        return latest
-    return [each for each in latest[-1:] if each.content == request.query]
 
 
 def _goes_on(request: ContextRequest, said: list[Message]) -> bool:

@@ -33,7 +33,7 @@ from memci.storage.plans import read_plan
 from memci.storage.reading.messages import message_ids, recent_messages
 from memci.storage.reading.state import Progress, progress
 from memci.storage.said import Conversation, Said
-from memci.storage.session import Connection, Database, look_up
+from memci.storage.session import Connection, Database
 from memci.storage.summaries import StoredSummary, read_summary
 from memci.storage.tongue import language_spoken
 from memci.storage.viewers import viewer_asking
@@ -210,9 +210,8 @@ def _asked(connection: Connection, agent_id: str, request: HandoverRequest) -> V
     """Return whose words of which session are asked for: without one, of the last message's."""
     session = request.session_id
     if session is None:
-        last = look_up(
-            connection,
-            recent_messages(agent_id, session_id=None, user_id=request.user_id, interactions=1),
+        last = recent_messages(
+            connection, agent_id, session_id=None, user_id=request.user_id, interactions=1
         )
         session = last[-1].session_id if last else None
     return Viewer(session, request.user_id)

@@ -37,7 +37,6 @@ from memci.storage.parameters import own_of
 from memci.storage.reading.outset import outset_of
 from memci.storage.reading.places import Place, places_of
 from memci.storage.search import Found
-from memci.storage.session import look_up
 
 # A token budget alone decides, up to this many hits.
 _MOST = 200
@@ -60,9 +59,8 @@ class Search(Reader):
         watch.lap("wait")
         asked = self._ask(agent_id, request.query, request, vector)
         watch.lap("embed")
-        begins = outset_of(agent_id)
-        with self._database.agent_snapshot(agent_id, begins, planned=True) as connection:
-            outset = begins.answer()
+        with self._database.agent_snapshot(agent_id, planned=True) as connection:
+            outset = outset_of(connection, agent_id)
             now, own = outset.progress, own_of(self._defaults.memory, outset.parameters)
             asked = self._measured(asked, request, own)
             found = self._retrieval.find(connection, agent_id, asked, request, outset=outset)
@@ -75,7 +73,7 @@ class Search(Reader):
             taken = self._take(ranked, request, ranking.analysis)
             watch.lap("select")
             seqs = {seq for each in taken for seq in each.candidate.seqs}
-            places = look_up(connection, places_of(agent_id, seqs))
+            places = places_of(connection, agent_id, seqs)
         watch.lap("provenance")
         nodes = [each.candidate.key for each in taken if each.candidate.source is Source.MEMORY]
         said = {s for each in taken if each.candidate.source in SAID for s in each.candidate.seqs}
@@ -91,7 +89,10 @@ class Search(Reader):
         )
 
     def _measured(self, asked: Asked, request: SearchRequest, own: MemoryParameters) -> Asked:
-        """Return it with as many candidates of each channel as there can be hits for."""
+        """Return it with as many candidates of each channel as there can be hits for.
+
+        Where nobody says how many, the question is read for how many it wants (R10).
+        """
         hits = request.k or self._defaults.search_k
         if hits is None and own.query_analysis_enabled:
             asked = asked.analysed(own.bounds)

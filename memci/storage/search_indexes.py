@@ -1,4 +1,4 @@
-"""The indexes that a search looks into: names of their tables and columns (R11b)."""
+"""The indexes that a search looks into, and the rows that it answers with (R11b)."""
 
 from __future__ import annotations
 

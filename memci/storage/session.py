@@ -19,17 +19,16 @@ from typing import Any, cast
 
 import psycopg
 from psycopg.rows import namedtuple_row
-from sqlalchemy import Connection, Engine, create_engine
+from sqlalchemy import Connection, Engine, PoolProxiedConnection, create_engine
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import InterfaceError, OperationalError
+from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from memci.errors import DatabaseBusyError, DatabaseUnavailableError, UnavailableError
-from memci.storage.lookup import Lookup, T
 from memci.storage.roles import DatabaseRole
 
 # The type of what the doors open, for rooms that speak no SQL themselves.
-__all__ = ["Connection", "Database", "look_up", "rows", "sending", "tuples"]
+__all__ = ["Connection", "Database", "rows", "sending", "tuples"]
 
 _SNAPSHOT: dict[str, Any] = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
 ENTER = (
@@ -102,25 +101,24 @@ class Database:
         return _Unkept(self)
 
     def agent_transaction(
-        self, agent_id: str, *lookups: Lookup[Any], durable: bool = True
+        self, agent_id: str, *, durable: bool = True
     ) -> AbstractContextManager[Connection]:
-        """Open a transaction on one agent's rows; ``lookups`` are asked in the same round trip.
+        """Open a transaction on one agent's rows.
 
         With ``durable=False`` its commit does not wait for the disk: only for what a crash of
         the database may undo without harm.
         """
-        return self._transaction(DatabaseRole.APP, agent_id, lookups, durable=durable)
+        return self._transaction(DatabaseRole.APP, agent_id, durable=durable)
 
     def agent_snapshot(
-        self, agent_id: str, *lookups: Lookup[Any], planned: bool = False
+        self, agent_id: str, *, planned: bool = False
     ) -> AbstractContextManager[Connection]:
         """Open a read-only transaction in which every statement sees the same moment.
 
-        ``lookups`` are asked in the same round trip. ``planned``: its statements are planned once
-        for all agents, and go by indexes.
+        ``planned``: its statements are planned once for all agents, and go by indexes.
         """
         enter = _ENTER_PLANNED if planned else _ENTER_SNAPSHOT
-        return self._transaction(DatabaseRole.APP, agent_id, lookups, enter=enter, snapshot=True)
+        return self._transaction(DatabaseRole.APP, agent_id, enter=enter, snapshot=True)
 
     def lane_transaction(self, *, durable: bool = True) -> AbstractContextManager[Connection]:
         """Open a transaction on lanes and jobs."""
@@ -132,13 +130,19 @@ class Database:
         Its commit does not wait for the disk. Returns its rows. Raises psycopg's errors, except
         where the other doors raise our own.
         """
-        with _unavailable(), self._uncut() as connection:
-            try:
-                return _fly(_driver_of(connection), statement, values)
-            except BaseException:
-                # Psycopg may take a statement for prepared that the server never saw.
-                connection.invalidate()
-                raise
+        with _unavailable():
+            driver, pooled = self._uncut()
+        try:
+            landed = _fly(driver, statement, values)
+        except BaseException as error:
+            # Psycopg may take a statement for prepared that the server never saw.
+            pooled.invalidate()
+            if isinstance(error, psycopg.OperationalError):
+                raise understood(error) or error from error
+            raise
+        finally:
+            pooled.close()
+        return landed
 
     def upkeep_transaction(self) -> AbstractContextManager[Connection]:
         """Open a transaction that sees all lanes and no content."""
@@ -153,49 +157,51 @@ class Database:
         self,
         role: DatabaseRole,
         agent_id: str,
-        lookups: Sequence[Lookup[Any]] = (),
         *,
         durable: bool = True,
         snapshot: bool = False,
         enter: str = ENTER,
     ) -> Iterator[Connection]:
-        # To send a member of an enumeration takes Psycopg as long as to send a statement.
-        settings = (role.value, agent_id, "on" if durable else "off")
         with _unavailable():
-            connection = self._uncut()
+            # To send a member of an enumeration takes Psycopg as long as to send a statement.
+            settings = (role.value, agent_id, "on" if durable else "off")
+            connection = self._enter(enter, settings, snapshot=snapshot)
             with connection:
-                if snapshot:
-                    connection = connection.execution_options(**_SNAPSHOT)
-                self._enter(connection, enter, settings, lookups)
                 yield connection
                 if self._keeps:
                     connection.commit()
 
-    def _uncut(self) -> Connection:
+    def _uncut(self) -> tuple[psycopg.Connection, PoolProxiedConnection]:
         """Take a pooled connection that no restart of the server has cut."""
         while True:
-            connection = self.engine.connect()
-            if not is_cut(_driver_of(connection)):
-                return connection
-            connection.invalidate()
-            connection.close()
+            pooled = self.engine.raw_connection()
+            driver = cast("psycopg.Connection", pooled.driver_connection)
+            if not is_cut(driver):
+                return driver, pooled
+            pooled.invalidate()
+            pooled.close()
 
-    def _enter(
-        self,
-        connection: Connection,
-        enter: str,
-        settings: tuple[str, str, str],
-        lookups: Sequence[Lookup[Any]],
-    ) -> None:
-        """Begin a transaction, say whose it is, and ask: all in one round trip."""
-        connection.begin()
-        driver = _driver_of(connection)
-        with driver.pipeline():
-            driver.execute(enter, settings)
+    def _enter(self, enter: str, settings: tuple[str, str, str], *, snapshot: bool) -> Connection:
+        """Begin; a pooled connection that a restart of the server has cut is replaced once."""
+        try:
+            return self._begin(enter, settings, snapshot=snapshot)
+        except DBAPIError as error:
+            if not error.connection_invalidated:
+                raise
+            return self._begin(enter, settings, snapshot=snapshot)
+
+    def _begin(self, enter: str, settings: tuple[str, str, str], *, snapshot: bool) -> Connection:
+        connection = self.engine.connect()
+        try:
+            if snapshot:
+                connection = connection.execution_options(**_SNAPSHOT)
+            connection.exec_driver_sql(enter, settings)
             if self._looks_beside:
-                driver.execute(_LOOK_BESIDE)
-            for each in lookups:
-                each.send(driver)
+                connection.exec_driver_sql(_LOOK_BESIDE)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
 
 
 class _Beside(Database):
@@ -228,19 +234,15 @@ def rows(connection: Connection, statement: str, values: Mapping[str, Any] | Seq
     Columns have different names. Raises the driver's errors; the doors make of them what they do
     of SQLAlchemy's.
     """
-    with _driver_of(connection).cursor(row_factory=namedtuple_row) as cursor:
+    driver = cast("psycopg.Connection", connection.connection.driver_connection)
+    with driver.cursor(row_factory=namedtuple_row) as cursor:
         return cursor.execute(statement, values).fetchall()
-
-
-def look_up(connection: Connection, lookup: Lookup[T]) -> T:
-    """Look something up in a transaction that is open already."""
-    lookup.send(_driver_of(connection))
-    return lookup.answer()
 
 
 def tuples(connection: Connection, statement: str, values: Mapping[str, Any]) -> list[Any]:
     """Do as ``rows``; columns have places and no names, which is faster for hundreds of rows."""
-    with _driver_of(connection).cursor() as cursor:
+    driver = cast("psycopg.Connection", connection.connection.driver_connection)
+    with driver.cursor() as cursor:
         return cursor.execute(statement, values).fetchall()
 
 
@@ -250,14 +252,10 @@ def sending(connection: Connection, statement: str, values: Sequence[Any]) -> It
 
     Raises the driver's errors at the end of the block, which holds no other statement.
     """
-    driver = _driver_of(connection)
+    driver = cast("psycopg.Connection", connection.connection.driver_connection)
     with driver.pipeline():
         driver.execute(statement, values)
         yield
-
-
-def _driver_of(connection: Connection) -> psycopg.Connection:
-    return cast("psycopg.Connection", connection.connection.driver_connection)
 
 
 @contextmanager

@@ -108,7 +108,7 @@ def fuse_scaled(
         if each.source in SAID:
             score += _SESSION * sessions.get(each.session_id, 0.0)
         if links > 0 and each.linked:
-            score += _LINKED * each.linked / links
+            score += _LINKED * (each.linked / links)
         if hints.timed.leads(each):
             score = _leading(each, score, hints)
         elif own or not hints.timed.has(each):

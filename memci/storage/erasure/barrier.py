@@ -11,7 +11,7 @@ from collections.abc import Collection
 
 from sqlalchemy import Connection
 
-from memci.storage.lookup import Lookup
+from memci.storage.session import rows
 
 _KEY = "hashtextextended(%s, 25)"
 _BESIDE = f"SELECT pg_advisory_xact_lock_shared({_KEY})"
@@ -24,9 +24,9 @@ _ALONE = f"SELECT pg_advisory_xact_lock({_KEY})"
 _STORED = "SELECT seq FROM message WHERE agent_id = %s AND seq = ANY(%s)"
 
 
-def standing_beside(agent_id: str) -> Lookup[None]:
+def stand_beside(connection: Connection, agent_id: str) -> None:
     """Wait for an erasure of this agent that is under way; none begins before this commits."""
-    return Lookup(_BESIDE, (agent_id,), lambda _: None)
+    rows(connection, _BESIDE, (agent_id,))
 
 
 def try_beside(connection: Connection, agent_id: str) -> bool:

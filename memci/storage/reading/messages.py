@@ -8,7 +8,6 @@ from datetime import datetime
 from sqlalchemy import Connection
 
 from memci.domain.message import Message
-from memci.storage.lookup import Lookup
 from memci.storage.messages import to_message
 from memci.storage.reading.whose import of_user
 from memci.storage.session import rows
@@ -46,23 +45,26 @@ ORDER BY m.seq DESC LIMIT %(most)s
 
 
 def recent_messages(
+    connection: Connection,
     agent_id: str,
     *,
     session_id: str | None,
     user_id: str | None,
     interactions: int,
     as_of: datetime | None = None,
-) -> Lookup[list[Message]]:
-    """Look up the messages of the last interactions, ascending: each begins with a user message.
+) -> list[Message]:
+    """Return the messages of the last interactions, ascending: each begins with a user message.
 
-    ``interactions``: 1 or more. Without a session the agent's whole sequence counts, or that of
-    one user; of what was said until ``as_of``, if given.
+    Without a session the agent's whole sequence counts, or that of one user; of what was said
+    until ``as_of``, if given.
     """
+    if interactions == 0:
+        return []
     asked: dict[str, object] = {"session": session_id, "user": user_id, "as_of": as_of}
     values = {**asked, "agent": agent_id, "interactions": interactions, "most": MOST_RECENT}
     latest = _select(asked, "ORDER BY m.seq DESC LIMIT %(most)s")
     statement = _LATEST.format_map({"latest": latest})
-    return Lookup(statement, values, lambda found: [to_message(row) for row in found])
+    return [to_message(row) for row in rows(connection, statement, values)]
 
 
 def pending_messages(

@@ -6,10 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sqlalchemy import Connection
+
 from memci.domain.context.candidate import KEPT, Source
 from memci.storage.erasure.gone import IS_THERE
-from memci.storage.lookup import Lookup
 from memci.storage.reading.state import Progress
+from memci.storage.session import rows
 
 _READ = """
 SELECT l.message_seq, NOT ({is_there}) AS gone,
@@ -82,23 +84,19 @@ class Outset:
         return KEPT.union({Source.MEMORY}) - self.holds
 
 
-def outset_of(agent_id: str) -> Lookup[Outset]:
-    """Look up what a search begins with, which follows no list."""
-    return _lookup(_NO_LIST, {"agent": agent_id})
+def outset_of(connection: Connection, agent_id: str) -> Outset:
+    """Return what a search begins with, which follows no list."""
+    return _outset(connection, _NO_LIST, {"agent": agent_id})
 
 
-def outset_behind(agent_id: str, session_id: str | None) -> Lookup[Outset]:
-    """Look up what an assembly begins with, behind the last list of a session; None: of none."""
+def outset_behind(connection: Connection, agent_id: str, session_id: str | None) -> Outset:
+    """Return what an assembly begins with: behind the last list of a session, or (None) of none."""
     last = _LAST_LIST.format_map({"of_session": _OF_NONE if session_id is None else _OF_SESSION})
-    return _lookup(last, {"agent": agent_id, "session": session_id})
+    return _outset(connection, last, {"agent": agent_id, "session": session_id})
 
 
-def _lookup(last: str, values: Mapping[str, Any]) -> Lookup[Outset]:
-    return Lookup(_READ.format_map({"is_there": IS_THERE, "last": last}), values, _read)
-
-
-def _read(found: Sequence[Any]) -> Outset:
-    (row,) = found
+def _outset(connection: Connection, last: str, values: Mapping[str, Any]) -> Outset:
+    (row,) = rows(connection, _READ.format_map({"is_there": IS_THERE, "last": last}), values)
     prefix, recent_begins = row.last or (None, None)
     return Outset(
         progress=_progress(row.message_seq, row.first_queued, gone=row.gone),

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import NamedTuple
 
-from memci.storage.lookup import Lookup
+from sqlalchemy import Connection
+
+from memci.storage.session import rows
 
 # The page of a session, or of no session, that ends first behind the message.
 _PLACES = """
@@ -31,10 +33,9 @@ class Place(NamedTuple):
     page: str | None
 
 
-def places_of(agent_id: str, seqs: Collection[int]) -> Lookup[dict[int, Place]]:
-    """Look up the places of those of these messages that are stored."""
-    return Lookup(
-        _PLACES,
-        (agent_id, sorted(seqs)),
-        lambda found: {row.seq: Place(row.id, row.page) for row in found},
-    )
+def places_of(connection: Connection, agent_id: str, seqs: Collection[int]) -> dict[int, Place]:
+    """Return the places of those of these messages that are stored."""
+    if not seqs:
+        return {}
+    found = rows(connection, _PLACES, (agent_id, sorted(seqs)))
+    return {row.seq: Place(row.id, row.page) for row in found}

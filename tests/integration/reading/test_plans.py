@@ -359,8 +359,8 @@ def test_the_last_list_is_one_look_among_any_number_of_reads(
 
 def _looks_behind(reader: Reader, session_id: str | None) -> tuple[str, Any]:
     asked: list[tuple[str, Any]] = []
-    with listening(asked), reader.database.agent_snapshot("big", outset_behind("big", session_id)):
-        pass
+    with reader.database.agent_snapshot("big") as connection, listening(asked):
+        outset_behind(connection, "big", session_id)
     return asked[-1]
 
 
