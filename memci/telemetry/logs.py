@@ -49,6 +49,8 @@ def configure_logs(
     logging.basicConfig(handlers=[handler], level=level.upper(), force=True)
     # Every request that a client of ours sends would be a line.
     logging.getLogger("httpx").setLevel(logging.WARNING)
+    # It warns of second errors behind one that is raised, and quotes them: they may hold rows.
+    logging.getLogger("psycopg").setLevel(logging.ERROR)
     # It tells of each request that it begins and ends.
     logging.getLogger("mcp").setLevel(logging.WARNING)
 

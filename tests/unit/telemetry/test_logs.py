@@ -89,3 +89,10 @@ def test_errors_that_quote_their_input_are_logged_without_it(lines: Lines) -> No
     assert "RuntimeError: of our own" in line["exception"]
     assert "test_logs.py" in line["exception"]
     assert said not in str(line)
+
+
+def test_the_driver_does_not_quote_rows_of_its_own_accord(lines: Lines) -> None:
+    configure_logs("debug", "json", stream=lines)
+    logging.getLogger("psycopg").warning("error ignored: Key (text)=(%s) exists", "a secret")
+    logging.getLogger("psycopg").error("connection lost")
+    assert [line["event"] for line in lines.read_json()] == ["connection lost"]
