@@ -21,6 +21,7 @@ class Answer:
     streamed: bool
     most: int
     model: str | None = None
+    has_ended: bool = False  # a stream, by its own mark: clients wait for no more
     _size: int = 0
     _waiting: bytearray = field(default_factory=bytearray)
     _texts: list[str] = field(default_factory=list)
@@ -65,7 +66,9 @@ class Answer:
         line = line.strip()
         if line.startswith(_DATA):
             text = line.removeprefix(_DATA).strip()
-            if text != _END.encode():
+            if text == _END.encode():
+                self.has_ended = True
+            else:
                 self._choose(_parsed(text), "delta")
 
     def _choose(self, event: Mapping[str, Any], name: str) -> None:

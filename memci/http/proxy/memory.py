@@ -62,7 +62,10 @@ class ChatMemory:
             return Recalled(state=_off("no answer in time"))
 
     async def after(self, asked: Asked, recalled: Recalled, answer: Answer, *, whole: bool) -> None:
-        """Record what was answered, as far as it came; raises nothing."""
+        """Record what was answered, as far as it came; raises nothing, and is not given up.
+
+        Who waits for it waits no longer than ``MEMCI_PROXY_MEMORY_TIMEOUT_MS``.
+        """
         said = answer.message()
         if said is None:
             return
@@ -75,7 +78,9 @@ class ChatMemory:
         named = replace(
             message, id=id_after(before, message, asked.session_id), metadata={"chat": metadata}
         )
-        await anyio.to_thread.run_sync(self._record_answer, asked, named)
+        record = functools.partial(self._record_answer, asked, named)
+        with anyio.move_on_after(self._settings.proxy_memory_timeout_ms / 1000, shield=True):
+            await anyio.to_thread.run_sync(record, abandon_on_cancel=True)
 
     def _before(self, asked: Asked, traceparent: str | None) -> Recalled:
         placed, state = Placed((), frozenset()), _ON

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import anyio
 import httpx
@@ -16,16 +17,31 @@ STATE = "x-memci-memory"
 _ERROR_FROM = 400
 
 
+class Listener(Protocol):
+    """Hears what passes; has_ended: a client waits for no more, whatever comes."""
+
+    has_ended: bool
+
+    def hear(self, chunk: bytes) -> None:
+        """Take the next chunk, before it is passed on."""
+
+
+async def _nothing() -> None:
+    """Do nothing at the end."""
+
+
 @dataclass
 class Relay:
-    """One answer under way; ``hear`` is told each chunk before it is passed on.
+    """One answer under way.
 
-    ``state`` is what the header ``X-Memci-Memory`` says, if anything. ``whole``: all has been
-    passed on.
+    ``listener`` hears it; ``at_end`` is done when all of it was heard, before the last of it is
+    passed on: what a client does next comes behind it. ``state`` is what the header
+    ``X-Memci-Memory`` says, if anything. ``whole``: all was heard.
     """
 
     upstream: Upstream
-    hear: Callable[[bytes], None]
+    listener: Listener | None = None
+    at_end: Callable[[], Awaitable[None]] = _nothing
     state: str | None = None
     status: int = 0
     whole: bool = False
@@ -71,10 +87,25 @@ class Relay:
             return
         await self._begin(send, raw)
         async for chunk in response.aiter_raw():
-            self.hear(chunk)
+            if self._hears_the_end(response, chunk):
+                await self._end()
             await send({"type": "http.response.body", "body": chunk, "more_body": True})
-        self.whole = True
+        await self._end()
         await send({"type": "http.response.body", "body": b""})
+
+    def _hears_the_end(self, response: httpx.Response, chunk: bytes) -> bool:
+        """Hear a chunk; tell whether a client that gets it has all that it waits for."""
+        if self.listener is not None:
+            self.listener.hear(chunk)
+            if self.listener.has_ended:
+                return True
+        length: str | None = response.headers.get("content-length")
+        return length == str(response.num_bytes_downloaded)
+
+    async def _end(self) -> None:
+        if not self.whole:
+            self.whole = True
+            await self.at_end()
 
     async def _begin(self, send: Send, headers: list[tuple[bytes, bytes]]) -> None:
         await send({"type": "http.response.start", "status": self.status, "headers": headers})

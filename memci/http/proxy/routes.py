@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable
 from functools import partial
 
-import anyio
 import httpx
 from starlette.requests import Request
 from starlette.routing import Route
@@ -55,7 +54,7 @@ class Proxy:
         await call.read()
         asked = asked_in(agent_id, await call.json(), call.headers, self._settings)
         if asked is None:
-            relay = Relay(self.upstream, hear=_nothing)
+            relay = Relay(self.upstream)
             ask = partial(self.upstream.send, "POST", "/chat/completions", going, await call.body())
             await relay.run(ask, receive, send)
             return
@@ -76,13 +75,14 @@ class Proxy:
             body = text.encode(errors="surrogatepass")
         most = self._settings.max_message_bytes * _HEARD_TIMES
         answer = Answer(streamed=asked.streamed, most=most)
-        relay = Relay(self.upstream, hear=answer.hear, state=recalled.state)
+        kept = partial(self._memory.after, asked, recalled, answer)
+        relay = Relay(self.upstream, answer, partial(kept, whole=True), recalled.state)
         ask = partial(self.upstream.send, "POST", "/chat/completions", headers, body)
         try:
             await relay.run(ask, *connection)
         finally:
-            with anyio.CancelScope(shield=True):
-                await self._memory.after(asked, recalled, answer, whole=relay.whole)
+            if not relay.whole:
+                await kept(whole=False)
 
     async def _models(self, call: Call, agent_id: str, receive: Receive, send: Send) -> None:
         """Pass on which models there are."""
@@ -95,7 +95,7 @@ class Proxy:
             )
         path = httpx.URL(path=f"/models/{model}").raw_path.decode() if model else "/models"
         ask = partial(self.upstream.send, "GET", path, going, None)
-        await Relay(self.upstream, hear=_nothing).run(ask, receive, send)
+        await Relay(self.upstream).run(ask, receive, send)
 
     def _admitted(self, call: Call, needed: Scope) -> list[tuple[str, str]]:
         """Let a request in, and return the headers that go on with it."""
@@ -133,7 +133,3 @@ def _route(path: str, answer: Callable[..., object], methods: list[str]) -> Rout
     endpoint = _Endpoint(answer)
     endpoint.route = Route(_PATH + path, endpoint, methods=methods, include_in_schema=False)
     return endpoint.route
-
-
-def _nothing(chunk: bytes) -> None:
-    """Keep nothing of what passes."""

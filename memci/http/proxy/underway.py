@@ -20,8 +20,9 @@ _WAIT_S = 1
 class UnderWay:
     """The chats of this process whose answers pass, or are being recorded.
 
-    A client has an answer before it is recorded, and may send it back at once. Recorded then, it
-    would be without what memci knows of it: which model said it, and whether it was cut.
+    A client that does not wait for the end of an answer may send it back before it is recorded.
+    Recorded then, it would be without what memci knows of it: which model said it, and whether it
+    was cut.
     """
 
     _chats: list[tuple[Asked, anyio.Event]] = field(default_factory=list)

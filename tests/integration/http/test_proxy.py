@@ -48,7 +48,7 @@ def ask(client: openai.OpenAI, *messages: dict[str, Any], **options: Any) -> Any
 
 
 def recorded(server: Served, count: int, agent: str = "alice") -> list[tuple[str, str | None]]:
-    """What is stored, once so many messages are: an answer is recorded after it was given."""
+    """What is stored, once so many messages are: a chat may be cut anywhere."""
     wait_until(lambda: len(stored(server, agent)) >= count, f"{count} messages are recorded")
     return stored(server, agent)
 
@@ -84,7 +84,6 @@ def test_a_history_that_is_sent_again_is_stored_once(proxy: Served, upstream: Mo
 
 
 def test_a_history_that_is_sent_again_at_once_keeps_what_is_known_of_its_answers(proxy: Served):
-    """A client has an answer before it is recorded; what goes on from it waits until it is."""
     history: list[dict[str, Any]] = []
     with chatting(proxy, default_headers={"X-Memci-Session": "fast"}) as client:
         for turn in range(12):
@@ -96,6 +95,24 @@ def test_a_history_that_is_sent_again_at_once_keeps_what_is_known_of_its_answers
             "SELECT metadata FROM message WHERE role = 'assistant' ORDER BY seq"
         )
         assert [row[0] for row in rows] == [{"chat": {"model": "tiny"}}] * 12
+
+
+@pytest.mark.parametrize("kind", ["whole", "mixed", "stream", "stream without an end"])
+def test_who_has_an_answer_finds_it_recorded(proxy: Served, upstream: ModelServer, kind: str):
+    """What is said next comes behind it, whichever process it is said to."""
+    end = b"" if kind == "stream without an end" else DONE
+    pieces = [event({"content": "Not"}), event({"content": "ed."}), end]
+    with chatting(proxy, default_headers={"X-Memci-Session": "quick"}) as client:
+        for turn in range(6):
+            streamed = kind.startswith("stream") or (kind == "mixed" and turn % 2 == 1)
+            if streamed:
+                upstream.script = [streams(*pieces)]
+                for _ in ask(client, user(f"Turn {turn}."), stream=True):
+                    pass
+            else:
+                ask(client, user(f"Turn {turn}."))
+            assert stored(proxy)[-2:] == [("user", f"Turn {turn}."), ("assistant", "Noted.")]
+    assert len(stored(proxy)) == 12
 
 
 def test_what_is_too_large_to_be_recorded_is_told(proxy: Served):
@@ -110,7 +127,7 @@ def test_what_is_too_large_to_be_recorded_is_told(proxy: Served):
         recorded(proxy, 1)
         again = raw.create(model="tiny", messages=[user(large), assistant("Noted."), user("So?")])
         assert again.headers["x-memci-memory"].startswith("on; not recorded: 1 message")
-        recorded(proxy, 3)  # an answer is recorded after it was given
+        recorded(proxy, 3)
         other = raw.create(model="tiny", messages=[user("Else?")])
     assert other.headers["x-memci-memory"] == "on"
     said = recorded(proxy, 5)
