@@ -9,7 +9,7 @@ import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from pydantic import BaseModel
@@ -102,7 +102,7 @@ def print_next(cursor: str | None) -> None:
 
 
 def cell(value: object) -> str:
-    """Return a value as it stands in a table; times are in UTC, and say so."""
+    """Return a value as it stands in a table; times are those of the speakers' clocks, and say so."""
     match value:
         case None:
             return ""
@@ -111,7 +111,7 @@ def cell(value: object) -> str:
         case float():
             return f"{value:.2f}"
         case datetime():
-            return value.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%SZ")
+            return value.isoformat(" ", "seconds").replace("+00:00", "Z")
         case list() | tuple():
             return ", ".join(map(cell, value))
         case _:

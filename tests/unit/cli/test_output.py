@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memci.cli.output import counted, escaped, hint_pending, print_json, printable, shortened
+from memci.cli.output import cell, counted, escaped, hint_pending, print_json, printable, shortened
 
 
 @given(st.text())
@@ -31,6 +32,17 @@ def test_json_for_programs_cannot_rewrite_the_terminal(capsys: pytest.CaptureFix
     printed = capsys.readouterr().out
     assert json.loads(printed) == value
     assert "\\u009b2J \\u202egpj.exe \\u2066 \\u001b[2J \\udb40\\udc01 你好 🎉" in printed
+
+
+@pytest.mark.parametrize(
+    ("at", "shown"),
+    [
+        ("2026-03-02T06:30:00+08:00", "2026-03-02 06:30:00+08:00"),
+        ("2026-03-02T06:30:00.25Z", "2026-03-02 06:30:00Z"),
+    ],
+)
+def test_times_are_those_of_the_speakers_clock(at: str, shown: str):
+    assert cell(datetime.fromisoformat(at)) == shown
 
 
 def test_text_stays_as_it_is():
