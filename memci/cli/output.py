@@ -102,7 +102,7 @@ def print_next(cursor: str | None) -> None:
 
 
 def cell(value: object) -> str:
-    """Return a value as it stands in a table; times are those of the speakers' clocks, and say so."""
+    """Return a value as it stands in a table; times are by the speakers' clocks, and say so."""
     match value:
         case None:
             return ""

@@ -8,6 +8,7 @@ of: an answer seldom repeats the words of its question. Measured, that is the la
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,6 +24,12 @@ MAX_QUESTION_TERMS = 512
 MAX_SCORED_TERMS = 64
 # What a message's own words count for beside those of its neighbourhood.
 OWN = 0.75
+# What Chinese questions are made of, whatever they ask for: in pairs, as the index has them.
+_PAIR = 2
+_PARTICLES = frozenset("什么吗呢吧")
+_ASKING = frozenset(
+    re.findall("..", "时候多少哪里哪儿哪个哪些怎样如何为何请问问一一下你好您好我们你们他们她们咱们")
+)
 _STEPS = range(-REACH, REACH + 1)
 _WIDTH = len(_STEPS)
 
@@ -41,8 +48,19 @@ Postings = Mapping[str, Mapping[int, int]]
 
 
 def question_terms(terms: Sequence[str]) -> list[str]:
-    """Return distinct terms in their order, at most ``MAX_QUESTION_TERMS``."""
-    return list(dict.fromkeys(terms))[:MAX_QUESTION_TERMS]
+    """Return distinct terms in their order, at most ``MAX_QUESTION_TERMS``.
+
+    Pairs of Chinese characters that only ask, greet or point are none of them, as English function
+    words are none of any text: in a small index they would be as rare as what is asked for. A
+    question of nothing else keeps them.
+    """
+    distinct = list(dict.fromkeys(terms))
+    return ([each for each in distinct if not _only_asks(each)] or distinct)[:MAX_QUESTION_TERMS]
+
+
+def _only_asks(term: str) -> bool:
+    is_pair = len(term) == _PAIR and not term.isascii()
+    return is_pair and (term in _ASKING or not _PARTICLES.isdisjoint(term))
 
 
 def scored_terms(terms: Collection[str], collected: Collected) -> frozenset[str]:

@@ -148,3 +148,17 @@ class TestBm25:
     def test_a_question_repeats_no_term(self):
         assert question_terms(["a", "b", "a"]) == ["a", "b"]
         assert len(question_terms([str(number) for number in range(9_999)])) == 512
+
+    @pytest.mark.parametrize(
+        ("terms", "asked"),
+        [
+            (["冷柜", "柜什", "什么", "么时", "时候", "候坏", "坏的"], ["冷柜", "候坏", "坏的"]),
+            (["你好", "请问", "陈立", "立呢"], ["陈立"]),
+            (["你们", "是什", "什么"], ["你们", "是什", "什么"]),
+            (["什", "时候表", "what"], ["什", "时候表", "what"]),
+        ],
+    )
+    def test_what_only_asks_is_asked_for_where_there_is_nothing_else(
+        self, terms: list[str], asked: list[str]
+    ) -> None:
+        assert question_terms(terms) == asked
