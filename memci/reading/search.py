@@ -129,6 +129,8 @@ def _hit(ranked: Ranked, places: Mapping[int, Place]) -> Hit:
         message_ids=[place.message_id for place in here],
         node_id=found.key if found.source is Source.MEMORY else found.memory,
         page=_page(found, here),
+        role=found.role,
+        name=found.name if found.source is Source.CHAT else None,
         session_id=found.session_id,
         pin=_pin(found),
         step=_step(found),

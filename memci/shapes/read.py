@@ -266,6 +266,8 @@ class Hit(Answer):
     message_ids: list[str] = Field(
         description="Of a page or a summary the first and the last message that it tells of"
     )
+    role: Role | None = Field(None, description="Who said it; null of what is no message")
+    name: str | None = Field(None, description="The `name` of the message that it is")
     session_id: str | None = Field(None, description="The session that it is of; null: of none")
     node_id: int | None = Field(
         None, description="The memory that it is, or one made of it that was found as well"

@@ -129,7 +129,11 @@ def _where(hit: Hit) -> str:
         return f" · {hit.pin.kind} #{hit.pin.pin}"
     if hit.step:
         return f" · #{hit.step.step} {hit.step.state}"
-    named = {Source.PAGE: hit.page, Source.SUMMARY: hit.session_id}.get(hit.source)
+    named = {
+        Source.CHAT: hit.name or hit.role,
+        Source.PAGE: hit.page,
+        Source.SUMMARY: hit.session_id,
+    }.get(hit.source)
     return f" · {named}" if named else ""
 
 

@@ -40,6 +40,7 @@ def test_hits_name_their_messages_and_ranks(reader: Reader, talk: Stored):
     assert best.text == "The harbour ferry leaves at eight."
     assert best.message_ids == ["m1"]
     assert (best.source, best.node_id) == (Source.CHAT, None)
+    assert (best.role, best.name) == ("user", "Ann")
     assert best.created_at == BEGIN + timedelta(minutes=1)
     assert best.channels == {"dense": 1, "lexical": 1}
     ranked = search(reader, "When does the harbour ferry leave?", fusion="rrf").hits[0]
@@ -53,6 +54,8 @@ def test_memories_are_found_beside_messages(reader: Reader, talk: Stored):
     assert (hits[0].message_ids, hits[0].node_id) == (["m3"], node)
     alone = search(reader, "cat thunder", sources=[Source.MEMORY]).hits
     assert [(hit.node_id, hit.message_ids) for hit in alone] == [(node, ["m3", "m4"])]
+    assert (hits[0].role, hits[0].name) == ("user", None)
+    assert (alone[0].role, alone[0].name) == (None, None)
 
 
 def test_what_is_said_beside_an_answer_is_found(reader: Reader, talk: Stored):
