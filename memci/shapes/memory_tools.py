@@ -25,7 +25,7 @@ from pydantic_core import CoreSchema
 from memci.domain.message import Role
 from memci.shapes.base import Answer, ForeignId, Instant, Query, Request, Seq, Text, with_words
 from memci.shapes.page_names import Index
-from memci.shapes.until import Until
+from memci.shapes.until import Until, expect_in_order
 
 Words = Annotated[Text, StringConstraints(min_length=1, max_length=256)]
 MemoryNumber = Annotated[StrictInt, Field(ge=1, le=2**62)]
@@ -93,6 +93,11 @@ class Search(Request):
     until: Ended | None = None
     limit: Most = 10
 
+    @model_validator(mode="after")
+    def _is_a_span(self) -> Self:
+        expect_in_order(self.since, self.until)
+        return self
+
 
 class Summarise(Request):
     """Sum up a page, or some messages, or else the conversation so far. Nothing changes."""
@@ -137,6 +142,11 @@ class FilterMemory(Request):
     metadata: Values | None = None
     limit: Most = 20
     after: Annotated[StrictInt | None, Field(ge=1, description="`more` of the last answer")] = None
+
+    @model_validator(mode="after")
+    def _is_a_span(self) -> Self:
+        expect_in_order(self.since, self.until)
+        return self
 
     @model_validator(mode="after")
     def _has_a_type(self) -> Self:

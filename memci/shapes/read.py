@@ -19,6 +19,7 @@ from pydantic import (
     StringConstraints,
     WithJsonSchema,
     model_serializer,
+    model_validator,
 )
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
@@ -47,7 +48,7 @@ from memci.shapes.base import (
 )
 from memci.shapes.message import ToolCall
 from memci.shapes.stored_json import JsonObject
-from memci.shapes.until import Until
+from memci.shapes.until import Until, expect_in_order
 
 
 def _collection(name: str) -> str:
@@ -188,6 +189,11 @@ class Filters(Request):
     metadata: Annotated[JsonObject, Field(min_length=1, max_length=64)] | None = Field(
         None, description="Said with metadata that holds all of this"
     )
+
+    @model_validator(mode="after")
+    def _is_a_span(self) -> Self:
+        expect_in_order(self.since, self.until)
+        return self
 
 
 class Fusion(StrEnum):  # R11

@@ -1,4 +1,4 @@
-"""When a span of time ends."""
+"""Spans of time: when one ends, and that it has not ended before it begins."""
 
 from __future__ import annotations
 
@@ -25,6 +25,12 @@ def _behind_day(value: object) -> object:
         return (value + timedelta(days=1)).isoformat()
     except OverflowError:
         raise ValueError(_EXPECTED) from None
+
+
+def expect_in_order(since: datetime | None, until: datetime | None) -> None:
+    """Raise ValueError for a span in which nothing can lie."""
+    if since is not None and until is not None and since >= until:
+        raise ValueError("expected since to be before until")
 
 
 # The first instant that is not meant any more: a day alone is meant to its end.

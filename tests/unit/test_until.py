@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta
+from functools import partial
 
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
+from memci.shapes.memory_tools import FilterMemory, Search
 from memci.shapes.read import Filters
 from memci.shapes.until import Until
 
@@ -41,3 +43,22 @@ def test_what_was_read_is_read_again_as_the_same():
     assert (filters.since, filters.until) == (NEXT_DAY - timedelta(days=1), NEXT_DAY)
     assert Filters.model_validate_json(filters.model_dump_json()) == filters
     assert Filters.model_validate(filters.model_dump()) == filters
+
+
+@pytest.mark.parametrize("shape", [Filters, FilterMemory, partial(Search, query="tea")])
+@pytest.mark.parametrize(
+    ("since", "until"),
+    [
+        ("2026-11-02", "2026-11-01"),
+        ("2026-11-02T09:00:00Z", "2026-11-02T10:00:00+01:00"),
+    ],
+)
+def test_a_span_in_which_nothing_can_lie_is_refused(shape, since, until):
+    with pytest.raises(ValidationError, match="expected since to be before until"):
+        shape(since=since, until=until)
+
+
+@pytest.mark.parametrize("shape", [Filters, FilterMemory, partial(Search, query="tea")])
+def test_a_day_alone_is_a_span(shape):
+    asked = shape(since="2026-11-02", until="2026-11-02")
+    assert asked.until - asked.since == timedelta(days=1)
