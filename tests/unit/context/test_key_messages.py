@@ -12,6 +12,7 @@ from memci.domain.message import Message, Role
 from memci.smallmodel.offline.sentences import sentence_spans
 from tests.support.agent_talk import CHINESE, ENGLISH
 from tests.support.everyday_talk import ASKED, EVERYDAY, TOLD
+from tests.support.standing_talk import ORDERS, PASSING
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -98,6 +99,25 @@ def test_a_goal_is_a_task_unless_people_tell_each_other(said):
 @pytest.mark.parametrize("said", EVERYDAY)
 def test_everyday_life_is_nothing_to_keep_in_sight(said):
     assert (kind_of(said), kind_of(said, named=True)) == (None, None)
+
+
+@pytest.mark.parametrize("said", ORDERS)
+def test_what_an_assistant_is_to_do_each_time_is_a_rule_unless_people_advise_each_other(said):
+    assert (kind_of(said), kind_of(said, named=True)) == ("constraint", None)
+
+
+@pytest.mark.parametrize("said", PASSING)
+def test_what_friends_advise_and_tell_in_the_same_words_is_none(said):
+    assert (kind_of(said), kind_of(said, named=True)) == (None, None)
+
+
+@pytest.mark.parametrize(
+    "said", ["一律始终" * 60, "以后" + "要" * 230, "from now on " * 19, "so " * 79]
+)
+def test_words_that_begin_an_order_again_and_again_take_no_time(said):
+    before = time.process_time()
+    assert kind_of(said) is None
+    assert time.process_time() - before < 0.2
 
 
 @pytest.mark.parametrize(("said", "kind"), RULES)

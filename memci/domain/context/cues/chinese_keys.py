@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memci.domain.context.cues import chinese_tasks
+from memci.domain.context.cues import chinese_standing, chinese_tasks
 from memci.domain.context.cues.chinese_things import ANSWERS, LEAD, MADE_OF_WORK, SIZE, WORK
 from memci.domain.context.cues.rule import CueRule, any_of
 from memci.domain.pages.pin import PinKind
@@ -83,6 +83,7 @@ RULES: tuple[CueRule, ...] = (
         (MADE_OF_WORK,),
         unless=_NO_RULE,
     ),
+    *chinese_standing.RULES,
     CueRule(PinKind.CONSTRAINT, any_of("我.{0,4}对.{1,12}(?<!不)过敏")),
     *chinese_tasks.TASKS,
 )

@@ -7,7 +7,7 @@ the way in which answers are wanted.
 
 from __future__ import annotations
 
-from memci.domain.context.cues import english_tasks
+from memci.domain.context.cues import english_standing, english_tasks
 from memci.domain.context.cues.english_things import (
     ANSWERS,
     LEAD,
@@ -133,20 +133,7 @@ RULES: tuple[CueRule, ...] = (
         ),
         (MADE_OF_WORK,),
     ),
-    # What is forbidden to who arranges things for somebody.
-    CueRule(
-        PinKind.CONSTRAINT,
-        any_of(
-            LEAD + r"(?:never|do not|don't)(?: ever)? (?:book|schedule|order|buy|reserve|plan|"
-            r"arrange|send|share|post|publish|delete|accept) (?:me |us )?(?:anything|any (?=\w)|"
-            r"meetings?\b|calls?\b|appointments?\b|flights?\b)"
-        ),
-        # What is not to be done for now is no rule.
-        unless=any_of(
-            r"\b(?:yet|now|more|further|else|today|tonight|tomorrow|this|these|those|it|them)\b"
-        ),
-        told=True,
-    ),
+    *english_standing.RULES,
     CueRule(PinKind.CONSTRAINT, any_of(r"\bi(?:'m| am) (?:(?!not\b)\w+ )?allergic to\b")),
     *english_tasks.TASKS,
 )

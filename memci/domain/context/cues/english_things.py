@@ -56,7 +56,8 @@ MADE_OF_WORK = any_of(WORK, _AMOUNT, ANSWERS)
 LEAD = (
     r"^\W*(?:(?:and|also|but|so|ok|okay|please|remember|note|again|finally|important|first|one "
     r"more thing|"
-    r"from now on|in general|additionally|oh|hi|hello|hey)\b[\s,:!–-]*)*"
+    r"from now on|from here on(?: out)?|from today on|going forward|henceforth|in (?:the )?future|"
+    r"in general|additionally|oh|hi|hello|hey)\b[\s,:!–-]*)*"
 )
 # What lies between a cue and a thing of the same clause.
 SAME_CLAUSE = (
