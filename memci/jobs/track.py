@@ -19,6 +19,7 @@ from memci.domain.message import Message
 from memci.domain.pages.pin import Maker, Pin
 from memci.domain.pages.rules import PageRules
 from memci.domain.pages.viewer import Viewer
+from memci.jobs.key_succession import says_otherwise
 from memci.queue.handler import Effect
 from memci.queue.tracking import TRACK_KIND, ask_tracking
 from memci.smallmodel.offline.sentences import sentence_spans
@@ -119,7 +120,7 @@ class _Effect:
         there = read_pins(connection, self.agent_id)
         refused = refused_pins(connection, self.agent_id)
         found = list(_pins(telling, there.last))
-        done = pinned(found, there.pins, refused, self.rules, self.counter.count)
+        done = pinned(found, there.pins, refused, self.rules, self.counter.count, says_otherwise)
         save_pins(connection, self.agent_id, done.added, (), done.taken_down)
         return len(done.added)
 
@@ -173,4 +174,5 @@ def _pins(telling: Iterable[_Seen], last: int) -> Iterator[Pin]:
                 user_id=viewer.user_id,
                 span=(key.start, key.end),
                 session_id=bound_to(key.kind, viewer.session_id),
+                speaker=each.message.name,
             )

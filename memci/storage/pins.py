@@ -141,4 +141,5 @@ def _pin(row: Row[Any], message: Message | None) -> Pin:
         span=span,
         session_id=session,
         said=None if message is None else message.text,
+        speaker=None if message is None else message.name,
     )

@@ -27,18 +27,22 @@ def pinned(
     refused: Sequence[Pin],
     rules: PageRules,
     tokens_of: Callable[[str], int],
+    says_otherwise: Callable[[Pin, Pin], bool],
 ) -> KeyPins:
     """Return what becomes of findings, the oldest first, beside the pins that are ``there``.
 
     ``refused``: findings that somebody has taken down; their words are not pinned again. Nor are
     words that who would see them sees already. Nobody is shown more findings, or tokens of them,
     than the rules allow, nor more pins: the oldest finding gives way, and no other pin ever does.
+    So does a finding of the same speaker that cannot hold beside a newer one, if the newer one
+    ``says_otherwise`` than the older one.
     """
     pins = list(there)
     added: list[Pin] = []
     for each in found:
         if not any(_says(known, each) for known in (*pins, *refused)):
-            pins.append(each)
+            ended = [old for old in pins if _is_succeeded(old, each) and says_otherwise(each, old)]
+            pins = [old for old in pins if old not in ended] + [each]
             added.append(each)
             for old in _too_many(pins, each, rules, tokens_of):
                 pins.remove(old)
@@ -56,6 +60,13 @@ def _says(known: Pin, found: Pin) -> bool:
     """Tell whether a pin says what was found, and is seen wherever the finding would be."""
     seen = known.user_id in {None, found.user_id} and known.session_id in {None, found.session_id}
     return seen and f" {words_of(found.text)} " in f" {words_of(known.text)} "
+
+
+def _is_succeeded(old: Pin, new: Pin) -> bool:
+    """Tell whether a pin is a finding of the same speaker, and the new one is seen where it is."""
+    if old.by != Maker.DETECTOR or (old.user_id, old.speaker) != (new.user_id, new.speaker):
+        return False
+    return new.session_id in {None, old.session_id}
 
 
 def _too_many(

@@ -40,7 +40,7 @@ class Pin:
     given as a text. ``span``: which part of that text, [start, end) in characters; None: all of it;
     ``said``: all of it, where that is known.
     ``user_id``: in whose sessions alone it is shown; None: in all. ``session_id``: in which session
-    alone; None: in all.
+    alone; None: in all. ``speaker``: the ``name`` of its message.
     """
 
     number: int
@@ -53,6 +53,7 @@ class Pin:
     span: tuple[int, int] | None = None
     session_id: str | None = None
     said: str | None = field(default=None, compare=False, repr=False)
+    speaker: str | None = field(default=None, compare=False)
 
 
 def pin_pieces(pins: Sequence[Pin], labels: Labels, mark: str = "#") -> list[str]:

@@ -90,6 +90,25 @@ def test_what_somebody_takes_down_is_not_pinned_again(ada, tracking, pages):
     assert tracking.pins() == []
 
 
+def test_what_cannot_hold_beside_what_is_said_now_gives_way(ada, tracking, pages):
+    ada.say("Our budget is $4,800.", NEVER)
+    tracking.run()
+    ada.say("Our budget is $6,200 now.")
+    tracking.run()
+    assert tracking.texts() == [NEVER, "Our budget is $6,200 now."]
+    assert "constraint: Our budget is $4,800." not in pages.shown(session_id="s1")
+    ada.say("Our budget is $4,800.")
+    tracking.run()
+    assert tracking.texts() == [NEVER, "Our budget is $4,800."], "it may be said again"
+
+
+def test_speakers_do_not_answer_for_each_other(ada, tracking):
+    ada.say("My budget is $4,800.", user="ann")
+    ada.say("My budget is $6,200.", user="bob")
+    tracking.run()
+    assert len(tracking.texts()) == 2
+
+
 def test_the_oldest_findings_give_way_and_nothing_else_does(ada, pages):
     tracking = TrackingUnderTest(ada, PageRules(key_messages_max=2))
     pages.do("pin", text="the agent's own")

@@ -83,6 +83,17 @@ RULES: tuple[CueRule, ...] = (
         (MADE_OF_WORK,),
         unless=_NO_RULE,
     ),
+    CueRule(
+        PinKind.CONSTRAINT,
+        any_of(
+            LEAD
+            + "(?:我们?的?|项目的?|这次的?|本次的?|新的?|总)*(?:预算|截止日期|截止时间|最后期限|"
+            "(?:交付|上线|发布|提交)(?:日期|时间))(?:现在|目前|已经|已)*(?:是|为|改[成为到]|定[在为]|调整[为到]|"
+            "推迟到|延[期后]?到|提前到|增加到|提高到|减少?到|降[低]?到)了?.{0,6}?"
+            "[\\d一二三四五六七八九十百千万周月]"
+        ),
+        told=True,
+    ),
     *chinese_standing.RULES,
     CueRule(PinKind.CONSTRAINT, any_of("我.{0,4}对.{1,12}(?<!不)过敏")),
     *chinese_tasks.TASKS,

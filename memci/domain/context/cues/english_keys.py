@@ -133,6 +133,17 @@ RULES: tuple[CueRule, ...] = (
         ),
         (MADE_OF_WORK,),
     ),
+    CueRule(
+        PinKind.CONSTRAINT,
+        any_of(
+            LEAD + r"(?:the|our|my) (?:new |hard |final |total |maximum )?(?:deadline|due date|"
+            r"(?:delivery|submission|launch|release) date|budget)(?: (?:for|of) [^,;]{1,40}?)? "
+            r"(?:is|(?:has been |was |is |got )?(?:moved|pushed|postponed|extended|changed|set|"
+            r"raised|increased|cut|reduced|lowered|brought forward)(?: (?:back|up|down))? to)\b"
+            r"(?=.*(?:\d|day\b|\bend of\b|\bnext (?:week|month)\b))"
+        ),
+        told=True,
+    ),
     *english_standing.RULES,
     CueRule(PinKind.CONSTRAINT, any_of(r"\bi(?:'m| am) (?:(?!not\b)\w+ )?allergic to\b")),
     *english_tasks.TASKS,

@@ -68,7 +68,7 @@ PATTERNS: list[tuple[re.Pattern[str], Read]] = [
     (re.compile(rf"(?P<who>我)的?(?:新|现在的|目前的)(?:公司|单位|东家|雇主)(?:现在)?是(?P<value>{FIRM})$"),
         works),
     (re.compile(
-        rf"(?:把|将)?(?:(?P<who>我(?:的?(?:{KIN}))?|我们|{NAME})的?)?(?:(?P<thing>[\w]{{1,10}}?)的)?(?:新的?|最新的?|当前的?)?"
+        rf"(?:把|将)?(?:(?P<who>我们|我(?:的?(?:{KIN}))?|{NAME})的?)?(?:(?P<thing>[\w]{{1,10}}?)的)?(?:新的?|最新的?|当前的?)?"
         rf"(?P<noun>{NOUNS})(?:从.{{1,12}}?)?{IS}(?P<value>.{{1,24}})$"), owned),
     (re.compile(rf"{WHO}(?:年龄是)?(?P<value>\d{{1,3}}|[一二三四五六七八九十]{{1,3}})岁了?$"),
         state("age")),
@@ -81,8 +81,8 @@ PATTERNS: list[tuple[re.Pattern[str], Read]] = [
                 r"(?P<value>.{1,16})$"), favourite),
     (re.compile(rf"(?P<who>我)(?:改名)?(?:叫|的名字叫)(?P<value>[{SURNAMES}][\u4e00-\u9fff]{{1,2}}|[A-Z][a-z]+)$"),
         state("name")),
-    (re.compile(rf"我们?(?:决定|已经决定|商定)(?:改)?用(?P<value>{_TOOL})(?:来)?(?:做|作为|当|写)"
-                r"(?P<thing>[\u4e00-\u9fffA-Za-z]{1,10})$"), use),
+    (re.compile(rf"我们?(?:决定|已经决定|商定)(?:改)?用\s?(?P<value>{_TOOL})\s?(?:来)?(?:做|作为|当|写)"
+                r"\s?(?P<thing>[\u4e00-\u9fffA-Za-z]{1,10})$"), use),
     (re.compile(rf"(?P<thing>[\u4e00-\u9fffA-Za-z]{{1,10}}?)(?:我们)?(?:已经)?(?:决定|最终|最后)*"
-                rf"(?:改用|换成|换用|决定用|决定使用)了?(?P<value>{_TOOL})了?$"), use),
+                rf"(?:改用|换成|换用|决定用|决定使用)了?\s?(?P<value>{_TOOL})了?$"), use),
 ]  # fmt: skip

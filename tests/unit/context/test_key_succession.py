@@ -1,0 +1,115 @@
+"""When a key message takes the place of an older one (R6, R7)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from memci.domain.context.key_messages import kind_of
+from memci.domain.context.key_pins import KeyPins, pinned
+from memci.domain.pages.pin import Maker, Pin
+from memci.domain.pages.rules import PageRules
+from memci.jobs.key_succession import says_otherwise
+
+OTHERWISE = (
+    ("Our budget is $4,800.", "Our budget is $6,200 now."),
+    ("The budget for the app is $4,800.", "The budget for the app has been raised to $6,200."),
+    ("Deadline: 30 June, end of day.", "The deadline has been moved to 15 July."),
+    ("The deadline is 30 June.", "Deadline: 15 July."),
+    ("We decided to use Postgres for the database.", "We decided to use MySQL for the database."),
+    ("From now on, answer in English.", "Please answer in Chinese, even when I write English."),
+    ("Keep your answers short.", "From now on, keep your answers detailed."),
+    ("Please call me Ann.", "Please call me Annie."),
+    ("Always use metric units.", "From now on use imperial units."),
+    ("我们的预算是5000元。", "我们的预算增加到8000元。"),
+    ("预算：5000元。", "预算是8000元。"),
+    ("截止时间：6月30日下班前。", "截止时间推迟到7月15日。"),
+    ("我们决定用 Postgres 做数据库。", "我们决定改用 MySQL 做数据库。"),
+    ("以后请用中文回答我。", "以后请用英文回答我。"),
+    ("以后叫我老王。", "以后请叫我王老师。"),
+    ("回答问题时请尽量简洁。", "以后回答请尽量详细。"),
+    ("请一律用公制单位。", "以后请都用英制单位。"),
+    ("From now on, answer in English.", "以后请用中文回答我。"),
+)
+BESIDE = (
+    ("Our budget is $4,800.", "The budget for the app is $900."),
+    ("Our budget is $4,800.", "The deadline is 30 June."),
+    ("The deadline for the report is Friday.", "The deadline for the slides is 30 June."),
+    ("We decided to use Postgres for the database.", "We decided to use Redis for the cache."),
+    ("From now on, answer in English.", "Answer in German when I write in German."),
+    ("From now on, answer in English.", "Always write the documentation in German."),
+    ("From now on, answer in English.", "Keep your answers short."),
+    ("Never commit to the main branch.", "Never touch the production database."),
+    ("我们的预算是5000元。", "截止日期是6月30日。"),
+    ("以后请用中文回答我。", "以后请用英文写邮件。"),
+    ("以后请用中文回答我。", "以后叫我老王。"),
+    ("密码不能写进日志。", "不要直接修改生产环境的数据库。"),
+)
+
+
+def test_these_are_key_messages():
+    said = {sentence for pair in (*OTHERWISE, *BESIDE) for sentence in pair}
+    assert [each for each in sorted(said) if kind_of(each) is None] == []
+
+
+@pytest.mark.parametrize(("older", "newer"), OTHERWISE)
+def test_what_leaves_no_room_for_an_older_one_takes_its_place(older: str, newer: str):
+    assert shown(of(1, older), of(2, newer)) == [newer]
+    assert shown(of(1, newer), of(2, older)) == [older]
+
+
+@pytest.mark.parametrize(("older", "newer"), BESIDE)
+def test_what_holds_beside_an_older_one_stands_beside_it(older: str, newer: str):
+    assert shown(of(1, older), of(2, newer)) == [older, newer]
+
+
+def test_what_is_said_again_takes_its_place_back():
+    said = ["Our budget is $4,800.", "Our budget is $6,200 now.", "Our budget is $4,800 again."]
+    assert shown(*(of(number, each) for number, each in enumerate(said, start=1))) == [said[2]]
+
+
+def test_what_is_there_already_gives_way_and_is_named():
+    done = pinned_beside([of(1, "Our budget is $4,800.")], [of(2, "Our budget is $6,200 now.")])
+    assert (done.added, done.taken_down) == ((of(2, "Our budget is $6,200 now."),), (1,))
+
+
+@pytest.mark.parametrize(
+    "older",
+    [
+        {"by": Maker.AGENT},
+        {"by": Maker.DEVELOPER},
+        {"user_id": None},
+        {"user_id": "bob"},
+        {"speaker": "Bob"},
+    ],
+    ids=str,
+)
+def test_nothing_gives_way_to_what_another_says(older: dict[str, str | None]):
+    there = replace(of(1, "Our budget is $4,800."), **older)
+    assert pinned_beside([there], [of(2, "Our budget is $6,200 now.")]).taken_down == ()
+
+
+def test_what_is_seen_in_one_session_ends_nothing_in_others():
+    everywhere = of(1, "Our budget is $4,800.")
+    here = replace(of(2, "Our budget is $6,200 now."), session_id="s2")
+    assert pinned_beside([everywhere], [here]).taken_down == ()
+    there = replace(everywhere, session_id="s2")
+    assert pinned_beside([there], [here]).taken_down == (1,)
+
+
+def of(number: int, text: str) -> Pin:
+    kind = kind_of(text)
+    assert kind
+    at = datetime(2026, 1, number, tzinfo=UTC)
+    return Pin(number, kind, text, Maker.DETECTOR, at, number, user_id="ann", speaker="Ann")
+
+
+def shown(*found: Pin) -> list[str]:
+    return [each.text for each in pinned_beside([], found).added]
+
+
+def pinned_beside(there: Iterable[Pin], found: Iterable[Pin]) -> KeyPins:
+    return pinned(found, list(there), [], PageRules(), len, says_otherwise)
