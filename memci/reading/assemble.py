@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import TypeAlias
 from uuid import uuid4
@@ -15,6 +15,7 @@ from memci.domain.context.fusion import Ranked, at_most
 from memci.domain.context.interaction import interactions
 from memci.domain.context.plan import Plan
 from memci.domain.context.prefix import Piece, stable_prefix
+from memci.domain.context.query.stretch import Stretch
 from memci.domain.context.recent import GROWTH
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.recall import Walk
@@ -128,6 +129,7 @@ class Assemble(Reader):
             outset = outset_behind(connection, agent_id, request.session_id)
             parameters = own_of(self._defaults.memory, outset.parameters)
             said = self._said(connection, agent_id, request)
+            times: Sequence[Stretch] = ()
             if asked is None:
                 ranked = self._around_focus(connection, agent_id, request, parameters)
                 filler = Filler((), 0)
@@ -136,8 +138,9 @@ class Assemble(Reader):
                 found = self._retrieval.find(
                     connection, agent_id, asked, request, outset=outset, strict=False
                 )
-                ranked = self._retrieval.rank(asked, found, request, parameters).ranked
-                ranked = [each for each in ranked if _tells_alone(each.candidate)]
+                ranking = self._retrieval.rank(asked, found, request, parameters)
+                times = ranking.timed.stretches
+                ranked = [each for each in ranking.ranked if _tells_alone(each.candidate)]
                 filler = _filler(ranked, parameters)
             offered = _offered(ranked, filler, request.k)
             viewer = Viewer(request.session_id, request.user_id)
@@ -149,7 +152,7 @@ class Assemble(Reader):
                 there = read_pins(connection, agent_id, request.as_of).pins
                 pins = list(filter(viewer.sees, there))
             if outset.has_ended:
-                offered = with_newer_beside(connection, agent_id, said, offered, request)
+                offered = with_newer_beside(connection, agent_id, said, offered, request, times)
             pages = None
             if outset.has_pages and Source.PAGE in request.sources and request.as_of is None:
                 pages = listed_pages(connection, agent_id, viewer)

@@ -7,7 +7,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from memci.domain.context.candidate import Candidate, Source
 from memci.domain.context.fusion import Ranked
-from memci.domain.context.succession import Ended, Key, newer_first
+from memci.domain.context.query.stretch import Stretch
+from memci.domain.context.succession import Ended, Key, held_then, leaders_first
 from memci.domain.message import Message
 from memci.reading.retrieval import restriction_of
 from memci.shapes.read import Scope
@@ -23,6 +24,7 @@ def with_newer_beside(
     said: Iterable[Message],
     ranked: Sequence[Ranked],
     scope: Scope,
+    asked: Sequence[Stretch] = (),
 ) -> list[Ranked]:
     """Do as ``with_newer``, and put first what is otherwise now than was ``said`` before it.
 
@@ -40,17 +42,22 @@ def with_newer_beside(
     ]
     beside = [each for each in shown if each.key not in found]
     keys = {each.key for each in beside}
-    whole = with_newer(connection, agent_id, [*beside, *ranked], scope)
+    whole = with_newer(connection, agent_id, [*beside, *ranked], scope, asked)
     return [each for each in whole if each.key not in keys]
 
 
 def with_newer(
-    connection: Connection, agent_id: str, ranked: Sequence[Ranked], scope: Scope
+    connection: Connection,
+    agent_id: str,
+    ranked: Sequence[Ranked],
+    scope: Scope,
+    asked: Sequence[Stretch] = (),
 ) -> list[Ranked]:
     """Mark what no longer holds, and put what is so now before it, found or not.
 
     That is the newer memory, or where it is out of sight or forgotten the messages that it was
-    made of, as far as the scope allows.
+    made of, as far as the scope allows. ``asked``: the times that the question names; what held
+    then goes before what is so now, which is not brought for it.
     """
     nodes = [each.candidate.key for each in ranked if each.candidate.source is Source.MEMORY]
     seqs = [each.candidate.key for each in ranked if each.candidate.source is Source.CHAT]
@@ -65,14 +72,31 @@ def with_newer(
         connection, agent_id, found, [one for over in ended.values() for one in over], scope
     )
     marked = [
-        each._replace(candidate=_marked(each.candidate, ended[each.key], told))
+        each._replace(candidate=_marked(each.candidate, ended[each.key], told, asked))
         if each.key in ended
         else each
         for each in ranked
     ]
+    return leaders_first(marked, _leaders(marked, ended, told, asked))
+
+
+def _leaders(
+    marked: Iterable[Ranked],
+    ended: Mapping[Key, Sequence[Ended]],
+    told: Mapping[int, Sequence[Candidate]],
+    asked: Sequence[Stretch],
+) -> dict[Key, list[Candidate]]:
+    """Return what goes before each, of what no longer holds and of what is so now."""
     found = {each.key: each.candidate for each in marked}
-    newer = {key: list(_ahead(key, over, found, told)) for key, over in ended.items()}
-    return newer_first(marked, newer)
+    leaders: defaultdict[Key, list[Candidate]] = defaultdict(list)
+    for key, over in ended.items():
+        newer = list(_ahead(key, over, found, told))
+        if not held_then(found[key].at, over[0].until, asked):
+            leaders[key] += newer
+            continue
+        for one in newer:
+            leaders[one.source, one.key].insert(0, found[key])
+    return leaders
 
 
 def _ended(candidate: Candidate, known: Iterable[Ended]) -> list[Ended]:
@@ -140,12 +164,18 @@ def _claimed(node: int, messages: Sequence[Candidate], ended: Iterable[Ended]) -
 
 
 def _marked(
-    candidate: Candidate, ended: Sequence[Ended], told: Mapping[int, Sequence[Candidate]]
+    candidate: Candidate,
+    ended: Sequence[Ended],
+    told: Mapping[int, Sequence[Candidate]],
+    asked: Sequence[Stretch],
 ) -> Candidate:
     nodes = [node for each in ended for node in each.now]
+    until = ended[0].until
+    if held_then(candidate.at, until, asked):
+        return candidate._replace(until=until, successor=next(iter(nodes), None))
     newer = [(one.source, one.key) for node in nodes for one in told.get(node, ())]
     return candidate._replace(
-        until=ended[0].until,
+        until=until,
         successor=next(iter(nodes), None),
         newer=tuple(
             dict.fromkeys(key for key in newer if key != (candidate.source, candidate.key))

@@ -1,14 +1,18 @@
-"""What holds now before what it supersedes, and nothing superseded without it (R6)."""
+"""What holds now before what it supersedes, and nothing superseded without it (R6).
+
+Unless a time is asked for at which the older one held: then it is the answer, and stands first.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeAlias
 
 from memci.domain.context.candidate import Candidate, Source
 from memci.domain.context.fusion import Ranked
+from memci.domain.context.query.stretch import Stretch
 
 Key: TypeAlias = tuple[Source, int]
 About: TypeAlias = tuple[str, str]  # subject and attribute of a claim (memory/claim.py)
@@ -55,21 +59,32 @@ class Ended:
         return not {attribute for _, attribute in changed}.isdisjoint(attributes)
 
 
-def newer_first(ranked: Sequence[Ranked], newer: Mapping[Key, Sequence[Candidate]]) -> list[Ranked]:
-    """Return a ranking in which nothing stands before what supersedes it.
+def held_then(at: datetime, until: datetime, asked: Iterable[Stretch]) -> bool:
+    """Tell whether what was so from ``at`` to ``until`` was so at the end of all times asked for.
 
-    ``newer``: what that is, for each key, in order; it need not have been found. It moves up to the
-    place and takes over the score; nothing moves down for it but by one, since a memory that is
+    No time, or one that is not over yet, asks for what is so now.
+    """
+    named = [each.until for each in asked if not each.besides]
+    return bool(named) and all(end is not None and at < end <= until for end in named)
+
+
+def leaders_first(
+    ranked: Sequence[Ranked], leaders: Mapping[Key, Sequence[Candidate]]
+) -> list[Ranked]:
+    """Return a ranking in which nothing stands before what leads it, such as what supersedes it.
+
+    ``leaders``: what that is, for each key, in order; it need not have been found. It moves up to
+    the place and takes over the score; nothing moves down for it but by one, since a memory that is
     superseded in one thing may tell others that still hold.
     """
     found = {each.key: each for each in ranked}
     ordered: dict[Key, Ranked] = {}
     for each in ranked:
-        ahead = [
+        first = [
             found.get((one.source, one.key)) or Ranked(one, each.score, {})
-            for one in newer.get(each.key, ())
+            for one in leaders.get(each.key, ())
         ]
-        for one in (*ahead, each):
+        for one in (*first, each):
             if one.key not in ordered:
                 ordered[one.key] = one._replace(score=max(one.score, each.score))
     return list(ordered.values())

@@ -18,6 +18,7 @@ from memci.storage.versions import supersede
 from tests.support.stored import BEGIN, Reader, Stored
 
 MAY = datetime(2026, 5, 5, tzinfo=UTC)
+JUNE = datetime(2026, 6, 20, tzinfo=UTC)
 MARK = "(until 2026-05-05) "
 HOME = ("user:", "lives in/town")
 ASKED = "Which town do I live in, and since when?"
@@ -158,6 +159,38 @@ class TestWhatIsGiven:
         said = retrieved(facts.context(sources=sources, as_of=april))
         assert any("Bergen" in each for each in said)
         assert not any("until" in each or "Trondheim" in each for each in said)
+
+
+class TestATimeAskedFor:
+    """Bergen until 5 May 2026, Trondheim since."""
+
+    @pytest.mark.parametrize("asked", ["in March 2026", "in April 2026", "last April"])
+    def test_what_held_then_comes_first_and_is_marked(
+        self, facts: Facts, moved: tuple[int, int], asked: str
+    ):
+        question = f"Which town did I live in {asked}?"
+        texts = [each.text for each in facts.search(query=question, now=JUNE)]
+        places = [[town in text for text in texts].index(True) for town in ("Bergen", "Trondheim")]
+        assert places == sorted(places)
+        assert texts[places[0]].startswith(f"{MARK}I live in Bergen")
+        (only,) = facts.search(query=question, now=JUNE, k=1)
+        assert "Bergen" in only.text
+
+    def test_a_context_may_bring_it_alone(self, facts: Facts, moved: tuple[int, int]):
+        question = "Which town did I live in in April 2026?"
+        given = set()
+        for budget in range(20, 140):
+            said = "".join(retrieved(facts.context(query=question, now=JUNE, budget_tokens=budget)))
+            given.add(("Bergen" in said, "Trondheim" in said))
+        assert (True, False) in given
+
+    @pytest.mark.parametrize("asked", ["in May 2026", "in June 2026", "now", "since April 2026"])
+    def test_a_time_in_which_it_ended_asks_for_what_is_so_now(
+        self, facts: Facts, moved: tuple[int, int], asked: str
+    ):
+        question = f"Which town do I live in {asked}?"
+        (only,) = facts.search(query=question, now=JUNE, k=1)
+        assert "Trondheim" in only.text
 
 
 def test_without_a_question_too(facts: Facts, moved: tuple[int, int]):

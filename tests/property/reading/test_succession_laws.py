@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from memci.domain.context.candidate import Source
 from memci.domain.context.materials import Materials
 from memci.domain.context.packing import pack
-from memci.domain.context.succession import newer_first
+from memci.domain.context.succession import leaders_first
 from memci.domain.language import Language
 from tests.support.talk import TEXTS, in_order, message, words
 
@@ -37,7 +37,7 @@ def test_no_room_holds_the_old_without_the_new(data: st.DataObject):
     ]
     ahead = {(Source.CHAT, seq): [new] for seq, new in news.items()}
     room = data.draw(st.integers(0, 160))
-    materials = Materials(None, None, (), 0, newer_first(marked, ahead), Language.ENGLISH)
+    materials = Materials(None, None, (), 0, leaders_first(marked, ahead), Language.ENGLISH)
     packed = pack(materials, [], room, words)
     assert packed.tokens <= room
     taken = {item.ranked.candidate.key for part in packed.parts for item in part.items

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
+
+import pytest
 
 from memci.domain.context.candidate import Source
 from memci.domain.context.fusion import Ranked
 from memci.domain.context.materials import Materials
 from memci.domain.context.packing import Packed, pack
-from memci.domain.context.succession import Ended, newer_first
+from memci.domain.context.query.stretch import Stretch
+from memci.domain.context.succession import Ended, held_then, leaders_first
 from memci.domain.language import Language
 from tests.support.talk import in_order, memory, message
 
 MAY = datetime(2026, 5, 5, tzinfo=UTC)
+BEGIN, DAY = datetime(2026, 1, 1, tzinfo=UTC), timedelta(days=1)
 
 
 def ranked(*places: int) -> list[Ranked]:
@@ -28,17 +32,17 @@ def order(found: list[Ranked]) -> list[int]:
 
 class TestOrder:
     def test_what_was_found_moves_up_and_takes_over_the_score(self):
-        found = newer_first(ranked(1, 2, 3), {(Source.CHAT, 1): [message(3)]})
+        found = leaders_first(ranked(1, 2, 3), {(Source.CHAT, 1): [message(3)]})
         assert order(found) == [3, 1, 2]
         assert [each.score for each in found] == [1, 1, 0.5]
 
     def test_what_was_not_found_comes_in(self):
-        found = newer_first(ranked(1, 2), {(Source.CHAT, 2): [memory(7), message(8)]})
+        found = leaders_first(ranked(1, 2), {(Source.CHAT, 2): [memory(7), message(8)]})
         assert order(found) == [1, 7, 8, 2]
         assert [each.score for each in found] == [1, 0.5, 0.5, 0.5]
 
     def test_what_stands_before_it_already_stays(self):
-        found = newer_first(ranked(1, 2), {(Source.CHAT, 2): [message(1)]})
+        found = leaders_first(ranked(1, 2), {(Source.CHAT, 2): [message(1)]})
         assert found == ranked(1, 2)
 
 
@@ -95,3 +99,23 @@ def test_what_is_one_token_too_long_loses_the_old_first():
     assert taken(whole) == [1, 8, 9]
     tight = pack(chosen, [], whole.tokens - 1, count)
     assert taken(tight) == [8, 9]
+
+
+class TestHeldThen:
+    @pytest.mark.parametrize(
+        ("end", "held"), [(DAY, False), (DAY * 2, True), (DAY * 3, True), (DAY * 4, False)]
+    )
+    def test_what_was_so_at_the_end_of_a_time(self, end: timedelta, held: bool):
+        """Of days 1 to 3."""
+        asked = Stretch(BEGIN, BEGIN + end)
+        assert held_then(BEGIN + DAY, BEGIN + DAY * 3, [asked]) is held
+
+    def test_no_time_and_one_without_an_end_ask_for_now(self):
+        assert not held_then(BEGIN, BEGIN + DAY, [])
+        assert not held_then(BEGIN, BEGIN + DAY, [Stretch(BEGIN, None)])
+
+    def test_it_holds_at_all_times_that_are_named(self):
+        first, later = Stretch(None, BEGIN + DAY), Stretch(BEGIN, BEGIN + DAY * 9)
+        assert held_then(BEGIN, BEGIN + DAY * 2, [first])
+        assert not held_then(BEGIN, BEGIN + DAY * 2, [first, later])
+        assert held_then(BEGIN, BEGIN + DAY * 2, [first, later._replace(besides=True)])
