@@ -1,0 +1,68 @@
+"""Days of a month that a question does not name, and weekdays beside dates (R10)."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from tests.support.asked_times import times
+
+# Asked on Tuesday, 9 May 2023.
+WITH_A_WEEKDAY = [
+    ("What did we say on Wednesday the 3rd?", "2023-05-03"),
+    ("What did we say on Wednesday, the 3rd?", "2023-05-03"),
+    ("What did we say on wed 3rd?", "2023-05-03"),
+    ("What happened on Friday the 13th?", "2023-01-13"),
+    ("What did I plan for Saturday the 20th?", "2023-05-20"),
+    ("星期三3号我说了什么？", "2023-05-03"),
+    ("3号（星期三）我说了什么？", "2023-05-03"),
+    ("二十号星期六有什么安排？", "2023-05-20"),
+]
+ALONE = [
+    ("What did I say on the 3rd?", "2023-05-03"),
+    ("On the 3rd, what did I say?", "2023-05-03"),
+    ("What did I say on the 30th?", "2023-04-30"),
+    ("What did I say on the 31st?", "2023-03-31"),
+    ("On the 3rd of this month, what did I say?", "2023-05-03"),
+    ("What did I say on the 3rd of last month?", "2023-04-03"),
+    ("3号我说了什么？", "2023-05-03"),
+    ("我在二十号那天去了哪里？", "2023-04-20"),
+]
+BESIDE_A_DATE = [
+    ("What did we do on Tuesday, 2 May 2023?", "2023-05-02"),
+    ("What did we do on Friday 2 May 2023?", "2023-05-02"),
+    ("What did we do on 2 May 2023 (Tuesday)?", "2023-05-02"),
+    ("What did we do on Tuesday the 2nd of May, 2023?", "2023-05-02"),
+    ("2023年5月2日星期二我们做了什么？", "2023-05-02"),
+]
+NO_DAYS = [
+    "Who lives on the 11th floor?",
+    "Did it work on the 2nd try?",
+    "Was I there for the 3rd time?",
+    "坐11号线去哪里？",
+    "谁住在3号房间？",
+    "谁穿10号球衣？",
+]
+
+
+@pytest.mark.parametrize(("question", "expected"), [*WITH_A_WEEKDAY, *ALONE, *BESIDE_A_DATE])
+def test_what_day_a_question_names(question: str, expected: str) -> None:
+    assert times(question) == [expected]
+
+
+@pytest.mark.parametrize("question", NO_DAYS)
+def test_what_only_looks_like_a_day(question: str) -> None:
+    assert times(question) == []
+
+
+def test_a_weekday_that_is_not_beside_a_date_is_one_itself() -> None:
+    assert times("What changed between 2 May 2023 and Monday?") == ["2023-05-02..2023-05-08"]
+    assert times("Did I run on Monday or on 2 May 2023?") == ["2023-05-08", "2023-05-02"]
+
+
+@pytest.mark.parametrize("year", [1, 9999])
+def test_the_calendar_may_end_there(year: int) -> None:
+    now = datetime(year, 1 if year == 1 else 12, 9, tzinfo=UTC)
+    assert times("What did I say on the 8th?", now) == [now.replace(day=8).date().isoformat()]
+    assert len(times("What did I say on Friday the 13th?", now)) == 1
