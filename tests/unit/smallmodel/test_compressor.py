@@ -1,3 +1,5 @@
+"""What a compressor keeps of a text in the room that it has."""
+
 import re
 
 import pytest
@@ -43,21 +45,6 @@ def test_a_condition_stays_with_what_it_conditions(compressor):
     for target in range(5, len(PLAN_CHINESE)):
         shorter = compressor.compress(PLAN_CHINESE, target)
         assert ("周五不要发布" in shorter) == ("除非值班工程师王芳同意" in shorter)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Never press the red button during the night shift in the reactor hall of the station.",
-        "He does not want to sell the house in Oslo to the bank under any circumstances at all.",
-    ],
-)
-def test_a_negation_is_not_lost(compressor, text):
-    for target in range(20, len(text)):
-        shorter = compressor.compress(text, target).lower()
-        words = set(re.findall(r"\w+", shorter))
-        if len(words) > 2:
-            assert words & {"never", "not"}, shorter
 
 
 def test_a_sentence_that_is_cut_short_ends_with_its_mark(compressor):
@@ -106,28 +93,6 @@ def test_ten_small_compressions_keep_what_one_keeps(compressor):
         assert len(kept) >= 0.5 * len(set(re.findall(r"\w+", once)))
 
 
-@pytest.mark.parametrize(
-    ("text", "denied"),
-    [
-        ("Since the spring she is not allergic to peanuts and almonds any more.", "allergic"),
-        ("Tom doesn't like the tea from the shop around the corner in Oslo.", "like"),
-        ("小王一点也不喜欢这家餐厅的红烧排骨和清蒸鲈鱼，我们下次换一家。", "喜欢"),
-        ("我从来没有去过鼓浪屿和厦门大学附近的植物园。", "去过"),
-    ],
-)
-def test_what_is_denied_is_never_said(compressor, text, denied):
-    for target in range(1, len(text)):
-        shorter = compressor.compress(text, target)
-        if denied in shorter:
-            before = shorter[: shorter.index(denied)]
-            assert re.search("[Nn]ot|n't|不|没", before), shorter
-
-
-def test_a_filler_after_a_negation_stays(compressor):
-    text = "Well, it is not just the database that failed in Frankfurt, it is the whole network."
-    assert "not just the database" in compressor.compress(text, 60)
-
-
 def test_a_text_that_fits_is_left_alone(compressor):
     assert compressor.compress("Short enough.", 13) == "Short enough."
     assert compressor.compress("  Short enough. ", 13) == "Short enough."
@@ -142,45 +107,6 @@ def test_edges(compressor):
     assert compressor.compress("😀" * 30, 3) == "😀😀😀"
 
 
-FADING = [
-    (
-        "My flight to Trondheim: it leaves at 10:20 on 12 December (2026-12-12) from Oslo, and I "
-        "changed my flight to the later one because of work."
-    ),
-    "We meet on Friday (2026-10-30) at 8:15 in Haugesund with Dr. Solbakken to discuss the deal.",
-    "我们11月9日–15日去厦门旅行，下周（2026年11月9日–15日）不要安排会议。",
-    "The repo is at https://github.com/ada/seals and it's in Python; it counts seals in footage.",
-    "Emil and I decided: Naples. We booked flights for Emil and me for 2400 kroner.",
-    "我不吃香菜，我和小李周六晚上8点半去《三体》的首映，票价120元。",
-    (
-        "Assistant: You could make lapsang souchong tea at 80 degrees.\n"
-        "User: I never drink coffee after 6:55 in the evening."
-    ),
-    "助手：您可以在北京大学附近订酒店。\n用户：我和妈妈住在王府井，预算800元一晚。",
-    "She is not allergic to peanuts, but my sister and I avoid walnuts since the spring.",
-    'My club reads "The Left Hand of Darkness", Emil, Dana and I met in New York in May 2024.',
-]
-# What would be false, or nothing, in what is left.
-FALSE = re.compile(
-    r"10:20 on 12(?! Dec)|at 10(?!:)|\(2026-\d\d-\d\d(?!\))|（[^）]*$|日–15(?!日)|https(?!://git)|"
-    r"不吃(?!香菜)|decided(?<!Emil and I decided)|for Emil(?! and me)|(?<!Emil, )Dana and I|"
-    r"not allergic(?! to peanuts)|Dr\.(?! Solbakken)|(?<!和)小李|\b(?:Hau|Solbak|lapsa)\b|"
-    r"(?<!my )sister and|^(?!User:).*coffee after|^(?!Assistant:).*souchong tea|"
-    r"^(?!助手).*酒店|^(?!用户).*王府井|New York(?<=[a-z] New York)(?<!in New York)",
-    re.MULTILINE,
-)
-
-
-@pytest.mark.parametrize("text", FADING)
-def test_fading_leaves_out_but_falsifies_nothing(compressor, text):
-    left = text
-    for share in (90, 75, 60, 50, 40, 30, 20, 15, 10, 5):
-        target = max(1, len(text) * share // 100)
-        left = compressor.compress(left, target)
-        assert 0 < len(left) <= target
-        assert not FALSE.search(left), left
-
-
 def test_a_speaker_stays_with_each_line_of_what_was_said(compressor):
     text = (
         "Assistant: Here is what I would do:\n"
@@ -192,77 +118,10 @@ def test_a_speaker_stays_with_each_line_of_what_was_said(compressor):
     )
 
 
-def test_parts_of_one_sentence_are_set_off_from_each_other(compressor):
-    text = "It leaves from the pier in Trondheim at noon and I changed my seat in the second coach."
-    for target in range(20, len(text)):
-        assert not re.search("(?:Trondheim|noon) (?:I|changed)", compressor.compress(text, target))
-
-
-def test_of_a_number_that_does_not_fit_nothing_is_said(compressor):
-    assert compressor.compress("2026-12-12 10:20", 5) == "…"
-    assert compressor.compress("2400 kroner", 4) == "…"
-
-
-@pytest.mark.parametrize(
-    ("text", "done", "doer"),
-    [
-        (
-            "I took my daughter to the dentist in Oslo yesterday and bought her a new toothbrush.",
-            "took|bought",
-            "^I ",
-        ),
-        (
-            "Ann: We packed the car on Saturday and went to the beach near Stavanger with Tom.",
-            "packed|went",
-            "^Ann: We ",
-        ),
-        (
-            (
-                "Dana told me that she had sold the house in Bergen to a couple from Germany and "
-                "was moving to Spain in autumn."
-            ),
-            "was moving|sold|told",
-            "^Dana told me",
-        ),
-        ("小李说他下周要去上海出差，让老张代他参加周五的会议。", "出差|代", "^小李"),
-    ],
-)
-def test_what_is_done_is_never_left_without_who_does_it(compressor, text, done, doer):
-    for target in range(4, len(text)):
-        shorter = compressor.compress(text, target)
-        if re.search(done, shorter):
-            assert re.search(doer, shorter), shorter
-
-
-def test_of_two_things_done_the_second_keeps_who_did_it(compressor):
-    text = "I took my daughter to the dentist in Oslo yesterday and bought her a new toothbrush."
-    assert compressor.compress(text, 36) == "I bought her a new toothbrush."
-
-
-def test_what_was_only_supposed_is_not_said_to_be_done(compressor):
-    text = "I would have gone to the dentist in Oslo yesterday and bought a new toothbrush there."
-    for target in range(4, len(text)):
-        assert "I bought" not in compressor.compress(text, target)
-
-
 def test_a_word_alone_is_left_behind_its_label(compressor):
     text = "Ann: We packed the car on Saturday and went to the beach near Stavanger with Tom."
     assert compressor.compress(text, 10) == "Ann: Tom."
     assert compressor.compress("助手：可以去龙井路的绿茶餐厅，提前告诉他们。", 7) == "助手：绿茶。"
-
-
-def test_a_chinese_nickname_is_never_cut(compressor):
-    text = "小李去了北京，老张没有去，我和小李、小王约好下周在龙井路见面。"
-    for target in range(2, len(text)):
-        shorter = compressor.compress(text, target)
-        assert not re.search("(?<!小)李|(?<!老)张|(?<!小)王|[小老](?![李张王])|龙井(?!路)", shorter)
-
-
-def test_in_chinese_what_is_told_is_not_asked(compressor):
-    text = "今天我在图书馆发现了一本非常好看的小说，叫《百年孤独》，你听说过吗？"
-    assert compressor.compress(text, 24).startswith("今天我在图书馆发现了一本好看的小说。")
-    for target in range(4, 30):
-        assert not re.search("[说独》]？", compressor.compress(text, target))
 
 
 @pytest.mark.parametrize(
@@ -294,85 +153,11 @@ def test_the_day_on_which_it_was_said_goes_before_what_was_said(compressor, room
     assert compressor.compress(text, room) == left
 
 
-def test_no_number_is_left_without_its_thing(compressor):
-    assert compressor.compress("User: Tram 28 today.", 14) == "User: Tram 28."
-    assert compressor.compress("User: Tram 28 today.", 11) == "User: Tram"
-
-
 def test_what_is_written_in_two_scripts_keeps_its_blanks(compressor):
     text = "11月9日–15日去厦门， 票价120元， the red kayak. we meet on Friday (2026-10-30) at"
     assert "元.we" not in compressor.compress(text, 70)
     assert "元.we" not in compressor.compress(text, 56)
     assert "kayak. we" in compressor.compress(text, 70)
-
-
-# Of each text: what would be false, or tell nothing, in what is left of it.
-TOLD_OTHERWISE = [
-    (
-        "User: My name is Helen Okafor and I live in Bristol with my husband Tom.",
-        r"(?<!name is )Helen Okafor and I|live\W*$|Helen Okafor and I live\b(?! in)",
-    ),
-    (
-        "Yesterday (2026-03-07) we went to the aquarium and Mia fell in love with a seahorse.",
-        r"(?i)(?<!we went to the )aquarium and Mia|Mia fell(?! in love with a seahorse)",
-    ),
-    (
-        "My brother Lars broke up with his girlfriend Ingrid, and Priya ran out of stamps.",
-        r"broke(?! up with his girlfriend Ingrid)|ran(?! out of stamps)",
-    ),
-    (
-        (
-            "Tom is a software developer at a bank called Monzo, and he kept his job when we moved "
-            "to Bristol. I learn Portuguese 15 minutes a day."
-        ),
-        r"; (?:job|day)\b|(?<!kept his )job\.|\. (?:Day|Job)\.",
-    ),
-    (
-        "Mia is sad to leave her friend Chloe. We promised that Chloe can visit us in summer.",
-        r"(?<!sad to )\b[Ll]eave|Chloe[;.] Chloe\W|that Chloe\W*$",
-    ),
-    (
-        (
-            "Tom does not like marzipan, he finds it too sweet, so his mother Grace will bring a "
-            "lemon tart on 21 March (2026-03-21)."
-        ),
-        r"(?<!will )\b[Bb]ring",
-    ),
-    (
-        "Tom paid the deposit of £40 for the village hall in Clifton yesterday (2026-03-04).",
-        r"[Yy]esterday(?! \(2026-03-04\))|£40 yesterday",
-    ),
-    (
-        "同事陈伟昨天（2026-04-07）把小程序项目的截止日期改到了5月20日。",
-        r"昨天(?!（2026-04-07）)|（2026-04-07）(?!把)|把(?!.*改到了5月20日)",
-    ),
-    (
-        "我妈妈下周三（2026-06-10）要在浙一医院做白内障手术。",
-        r"下周三(?!（2026-06-10）)|浙一医院(?!做)|（2026-06-10）(?!要)",
-    ),
-    (
-        "Dr. Patel, Mia's allergist, said almonds are fine for her, which was a relief to us all.",
-        r"Patel, said|(?<!allergist, )said",
-    ),
-    (
-        "我女儿朵朵今年五岁，对花生和芒果严重过敏，吃了会休克，书包里总放着一支肾上腺素笔。",
-        "^(?!.*朵朵).*(?:过敏|休克)",
-    ),
-    (
-        "My father had a heart attack in May and he is in Southmead Hospital with Dr. Lena Vogel.",
-        "(?i)(?<!My father had a )heart attack|(?<!in May and )he is",
-    ),
-]
-
-
-@pytest.mark.parametrize(("text", "otherwise"), TOLD_OTHERWISE)
-@pytest.mark.parametrize("step_by_step", [True, False])
-def test_no_target_makes_a_memory_tell_something_else(compressor, text, otherwise, step_by_step):
-    left = text
-    for target in range(len(text) - 1, 9, -3):
-        left = compressor.compress(left if step_by_step else text, target)
-        assert 0 < len(left) <= target
-        assert not re.search(otherwise, left), left
 
 
 DIALOGUE = (
