@@ -5,13 +5,9 @@ from __future__ import annotations
 import pytest
 
 from memci.smallmodel.offline.claims import claims_in
-from tests.support.facts import (
-    COMPATIBLE_CHINESE,
-    COMPATIBLE_ENGLISH,
-    CONTRADICT_CHINESE,
-    CONTRADICT_ENGLISH,
-    supersedes,
-)
+from tests.support.facts import supersedes
+from tests.support.facts_chinese import COMPATIBLE_CHINESE, CONTRADICT_CHINESE
+from tests.support.facts_english import COMPATIBLE_ENGLISH, CONTRADICT_ENGLISH
 
 
 @pytest.mark.parametrize(("older", "newer"), CONTRADICT_ENGLISH + CONTRADICT_CHINESE)
