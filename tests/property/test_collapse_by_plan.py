@@ -11,7 +11,7 @@ from memci.domain.message import Role
 from memci.domain.pages.collapse import auto_collapse, collapse_to
 from memci.domain.pages.rules import PageRules
 from memci.domain.pages.viewer import Viewer
-from tests.property.test_chapter_laws import rendering_of, told
+from tests.support.chapters import rendering_of, told
 
 TALK = [(role, "s1", "a word " * 40, 99) for role in [Role.USER, Role.ASSISTANT] * 6]
 

@@ -17,7 +17,7 @@ from memci.domain.pages.permission import Actor
 from memci.domain.pages.rules import PageRules
 from memci.domain.pages.viewer import Viewer
 from memci.errors import RefusedError
-from tests.property.test_chapter_laws import SAID, rendering_of, told
+from tests.support.chapters import SAID, rendering_of, told
 
 
 @settings(max_examples=1_000, deadline=None)

@@ -1,0 +1,102 @@
+"""Any history of said things, told message by message, and the pages that come of it."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from datetime import UTC, datetime
+
+from hypothesis import strategies as st
+
+from memci.domain.language import Language
+from memci.domain.message import Message, Role
+from memci.domain.pages.block import Format, Held, Writer
+from memci.domain.pages.chapters import keep, settle
+from memci.domain.pages.labels import labels_of
+from memci.domain.pages.moving import recall_page
+from memci.domain.pages.opening import pin_page
+from memci.domain.pages.page import Page
+from memci.domain.pages.permission import Actor
+from memci.domain.pages.render import Rendering
+from memci.domain.pages.rules import PageRules
+from memci.domain.pages.tree import Tree
+from memci.domain.pages.viewer import Viewer
+from memci.errors import RefusedError
+from memci.smallmodel.offline.tokens import OfflineTokenCounter
+
+count = OfflineTokenCounter().count
+RULES = st.builds(
+    PageRules,
+    active_pages=st.integers(1, 4),
+    archive_unused=st.integers(1, 6),
+    archive_unrecalled=st.integers(1, 8),
+    contents_max_tokens=st.sampled_from([0, 60, 200, 2_000]),
+)
+SAID = st.lists(
+    st.tuples(
+        st.sampled_from(Role),
+        st.sampled_from(["s1", "s2", None]),
+        st.text("a #\n`页", max_size=60),
+        st.integers(0, 12),  # a recall before it, if one of so many is in the archive
+    ),
+    max_size=40,
+)
+# Before which message which page is pinned, or unpinned if it was.
+PINS = st.dictionaries(st.integers(1, 40), st.integers(0, 30), max_size=8)
+
+
+def written(said, users=None):
+    now = datetime(2026, 1, 1, tzinfo=UTC)
+    return [
+        Message(seq, f"m{seq}", role, text or "…", now, None, session, (users or {}).get(session))
+        for seq, (role, session, text, _) in enumerate(said, 1)
+    ]
+
+
+def rendering_of(tree, messages, session_id=None, form=Format.MARKDOWN):
+    def reads(page: Page) -> Held:
+        return Held(list(shown(page, messages)))
+
+    return Rendering(tree, Writer(form, labels_of(Language.ENGLISH)), count, reads, session_id)
+
+
+def shown(page, messages):
+    """What a page is a view of: its span, without other sessions and other kinds."""
+    span = page.span
+    for each in messages if span else ():
+        if (
+            span.first_seq <= each.seq <= span.last_seq
+            and each.session_id == span.session_id
+            and (each.role is Role.SYSTEM) == (span.number == 0)
+        ):
+            yield each
+
+
+def told(said, rules, users=None, pins=None):
+    """Tell it message by message, with recalls and pins between."""
+    tree, messages = Tree.planted(), written(said, users)
+    for message, (_, session, _, recall) in zip(messages, said, strict=True):
+        rendering = rendering_of(tree, messages)
+        archived = tree.children(tree.clock.archive) if tree.clock.archive else []
+        if recall < len(archived):
+            whose = archived[recall].span.session_id
+            tree.viewer = Viewer(whose)
+            recall_page(tree, Actor.AGENT, index=archived[recall].index)
+            keep(tree, whose, rules, rendering.own_tokens)
+            assert not tree.is_archived(tree.latest(whose)), "what goes on stays in sight"
+        pin(tree, (pins or {}).get(message.seq))
+        rendering = rendering_of(tree, messages)
+        settle(tree, [message], rules, rendering.own_tokens, rendering.count)
+        assert len(unpinned(tree, session)) <= rules.active_pages
+    return tree, messages
+
+
+def pin(tree, which):
+    """Pin the page that is the one of this place, or unpin it; nothing where that is refused."""
+    if which is not None:
+        page = tree[sorted(tree.pages)[which % len(tree.pages)]]
+        with suppress(RefusedError):
+            pin_page(tree, Actor.DEVELOPER, index=page.index, pinned=not page.pinned)
+
+
+def unpinned(tree, session):
+    return [each for each in tree.chapter(session) if not each.pinned]
