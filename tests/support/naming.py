@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sqlalchemy import Row
 
 from memci.commands.pages.perform import Asked, PageCommands
+from memci.domain.context.budget import Count
 from memci.domain.lane.job import Job
+from memci.domain.language import Language
+from memci.domain.message import Message
+from memci.domain.pages.outline import Outline
 from memci.domain.pages.permission import Actor
 from memci.domain.pages.rules import PageRules
 from memci.jobs.name_pages import MOST_NAMED, PageNaming, Pages
@@ -25,6 +29,32 @@ from memci.storage.page_store.postgres import PostgresPageStore
 from tests.support.network import AgentUnderTest
 
 COUNTER = OfflineTokenCounter()
+ROOM = (
+    "Hello! I hope you are well. Could you book the blue meeting room for Thursday at ten?",
+    "Done: the blue meeting room is booked for Thursday, 10:00 to 11:00, for eight people.",
+)
+BACKUP = (
+    "Why did the nightly backup to Frankfurt fail?",
+    "The disk in Frankfurt is full. I suggest to delete the snapshots of March.",
+)
+LUNCH = ("Where do we have lunch?", "At Luigi's, at noon.")
+TRAIN = ("你好！明天去上海的高铁票订好了吗？", "订好了，明天上午九点的G2次，二等座，553元。")
+
+
+@dataclass
+class Meanwhile:
+    """Says the same of everything, and does something while it thinks."""
+
+    does: Callable[[], object] = lambda: None
+    asked: int = 0
+
+    def outline(self, messages: Sequence[Message], language: Language, count: Count) -> Outline:
+        self.asked += 1
+        self.does()
+        return Outline("A title", "A description.", tuple(f"line {m.seq}" for m in messages))
+
+    def summarize(self, messages: Sequence[Message], previous: str, target: int) -> str:
+        raise AssertionError("nobody asks for this")
 
 
 @dataclass

@@ -1,0 +1,96 @@
+"""Who asks for names of pages, and when (P6, P7)."""
+
+from __future__ import annotations
+
+import pytest
+
+from memci.jobs.index import MessageIndexing, WindowLimits
+from memci.queue.page_naming import MOST_UNSETTLED
+from memci.queue.submit import submit_follow_up
+from tests.support.naming import BACKUP, ROOM, PagesUnderTest
+
+
+@pytest.fixture
+def pages(ada):
+    return PagesUnderTest(ada)
+
+
+def remember(pages: PagesUnderTest, text: str, role: str = "user", session: str = "s1") -> None:
+    pages.ada.create(pages.ada.say(text, role=role, session=session))
+
+
+def test_the_job_is_asked_for_when_an_interaction_ends_and_once(pages):
+    remember(pages, "Grace likes Oslo.")
+    remember(pages, "Noted.", role="assistant")
+    assert pages.waiting() == 0
+    remember(pages, "And Bergen?", session="another")
+    assert pages.waiting() == 0
+    remember(pages, "Grace likes Bergen.")
+    assert pages.waiting() == 1
+    remember(pages, "Grace likes rain.")
+    assert pages.waiting() == 1
+
+
+def test_a_long_interaction_is_put_onto_its_page_while_it_goes_on(pages):
+    remember(pages, "Do it all.")
+    job = pages.ada.say(*[f"Step {n} done." for n in range(120)], role="assistant")
+    pages.ada.create(job)
+    assert pages.waiting() == 1
+    assert pages.run() == {"settled": 121, "named": 0}
+
+
+def test_messages_that_are_not_to_be_remembered_get_pages_and_names(pages):
+    for text in ROOM[0], BACKUP[0]:
+        job = pages.ada.say(text, remember="never")
+        limits = WindowLimits(1_000, 8)
+        effect = MessageIndexing(
+            pages.ada.database, pages.ada.models, limits, submit_follow_up
+        ).prepare(job)
+        pages.write(effect)
+        pages.ada.say("Yes.", role="assistant", remember="never")
+    assert pages.waiting() == 1
+    assert pages.run() == {"settled": 4, "named": 1}
+
+
+def idle(ada, messages):
+    """An agent as it comes from a version without pages: nothing is on one, and nobody speaks."""
+    for number in range(0, messages, 2):
+        ada.say(f"Question {number}?")
+        ada.say("An answer.", role="assistant")
+    ada.execute("DELETE FROM job WHERE agent_id = %s")
+    ada.execute("UPDATE lane SET wake_at = NULL WHERE agent_id = %s")
+
+
+@pytest.mark.parametrize(
+    "look",
+    [lambda pages: pages.window(), lambda pages: pages.do("get_children", index="usr-0")],
+)
+def test_who_looks_where_very_many_messages_wait_asks_once_for_their_pages(pages, look):
+    idle(pages.ada, MOST_UNSETTLED + 2)
+    look(pages)
+    assert pages.waiting() == 1
+    assert pages.ada.row("SELECT wake_at FROM lane WHERE agent_id = %s").wake_at is not None
+    look(pages)
+    assert pages.waiting() == 1
+    pages.ada.execute("DELETE FROM job WHERE agent_id = %s")
+    pages.most = 0  # names nothing
+    assert pages.run()["settled"] == MOST_UNSETTLED + 2
+    pages.ada.execute("DELETE FROM job WHERE agent_id = %s")
+    look(pages)
+    assert pages.waiting() == 0
+
+
+def test_who_looks_where_few_messages_wait_asks_for_nothing(pages):
+    idle(pages.ada, MOST_UNSETTLED)
+    pages.window()
+    assert pages.waiting() == 0
+
+
+def test_who_looks_waits_for_no_lane(pages):
+    idle(pages.ada, MOST_UNSETTLED + 2)
+    with pages.ada.database.lane_transaction() as connection:
+        connection.exec_driver_sql("SELECT FROM lane WHERE agent_id = 'ada' FOR UPDATE")
+        pages.window()
+        assert pages.waiting() == 0
+    pages.window()
+    assert pages.waiting() == 1
