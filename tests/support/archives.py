@@ -19,6 +19,7 @@ from memci.storage.archive.values import checked_row
 from memci.storage.page_store.port import PageStore
 from memci.storage.page_store.postgres import PostgresPageStore
 from memci.storage.session import Database
+from memci.storage.vector_model import VectorModel, claim_model
 from tests.support.databases import Databases
 from tests.support.network import AgentUnderTest
 
@@ -122,6 +123,13 @@ def first(**changed: Any) -> Change:
 def each(**changed: Any) -> Change:
     """Change all rows."""
     return lambda rows: [row.update(changed) for row in rows]
+
+
+def use_model(database: Database, ada: AgentUnderTest) -> None:
+    """Let vectors of the agent's model be taken as they are."""
+    with database.lane_transaction() as connection:
+        embedder = ada.models.embedder
+        claim_model(connection, VectorModel(embedder.model, embedder.dimension))
 
 
 def arrived(ada: AgentUnderTest, database: Database, agent_id: str = "ada") -> AgentUnderTest:
