@@ -18,11 +18,12 @@ from memci.domain.language import language_of
 from memci.shapes.agent import ReceiptAnswer
 from memci.shapes.erasure import ErasurePreview
 from memci.smallmodel.ports import TopicSegment
-from memci.storage.erasure.tombstones import digest_of
+from memci.storage.erasure.tombstones import digest_of, erased_among
 from memci.storage.page_store.port import PageStore
 from memci.storage.page_store.postgres import PostgresPageStore
 from memci.storage.rows import EDITION_SCHEMA
 from memci.storage.session import Database
+from tests.support.network import AgentUnderTest
 
 
 @dataclass
@@ -73,6 +74,12 @@ class SegmentsOf:
             TopicSegment(text, tuple(each.seq for each in group), language_of(text))
             for text, group in zip(texts, groups, strict=True)
         ]
+
+
+def erased(ada: AgentUnderTest, *ids: str) -> set[str]:
+    """Which of them are known as erased."""
+    with ada.database.agent_snapshot("ada") as connection:
+        return set(erased_among(connection, "ada", ids))
 
 
 def bury(database: Database, agent_id: str, *ids: str) -> None:

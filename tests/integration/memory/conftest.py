@@ -6,11 +6,16 @@ from typing import Any
 
 import psycopg
 import pytest
+import redis
 from sqlalchemy.engine import make_url
 
+from memci.broker.app import make_app
+from memci.broker.token import Tokens
 from memci.storage.session import Database
+from tests.support.erasing import Eraser
 from tests.support.mailbox import Mailbox
 from tests.support.network import AgentUnderTest
+from tests.support.rebuilding import Rebuilding
 
 
 @pytest.fixture
@@ -29,3 +34,25 @@ def ada(database: Database) -> AgentUnderTest:
 @pytest.fixture
 def mailbox(ada: AgentUnderTest) -> Mailbox:
     return Mailbox(ada)
+
+
+@pytest.fixture
+def eraser(database: Database, broker_url: str, client: redis.Redis) -> Iterator[Eraser]:
+    with make_app(broker_url) as app:
+        yield Eraser(database, Tokens(app), client)
+
+
+@pytest.fixture
+def told(mailbox: Mailbox) -> Mailbox:
+    """Three memories: of [Grace] and [Oslo], of [Oslo], of [Grace]."""
+    mailbox.append(
+        "one is about [Grace] in [Oslo]", "two is about [Oslo] again", "three is about [Grace] now",
+        ids=["m1", "m2", "m3"],
+    )  # fmt: skip
+    mailbox.run()
+    return mailbox
+
+
+@pytest.fixture
+def rebuilding(ada: AgentUnderTest) -> Rebuilding:
+    return Rebuilding(ada)
