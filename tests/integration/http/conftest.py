@@ -20,8 +20,11 @@ from memci.telemetry.logs import configure_logs
 from memci.telemetry.traces import NO_TRACES, Traces
 from memci.testing import database_copy
 from tests.integration.http.serving import Served, served
+from tests.support.model_server import ModelServer, model_server, says
 
 Serve = Callable[..., Served]
+# Without workers a context is waited for in vain: the proxy records alone.
+ALONE = {"proxy_budget_tokens": 0}
 
 
 def make_settings(database_url: str, broker_url: str) -> Settings:
@@ -75,3 +78,16 @@ def logged() -> Iterator[Callable[[], list[dict[str, Any]]]]:
     structlog.reset_defaults()
     root.handlers[:] = handlers
     root.setLevel(level)
+
+
+@pytest.fixture
+def upstream() -> Iterator[ModelServer]:
+    """A model that notes what it is told."""
+    with model_server() as model:
+        model.rest = says("Noted.")
+        yield model
+
+
+@pytest.fixture
+def proxy(serve: Serve, upstream: ModelServer) -> Served:
+    return serve(proxy_upstream_url=upstream.url, **ALONE)

@@ -9,6 +9,7 @@ from typing import Any
 
 from openai import OpenAI
 
+from memci.testing import wait_until
 from tests.integration.http.serving import Served
 
 
@@ -18,6 +19,11 @@ def chatting(server: Served, agent: str = "alice", **options: Any) -> Iterator[O
     options = {"api_key": "upstream-key", "max_retries": 0, "timeout": 20, **options}
     with OpenAI(base_url=f"{server.url}/proxy/{agent}/v1", **options) as client:
         yield client
+
+
+def ask(client: OpenAI, *messages: dict[str, Any], **options: Any) -> Any:
+    """What is answered to these messages."""
+    return client.chat.completions.create(model="tiny", messages=list(messages), **options)
 
 
 def event(delta: dict[str, Any], *, finish: str | None = None) -> bytes:
@@ -48,3 +54,9 @@ def stored(server: Served, agent: str = "alice") -> list[tuple[str, str | None]]
     with server.runtime.database.agent_snapshot(agent) as connection:
         rows = connection.exec_driver_sql("SELECT role, content FROM message ORDER BY seq")
         return [(row[0], row[1]) for row in rows]
+
+
+def recorded(server: Served, count: int, agent: str = "alice") -> list[tuple[str, str | None]]:
+    """What is stored, once so many messages are: a chat may be cut anywhere."""
+    wait_until(lambda: len(stored(server, agent)) >= count, f"{count} messages are recorded")
+    return stored(server, agent)
