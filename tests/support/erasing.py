@@ -25,6 +25,8 @@ from memci.storage.rows import EDITION_SCHEMA
 from memci.storage.session import Database
 from tests.support.network import AgentUnderTest
 
+MARK = "Zyzzyva"  # that nothing else says
+
 
 @dataclass
 class Eraser:

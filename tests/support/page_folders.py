@@ -15,6 +15,7 @@ from memci.shapes.window import WindowAnswer, WindowRequest
 from memci.smallmodel.offline.tokens import OfflineTokenCounter
 from memci.storage.page_store.port import PageStore
 from memci.storage.session import Database
+from tests.support.network import AgentUnderTest
 
 COUNTER = OfflineTokenCounter()
 
@@ -87,3 +88,9 @@ class Folders:
 
     def window(self, session: str | None = None) -> str:
         return "\n".join(str(each.content) for each in self.shown(session).messages)
+
+
+def page(ada: AgentUnderTest, index: str) -> Any:
+    """The row of a page; None where there is none."""
+    found = ada.rows("SELECT * FROM page WHERE agent_id = %s AND id = %s", index)
+    return found[0] if found else None

@@ -1,0 +1,185 @@
+"""M25 of pages: what an agent has written is found and goes: notes, names and steps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from sqlalchemy import event
+
+from memci.commands.erase_pages import find_pages, shown_pages
+from memci.commands.erase_words import Words
+from memci.errors import NotFoundError, RefusedError
+from memci.smallmodel.offline.lexicon import OfflineLexicon
+from memci.storage.page_store.cached import CachedPageStore, TextCache
+from memci.storage.page_store.port import PageStore
+from tests.support.erasing import MARK, Eraser, found_in_database
+from tests.support.network import AgentUnderTest
+from tests.support.page_folders import Folders, page
+
+
+def test_a_note_goes_with_its_text_and_a_folder_loses_its_words(
+    ada: AgentUnderTest, pages: Folders, eraser: Eraser, store: PageStore
+) -> None:
+    folder = pages.do("create_contents_page", name="Plans of Eve", parent="usr-0")
+    note = pages.note("What Eve wants", "Eve wants a boat.", folder)
+    other = pages.note("Boats", "There are many.", folder)
+    found = eraser.preview(pages=[folder, note])
+    assert [(each.index, each.goes) for each in found.own_words] == [(folder, False), (note, True)]
+    assert (found.pages, found.page_indexes) == (2, [folder, note])
+    assert page(ada, note) is not None
+
+    receipt = eraser.erase(pages=[folder, note])
+
+    assert receipt.body["page_indexes"] == [folder, note]
+    assert receipt.body["pages"] == 2
+    assert page(ada, note) is None
+    assert (page(ada, folder).name, page(ada, folder).description) == ("…", "")
+    assert page(ada, other).parent == folder, "what lies in it stays there"
+    assert [key.page for key in store.list("ada")] == [other]
+    assert ada.rows("SELECT number FROM page_step WHERE agent_id = %s AND changes::text LIKE"
+                    " %s", f"%{note}%") == []  # fmt: skip
+    # As messages that were erased before.
+    assert eraser.preview(pages=[folder, note]).pages == 0
+    assert eraser.erase(pages=[folder, note]).body["pages"] == 0
+    with pytest.raises(NotFoundError, match="never was a page usr-99"):
+        eraser.erase(pages=["usr-99"])
+
+
+def test_a_page_that_goes_with_all_its_messages_is_not_said_to_stay(
+    ada: AgentUnderTest, pages: Folders, eraser: Eraser
+) -> None:
+    for index in ("usr-1", "usr-2"):
+        pages.do("update_page", index=index, name="Eve's affair")
+    whole = [row.id for row in ada.rows("SELECT id FROM message WHERE agent_id = %s ORDER BY seq")]
+    found = eraser.preview(*whole[:3], pages=["usr-1", "usr-2"])
+    assert [(each.index, each.goes) for each in found.own_words] == [
+        ("usr-1", True),
+        ("usr-2", False),
+    ]
+    eraser.erase(*whole[:3], pages=["usr-1", "usr-2"])
+    assert page(ada, "usr-1") is None
+    assert page(ada, "usr-2").name == "Answer 1."
+
+
+def test_a_page_that_was_removed_goes_as_well(
+    ada: AgentUnderTest, pages: Folders, eraser: Eraser, store: PageStore
+) -> None:
+    note = pages.note("What Eve wants", "Eve wants a boat.")
+    pages.do("remove_page", index=note)
+    eraser.erase(pages=[note])
+    assert page(ada, note) is None
+    assert list(store.list("ada")) == []
+
+
+def test_a_name_that_an_agent_gave_goes_and_the_messages_stay(
+    ada: AgentUnderTest, pages: Folders, eraser: Eraser
+) -> None:
+    pages.do("update_page", index="usr-1", name="Eve's affair", description="About Eve")
+    eraser.erase(pages=["usr-1"])
+    row = page(ada, "usr-1")
+    assert (row.name, row.description, row.named) == ("Question 0?", "", False)
+    assert row.entries == ["user: Question 0?", "assistant: Answer 0."]
+    assert "Answer 0." in pages.window()
+
+
+def test_words_find_what_an_agent_wrote(
+    ada: AgentUnderTest, pages: Folders, eraser: Eraser, store: PageStore
+) -> None:
+    def found(query: str, most: int = 20) -> list[str]:
+        words = Words.of(query, OfflineLexicon())
+        return find_pages(ada.database, store, "ada", words, most=most).indexes
+
+    in_body = pages.note("A lesson", "The reactors were shut down.")
+    in_name = pages.do(
+        "create_contents_page", name="Reactor", description="闭门会议", parent="usr-0"
+    )
+    removed = pages.note("Old", "the reactor again")
+    pages.do("remove_page", index=removed)
+    assert sorted(found("reactor")) == sorted([in_body, in_name, removed])
+    assert len(found("reactor", most=2)) == 2
+    assert found("reactor shut") == [in_body]
+    assert found("会议") == [in_name]
+    assert found("submarine") == []
+    assert found("question") == [], "a name that stands in for messages is theirs"
+    pages.do("update_page", index="usr-1", name="The reactor's question")
+    assert "usr-1" in found("reactor")
+    with pytest.raises(NotFoundError):
+        find_pages(ada.database, store, "nobody", Words.of("x", OfflineLexicon()), most=1)
+
+
+@pytest.mark.parametrize("store", ["postgres"], indirect=True)
+def test_many_notes_are_looked_at_in_few_statements(
+    ada: AgentUnderTest, pages: Folders, store: PageStore
+) -> None:
+    made = [pages.note(f"Note {number}", f"About {number} boats.") for number in range(30)]
+    counted: list[str] = []
+    event.listen(
+        ada.database.engine, "before_cursor_execute", lambda *told: counted.append(told[2])
+    )
+    words = Words.of("boats", OfflineLexicon())
+    assert find_pages(ada.database, store, "ada", words, most=200).indexes == made[::-1]
+    found = len(counted)
+    shown = shown_pages(ada.database, store, "ada", made[:2], words)
+    assert [each.index for each in shown] == made[:2]
+    assert found < len(made) / 2
+    assert len(counted) - found <= found
+    store.delete(next(iter(store.list("ada"))))
+    assert len(find_pages(ada.database, store, "ada", words, most=200).indexes) == 29
+
+
+def test_of_a_far_store_the_newest_texts_are_looked_at_and_the_others_counted(
+    ada: AgentUnderTest, pages: Folders, store: PageStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memci.commands.erase_pages._MOST_READ", 2)
+    named = pages.note("Boats", "Of the oldest.")
+    made = [pages.note(f"Note {number}", "About boats.") for number in range(4)][::-1]
+    far = CachedPageStore(store, TextCache(0), far=True)
+
+    def found(store: PageStore, most: int = 20) -> tuple[list[str], int]:
+        words = Words.of("boats", OfflineLexicon())
+        return find_pages(ada.database, store, "ada", words, most=most)
+
+    assert found(far) == ([*made[:2], named], 3)
+    assert found(far, most=2) == (made[:2], 0)
+    assert found(CachedPageStore(store, TextCache(0))) == ([*made, named], 0)
+
+
+def test_words_find_what_a_step_would_bring_back(
+    ada: AgentUnderTest, pages: Folders, eraser: Eraser, store: PageStore, superuser: Any
+) -> None:
+    words = Words.of(MARK, OfflineLexicon())
+
+    def found() -> list[str]:
+        return find_pages(ada.database, store, "ada", words, most=20).indexes
+
+    folder = pages.do("create_contents_page", name="Plans", parent="usr-0")
+    for index, said in (("usr-1", {"name": MARK}), (folder, {"description": f"Of {MARK}"})):
+        pages.do("update_page", index=index, **said)
+    pages.do("update_page", index="usr-1", name="Somebody")
+    pages.undo()
+    pages.undo()
+    assert sorted(found()) == sorted(["usr-1", folder]), "one to be undone, one to be redone"
+    shown = shown_pages(ada.database, store, "ada", found(), words)
+    assert [MARK in each.excerpt for each in shown] == [True, True]
+    eraser.erase(pages=found())
+    assert found() == []
+    assert found_in_database(superuser, MARK) == []
+    with pytest.raises(RefusedError, match="nothing to redo"):
+        pages.do("redo")
+
+
+def test_the_name_of_a_segment_goes_with_its_roots(
+    ada: AgentUnderTest, pages: Folders, eraser: Eraser
+) -> None:
+    pages.do("hide_details", index="usr-1")
+    ada.execute(
+        "UPDATE page_tree SET segments = jsonb_set(segments, '{1,name}', '\"Eve\"')"
+        " WHERE agent_id = %s"
+    )
+    ada.execute("UPDATE page SET name = 'Eve' WHERE agent_id = %s AND id = 'usr-0'")
+    eraser.erase(pages=["usr-0"])
+    assert "Eve" not in pages.window()
+    assert "Question 1?" in pages.window()
+    (tree,) = ada.rows("SELECT segments FROM page_tree WHERE agent_id = %s")
+    assert [each["name"] for each in tree.segments] == ["", ""]
