@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import replace
 from itertools import dropwhile, pairwise
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -15,6 +16,7 @@ from memci.domain.pages.chapters import settle
 from memci.domain.pages.moving import remove_page, restore_page
 from memci.domain.pages.page import Lifecycle, session_key
 from memci.domain.pages.permission import Actor
+from memci.domain.pages.rules import PageRules
 from memci.domain.pages.state import PageState, state_of
 from memci.domain.pages.tree import Tree
 from memci.domain.pages.viewer import Viewer
@@ -23,6 +25,7 @@ from tests.support.chapters import (
     RULES,
     SAID,
     count,
+    indexes,
     pin,
     rendering_of,
     shown,
@@ -107,6 +110,18 @@ def test_told_at_once_is_told_one_by_one_whatever_is_pinned_between(said, rules,
         settle(at_once, messages[first - 1 : behind - 1], rules, rendering.own_tokens, count)
     assert at_once.pages == one_by_one.pages
     assert at_once.clock == one_by_one.clock
+
+
+@pytest.mark.parametrize("role", [Role.SYSTEM, Role.ASSISTANT, Role.TOOL])
+def test_an_unpinned_page_stays_beside_others_until_an_interaction_begins(role):
+    """What else is said moves no page (P7): so the chapter is one too long for that while."""
+    roles = [Role.USER, Role.ASSISTANT, Role.USER, Role.ASSISTANT, role, Role.USER]
+    said = [(each, "s1", "", 99) for each in roles]
+    pins = {2: 2, 5: 2}  # usr-1, behind both roots
+    tree, _ = told(said[:-1], PageRules(active_pages=1), pins=pins)
+    assert indexes(unpinned(tree, "s1")) == ["usr-1", "usr-2"]
+    tree, _ = told(said, PageRules(active_pages=1), pins=pins)
+    assert indexes(unpinned(tree, "s1")) == ["usr-3"]
 
 
 @many
