@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from memci.domain.context.cues.choices import choice_of
+from memci.domain.context.cues.rule import any_of
 from memci.domain.memory.claim import Claim, contradicts
 from memci.domain.pages.pin import Pin
 from memci.smallmodel.offline.claims import claims_in
@@ -13,6 +14,12 @@ from memci.smallmodel.offline.claims import claims_in
 _SPEAKER = "speaker"
 # "Deadline: 30 June", "预算：5000元".
 _LABEL = re.compile(r"^\W*(?:([A-Za-z]+(?: [A-Za-z]+)?)|([\u4e00-\u9fff]{2,6}))\s*[:：]\s*(?=\S)")
+# What is otherwise than it was. Else another session may be about another budget.
+_CHANGED = any_of(
+    r"\b(?:now|instead|no longer|new|has been|was|got|from .{1,40} to)\b|\bto \S*\d|"
+    r"\b(?:switch|chang|mov|rais|lower|extend|postpon)(?:e|es|ed|ing)?\b",
+    "现在|目前|已|不再|新的|改|换|调整|推迟|延[后期到]|提前|增加|提高|减少?到|降",
+)
 
 
 def says_otherwise(newer: Pin, older: Pin) -> bool:
@@ -23,6 +30,8 @@ def says_otherwise(newer: Pin, older: Pin) -> bool:
     choice = choice_of(newer.text)
     if choice is not None and choice == choice_of(older.text):
         return True
+    if newer.said_in != older.said_in and not _CHANGED.search(newer.text):
+        return False
     before = _claims(older)
     return any(contradicts(now, old) for now in _claims(newer) for old in before)
 

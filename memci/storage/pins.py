@@ -142,4 +142,5 @@ def _pin(row: Row[Any], message: Message | None) -> Pin:
         session_id=session,
         said=None if message is None else message.text,
         speaker=None if message is None else message.name,
+        said_in=None if message is None else message.session_id,
     )

@@ -40,7 +40,8 @@ class Pin:
     given as a text. ``span``: which part of that text, [start, end) in characters; None: all of it;
     ``said``: all of it, where that is known.
     ``user_id``: in whose sessions alone it is shown; None: in all. ``session_id``: in which session
-    alone; None: in all. ``speaker``: the ``name`` of its message.
+    alone; None: in all. ``speaker`` and ``said_in``: the ``name`` and
+    the session of its message.
     """
 
     number: int
@@ -54,6 +55,7 @@ class Pin:
     session_id: str | None = None
     said: str | None = field(default=None, compare=False, repr=False)
     speaker: str | None = field(default=None, compare=False)
+    said_in: str | None = field(default=None, compare=False)
 
 
 def pin_pieces(pins: Sequence[Pin], labels: Labels, mark: str = "#") -> list[str]:

@@ -21,6 +21,7 @@ OTHERWISE = (
     ("The deadline is 30 June.", "Deadline: 15 July."),
     ("We decided to use Postgres for the database.", "We decided to use MySQL for the database."),
     ("From now on, answer in English.", "Please answer in Chinese, even when I write English."),
+    ("Please answer in English.", "Please answer in Chinese, not in English."),
     ("Keep your answers short.", "From now on, keep your answers detailed."),
     ("Please call me Ann.", "Please call me Annie."),
     ("Always use metric units.", "From now on use imperial units."),
@@ -42,6 +43,11 @@ BESIDE = (
     ("From now on, answer in English.", "Answer in German when I write in German."),
     ("From now on, answer in English.", "Always write the documentation in German."),
     ("From now on, answer in English.", "Keep your answers short."),
+    ("Please call me Ann.", "Never call me before nine in the morning."),
+    ("Please answer in Chinese.", "Never answer in English."),
+    ("以后叫我老王。", "以后请每天七点叫我起床。"),
+    ("以后叫我老王。", "以后不要叫我王老师。"),
+    ("请一律用公制单位。", "以后不要用英制单位。"),
     ("Never commit to the main branch.", "Never touch the production database."),
     ("我们的预算是5000元。", "截止日期是6月30日。"),
     ("以后请用中文回答我。", "以后请用英文写邮件。"),
@@ -98,6 +104,25 @@ def test_what_is_seen_in_one_session_ends_nothing_in_others():
     assert pinned_beside([everywhere], [here]).taken_down == ()
     there = replace(everywhere, session_id="s2")
     assert pinned_beside([there], [here]).taken_down == (1,)
+
+
+@pytest.mark.parametrize(
+    ("older", "newer", "gives_way"),
+    [
+        ("Our budget is $4,800.", "Our budget is $900.", False),
+        ("Our budget is $4,800.", "Our budget is $6,200 now.", True),
+        ("The deadline is 30 June.", "The deadline has been moved to 15 July.", True),
+        ("我们的预算是5000元。", "我们的预算是800元。", False),
+        ("我们的预算是5000元。", "我们的预算增加到8000元。", True),
+        ("From now on, answer in English.", "Please answer in Chinese.", True),
+    ],
+)
+def test_in_another_session_it_has_to_say_that_something_changed(
+    older: str, newer: str, *, gives_way: bool
+):
+    """Or it may be of another trip, whose budget is another."""
+    there, here = replace(of(1, older), said_in="s1"), replace(of(2, newer), said_in="s2")
+    assert pinned_beside([there], [here]).taken_down == ((1,) if gives_way else ())
 
 
 def of(number: int, text: str) -> Pin:

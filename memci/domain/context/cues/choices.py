@@ -31,7 +31,9 @@ _CHOICES: dict[Choice, re.Pattern[str]] = {
         r"\b(?:answer|reply|respond)(?: to me| me)? (?:briefly|concisely|at length|in detail)",
         "(?:回[答复]|解释).{0,8}?(?:简[短洁]|简明|详细|详尽)|(?:简[短洁]|简明|详细)(?:地)?回[答复]",
     ),
-    Choice.ADDRESS: any_of(r"\b(?:call|address) me(?: as)? [A-Z]", "(?:叫|称呼)我"),
+    Choice.ADDRESS: any_of(
+        r"\b(?:call|address) me(?: as)? (?-i:[A-Z])", "(?:叫|称呼)我(?!起|醒|一声|吃|睡|[去来上下])"
+    ),
     Choice.UNITS: any_of(r"\b(?:metric|imperial)\b", "[公英]制"),
 }
 # What is to be so in one case only leaves what holds in the others.
@@ -39,10 +41,15 @@ _IN_A_CASE = any_of(
     r"(?<!\beven )\b(?:when|whenever|if|unless|for|while|where|except|only)\b",
     "如果|要是|的话|除非|除了|只有|时候|(?<!回[答复]问题)(?<!回[答复])时",
 )
+# What is not to be so leaves all else.
+_DENIED = any_of(r"\b(?:never|not|no)\b|n't\b", "不|别|勿")
 
 
 def choice_of(sentence: str) -> Choice | None:
     """Return what a sentence chooses for all cases; None: nothing of which one holds at a time."""
     if _IN_A_CASE.search(sentence):
         return None
-    return next((each for each, cue in _CHOICES.items() if cue.search(sentence)), None)
+    found = ((each, cue.search(sentence)) for each, cue in _CHOICES.items())
+    return next(
+        (each for each, cue in found if cue and not _DENIED.search(sentence, 0, cue.start())), None
+    )
