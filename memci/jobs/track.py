@@ -19,7 +19,6 @@ from memci.domain.message import Message
 from memci.domain.pages.pin import Maker, Pin
 from memci.domain.pages.rules import PageRules
 from memci.domain.pages.viewer import Viewer
-from memci.jobs.key_succession import says_otherwise
 from memci.queue.handler import Effect
 from memci.queue.tracking import TRACK_KIND, ask_tracking
 from memci.smallmodel.offline.sentences import sentence_spans
@@ -120,7 +119,7 @@ class _Effect:
         there = read_pins(connection, self.agent_id)
         refused = refused_pins(connection, self.agent_id)
         found = list(_pins(telling, there.last))
-        done = pinned(found, there.pins, refused, self.rules, self.counter.count, says_otherwise)
+        done = pinned(found, there.pins, refused, self.rules, self.counter.count)
         save_pins(connection, self.agent_id, done.added, (), done.taken_down)
         return len(done.added)
 

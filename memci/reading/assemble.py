@@ -139,7 +139,7 @@ class Assemble(Reader):
                     connection, agent_id, asked, request, outset=outset, strict=False
                 )
                 ranking = self._retrieval.rank(asked, found, request, parameters)
-                times = ranking.timed.stretches
+                times = ranking.as_of
                 ranked = [each for each in ranking.ranked if _tells_alone(each.candidate)]
                 filler = _filler(ranked, parameters)
             offered = _offered(ranked, filler, request.k)

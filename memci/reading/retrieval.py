@@ -31,6 +31,7 @@ from memci.domain.context.query import (
     analyse,
     analyse_anew,
     as_read,
+    asks_of_now,
     is_bare,
     moments_in,
     parts_of,
@@ -96,9 +97,15 @@ class Ranking:
     ``timed``: the times that it was looked for.
     """
 
+    text: str
     ranked: list[Ranked]
     analysis: Analysis | None
     timed: Timed
+
+    @property
+    def as_of(self) -> Sequence[Stretch]:
+        """The times at which something is to have held; none: it is to hold now."""
+        return () if asks_of_now(self.text) else self.timed.stretches
 
 
 class Retrieval:
@@ -173,14 +180,14 @@ class Retrieval:
         if not parameters.query_analysis_enabled:
             hints = Hints(timed=Timed(_stretches(asked.text, (), scope)))
             fused = [self._fused(*each, scope, hints) for each in pairs[:1]]
-            return Ranking(best_of(fused), None, hints.timed)
+            return Ranking(asked.text, best_of(fused), None, hints.timed)
         names = {name for one in found for name in _speakers(one)}
         analysis = asked.analysis_among(names, parameters.bounds)
         leading = stretches_of(analysis.times) if analysis.time_alone else ()
         timed = Timed(asked.questions[0].stretches, leading)
         hints = hints_of(analysis, asked.questions[0].symbols, timed)
         fused = [self._fused(*each, scope, hints) for each in pairs]
-        return Ranking(best_of(fused), analysis, timed)
+        return Ranking(asked.text, best_of(fused), analysis, timed)
 
     def _question(
         self, text: str, scope: Scope, best: int, vector: Vectors | None = None

@@ -69,7 +69,7 @@ class Search(Reader):
             watch.lap("fuse")
             ranked = ranking.ranked
             if outset.has_ended:
-                ranked = with_newer(connection, agent_id, ranked, request, ranking.timed.stretches)
+                ranked = with_newer(connection, agent_id, ranked, request, ranking.as_of)
             taken = self._take(ranked, request, ranking.analysis)
             watch.lap("select")
             seqs = {seq for each in taken for seq in each.candidate.seqs}

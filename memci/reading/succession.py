@@ -56,8 +56,8 @@ def with_newer(
     """Mark what no longer holds, and put what is so now before it, found or not.
 
     That is the newer memory, or where it is out of sight or forgotten the messages that it was
-    made of, as far as the scope allows. ``asked``: the times that the question names; what held
-    then goes before what is so now, which is not brought for it.
+    made of, as far as the scope allows. ``asked``: the times that the question is about; what
+    held then goes before what is so now.
     """
     nodes = [each.candidate.key for each in ranked if each.candidate.source is Source.MEMORY]
     seqs = [each.candidate.key for each in ranked if each.candidate.source is Source.CHAT]
@@ -77,26 +77,28 @@ def with_newer(
         else each
         for each in ranked
     ]
-    return leaders_first(marked, _leaders(marked, ended, told, asked))
+    return leaders_first(marked, *_order(marked, ended, told, asked))
 
 
-def _leaders(
+def _order(
     marked: Iterable[Ranked],
     ended: Mapping[Key, Sequence[Ended]],
     told: Mapping[int, Sequence[Candidate]],
     asked: Sequence[Stretch],
-) -> dict[Key, list[Candidate]]:
-    """Return what goes before each, of what no longer holds and of what is so now."""
+) -> tuple[dict[Key, list[Candidate]], dict[Key, list[Candidate]]]:
+    """Return what goes before each, and what behind it: of all versions of what no longer holds."""
     found = {each.key: each.candidate for each in marked}
     leaders: defaultdict[Key, list[Candidate]] = defaultdict(list)
+    followers: dict[Key, list[Candidate]] = {}
     for key, over in ended.items():
         newer = list(_ahead(key, over, found, told))
         if not held_then(found[key].at, over[0].until, asked):
             leaders[key] += newer
             continue
+        followers[key] = newer
         for one in newer:
             leaders[one.source, one.key].insert(0, found[key])
-    return leaders
+    return leaders, followers
 
 
 def _ended(candidate: Candidate, known: Iterable[Ended]) -> list[Ended]:

@@ -28,7 +28,7 @@ def _behind_day(value: object) -> object:
 
 
 def expect_in_order(since: datetime | None, until: datetime | None) -> None:
-    """Raise ValueError for a span in which nothing can lie."""
+    """Raise ValueError for an empty span."""
     if since is not None and until is not None and since >= until:
         raise ValueError("expected since to be before until")
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
+from memci.domain.context.cues.settled import settled_by
 from memci.domain.context.key_messages import words_of
 from memci.domain.pages.pin import Maker, Pin, PinKind
 from memci.domain.pages.rules import PageRules
@@ -27,22 +29,24 @@ def pinned(
     refused: Sequence[Pin],
     rules: PageRules,
     tokens_of: Callable[[str], int],
-    says_otherwise: Callable[[Pin, Pin], bool],
 ) -> KeyPins:
     """Return what becomes of findings, the oldest first, beside the pins that are ``there``.
 
     ``refused``: findings that somebody has taken down; their words are not pinned again. Nor are
     words that who would see them sees already. Nobody is shown more findings, or tokens of them,
     than the rules allow, nor more pins: the oldest finding gives way, and no other pin ever does.
-    So does a finding of the same speaker that cannot hold beside a newer one, if the newer one
-    ``says_otherwise`` than the older one.
+    So does a finding whose matter a newer one of the same speaker settles otherwise, in whatever
+    order the two are found.
     """
     pins = list(there)
     added: list[Pin] = []
     for each in found:
-        if not any(_says(known, each) for known in (*pins, *refused)):
-            ended = [old for old in pins if _is_succeeded(old, each) and says_otherwise(each, old)]
-            pins = [old for old in pins if old not in ended] + [each]
+        overtaken = any(_settles_anew(known, each) for known in pins)
+        if overtaken or any(_says(known, each) for known in refused):
+            continue
+        pins = [old for old in pins if not _settles_anew(each, old)]
+        if not any(_says(known, each) for known in pins):
+            pins.append(each)
             added.append(each)
             for old in _too_many(pins, each, rules, tokens_of):
                 pins.remove(old)
@@ -62,11 +66,26 @@ def _says(known: Pin, found: Pin) -> bool:
     return seen and f" {words_of(found.text)} " in f" {words_of(known.text)} "
 
 
-def _is_succeeded(old: Pin, new: Pin) -> bool:
-    """Tell whether a pin is a finding of the same speaker, and the new one is seen where it is."""
-    if old.by != Maker.DETECTOR or (old.user_id, old.speaker) != (new.user_id, new.speaker):
+def _settles_anew(new: Pin, old: Pin) -> bool:
+    """Tell whether a finding settles otherwise what another of the same speaker has settled before.
+
+    Before is by when it was said. Another session may be about another budget, unless it says that
+    something has changed. A task is more than what it says of one matter.
+    """
+    same = (old.by, old.user_id, old.speaker) == (new.by, new.user_id, new.speaker)
+    if not same or new.by != Maker.DETECTOR or _age(old) >= _age(new):
         return False
-    return new.session_id in {None, old.session_id}
+    before, now = settled_by(old.text), settled_by(new.text)
+    if before is None or now is None or PinKind.TASK in {old.kind, new.kind}:
+        return False
+    if before.matter != now.matter or before.value == now.value:
+        return False
+    return now.anywhere or now.changed or old.said_in == new.said_in
+
+
+def _age(finding: Pin) -> tuple[datetime, int, tuple[int, int]]:
+    """Order findings by when they were said, then by where they stand."""
+    return finding.created_at, finding.message_seq or 0, finding.span or (0, 0)
 
 
 def _too_many(

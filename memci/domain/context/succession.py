@@ -69,24 +69,34 @@ def held_then(at: datetime, until: datetime, asked: Iterable[Stretch]) -> bool:
 
 
 def leaders_first(
-    ranked: Sequence[Ranked], leaders: Mapping[Key, Sequence[Candidate]]
+    ranked: Sequence[Ranked],
+    leaders: Mapping[Key, Sequence[Candidate]],
+    followers: Mapping[Key, Sequence[Candidate]] | None = None,
 ) -> list[Ranked]:
     """Return a ranking in which nothing stands before what leads it, such as what supersedes it.
 
-    ``leaders``: what that is, for each key, in order; it need not have been found. It moves up to
-    the place and takes over the score; nothing moves down for it but by one, since a memory that is
-    superseded in one thing may tell others that still hold.
+    ``leaders``: what that is, for each key, in order; leaders have leaders, too. ``followers``:
+    what goes right behind a key. Neither need have been found. What moves up takes over the score;
+    nothing moves down for it but by one, since a memory that is superseded in one thing may tell
+    others that still hold.
     """
     found = {each.key: each for each in ranked}
     ordered: dict[Key, Ranked] = {}
+    begun: set[Key] = set()
+
+    def put(one: Ranked, score: float) -> None:
+        if one.key in begun:  # two that lead each other keep their order
+            return
+        begun.add(one.key)
+        for leader in leaders.get(one.key, ()):
+            put(found.get((leader.source, leader.key)) or Ranked(leader, score, {}), score)
+        ordered[one.key] = one._replace(score=max(one.score, score))
+        for follower in (followers or {}).get(one.key, ()):
+            if (follower.source, follower.key) not in found:
+                put(Ranked(follower, score, {}), score)
+
     for each in ranked:
-        first = [
-            found.get((one.source, one.key)) or Ranked(one, each.score, {})
-            for one in leaders.get(each.key, ())
-        ]
-        for one in (*first, each):
-            if one.key not in ordered:
-                ordered[one.key] = one._replace(score=max(one.score, each.score))
+        put(each, each.score)
     return list(ordered.values())
 
 

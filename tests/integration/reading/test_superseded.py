@@ -1,4 +1,7 @@
-"""What a model is given of facts that no longer hold: marked, and never without what is so now."""
+"""What a model is given of facts that no longer hold: marked, and with what is so now.
+
+Where it asks for a time at which they held, they are the answer.
+"""
 
 from __future__ import annotations
 
@@ -184,13 +187,47 @@ class TestATimeAskedFor:
             given.add(("Bergen" in said, "Trondheim" in said))
         assert (True, False) in given
 
-    @pytest.mark.parametrize("asked", ["in May 2026", "in June 2026", "now", "since April 2026"])
-    def test_a_time_in_which_it_ended_asks_for_what_is_so_now(
-        self, facts: Facts, moved: tuple[int, int], asked: str
+    @pytest.mark.parametrize(
+        "question",
+        [
+            "Which town did I live in in May 2026?",
+            "Which town did I live in in June 2026?",
+            "Which town have I lived in since April 2026?",
+            "Which town do I live in now? In April 2026 I was in another town.",
+            "Before we met in April 2026 I was abroad. Which town do I live in?",
+        ],
+    )
+    def test_what_is_asked_of_now_comes_first(
+        self, facts: Facts, moved: tuple[int, int], question: str
     ):
-        question = f"Which town do I live in {asked}?"
         (only,) = facts.search(query=question, now=JUNE, k=1)
         assert "Trondheim" in only.text
+
+
+@pytest.mark.parametrize("sources", [["memory"], ["chat"], ["chat", "memory"]])
+@pytest.mark.parametrize(
+    ("month", "order"),
+    [
+        ("January", ["Bergen", "Trondheim", "Oslo"]),
+        ("April", ["Oslo", "Trondheim", "Bergen"]),
+        ("June", ["Trondheim", "Oslo", "Bergen"]),
+    ],
+)
+def test_of_three_that_which_held_then_comes_first(
+    facts: Facts, sources: list[str], month: str, order: list[str]
+):
+    january, march = datetime(2026, 1, 5, tzinfo=UTC), datetime(2026, 3, 10, tzinfo=UTC)
+    bergen, _ = facts.tell("I live in Bergen, a town by the sea", at=january)
+    oslo, _ = facts.tell("I live in Oslo now, a town in the forest", at=march)
+    trondheim, _ = facts.tell("I live in Trondheim now, a town with trams", at=MAY)
+    facts.supersede(bergen, oslo, march)
+    facts.supersede(oslo, trondheim)
+    question = f"Which town did I live in in {month} 2026?"
+    texts = [each.text for each in facts.search(query=question, now=JUNE, sources=sources)]
+    assert [next(town for town in order if town in text) for text in texts][:1] == order[:1]
+    assert len(texts) == 3
+    said = "\n".join(retrieved(facts.context(query=question, now=JUNE, sources=sources)))
+    assert order[0] in said
 
 
 def test_without_a_question_too(facts: Facts, moved: tuple[int, int]):

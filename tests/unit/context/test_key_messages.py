@@ -12,7 +12,7 @@ from memci.domain.message import Message, Role
 from memci.smallmodel.offline.sentences import sentence_spans
 from tests.support.agent_talk import CHINESE, ENGLISH
 from tests.support.everyday_talk import ASKED, EVERYDAY, TOLD
-from tests.support.standing_talk import ORDERS, PASSING
+from tests.support.standing_talk import DUE, ORDERS, PASSING
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -102,7 +102,12 @@ def test_everyday_life_is_nothing_to_keep_in_sight(said):
 
 
 @pytest.mark.parametrize("said", ORDERS)
-def test_what_an_assistant_is_to_do_each_time_is_a_rule_unless_people_advise_each_other(said):
+def test_what_an_assistant_is_to_do_each_time_is_a_rule_whoever_says_so(said):
+    assert (kind_of(said), kind_of(said, named=True)) == ("constraint", "constraint")
+
+
+@pytest.mark.parametrize("said", DUE)
+def test_what_may_be_spent_and_when_it_is_due_is_a_rule_unless_people_tell_each_other(said):
     assert (kind_of(said), kind_of(said, named=True)) == ("constraint", None)
 
 
@@ -194,9 +199,8 @@ def test_a_rule_with_a_quoted_term_holds_and_is_kept_whole(said, kind):
         "Don't ever share any details with the landlord.",
     ],
 )
-def test_what_is_not_to_be_arranged_is_a_constraint_unless_people_tell_each_other(said):
-    assert found(said) == [("constraint", said)]
-    assert found(said, name="Ann") == []
+def test_what_is_not_to_be_arranged_is_a_constraint(said):
+    assert found(said) == found(said, name="Ann") == [("constraint", said)]
 
 
 def test_long_quotes_take_no_time():

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
 from memci.domain.context.key_messages import kind_of
 from memci.domain.context.key_pins import KeyPins, pinned
-from memci.domain.pages.pin import Maker, Pin
+from memci.domain.pages.pin import Maker, Pin, PinKind
 from memci.domain.pages.rules import PageRules
-from memci.jobs.key_succession import says_otherwise
 
 OTHERWISE = (
     ("Our budget is $4,800.", "Our budget is $6,200 now."),
@@ -35,23 +35,41 @@ OTHERWISE = (
     ("请一律用公制单位。", "以后请都用英制单位。"),
     ("From now on, answer in English.", "以后请用中文回答我。"),
 )
+# Each of both is a key message.
 BESIDE = (
     ("Our budget is $4,800.", "The budget for the app is $900."),
     ("Our budget is $4,800.", "The deadline is 30 June."),
+    ("Our budget is $4,800 for flights.", "Our budget is $900 for hotels."),
+    ("Our budget is $100 per person.", "Our budget is $2,000 in total."),
+    ("My budget is $500.", "Our budget is $900."),
+    ("Our launch date is 15 July.", "Our submission date is 30 June."),
     ("The deadline for the report is Friday.", "The deadline for the slides is 30 June."),
+    ("The deadline is 30 June for the draft.", "The deadline is 15 July for the final version."),
     ("We decided to use Postgres for the database.", "We decided to use Redis for the cache."),
-    ("From now on, answer in English.", "Answer in German when I write in German."),
-    ("From now on, answer in English.", "Always write the documentation in German."),
-    ("From now on, answer in English.", "Keep your answers short."),
+    ("We decided to use Python for scripts.", "We decided to use Go for scripts."),
+    ("Always answer in English.", "Answer in German when I write in German."),
+    ("Always answer in English.", "Always reply in German to my mother."),
+    ("Always answer in English.", "Never answer in German."),
+    ("Always answer in English.", "Always write the documentation in German."),
+    ("Always answer in English and include prices in euros.", "Please answer in German."),
+    ("Always answer in English.", "Keep your answers short."),
+    ("Keep your answers short and never include emojis.", "Keep your answers detailed."),
+    ("Keep your answers short.", "Keep your explanations detailed."),
     ("Please call me Ann.", "Never call me before nine in the morning."),
-    ("Please answer in Chinese.", "Never answer in English."),
-    ("以后叫我老王。", "以后请每天七点叫我起床。"),
-    ("以后叫我老王。", "以后不要叫我王老师。"),
-    ("请一律用公制单位。", "以后不要用英制单位。"),
+    ("Always use metric units.", "Always use imperial units in the US report."),
+    ("Always use metric units and never send my emails.", "From now on use imperial units."),
+    ("Please build the landing page, the deadline is 30 June.", "The deadline is now 15 July."),
     ("Never commit to the main branch.", "Never touch the production database."),
     ("我们的预算是5000元。", "截止日期是6月30日。"),
-    ("以后请用中文回答我。", "以后请用英文写邮件。"),
+    ("我们的预算是每晚800元。", "我们的预算是一共5000元。"),
+    ("帮我做一个网站，我们的预算是5000元。", "我们的预算增加到8000元。"),
+    ("交付日期是6月1日。", "上线日期是7月1日。"),
+    ("我们决定用 Python 写脚本。", "我们决定用 Go 写脚本。"),
+    ("以后请用中文回答我。", "客户的邮件必须用英文回复。"),
+    ("以后请用中文回答我。", "以后请用中文回答，并且必须附上代码。"),
     ("以后请用中文回答我。", "以后叫我老王。"),
+    ("以后叫我老王。", "千万别在早上八点前叫我起床。"),
+    ("以后叫我老王。", "以后请每天七点叫我起床。"),
     ("密码不能写进日志。", "不要直接修改生产环境的数据库。"),
 )
 
@@ -77,6 +95,12 @@ def test_what_is_said_again_takes_its_place_back():
     assert shown(*(of(number, each) for number, each in enumerate(said, start=1))) == [said[2]]
 
 
+def test_what_an_agent_has_pinned_ends_what_was_found_before():
+    own = replace(of(2, "Our budget is $6,200 now."), by=Maker.AGENT, speaker=None)
+    done = pinned_beside([of(1, "Our budget is $4,800."), own], [of(3, own.text)])
+    assert (done.added, done.taken_down) == ((), (1,))
+
+
 def test_what_is_there_already_gives_way_and_is_named():
     done = pinned_beside([of(1, "Our budget is $4,800.")], [of(2, "Our budget is $6,200 now.")])
     assert (done.added, done.taken_down) == ((of(2, "Our budget is $6,200 now."),), (1,))
@@ -90,20 +114,14 @@ def test_what_is_there_already_gives_way_and_is_named():
         {"user_id": None},
         {"user_id": "bob"},
         {"speaker": "Bob"},
+        {"kind": PinKind.TASK},
+        {"created_at": datetime(2026, 1, 3, tzinfo=UTC)},
     ],
     ids=str,
 )
-def test_nothing_gives_way_to_what_another_says(older: dict[str, str | None]):
+def test_nothing_gives_way_to_what_another_says(older: dict[str, Any]):
     there = replace(of(1, "Our budget is $4,800."), **older)
     assert pinned_beside([there], [of(2, "Our budget is $6,200 now.")]).taken_down == ()
-
-
-def test_what_is_seen_in_one_session_ends_nothing_in_others():
-    everywhere = of(1, "Our budget is $4,800.")
-    here = replace(of(2, "Our budget is $6,200 now."), session_id="s2")
-    assert pinned_beside([everywhere], [here]).taken_down == ()
-    there = replace(everywhere, session_id="s2")
-    assert pinned_beside([there], [here]).taken_down == (1,)
 
 
 @pytest.mark.parametrize(
@@ -137,4 +155,4 @@ def shown(*found: Pin) -> list[str]:
 
 
 def pinned_beside(there: Iterable[Pin], found: Iterable[Pin]) -> KeyPins:
-    return pinned(found, list(there), [], PageRules(), len, says_otherwise)
+    return pinned(found, list(there), [], PageRules(), len)

@@ -33,6 +33,8 @@ NO_KEYS = any_of(
     r"sweat)|might|not sure|haven't decided|have not decided|undecided|never (?:mind|know|knew|"
     r"thought|heard|seen|"
     r"been|had|would have)|can't wait|take care|good luck|looking forward)\b",
+    # For this once.
+    r"\bthis (?:once|time)\b",
     r"\bmust(?:'ve| have) (?:been|felt|had|made|taken|gone|done|seen|given|cost|meant|put)\b",
 )
 
@@ -133,15 +135,19 @@ RULES: tuple[CueRule, ...] = (
         ),
         (MADE_OF_WORK,),
     ),
+    # An amount or a day close behind it, and nothing of how somebody feels about it.
     CueRule(
         PinKind.CONSTRAINT,
         any_of(
-            LEAD + r"(?:the|our|my) (?:new |hard |final |total |maximum )?(?:deadline|due date|"
-            r"(?:delivery|submission|launch|release) date|budget)(?: (?:for|of) [^,;]{1,40}?)? "
-            r"(?:is|(?:has been |was |is |got )?(?:moved|pushed|postponed|extended|changed|set|"
-            r"raised|increased|cut|reduced|lowered|brought forward)(?: (?:back|up|down))? to)\b"
-            r"(?=.*(?:\d|day\b|\bend of\b|\bnext (?:week|month)\b))"
+            LEAD + r"(?:the|our|my) (?:new |hard |final |total |maximum )?(?:deadline|(?:delivery|"
+            r"submission|launch) date|budget)(?: (?:for|of) [^,;]{1,40}?)? (?:is|(?:has been |was "
+            r"|is |got )?(?:moved|pushed|postponed|extended|changed|set|raised|increased|cut|"
+            r"reduced|lowered|brought forward)(?: (?:back|up|down))?(?: from [^,;]{1,20}?)? to)"
+            r"(?: now| still| only| about| at most| on| by| the){0,2} (?:[$€£¥]? ?\d|(?:next )?(?:"
+            r"mon|tues|wednes|thurs|fri|satur|sun)day\b|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|"
+            r"nov|dec)[a-z]* \d|(?:the )?end of\b|next (?:week|month)\b)"
         ),
+        unless=any_of(r"\b(?:so|film|movie|wedding|birthday|gone|days? before)\b|!\W*$"),
         told=True,
     ),
     *english_standing.RULES,

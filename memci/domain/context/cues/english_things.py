@@ -54,8 +54,8 @@ MADE_OF_WORK = any_of(WORK, _AMOUNT, ANSWERS)
 
 # Words before the point of a sentence.
 LEAD = (
-    r"^\W*(?:(?:and|also|but|so|ok|okay|please|remember|note|again|finally|important|first|one "
-    r"more thing|"
+    r"^\W*(?:(?:(?:no|wait|sorry|actually)(?=[,:])|and|also|but|so|ok|okay|please|"
+    r"remember|note|again|finally|important|first|one more thing|"
     r"from now on|from here on(?: out)?|from today on|going forward|henceforth|in (?:the )?future|"
     r"in general|additionally|oh|hi|hello|hey)\b[\s,:!–-]*)*"
 )

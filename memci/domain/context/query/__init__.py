@@ -15,6 +15,7 @@ from memci.domain.context.query.moment import Moment
 from memci.domain.context.query.names import holds
 from memci.domain.context.query.parts import parts_of
 from memci.domain.context.query.stretch import Stretch, stretches_of
+from memci.domain.context.query.tense import asks_of_now
 from memci.domain.context.query.time_range import TimeRange
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "analyse",
     "analyse_anew",
     "as_read",
+    "asks_of_now",
     "holds",
     "is_bare",
     "moments_in",

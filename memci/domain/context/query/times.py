@@ -57,7 +57,7 @@ def _moments(text: str, now: datetime) -> list[Moment]:
         for each in (*_found(text, now), *figure_moments(text, now), *clock_moments(text, now))
         if not untouched.touches(each.start, each.end)
     )
-    found = month_days.without_weekdays(text, found)
+    found = month_days.with_weekdays(text, found)
     return connected(text, [each for each in found if not _every(text, each)][:_MOST])
 
 
