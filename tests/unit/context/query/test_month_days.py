@@ -6,7 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from tests.support.asked_times import times
+from memci.domain.context.query import analyse
+from tests.support.asked_times import NOW, times
 
 # Asked on Tuesday, 9 May 2023.
 WITH_A_WEEKDAY = [
@@ -81,3 +82,8 @@ def test_the_calendar_may_end_there(year: int) -> None:
     now = datetime(year, 1 if year == 1 else 12, 9, tzinfo=UTC)
     assert times("What did I say on the 8th?", now) == [now.replace(day=8).date().isoformat()]
     assert len(times("What did I say on Friday the 13th?", now)) == 1
+
+
+@pytest.mark.parametrize("day", ["2 May 2023", "Tue, 2 May 2023", "Tuesday the 2nd"])
+def test_a_question_that_says_hardly_more_than_its_day_says_so(day: str) -> None:
+    assert analyse(f"What happened on {day}?", NOW).time_alone
