@@ -77,6 +77,8 @@ def asked_in(
     session, user = _named(headers, SESSION), _named(headers, USER)
     if not isinstance(body, dict) or not isinstance(body.get("messages"), list):
         return None
+    if not body["messages"]:
+        return None  # of what memory would put in, the upstream would make a request
     found = said_in(body["messages"], max_bytes=settings.max_message_bytes)
     if session is None and isinstance(body.get("user"), str):
         session = body["user"][:256] or None

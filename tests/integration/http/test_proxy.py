@@ -67,12 +67,14 @@ def test_errors_of_the_upstream_pass(proxy: Served, upstream: ModelServer):
     assert stored(proxy) == [("user", "Hello?")]
 
 
-def test_what_only_the_upstream_understands_is_passed_on(proxy: Served, upstream: ModelServer):
+@pytest.mark.parametrize("body", [{"prompt": "Hello?"}, {"messages": []}], ids=str)
+def test_what_only_the_upstream_understands_is_passed_on(
+    proxy: Served, upstream: ModelServer, body: dict[str, Any]
+):
     upstream.script = [fails(400)]
-    url = f"{proxy.url}/proxy/alice/v1/chat/completions"
-    answer = httpx.post(url, json={"prompt": "Hello?"})
+    answer = httpx.post(f"{proxy.url}/proxy/alice/v1/chat/completions", json=body)
     assert answer.status_code == 400
-    assert upstream.asked[0].body == {"prompt": "Hello?"}
+    assert upstream.asked[0].body == body
     assert "x-memci-memory" not in answer.headers
 
 
