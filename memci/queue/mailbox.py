@@ -27,11 +27,11 @@ WHERE job.agent_id = %(agent_id)s AND job.id = (
   AND EXISTS (SELECT FROM lane WHERE lane.agent_id = job.agent_id AND NOT paused
               AND halted_by IS NULL AND fence = %(fence)s AND lease_owner = %(nonce)s)
 RETURNING job.id, ordinal, kind, payload, source, first_seq, last_seq, attempts, started,
-          traceparent
+          traceparent, started_at
 """  # noqa: S608 - a constant of this package
 _BEGUN = (
     "id", "ordinal", "kind", "payload", "source", "first_seq", "last_seq", "attempts", "started",
-    "traceparent",
+    "traceparent", "started_at",
 )  # fmt: skip
 _LOOK = """
 SELECT NOT paused AND halted_by IS NULL, compress_req > compress_done FROM lane
@@ -58,10 +58,22 @@ _COUNT_FAILURE = """
 UPDATE job SET attempts = %s, last_error = %s, started = 1
 WHERE agent_id = %s AND id = %s AND ordinal = %s AND state = 'queued'
 """
-# Others may have begun it since: theirs still count.
+# Others may have begun it since: theirs still count, and the last one does whatever else is taken
+# back. This one may be gone already, with a lane that was seized or a failure that was written.
 _UNBEGIN = """
-UPDATE job SET started = greatest(started - 1, 0)
+UPDATE job SET started = greatest(started - 1,
+                                  CASE WHEN started_at > %s THEN least(started, 1) ELSE 0 END)
 WHERE agent_id = %s AND id = %s AND ordinal = %s AND state = 'queued'
+"""
+# The job that the holder of the lane is at is the one that was begun last.
+_UNBEGIN_CURRENT = """
+UPDATE job SET started = started - 1
+WHERE job.agent_id = %(agent)s AND job.id = (
+    SELECT begun.id FROM job AS begun
+    WHERE begun.agent_id = %(agent)s AND begun.state = 'queued' AND begun.started > 0
+    ORDER BY begun.started_at DESC LIMIT 1)
+  AND EXISTS (SELECT FROM lane WHERE lane.agent_id = job.agent_id AND lease_owner IS NOT NULL
+                                 AND lease_until > clock_timestamp())
 """
 # Nobody waits for what steps aside; the sweep wakes the lane when its time has come.
 # A pass whose nodes all wait for a model is offered again when the first of them is due.
@@ -132,7 +144,17 @@ def _begun(lease: Lease, row: tuple[Any, ...]) -> Job:
 def unbegin(database: Database, job: Job) -> None:
     """Take back one start of a job that ended without an outcome, its process alive."""
     with database.lane_transaction(durable=False) as connection:
-        connection.exec_driver_sql(_UNBEGIN, (job.agent_id, job.id, job.ordinal))
+        values = (job.started_at, job.agent_id, job.id, job.ordinal)
+        connection.exec_driver_sql(_UNBEGIN, values)
+
+
+def unbegin_current(connection: Connection, agent_id: str) -> None:
+    """Take back the last start of the job that somebody, whose lease has not run out, is at.
+
+    For who takes the lane away, and has locked it in an earlier statement. A process that has only
+    just died of the job looks the same, and that start is taken back, too: one for each order.
+    """
+    connection.exec_driver_sql(_UNBEGIN_CURRENT, {"agent": agent_id})
 
 
 def look(lease: Lease) -> Look:

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 from typing import Any
 from uuid import UUID
@@ -48,7 +49,8 @@ class Job:
 
     ``ordinal`` is its place in the mailbox. ``payload`` names stored messages (``first_seq`` to
     ``last_seq``) and holds no text. ``attempts`` counts tries that ended with a small model not
-    answering, ``started`` the starts of which no process has said that it outlived them.
+    answering, ``started`` the starts of which nobody has said that their process outlived them;
+    the last of these was at ``started_at``.
     """
 
     agent_id: str
@@ -62,3 +64,4 @@ class Job:
     attempts: int
     started: int
     traceparent: str | None
+    started_at: datetime | None = None

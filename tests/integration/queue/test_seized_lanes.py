@@ -1,0 +1,142 @@
+"""Whoever loses its lane to an erasure has not died of its job; whoever dies of one still has."""
+
+from __future__ import annotations
+
+from contextlib import closing
+
+import pytest
+
+from memci.config import Settings
+from memci.queue import mailbox
+from memci.queue.claim import Claims
+from memci.queue.intake import CREATE_KIND
+from memci.runtime import Runtime
+from tests.support.erasing import Eraser
+from tests.support.lanes import messages_of
+
+MAX_STARTED = 3
+
+
+@pytest.fixture
+def settings(database_url, broker_url):
+    """Nothing is taken back by a timer in these tests."""
+    return Settings(
+        database_url=database_url,
+        broker_url=broker_url,
+        max_started=MAX_STARTED,
+        lease_ms=3_600_000,
+        lease_renew_ms=600_000,
+    )
+
+
+@pytest.fixture
+def loop(settings, handler):
+    with closing(Runtime(settings)) as runtime:
+        runtime.handlers = {CREATE_KIND: handler}
+        yield runtime.lane_loop("here")
+
+
+@pytest.fixture
+def handler(erase_junk):
+    return Erased(erase_junk)
+
+
+@pytest.fixture
+def claims(database):
+    return Claims(database, 3_600_000)
+
+
+@pytest.fixture
+def erase_junk(producer, client):
+    """Erase one of the messages that say "junk"."""
+    eraser = Eraser(producer.database, producer.tokens, client, "a")
+
+    def erase():
+        junk = [each.id for each in messages_of(producer.database, "a") if each.content == "junk"]
+        eraser.erase(junk[0])
+
+    return erase
+
+
+@pytest.fixture
+def fact(producer):
+    """A job; behind it are more messages to erase than times that a job may be started."""
+    job_id = producer.append("a", "a fact").job_id
+    for _ in range(2 * MAX_STARTED):
+        producer.append("a", "junk")
+    return job_id
+
+
+class Erased:
+    """A job during which something else of its agent is erased, the first few times."""
+
+    kind = CREATE_KIND
+    triggers_compression = False
+
+    def __init__(self, erase):
+        self.erase = erase
+        self.cut_short = 2 * MAX_STARTED
+
+    def prepare(self, job):
+        if self.cut_short:
+            self.cut_short -= 1
+            self.erase()
+        return lambda _: {}
+
+
+def begin(claims):
+    (claimed,) = claims.due("a", 1).claimed
+    return mailbox.begin_head_of(claimed.lease)
+
+
+def die(producer):
+    """Let the lease run out and a token come, as after the death of a worker."""
+    with producer.database.lane_transaction() as connection:
+        connection.exec_driver_sql("UPDATE lane SET lease_until = now() - interval '1 s'")
+        connection.exec_driver_sql("UPDATE lane SET wake_at = now()")
+
+
+def test_a_job_is_done_however_often_erasures_cut_it_short(producer, fact, loop, handler):
+    for _ in range(2 * MAX_STARTED):
+        loop.run("a")
+        waiting = producer.job("a", fact)
+        assert (waiting.state, waiting.started) == ("queued", 0)
+
+    loop.run("a")
+
+    assert handler.cut_short == 0
+    assert producer.job("a", fact).state == "done"
+    assert [each.content for each in messages_of(producer.database, "a")] == ["a fact"]
+
+
+def test_a_worker_that_thinks_on_takes_no_start_of_another_back(
+    producer, database, fact, claims, erase_junk
+):
+    fenced_off = begin(claims)
+    erase_junk()
+    begin(claims)
+
+    mailbox.unbegin(database, fenced_off)
+
+    assert producer.job("a", fact).started == 1, "the other one is at it"
+
+
+def test_a_start_that_killed_its_worker_counts_although_something_is_erased(
+    producer, fact, claims, erase_junk
+):
+    for deaths in range(1, MAX_STARTED + 2):
+        assert begin(claims).started == deaths
+        die(producer)
+        erase_junk()
+        assert producer.job("a", fact).started == deaths
+
+
+def test_an_erasure_takes_back_one_start_and_no_more(producer, fact, claims, erase_junk):
+    begin(claims)
+    die(producer)
+    assert begin(claims).started == 2
+
+    for _ in range(2):
+        erase_junk()
+
+    assert producer.job("a", fact).started == 1, "the one that its worker did not outlive"
