@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from random import Random
 
@@ -47,12 +46,6 @@ SELECT m.seq, m.position, m.session_id, v.embedding::real[] AS own, a.embedding:
   LEFT JOIN message_around a USING (agent_id, seq)
  WHERE m.agent_id = %s ORDER BY m.position
 """
-
-
-@pytest.fixture
-def eraser(database: Database, broker_url: str, client: redis.Redis) -> Iterator[Eraser]:
-    with make_app(broker_url) as app:
-        yield Eraser(database, Tokens(app), client)
 
 
 def talk(ada: AgentUnderTest, random: Random, jobs: int = 8) -> None:

@@ -2,35 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import psycopg
 import pytest
-import redis
 
-from memci.broker.app import make_app
-from memci.broker.token import Tokens
 from memci.domain.memory.scan import Forgetting
 from memci.reading.listings import Listings
 from memci.storage.nodes import forget_nodes
 from memci.storage.rows import EDITION_SCHEMA, TWINNED
-from memci.storage.session import Database
 from memci.storage.sessions import end_session
 from tests.support.erasing import Eraser, SegmentsOf, found_in_database
 from tests.support.network import AgentUnderTest
 from tests.support.rebuilding import Rebuilding, is_same
 from tests.support.short_term import consolidate
-
-
-@pytest.fixture
-def eraser(database: Database, broker_url: str, client: redis.Redis) -> Iterator[Eraser]:
-    with make_app(broker_url) as app:
-        yield Eraser(database, Tokens(app), client)
-
-
-@pytest.fixture
-def rebuilding(ada: AgentUnderTest) -> Rebuilding:
-    return Rebuilding(ada)
 
 
 def contents(ada: AgentUnderTest) -> list[str]:

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import psycopg
 import pytest
-import redis
 
-from memci.broker.app import make_app
-from memci.broker.token import Tokens
 from memci.commands.pages.perform import Asked
 from memci.domain.message import NewMessage, Role
 from memci.domain.pages.permission import Actor
@@ -27,12 +23,6 @@ from tests.support.page_folders import Folders
 from tests.support.tools import tools_over
 
 MARK = "Zyzzyva"
-
-
-@pytest.fixture
-def eraser(database: Database, broker_url: str, client: redis.Redis) -> Iterator[Eraser]:
-    with make_app(broker_url) as app:
-        yield Eraser(database, Tokens(app), client)
 
 
 @pytest.fixture

@@ -10,11 +10,6 @@ from tests.support.network import AgentUnderTest
 from tests.support.rebuilding import Rebuilding
 
 
-@pytest.fixture
-def rebuilding(ada: AgentUnderTest) -> Rebuilding:
-    return Rebuilding(ada)
-
-
 def test_a_new_entity_gets_a_node_and_is_the_newest_focus_point(
     ada: AgentUnderTest, rebuilding: Rebuilding
 ) -> None:

@@ -20,11 +20,6 @@ from tests.support.short_term import consolidate
 FADING = MemoryParameters(focus_limit=1, decay_rate=0.1, min_shrink=0)
 
 
-@pytest.fixture
-def rebuilding(ada: AgentUnderTest) -> Rebuilding:
-    return Rebuilding(ada)
-
-
 def forget(ada: AgentUnderTest, *nodes: int) -> None:
     with ada.database.agent_transaction(ada.agent_id) as connection:
         forget_nodes(connection, ada.agent_id, dict.fromkeys(nodes, Forgetting.TOO_SHORT), 1)

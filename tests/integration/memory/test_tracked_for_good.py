@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import psycopg
 import pytest
-import redis
 
-from memci.broker.app import make_app
-from memci.broker.token import Tokens
-from memci.storage.session import Database
 from tests.support.archives import another_database, exported, imported
 from tests.support.databases import Databases
 from tests.support.erasing import Eraser, found_in_database
@@ -29,12 +23,6 @@ PLAN = f"Plan:\n1. Read {MARK}\n2. Write the tests\n3. Ship it"
 def tracking(ada: AgentUnderTest) -> TrackingUnderTest:
     ada.execute("UPDATE lane SET written_at = now() WHERE agent_id = %s")
     return TrackingUnderTest(ada)
-
-
-@pytest.fixture
-def eraser(database: Database, broker_url: str, client: redis.Redis) -> Iterator[Eraser]:
-    with make_app(broker_url) as app:
-        yield Eraser(database, Tokens(app), client)
 
 
 @pytest.mark.parametrize("taken_down", [False, True])

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterator
+from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
-import psycopg
 import pytest
 
 from memci.commands.erase_words import Words, find_messages
@@ -28,13 +26,13 @@ from memci.storage.reading.sight import Sight
 from memci.storage.session import Database
 from memci.testing import database_copy
 from tests.support.crowd import fill
+from tests.support.query_plans import check, listening, one_plan, plans, scans
 from tests.support.stored import BEGIN, Reader
 
 pytestmark = pytest.mark.timeout(300)  # a million rows are put in first
 
 SIZE = 10_000
 DIMENSION = 16  # plans depend on rows, not on the length of vectors
-OWNED = ("message", "message_around", "message_term", "node", "node_vector", "node_term", "link")
 
 
 @pytest.fixture(scope="module")
@@ -64,58 +62,6 @@ def _analyze(database: Database) -> None:
         connection.commit()
 
 
-def plans(reader: Reader, read: Callable[[], object]) -> list[dict[str, Any]]:
-    """Plans of every statement that a read runs: a search's one plan, and others with values."""
-    asked: list[tuple[str, Any]] = []
-    reader.activity.flush()  # what earlier reads left is not written while this one is looked at
-    with listening(asked):
-        read()
-    found = []
-    for statement, values in asked:
-        if "_dense AS MATERIALIZED" in statement:
-            found.append(one_plan(reader.database, statement))
-        elif statement.lstrip().startswith(("SELECT", "WITH")) and "set_config" not in statement:
-            with reader.database.agent_snapshot("big") as connection:
-                row = connection.exec_driver_sql(f"EXPLAIN (FORMAT JSON) {statement}", values)
-                found.append(row.scalar_one()[0]["Plan"])
-    return found
-
-
-@contextmanager
-def listening(asked: list[tuple[str, Any]]) -> Iterator[None]:
-    """Note what the driver is asked: hot statements pass SQLAlchemy by."""
-    execute = psycopg.Cursor.execute
-
-    def listen(cursor: Any, statement: Any, values: Any = None, **options: Any) -> Any:
-        asked.append((statement, values))
-        return execute(cursor, statement, values, **options)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(psycopg.Cursor, "execute", listen)
-        yield
-
-
-def scans(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Every node of a plan that reads a table, or an index of one."""
-    if "Relation Name" in plan or plan["Node Type"] == "Bitmap Index Scan":
-        yield plan
-    for below in plan.get("Plans", ()):
-        yield from scans(below)
-
-
-def check(found: list[dict[str, Any]]) -> list[str]:
-    """Every scan of a table of content begins at the agent; return the tables that were read."""
-    read = []
-    for scan in (each for plan in found for each in scans(plan)):
-        table = scan.get("Relation Name", "")
-        if table in OWNED:
-            assert scan["Node Type"] != "Seq Scan", scan
-            read.append(table)
-        if scan["Node Type"] in {"Index Scan", "Index Only Scan", "Bitmap Index Scan"}:
-            assert "agent_id = " in scan.get("Index Cond", ""), scan
-    return read
-
-
 def question() -> tuple[str, Any]:
     vector = np.random.default_rng(7).standard_normal(DIMENSION).astype(np.float32)
     return "w1 w17 w250 w4000 w91", vector
@@ -142,24 +88,6 @@ def test_the_one_plan_of_a_search_goes_by_index_for_whoever_asks(
     (statement,) = {each for each, _ in asked if "chat_dense" in each}
     read = check([one_plan(crowded.database, statement)])
     assert {"message_around", "message_term", "node_vector", "node_term"} <= set(read)
-
-
-def one_plan(database: Database, statement: str) -> dict[str, Any]:
-    """Return the plan that a statement has for all agents, whatever its values."""
-    asked = f"EXPLAIN (GENERIC_PLAN, FORMAT JSON) {numbered(statement)}"
-    with database.agent_snapshot("big", planned=True) as connection:
-        driver = connection.connection.driver_connection
-        assert isinstance(driver, psycopg.Connection)
-        row = driver.execute(asked.encode()).fetchone()
-    assert row is not None
-    plan: dict[str, Any] = row[0][0]["Plan"]
-    return plan
-
-
-def numbered(statement: str) -> str:
-    """Return a statement with numbers for its values, as a server knows them."""
-    names = list(dict.fromkeys(re.findall(r"%\((\w+)\)s", statement)))
-    return re.sub(r"%\((\w+)\)s", lambda found: f"${names.index(found[1]) + 1}", statement)
 
 
 PREPARED = """
