@@ -60,6 +60,8 @@ RANGES: dict[str, tuple[float, float]] = {
     "key_messages_max": (0, 100),
     "key_messages_max_tokens": (0, inf),
 }
+# Whole numbers are counted with in PostgreSQL's integer.
+MOST_WHOLE = 2**31 - 1
 OPEN = frozenset({"decay_rate", "short_term_ttl_hours", "session_silence_hours"})
 CHOICES: dict[str, tuple[str, ...]] = {
     "compression_base": ("original", "current"),
@@ -111,9 +113,10 @@ def _check(name: str, value: object, *, whole: bool) -> None:
         raise InvalidInputError("expected a number", field=name)
     if whole and not isinstance(value, int):
         raise InvalidInputError("expected a whole number", field=name)
-    inside = low < value < high if name in OPEN else low <= value <= high
+    most = MOST_WHOLE if whole else inf
+    inside = low < value < high if name in OPEN else low <= value <= min(high, most)
     if not inside:
-        raise InvalidInputError(range_of(name), field=name)
+        raise InvalidInputError(range_of(name, most), field=name)
 
 
 def range_of(name: str, most: float = inf) -> str:

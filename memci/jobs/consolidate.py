@@ -13,7 +13,7 @@ from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.replay import ReplayEvent
 from memci.domain.memory.tier import Promotion, Settled, promotion
 from memci.jobs.alike import Alike
-from memci.jobs.short_terms import HOUR_S, note_short_terms
+from memci.jobs.short_terms import note_short_terms
 from memci.queue.consolidation import CONSOLIDATE_KIND
 from memci.queue.handler import Effect
 from memci.storage.parameters import parameters_of
@@ -130,7 +130,7 @@ class _Effect:
         """End the short terms that are over; return which, and what spoke for each."""
         term = Term(
             self.now,
-            silence_s=self.parameters.session_silence_hours * HOUR_S,
+            silence=self.parameters.session_silence,
             over=not self.parameters.tiered_memory_enabled,
         )
         judged = self._judged(connection, term)

@@ -12,7 +12,6 @@ from memci.storage.short_terms import count_new, note_end, note_new
 
 # New memories that one job compares with the others: a second's work where there are 10,000.
 MOST_COMPARED = 500
-HOUR_S = 3600
 
 
 def note_short_terms(
@@ -24,8 +23,8 @@ def note_short_terms(
 
     Whatever becomes of its memories at once, upkeep finds by it those whose terms are over (R5).
     """
-    silence_s = parameters.session_silence_hours * HOUR_S
-    note_end(connection, agent_id, next_end(connection, agent_id, silence_s))
+    silence = parameters.session_silence
+    note_end(connection, agent_id, next_end(connection, agent_id, silence))
     left = 0
     if parameters.simplemem_enabled:
         left = len(young_memories(connection, agent_id, MOST_COMPARED))
@@ -46,8 +45,8 @@ def note_created(
         return
     ends = (node.expires_at for node in memories if node.tier is NodeTier.SHORT)
     first = min((end for end in ends if end is not None), default=None)
-    silence_s = parameters.session_silence_hours * HOUR_S
-    new = note_new(connection, agent_id, len(memories), first, silence_s=silence_s)
+    silence = parameters.session_silence
+    new = note_new(connection, agent_id, len(memories), first, silence=silence)
     if parameters.simplemem_enabled and new >= parameters.consolidation_interval:
         count_new(connection, agent_id, 0)
         ask_next(connection, agent_id)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from memci.domain.context.budget import message_tokens
@@ -110,7 +110,7 @@ class SessionSummaries:
         stored = summaries_of(conversation.connection, conversation.agent_id,
                               conversation.session_id)  # fmt: skip
         whole = stored.get(None, StoredSummary(conversation.session_id))
-        silence = timedelta(hours=parameters.session_silence_hours)
+        silence = parameters.session_silence
         ended = conversation.session_id is not None and (
             last.ended or last.received_at + silence <= self._clock()
         )

@@ -10,7 +10,6 @@ from typing import Any, TypeAlias
 from memci.domain.lane.job import Job
 from memci.domain.memory.parameters import MemoryParameters
 from memci.jobs.consolidate import utc_now
-from memci.jobs.short_terms import HOUR_S
 from memci.queue.handler import Effect, Handler
 from memci.queue.summaries import ask_for, ask_where_long, begin_sessions, note_silence
 from memci.storage.parameters import parameters_of
@@ -62,8 +61,8 @@ class SummaryAsks:
         if not parameters.summarization_enabled or job.first_seq is None or job.last_seq is None:
             return
         agent_id, first, last = job.agent_id, job.first_seq, job.last_seq
-        silence_s = parameters.session_silence_hours * HOUR_S
-        begin_sessions(connection, agent_id, first, last, silence_s=silence_s)
+        silence = parameters.session_silence
+        begin_sessions(connection, agent_id, first, last, silence=silence)
         ask_where_long(
             connection,
             agent_id,
@@ -78,8 +77,8 @@ class SummaryAsks:
         parameters = parameters_of(connection, job.agent_id, self.defaults)
         if not parameters.summarization_enabled:
             return
-        silence_s = parameters.session_silence_hours * HOUR_S
-        found, now = open_sessions(connection, job.agent_id, silence_s=silence_s), self.clock()
+        silence = parameters.session_silence
+        found, now = open_sessions(connection, job.agent_id, silence=silence), self.clock()
         over = [each for each in found if each.ended or each.ends_at <= now]
         ask_for(connection, job.agent_id, [each.session_id for each in over])
         ends = [each.ends_at for each in found if each not in over]

@@ -7,7 +7,7 @@ second one for its session; one that has begun may have looked already.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from sqlalchemy import Connection
 
@@ -52,7 +52,7 @@ UPDATE lane SET expire_at = least(expire_at, %(end)s::timestamptz)
 WHERE agent_id = %(agent)s AND coalesce(expire_at > %(end)s, true)
 """
 _SILENT = """
-UPDATE lane SET expire_at = least(expire_at, now() + %(silence_s)s * interval '1 second')
+UPDATE lane SET expire_at = least(expire_at, now() + %(silence)s)
 WHERE agent_id = %(agent)s
 """
 # No token has less than a byte: what cannot be too long is not counted exactly, by a job, and what
@@ -115,13 +115,13 @@ _WAITING = f"SELECT {_WAITS.format(session='%(session)s')}"
 
 
 def begin_sessions(
-    connection: Connection, agent_id: str, first_seq: int, last_seq: int, *, silence_s: float
+    connection: Connection, agent_id: str, first_seq: int, last_seq: int, *, silence: timedelta
 ) -> None:
     """Note that something was said in these messages' sessions, and when silence ends them.
 
     In the effect of the job that these messages came with.
     """
-    values = {"agent": agent_id, "first": first_seq, "last": last_seq, "silence_s": silence_s}
+    values = {"agent": agent_id, "first": first_seq, "last": last_seq, "silence": silence}
     if connection.exec_driver_sql(_BEGIN, values).scalar_one():
         connection.exec_driver_sql(_SILENT, values)
 

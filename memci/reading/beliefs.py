@@ -41,7 +41,7 @@ class BeliefListings:
         with snapshot_of(self._database, agent_id) as connection:
             parameters = parameters_of(connection, agent_id, defaults)
             found = list_sessions(connection, agent_id, after=after, limit=limit + 1)
-        silence = timedelta(hours=parameters.session_silence_hours)
+        silence = parameters.session_silence
         page = found[:limit]
         more = len(found) > limit
         return SessionList(

@@ -16,11 +16,9 @@ from pydantic import (
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
-from memci.domain.parameters import OPEN, RANGES, range_of
+from memci.domain.parameters import MOST_WHOLE, OPEN, RANGES, range_of
 from memci.shapes.base import Answer, Request
 
-# Whole numbers stay within PostgreSQL's integer.
-_MOST = 2**31 - 1
 _INCLUSIVE = ("minimum", "maximum")
 
 
@@ -30,7 +28,7 @@ class _Within:
     def __init__(self, name: str) -> None:
         self._open = name in OPEN
         self._low, high = RANGES[name]
-        self._high = high if self._open else min(high, _MOST)
+        self._high = high if self._open else min(high, MOST_WHOLE)
         self._said = range_of(name, self._high)
 
     def __get_pydantic_core_schema__(self, of: Any, handler: GetCoreSchemaHandler) -> CoreSchema:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from sqlalchemy import Connection
 
 from memci.domain.language import Language
-from memci.domain.memory.link import LOCKED, Link, breaking_point
+from memci.domain.memory.link import FAINTEST, LOCKED, Link, breaking_point, fading
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.relation import relation_names
 
@@ -27,7 +27,8 @@ WHERE link.agent_id = %s AND link.source = ANY(%s)
 # The same float arithmetic as memci.domain.memory.link.decayed; a test holds both together.
 _BREAK = """
 DELETE FROM link WHERE agent_id = %(agent)s AND source = ANY(%(sources)s::bigint[])
-AND target <> ALL(%(focus)s::bigint[]) AND strength * %(rate)s::float8 < %(threshold)s::float8
+AND target <> ALL(%(focus)s::bigint[])
+AND greatest(strength, %(faintest)s::float8) * %(rate)s::float8 < %(threshold)s::float8
 """
 _FADE = """
 UPDATE link SET strength = strength * %(rate)s::float8
@@ -93,7 +94,8 @@ def decay_links(
         "agent": agent_id,
         "sources": list(sources),
         "focus": list(focus),
-        "rate": parameters.decay_rate,
+        "rate": fading(parameters),
+        "faintest": FAINTEST,
         "threshold": breaking_point(parameters),
     }
     broken = connection.exec_driver_sql(_BREAK, values).rowcount

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from sqlalchemy import Connection
 
@@ -56,7 +56,7 @@ sessions AS MATERIALIZED (
     SELECT of.session_id, e.seq AS ended,
            (SELECT m.received_at FROM message m
              WHERE m.agent_id = %(agent)s AND m.session_id = of.session_id
-             ORDER BY m.seq DESC LIMIT 1) + %(silence_s)s * interval '1 second' AS silent_at
+             ORDER BY m.seq DESC LIMIT 1) + %(silence)s AS silent_at
       FROM (SELECT DISTINCT session_id FROM node
              WHERE agent_id = %(agent)s AND tier = 'short' AND session_id IS NOT NULL) of
       LEFT JOIN session_end e ON e.agent_id = %(agent)s AND e.session_id = of.session_id)
@@ -99,13 +99,13 @@ WHERE agent_id = %(agent)s AND id = ANY(%(nodes)s)
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """When short terms end: now, and for how many seconds a session may be silent before.
+    """When short terms end: now, and for how long a session may be silent before.
 
     ``over``: all of them, since there are no tiers any more.
     """
 
     now: datetime
-    silence_s: float
+    silence: timedelta
     over: bool = False
 
 
@@ -169,7 +169,7 @@ def due_memories(connection: Connection, agent_id: str, term: Term) -> list[Judg
     values = {
         "agent": agent_id,
         "now": term.now,
-        "silence_s": term.silence_s,
+        "silence": term.silence,
         "all": term.over,
     }
     return [
@@ -187,9 +187,9 @@ def made_of(
     return {row.id: (tuple(row.message_seqs), tuple(row.span or ())) for row in rows}
 
 
-def next_end(connection: Connection, agent_id: str, silence_s: float) -> datetime | None:
+def next_end(connection: Connection, agent_id: str, silence: timedelta) -> datetime | None:
     """Return when the next short term ends; None: there is no short-term memory."""
-    values = {"agent": agent_id, "silence_s": silence_s}
+    values = {"agent": agent_id, "silence": silence}
     found: datetime | None = connection.exec_driver_sql(_NEXT, values).scalar()
     return found
 

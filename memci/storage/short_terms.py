@@ -5,7 +5,7 @@ Upkeep sees lanes and no nodes, and finds by it whom to ask.
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from sqlalchemy import Connection
 
@@ -13,7 +13,7 @@ from sqlalchemy import Connection
 _NOTE = """
 UPDATE lane SET new_memories = new_memories + %(memories)s,
                 expire_at = CASE WHEN %(end)s::timestamptz IS NULL THEN expire_at ELSE
-                    least(expire_at, %(end)s, now() + %(silence_s)s * interval '1 second') END
+                    least(expire_at, %(end)s, now() + %(silence)s) END
 WHERE agent_id = %(agent)s RETURNING new_memories
 """
 _COUNTED = "UPDATE lane SET new_memories = %s WHERE agent_id = %s"
@@ -26,14 +26,14 @@ def note_new(
     memories: int,
     expire_at: datetime | None,
     *,
-    silence_s: float,
+    silence: timedelta,
 ) -> int:
     """Count new memories and return how many are new by now.
 
     The short terms among them end then at the earliest (None: there is none), or when their
     session has been silent for so long.
     """
-    values = {"agent": agent_id, "memories": memories, "end": expire_at, "silence_s": silence_s}
+    values = {"agent": agent_id, "memories": memories, "end": expire_at, "silence": silence}
     return int(connection.exec_driver_sql(_NOTE, values).scalar_one())
 
 

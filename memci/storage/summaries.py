@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from sqlalchemy import Connection, RowMapping
 
@@ -60,7 +60,7 @@ INSERT INTO summary (agent_id, session_id, user_id) VALUES (%s, %s, '') ON CONFL
 """
 # Those that somebody has ended, or that nobody has said anything in for so long; when others will.
 _OPEN_SESSIONS = """
-SELECT s.session_id, last.received_at + %(silence_s)s * interval '1 second' AS ends_at,
+SELECT s.session_id, last.received_at + %(silence)s AS ends_at,
        coalesce(e.seq >= last.seq, false) AS ended
   FROM summary s CROSS JOIN LATERAL (
        SELECT seq, received_at FROM message m
@@ -179,9 +179,11 @@ def open_session(connection: Connection, agent_id: str, session_id: str | None) 
     connection.exec_driver_sql(_OPEN, (agent_id, session_id or ""))
 
 
-def open_sessions(connection: Connection, agent_id: str, *, silence_s: float) -> list[OpenSession]:
+def open_sessions(
+    connection: Connection, agent_id: str, *, silence: timedelta
+) -> list[OpenSession]:
     """Return the sessions that have no final summary."""
-    values = {"agent": agent_id, "silence_s": silence_s}
+    values = {"agent": agent_id, "silence": silence}
     return [OpenSession(*row) for row in connection.exec_driver_sql(_OPEN_SESSIONS, values)]
 
 

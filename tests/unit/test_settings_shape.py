@@ -35,6 +35,12 @@ def test_every_parameter_can_be_set():
     assert set(SettingsRequest.model_fields) == known
 
 
+def test_no_whole_number_is_greater_than_what_the_database_counts_with():
+    assert MemoryParameters(delete_threshold=2**31 - 1).delete_threshold == 2**31 - 1
+    with pytest.raises(InvalidInputError, match="between 1 and 2147483647"):
+        MemoryParameters(delete_threshold=2**31)
+
+
 @pytest.mark.parametrize("name", RANGES)
 def test_what_is_out_of_range_is_told_both_ends_of_it(name: str):
     low, high = RANGES[name]

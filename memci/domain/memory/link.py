@@ -38,8 +38,13 @@ def importance(strengths: Iterable[float]) -> float:
 
 def decayed(strength: float, parameters: MemoryParameters) -> float | None:
     """Return what one scan leaves of an unlocked link's strength; None: it breaks (M12.3)."""
-    left = strength * parameters.decay_rate
+    left = max(strength, FAINTEST) * fading(parameters)
     return None if left < breaking_point(parameters) else left
+
+
+def fading(parameters: MemoryParameters) -> float:
+    """Return what one scan multiplies a strength by."""
+    return max(parameters.decay_rate, FAINTEST)
 
 
 def breaking_point(parameters: MemoryParameters) -> float:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Literal, Self
 
 from memci.domain.context.bounds import Bounds
 from memci.domain.parameters import check_all, replaced
 from memci.domain.usage import Budget
 from memci.errors import InvalidInputError
+
+# The calendar ends: what would outlast it lasts as long as anybody can tell.
+_LONGEST_HOURS = 365_000 * 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +74,16 @@ class MemoryParameters:
         return Bounds(self.k_min, self.k_max, self.complexity_threshold)
 
     @property
+    def short_term(self) -> timedelta:
+        """How long a memory is short-term, from receipt (R3); a thousand years at most."""
+        return _lasting(self.short_term_ttl_hours)
+
+    @property
+    def session_silence(self) -> timedelta:
+        """After how long without a message a session ends (R5); a thousand years at most."""
+        return _lasting(self.session_silence_hours)
+
+    @property
     def drops_on_visit(self) -> bool:
         """Whether links to a forgotten node go once a recall has reported it (M15)."""
         return self.dangling_links == "drop_on_visit"
@@ -82,3 +96,7 @@ class MemoryParameters:
     def with_values(self, values: Mapping[str, object]) -> Self:
         """Return a copy with some values replaced; an unknown name is an error."""
         return replaced(self, values)
+
+
+def _lasting(hours: float) -> timedelta:
+    return timedelta(hours=min(hours, _LONGEST_HOURS))

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from enum import StrEnum
 from typing import Any, Self, TypeAlias
 
 from memci.domain.memory.node import NodeTier
 from memci.domain.memory.parameters import MemoryParameters
 
-# The calendar ends: a memory that would outlast it is not judged anew.
-_LONGEST = timedelta(days=365 * 1_000)
 # From it on a memory keeps its whole text (M12.5).
 _IMPORTANT = 1.0
 
@@ -28,8 +26,7 @@ def tier_of(
     worthy = eligible and worth >= parameters.long_term_importance_threshold
     if worthy or not parameters.tiered_memory_enabled:
         return NodeTier.LONG, None
-    hours = min(parameters.short_term_ttl_hours, _LONGEST / timedelta(hours=1))
-    return NodeTier.SHORT, received_at + timedelta(hours=hours)
+    return NodeTier.SHORT, received_at + parameters.short_term
 
 
 class Promotion(StrEnum):

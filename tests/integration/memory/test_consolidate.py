@@ -186,6 +186,15 @@ def test_silence_ends_a_session(database: Database):
     assert consolidate(ada)["settled"] == 1
 
 
+def test_no_silence_outlasts_the_calendar(database: Database):
+    ada = AgentUnderTest(database, parameters=MemoryParameters(session_silence_hours=1e308))
+    remember(ada, ONE, hours=1)
+    assert consolidate(ada)["settled"] == 0
+    assert ada.lane().expire_at == ada.clock() + timedelta(hours=1)
+    ada.clock.advance(3_600)
+    assert consolidate(ada)["settled"] == 1
+
+
 def test_what_spoke_for_a_memory_is_noted(ada: AgentUnderTest):
     worthy = remember(ada, ONE, worth=6.0, hours=1)[0]
     used, plain = remember(ada, OTHER, "the roof leaks", worth=5.9, hours=1)

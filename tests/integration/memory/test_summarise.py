@@ -160,6 +160,16 @@ def test_a_session_that_somebody_ends_gets_a_final_summary(
     assert (made.final, made.through_seq) == (False, 4), "it goes on"
 
 
+def test_no_silence_outlasts_the_calendar(summaries: SummariesUnderTest, ada: AgentUnderTest):
+    ada.parameters = replace(ada.parameters, session_silence_hours=1e308)
+    summaries.exchange(4)
+    assert ada.lane().expire_at > utc_now() + timedelta(days=300_000)
+    summaries.end_silent()
+    assert (summaries.run(), summaries.read()) == ([], None)
+    summaries.exchange(2)
+    assert [each["summaries"] for each in summaries.run()] == [1]
+
+
 def test_a_session_ends_by_silence(summaries: SummariesUnderTest, ada: AgentUnderTest):
     summaries.exchange(1)
     summaries.exchange(1, session=None)

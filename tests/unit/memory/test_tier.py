@@ -39,4 +39,4 @@ def test_without_tiers_everything_is_long_term() -> None:
 
 def test_a_time_to_live_beyond_the_calendar_is_bounded() -> None:
     parameters = MemoryParameters(short_term_ttl_hours=1e300)
-    assert tier_of(0.0, RECEIVED, parameters, eligible=True)[1] is not None
+    assert tier_of(0.0, RECEIVED, parameters, eligible=True)[1] == RECEIVED + timedelta(365_000)
