@@ -10,13 +10,12 @@ from threading import Event
 from uuid import uuid4
 
 import structlog
-from sqlalchemy.exc import DBAPIError
 
 from memci.broker.events import JobEvents
 from memci.broker.names import COMPRESS_TASK
 from memci.broker.token import Tokens
 from memci.domain.lane.job import Job, JobSource
-from memci.errors import BrokerUnavailableError, FencedOffError, UnavailableError
+from memci.errors import BrokerUnavailableError, FencedOffError
 from memci.queue import mailbox
 from memci.queue.bridge import Bridge
 from memci.queue.claim import Claimed, Claims, Due
@@ -111,7 +110,7 @@ class LaneLoop:
         """Free lanes that were not reached; where that fails, their leases run out."""
         try:
             self._claims.give_back(claimed)
-        except (UnavailableError, DBAPIError):
+        except Exception:  # noqa: BLE001 - it must not hide what ended the work
             _log.warning("leases not given back", count=len(claimed), exc_info=True)
         self._tokens.wake_lanes([each.lease.agent_id for each in claimed])
 

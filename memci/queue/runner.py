@@ -11,7 +11,6 @@ from typing import TypeAlias
 
 import structlog
 from sqlalchemy import Connection
-from sqlalchemy.exc import OperationalError
 
 from memci.broker.events import JobEvents
 from memci.domain.lane.job import Job
@@ -36,7 +35,7 @@ _log = structlog.get_logger(__name__)
 # What an effect ended with: the next job, begun; the lane freed; or None, the lane still held.
 Next: TypeAlias = Job | Freed | None
 # Failures that say nothing about the job: a model that is away, a deadlock, a lock time-out.
-_TRANSIENT = (SmallModelUnavailableError, DatabaseBusyError, OperationalError)
+_TRANSIENT = (SmallModelUnavailableError, DatabaseBusyError)
 
 
 # A lane is not held for a model that asks for more patience than this.

@@ -306,13 +306,15 @@ def _unavailable() -> Iterator[None]:
         raise understood(error) or error from error
 
 
-# A lock or a statement took too long; a deadlock.
-_BUSY = frozenset({"55P03", "57014", "40P01"})
+# A lock or a statement took too long; a deadlock; another transaction came first.
+_BUSY = frozenset({"55P03", "57014", "40P01", "40001"})
+# It is stopping or starting, the way to it is cut, or its resources or its disk fail.
+_AWAY = ("57P", "08", "53", "58")
 
 
 def understood(error: BaseException | None) -> UnavailableError | None:
     """Return our own error for one of the driver's that says nothing about what was asked."""
     state = getattr(error, "sqlstate", None)
-    if state is None or str(state).startswith(("57P", "08", "53")):
-        return DatabaseUnavailableError()  # the server did not answer, is stopping or starting
+    if state is None or str(state).startswith(_AWAY):  # none: the server did not answer
+        return DatabaseUnavailableError()
     return DatabaseBusyError() if state in _BUSY else None

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import psycopg
 import pytest
 
 from memci.embedded import Servers
-from memci.errors import DatabaseBusyError, DatabaseUnavailableError
-from memci.storage.session import Database, rows, sending
+from memci.errors import DatabaseBusyError, DatabaseUnavailableError, UnavailableError
+from memci.storage.session import Connection, Database, rows, sending
 
 _BOTH = "SELECT %(agent)s::text AS agent_id, current_setting('memci.agent') AS seen"
 
@@ -55,6 +56,35 @@ def test_who_waits_too_long_is_told_that_it_is_busy(database: Database) -> None:
     ):
         rows(connection, "SELECT set_config('statement_timeout', '20ms', true)", ())
         rows(connection, "SELECT pg_sleep(%s)", (5,))
+    assert _looks(database, "ann") == "ann"
+
+
+def _by_sqlalchemy(connection: Connection, statement: str) -> None:
+    connection.exec_driver_sql(statement)
+
+
+def _at_the_driver(connection: Connection, statement: str) -> None:
+    rows(connection, statement, ())
+
+
+@pytest.mark.parametrize("run", [_by_sqlalchemy, _at_the_driver])
+@pytest.mark.parametrize(
+    ("state", "expected"),
+    [
+        ("40001", DatabaseBusyError), ("40P01", DatabaseBusyError), ("55P03", DatabaseBusyError),
+        ("53200", DatabaseUnavailableError), ("57P03", DatabaseUnavailableError),
+        ("58030", DatabaseUnavailableError),
+    ],
+)  # fmt: skip
+def test_what_says_nothing_about_a_statement_is_our_own_error(
+    database: Database,
+    run: Callable[[Connection, str], None],
+    state: str,
+    expected: type[UnavailableError],
+) -> None:
+    fails = f"DO $$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '{state}'; END $$"
+    with pytest.raises(expected), database.agent_transaction("ann") as connection:
+        run(connection, fails)
     assert _looks(database, "ann") == "ann"
 
 
