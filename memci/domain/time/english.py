@@ -152,9 +152,10 @@ def _coming(match: re.Match[str], said: date) -> Reading:
 
 
 def _vague(match: re.Match[str], said: date) -> Reading:
-    """Read "a few days ago"."""
+    """Read "a few days ago", "a couple of weeks ago"."""
     unit = match["unit"].lower()
-    near, far = (spans.rolling(said, unit, -count).first for count in (2, 7))
+    counts = (1, 3) if match["two"] else (2, 7)
+    near, far = (spans.rolling(said, unit, -count).first for count in counts)
     return unsure(spans.period(far, near))
 
 
@@ -177,7 +178,7 @@ def _next_but_one(match: re.Match[str], said: date) -> Reading:
 
 _SEASONS = ("spring", "summer", "autumn", "fall", "winter")
 _SEASON = f"(?P<season>{'|'.join(_SEASONS)})"
-_VAGUE = r"(?:a\s+few|a\s+couple(?:\s+of)?|couple\s+of|several|some|many|few)"
+_VAGUE = r"(?:a\s+few|(?P<two>a\s+couple(?:\s+of)?|couple\s+of)|several|some|many|few)"
 
 RULES = (
     Rule.of(r"\b(?:the\s+)?day\s+(?P<side>before)\s+yesterday\b" + _PART, _beyond, "day"),

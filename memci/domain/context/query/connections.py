@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import timedelta
 
 from memci.domain.context.query.counted import counted_from
 from memci.domain.context.query.moment import Moment, apart
 from memci.domain.context.query.time_range import ROUNDED, TimeRange, moved
+from memci.domain.context.query.weekdays import is_weekday
 
 _LOOK_BACK = 48
+_WEEK = timedelta(7)
 _FLAGS = re.IGNORECASE | re.ASCII
 
 
@@ -67,6 +70,8 @@ def _joined(text: str, first: Moment, second: Moment) -> Moment | None:
     if not ranged:
         return None
     a, b = _same_year(first.time, second.time)
+    if is_weekday(text, first) and is_weekday(text, second):
+        a = _begun_before(a, b)
     if a.since is None or b.until is None or a.since >= b.until:
         return None
     time = TimeRange(
@@ -87,6 +92,16 @@ def _same_year(a: TimeRange, b: TimeRange) -> tuple[TimeRange, TimeRange]:
         b = next((each for each in options if each.since and each.since >= a.since), b)
         return a, replace(b, yearly=False)
     return a, b
+
+
+def _begun_before(a: TimeRange, b: TimeRange) -> TimeRange:
+    """Give a weekday the last week before another one: "from Friday to Wednesday"."""
+    if a.since is None or a.until is None or b.since is None or a.since < b.since:
+        return a
+    try:
+        return replace(a, since=a.since - _WEEK, until=a.until - _WEEK)
+    except OverflowError:
+        return a  # there was no such week
 
 
 def _in_year(time: TimeRange, year: int) -> TimeRange:

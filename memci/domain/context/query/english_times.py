@@ -20,17 +20,10 @@ _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday",
 _SEASONS = ("spring", "summer", "autumn", "fall", "winter")
 _NTH = ("first", "second", "third", "fourth")
 _SATURDAY, _DAYS_A_WEEK, _MONTHS_A_QUARTER = 5, 7, 3
-# The first and last days of the beginning, the middle and the end of a month; months of a year.
-_THIRDS = {"early": (1, 10), "mid": (11, 20), "late": (21, 31)}
-_THIRDS_OF_YEAR = {"early": (1, 4), "mid": (5, 8), "late": (9, 12)}
-_PART = (
-    r"(?:(?P<early>early|(?:beginning|start)\s+of)|(?P<mid>mid(?:dle\s+of)?)|(?P<late>late|end\s+of))"
-    r"[\s-]+"
-)
 # Groups: year, whose. Nothing: the latest.
-_YEAR = r"(?P<year>(?:19|20)\d\d)(?![\w%]|[.,:/-]\d)"
+YEAR = r"(?P<year>(?:19|20)\d\d)(?![\w%]|[.,:/-]\d)"
 _WHOSE = r"(?:(?:of|in)\s+)?(?P<whose>last|this|next)\s+year"
-_OF_YEAR = rf"(?:,?\s+(?:(?:of|in)\s+)?{_YEAR}|,?\s+{_WHOSE}\b)"
+OF_YEAR = rf"(?:,?\s+(?:(?:of|in)\s+)?{YEAR}|,?\s+{_WHOSE}\b)"
 _M = rf"(?P<m>{MONTH})"
 # In small letters these are verbs as well.
 _VERBS = "(?:mar(?:ch)?|may)"
@@ -66,28 +59,16 @@ def within(month: Reading, first: int, last: int) -> Reading:
     return spans.period(begin, month.first.replace(day=min(last, month.last.day)))
 
 
-def _month(match: re.Match[str], said: date) -> Reading:
+def month_in(match: re.Match[str], said: date) -> Reading:
+    """Return the month of the group ``m``, in the year that is named beside it."""
     number_, year = month_number(match["m"]), year_in(match, said)
     found = latest(said, number_) if year is None else spans.month_of(year, number_)
     return yearless(found, year)
 
 
-def _part_of_month(match: re.Match[str], said: date) -> Reading:
-    month = _month(match, said)
-    part = next(name for name in _THIRDS if match[name])
-    return replace(within(month, *_THIRDS[part]), certain=False, yearless=month.yearless)
-
-
-def _part_of_year(match: re.Match[str], said: date) -> Reading:
-    year = year_in(match, said) or said.year
-    first, last = _THIRDS_OF_YEAR[next(name for name in _THIRDS_OF_YEAR if match[name])]
-    months = spans.month_of(year, first).first, spans.month_of(year, last).last
-    return unsure(spans.period(*months))
-
-
 def _nth_in_month(match: re.Match[str], said: date) -> Reading:
     """Read "the second week of May", "the first Monday of June 2023"."""
-    month, nth, unit = _month(match, said), match["nth"].lower(), match["unit"].lower()
+    month, nth, unit = month_in(match, said), match["nth"].lower(), match["unit"].lower()
     count = next((i for i, word in enumerate(_NTH) if nth in (word, f"{i + 1}{word[-2:]}")), -1)
     if unit == "week":
         first = _DAYS_A_WEEK * count + 1 if count >= 0 else month.last.day - _DAYS_A_WEEK + 1
@@ -171,7 +152,7 @@ def _decade(match: re.Match[str], _said: date) -> Reading:
 
 def _days_of_month(match: re.Match[str], said: date) -> Reading | None:
     """Read "from 5 to 7 May"."""
-    month = _month(match, said)
+    month = month_in(match, said)
     first, last = int(match["d1"]), int(match["d2"])
     if not 1 <= first <= last <= month.last.day:
         return None
@@ -223,40 +204,37 @@ _UNIT = "(?P<unit>day|week|month|year)"
 _DAY = r"(?<![\w.,/:$€£–—-])(?P<d>\d{1,2})"
 
 RULES = (
-    Rule.of(rf"\b{_PART}(?:the\s+month\s+of\s+)?{_M}{_OF_YEAR}?(?!\s+\d)", _part_of_month,
-            *MONTH_WORDS),
-    Rule.of(rf"\b{_PART}(?:{_YEAR}|{_WHOSE}\b)", _part_of_year, *_THIRDS, "of"),
     Rule.of(
         rf"\b(?P<nth>first|second|third|fourth|last|1st|2nd|3rd|4th)\s+"
-        rf"(?P<unit>week|weekend|{'|'.join(_WEEKDAYS)})\s+(?:of|in)\s+{_M}{_OF_YEAR}?",
+        rf"(?P<unit>week|weekend|{'|'.join(_WEEKDAYS)})\s+(?:of|in)\s+{_M}{OF_YEAR}?",
         _nth_in_month, "week", *_WEEKDAYS,
     ),
-    Rule.of(rf"\b(?:the\s+)?(?P<season>{'|'.join(_SEASONS)}){_OF_YEAR}", _season, *_SEASONS),
+    Rule.of(rf"\b(?:the\s+)?(?P<season>{'|'.join(_SEASONS)}){OF_YEAR}", _season, *_SEASONS),
     Rule.of(
         r"\b(?:in|during|over|for|since|before|after|until|by)\s+"
         rf"(?P<mention>the\s+(?P<season>{'|'.join(_SEASONS)}))\b",
         _season, *_SEASONS,
     ),
     Rule.of(rf"\b(?:Q(?P<q>[1-4])|(?:the\s+)?(?P<nth>{'|'.join(_NTH)})\s+quarter)"
-            rf"{_OF_YEAR}", _quarter, "q"),
+            rf"{OF_YEAR}", _quarter, "q"),
     Rule.of(r"\b(?:in|during|since|for)\s+(?P<mention>(?:Q(?P<q>[1-4])"
             rf"|the\s+(?P<nth>{'|'.join(_NTH)})\s+quarter))\b", _quarter, "q"),
-    Rule.of(rf"\b{_M}{_OF_YEAR}", _month, *MONTH_WORDS),
+    Rule.of(rf"\b{_M}{OF_YEAR}", month_in, *MONTH_WORDS),
     # Months that are no verbs and no names of people, wherever they stand.
-    Rule.of(r"\b(?P<m>january|february|july|september|october|november|december)\b", _month,
+    Rule.of(r"\b(?P<m>january|february|july|september|october|november|december)\b", month_in,
             *MONTH_WORDS),
     Rule.of(
         r"\b(?:in|since|until|till|by|during|before|after|of|from|between|around|late|early|mid)"
-        rf"[\s-]+(?P<mention>(?!{_VERBS}\b){_M})(?!\s+\d)", _month, *MONTH_WORDS,
+        rf"[\s-]+(?P<mention>(?!{_VERBS}\b){_M})(?!\s+\d)", month_in, *MONTH_WORDS,
     ),
     Rule.of(
         r"\b(?:in|since|until|till|during|before|after|from|between)\s+"
-        rf"(?P<mention>(?P<m>{_VERBS}))\b(?!\s+(?:\d|be\b|have\b|not\b|on\b))", _month,
+        rf"(?P<mention>(?P<m>{_VERBS}))\b(?!\s+(?:\d|be\b|have\b|not\b|on\b))", month_in,
         "mar", "may",
     ),
     # "From April to June": there the second one is a month as well.
     Rule.of(rf"\b(?:from|between)\s+(?:\d{{1,2}}\s+)?{MONTH}(?:,?\s+\d{{4}})?\s+(?:to|and|until|till|through)\s+(?P<mention>{_M})"
-            r"(?!\s+\d)", _month, *MONTH_WORDS),
+            r"(?!\s+\d)", month_in, *MONTH_WORDS),
     Rule.of(rf"{_DAY}(?:st|nd|rd|th)\s+(?:of\s+)?{_M}(?!,?\s+\d)", _day_of_month, *MONTH_WORDS),
     Rule.of(rf"\b{_M}\s+(?:the\s+)?(?P<d>\d{{1,2}})(?:st|nd|rd|th)\b(?!,?\s+\d{{4}})",
             _day_of_month, *MONTH_WORDS),
@@ -266,10 +244,10 @@ RULES = (
             _day_of_month, *MONTH_WORDS),
     Rule.of(rf"\b(?:from|between)\s+(?P<mention>(?:the\s+)?(?P<d1>\d{{1,2}})(?:st|nd|rd|th)?\s+"
             rf"(?:to|and|until|till)\s+(?:the\s+)?(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?"
-            rf"{_M}(?:,?\s+{_YEAR})?)", _days_of_month, *MONTH_WORDS),
+            rf"{_M}(?:,?\s+{YEAR})?)", _days_of_month, *MONTH_WORDS),
     Rule.of(rf"\b(?:from|between)\s+(?P<mention>{_M}\s+(?P<d1>\d{{1,2}})(?:st|nd|rd|th)?\s+"
             r"(?:to|and|until|till)\s+(?:the\s+)?(?P<d2>\d{1,2})(?:st|nd|rd|th)?"
-            rf"(?:,?\s+{_YEAR})?)(?!\w)", _days_of_month, *MONTH_WORDS),
+            rf"(?:,?\s+{YEAR})?)(?!\w)", _days_of_month, *MONTH_WORDS),
     Rule.of(r"(?<![\w./-])(?P<year>(?:19|20)\d\d)[-/](?P<m>0[1-9]|1[0-2])(?![\w-]|[./]\d)",
             _iso_month, "-", "/"),
     Rule.of(r"(?<![\w./-])(?P<year>\d{4})-(?P<m>\d\d)-(?P<d>\d\d)(?=T\d\d)", _iso_day, "-"),

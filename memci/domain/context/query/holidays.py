@@ -1,17 +1,18 @@
 """Holidays with a date of their own, a weekday of a month, or by the Chinese New Year (R10).
 
-Others of the moon's calendar have another date each year, which no rule here knows.
+Those of the moon's calendar, and Easter, have another date each year.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
 from memci.domain.context.query import chinese_times, english_times
 from memci.domain.context.query.english_times import yearless
-from memci.domain.context.query.new_moons import chinese_new_year
+from memci.domain.context.query.new_moons import MoonFeast
 from memci.domain.time import spans
 from memci.domain.time.chinese_numbers import YEAR
 from memci.domain.time.mention import Reading
@@ -41,12 +42,35 @@ class _Feast:
     def _first(self, year: int) -> date:
         return date(year, self.month, self.day)
 
+    @property
+    def is_movable(self) -> bool:
+        """Whether it has another date in other years, and no weekday tells which."""
+        return False
 
-class _MoonFeast(_Feast):
-    """One that is counted from the Chinese New Year, which is its ``day`` 1."""
+
+@dataclass(frozen=True, slots=True)
+class _MovableFeast(_Feast):
+    """One that is counted from another, which is its ``day`` 1; ``month`` says nothing."""
+
+    counted_from: Callable[[int], date] = MoonFeast.NEW_YEAR.of
 
     def _first(self, year: int) -> date:
-        return chinese_new_year(year) + timedelta(self.day - 1)
+        return self.counted_from(year) + timedelta(self.day - 1)
+
+    @property
+    def is_movable(self) -> bool:
+        return True
+
+
+def _easter(year: int) -> date:
+    """Return Easter Sunday of the western churches (the anonymous Gregorian computus)."""
+    century, of_century = divmod(year, 100)
+    golden = year % 19
+    moon = (19 * golden + century - century // 4 - (8 * century + 13) // 25 + 15) % 30
+    sunday = (32 + 2 * (century % 4) + 2 * (of_century // 4) - moon - of_century % 4) % 7
+    late = (golden + 11 * moon + 22 * sunday) // 451
+    month, day = divmod(moon + sunday - 7 * late + 114, 31)
+    return date(year, month, day + 1)
 
 
 _ENGLISH = (
@@ -54,6 +78,16 @@ _ENGLISH = (
     _Feast(r"new\s+year(?:['’]?s(?:\s+day)?)?", 1, 1),
     _Feast(r"(?:st\.?\s+)?valentine['’]?s(?:\s+day)?", 2, 14),
     _Feast(r"(?:st\.?|saint)\s+patrick['’]?s(?:\s+day)?", 3, 17),
+    _MovableFeast(r"good\s+friday", 3, -1, counted_from=_easter),
+    _MovableFeast(r"easter\s+sunday", 3, counted_from=_easter),
+    _MovableFeast(r"easter\s+monday", 3, 2, counted_from=_easter),
+    _MovableFeast(
+        r"easter(?:\s+(?:weekend|holidays?|break))?(?!\s+(?:egg|bunn|basket|island))",
+        3,
+        -1,
+        4,
+        counted_from=_easter,
+    ),
     _Feast(r"april\s+fools?['’]?s?(?:\s+day)?", 4, 1),
     _Feast(r"earth\s+day", 4, 22),
     _Feast(r"mother['’]?s['’]?\s+day", 5, weekday=_SUNDAY, nth=2),
@@ -71,14 +105,15 @@ _ENGLISH = (
 )
 _CHINESE = (
     _Feast("元旦(?:节)?", 1, 1),
-    _MoonFeast("(?:大年)?除夕夜?|大年三十", 1, 0),
-    _MoonFeast("大年初一|正月初一", 1, 1),
-    _MoonFeast("春节(?:黄金周|假期|长假|期间)?", 1, 1, 7),
-    _MoonFeast("元宵节", 1, 15),
+    _MovableFeast("(?:大年)?除夕夜?|大年三十", 1, 0),
+    _MovableFeast("大年初一|正月初一", 1, 1),
+    _MovableFeast("春节(?:黄金周|假期|长假|期间)?", 1, 1, 7),
+    _MovableFeast("元宵节", 1, 15),
     _Feast("(?:西方)?情人节", 2, 14),
     _Feast("(?:三八)?妇女节|女神节|三八节", 3, 8),
     _Feast("植树节", 3, 12),
     _Feast("愚人节", 4, 1),
+    _Feast("清明(?![上茶前时的])(?:节|小?长?假期?|期间)*", 4, 4, 3),
     _Feast(
         "(?:五一)?(?:国际)?劳动节|五一(?![路广区场号村中小零])(?:假期|长假|小长假|期间)?", 5, 1, 5
     ),
@@ -86,9 +121,15 @@ _CHINESE = (
     _Feast("母亲节", 5, weekday=_SUNDAY, nth=2),
     _Feast("(?:六一)?(?:国际)?儿童节|六一(?![路居号])", 6, 1),
     _Feast("父亲节", 6, weekday=_SUNDAY, nth=3),
+    _MovableFeast(
+        "端午(?:节|小?长?假期?|期间)*", 5, lasts=3, counted_from=MoonFeast.DRAGON_BOATS.of
+    ),
     _Feast("(?:七一)?建党节", 7, 1),
     _Feast("(?:八一)?建军节", 8, 1),
+    _MovableFeast("七夕(?:情人)?节?", 7, counted_from=MoonFeast.SEVENTH.of),
     _Feast("教师节", 9, 10),
+    _MovableFeast("中秋(?:节|小?长?假期?|期间)*", 8, lasts=3, counted_from=MoonFeast.MID_AUTUMN.of),
+    _MovableFeast("重阳节?", 9, counted_from=MoonFeast.DOUBLE_NINTH.of),
     _Feast("(?:十一)?国庆节?(?:黄金周|假期|长假|期间)?|十一(?:黄金周|假期|长假|期间)", 10, 1, 7),
     _Feast("万圣节|万圣夜", 10, 31),
     _Feast("双十一|双11|光棍节", 11, 11),
@@ -129,12 +170,12 @@ def _english(match: re.Match[str], said: date) -> Reading:
         return feast.of(said.year)
     if which == "last":
         return latest if latest.last < said else feast.of(latest.first.year - 1)
-    return replace(latest, yearless=True)
+    return replace(latest, yearless=not feast.is_movable)
 
 
 def _chinese(match: re.Match[str], said: date) -> Reading:
     feast, year = _named(_CHINESE, match["feast"]), chinese_times.year_in(match, said)
-    if year is None and isinstance(feast, _MoonFeast):
+    if year is None and feast.is_movable:
         return _latest(feast, said)  # it has another date in other years
     return yearless(_latest(feast, said) if year is None else feast.of(year), year)
 
@@ -144,11 +185,12 @@ RULES = (
         rf"\b{_YEAR_BEFORE}(?P<feast>{'|'.join(each.words for each in _ENGLISH)})\b{_OF_YEAR}",
         _english,
         "day", "eve", "new", "valentine", "patrick", "april", "juneteenth", "july", "hallowe",
-        "thanksgiving", "mas",
+        "thanksgiving", "mas", "easter", "good",
     ),
     Rule.of(
         f"{_WHOSE}(?P<feast>{'|'.join(each.words for each in _CHINESE)})",
         _chinese,
-        "节", "元旦", "除夕", "大年", "一", "四", "国庆", "夜", "圣诞", "跨年", "双1",
+        "节", "元旦", "除夕", "大年", "一", "四", "国庆", "夜", "圣诞", "跨年", "双1", "清明",
+        "端午", "七夕", "中秋", "重阳",
     ),
 )  # fmt: skip

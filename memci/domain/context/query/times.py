@@ -7,7 +7,14 @@ from collections.abc import Iterator
 from datetime import date, datetime
 from itertools import islice
 
-from memci.domain.context.query import chinese_times, english_times, holidays, month_days
+from memci.domain.context.query import (
+    chinese_times,
+    english_parts,
+    english_times,
+    holidays,
+    month_days,
+    weekdays,
+)
 from memci.domain.context.query.clock import clock_moments
 from memci.domain.context.query.connections import connected
 from memci.domain.context.query.figures import figure_moments
@@ -20,7 +27,14 @@ from memci.domain.time.mention import Reading
 from memci.domain.time.rule import readings
 from memci.domain.time.spans import day as days_later
 
-_RULES = (*month_days.RULES, *english_times.RULES, *chinese_times.RULES, *holidays.RULES)
+_RULES = (
+    *month_days.RULES,
+    *weekdays.RULES,
+    *english_parts.RULES,
+    *english_times.RULES,
+    *chinese_times.RULES,
+    *holidays.RULES,
+)
 # A month alone: "in May", 五月.
 _BARE_MONTH = re.compile(rf"{MONTH}|{NUMBER}月份?", re.IGNORECASE)
 # "Every Monday" and 每年五月 name no day.
@@ -57,7 +71,7 @@ def _moments(text: str, now: datetime) -> list[Moment]:
         for each in (*_found(text, now), *figure_moments(text, now), *clock_moments(text, now))
         if not untouched.touches(each.start, each.end)
     )
-    found = month_days.with_weekdays(text, found)
+    found = weekdays.with_weekdays(text, found)
     return connected(text, [each for each in found if not _every(text, each)][:_MOST])
 
 

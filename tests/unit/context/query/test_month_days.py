@@ -29,6 +29,14 @@ ALONE = [
     ("3号我说了什么？", "2023-05-03"),
     ("我在二十号那天去了哪里？", "2023-04-20"),
 ]
+FROM_TO = [
+    ("What did we do between the 3rd and the 5th?", "2023-05-03..2023-05-05"),
+    ("What did we do from the 28th to the 2nd?", "2023-04-28..2023-05-02"),
+    ("What did we do from the 20th to 25th?", "2023-04-20..2023-04-25"),
+    ("What did we do between the 3rd and the 5th of March?", "~2023-03-03..2023-03-05"),
+    ("3号到5号我们做了什么？", "2023-05-03..2023-05-05"),
+    ("二十八号至二号之间我们做了什么？", "2023-04-28..2023-05-02"),
+]
 BESIDE_A_DATE = [
     ("What did we do on Tuesday, 2 May 2023?", "2023-05-02"),
     ("What did we do on Friday 2 May 2023?", "2023-05-02"),
@@ -55,14 +63,17 @@ NO_DAYS = [
     "Was it on the 3rd or 4th floor?",
     "谁是3号？",
     "坐2号到人民广场要多久？",
+    "从3号到5号楼怎么走？",
+    "Who was between the 3rd and the 5th place?",
     "3号和5号线怎么走？",
     "我的学号是12号，你记得吗？",
     "这本书五日我能读完吗？",
     "廿一号他来吗？",
 ]
+ALL = [*WITH_A_WEEKDAY, *ALONE, *FROM_TO, *BESIDE_A_DATE]
 
 
-@pytest.mark.parametrize(("question", "expected"), [*WITH_A_WEEKDAY, *ALONE, *BESIDE_A_DATE])
+@pytest.mark.parametrize(("question", "expected"), ALL)
 def test_what_day_a_question_names(question: str, expected: str) -> None:
     assert times(question) == [expected]
 

@@ -1,0 +1,71 @@
+"""Holidays that have another date each year: of the moon, and Easter (R10)."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+
+import pytest
+
+from memci.domain.context.query import analyse
+from memci.domain.context.query.new_moons import MoonFeast
+from tests.support.asked_times import NOW, times
+
+# A lunation, in days; a new moon; and where feasts stand in theirs.
+MONTH, NEW_MOON = 29.530589, date(2000, 1, 6)
+DAY_OF_MONTH = {
+    MoonFeast.NEW_YEAR: 1, MoonFeast.DRAGON_BOATS: 5, MoonFeast.SEVENTH: 7,
+    MoonFeast.MID_AUTUMN: 15, MoonFeast.DOUBLE_NINTH: 9,
+}  # fmt: skip
+# Asked on Tuesday, 9 May 2023.
+NAMED = [
+    ("What did we do at Easter?", "2023-04-07..2023-04-10"),
+    ("What did we do over Easter 2022?", "2022-04-15..2022-04-18"),
+    ("What did we do last Easter?", "2023-04-07..2023-04-10"),
+    ("What did we do on Easter Sunday 2025?", "2025-04-20"),
+    ("What did we do on Good Friday?", "2023-04-07"),
+    ("What did we do on Easter Monday 2024?", "2024-04-01"),
+    ("Who came the week after Easter?", "2023-04-11..2023-04-17"),
+    ("清明节那天我们做了什么？", "~2023-04-04..2023-04-06"),
+    ("端午节我们去了哪里？", "2022-06-03..2022-06-05"),
+    ("2024年中秋我们在哪里？", "2024-09-17..2024-09-19"),
+    ("去年七夕他送了我什么？", "2022-08-04"),
+    ("去年重阳节我去看了谁？", "2022-10-04"),
+    ("元宵节谁来了？", "2023-02-05"),
+]
+
+
+@pytest.mark.parametrize(("question", "expected"), NAMED)
+def test_when_a_holiday_was(question: str, expected: str) -> None:
+    assert times(question) == [expected]
+
+
+@pytest.mark.parametrize("question", ["Who hid the Easter eggs?", "清明上河图是谁画的？"])
+def test_what_only_looks_like_a_holiday(question: str) -> None:
+    assert times(question) == []
+
+
+@pytest.mark.parametrize("question", ["What did Ann do on Good Friday?", "Who saw Ann at Easter?"])
+def test_a_holiday_is_nobody(question: str) -> None:
+    assert analyse(question, NOW).entities == ("Ann",)
+
+
+@pytest.mark.parametrize("feast", MoonFeast)
+def test_a_feast_of_the_moon_is_where_the_moon_is(feast: MoonFeast) -> None:
+    for year in range(2000, 2051):
+        age = ((feast.of(year) - NEW_MOON).days % MONTH) + 1
+        off = abs(age - DAY_OF_MONTH[feast])
+        assert min(off, MONTH - off) < 2, (feast, year)
+
+
+@pytest.mark.parametrize("year", [1999, 2051])
+def test_other_years_are_not_known(year: int) -> None:
+    for feast in MoonFeast:
+        with pytest.raises(ValueError, match="not known"):
+            feast.of(year)
+
+
+def test_feasts_of_one_year_come_in_their_order() -> None:
+    for year in range(2000, 2051):
+        days = [feast.of(year) for feast in MoonFeast]
+        assert days == sorted(days)
+        assert days[-1] - days[0] < timedelta(300)
