@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from memci.domain.context.depth import DEEPEST
+from memci.domain.context.query import Talk
 from memci.reading.activity import ReadActivity
 from memci.reading.models import ReadingDefaults, ReadingModels
-from memci.reading.retrieval import Asked, Retrieval
+from memci.reading.retrieval import Asked, Retrieval, restriction_of
 from memci.shapes.read import Scope
 from memci.smallmodel.ports import Vectors
 from memci.storage.parameters import parameters_of
+from memci.storage.reading.last_session import last_session
 from memci.storage.session import Database
 
 
@@ -45,4 +49,11 @@ class Reader:
             with self._database.agent_snapshot(agent_id) as connection:
                 own = parameters_of(connection, agent_id, memory)
             analysed = own.query_analysis_enabled
-        return self._retrieval.ask(text, scope, vector, best=best, analysed=analysed)
+
+        def last(now: datetime) -> Talk | None:
+            with self._database.agent_snapshot(agent_id) as connection:
+                return last_session(connection, agent_id, restriction_of(scope), now)
+
+        return self._retrieval.ask(
+            text, scope, vector, best=best, analysed=analysed, last_session=last
+        )

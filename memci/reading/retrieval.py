@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from typing import TypeAlias
 
 import numpy as np
 
@@ -28,11 +29,13 @@ from memci.domain.context.query import (
     Analysis,
     Moment,
     Stretch,
+    Talk,
     analyse,
     analyse_anew,
     as_read,
     asks_of_now,
     is_bare,
+    last_session_in,
     moments_in,
     parts_of,
     stretches_of,
@@ -55,6 +58,14 @@ from memci.storage.viewers import viewer_asking
 
 # Of a message that is not indexed yet, so much is read to score it.
 _TAIL_CHARACTERS = 20_000
+
+
+# When the conversation before was, as seen from a moment; None: there was none.
+LastSession: TypeAlias = Callable[[datetime], Talk | None]
+
+
+def _no_session(_now: datetime) -> None:
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,18 +139,19 @@ class Retrieval:
         *,
         best: int = DEEPEST,
         analysed: bool = True,
+        last_session: LastSession = _no_session,
     ) -> Asked:
         """Return what is asked of the database. Calls models: open no transaction around it.
 
         ``vector`` (shape (d,)) is that of the text, if the caller has it already; ``best``:
         candidates of each channel; ``analysed``: the question is read (R10), by a planner, too, if
-        there is one.
+        there is one. ``last_session`` is called for a question about the conversation before.
         """
         now = scope.now or scope.as_of or self._clock()
         beside: list[str] = []
         moments = None
         if analysed:
-            moments = moments_in(text, now)
+            moments = moments_in(text, now) or _last_talk(text, now, last_session)
             beside += planned(self._models.query_planner, text, language_of(text))
             parts = parts_of(as_read(text))
             beside += parts if len(parts) > 1 else ()
@@ -244,6 +256,13 @@ class Retrieval:
             return []
         known = found.collected if Source.CHAT in question.sources else None
         return scored(found.kept, question.terms, self._models.lexicon.terms, known)
+
+
+def _last_talk(text: str, now: datetime, last_session: LastSession) -> list[Moment]:
+    """Return the conversation before, where a question names it."""
+    place = last_session_in(as_read(text))
+    talk = last_session(now) if place else None
+    return [Moment(*place, (talk.time(),))] if place and talk else []
 
 
 def _speakers(found: Found) -> Iterator[str]:

@@ -11,6 +11,7 @@ from memci.domain.context.query.analysis import (
 )
 from memci.domain.context.query.asks import Asks
 from memci.domain.context.query.bare import is_bare
+from memci.domain.context.query.last_session import Talk, last_session_in
 from memci.domain.context.query.moment import Moment
 from memci.domain.context.query.names import holds
 from memci.domain.context.query.parts import parts_of
@@ -24,6 +25,7 @@ __all__ = [
     "Bounds",
     "Moment",
     "Stretch",
+    "Talk",
     "TimeRange",
     "analyse",
     "analyse_anew",
@@ -31,6 +33,7 @@ __all__ = [
     "asks_of_now",
     "holds",
     "is_bare",
+    "last_session_in",
     "moments_in",
     "parts_of",
     "stretches_of",

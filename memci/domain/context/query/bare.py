@@ -12,19 +12,19 @@ from memci.domain.context.query.moment import Moment
 
 _WORDS = frozenset(
     """
-    a about again all also am an and any anything are around as ask asked at back be been between
-    but by can chat chatted chatting conversation conversations could day days d diary did didn do
-    does doing don done during each earlier else event events ever every everything exactly first
-    for from get give go going gone had happen happened happening happens has have he her hers him
-    his how i in into is it its just know last late lately left life list little ll log look m main
-    me memories memory mention mentioned message messages mine month months more morning most my
-    new news nice night note notes of on or our ours out over overview part please point
-    points previous re recall recap record recorded records remember remind review s said saw
-    say saying says see she show so some something speak spoke stuff sum summarise summarised
-    summarize summarized summary t talk talked talking talks tell than that the their them then
-    there these they thing things think this those time times to together told topic topics up us
-    ve want wanted was we week weekend weeks well went were what when which while who whom
-    whose will with would write wrote year years you your yours afternoon evening
+    a about afternoon again all also am an and any anything are around as ask asked at back be been
+    between but by can chat chatted chatting conversation conversations could d day days diary did
+    didn discuss discussed discussing do does doing don done during each earlier else evening event
+    events ever every everything exactly first for from get give go going gone had happen happened
+    happening happens has have he her hers him his how i in into is it its just know last late
+    lately left let lets life list little ll log look m main me memories memory mention mentioned
+    message messages mine month months more morning most my new news nice night note notes of on or
+    our ours out over overview part please point points previous re recall recap record recorded
+    records remember remind review s said saw say saying says see she show so some something speak
+    spoke stuff sum summarise summarised summarize summarized summary t talk talked talking talks
+    tell than that the their them then there these they thing things think this those time times to
+    together told topic topics up us ve want wanted was we week weekend weeks well went were what
+    when which while who whom whose will with would write wrote year years you your yours
     """.split()  # noqa: SIM905
 )
 # In this order: of two that begin alike the longer one first.
