@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack
+from datetime import timedelta
 from typing import Any
 
 import numpy as np
@@ -20,9 +21,11 @@ from memci.reading.search import Search
 from memci.shapes.read import ContextRequest, RecallRequest, SearchRequest
 from memci.storage.conversations import said_before
 from memci.storage.nodes import last_memories
+from memci.storage.reading.last_session import last_session
 from memci.storage.reading.outset import outset_behind
 from memci.storage.reading.recall import dangling_links, steps_from
 from memci.storage.reading.sight import Sight
+from memci.storage.search import Restriction
 from memci.storage.session import Database
 from memci.testing import database_copy
 from tests.support.crowd import fill
@@ -134,6 +137,22 @@ def test_what_was_said_at_a_named_time_is_read_by_index(
     used = [each["Index Name"] for each in scans(whole) if "Index Name" in each]
     assert used.count("message_said") == 1
     assert any("said_at >= " in each.get("Index Cond", "") for each in scans(whole))
+
+
+@pytest.mark.parametrize("sight", [{}, {"session_id": "s10", "user_id": "u"}], ids=str)
+def test_the_session_before_is_found_by_index(crowded: Reader, sight: dict[str, Any]):
+    asked: list[tuple[str, Any]] = []
+    with crowded.database.agent_snapshot("big") as connection:
+        with listening(asked):
+            last_session(connection, "big", Restriction(**sight), BEGIN + timedelta(days=900))
+        explained = [
+            connection.exec_driver_sql(f"EXPLAIN (FORMAT JSON) {statement}", values).scalar_one()
+            for statement, values in asked
+        ]
+    found = [each[0]["Plan"] for each in explained]
+    check(found)
+    used = {each.get("Index Name") for each in scans(found[0])}
+    assert used == {"message_said", "message_tail"}
 
 
 def test_a_question_without_a_time_looks_for_none(crowded: Reader):
