@@ -26,6 +26,7 @@ def analysis_account(analysis: Analysis) -> dict[str, JsonValue]:
         "k": analysis.k,
         "parts": list(analysis.parts),
         "asks": analysis.asks.value,
+        "order": analysis.order and analysis.order.value,
     }
 
 

@@ -24,6 +24,7 @@ def hints_of(analysis: Analysis, names: Collection[str] = (), timed: Timed | Non
         wanted=_WANTED.get(analysis.asks),
         names=(lambda symbol: is_named(symbol, names)) if names else None,
         timed=timed or Timed(),
+        order=analysis.order,
     )
 
 

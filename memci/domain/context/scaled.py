@@ -17,6 +17,8 @@ from enum import StrEnum
 
 from memci.domain.context.candidate import KEPT, SAID, Candidate, Channel, Source
 from memci.domain.context.fusion import Ranked, by_rank, channel_ranks
+from memci.domain.context.ordered import in_order
+from memci.domain.context.query import Order
 from memci.domain.context.timed import Timed
 
 _CHANNELS = {Channel.DENSE: 0.6, Channel.LEXICAL: 0.4}
@@ -73,7 +75,7 @@ class Hints:
 
     ``speakers`` are those whom it names; ``fits`` tells how well a time fits those that it names,
     ``holds`` how much of what it names a text holds, both 0..1; ``names`` whether it names a
-    symbol of code. ``timed``: what is a hit by its time.
+    symbol of code. ``timed``: what is a hit by its time. ``order``: which occasion is wanted.
     """
 
     speakers: frozenset[str] = frozenset()
@@ -82,6 +84,7 @@ class Hints:
     names: Callable[[str], bool] | None = None
     wanted: Wanted | None = None
     timed: Timed = field(default_factory=Timed)
+    order: Order | None = None
 
 
 def fuse_scaled(
@@ -117,13 +120,18 @@ def fuse_scaled(
             score = _of_its_time(each, hints)
         fused.append(Ranked(each, score, own))
     fused.sort(key=by_rank)
+    return sorted(in_order(_all_read(fused, hints), hints.order), key=by_rank)
+
+
+def _all_read(fused: list[Ranked], hints: Hints) -> list[Ranked]:
+    """Return a ranking, the best of it read for what the question names and asks for."""
     if hints.holds is None and hints.wanted is None:
         return fused
     read = [
         Ranked(each.candidate, each.score + _read(each.candidate.text, hints), each.ranks)
         for each in fused[:_READ]
     ]
-    return sorted([*read, *fused[_READ:]], key=by_rank)
+    return [*read, *fused[_READ:]]
 
 
 def _bases(found: Sequence[Candidate], channels: Collection[Channel]) -> list[float]:

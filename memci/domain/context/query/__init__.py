@@ -14,6 +14,7 @@ from memci.domain.context.query.bare import is_bare
 from memci.domain.context.query.last_session import Talk, last_session_in
 from memci.domain.context.query.moment import Moment
 from memci.domain.context.query.names import holds
+from memci.domain.context.query.order import Order
 from memci.domain.context.query.parts import parts_of
 from memci.domain.context.query.stretch import Stretch, stretches_of
 from memci.domain.context.query.tense import asks_of_now
@@ -24,6 +25,7 @@ __all__ = [
     "Asks",
     "Bounds",
     "Moment",
+    "Order",
     "Stretch",
     "Talk",
     "TimeRange",

@@ -13,6 +13,7 @@ from memci.domain.context.query.bare import is_bare
 from memci.domain.context.query.complexity import complexity_of
 from memci.domain.context.query.moment import Moment
 from memci.domain.context.query.names import called, entities_in, speakers_in
+from memci.domain.context.query.order import Order, order_of
 from memci.domain.context.query.parts import parts_of
 from memci.domain.context.query.time_range import TimeRange
 from memci.domain.context.query.times import moments_of
@@ -33,7 +34,8 @@ class Analysis:
     ``holds`` looks for them in a text. ``speakers``: who of the known names is named. ``times``: at
     most 8. ``complexity``: 0 to 1. ``k``: how many hits each source offers for it. ``parts``: the
     questions that it consists of, at most 4. ``asks``: the kind of answer it wants. ``time_alone``:
-    it names times and hardly anything else, and wants what was then.
+    it names times and hardly anything else, and wants what was then. ``order``: which of several
+    occasions it wants.
     """
 
     language: Language
@@ -46,6 +48,7 @@ class Analysis:
     parts: tuple[str, ...]
     asks: Asks
     time_alone: bool = False
+    order: Order | None = None
 
     def time_fit(self, at: datetime) -> float:
         """Return how well a moment (aware) fits the times: 1 inside one, 0 where none is named."""
@@ -89,6 +92,7 @@ def analyse(
         parts=parts,
         asks=asks_of(read),
         time_alone=alone,
+        order=order_of(read, moments),
     )
 
 
