@@ -9,40 +9,36 @@ from enum import StrEnum
 from memci.domain.context.query.moment import Moment
 
 _FLAGS = re.IGNORECASE | re.ASCII
-# An adverb, some words behind the verb: "when did I last see Ann". No verb ("how long did it last"),
-# and no adjective of a time ("since last season").
+# An adverb stands some words behind its verb, "when did I last see Ann", and behind no preposition:
+# "did it hurt since last season?"
 _DID = (
     r"\b(?:did|do|does|have|has|had|was|were|is|are)\s+"
     r"(?:(?!(?:last|first|long|from|in|during|at|since|until|till|by|on|for)\b)[\w'’]+\s+){1,6}?"
 )
-_HOW_LONG = re.compile(r"\bhow\s+(?:much\s+)?long", _FLAGS)
 # What there is one of, or what has a place in a row.
-_IN_A_ROW = (
+_NO_ROW = (
     r"(?!\s+(?:names?|chapters?|pages?|words?|lines?|minutes?|straw|resort|place|one|of|floor)\b)"
 )
-_LATEST = (
-    re.compile(r"\bmost\s+recent(?:ly)?\b|\blatest\b|\bnewest\b|\bthe\s+last\s+time\b", _FLAGS),
-    re.compile(
-        rf"{_DID}last\b(?!\s+(?:for|until|till|long|longer|season|semester|term)\b|\s+\d){_IN_A_ROW}",
-        _FLAGS,
-    ),
-    # Also where it stands at the end: "when was I at the dentist last?"
-    re.compile(
-        r"\b(?:did|was|were|have|has)\b[^?.!]{3,60}(?<!at)\s+last(?=\s*(?:[?.!]|\Z))", _FLAGS
-    ),
-    re.compile(
-        rf"\b(?:my|our|his|her|their|\w+['’]s)\s+(?:very\s+)?last{_IN_A_ROW}(?=\s+[a-z])", _FLAGS
-    ),
-    re.compile(
-        rf"\bthe\s+last{_IN_A_ROW}\s+\w+\s+(?:(?:that|which|who|whom)\s+)?(?:i|we|you|he|she|they)\b",
-        _FLAGS,
-    ),
-    re.compile("最近一[次回]|最后一[次回]|最新|上一?[次回](?!的?话)"),
+_NO_SPAN = r"(?!\s+(?:for|until|till|long|longer|season|semester|term)\b|\s+\d)"
+_HOW_LONG = re.compile(r"\bhow\s+(?:much\s+)?long", _FLAGS)
+_LATEST = tuple(
+    re.compile(each, _FLAGS)
+    for each in (
+        r"\bmost\s+recent(?:ly)?\b|\blatest\b|\bnewest\b|\bthe\s+last\s+time\b",
+        rf"{_DID}last\b{_NO_SPAN}{_NO_ROW}",
+        r"\b(?:did|was|were|have|has)\b[^?.!]{3,60}(?<!at)\s+last(?=\s*(?:[?.!]|\Z))",
+        rf"\b(?:my|our|his|her|their|\w+['’]s)\s+(?:very\s+)?last{_NO_ROW}(?=\s+[a-z])",
+        rf"\bthe\s+last{_NO_ROW}\s+\w+\s+(?:(?:that|which|whom?)\s+)?(?:i|we|you|s?he|they)\b",
+        r"最近一[次回]|最后一[次回]|最新|上一?[次回](?!的?话)",
+    )
 )
-_EARLIEST = (
-    re.compile(r"\bthe\s+(?:very\s+)?first\s+time\b|\bearliest\b", _FLAGS),
-    re.compile(rf"{_DID}first\b{_IN_A_ROW}", _FLAGS),
-    re.compile("第一[次回]|最早|最初|首次"),
+_EARLIEST = tuple(
+    re.compile(each, _FLAGS)
+    for each in (
+        r"\bthe\s+(?:very\s+)?first\s+time\b|\bearliest\b",
+        rf"{_DID}first\b{_NO_ROW}",
+        r"第一[次回]|最早|最初|首次",
+    )
 )
 
 

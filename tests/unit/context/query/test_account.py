@@ -32,6 +32,7 @@ def test_what_was_read_out_of_a_question() -> None:
             "Who gave them to her on 8 May 2022?",
         ],
         "asks": "who",
+        "order": None,
     }
 
 

@@ -39,6 +39,11 @@ def test_asks(question: str, asks: str, hits: str) -> None:
     assert found.k == int(hits)
 
 
+@pytest.mark.parametrize(("question", "expected"), rows("question | occasion"))
+def test_order(question: str, expected: str) -> None:
+    assert (analyse(question, NOW).order or "") == expected
+
+
 @pytest.mark.parametrize("question", re.findall('["“](When did Ann .+?|他什么.+?)["”]', PAGE))
 def test_parts(question: str) -> None:
     assert len(analyse(question, NOW).parts) == 2

@@ -1,0 +1,61 @@
+"""The latest or the earliest of several occasions (R11)."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+import pytest
+
+from memci.domain.context.candidate import Candidate, Channel, Source
+from memci.domain.context.query import Order
+from memci.domain.context.scaled import Hints, fuse_scaled
+from tests.support.talk import BEGIN, memory, message
+
+DAY = timedelta(days=1)
+RUNS = range(10)
+TEXT = "a text as long as any"
+
+
+def said(seq: int, dense: float, at: datetime) -> Candidate:
+    return message(seq, TEXT, dense=dense, session_id=f"s{seq}")._replace(at=at)
+
+
+def fused(candidates: list[Candidate], order: Order | None) -> list[int]:
+    ranked = fuse_scaled(candidates, (Channel.DENSE,), Hints(order=order))
+    return [each.candidate.key for each in ranked]
+
+
+def runs() -> list[Candidate]:
+    """Ten runs, day after day; the words of some in the middle fit best."""
+    return [said(seq, 0.9 - 0.02 * abs(seq - 5), BEGIN + seq * DAY) for seq in RUNS]
+
+
+def test_without_an_order_what_fits_best_comes_first() -> None:
+    assert fused(runs(), None)[0] == 5
+
+
+@pytest.mark.parametrize(("order", "expected"), [(Order.LATEST, [9, 8]), (Order.EARLIEST, [0, 1])])
+def test_the_outermost_of_those_that_fit_come_first(order: Order, expected: list[int]) -> None:
+    assert fused(runs(), order)[:2] == expected
+
+
+@pytest.mark.parametrize("order", Order)
+def test_what_is_about_something_else_gains_nothing(order: Order) -> None:
+    others = [said(20, 0.3, BEGIN + 30 * DAY), said(21, 0.3, BEGIN - 30 * DAY)]
+    assert set(fused([*runs(), *others], order)[-2:]) == {20, 21}
+
+
+def test_a_talk_about_it_is_one_occasion() -> None:
+    talk = [said(30 + n, 0.8, BEGIN + 11 * DAY + n * timedelta(minutes=1)) for n in range(8)]
+    assert set(fused([*runs(), *talk], Order.LATEST)[:8]) == {each.key for each in talk}
+    assert fused([*runs(), *talk], Order.LATEST)[8] == 9
+
+
+def test_memories_have_their_place_among_messages() -> None:
+    newest = memory(40, text=TEXT, dense=0.85)._replace(at=BEGIN + 12 * DAY)
+    assert fused([*runs(), newest], Order.LATEST)[0] == 40
+
+
+def test_when_a_document_was_added_says_nothing() -> None:
+    added = Candidate(Source.DOCUMENT, 50, TEXT, (), BEGIN + 12 * DAY, dense=0.85)
+    assert fused([*runs(), added], Order.LATEST)[0] == 9
