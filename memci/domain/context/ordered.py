@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import date
 
 from memci.domain.context.candidate import SAID
@@ -16,15 +15,17 @@ _GAIN = 1.0
 _FADE = 0.7
 
 
-def in_order(found: Sequence[Ranked], order: Order | None) -> list[Ranked]:
+def in_order(found: list[Ranked], order: Order | None) -> list[Ranked]:
     """Return what was found with better scores for what is outermost in time, unsorted.
+
+    Where no order is asked for it is what was given.
 
     Days count, not messages: a conversation about the occasion is one.
     """
     said = [each for each in found if each.candidate.source in SAID]
     best = max((each.score for each in said), default=0.0)
     if order is None or best <= 0:
-        return list(found)
+        return found
     least = _ALIKE * best
     days = {each.candidate.at.date() for each in said if each.score > least}
     outermost_first = sorted(days, reverse=order is Order.LATEST)

@@ -120,7 +120,8 @@ def fuse_scaled(
             score = _of_its_time(each, hints)
         fused.append(Ranked(each, score, own))
     fused.sort(key=by_rank)
-    return sorted(in_order(_all_read(fused, hints), hints.order), key=by_rank)
+    ranking = in_order(_all_read(fused, hints), hints.order)
+    return ranking if ranking is fused else sorted(ranking, key=by_rank)
 
 
 def _all_read(fused: list[Ranked], hints: Hints) -> list[Ranked]:
