@@ -21,7 +21,7 @@ import psycopg
 from psycopg.rows import namedtuple_row
 from sqlalchemy import Connection, Engine, PoolProxiedConnection, create_engine
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
+from sqlalchemy.exc import DBAPIError, InterfaceError, InternalError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from memci.errors import DatabaseBusyError, DatabaseUnavailableError, UnavailableError
@@ -302,14 +302,19 @@ def _unavailable() -> Iterator[None]:
         if error.connection_invalidated:
             raise DatabaseUnavailableError from error
         raise understood(error.orig) or error from error
+    except InternalError as error:
+        raise _known(error.orig) or error from error
     except (psycopg.OperationalError, psycopg.InterfaceError) as error:  # of ``rows``
         raise understood(error) or error from error
+    except psycopg.InternalError as error:
+        raise _known(error) or error from error
 
 
-# A lock or a statement took too long; a deadlock; another transaction came first.
-_BUSY = frozenset({"55P03", "57014", "40P01", "40001"})
-# It is stopping or starting, the way to it is cut, or its resources or its disk fail.
-_AWAY = ("57P", "08", "53", "58")
+# A lock or a statement took too long, or is in use; a deadlock, or another transaction came first.
+_BUSY = ("55P03", "55006", "57014", "40")
+# It is stopping or starting, the way to it is cut, or its resources or its disk fail; we were idle
+# for too long in a transaction; another server is the primary now.
+_AWAY = ("57P", "08", "53", "58000", "58030", "25P03", "25P04", "25006")
 
 
 def understood(error: BaseException | None) -> UnavailableError | None:
@@ -317,4 +322,9 @@ def understood(error: BaseException | None) -> UnavailableError | None:
     state = getattr(error, "sqlstate", None)
     if state is None or str(state).startswith(_AWAY):  # none: the server did not answer
         return DatabaseUnavailableError()
-    return DatabaseBusyError() if state in _BUSY else None
+    return DatabaseBusyError() if str(state).startswith(_BUSY) else None
+
+
+def _known(error: BaseException | None) -> UnavailableError | None:
+    """Do as ``understood``, of an error that says what it is."""
+    return understood(error) if getattr(error, "sqlstate", None) else None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
 
 from memci.domain.context.candidate import SAID, Candidate, Source
 from memci.domain.context.query.stretch import Stretch
@@ -23,13 +22,13 @@ class Timed:
 
     def has(self, candidate: Candidate) -> bool:
         """Tell whether it is a message of a time that is asked for."""
-        return candidate.source is Source.CHAT and _holds(self.stretches, candidate.at)
+        return candidate.source is Source.CHAT and _holds(self.stretches, candidate)
 
     def leads(self, candidate: Candidate) -> bool:
         """Tell whether it goes before all that is not of these times."""
-        return candidate.source in SAID and _holds(self.leading, candidate.at)
+        return candidate.source in SAID and _holds(self.leading, candidate)
 
 
-def _holds(stretches: tuple[Stretch, ...], at: datetime) -> bool:
+def _holds(stretches: tuple[Stretch, ...], found: Candidate) -> bool:
     # Most questions name no time, and hundreds of candidates are looked at for each.
-    return bool(stretches) and any(each.holds(at) for each in stretches)
+    return bool(stretches) and any(each.holds(found.at, found.session_id) for each in stretches)

@@ -4,45 +4,48 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from memci.domain.context.query.last_session import Talk, talk_before
+from memci.domain.context.query.talks import Talk, talk_before
+from memci.storage.messages import IS_NOTE
 from memci.storage.search import Restriction
 from memci.storage.search_restrictions import message_filters
-from memci.storage.session import Connection, rows
+from memci.storage.session import Connection, tuples
+from memci.storage.viewers import viewer_asking
 
-# What was said in no session is looked through so far.
-_MOST = 500
-_BEFORE = "FROM message m WHERE m.agent_id = %(agent)s AND m.said_at <= %(now)s {filters}"
+# So many messages are looked through, of the session in which it is asked and of all others.
+_MOST = 2_000
+_SAID = f"""
+SELECT m.session_id, m.said_at, m.seq FROM message m
+ WHERE m.agent_id = %(agent)s AND m.said_at <= %(now)s AND m.role IN ('user', 'assistant')
+   AND NOT {IS_NOTE} {{conditions}}
+"""  # noqa: S608 - a constant of another module
 # By the index on times, which has all that is indexed; of the rest there is little.
 _NEWEST = "ORDER BY said_at DESC, seq DESC LIMIT %(most)s"
-_LATEST = f"""
-(SELECT m.session_id, m.said_at, m.seq {_BEFORE} AND m.indexed {_NEWEST}) UNION ALL
-(SELECT m.session_id, m.said_at, m.seq {_BEFORE} AND NOT m.indexed {_NEWEST}) {_NEWEST}
-"""
-_LENGTH = f"""
-SELECT min(m.said_at) AS began, max(m.said_at) AS ended {_BEFORE} AND m.session_id = %(session)s
-"""
+_LATEST = f"({_SAID} AND m.indexed {_NEWEST}) UNION ALL ({_SAID} AND NOT m.indexed {_NEWEST})"
+_HERE = "AND m.session_id = %(here)s"
 _ELSEWHERE = "AND m.session_id IS DISTINCT FROM %(here)s"
-_IN_NONE = "AND m.session_id IS NULL"
+# Whoever records an assistant may leave the user out: it speaks to the one of its session.
+_WITH = """
+AND (m.user_id = %(whose)s OR m.user_id IS NULL AND EXISTS (
+    SELECT FROM message o WHERE o.agent_id = m.agent_id AND o.session_id = m.session_id
+       AND o.user_id = %(whose)s))
+"""
 
 
 def last_session(
     connection: Connection, agent_id: str, restriction: Restriction, now: datetime
 ) -> Talk | None:
-    """Return when the last session before ``now`` (aware) was; None: there was none.
+    """Return the last conversation before ``now`` (aware), if there was one.
 
-    It is another than ``restriction.session_id``, and holds what the restriction asks for. What was
-    said in no session is cut by its silences.
+    It is another than the one that goes on in ``restriction.session_id``, of the user who is there,
+    and holds what the restriction asks for.
     """
+    here, user = restriction.session_id, restriction.user_id
+    whose = viewer_asking(connection, agent_id, here, user).user_id
     values = restriction.values()
-    filters = message_filters(values)
-    values |= {"agent": agent_id, "now": now, "here": restriction.session_id}
-    elsewhere = f"{filters} {_ELSEWHERE}" if restriction.session_id else filters
-    latest = rows(connection, _LATEST.format(filters=elsewhere), values | {"most": 1})
-    if not latest:
-        return None
-    values |= {"session": latest[0].session_id, "most": _MOST}
-    if latest[0].session_id is None:
-        said = rows(connection, _LATEST.format(filters=f"{filters} {_IN_NONE}"), values)
-        return talk_before((each.said_at for each in said), now)
-    (length,) = rows(connection, _LENGTH.format(filters=filters), values)
-    return Talk(length.began, length.ended)
+    conditions = message_filters(values) + (_WITH if whose and not user else "")
+    values |= {"agent": agent_id, "now": now, "here": here, "whose": whose, "most": _MOST}
+    places = (_HERE, _ELSEWHERE) if here else ("",)
+    statements = (_LATEST.format(conditions=f"{conditions} {place}") for place in places)
+    found = [row for each in statements for row in tuples(connection, each, values)]
+    found.sort(key=lambda row: row[1:], reverse=True)
+    return talk_before(((session, at) for session, at, _ in found), here, now)

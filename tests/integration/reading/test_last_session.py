@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from memci.domain.memory.note import note_metadata
 from memci.reading.assemble import Assemble
 from memci.reading.search import Search
 from memci.shapes.read import ContextRequest, Filters, SearchRequest
@@ -50,7 +51,46 @@ def test_the_last_session_comes_first(reader: Reader, query: str):
 
 @pytest.mark.usefixtures("visited")
 def test_it_is_another_than_the_one_that_goes_on(reader: Reader):
-    assert leading(reader, session_id="letter") == set(TOMATOES)
+    meanwhile = BEGIN + 14 * DAY + 10 * MINUTE
+    assert leading(reader, session_id="letter", now=meanwhile) == set(TOMATOES)
+    assert leading(reader, session_id="letter") == set(HEATING), "after days it is over"
+
+
+def test_a_session_that_goes_on_for_weeks_is_several_talks(visited: Stored, reader: Reader):
+    keep(visited, ("The flights are booked.", "Window seats."), NOW - DAY, session="trip")
+    booked = {"The flights are booked.", "Window seats."}
+    assert leading(reader) == booked
+    visited.say(QUESTIONS[0], said_at=NOW, session="trip")
+    assert leading(reader, session_id="trip") == booked
+
+
+def test_what_others_say_meanwhile_is_not_of_it(visited: Stored, reader: Reader):
+    for minutes, (name, text) in enumerate(
+        [("b", "Bob wants a boat."), ("c", "Carol divorces."), ("b", "A red one.")]
+    ):
+        visited.say(text, said_at=NOW - DAY + minutes * MINUTE, session=name)
+    assert leading(reader) == {"Bob wants a boat.", "A red one."}
+
+
+def test_it_is_of_the_user_whom_a_session_is_with(visited: Stored, reader: Reader):
+    keep(visited, ("Bob wants a boat.",), BEGIN + 15 * DAY, session="b1", user="bob")
+    visited.say("A red one.", "assistant", said_at=BEGIN + 15 * DAY + MINUTE, session="b1")
+    keep(visited, ("Carol divorces.", "She tells nobody."), NOW - DAY, session="c", user="carol")
+    visited.say(QUESTIONS[0], said_at=NOW, session="b2", user="bob")
+    assert leading(reader, session_id="b2") == {"Bob wants a boat.", "A red one."}
+
+
+def test_notes_and_results_of_tools_are_no_talk(visited: Stored, reader: Reader):
+    note = note_metadata()
+    visited.say("Nightly: 3 mails.", "assistant", said_at=NOW - DAY, session="n", metadata=note)
+    visited.say("22 degrees", "tool", said_at=NOW - DAY, session="t", answers="c1")
+    visited.say("You are kind.", "system", said_at=NOW - DAY, session="s")
+    assert leading(reader) == set(HEATING)
+
+
+def test_the_question_itself_is_none(visited: Stored, reader: Reader):
+    visited.say(QUESTIONS[0], said_at=NOW, session="now")
+    assert leading(reader) == set(HEATING)
 
 
 def test_it_is_the_one_in_which_something_was_said_last(visited: Stored, reader: Reader):
@@ -79,8 +119,12 @@ def test_what_was_said_in_no_session_is_cut_by_silences(visited: Stored, reader:
     keep(visited, ("A rash on my arm.", "Try the blue ointment."), NOW - 2 * DAY, session=None)
     visited.say("It rains.", said_at=NOW - 5 * MINUTE, session=None)
     expected = {"A rash on my arm.", "Try the blue ointment."}
-    assert leading(reader) == expected
-    assert leading(reader, session_id="letter") == expected
+    assert leading(reader) == leading(reader, session_id=None, k=2) == expected
+
+
+def test_it_rains_on_and_the_last_session_is_still_the_last(visited: Stored, reader: Reader):
+    visited.say("It rains.", said_at=NOW - 5 * MINUTE, session=None)
+    assert leading(reader) == set(HEATING)
 
 
 def test_what_is_not_indexed_yet_is_the_last_all_the_same(visited: Stored, reader: Reader):
@@ -99,7 +143,7 @@ def test_a_context_holds_it(visited: Stored, reader: Reader):
 def test_where_there_was_none_nothing_is_asked_for(alice: Stored, reader: Reader):
     assert leading(reader) == set()
     alice.say("The ferry leaves at eight.", session="only", said_at=BEGIN)
-    request = SearchRequest(query=QUESTIONS[0], session_id="only", now=NOW, explain=True)
+    request = SearchRequest(query=QUESTIONS[0], session_id="only", now=BEGIN + MINUTE, explain=True)
     explained = Search(*reader.parts).run("alice", request).explain
     assert explained is not None
     analysis: Any = explained["analysis"]

@@ -139,7 +139,7 @@ def test_what_was_said_at_a_named_time_is_read_by_index(
     assert any("said_at >= " in each.get("Index Cond", "") for each in scans(whole))
 
 
-@pytest.mark.parametrize("sight", [{}, {"session_id": "s10", "user_id": "u"}], ids=str)
+@pytest.mark.parametrize("sight", [{}, {"session_id": "s10"}], ids=str)
 def test_the_session_before_is_found_by_index(crowded: Reader, sight: dict[str, Any]):
     asked: list[tuple[str, Any]] = []
     with crowded.database.agent_snapshot("big") as connection:
@@ -148,11 +148,11 @@ def test_the_session_before_is_found_by_index(crowded: Reader, sight: dict[str, 
         explained = [
             connection.exec_driver_sql(f"EXPLAIN (FORMAT JSON) {statement}", values).scalar_one()
             for statement, values in asked
+            if "said_at <=" in statement
         ]
-    found = [each[0]["Plan"] for each in explained]
-    check(found)
-    used = {each.get("Index Name") for each in scans(found[0])}
-    assert used == {"message_said", "message_tail"}
+    check([each[0]["Plan"] for each in explained])
+    used = [each.get("Index Name") for each in scans(explained[-1][0]["Plan"])]
+    assert {"message_said", "message_tail"} <= set(used)
 
 
 def test_a_question_without_a_time_looks_for_none(crowded: Reader):

@@ -7,10 +7,12 @@ from typing import Any
 
 import psycopg
 import pytest
+from sqlalchemy.exc import DBAPIError
 
 from memci.embedded import Servers
 from memci.errors import DatabaseBusyError, DatabaseUnavailableError, UnavailableError
-from memci.storage.session import Connection, Database, rows, sending
+from memci.storage.session import Connection, Database, is_cut, rows, sending
+from memci.testing import wait_until
 
 _BOTH = "SELECT %(agent)s::text AS agent_id, current_setting('memci.agent') AS seen"
 
@@ -72,8 +74,10 @@ def _at_the_driver(connection: Connection, statement: str) -> None:
     ("state", "expected"),
     [
         ("40001", DatabaseBusyError), ("40P01", DatabaseBusyError), ("55P03", DatabaseBusyError),
+        ("40002", DatabaseBusyError), ("55006", DatabaseBusyError),
         ("53200", DatabaseUnavailableError), ("57P03", DatabaseUnavailableError),
-        ("58030", DatabaseUnavailableError),
+        ("58030", DatabaseUnavailableError), ("25006", DatabaseUnavailableError),
+        ("25P03", DatabaseUnavailableError), ("25P04", DatabaseUnavailableError),
     ],
 )  # fmt: skip
 def test_what_says_nothing_about_a_statement_is_our_own_error(
@@ -85,6 +89,32 @@ def test_what_says_nothing_about_a_statement_is_our_own_error(
     fails = f"DO $$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '{state}'; END $$"
     with pytest.raises(expected), database.agent_transaction("ann") as connection:
         run(connection, fails)
+    assert _looks(database, "ann") == "ann"
+
+
+@pytest.mark.parametrize("run", [_by_sqlalchemy, _at_the_driver])
+@pytest.mark.parametrize("state", ["22003", "42P01", "58P01", "XX000"])
+def test_what_says_something_stays_what_it_is(
+    database: Database, run: Callable[[Connection, str], None], state: str
+) -> None:
+    fails = f"DO $$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '{state}'; END $$"
+    with (
+        pytest.raises((psycopg.Error, DBAPIError)),
+        database.agent_transaction("ann") as connection,
+    ):
+        run(connection, fails)
+
+
+def test_who_does_nothing_for_too_long_in_a_transaction_is_cut_off(database: Database) -> None:
+    with (
+        pytest.raises(DatabaseUnavailableError),
+        database.agent_transaction("ann") as connection,
+    ):
+        rows(connection, "SELECT set_config('idle_in_transaction_session_timeout', '1', true)", ())
+        driver = connection.connection.driver_connection
+        assert isinstance(driver, psycopg.Connection)
+        wait_until(lambda: is_cut(driver), "the server has cut it off")
+        rows(connection, "SELECT 1", ())
     assert _looks(database, "ann") == "ann"
 
 

@@ -11,12 +11,13 @@ from memci.domain.context.query.analysis import (
 )
 from memci.domain.context.query.asks import Asks
 from memci.domain.context.query.bare import is_bare
-from memci.domain.context.query.last_session import Talk, last_session_in
+from memci.domain.context.query.last_session import last_session_in
 from memci.domain.context.query.moment import Moment
 from memci.domain.context.query.names import holds
 from memci.domain.context.query.order import Order
 from memci.domain.context.query.parts import parts_of
 from memci.domain.context.query.stretch import Stretch, stretches_of
+from memci.domain.context.query.talks import Talk
 from memci.domain.context.query.tense import asks_of_now
 from memci.domain.context.query.time_range import TimeRange
 

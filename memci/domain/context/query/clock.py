@@ -13,7 +13,10 @@ from memci.domain.time import chinese_numbers, english_numbers
 _HOUR, _MINUTE = timedelta(hours=1), timedelta(minutes=1)
 _UNITS = {"hour": _HOUR, "minute": _MINUTE, "小时": _HOUR, "钟头": _HOUR, "分钟": _MINUTE}
 _FEW = 5
-_ENGLISH = rf"(?:(?P<few>a\s+few|several)|(?P<two>a\s+couple(?:\s+of)?)|{english_numbers.NUMBER})"
+_ENGLISH = (
+    r"(?:(?P<few>(?:a\s+)?few|several)|(?P<two>(?:a\s+)?couple(?:\s+of)?)"
+    rf"|{english_numbers.NUMBER})"
+)
 _CHINESE = f"(?:(?P<few>[几数])|(?P<half>半)|(?P<n>{chinese_numbers.NUMBER}))个?"
 _AGO = (
     re.compile(rf"\b{_ENGLISH}\s+(?P<unit>hour|minute)s?\s+ago\b", re.IGNORECASE | re.ASCII),

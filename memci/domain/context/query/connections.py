@@ -10,10 +10,10 @@ from datetime import timedelta
 from memci.domain.context.query.counted import counted_from
 from memci.domain.context.query.moment import Moment, apart
 from memci.domain.context.query.time_range import ROUNDED, TimeRange, moved
-from memci.domain.context.query.weekdays import is_weekday
+from memci.domain.context.query.weekdays import is_bare_weekday, is_weekday
 
 _LOOK_BACK = 48
-_WEEK = timedelta(7)
+_DAYS_A_WEEK = 7
 _FLAGS = re.IGNORECASE | re.ASCII
 
 
@@ -71,7 +71,7 @@ def _joined(text: str, first: Moment, second: Moment) -> Moment | None:
         return None
     a, b = _same_year(first.time, second.time)
     if is_weekday(text, first) and is_weekday(text, second):
-        a = _begun_before(a, b)
+        a, b = _of_one_week(text, first, second)
     if a.since is None or b.until is None or a.since >= b.until:
         return None
     time = TimeRange(
@@ -94,14 +94,28 @@ def _same_year(a: TimeRange, b: TimeRange) -> tuple[TimeRange, TimeRange]:
     return a, b
 
 
-def _begun_before(a: TimeRange, b: TimeRange) -> TimeRange:
-    """Give a weekday the last week before another one: "from Friday to Wednesday"."""
-    if a.since is None or a.until is None or b.since is None or a.since < b.since:
-        return a
+def _of_one_week(text: str, first: Moment, second: Moment) -> tuple[TimeRange, TimeRange]:
+    """Read two weekdays: the second behind the first, or the first before the second.
+
+    "From next Friday to Sunday" goes on from Friday; "from Friday to Wednesday" is over.
+    """
+    a, b = first.time, second.time
+    if a.since is None or b.since is None or not is_bare_weekday(text, second):
+        return a, b
+    ahead = (b.since - a.since).days % _DAYS_A_WEEK
     try:
-        return replace(a, since=a.since - _WEEK, until=a.until - _WEEK)
+        if not is_bare_weekday(text, first):
+            return a, _days_later(b, ahead - (b.since - a.since).days)
+        return (_days_later(a, -_DAYS_A_WEEK) if a.since >= b.since else a), b
     except OverflowError:
-        return a  # there was no such week
+        return a, b  # there is no such week
+
+
+def _days_later(time: TimeRange, days: int) -> TimeRange:
+    step = timedelta(days)
+    return replace(
+        time, since=time.since and time.since + step, until=time.until and time.until + step
+    )
 
 
 def _in_year(time: TimeRange, year: int) -> TimeRange:

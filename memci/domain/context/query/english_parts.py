@@ -16,10 +16,12 @@ from memci.domain.time.rule import Rule
 _MONTHS = {"early": (1, 4), "mid": (5, 8), "late": (9, 12), "first": (1, 6), "second": (7, 12)}
 _DAYS = {"early": (1, 10), "mid": (11, 20), "late": (21, 31), "first": (1, 15), "second": (16, 31)}
 _WEEKDAYS = {"early": (0, 1), "mid": (2, 3), "late": (4, 6), "first": (0, 2), "second": (3, 6)}
-_PART = (
-    r"(?:(?P<early>early|(?:beginning|start)\s+of)|(?P<mid>mid(?:dle\s+of)?)|(?P<late>late|end\s+of)"
-    r"|(?P<first>first\s+half\s+of)|(?P<second>(?:second|latter|last)\s+half\s+of))[\s-]+"
+_OF = (
+    r"(?P<early>(?:beginning|start)\s+of)|(?P<mid>mid(?:dle\s+of)?)|(?P<late>end\s+of)"
+    r"|(?P<first>first\s+half\s+of)|(?P<second>(?:second|latter|last)\s+half\s+of)"
 )
+_PART_OF = rf"(?:{_OF})[\s-]+"
+_PART = rf"(?:(?:{_OF.replace('early>', 'early>early|').replace('late>', 'late>late|')}))[\s-]+"
 _STEPS = {"last": -1, "this": 0, "next": 1}
 
 
@@ -56,6 +58,8 @@ RULES = (
             *MONTH_WORDS),
     Rule.of(rf"\b{_PART}{YEAR}", _of_year, "19", "20"),
     # "The end of the month" may be of any, as "in the morning" is: rents are due then.
-    Rule.of(rf"\b{_PART}(?:(?:of|in)\s+)?(?:(?P<which>last|this|next)\s+(?P<unit>year|month|week)"
-            r"|the\s+year)\b", _of_which, "year", "month", "week"),
+    Rule.of(rf"\b{_PART}(?P<which>last|this|next)\s+(?P<unit>year)\b", _of_which, "year"),
+    # "Was I late this week?" asks of all of it.
+    Rule.of(rf"\b{_PART_OF}(?:(?P<which>last|this|next)\s+(?P<unit>year|month|week)|the\s+year)\b",
+            _of_which, "year", "month", "week"),
 )  # fmt: skip

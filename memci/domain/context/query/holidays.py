@@ -74,15 +74,22 @@ def _easter(year: int) -> date:
 
 
 _ENGLISH = (
+    _MovableFeast(r"(?:chinese|lunar)\s+new\s+year(?:['’]?s(?:\s+day)?)?", 1, 1, 7),
+    _MovableFeast(
+        r"dragon[\s-]+boat(?:\s+(?:festival|day))", 5, counted_from=MoonFeast.DRAGON_BOATS.of
+    ),
+    _MovableFeast(r"qixi(?:\s+festival)?", 7, counted_from=MoonFeast.SEVENTH.of),
+    _MovableFeast(r"(?:mid-?\s?autumn|moon)\s+festival", 8, counted_from=MoonFeast.MID_AUTUMN.of),
     _Feast(r"new\s+year['’]?s\s+eve", 12, 31),
     _Feast(r"new\s+year(?:['’]?s(?:\s+day)?)?", 1, 1),
     _Feast(r"(?:st\.?\s+)?valentine['’]?s(?:\s+day)?", 2, 14),
     _Feast(r"(?:st\.?|saint)\s+patrick['’]?s(?:\s+day)?", 3, 17),
-    _MovableFeast(r"good\s+friday", 3, -1, counted_from=_easter),
+    _MovableFeast(r"good\s+friday(?!\s+agreement)", 3, -1, counted_from=_easter),
     _MovableFeast(r"easter\s+sunday", 3, counted_from=_easter),
     _MovableFeast(r"easter\s+monday", 3, 2, counted_from=_easter),
     _MovableFeast(
-        r"easter(?:\s+(?:weekend|holidays?|break))?(?!\s+(?:egg|bunn|basket|island))",
+        r"(?<!orthodox\s)(?<!greek\s)easter(?:\s+(?:weekend|holidays?|break))?"
+        r"(?![\s-]+(?:egg|bunn|basket|island|lil|road|rising|hunt))",
         3,
         -1,
         4,
@@ -113,7 +120,13 @@ _CHINESE = (
     _Feast("(?:三八)?妇女节|女神节|三八节", 3, 8),
     _Feast("植树节", 3, 12),
     _Feast("愚人节", 4, 1),
-    _Feast("清明(?![上茶前时的])(?:节|小?长?假期?|期间)*", 4, 4, 3),
+    _Feast(
+        "清明(?:节|假期|小长假|期间)+|(?<![说讲问查看听写弄搞澄分认理数算李智志])清明"
+        "(?![白天年细确显]|上河|前?茶)",
+        4,
+        4,
+        3,
+    ),
     _Feast(
         "(?:五一)?(?:国际)?劳动节|五一(?![路广区场号村中小零])(?:假期|长假|小长假|期间)?", 5, 1, 5
     ),
@@ -122,14 +135,24 @@ _CHINESE = (
     _Feast("(?:六一)?(?:国际)?儿童节|六一(?![路居号])", 6, 1),
     _Feast("父亲节", 6, weekday=_SUNDAY, nth=3),
     _MovableFeast(
-        "端午(?:节|小?长?假期?|期间)*", 5, lasts=3, counted_from=MoonFeast.DRAGON_BOATS.of
+        "端午(?:节|假期|小长假|期间)+|(?<![前后云两末顶终高低楼王])端午(?![饭休睡餐后夜觉])",
+        5,
+        lasts=3,
+        counted_from=MoonFeast.DRAGON_BOATS.of,
     ),
     _Feast("(?:七一)?建党节", 7, 1),
     _Feast("(?:八一)?建军节", 8, 1),
-    _MovableFeast("七夕(?:情人)?节?", 7, counted_from=MoonFeast.SEVENTH.of),
+    _MovableFeast("七夕(?:情人)?节|七夕(?!鱼)", 7, counted_from=MoonFeast.SEVENTH.of),
     _Feast("教师节", 9, 10),
-    _MovableFeast("中秋(?:节|小?长?假期?|期间)*", 8, lasts=3, counted_from=MoonFeast.MID_AUTUMN.of),
-    _MovableFeast("重阳节?", 9, counted_from=MoonFeast.DOUBLE_NINTH.of),
+    _MovableFeast(
+        "中秋(?:节|假期|小长假|期间)+|(?<![高初其集期心手])中秋(?![天季游假收])",
+        8,
+        lasts=3,
+        counted_from=MoonFeast.MID_AUTUMN.of,
+    ),
+    _MovableFeast(
+        "重阳节|(?<![双多几三二两王])重阳(?![性光台])", 9, counted_from=MoonFeast.DOUBLE_NINTH.of
+    ),
     _Feast("(?:十一)?国庆节?(?:黄金周|假期|长假|期间)?|十一(?:黄金周|假期|长假|期间)", 10, 1, 7),
     _Feast("万圣节|万圣夜", 10, 31),
     _Feast("双十一|双11|光棍节", 11, 11),
@@ -185,7 +208,8 @@ RULES = (
         rf"\b{_YEAR_BEFORE}(?P<feast>{'|'.join(each.words for each in _ENGLISH)})\b{_OF_YEAR}",
         _english,
         "day", "eve", "new", "valentine", "patrick", "april", "juneteenth", "july", "hallowe",
-        "thanksgiving", "mas", "easter", "good",
+        "thanksgiving", "mas", "easter", "good", "qixi",
+        "festival",
     ),
     Rule.of(
         f"{_WHOSE}(?P<feast>{'|'.join(each.words for each in _CHINESE)})",

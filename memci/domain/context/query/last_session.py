@@ -3,89 +3,96 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from datetime import datetime, timedelta
-from typing import NamedTuple
 
 from memci.domain.context.query.bare import is_bare
 from memci.domain.context.query.moment import Moment
-from memci.domain.context.query.time_range import CERTAIN, TimeRange
 
-# After so long a silence, what is said in no session is another conversation.
-PAUSE = timedelta(hours=6)
-_LEAST_SLACK = timedelta(hours=1)
-_INSTANT = timedelta(microseconds=1)
 _FLAGS = re.IGNORECASE | re.ASCII
-# With us, and with nobody else: "my last conversation with Ann" is one that is told of.
-_WITH_US = r"(?!\s+(?:with\b(?!\s+you\b)|about\b|of\b))"
-_NAMED = (
+_END = r"(?=\s*(?:[.?!,;]|\Z))"
+# With us, and with nobody else: "our last conversation with Ann" is one that is told of.
+_WITH_US = (
+    r"(?!\s+(?:with\b(?!\s+you\b)|to\b|between\b|about\b|of\b|on\b|at\b)|\s*-?\s*(?:show|room|bot"
+    r"|window|gpt|model|app|message|id|token)\b|\s+(?:expired|timed)\b)"
+)
+_WHICH = r"(?:very\s+)?(?:last|previous|preceding|most\s+recent|latest)"
+# What says it by itself.
+_OURS = (
+    re.compile(rf"\bour\s+{_WHICH}\s+(?:session|conversation|chat|discussion)\b{_WITH_US}", _FLAGS),
     re.compile(
-        r"(?<!\bher\s)(?<!\bhis\s)(?<!\btheir\s)(?<!['’]s\s)(?<!\ba\s)"
-        r"\b(?:(?:our|the|your|this)\s+)?(?:last|previous|preceding|most\s+recent|latest)\s+"
-        rf"(?:session|conversation|chat)\b(?!\s*-?\s*(?:show|room|bot|window|gpt)){_WITH_US}",
-        _FLAGS,
+        rf"\bmy\s+{_WHICH}\s+(?:session|conversation|chat|discussion)\s+with\s+you\b", _FLAGS
     ),
-    re.compile(r"\bmy\s+(?:last|previous)\s+(?:conversation|chat)\s+with\s+you\b", _FLAGS),
     re.compile(
         rf"\b(?:the\s+)?last\s+time\s+(?:that\s+)?we\s+(?:talked|spoke|chatted)\b{_WITH_US}", _FLAGS
     ),
+    re.compile(r"\bwhere\s+(?:did\s+we|we)\s+(?:leave|left)\s+(?:things\s+)?off\b", _FLAGS),
+    re.compile(r"(?:\A|[.?!,]\s*)(?:so,?\s+)?where\s+did\s+we\s+stop(?=\s*(?:\?|\Z))", _FLAGS),
+    re.compile(rf"\bwhere\s+(?:did\s+we|we)\s+(?:stop|stopped|left)\s+last\s+time\b{_END}", _FLAGS),
     re.compile(
-        r"\bwhere\s+(?:did\s+we|we)\s+(?:leave|left|stop|stopped)(?:\s+(?:it|things))?"
-        r"(?:\s+off)?(?=\s*(?:last\s+time\s*)?(?:[.?!,]|\Z))",
+        r"(?:(?<=\A)|(?<=[\s,，。！？]|[你您的在把于从下结顾是说讲们继续])"
+        r")上一?[个次回轮]的?(?:对话|会话|聊天|谈话|讨论)(?!框|窗|软件|机器人|工具|室)"
+    ),
+)
+# What says it where nothing else is spoken of, or we are.
+_ANYBODYS = (
+    re.compile(
+        r"(?<!\bher\s)(?<!\bhis\s)(?<!\btheir\s)(?<!\bits\s)(?<!\bmy\s)(?<!\bwhose\s)"
+        r"(?<!['’]s\s)(?<!s['’]\s)(?<!\ba\s)"
+        rf"\b(?:(?:the|your)\s+)?{_WHICH}\s+(?:session|conversation|chat)\b{_WITH_US}",
         _FLAGS,
     ),
-    re.compile("(?<!第)上一?[个次回]的?(?:对话|会话|聊天|谈话)(?!框|窗)"),
-)
-# "The last time" is that of something else, and so may "last time" be where more is said.
-_LAST_TIME = (
-    re.compile(r"(?<!the\s)(?<!very\s)\blast\s+time(?=\s*(?:[.?!,]|\Z))", _FLAGS),
+    re.compile(rf"(?<!the\s)(?<!very\s)\blast\s+time\b{_END}", _FLAGS),
     re.compile("上一?[次回]"),
 )
 _TALKING = (
     re.compile(
         r"\b(?:discuss(?:ed|ing)?|cover(?:ed)?|decided?|agreed?(?:\s+on)?|recommend(?:ed)?"
-        r"|suggest(?:ed)?|advised?|promised?|planned|plan|explain(?:ed)?|(?:le(?:ave|ft)|stop(?:ped)?)"
-        r"(?:\s+off)?|continue|carry\s+on|pick(?:\s+it)?\s+up|go\s+on|work(?:ed|ing)?\s+on)\b",
+        r"|suggest(?:ed)?|advised?|promised?|plan(?:ned)?|explain(?:ed)?|continue|carry\s+on"
+        r"|pick(?:\s+it)?\s+up|go\s+on|work(?:ed|ing)?\s+on|(?:le(?:ave|ft)|stop(?:ped)?)\s+off"
+        r"|tell|told|sa(?:y|id)|talk(?:ed|ing)?|sp(?:eak|oke)|chat(?:ted)?|mention(?:ed)?|ask(?:ed)?"
+        r"|summari[sz]e|recap|session|conversation)\b",
         _FLAGS,
     ),
-    re.compile("[说聊讲谈]到哪[里儿]?|建议|推荐|决定|商量|约定|答应|解释|计划|继续|接着|交流"),
+    re.compile(
+        "[说聊讲谈]到哪[里儿]?|[聊谈说讲]|建议|推荐|决定|商量|约定|答应|解释|计划|继续|接着|交流|讨论|提"
+    ),
 )
+_WE = re.compile(r"\b(?:we|us)\b|我们|咱", _FLAGS)
+_OTHERS = re.compile(r"\b(?:she|he|they|her|him|them|his|their|who)\b|[他她它谁]|会上", _FLAGS)
+# Another than the last one: the one before it, and what was before, since or after it.
+_ANOTHER = re.compile(
+    r"(?:\b(?:before|since|after|until|till|by|not|second|third|next|besides)"
+    r"(?:[\s-]+to)?[\s-]+(?:(?:the|our)\s+)?|[第上]|[和跟与同][^你您，。？]{1,6})\Z",
+    _FLAGS,
+)
+_ONE_BEFORE = re.compile(r"\bthe\s+(?:one|conversation|session|chat)\s+before\b|上上", _FLAGS)
+_BEFORE_OR_AFTER = re.compile(r"\s*(?:之|以)[前后]")
 
 
 def last_session_in(text: str) -> tuple[int, int] | None:
     """Return the characters of a question that name the conversation before; None: none do."""
-    for pattern in _NAMED:
-        if found := pattern.search(text):
-            return found.span()
-    for pattern in _LAST_TIME:
-        if found := pattern.search(text):
-            talking = (match for each in _TALKING for match in each.finditer(text))
-            places = sorted(match.span() for match in (found, *talking))
-            return found.span() if is_bare(text, [Moment(*each, ()) for each in places]) else None
-    return None
+    if _ONE_BEFORE.search(text):
+        return None
+    found = next((match for each in _OURS if (match := each.search(text))), None)
+    if found is None:
+        anybodys = (match for each in _ANYBODYS if (match := each.search(text)))
+        found = next((match for match in anybodys if _is_ours(text, match)), None)
+    if found is None or _is_another(text, found):
+        return None
+    return found.span()
 
 
-class Talk(NamedTuple):
-    """From the first to the last message of a conversation, both aware."""
+def _is_ours(text: str, found: re.Match[str]) -> bool:
+    """Tell whether a question that does not say whose conversation it means speaks of ours."""
+    if _OTHERS.search(text):
+        return False
+    is_named = not found[0].lower().endswith(("time", "次", "回"))
+    if is_named and _WE.search(text):
+        return True
+    talking = [match for each in _TALKING for match in each.finditer(text)]
+    places = sorted(match.span() for match in (found, *talking))
+    return bool(talking) and is_bare(text, [Moment(*each, ()) for each in places])
 
-    began: datetime
-    ended: datetime
 
-    def time(self) -> TimeRange:
-        """Return the stretch of time that it took."""
-        slack = max(self.ended - self.began, _LEAST_SLACK)
-        return TimeRange(self.began, self.ended + _INSTANT, CERTAIN, slack)
-
-
-def talk_before(said: Iterable[datetime], now: datetime) -> Talk | None:
-    """Return the last conversation of what was said in no session, the latest first.
-
-    A silence of six hours ends one; what goes on ``now`` is none yet.
-    """
-    talks: list[Talk] = []
-    for each in said:
-        if talks and talks[-1].began - each < PAUSE:
-            talks[-1] = Talk(each, talks[-1].ended)
-        else:
-            talks.append(Talk(each, each))
-    return next((each for each in talks if now - each.ended >= PAUSE), None)
+def _is_another(text: str, found: re.Match[str]) -> bool:
+    before = _ANOTHER.search(text[: found.start()])
+    return bool(before) or _BEFORE_OR_AFTER.match(text, found.end()) is not None

@@ -20,7 +20,7 @@ from memci.domain.time.rule import Rule
 # A day of the month falls on each weekday at least once within so many months around.
 _MONTHS_AROUND = 14
 _AHEAD = 3  # questions are seldom about what is far ahead
-_STEPS = {"last": -1, "this": 0, "next": 1}
+_STEPS = {"last": -1, "this": 0, "next": 1, "上上": -2, "上": -1, "这": 0, "本": 0, "下": 1}
 _NTH = r"(?P<d>\d{1,2})(?:st|nd|rd|th)"
 _BEFORE = r"\b(?:on|since|until|till|by|before|after|from|around)\s+"
 # Of a list (四月三号和五号) and of a count (廿一号) it is a part.
@@ -29,6 +29,17 @@ _CHINESE_DAY = (
 )
 _CHINESE_DAY_ENDS = (
     "(?=[那当]天|的?时候|早上|上午|中午|下午|晚上|凌晨|之[前后]|以[前后]|[我你他她它们]|大家|发生)"
+)
+_CHINESE_SPAN_ENDS = (
+    "(?=之间|期间|[这那]几天|的?时候|[我你您他她它]|咱|大家|发生|去|在|有|都|的(?:会议|行程|安排|事|计划)"
+    "|[\\s,，。？！?!]|$)"
+)
+_TO = "(?:to|and|until|till|through)"
+# Of these the first and the second are no days.
+_RANKED = re.compile(
+    r"\b(?:differences?|compared?|better|worse|rather|choose|choice|which\s+(?:one|of)|rank\w*"
+    r"|places?|scores?|who\s+got)\b",
+    re.IGNORECASE,
 )
 # Where a month is named, the day is of that month.
 _A_MONTH = re.compile(rf"\b{MONTH}\b|月", re.IGNORECASE)
@@ -83,11 +94,27 @@ def _between(text: str, said: date, days: tuple[int, int]) -> Reading | None:
 
 
 def _from_to(match: re.Match[str], said: date) -> Reading | None:
+    if _RANKED.search(match.string):
+        return None
     return _between(match.string, said, (int(match["d1"]), int(match["d"])))
 
 
 def _chinese_from_to(match: re.Match[str], said: date) -> Reading | None:
     return _between(match.string, said, (number(match["d1"]), number(match["d"])))
+
+
+def _of_one_month(said: date, whose: str, first: int, last: int) -> Reading | None:
+    month = said.month + _STEPS[whose.lower()]
+    begun, ended = _of_month(said.year, month, first), _of_month(said.year, month, last)
+    return spans.period(begun, ended) if begun and ended and begun <= ended else None
+
+
+def _from_to_of(match: re.Match[str], said: date) -> Reading | None:
+    return _of_one_month(said, match["whose"], int(match["d1"]), int(match["d"]))
+
+
+def _chinese_from_to_of(match: re.Match[str], said: date) -> Reading | None:
+    return _of_one_month(said, match["whose"], number(match["d1"]), number(match["d"]))
 
 
 def _of_that_month(match: re.Match[str], said: date) -> Reading | None:
@@ -104,15 +131,20 @@ def _chinese_alone(match: re.Match[str], said: date) -> Reading | None:
 
 
 RULES = (
-    Rule.of(rf"\b{ENGLISH_WORD},?\s+(?:the\s+)?{_NTH}\b{DAY_ENDS}", _of_weekday,
+    Rule.of(rf"\b{ENGLISH_WORD},?\s+(?:the\s+)?{_NTH}\b(?:{DAY_ENDS}|(?=\s+{_TO}\b))", _of_weekday,
             "th", "st", "nd", "rd"),
     Rule.of(rf"\bthe\s+{_NTH}\s+of\s+(?P<whose>last|this|next)\s+month\b", _of_that_month,
             "month"),
     Rule.of(rf"{_BEFORE}(?P<mention>the\s+{_NTH})\b{DAY_ENDS}", _alone, "the"),
     Rule.of(rf"\b(?:from|between)\s+(?P<mention>the\s+(?P<d1>\d{{1,2}})(?:st|nd|rd|th)\s+"
-            rf"(?:to|and|until|till|through)\s+(?:the\s+)?{_NTH})\b{DAY_ENDS}", _from_to, "the"),
+            rf"{_TO}\s+(?:the\s+)?{_NTH})\b{DAY_ENDS}", _from_to, "the"),
+    Rule.of(rf"\b(?:from|between)\s+(?P<mention>the\s+(?P<d1>\d{{1,2}})(?:st|nd|rd|th)\s+{_TO}\s+"
+            rf"(?:the\s+)?{_NTH}\s+of\s+(?P<whose>last|this|next)\s+month)\b",
+            _from_to_of, "month"),
     Rule.of(f"(?<![\\d年月第路零〇一二三四五六七八九十廿卅和与及、])(?P<d1>{NUMBER})[号日]?(?:至|到|[-–—~～])"
-            f"(?P<d>{NUMBER})号(?![楼线店机房门桌位选车院馆厅球馆口台])", _chinese_from_to, "号"),
+            f"(?P<d>{NUMBER})号{_CHINESE_SPAN_ENDS}", _chinese_from_to, "号"),
+    Rule.of(f"(?P<whose>上上|上|这|本|下)个?月(?P<d1>{NUMBER})[日号]?(?:至|到|[-–—~～])"
+            f"(?P<d>{NUMBER})[日号]", _chinese_from_to_of, "月"),
     Rule.of(f"{CHINESE_WORD}\\s?(?P<d>{NUMBER})[号日]{_CHINESE_DAY_ENDS}", _of_chinese_weekday,
             "号", "日"),
     Rule.of(rf"{_CHINESE_DAY}[\s,，]?[(（]?{CHINESE_WORD}[)）]?", _of_chinese_weekday, "号"),

@@ -23,7 +23,7 @@ class TimeRange:
     ``certainty``: 0 to 1, whether the words mean these days. ``slack``: how far outside something
     fits half as well as inside; as long as what was named, so that a day is looked for more
     closely than a year. ``yearly``: no year was named, and the range is the latest; it lies as
-    well, if less likely, in every other year.
+    well, if less likely, in every other year. ``session_id``: what was said in it alone is meant.
     """
 
     since: datetime | None
@@ -31,6 +31,7 @@ class TimeRange:
     certainty: float = CERTAIN
     slack: timedelta = _DAY
     yearly: bool = False
+    session_id: str | None = None
 
     def fit(self, at: datetime) -> float:
         """Return how well a moment fits: 1 inside, falling to 0 with the distance outside."""

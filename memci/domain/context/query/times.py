@@ -72,7 +72,7 @@ def _moments(text: str, now: datetime) -> list[Moment]:
         if not untouched.touches(each.start, each.end)
     )
     found = weekdays.with_weekdays(text, found)
-    return connected(text, [each for each in found if not _every(text, each)][:_MOST])
+    return [each for each in connected(text, found[:_MOST]) if not _every(text, each)]
 
 
 def _found(text: str, now: datetime) -> Iterator[Moment]:

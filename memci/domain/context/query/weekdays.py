@@ -22,12 +22,18 @@ DAY_ENDS = (
     r"(?=\s*(?:[?.!,;:]|$)|\s+(?:i|we|you|he|she|they|did|was|were|what|which|who|when|where"
     r"|in\s+the\s+(?:morning|afternoon|evening))\b)"
 )
+# "The Friday before last week" is no day of two weeks ago.
+_NO_UNIT = (
+    r"(?!\s+(?:week(?:end)?|month|year|night|\w+day|christmas|xmas|easter|thanksgiving|term|season"
+    r"|semester|spring|summer|autumn|fall|winter)s?\b)"
+)
 _SHORT = r"(?:mon|tues?|wed|thu(?:rs)?|fri|sat|sun)\.?"
 _CHINESE = "一二三四五六日"
 _ENGLISH_ONE = re.compile(
     rf"(?:(?:last|this|next|on)\s+)?(?:{ENGLISH_WORD}|{_SHORT})", re.IGNORECASE
 )
 _CHINESE_ONE = re.compile(f"[上下本这个]*{CHINESE_WORD}")
+_BARE = re.compile(rf"(?:on\s+)?{ENGLISH_WORD}|{CHINESE_WORD.replace('P<w>', ':')}", re.IGNORECASE)
 _BESIDE = re.compile(r"[\s,，、(（]*(?:the\s+)?", re.IGNORECASE)
 _A_DAY = timedelta(hours=26)  # with a change of the clocks
 
@@ -59,7 +65,7 @@ def _of_a_week_ago(match: re.Match[str], said: date) -> Reading:
 
 
 RULES = (
-    Rule.of(rf"\b(?:the\s+)?{ENGLISH_WORD}\s+before\s+last\b{DAY_ENDS}", _before_last, "before"),
+    Rule.of(rf"\b(?:the\s+)?{ENGLISH_WORD}\s+before\s+last\b{_NO_UNIT}", _before_last, "before"),
     Rule.of(rf"{english_numbers.NUMBER}\s+{ENGLISH_WORD}s?\s+ago\b", _so_many_ago, "ago"),
     Rule.of(f"(?P<n>{chinese_numbers.NUMBER})个?(?:星期|礼拜|周)(?:之|以)?前的?{CHINESE_WORD}",
             _of_a_week_ago, "前"),
@@ -70,6 +76,11 @@ def is_weekday(text: str, moment: Moment) -> bool:
     """Tell whether what a moment is named by is a day of the week, and no more."""
     place = moment.start, moment.end
     return any(each.fullmatch(text, *place) for each in (_ENGLISH_ONE, _CHINESE_ONE))
+
+
+def is_bare_weekday(text: str, moment: Moment) -> bool:
+    """Tell whether a moment is named by a day of the week alone, of no week that is told."""
+    return _BARE.fullmatch(text, moment.start, moment.end) is not None
 
 
 def with_weekdays(text: str, moments: Sequence[Moment]) -> list[Moment]:

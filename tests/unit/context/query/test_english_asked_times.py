@@ -92,6 +92,8 @@ RELATIVE = [
     ("What did I do at the start of last week?", "2023-05-01..2023-05-02"),
     ("What did I do at the beginning of the year?", "2023-01-01..2023-04-30"),
     ("What did I do late last year?", "2022-09-01..2022-12-31"),
+    ("Was I late this week?", "2023-05-08..2023-05-14"),
+    ("Which invoices were paid late last month?", "2023-04-01..2023-04-30"),
     ("What did I do in the first half of last year?", "2022-01-01..2022-06-30"),
     ("What did I get last Christmas?", "2022-12-25"),
     ("What did I get for Christmas 2021?", "2021-12-25"),

@@ -35,6 +35,9 @@ FROM_TO = [
     ("What did we do from the 20th to 25th?", "2023-04-20..2023-04-25"),
     ("What did we do between the 3rd and the 5th of March?", "~2023-03-03..2023-03-05"),
     ("3号到5号我们做了什么？", "2023-05-03..2023-05-05"),
+    ("What did we do from the 5th to the 9th of last month?", "2023-04-05..2023-04-09"),
+    ("What did we do from Wednesday the 3rd to Friday the 5th?", "2023-05-03..2023-05-05"),
+    ("这个月3号到5号我们做了什么？", "2023-05-03..2023-05-05"),
     ("二十八号至二号之间我们做了什么？", "2023-04-28..2023-05-02"),
 ]
 BESIDE_A_DATE = [
@@ -46,7 +49,7 @@ BESIDE_A_DATE = [
     ("What did we do on Tue, 2 May?", "~2023-05-02"),
     ("2023年5月2日星期二我们做了什么？", "2023-05-02"),
     ("四月三号和五号我们做了什么？", "~2023-04-03"),
-    ("上个月3号到5号我做了什么？", "2023-04-03"),
+    ("上个月3号到5号我做了什么？", "2023-04-03..2023-04-05"),
     ("What did I do on the 3rd of April?", "~2023-04-03"),
     ("What did I do on the 3rd, in April?", "~2023-04-01..2023-04-30"),
     ("Who spoke in the Friday 1st session?", "2023-05-05"),
@@ -65,6 +68,8 @@ NO_DAYS = [
     "坐2号到人民广场要多久？",
     "从3号到5号楼怎么走？",
     "Who was between the 3rd and the 5th place?",
+    "What is the difference between the 1st and the 2nd?",
+    "1号到3号柜子里有什么？",
     "3号和5号线怎么走？",
     "我的学号是12号，你记得吗？",
     "这本书五日我能读完吗？",
