@@ -19,7 +19,7 @@ from sqlalchemy.engine import make_url
 
 from memci.errors import DatabaseBusyError, DatabaseUnavailableError
 from memci.storage.roles import DatabaseRole
-from memci.storage.session import CONNECT, ENTER, is_cut, understood
+from memci.storage.session import CONNECT, ENTER, is_cut, known, understood
 
 # Longer than any statement may take; it ends a wait for a server that is frozen.
 _PATIENCE_S = 65
@@ -57,6 +57,8 @@ class Flights:
                 raise DatabaseUnavailableError from None
             except psycopg.OperationalError as error:
                 raise understood(error) or error from error
+            except psycopg.InternalError as error:
+                raise known(error) or error from error
 
     async def aclose(self) -> None:
         """Close the connections; another loop will do."""

@@ -208,6 +208,7 @@ def _times_asked(question: Question) -> dict[str, object]:
         # Under row-level security a coalesce() in the statement would keep it from the index.
         "begins": [_written(each.since) or "-infinity" for each in question.stretches],
         "ends": [_written(each.until) or "infinity" for each in question.stretches],
+        "asked_sessions": [each.session for each in question.stretches],
         "share": max(question.best // max(named, 1), 1),
         "most_timed": MOST_TIMED,
     }

@@ -104,14 +104,17 @@ _TIMED = """
 chat_timed AS MATERIALIZED (
     SELECT key FROM (
         SELECT DISTINCT ON (said.key) said.key, asked.place, said.nth
-          FROM unnest(%(begins)s::text[]::timestamptz[], %(ends)s::text[]::timestamptz[])
-               WITH ORDINALITY AS asked(begins, ends, place)
+          FROM unnest(%(begins)s::text[]::timestamptz[], %(ends)s::text[]::timestamptz[],
+                      %(asked_sessions)s::text[])
+               WITH ORDINALITY AS asked(begins, ends, session, place)
          CROSS JOIN LATERAL (
                SELECT seq AS key, row_number() OVER (ORDER BY said_at DESC, seq DESC) - 1 AS nth,
                       greatest(count(*) OVER (), %(share)s::bigint) AS many
                  FROM (SELECT m.seq, m.said_at FROM message m
                         WHERE m.agent_id = %(agent)s AND m.indexed
-                          AND m.said_at >= asked.begins AND m.said_at < asked.ends {filters}
+                          AND m.said_at >= asked.begins AND m.said_at < asked.ends
+                          AND (asked.session IS NULL OR m.session_id = asked.session
+                               OR (asked.session = '' AND m.session_id IS NULL)) {filters}
                         ORDER BY m.said_at DESC, m.seq DESC LIMIT %(most_timed)s) newest) said
          -- Those with which the share of them, cut off to a whole number, grows by one.
          WHERE said.nth = 0 OR said.nth * %(share)s::bigint / said.many

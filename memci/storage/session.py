@@ -139,6 +139,8 @@ class Database:
             pooled.invalidate()
             if isinstance(error, psycopg.OperationalError):
                 raise understood(error) or error from error
+            if isinstance(error, psycopg.InternalError):
+                raise known(error) or error from error
             raise
         finally:
             pooled.close()
@@ -303,15 +305,15 @@ def _unavailable() -> Iterator[None]:
             raise DatabaseUnavailableError from error
         raise understood(error.orig) or error from error
     except InternalError as error:
-        raise _known(error.orig) or error from error
+        raise known(error.orig) or error from error
     except (psycopg.OperationalError, psycopg.InterfaceError) as error:  # of ``rows``
         raise understood(error) or error from error
     except psycopg.InternalError as error:
-        raise _known(error) or error from error
+        raise known(error) or error from error
 
 
 # A lock or a statement took too long, or is in use; a deadlock, or another transaction came first.
-_BUSY = ("55P03", "55006", "57014", "40")
+_BUSY = ("55P03", "55006", "57014", "40001", "40002", "40P01")
 # It is stopping or starting, the way to it is cut, or its resources or its disk fail; we were idle
 # for too long in a transaction; another server is the primary now.
 _AWAY = ("57P", "08", "53", "58000", "58030", "25P03", "25P04", "25006")
@@ -325,6 +327,6 @@ def understood(error: BaseException | None) -> UnavailableError | None:
     return DatabaseBusyError() if str(state).startswith(_BUSY) else None
 
 
-def _known(error: BaseException | None) -> UnavailableError | None:
+def known(error: BaseException | None) -> UnavailableError | None:
     """Do as ``understood``, of an error that says what it is."""
     return understood(error) if getattr(error, "sqlstate", None) else None

@@ -12,12 +12,11 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from enum import StrEnum
 
 from memci.domain.context.candidate import KEPT, SAID, Candidate, Channel, Source
 from memci.domain.context.fusion import Ranked, by_rank, channel_ranks
-from memci.domain.context.ordered import in_order
+from memci.domain.context.ordered import Fits, in_order
 from memci.domain.context.query import Order
 from memci.domain.context.timed import Timed
 
@@ -73,13 +72,14 @@ class Wanted(StrEnum):
 class Hints:
     """What a question says of its answer beside its words.
 
-    ``speakers`` are those whom it names; ``fits`` tells how well a time fits those that it names,
-    ``holds`` how much of what it names a text holds, both 0..1; ``names`` whether it names a
-    symbol of code. ``timed``: what is a hit by its time. ``order``: which occasion is wanted.
+    ``speakers`` are those whom it names; ``fits`` tells how well what was said fits the times that
+    it names, ``holds`` how much of what it names a text holds, both 0..1; ``names`` whether it
+    names a symbol of code. ``timed``: what is a hit by its time. ``order``: which occasion is
+    wanted.
     """
 
     speakers: frozenset[str] = frozenset()
-    fits: Callable[[datetime], float] | None = None
+    fits: Fits | None = None
     holds: Callable[[str], float] | None = None
     names: Callable[[str], bool] | None = None
     wanted: Wanted | None = None
@@ -120,7 +120,7 @@ def fuse_scaled(
             score = _of_its_time(each, hints)
         fused.append(Ranked(each, score, own))
     fused.sort(key=by_rank)
-    ranking = in_order(_all_read(fused, hints), hints.order)
+    ranking = in_order(_all_read(fused, hints), hints.order, hints.fits)
     return ranking if ranking is fused else sorted(ranking, key=by_rank)
 
 
@@ -196,7 +196,7 @@ def _of_its_time(each: Candidate, hints: Hints) -> float:
 
     Of equals the longer one tells more.
     """
-    fit = hints.fits(each.at) if hints.fits is not None else 0.0
+    fit = hints.fits(each.at, each.session_id) if hints.fits is not None else 0.0
     return _TIME * fit - _ASKS + _LITTLE * _length(each.text)
 
 
@@ -206,7 +206,7 @@ def _told(each: Candidate, hints: Hints) -> float:
     if len(hints.speakers) == 1 and each.name in hints.speakers:
         bonus += _SPEAKER
     if hints.fits is not None and each.source in SAID:
-        bonus += _TIME * hints.fits(each.at)
+        bonus += _TIME * hints.fits(each.at, each.session_id)
     if _is_named(each, hints):
         bonus += _NAMED
     if each.text.rstrip().endswith(_ASKING):

@@ -25,9 +25,11 @@ _HERE = "AND m.session_id = %(here)s"
 _ELSEWHERE = "AND m.session_id IS DISTINCT FROM %(here)s"
 # Whoever records an assistant may leave the user out: it speaks to the one of its session.
 _WITH = """
-AND (m.user_id = %(whose)s OR m.user_id IS NULL AND EXISTS (
-    SELECT FROM message o WHERE o.agent_id = m.agent_id AND o.session_id = m.session_id
-       AND o.user_id = %(whose)s))
+AND (m.user_id = %(whose)s OR m.user_id IS NULL AND %(whose)s = (
+    SELECT o.user_id FROM message o
+     WHERE o.agent_id = m.agent_id AND o.session_id = m.session_id AND o.seq < m.seq
+       AND o.user_id IS NOT NULL
+     ORDER BY o.session_id DESC, o.seq DESC LIMIT 1))
 """
 
 

@@ -72,6 +72,33 @@ def test_what_others_say_meanwhile_is_not_of_it(visited: Stored, reader: Reader)
     assert leading(reader) == {"Bob wants a boat.", "A red one."}
 
 
+def test_others_do_not_crowd_it_out(visited: Stored, reader: Reader):
+    visited.say("Flights to Porto, and a hotel.", said_at=NOW - 2 * DAY, session="a")
+    for minute in range(1, 59):
+        at = NOW - 2 * DAY + minute * MINUTE
+        visited.say(f"Busy with number {minute}.", said_at=at, session="b")
+    visited.say("Yes, for two in April.", said_at=NOW - 2 * DAY + 59 * MINUTE, session="a")
+    assert leading(reader) == {"Flights to Porto, and a hotel.", "Yes, for two in April."}
+
+
+def test_what_is_said_in_sessions_meanwhile_is_not_of_what_is_said_in_none(
+    visited: Stored, reader: Reader
+):
+    for minutes, (name, text) in enumerate(
+        [(None, "Bob wants a boat."), ("d", "Dora is ill."), (None, "A red one.")]
+    ):
+        visited.say(text, said_at=NOW - DAY + minutes * MINUTE, session=name)
+    assert leading(reader) == {"Bob wants a boat.", "A red one."}
+
+
+def test_in_a_shared_session_answers_are_for_who_spoke_before(visited: Stored, reader: Reader):
+    keep(visited, ("Bob is here, too.",), BEGIN + 1 * DAY, session="shared", user="bob")
+    keep(visited, ("Carol divorces.",), NOW - 2 * DAY, session="shared", user="carol")
+    visited.say("Tell me all.", "assistant", said_at=NOW - 2 * DAY + MINUTE, session="shared")
+    visited.say(QUESTIONS[0], said_at=NOW, session="b2", user="bob")
+    assert leading(reader, session_id="b2", k=1) == {"Bob is here, too."}
+
+
 def test_it_is_of_the_user_whom_a_session_is_with(visited: Stored, reader: Reader):
     keep(visited, ("Bob wants a boat.",), BEGIN + 15 * DAY, session="b1", user="bob")
     visited.say("A red one.", "assistant", said_at=BEGIN + 15 * DAY + MINUTE, session="b1")

@@ -205,6 +205,23 @@ def test_a_lock_that_is_not_to_be_had_is_no_fault_of_the_caller(
     asyncio.run(fly())
 
 
+_FAILS = "DO $$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '{}'; END $$"
+
+
+@pytest.mark.parametrize("state", ["25006", "25P03", "57P03", "58030"])
+def test_what_says_nothing_about_a_flight_is_our_own_error(
+    database_url: str, database: Database, state: str
+) -> None:
+    async def fly() -> None:
+        async with aclosing(Flights(database_url, most=1)) as flights:
+            await flights.run("ann", _FAILS.format(state), {})
+
+    with pytest.raises(DatabaseUnavailableError):
+        asyncio.run(fly())
+    with pytest.raises(DatabaseUnavailableError):
+        database.lane_flight(_FAILS.format(state), {})
+
+
 def test_the_other_doors_say_so_too(database: Database) -> None:
     lane_of(database, "ann")
     with (

@@ -56,6 +56,28 @@ def test_memories_have_their_place_among_messages() -> None:
     assert fused([*runs(), newest], Order.LATEST)[0] == 40
 
 
+def test_a_time_that_is_named_is_one_inside() -> None:
+    def fits(at: datetime, _session: str | None) -> float:
+        return 1.0 if at < BEGIN + 7 * DAY else 0.4
+
+    hints = Hints(fits=fits, order=Order.LATEST)
+    assert fuse_scaled(runs(), (Channel.DENSE,), hints)[0].candidate.key == 6
+
+
+def test_who_asked_before_tells_of_no_occasion() -> None:
+    asked = [
+        message(60 + n, "Did I run then or not?", dense=0.9)._replace(at=BEGIN + (12 + n) * DAY)
+        for n in range(3)
+    ]
+    assert fused([*runs(), *asked], Order.LATEST)[0] == 9
+
+
+def test_what_fits_much_better_stays_before_what_is_newer() -> None:
+    report = Candidate(Source.DOCUMENT, 70, TEXT, (), BEGIN, dense=0.9)
+    chat = [said(80, 0.42, BEGIN + 20 * DAY), said(81, 0.38, BEGIN + 21 * DAY)]
+    assert fused([report, *chat], Order.LATEST)[0] == 70
+
+
 def test_when_a_document_was_added_says_nothing() -> None:
     added = Candidate(Source.DOCUMENT, 50, TEXT, (), BEGIN + 12 * DAY, dense=0.85)
     assert fused([*runs(), added], Order.LATEST)[0] == 9

@@ -88,7 +88,7 @@ class TestHints:
         may = datetime(2026, 5, 5, tzinfo=UTC)
         found = [said(1, 0.5, 5.0), said(2, 0.4, 4.0)._replace(at=may)]
         assert ranked(*found)[0] == 1
-        assert ranked(*found, hints=Hints(fits=lambda at: float(at == may)))[0] == 2
+        assert ranked(*found, hints=Hints(fits=lambda at, _session: float(at == may)))[0] == 2
 
     def test_the_kind_of_answer_counts_a_little(self):
         found = [said(1, 0.5, 5.0), said(2, 0.5, 5.0, text="it was yesterday evening")]

@@ -19,7 +19,7 @@ EARLIER = BEGIN - timedelta(days=30)
 TEXT = "one two three four"
 
 
-def fits(at: datetime) -> float:
+def fits(at: datetime, _session: str | None) -> float:
     return float(WEEK.holds(at))
 
 

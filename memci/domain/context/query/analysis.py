@@ -50,9 +50,12 @@ class Analysis:
     time_alone: bool = False
     order: Order | None = None
 
-    def time_fit(self, at: datetime) -> float:
-        """Return how well a moment (aware) fits the times: 1 inside one, 0 where none is named."""
-        return max((each.fit(at) for each in self.times), default=0.0)
+    def time_fit(self, at: datetime, session_id: str | None = None) -> float:
+        """Return how well what was said at a moment (aware), in a session, fits the times.
+
+        1 inside one, 0 where none is named.
+        """
+        return max((each.fit(at, session_id) for each in self.times), default=0.0)
 
 
 def analyse(
@@ -92,7 +95,7 @@ def analyse(
         parts=parts,
         asks=asks_of(read),
         time_alone=alone,
-        order=order_of(read, moments),
+        order=order_of(read, moments) if len(parts) < 2 else None,  # noqa: PLR2004 - parts
     )
 
 

@@ -102,7 +102,7 @@ def _of_one_week(text: str, first: Moment, second: Moment) -> tuple[TimeRange, T
     a, b = first.time, second.time
     if a.since is None or b.since is None or not is_bare_weekday(text, second):
         return a, b
-    ahead = (b.since - a.since).days % _DAYS_A_WEEK
+    ahead = (b.since - a.since).days % _DAYS_A_WEEK or _DAYS_A_WEEK
     try:
         if not is_bare_weekday(text, first):
             return a, _days_later(b, ahead - (b.since - a.since).days)

@@ -74,6 +74,7 @@ def _easter(year: int) -> date:
 
 
 _ENGLISH = (
+    _MovableFeast(r"(?:chinese|lunar)\s+new\s+year['’]?s\s+eve", 1, 0),
     _MovableFeast(r"(?:chinese|lunar)\s+new\s+year(?:['’]?s(?:\s+day)?)?", 1, 1, 7),
     _MovableFeast(
         r"dragon[\s-]+boat(?:\s+(?:festival|day))", 5, counted_from=MoonFeast.DRAGON_BOATS.of
@@ -122,7 +123,7 @@ _CHINESE = (
     _Feast("愚人节", 4, 1),
     _Feast(
         "清明(?:节|假期|小长假|期间)+|(?<![说讲问查看听写弄搞澄分认理数算李智志])清明"
-        "(?![白天年细确显]|上河|前?茶)",
+        "(?![白年细确显]|天(?!气)|上河|前?茶)",
         4,
         4,
         3,
@@ -135,7 +136,7 @@ _CHINESE = (
     _Feast("(?:六一)?(?:国际)?儿童节|六一(?![路居号])", 6, 1),
     _Feast("父亲节", 6, weekday=_SUNDAY, nth=3),
     _MovableFeast(
-        "端午(?:节|假期|小长假|期间)+|(?<![前后云两末顶终高低楼王])端午(?![饭休睡餐后夜觉])",
+        "端午(?:节|假期|小长假|期间)+|(?<![前后云两末顶终高低楼王])端午(?![饭休睡餐觉])",
         5,
         lasts=3,
         counted_from=MoonFeast.DRAGON_BOATS.of,
@@ -145,7 +146,7 @@ _CHINESE = (
     _MovableFeast("七夕(?:情人)?节|七夕(?!鱼)", 7, counted_from=MoonFeast.SEVENTH.of),
     _Feast("教师节", 9, 10),
     _MovableFeast(
-        "中秋(?:节|假期|小长假|期间)+|(?<![高初其集期心手])中秋(?![天季游假收])",
+        "中秋(?:节|假期|小长假|期间)+|(?<![高初其集期心手])中秋(?!天(?!气)|季|游(?!园))",
         8,
         lasts=3,
         counted_from=MoonFeast.MID_AUTUMN.of,

@@ -11,8 +11,10 @@ _FLAGS = re.IGNORECASE | re.ASCII
 _END = r"(?=\s*(?:[.?!,;]|\Z))"
 # With us, and with nobody else: "our last conversation with Ann" is one that is told of.
 _WITH_US = (
-    r"(?!\s+(?:with\b(?!\s+you\b)|to\b|between\b|about\b|of\b|on\b|at\b)|\s*-?\s*(?:show|room|bot"
-    r"|window|gpt|model|app|message|id|token)\b|\s+(?:expired|timed)\b)"
+    r"(?!\s+(?:with\b(?!\s+you\b)|to\b|between\b|(?:about|of|on)\b(?!\s*(?:[?.!]|\Z))|at\b"
+    r"|(?:i|we)\s+had\s+(?:with|about)\b)"
+    r"|\s*-?\s*(?:show|room|bot|window|gpt|model|app|message|id|token|log|class)\b"
+    r"|\s+(?:expired|timed)\b)"
 )
 _WHICH = r"(?:very\s+)?(?:last|previous|preceding|most\s+recent|latest)"
 # What says it by itself.
@@ -22,14 +24,20 @@ _OURS = (
         rf"\bmy\s+{_WHICH}\s+(?:session|conversation|chat|discussion)\s+with\s+you\b", _FLAGS
     ),
     re.compile(
-        rf"\b(?:the\s+)?last\s+time\s+(?:that\s+)?we\s+(?:talked|spoke|chatted)\b{_WITH_US}", _FLAGS
+        r"\b(?:the\s+)?last\s+time\s+(?:that\s+)?we\s+(?:talked|spoke|chatted)"
+        r"(?=\s*(?:[?.!,]|\Z)|\s+(?:and|with\s+you)\b)",
+        _FLAGS,
     ),
-    re.compile(r"\bwhere\s+(?:did\s+we|we)\s+(?:leave|left)\s+(?:things\s+)?off\b", _FLAGS),
+    re.compile(
+        r"\bwhere\s+(?:did\s+we|we)\s+(?:leave|left)\s+(?:things\s+)?off"
+        r"\b(?!\s+(?:the|in)\b)",
+        _FLAGS,
+    ),
     re.compile(r"(?:\A|[.?!,]\s*)(?:so,?\s+)?where\s+did\s+we\s+stop(?=\s*(?:\?|\Z))", _FLAGS),
     re.compile(rf"\bwhere\s+(?:did\s+we|we)\s+(?:stop|stopped|left)\s+last\s+time\b{_END}", _FLAGS),
     re.compile(
-        r"(?:(?<=\A)|(?<=[\s,，。！？]|[你您的在把于从下结顾是说讲们继续])"
-        r")上一?[个次回轮]的?(?:对话|会话|聊天|谈话|讨论)(?!框|窗|软件|机器人|工具|室)"
+        r"(?:(?<=\A)|(?<=[\s,，。！？]|[你您的在把于从下结顾是说讲们继续到])"
+        r")上一?[个次回轮]的?(?:对话|会话|聊天|谈话|讨论)(?!框|窗|软件|机器人|工具|室|课|会|ID)"
     ),
 )
 # What says it where nothing else is spoken of, or we are.
@@ -48,16 +56,21 @@ _TALKING = (
         r"\b(?:discuss(?:ed|ing)?|cover(?:ed)?|decided?|agreed?(?:\s+on)?|recommend(?:ed)?"
         r"|suggest(?:ed)?|advised?|promised?|plan(?:ned)?|explain(?:ed)?|continue|carry\s+on"
         r"|pick(?:\s+it)?\s+up|go\s+on|work(?:ed|ing)?\s+on|(?:le(?:ave|ft)|stop(?:ped)?)\s+off"
-        r"|tell|told|sa(?:y|id)|talk(?:ed|ing)?|sp(?:eak|oke)|chat(?:ted)?|mention(?:ed)?|ask(?:ed)?"
+        r"|tell|told|sa(?:y(?:ing)?|id)|talk(?:ed|ing)?|sp(?:eak|oke)|chat(?:ted)?|mention(?:ed)?|ask(?:ed)?"
         r"|summari[sz]e|recap|session|conversation)\b",
         _FLAGS,
     ),
     re.compile(
-        "[说聊讲谈]到哪[里儿]?|[聊谈说讲]|建议|推荐|决定|商量|约定|答应|解释|计划|继续|接着|交流|讨论|提"
+        "[说聊讲谈]到哪[里儿]?|[聊谈说讲]|建议|推荐|决定|商量|约定|答应|解释|计划|继续|接着|交流|讨论|提|问"
     ),
 )
+_WITH_YOU = re.compile(r"\bwith\s+you\b|\boff\b", _FLAGS)
 _WE = re.compile(r"\b(?:we|us)\b|我们|咱", _FLAGS)
-_OTHERS = re.compile(r"\b(?:she|he|they|her|him|them|his|their|who)\b|[他她它谁]|会上", _FLAGS)
+_OTHERS = re.compile(
+    r"\b(?:she|he|they|her|him|them|his|their|who)\b|\b(?:my|the)\s+(?:wife|husband|therapist"
+    r"|doctor|boss|teacher|coach|friend|mother|father|mum|mom|dad)\b|[他她它谁]|会上|客户|老师|医生",
+    _FLAGS,
+)
 # Another than the last one: the one before it, and what was before, since or after it.
 _ANOTHER = re.compile(
     r"(?:\b(?:before|since|after|until|till|by|not|second|third|next|besides)"
@@ -73,6 +86,8 @@ def last_session_in(text: str) -> tuple[int, int] | None:
     if _ONE_BEFORE.search(text):
         return None
     found = next((match for each in _OURS if (match := each.search(text))), None)
+    if found is not None and _OTHERS.search(text) and not _WITH_YOU.search(text):
+        return None
     if found is None:
         anybodys = (match for each in _ANYBODYS if (match := each.search(text)))
         found = next((match for match in anybodys if _is_ours(text, match)), None)

@@ -15,18 +15,18 @@ _YEARS_BACK = 3
 class Stretch(NamedTuple):
     """From ``since`` to before ``until``, both aware; None: open at that end.
 
-    ``besides``: it is looked into where what was named leaves room. ``session_id``: only what was
-    said in this session lies in it.
+    ``besides``: it is looked into where what was named leaves room. ``session``: only what was
+    said in this session lies in it; "": in none.
     """
 
     since: datetime | None
     until: datetime | None
     besides: bool = False
-    session_id: str | None = None
+    session: str | None = None
 
     def holds(self, at: datetime, session_id: str | None = None) -> bool:
         """Tell whether what was said at a moment (aware), in a session, lies in it."""
-        if self.session_id is not None and session_id != self.session_id:
+        if self.session is not None and self.session != (session_id or ""):
             return False
         begun = self.since is None or at >= self.since
         return begun and (self.until is None or at < self.until)
@@ -35,7 +35,7 @@ class Stretch(NamedTuple):
 def stretches_of(times: Iterable[TimeRange]) -> tuple[Stretch, ...]:
     """Return what a question names, then the same days of earlier years where it names no year."""
     times = list(times)
-    named = [Stretch(each.since, each.until, session_id=each.session_id) for each in times]
+    named = [Stretch(each.since, each.until, session=each.session) for each in times]
     earlier = [
         Stretch(*place, besides=True)
         for each in times

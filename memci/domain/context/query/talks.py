@@ -30,7 +30,7 @@ class Talk(NamedTuple):
             until = self.ended + _INSTANT
         except OverflowError:
             until = None  # with the calendar
-        return TimeRange(self.began, until, CERTAIN, slack, session_id=self.session_id)
+        return TimeRange(self.began, until, CERTAIN, slack, session=self.session_id or "")
 
     def goes_on(self, here: str | None, now: datetime) -> bool:
         """Tell whether it is the one in which something is asked ``now``, in the session ``here``.

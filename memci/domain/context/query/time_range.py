@@ -23,7 +23,8 @@ class TimeRange:
     ``certainty``: 0 to 1, whether the words mean these days. ``slack``: how far outside something
     fits half as well as inside; as long as what was named, so that a day is looked for more
     closely than a year. ``yearly``: no year was named, and the range is the latest; it lies as
-    well, if less likely, in every other year. ``session_id``: what was said in it alone is meant.
+    well, if less likely, in every other year. ``session``: what was said in it
+    alone is meant; "": in none.
     """
 
     since: datetime | None
@@ -31,10 +32,12 @@ class TimeRange:
     certainty: float = CERTAIN
     slack: timedelta = _DAY
     yearly: bool = False
-    session_id: str | None = None
+    session: str | None = None
 
-    def fit(self, at: datetime) -> float:
-        """Return how well a moment fits: 1 inside, falling to 0 with the distance outside."""
+    def fit(self, at: datetime, session_id: str | None = None) -> float:
+        """Return how well what was said fits: 1 inside, falling to 0 with the distance outside."""
+        if self.session is not None and self.session != (session_id or ""):
+            return 0.0
         here = _fit(at, self.since, self.until, self.slack)
         if not self.yearly or here == 1 or self.since is None or self.until is None:
             return here

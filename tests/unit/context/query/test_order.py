@@ -20,6 +20,10 @@ LATEST = [
     "最近一次跑步是什么时候？",
     "我上次去看牙是什么时候？",
     "最新的报告在哪？",
+    "最近的一次体检怎么样？",
+    "How long ago did I last see Ann?",
+    "Tell me when I last went for a run.",
+    "Who visited me last?",
 ]
 EARLIEST = [
     "When did I first go for a run?",
@@ -41,6 +45,19 @@ NEITHER = [
     "What is on the first floor?",
     "Who came on the first of May?",
     "最近我做了什么？",
+    "When did I first meet Ann, and when did I last see her?",
+    "Compare my first run with my last run.",
+    "Where is the first aid kit?",
+    "What is Ann's first language?",
+    "What are my last four digits?",
+    "Did the snow last?",
+    "At the earliest, when can I retire?",
+    "By when at the latest do I have to pay?",
+    "When is the last bus home?",
+    "What was my second-to-last trip?",
+    "最早的航班是几点？",
+    "晚上次要任务是什么？",
+    "第一次世界大战是哪年？",
     "",
 ]
 

@@ -62,11 +62,17 @@ def test_the_one_that_ended_last_counts_however_long_ago_it_began() -> None:
 
 def test_what_was_said_at_its_ends_is_of_it() -> None:
     time = Talk("a", NOW - 2 * HOUR, NOW - HOUR).time()
-    assert time.fit(NOW - 2 * HOUR) == time.fit(NOW - HOUR) == 1
-    assert time.fit(NOW) == pytest.approx(0.5)
-    assert Talk("a", NOW, NOW).time().fit(NOW - HOUR) == 0.5
+    assert time.fit(NOW - 2 * HOUR, "a") == time.fit(NOW - HOUR, "a") == 1
+    assert time.fit(NOW, "a") == pytest.approx(0.5)
+    assert Talk("a", NOW, NOW).time().fit(NOW - HOUR, "a") == 0.5
+
+
+def test_what_was_said_elsewhere_is_not_of_it() -> None:
+    time, loose = (Talk(each, NOW - HOUR, NOW).time() for each in ("a", None))
+    assert time.fit(NOW, "b") == time.fit(NOW) == loose.fit(NOW, "a") == 0
+    assert loose.fit(NOW) == 1
 
 
 def test_one_may_end_with_the_calendar() -> None:
     end = datetime.max.replace(tzinfo=UTC)
-    assert Talk("a", end - MINUTE, end).time().fit(end) == 1
+    assert Talk("a", end - MINUTE, end).time().fit(end, "a") == 1
