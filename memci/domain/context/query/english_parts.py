@@ -16,13 +16,19 @@ from memci.domain.time.rule import Rule
 _MONTHS = {"early": (1, 4), "mid": (5, 8), "late": (9, 12), "first": (1, 6), "second": (7, 12)}
 _DAYS = {"early": (1, 10), "mid": (11, 20), "late": (21, 31), "first": (1, 15), "second": (16, 31)}
 _WEEKDAYS = {"early": (0, 1), "mid": (2, 3), "late": (4, 6), "first": (0, 2), "second": (3, 6)}
-_OF = (
-    r"(?P<early>(?:beginning|start)\s+of)|(?P<mid>mid(?:dle\s+of)?)|(?P<late>end\s+of)"
-    r"|(?P<first>first\s+half\s+of)|(?P<second>(?:second|latter|last)\s+half\s+of)"
-)
-_PART_OF = rf"(?:{_OF})[\s-]+"
-_PART = rf"(?:(?:{_OF.replace('early>', 'early>early|').replace('late>', 'late>late|')}))[\s-]+"
 _STEPS = {"last": -1, "this": 0, "next": 1}
+
+
+def _parts(early: str, late: str) -> str:
+    """Return what names a part, by groups of the names above."""
+    return (
+        rf"(?:(?P<early>{early})|(?P<mid>mid(?:dle\s+of)?)|(?P<late>{late})"
+        r"|(?P<first>first\s+half\s+of)|(?P<second>(?:second|latter|last)\s+half\s+of))[\s-]+"
+    )
+
+
+_PART_OF = _parts(r"(?:beginning|start)\s+of", r"end\s+of")
+_PART = _parts(r"early|(?:beginning|start)\s+of", r"late|end\s+of")
 
 
 def _part(match: re.Match[str], whole: Reading) -> Reading:

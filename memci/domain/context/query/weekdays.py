@@ -33,7 +33,7 @@ _ENGLISH_ONE = re.compile(
     rf"(?:(?:last|this|next|on)\s+)?(?:{ENGLISH_WORD}|{_SHORT})", re.IGNORECASE
 )
 _CHINESE_ONE = re.compile(f"[上下本这个]*{CHINESE_WORD}")
-_BARE = re.compile(rf"(?:on\s+)?{ENGLISH_WORD}|{CHINESE_WORD.replace('P<w>', ':')}", re.IGNORECASE)
+_BARE = (re.compile(rf"(?:on\s+)?{ENGLISH_WORD}", re.IGNORECASE), re.compile(CHINESE_WORD))
 _BESIDE = re.compile(r"[\s,，、(（]*(?:the\s+)?", re.IGNORECASE)
 _A_DAY = timedelta(hours=26)  # with a change of the clocks
 
@@ -80,7 +80,7 @@ def is_weekday(text: str, moment: Moment) -> bool:
 
 def is_bare_weekday(text: str, moment: Moment) -> bool:
     """Tell whether a moment is named by a day of the week alone, of no week that is told."""
-    return _BARE.fullmatch(text, moment.start, moment.end) is not None
+    return any(each.fullmatch(text, moment.start, moment.end) for each in _BARE)
 
 
 def with_weekdays(text: str, moments: Sequence[Moment]) -> list[Moment]:
