@@ -95,7 +95,7 @@ def analyse(
         parts=parts,
         asks=asks_of(read),
         time_alone=alone,
-        order=order_of(read, moments) if len(parts) < 2 else None,  # noqa: PLR2004 - parts
+        order=None if len(parts) > 1 else order_of(read, moments),
     )
 
 

@@ -25,28 +25,28 @@ _NO_ROW = (
 )
 _NO_SPAN = r"(?!\s+(?:for|until|till|long|longer|season|semester|term)\b|\s+\d)"
 _ENDS = r"(?=\s*(?:[?.!]|\Z))"
-_LATEST = tuple(
-    re.compile(each, _FLAGS)
-    for each in (
-        r"\bmost\s+recent(?:ly)?\b|\blatest\b|\bnewest\b|\bthe\s+last\s+time\b",
-        rf"{_DID}last\b{_NO_SPAN}{_NO_ROW}",
-        rf"\b(?:when|since|last\s+time)\s+{_WHO}\s+last\b{_NO_SPAN}{_NO_ROW}",
-        rf"\blast\s+time\s+{_WHO}\b",
-        rf"\b(?:when|where|what|which|who)\b[^?.!]{{3,60}}(?<!at)(?<!long)\s+last{_ENDS}",
-        rf"\b(?:my|our|his|her|their|\w+['’]s)\s+(?:very\s+)?last{_NO_ROW}(?=\s+[a-z])",
-        rf"\bthe\s+last{_NO_ROW}\s+\w+\s+(?:(?:that|which|whom?)\s+)?{_WHO}\b",
-        r"最近的?一[次回趟场顿届]|最后一[次回趟]|最新|(?<![晚早子])上一?[次回](?![要序]|的?话)",
-    )
+
+
+def _compiled(*patterns: str) -> tuple[re.Pattern[str], ...]:
+    return tuple(re.compile(each, _FLAGS) for each in patterns)
+
+
+_LATEST = _compiled(
+    r"\bmost\s+recent(?:ly)?\b|\blatest\b|\bnewest\b|\bthe\s+last\s+time\b",
+    rf"{_DID}last\b{_NO_SPAN}{_NO_ROW}",
+    rf"\b(?:when|since|last\s+time)\s+{_WHO}\s+last\b{_NO_SPAN}{_NO_ROW}",
+    rf"\blast\s+time\s+{_WHO}\b",
+    rf"\b(?:when|where|what|which|who)\b[^?.!]{{3,60}}(?<!at)(?<!long)\s+last{_ENDS}",
+    rf"\b(?:my|our|his|her|their|\w+['’]s)\s+(?:very\s+)?last{_NO_ROW}(?=\s+[a-z])",
+    rf"\bthe\s+last{_NO_ROW}\s+\w+\s+(?:(?:that|which|whom?)\s+)?{_WHO}\b",
+    r"最近的?一[次回趟场顿届]|最后一[次回趟]|最新|(?<![晚早子])上一?[次回](?![要序]|的?话)",
 )
-_EARLIEST = tuple(
-    re.compile(each, _FLAGS)
-    for each in (
-        r"\bthe\s+(?:very\s+)?first\s+time\b|\bearliest\b",
-        rf"{_DID}first\b{_NO_ROW}",
-        rf"\b(?:my|our|his|her|their|\w+['’]s)\s+(?:very\s+)?first{_NO_ROW}(?=\s+[a-z])",
-        rf"\b(?:when|since)\s+{_WHO}\s+first\b{_NO_ROW}",
-        r"[第头]一[次回](?!世界|工业)|初次|首次|最初(?!级)|最早(?!的?(?:航班|一班)|[^，。？]{0,4}[几能])",
-    )
+_EARLIEST = _compiled(
+    r"\bthe\s+(?:very\s+)?first\s+time\b|\bearliest\b",
+    rf"{_DID}first\b{_NO_ROW}",
+    rf"\b(?:my|our|his|her|their|\w+['’]s)\s+(?:very\s+)?first{_NO_ROW}(?=\s+[a-z])",
+    rf"\b(?:when|since)\s+{_WHO}\s+first\b{_NO_ROW}",
+    r"[第头]一[次回](?!世界|工业)|初次|首次|最初(?!级)|最早(?!的?(?:航班|一班)|[^，。？]{0,4}[几能])",
 )
 # How long something took, what may come yet, and another than the last one.
 _NEITHER = re.compile(
