@@ -18,7 +18,7 @@ INSTALLED := $(VENV)/.installed
 # pip of the outer Python installs into the inner one: no ensurepip is needed.
 PIP = $(PYTHON) -m pip --python $(BIN)/python --disable-pip-version-check
 
-.PHONY: help install demo up test check bench test-rabbitmq test-llm test-node lock clean
+.PHONY: help install demo up test test-all check bench test-rabbitmq test-llm test-node lock clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -34,6 +34,9 @@ up: $(INSTALLED)  ## Run everything in this terminal; Ctrl-C stops it
 
 test: $(INSTALLED)  ## Run the tests, on real servers that they start themselves
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
+
+test-all: $(INSTALLED)  ## Run the tests with many more random examples
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --hypothesis-profile long -m "long or not long" $(ARGS)
 
 check: $(INSTALLED)  ## Run the linters and the type checker
 	$(BIN)/ruff check .

@@ -17,6 +17,7 @@ import structlog
 from memci.embedded import Postgres, Redis, Servers
 from memci.testing import RunServers
 from tests.support.databases import Databases
+from tests.support.examples import register_profiles
 from tests.support.fixtures import client, database, fleet, producer
 from tests.support.page_stores import bucket, page_store, s3_endpoint, s3_store
 
@@ -30,6 +31,8 @@ __all__ = [
     "s3_endpoint",
     "s3_store",
 ]
+
+register_profiles()
 
 RUN = pytest.StashKey[RunServers]()
 FOLDER = "memci_run"

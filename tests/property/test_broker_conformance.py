@@ -17,6 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.support.broker_world import AGENTS, WORKERS, Model, World
+from tests.support.examples import examples
 
 # Mostly one agent: with many, what two workers do to each other would hide.
 agents = st.sampled_from([AGENTS[0]] * 4 + list(AGENTS))
@@ -106,18 +107,18 @@ def real(process_redis):
     world.close()
 
 
-patient = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+patient = settings(suppress_health_check=[HealthCheck.too_slow])
 
 
 @pytest.mark.timeout(300)
-@settings(patient, max_examples=800)
+@settings(patient, max_examples=examples(800))
 @given(orders)
 def test_fakeredis_does_as_the_model_says(fake, order):
     run(order, fake)
 
 
 @pytest.mark.timeout(300)
-@settings(patient, max_examples=200)
+@settings(patient, max_examples=examples(200))
 @given(orders)
 def test_redis_and_fakeredis_do_as_the_model_says(real, fake, order):
     run(order, real, fake)

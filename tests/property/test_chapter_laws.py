@@ -33,8 +33,9 @@ from tests.support.chapters import (
     unpinned,
     written,
 )
+from tests.support.examples import examples
 
-many = settings(max_examples=500, deadline=None)
+many = settings(max_examples=examples(500))
 
 USERS = {"s1": "alice", "s2": "bob", None: None}
 

@@ -12,6 +12,7 @@ from memci.domain.pages.collapse import auto_collapse, collapse_to
 from memci.domain.pages.rules import PageRules
 from memci.domain.pages.viewer import Viewer
 from tests.support.chapters import rendering_of, told
+from tests.support.examples import examples
 
 TALK = [(role, "s1", "a word " * 40, 99) for role in [Role.USER, Role.ASSISTANT] * 6]
 
@@ -66,7 +67,7 @@ def test_pages_of_the_active_step_stay_as_long_as_the_limit_holds():
     assert tight.over == 0
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 @given(st.integers(3, 12), st.integers(1, 3), st.integers(1, 600))
 def test_nothing_else_is_hidden_before_what_is_finished(done_at, step, saved):
     tree, rendering = shown(done_at, step)

@@ -12,8 +12,9 @@ from memci.domain.pages.collapse import auto_collapse, collapse_to
 from memci.domain.pages.page import Lifecycle
 from memci.domain.pages.rules import PageRules
 from tests.support.chapters import RULES, SAID, rendering_of, told
+from tests.support.examples import examples
 
-many = settings(max_examples=500, deadline=None)
+many = settings(max_examples=examples(500))
 
 LONG_TALK = [Role.USER, Role.ASSISTANT] * 5
 NO_ROOM_BELOW = [Role.SYSTEM, *([*[Role.USER] * 3, Role.ASSISTANT] * 2), Role.USER]
@@ -28,7 +29,7 @@ A_LINE_TOO_MANY = [
 ]
 
 
-@settings(max_examples=5_000, deadline=None)
+@settings(max_examples=examples(5_000))
 @given(SAID, RULES, st.integers(20, 1_500), st.data())
 def test_a_collapse_keeps_to_the_budget_or_says_that_it_cannot(said, rules, budget, data):
     tree, messages = told(said, rules)

@@ -18,8 +18,9 @@ from memci.domain.memory.consolidation import (
 from memci.domain.memory.link import Link
 from memci.domain.memory.node import NodeType
 from memci.domain.memory.sameness import same
+from tests.support.examples import examples
 
-MANY = settings(max_examples=500, deadline=None)
+MANY = settings(max_examples=examples(500))
 BEGIN = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 # Each kind of thing that may differ: alternatives that exclude one another.
 ENGLISH = {

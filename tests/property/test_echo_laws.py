@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memci.domain.memory.echo import SHARE, grams, is_echo
+from tests.support.examples import examples
 
 WORDS = st.lists(
     st.sampled_from(["ferry", "at", "eight", "Oslo", "不", "知", "道", "你", "好"]), max_size=40
@@ -16,7 +17,7 @@ def texts_of(words: list[list[str]]) -> list[frozenset]:
     return [frozenset(grams(" ".join(each))) for each in words]
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=examples(500))
 @given(WORDS, st.lists(WORDS, max_size=4))
 def test_the_share_decides_and_more_given_never_hides_an_echo(said, receipt):
     found, texts = grams(" ".join(said)), texts_of(receipt)
@@ -27,14 +28,14 @@ def test_the_share_decides_and_more_given_never_hides_an_echo(said, receipt):
         assert is_echo(found, [[], [*texts, frozenset()]])
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=examples(500))
 @given(WORDS, st.integers(0, 40), st.integers(0, 40))
 def test_every_part_of_what_was_given_is_an_echo_if_it_is_long_enough(words, start, length):
     part = words[start : start + length]
     assert is_echo(grams(" ".join(part)), [texts_of([words])]) == (len(part) >= 5)
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=examples(500))
 @given(WORDS)
 def test_blanks_and_punctuation_do_not_count(words):
     assert grams(" ".join(words)) == grams(" ,\n ".join(words).upper() + "!")

@@ -21,6 +21,7 @@ from memci.storage.archive.consistency import check_consistency
 from memci.storage.session import Database
 from tests.support.databases import Databases
 from tests.support.erasing import Eraser, SegmentsOf
+from tests.support.examples import examples
 from tests.support.network import AgentUnderTest
 from tests.support.page_folders import Folders
 
@@ -46,7 +47,7 @@ _numbers = count()
 
 @pytest.mark.timeout(600)  # a failure is shrunk for five minutes
 @given(said=MESSAGES, together=st.integers(1, 3), chosen=st.sets(st.integers(0, 7), min_size=1))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 def test_what_is_erased_goes_and_what_is_not_stays(
     eraser: Eraser, said: list[list[str]], together: int, chosen: set[int]
 ) -> None:

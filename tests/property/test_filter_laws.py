@@ -19,12 +19,13 @@ from memci.domain.memory.windows import Standing, Utterance, windows_around
 from memci.domain.memory.wording import worded
 from memci.domain.message import Message, Role
 from memci.storage.session import Database
+from tests.support.examples import examples
 from tests.support.network import AgentUnderTest
 from tests.support.pure_network import SAID_AT
 
-LAWS = settings(max_examples=500, deadline=None)
+LAWS = settings(max_examples=examples(500))
 STORED = settings(
-    LAWS, max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    LAWS, max_examples=examples(200), suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 
 parameters = st.builds(

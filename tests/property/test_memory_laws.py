@@ -22,10 +22,11 @@ from memci.domain.memory.scan import (
 )
 from memci.domain.memory.shrink import shrunk_keywords, shrunk_phrase
 from memci.domain.memory.slots import draw, least_important
+from tests.support.examples import examples
 from tests.support.models import keep_beginning
 from tests.support.pure_network import PureNetwork, PureNode, segment
 
-thoroughly = settings(max_examples=500, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+thoroughly = settings(max_examples=examples(500), suppress_health_check=[HealthCheck.too_slow])
 
 NAMES = ("Grace", "Luigi", "Oslo", "小明", "图书馆", "Kitchen", "winter")
 

@@ -26,6 +26,7 @@ from memci.storage.page_store.postgres import PostgresPageStore
 from memci.storage.session import Database
 from tests.support.archives import Told, exported, imported
 from tests.support.databases import Databases
+from tests.support.examples import examples
 from tests.support.naming import PagesUnderTest
 from tests.support.network import AgentUnderTest
 from tests.support.page_folders import Folders
@@ -140,7 +141,7 @@ def database(databases: Databases) -> Iterator[Database]:
 
 @pytest.mark.timeout(600)  # a failure is shrunk for five minutes
 @given(steps=st.lists(_steps, min_size=5, max_size=25))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30))
 def test_an_agent_can_be_moved_whatever_was_done(database: Database, steps: list[Step]) -> None:
     number = next(_numbers)
     world = World(AgentUnderTest(database, f"ada-{number}"), PostgresPageStore(database))

@@ -13,12 +13,13 @@ from memci.domain.memory.parameters import MemoryParameters
 from memci.jobs import compress
 from memci.storage.links import decay_links
 from memci.storage.session import Database
+from tests.support.examples import examples
 from tests.support.models import keep_beginning
 from tests.support.network import AgentUnderTest
 from tests.support.pure_network import PureNetwork, segment
 
 MANY = settings(
-    max_examples=250, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(250), suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 
 

@@ -28,15 +28,15 @@ from memci.storage.page_store.postgres import PostgresPageStore
 from memci.storage.session import Database
 from memci.testing import FakeClock
 from tests.support.archives import check_movable
+from tests.support.examples import examples
 from tests.support.network import AgentUnderTest
 from tests.support.rebuilding import NoTokens, Rebuilding
 from tests.support.short_term import consolidate
 from tests.support.simple_history import SimpleHistory
 
 THOROUGH = settings(
-    max_examples=200,
+    max_examples=examples(200),
     stateful_step_count=10,
-    deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 NAMES = ["Grace", "Luigi", "Oslo", "小明", "Boat"]

@@ -18,9 +18,10 @@ from memci.domain.pages.rules import PageRules
 from memci.domain.pages.viewer import Viewer
 from memci.errors import RefusedError
 from tests.support.chapters import SAID, rendering_of, told
+from tests.support.examples import examples
 
 
-@settings(max_examples=1_000, deadline=None)
+@settings(max_examples=examples(1_000))
 @given(SAID, st.integers(60, 300), st.data())
 def test_what_is_opened_stays_open_where_there_can_be_room(said, limit, data):
     tree, messages = told([(*each[:3], 99) for each in said], PageRules())

@@ -26,6 +26,7 @@ from memci.errors import NotFoundError, RefusedError
 from memci.storage.page_store.cached import CachedPageStore, TextCache
 from memci.storage.page_store.port import BodyKey, PageStore
 from memci.storage.page_texts import NoteTexts
+from tests.support.examples import examples
 from tests.support.page_stores import STORES, store_of
 
 SEQUENCES = 2_000
@@ -216,9 +217,8 @@ def test_every_sequence_leaves_notes_that_say_what_they_should(
 ) -> None:
     machine = type("NotesThere", (Notes,), {"store": store_of(name, request)})
     thorough = settings(
-        max_examples=SEQUENCES,
+        max_examples=examples(SEQUENCES),
         stateful_step_count=STEPS[name],
-        deadline=None,
         suppress_health_check=[HealthCheck.too_slow],
     )
     run_state_machine_as_test(machine, settings=thorough)

@@ -30,9 +30,10 @@ from memci.domain.pages.tree import Tree
 from memci.domain.pages.undo import Edit, do_again, edits_of, step_of, take_back
 from memci.errors import MemciError, NotFoundError, RefusedError
 from memci.smallmodel.offline.tokens import OfflineTokenCounter
+from tests.support.examples import examples
 from tests.support.simple_pages import SimpleTree
 
-THOROUGH = settings(max_examples=2_000, stateful_step_count=25, deadline=None)
+THOROUGH = settings(max_examples=examples(2_000), stateful_step_count=25)
 count = OfflineTokenCounter().count
 anyone = st.integers(0, 60)  # a page, by its place among all that there are or were
 OPERATIONS = ("create", "move", "file_away", "expand", "hide", "remove", "restore")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memci.domain.language import Language
@@ -58,7 +58,6 @@ def rendered(
     return Rendering(tree, writer, COUNT, reads, "s", tuple(pins))
 
 
-@settings(deadline=None)
 @given(PIN_LISTS, st.sampled_from(Format), st.sampled_from(Language), st.booleans())
 def test_tokens_equal_a_recount(pins, form, language, talked):
     messages = [said(1, Role.USER, "Hello"), said(2, Role.ASSISTANT, "Hi")] if talked else []
@@ -71,7 +70,6 @@ def test_tokens_equal_a_recount(pins, form, language, talked):
     assert rendering.tokens() == rendered(messages, [], form, language).tokens()
 
 
-@settings(deadline=None)
 @given(PIN_LISTS.filter(bool), st.sampled_from([Format.MARKDOWN, Format.TEXT]))
 def test_no_text_of_a_pin_stands_at_the_beginning_of_a_line_outside_a_fence(pins, form):
     (message,) = rendered([], pins, form).window().messages
@@ -90,7 +88,6 @@ def test_no_text_of_a_pin_stands_at_the_beginning_of_a_line_outside_a_fence(pins
     assert fence is None
 
 
-@settings(deadline=None)
 @given(st.integers(0, 3), st.sampled_from(Format))
 def test_a_note_stands_in_no_window_and_breaks_no_call_from_its_result(where, form):
     call = {"id": "c", "type": "function", "function": {"name": "remember", "arguments": "{}"}}

@@ -19,6 +19,7 @@ from memci.domain.pages.rules import PageRules
 from memci.smallmodel.offline.sentences import sentence_spans
 from tests.support.agent_talk import CHINESE, ENGLISH
 from tests.support.everyday_talk import ASKED, EVERYDAY, TOLD
+from tests.support.examples import examples
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 STEPS = [
@@ -43,7 +44,7 @@ SAID = st.lists(
     max_size=8,
 ).map("\n".join)  # fmt: skip
 TALK = st.lists(st.tuples(SAID, st.sampled_from([Role.USER, Role.ASSISTANT])), max_size=12)
-many = settings(max_examples=300, deadline=None)
+many = settings(max_examples=examples(300))
 
 
 def messages_of(talk):

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from memci.domain.context.query import Analysis, analyse, analyse_anew, holds, parts_of
 from memci.domain.time.absolute import MONTHS
+from tests.support.examples import examples
 
 PIECES = (
     "When did", "Ann", "Ann Smith", "John's", "and where does", "?", "？", "last Friday", "in May",
@@ -40,7 +41,7 @@ days = st.one_of(st.dates(), st.dates(date(2000, 1, 1), date(2040, 1, 1)), edges
 moments = st.builds(datetime.combine, days, st.times(), tzinfo=zones)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300))
 @given(texts, moments, moments, names)
 def test_any_text_can_be_read(text: str, now: datetime, at: datetime, known: list[str]) -> None:
     found = analyse(text, now, names=known)
@@ -56,7 +57,7 @@ def test_any_text_can_be_read(text: str, now: datetime, at: datetime, known: lis
     assert found == analyse(text, now, names=known)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300))
 @given(texts, moments, names)
 def test_to_read_anew_where_somebody_is_named_is_to_read(
     text: str, now: datetime, known: list[str]
@@ -66,7 +67,7 @@ def test_to_read_anew_where_somebody_is_named_is_to_read(
     assert found == analyse(text, now, names=known)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300))
 @given(texts, moments, moments)
 def test_times_are_ordered_and_what_is_inside_fits(text: str, now: datetime, at: datetime) -> None:
     found = analyse(text, now)
@@ -83,7 +84,7 @@ def test_times_are_ordered_and_what_is_inside_fits(text: str, now: datetime, at:
             assert found.time_fit(at) == 1
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 @given(texts, st.dates(date(2000, 1, 1), date(2030, 1, 1)), st.integers(1, 400))
 def test_what_is_farther_outside_fits_less(text: str, day: date, far: int) -> None:
     for each in analyse(text, datetime.combine(day, time(12), UTC)).times:
@@ -92,7 +93,7 @@ def test_what_is_farther_outside_fits_less(text: str, day: date, far: int) -> No
             assert fits == sorted(fits, reverse=True)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 @given(texts)
 def test_parts_stand_in_the_text_in_their_order(text: str) -> None:
     end = 0
@@ -101,7 +102,7 @@ def test_parts_stand_in_the_text_in_their_order(text: str) -> None:
         end = text.index(part, end) + len(part)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 @given(texts, names, texts)
 def test_a_text_holds_some_of_the_keys(question: str, known: list[str], text: str) -> None:
     keys = analyse(question, datetime(2023, 5, 9, tzinfo=UTC), names=known).entity_keys
@@ -128,13 +129,13 @@ def first_day(found: Analysis) -> date:
     return only.since.date()
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300))
 @given(st.dates(date(1950, 1, 1), date(2049, 12, 31)), moments)
 def test_a_date_is_read_alike_in_both_languages(day: date, now: datetime) -> None:
     assert {first_day(analyse(each, now)) for each in written(day)} == {day}
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300))
 @given(st.dates(date(2001, 1, 1), date(2040, 1, 1)), st.integers(1, 9))
 def test_days_ago_are_the_same_day_in_both_languages(today: date, count: int) -> None:
     now = datetime.combine(today, time(9), UTC)

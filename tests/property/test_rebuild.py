@@ -21,12 +21,13 @@ from memci.storage.session import Database
 from memci.storage.sessions import end_session
 from memci.storage.trail import TrailEvent, append_trail
 from memci.testing import FakeClock
+from tests.support.examples import examples
 from tests.support.network import AgentUnderTest
 from tests.support.rebuilding import Rebuilding, is_same
 from tests.support.short_term import consolidate
 
 MANY = settings(
-    max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(200), suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 NAMES = st.sampled_from(["Grace", "Luigi", "Oslo", "小明"])
 

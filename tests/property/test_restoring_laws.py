@@ -24,6 +24,7 @@ from memci.jobs.segments import annotated_segments
 from memci.jobs.texts import MessageTexts
 from memci.smallmodel.ports import TopicSegment, Vectors
 from memci.storage.index import Embedded
+from tests.support.examples import examples
 from tests.support.models import ScriptedModels
 from tests.support.pure_network import segment
 
@@ -88,7 +89,7 @@ def made_of(talk: list[Message], data: st.DataObject) -> list[AnnotatedSegment]:
     return annotated_segments(models, texts, background, refused).segments
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=examples(500))
 @given(talk=talks(), data=st.data())
 def test_a_memory_is_told_again_word_for_word(talk: list[Message], data: st.DataObject) -> None:
     said = {each.seq: each for each in talk}
@@ -104,7 +105,7 @@ def test_a_memory_is_told_again_word_for_word(talk: list[Message], data: st.Data
 NAMES = st.lists(st.sampled_from("abcdefg"), max_size=5, unique=True)
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=examples(500))
 @given(focus=NAMES, about=st.lists(NAMES, min_size=1, max_size=3), limit=st.integers(0, 6))
 def test_what_is_restored_takes_no_place_of_what_is_talked_about(
     focus: list[str], about: list[list[str]], limit: int

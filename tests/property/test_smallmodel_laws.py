@@ -20,6 +20,7 @@ from memci.smallmodel.offline.relation import OfflineRelationNamer
 from memci.smallmodel.offline.segmenter import LONGEST_SEGMENT, OfflineSegmenter
 from memci.smallmodel.offline.sentences import sentence_spans
 from memci.smallmodel.offline.tokens import OfflineTokenCounter
+from tests.support.examples import examples
 
 PHRASES = st.sampled_from(
     [
@@ -44,7 +45,7 @@ TEXTS = st.one_of(
     st.lists(PHRASES, max_size=40).map(" ".join),
     st.lists(PHRASES, max_size=40).map("".join),
 )
-quickly = settings(deadline=None, max_examples=500)
+quickly = settings(max_examples=examples(500))
 
 
 def squeezed(text):
@@ -96,7 +97,7 @@ KINDS = st.one_of(
 )
 
 
-@settings(deadline=None, max_examples=5_000)
+@settings(max_examples=examples(5_000))
 @given(KINDS, st.one_of(st.integers(1, 60), st.floats(0.02, 1.0)))
 def test_whatever_the_text_compression_fits_and_is_the_same_twice(text, wanted):
     target = wanted if isinstance(wanted, int) else max(1, int(wanted * len(text)))
@@ -125,7 +126,7 @@ DENIALS = st.one_of(
 DENYING = re.compile("not|never|n['’]t|no longer|不|没", re.IGNORECASE)
 
 
-@settings(deadline=None, max_examples=500)
+@settings(max_examples=examples(500))
 @given(
     st.lists(PHRASES, max_size=6),
     DENIALS,
@@ -279,7 +280,7 @@ def runs(text):
     return {match[0].strip(".,:") for match in RUN_WITH_DIGITS.finditer(text)}
 
 
-@settings(deadline=None, max_examples=500)
+@settings(max_examples=examples(500))
 @given(FACTS, st.integers(1, 250))
 def test_numbers_times_dates_and_addresses_stay_whole(text, target):
     shorter = OfflineCompressor().compress(text, target)
@@ -292,7 +293,7 @@ def test_numbers_times_dates_and_addresses_stay_whole(text, target):
     assert not re.search(r"(?<![\w:–-])(?:12|9|15)(?![\w:–-])", dated), (text, shorter)
 
 
-@settings(deadline=None, max_examples=500)
+@settings(max_examples=examples(500))
 @given(FACTS, st.integers(1, 250))
 def test_brackets_and_quotation_marks_stay_in_pairs(text, target):
     shorter = OfflineCompressor().compress(text, target)
@@ -304,7 +305,7 @@ def test_brackets_and_quotation_marks_stay_in_pairs(text, target):
 LATIN_WORD = re.compile(r"[A-Za-zÀ-ɏ]+")
 
 
-@settings(deadline=None, max_examples=500)
+@settings(max_examples=examples(500))
 @given(
     st.one_of(FACTS, st.lists(PHRASES, min_size=1, max_size=20).map(" ".join)), st.integers(1, 250)
 )

@@ -27,6 +27,7 @@ from memci.smallmodel.offline.digest import told_most, written
 from memci.smallmodel.offline.sentences import sentence_spans
 from memci.smallmodel.offline.summarizer import OfflineSummarizer
 from memci.smallmodel.offline.whole_lines import whole_lines
+from tests.support.examples import examples
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 SUMMARIZER = OfflineSummarizer()
@@ -62,7 +63,7 @@ def talks(draw: st.DrawFn, most: int = 30) -> list[Message]:
     ]  # fmt: skip
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300))
 @given(talks(), st.integers(1, 200), st.booleans())
 def test_pieces_make_the_whole_and_each_has_something(said: list[Message], most: int, more: bool):
     left, pieces = list(said), []
@@ -77,14 +78,14 @@ def test_pieces_make_the_whole_and_each_has_something(said: list[Message], most:
         assert tokens <= most or len(piece) == 1
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 @given(talks())
 def test_nobody_is_summed_up_who_said_nothing(said: list[Message]):
     told = summed_up(said)
     assert all(each.role is not Role.SYSTEM and not each.is_note and each.text for each in told)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300))
 @given(talks(), st.integers(0, 400), st.integers(1, 10))
 def test_rolling_on_it_never_grows_over_its_bound_and_tells_what_was_said(
     said: list[Message], target: int, at_once: int
@@ -109,7 +110,7 @@ LINES = st.lists(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300))
 @given(LINES, st.integers(0, 300))
 def test_the_lines_that_are_taken_fit_and_keep_their_order(lines: list[Line], room: int):
     taken = told_most(lines, room)
@@ -118,7 +119,7 @@ def test_the_lines_that_are_taken_fit_and_keep_their_order(lines: list[Line], ro
     assert all(each in rest for each in taken)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 @given(LINES)
 def test_what_is_written_is_read_again(lines: list[Line]):
     again = lines_of(written(lines))
@@ -135,7 +136,7 @@ PINS = st.lists(
 )  # fmt: skip
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300))
 @given(
     talks(12), PINS, st.sampled_from([None, "1. rent the boat"]), st.integers(1, 400),
     st.sampled_from(list(Language)), st.sampled_from(["#", "="]),
@@ -180,7 +181,7 @@ def repeated(lines: list[Line], said: list[Message]) -> list[Line]:
     return [each for each in lines if (each.text, each.day) in sentences]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300))
 @given(talks(16), st.integers(0, 3), st.integers(40, 1_500))
 def test_no_line_of_a_summary_repeats_a_sentence_of_the_turns_below(
     said: list[Message], recent: int, budget: int
@@ -201,7 +202,7 @@ def test_no_line_of_a_summary_repeats_a_sentence_of_the_turns_below(
     assert all(each in rest for each in told), "with its day, and in order"
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 @given(talks(16), st.integers(0, 12), st.integers(20, 600))
 def test_a_handovers_summary_has_whole_lines_that_stand_nowhere_else_in_it(
     said: list[Message], before: int, budget: int
@@ -218,7 +219,7 @@ def test_a_handovers_summary_has_whole_lines_that_stand_nowhere_else_in_it(
     assert not repeated(lines_of(whole.once().summary), whole.messages)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 @given(talks(12))
 def test_nothing_that_was_said_looks_like_a_part_of_the_document(said: list[Message]):
     document = Handover("s1", Language.ENGLISH, summary="# forged\n```x", recent=exchanges(said))

@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 
 from memci.domain.memory.claim import Claim, Held, contradicts, supersessions
 from memci.smallmodel.offline.claims import claims_in
+from tests.support.examples import examples
 from tests.support.facts import supersedes
 
-MANY = settings(max_examples=500, deadline=None)
+MANY = settings(max_examples=examples(500))
 BEGIN = datetime(2026, 5, 1, tzinfo=UTC)
 VALUES = st.sampled_from(
     ["Paris", "Rome", "Paris, France", "5 May", "6 May", "Friday", "北京", "上海"]

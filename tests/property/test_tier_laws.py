@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from memci.domain.memory.node import NodeTier
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.tier import Judged, promotion, tier_of
+from tests.support.examples import examples
 
-MANY = settings(max_examples=500, deadline=None)
+MANY = settings(max_examples=examples(500))
 WORTHS = st.floats(0, 10) | st.sampled_from([5.9, 6.0, 6.1])
 RECEIVED = st.integers(0, 4 * 10**9).map(lambda second: datetime.fromtimestamp(second, UTC))
 parameters = st.builds(

@@ -25,6 +25,7 @@ from memci.domain.pages.tree import Tree
 from memci.domain.pages.viewer import Viewer
 from memci.errors import MemciError
 from memci.smallmodel.offline.tokens import OfflineTokenCounter
+from tests.support.examples import examples
 
 RULES = PageRules(active_pages=2, archive_unused=4)
 ROLES = (Role.USER, Role.USER, Role.ASSISTANT, Role.TOOL, Role.SYSTEM)
@@ -40,7 +41,7 @@ ONE = st.tuples(
     st.integers(0, 30),
 )
 DONE = st.lists(ONE, max_size=8)
-many = settings(max_examples=150, deadline=None)
+many = settings(max_examples=examples(150))
 count = OfflineTokenCounter().count
 
 

@@ -18,8 +18,9 @@ from memci.domain.pages.page import Lifecycle, session_key
 from memci.domain.pages.permission import Actor
 from memci.domain.pages.viewer import Viewer
 from tests.support.chapters import PINS, RULES, SAID, count, rendering_of, shown, told
+from tests.support.examples import examples
 
-many = settings(max_examples=500, deadline=None)
+many = settings(max_examples=examples(500))
 
 
 def spoken_on(page, messages):

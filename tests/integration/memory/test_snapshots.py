@@ -17,6 +17,7 @@ from memci.reading.network import spans
 from memci.shapes.network import NetworkAnswer
 from memci.storage.session import Database
 from memci.storage.snapshots import snapshots_weight
+from tests.support.examples import examples
 from tests.support.fading import LONG, NO_FOCUS, shrinking
 from tests.support.network import AgentUnderTest
 
@@ -84,9 +85,7 @@ histories = st.lists(
 )
 
 
-@settings(
-    max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=examples(20), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     history=histories,
     focus_limit=st.integers(0, 3),

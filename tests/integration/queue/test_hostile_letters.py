@@ -21,6 +21,7 @@ from memci.queue import mailbox
 from memci.queue.bridge import Bridge, redeliver
 from memci.queue.claim import Claims
 from memci.storage.session import Database
+from tests.support.examples import examples
 
 NUL, SURROGATE = "\0", "\ud800"
 DEEP = json.loads("[" * 300 + "]" * 300)
@@ -219,9 +220,7 @@ arguments = st.dictionaries(
 )
 
 
-@settings(
-    deadline=None, max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=examples(150), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.one_of(messages, values), max_size=2), arguments)
 def test_random_letters_never_stop_the_lane(database, client, bridge, lease, given_messages, more):
     client.lpush(agent_queue_name("a"), create(*given_messages, **more))

@@ -18,10 +18,11 @@ from memci.domain.language import Language
 from memci.domain.message import Message, Role
 from memci.errors import BudgetTooSmallError
 from memci.smallmodel.offline.tokens import OfflineTokenCounter
+from tests.support.examples import examples
 from tests.support.talk import TEXTS, candidates, conversations, memory, message, words
 
 REAL = OfflineTokenCounter().count
-quickly = settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+quickly = settings(max_examples=examples(60), suppress_health_check=[HealthCheck.too_slow])
 ORDER = [Section.SYSTEM, Section.MEMORY, Section.HISTORY, Section.RECENT, Section.QUERY]
 
 

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from memci.domain.memory.node import NodeKind
 from memci.domain.memory.recall import Reached, Step, Walk
+from tests.support.examples import examples
 
-thoroughly = settings(max_examples=500, deadline=None)
+thoroughly = settings(max_examples=examples(500))
 
 Link = tuple[int, int, float]
 NODES = st.integers(0, 9)

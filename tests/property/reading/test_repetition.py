@@ -19,9 +19,10 @@ from memci.domain.context.parts import LeftOut, Section
 from memci.domain.language import Language
 from memci.domain.memory.wording import worded
 from memci.domain.message import Message, Role
+from tests.support.examples import examples
 from tests.support.talk import BEGIN, memory, words
 
-thoroughly = settings(deadline=None, max_examples=500, suppress_health_check=[HealthCheck.too_slow])
+thoroughly = settings(max_examples=examples(500), suppress_health_check=[HealthCheck.too_slow])
 # Each tells something else, and none is part of another.
 TOLD = [
     "I met Ann yesterday at the harbour.",

@@ -17,6 +17,7 @@ from memci.domain.language import Language
 from memci.domain.memory.wording import worded
 from memci.domain.message import Message, Role
 from memci.smallmodel.offline.sentences import sentence_spans
+from tests.support.examples import examples
 from tests.support.talk import BEGIN, in_order, memory, message, words
 
 SPEAKERS = st.sampled_from(
@@ -85,7 +86,7 @@ def speakers_shown(packed: Packed, owner: dict[str, str]) -> list[tuple[str, str
     return found
 
 
-@settings(deadline=None, max_examples=400, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(400), suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data(), language=st.sampled_from(Language), known=st.booleans())
 def test_all_that_is_left_of_a_memory_stands_below_its_speaker(
     data: st.DataObject, language: Language, known: bool

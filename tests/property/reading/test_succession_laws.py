@@ -12,12 +12,13 @@ from memci.domain.context.materials import Materials
 from memci.domain.context.packing import pack
 from memci.domain.context.succession import leaders_first
 from memci.domain.language import Language
+from tests.support.examples import examples
 from tests.support.talk import TEXTS, in_order, message, words
 
 MAY = datetime(2026, 5, 5, tzinfo=UTC)
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=examples(500))
 @given(st.data())
 def test_no_room_holds_the_old_without_the_new(data: st.DataObject):
     """Whatever the lengths: the budget is kept, and what is so now goes first into it (R14)."""

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memci.domain.time import absolute_notes, find_times, with_absolute
+from tests.support.examples import examples
 
 PIECES = (
     "last Friday", "Last week's", "next Tues", "this weekend", "the week before last", "this past",
@@ -34,7 +35,7 @@ edges = st.sampled_from([
 moments = st.builds(datetime.combine, st.one_of(st.dates(), edges), st.times(), tzinfo=offsets)
 
 
-@settings(max_examples=1000)
+@settings(max_examples=examples(1000))
 @given(texts, moments)
 def test_mentions_point_at_their_words_in_order(text: str, said_at: datetime) -> None:
     end = 0
@@ -45,7 +46,7 @@ def test_mentions_point_at_their_words_in_order(text: str, said_at: datetime) ->
         end = mention.end
 
 
-@settings(max_examples=1000)
+@settings(max_examples=examples(1000))
 @given(texts, moments)
 def test_annotating_twice_is_annotating_once(text: str, said_at: datetime) -> None:
     once = with_absolute(text, said_at)
@@ -54,7 +55,7 @@ def test_annotating_twice_is_annotating_once(text: str, said_at: datetime) -> No
     assert absolute_notes(once, said_at) == []
 
 
-@settings(max_examples=1000)
+@settings(max_examples=examples(1000))
 @given(texts, moments)
 def test_the_original_is_what_is_left_without_the_notes(text: str, said_at: datetime) -> None:
     annotated = with_absolute(text, said_at)
@@ -66,7 +67,7 @@ def test_the_original_is_what_is_left_without_the_notes(text: str, said_at: date
     assert annotated == text
 
 
-@settings(max_examples=500)
+@settings(max_examples=examples(500))
 @given(texts, moments)
 def test_only_certain_relative_mentions_get_a_date(text: str, said_at: datetime) -> None:
     whole = [each for each in find_times(text, said_at) if each.reading.whole]

@@ -15,6 +15,7 @@ from memci.cli.network.dot import dot_of, quoted
 from memci.cli.network.forest import Branch, forest_of
 from memci.cli.network.tree import print_tree
 from memci.shapes.network import NetworkAnswer
+from tests.support.examples import examples
 from tests.support.networks import entity, link, network, node
 
 
@@ -53,7 +54,7 @@ networks = st.integers(1, 9).flatmap(
 )
 
 
-@settings(max_examples=500)
+@settings(max_examples=examples(500))
 @given(networks, st.integers(0, 4))
 def test_every_node_stands_once_or_is_counted(shown: NetworkAnswer, depth: int):
     forest = forest_of(shown, depth)
@@ -160,7 +161,7 @@ def test_control_characters_and_lines_do_no_harm(capsys: pytest.CaptureFixture[s
     assert any("[bold]" in line for line in lines)
 
 
-@settings(max_examples=500)
+@settings(max_examples=examples(500))
 @given(st.text(max_size=60))
 def test_any_text_is_one_string_of_dot(text: str):
     line = quoted(text)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from memci.domain.memory.self_contained import self_contained
 from memci.domain.message import Message, Role
+from tests.support.examples import examples
 
 MONDAY = datetime(2023, 5, 8, 23, tzinfo=UTC)
 
@@ -73,7 +74,7 @@ def test_text_of_nobody_is_left_alone() -> None:
 words = st.lists(st.sampled_from(["I", "ran", "yesterday", "no", "我", "昨天", "\n"]), max_size=6)
 
 
-@settings(max_examples=500)
+@settings(max_examples=examples(500))
 @given(st.lists(words.map(" ".join), min_size=1, max_size=4), st.data())
 def test_no_word_is_lost_and_all_stand_in_order(said: list[str], data: st.DataObject) -> None:
     messages = [message(text, "Ada", seq=seq) for seq, text in enumerate(said, 1) if text.strip()]

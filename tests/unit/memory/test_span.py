@@ -8,11 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memci.domain.memory.span import Span, cut_out, solid_length, stretches
+from tests.support.examples import examples
 
 TEXTS = st.text("ab \n\t\u3000你", min_size=1, max_size=12).filter(str.strip)
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=examples(500))
 @given(texts=st.lists(TEXTS, min_size=1, max_size=5), data=st.data())
 def test_what_a_span_tells_of_is_cut_out_again(texts: list[str], data: st.DataObject) -> None:
     said = dict(enumerate(texts, 10))

@@ -8,11 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memci.domain.memory.sparse import kept_snapshots
+from tests.support.examples import examples
 
 weights = st.dictionaries(st.integers(1, 5_000), st.integers(0, 5_000), max_size=120)
 
 
-@settings(max_examples=500)
+@settings(max_examples=examples(500))
 @given(weights, st.integers(0, 200_000))
 def test_what_stays_fits_and_has_both_ends(weights: dict[int, int], budget: int):
     kept = kept_snapshots(weights, budget)
@@ -28,7 +29,7 @@ def test_what_stays_fits_and_has_both_ends(weights: dict[int, int], budget: int)
         assert kept == sorted(weights)
 
 
-@settings(max_examples=500)
+@settings(max_examples=examples(500))
 @given(weights, st.integers(0, 200_000))
 def test_what_stays_stays_when_asked_again(weights: dict[int, int], budget: int):
     kept = kept_snapshots(weights, budget)

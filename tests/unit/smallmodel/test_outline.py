@@ -22,6 +22,7 @@ from memci.domain.pages.outline import (
 from memci.domain.pages.page import LONGEST_DESCRIPTION, LONGEST_ENTRY, LONGEST_NAME
 from memci.smallmodel.offline.summarizer import OfflineSummarizer
 from memci.smallmodel.offline.tokens import OfflineTokenCounter
+from tests.support.examples import examples
 from tests.unit.smallmodel.test_summarizer import CALL, say
 
 COUNT = OfflineTokenCounter().count
@@ -206,7 +207,7 @@ _MESSAGES = st.lists(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150))
 @given(_MESSAGES, st.sampled_from(list(Language)))
 def test_outlines_keep_to_their_tokens_and_are_one_line_each(
     said: list[tuple[Role, str]], language: Language

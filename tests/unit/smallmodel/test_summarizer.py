@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from memci.domain.memory.note import note_metadata
 from memci.domain.message import Message, Role
 from memci.smallmodel.offline.summarizer import OfflineSummarizer
+from tests.support.examples import examples
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 SUMMARIZER = OfflineSummarizer()
@@ -93,7 +94,7 @@ MESSAGES = st.lists(
 )
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=examples(500))
 @given(MESSAGES, st.text(max_size=200), st.integers(0, 400))
 def test_a_summary_is_never_longer_than_it_may_be(
     messages: list[Message], previous: str, target: int

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memci.smallmodel.offline.whole_lines import whole_lines
+from tests.support.examples import examples
 
 ENGLISH = (
     "2026-11-09\nuser: Hi, I'm Nora.\nuser: Our oven, a Miwe Condo, broke down: error code E17.\n"
@@ -95,7 +96,7 @@ def test_what_a_tool_answered_is_one_line():
     )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 @given(
     st.lists(st.sampled_from([*ENGLISH.splitlines(), *CHINESE.splitlines(), "", "x → y"])),
     st.integers(0, 400),
