@@ -18,7 +18,7 @@ from memci.embedded import Postgres, Redis, Servers
 from memci.testing import RunServers
 from tests.support.databases import Databases
 from tests.support.examples import register_profiles
-from tests.support.fixtures import client, database, fleet, producer
+from tests.support.fixtures import client, database, fleet, module_database, producer
 from tests.support.page_stores import bucket, page_store, s3_endpoint, s3_store
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
     "client",
     "database",
     "fleet",
+    "module_database",
     "page_store",
     "producer",
     "s3_endpoint",

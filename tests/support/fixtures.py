@@ -12,12 +12,20 @@ import redis
 from memci.storage.session import Database
 from tests.support import fleet as fleets
 from tests.support import lanes
+from tests.support.databases import Databases
 
 
 @pytest.fixture
 def database(database_url: str) -> Iterator[Database]:
     """The doors to the test's database."""
     with closing(Database(database_url)) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def module_database(databases: Databases) -> Iterator[Database]:
+    """Open one database for all tests of a module, which keep to rows of their own."""
+    with databases.lend() as url, closing(Database(url)) as opened:
         yield opened
 
 

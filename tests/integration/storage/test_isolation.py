@@ -41,8 +41,8 @@ def insert_into(table: str, agent: str) -> str:
 
 
 @pytest.mark.parametrize("table", CONTENT_TABLES)
-def test_another_agent_sees_and_changes_nothing(database, table):
-    with database.agent_transaction("a") as connection:
+def test_another_agent_sees_and_changes_nothing(module_database, table):
+    with module_database.agent_transaction("a") as connection:
         connection.execute(text(insert_into(table, "a")))
     columns = metadata.tables[table].columns
     column = next(c.name for c in columns if c.name != "agent_id" and c.identity is None)
@@ -51,57 +51,57 @@ def test_another_agent_sees_and_changes_nothing(database, table):
         f'UPDATE {table} SET "{column}" = "{column}" RETURNING agent_id',
         f"DELETE FROM {table} RETURNING agent_id",
     ):
-        with database.agent_transaction("b") as connection:
+        with module_database.agent_transaction("b") as connection:
             assert connection.execute(text(statement)).all() == [], statement
-    with database.agent_transaction("a") as connection:
+    with module_database.agent_transaction("a") as connection:
         assert len(connection.execute(text(f"SELECT * FROM {table}")).all()) == 1
 
 
 @pytest.mark.parametrize("table", CONTENT_TABLES)
 @pytest.mark.parametrize("agent", ["b", ""])
-def test_a_wrong_or_missing_agent_writes_nothing(database, table, agent):
+def test_a_wrong_or_missing_agent_writes_nothing(module_database, table, agent):
     with (
         pytest.raises(ProgrammingError, match="row-level security"),
-        database.agent_transaction(agent) as connection,
+        module_database.agent_transaction(agent) as connection,
     ):
         connection.execute(text(insert_into(table, "a")))
 
 
 @pytest.mark.parametrize("table", CONTENT_TABLES)
-def test_without_an_agent_content_tables_look_empty(database, table):
-    with database.agent_transaction("a") as connection:
-        connection.execute(text(insert_into(table, "a")))
-    with database.lane_transaction() as connection:
+def test_without_an_agent_content_tables_look_empty(module_database, table):
+    with module_database.agent_transaction("c") as connection:
+        connection.execute(text(insert_into(table, "c")))
+    with module_database.lane_transaction() as connection:
         assert connection.execute(text(f"SELECT * FROM {table}")).all() == []
 
 
 @pytest.mark.parametrize("table", CONTENT_TABLES)
-def test_a_row_cannot_be_given_to_another_agent(database, table):
-    with database.agent_transaction("a") as connection:
-        connection.execute(text(insert_into(table, "a")))
+def test_a_row_cannot_be_given_to_another_agent(module_database, table):
+    with module_database.agent_transaction("d") as connection:
+        connection.execute(text(insert_into(table, "d")))
     with (
         pytest.raises(ProgrammingError, match="row-level security"),
-        database.agent_transaction("a") as connection,
+        module_database.agent_transaction("d") as connection,
     ):
         connection.execute(text(f"UPDATE {table} SET agent_id = 'b'"))
 
 
 @pytest.mark.parametrize("table", CONTENT_TABLES)
-def test_upkeep_sees_no_content(database, table):
+def test_upkeep_sees_no_content(module_database, table):
     with (
         pytest.raises(ProgrammingError, match="permission denied"),
-        database.upkeep_transaction() as connection,
+        module_database.upkeep_transaction() as connection,
     ):
         connection.execute(text(f"SELECT * FROM {table}"))
 
 
 @pytest.mark.parametrize("column", ["payload", "last_error", "result"])
-def test_upkeep_sees_heads_of_jobs_only(database, column):
-    with database.upkeep_transaction() as connection:
+def test_upkeep_sees_heads_of_jobs_only(module_database, column):
+    with module_database.upkeep_transaction() as connection:
         assert connection.execute(text("SELECT agent_id, id, state FROM job")).all() == []
     with (
         pytest.raises(ProgrammingError, match="permission denied"),
-        database.upkeep_transaction() as connection,
+        module_database.upkeep_transaction() as connection,
     ):
         connection.execute(text(f"SELECT {column} FROM job"))
 
