@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from memci.broker.names import UPKEEP_QUEUE, queue
-from memci.config import Settings
+from memci.config.settings import Settings
 
 # Passes are due by the database's own note of the last one; beat only asks often enough.
 _LONGEST_S = 60.0
@@ -19,10 +19,10 @@ def beat_schedule(settings: Settings) -> dict[str, dict[str, Any]]:
     ask_for_passes_s = min(settings.compress_period_s, _LONGEST_S)
     duties = [
         ("memci.upkeep.sweep", settings.sweep_period_s),
-        ("memci.upkeep.compress", ask_for_passes_s),
-        ("memci.upkeep.consolidate", settings.consolidate_period_s),
-        ("memci.upkeep.prune", settings.prune_period_s),
-        ("memci.upkeep.orphans", settings.page_sweep_period_s),
+        ("memci.upkeep.due_jobs", ask_for_passes_s),
+        ("memci.upkeep.due_jobs", settings.consolidate_period_s),
+        ("memci.upkeep.cleanup", settings.prune_period_s),
+        ("memci.upkeep.cleanup", settings.page_sweep_period_s),
         ("memci.upkeep.janitor", settings.janitor_period_s),
     ]
     return {task: _entry(task, period_s) for task, period_s in duties}

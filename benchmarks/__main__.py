@@ -21,7 +21,7 @@ from benchmarks.compare import say
 from benchmarks.evidence import Variant, with_options, without
 from benchmarks.report import Finding, print_table, write_json
 from benchmarks.stage import open_servers, open_stage
-from memci.shapes.read import ContextRequest, SearchRequest
+from memci.schemas.reads import ContextRequest, SearchRequest
 
 PARTS = ("startup", "accept", "lane", "creation", "scan", "fading", "lag", "reads", "pages")
 # These come in a size so small that it shows no more than that they work.

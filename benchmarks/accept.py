@@ -13,7 +13,7 @@ from benchmarks.compare import alternate, percentile
 from benchmarks.report import Bar, Finding
 from benchmarks.stage import Process, Stage
 from memci.broker.names import LANE_QUEUE
-from memci.broker.token import ENOUGH_LANE_TOKENS
+from memci.broker.wakeup import ENOUGH_LANE_TOKENS
 
 CONNECTIONS = 16
 _TAKE_S = 0.01

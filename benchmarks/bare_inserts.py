@@ -17,7 +17,7 @@ from uuid import uuid4
 import psycopg
 
 from benchmarks.sentences import conversation
-from memci.domain.message import NewMessage
+from memci.message import NewMessage
 
 _LANE = """
 INSERT INTO lane (agent_id, wake_at, written_at, message_seq)

@@ -20,7 +20,7 @@ from benchmarks.compare import alternate, say
 from benchmarks.dialogues import Case, Conversation, locomo, memorybank, messages_of, words_of
 from benchmarks.extracts import Centroid, RareSentences, head
 from benchmarks.report import Bar, Finding
-from memci.domain.language import Language
+from memci.language.detection import Language
 from memci.smallmodel.offline.compressor import OfflineCompressor
 from memci.smallmodel.offline.embedder import OfflineEmbedder
 from memci.smallmodel.offline.segmenter import OfflineSegmenter

@@ -27,10 +27,10 @@ from benchmarks.search import BARE
 from benchmarks.sentences import conversation
 from benchmarks.stage import LANE_POOL, Process, Stage
 from memci.broker.names import LANE_QUEUE
-from memci.config import load_settings
+from memci.config.settings import load_settings
 from memci.queue.intake import Append, append_in
 from memci.runtime import Runtime
-from memci.shapes.read import ContextRequest, SearchRequest
+from memci.schemas.reads import ContextRequest, SearchRequest
 from memci.smallmodel.offline.embedder import MODEL
 from memci.smallmodel.ports import Vectors
 from memci.storage.vectors import to_text

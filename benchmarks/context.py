@@ -20,9 +20,9 @@ from benchmarks.stage import LANE_POOL, Stage
 from memci import Memci
 from memci.broker.names import LANE_QUEUE, READ_QUEUE
 from memci.client.client import Agent
-from memci.domain.message import NewMessage, Role
-from memci.shapes.read import ContextAnswer
-from memci.smallmodel.offline.tokens import OfflineTokenCounter
+from memci.message import NewMessage, Role
+from memci.schemas.reads import ContextAnswer
+from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 
 BUDGETS = (1_000, 4_000)
 _SAME = 0.85

@@ -14,9 +14,9 @@ from random import Random
 
 import numpy as np
 
-from memci.domain.message import Message, Role
+from memci.language.word_lists import ENGLISH_STOP_WORDS
+from memci.message import Message, Role
 from memci.smallmodel.offline.embedder import DIMENSION
-from memci.smallmodel.offline.words import ENGLISH_STOP_WORDS
 from memci.smallmodel.ports import Vectors
 
 SESSION_MESSAGES = 20

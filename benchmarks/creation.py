@@ -14,7 +14,7 @@ from benchmarks.report import Bar, Finding
 from benchmarks.sentences import conversation
 from benchmarks.stage import LANE_POOL, Stage
 from memci.broker.names import LANE_QUEUE
-from memci.domain.message import NewMessage
+from memci.message import NewMessage
 from memci.queue.intake import Append, append_in
 from memci.storage.session import Database
 

@@ -12,10 +12,10 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from memci.domain.language import Language
-from memci.domain.message import Message, Role
-from memci.smallmodel.offline import chinese
-from memci.smallmodel.offline.weights import weigh
+from memci.language import chinese_words
+from memci.language.detection import Language
+from memci.language.word_weights import weigh
+from memci.message import Message, Role
 
 _WHEN = datetime(2026, 1, 1, tzinfo=UTC)
 _EVIDENCE = re.compile(r"D:?(\d+):(\d+)")
@@ -161,7 +161,7 @@ def _told(said: str) -> Iterator[frozenset[str]]:
     """Yield the first nouns of each clause in which the speaker tells of himself."""
     for clause in _CLAUSE_END.split(said):
         if _OF_HIMSELF.match(clause) and not _ASKS_OR_THANKS.search(clause):
-            tagged = chinese.tagged_words(clause)
+            tagged = chinese_words.tagged_words(clause)
             nouns = [each.text for each in tagged if each.tag.startswith("n")]
             if words := frozenset([each for each in nouns if len(each) > 1][:_MOST_NOUNS]):
                 yield words

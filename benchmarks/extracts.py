@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from memci.language.sentences import sentences
 from memci.smallmodel.offline.lexicon import OfflineLexicon
-from memci.smallmodel.offline.sentences import sentences
 from memci.smallmodel.ports import Embedder, Vectors
 
 

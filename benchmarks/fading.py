@@ -16,7 +16,7 @@ from benchmarks.report import Bar, Finding
 from benchmarks.sentences import conversation
 from benchmarks.stage import Stage
 from memci.broker.names import COMPRESS_QUEUE, LANE_COMPRESS_TASK
-from memci.domain.language import language_of
+from memci.language.detection import language_of
 from memci.smallmodel.offline.compressor import OfflineCompressor
 from memci.testing import wait_until
 

@@ -8,11 +8,11 @@ import psycopg
 
 from benchmarks.compare import say
 from benchmarks.corpus import Corpus
-from memci.domain.message import Message
-from memci.jobs.texts import terms_of
+from memci.jobs.message_texts import terms_of
+from memci.message import Message
 from memci.smallmodel.offline.embedder import MODEL
 from memci.smallmodel.offline.lexicon import OfflineLexicon
-from memci.storage.index import Embedded, index_messages
+from memci.storage.search_index import Embedded, index_messages
 from memci.storage.session import Database
 
 _AT_ONCE = 1_000

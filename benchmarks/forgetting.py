@@ -32,8 +32,8 @@ from benchmarks.stage import LANE_POOL, Stage, open_servers, open_stage
 from memci import Memci
 from memci.broker.names import COMPRESS_QUEUE, LANE_QUEUE, READ_QUEUE, UPKEEP_QUEUE
 from memci.client.client import Agent
-from memci.shapes.agent import AgentAnswer
-from memci.smallmodel.offline.tokens import OfflineTokenCounter
+from memci.schemas.agents import AgentAnswer
+from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 from memci.testing import wait_until
 
 PASSES = (10, 30, 100)

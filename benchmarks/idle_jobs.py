@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from memci.domain.lane.job import Job
+from memci.domain.job import Job
 from memci.queue.handler import Effect, Handler
 from memci.storage.session import Connection
 

@@ -16,7 +16,7 @@ from benchmarks.plain_app import NOTHING_TASK
 from benchmarks.report import Bar, Finding
 from benchmarks.stage import LANE_POOL, Process, Stage
 from memci.broker.names import LANE_QUEUE
-from memci.broker.token import ENOUGH_LANE_TOKENS
+from memci.broker.wakeup import ENOUGH_LANE_TOKENS
 from memci.testing import wait_until
 
 PLAIN_QUEUE = "bench.plain"

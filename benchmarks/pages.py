@@ -11,22 +11,21 @@ from benchmarks.compare import alternate
 from benchmarks.report import Bar, Finding
 from benchmarks.stage import Stage
 from memci.commands.pages.perform import Asked, PageCommands
-from memci.domain.language import Language
-from memci.domain.message import NewMessage, Role
 from memci.domain.pages.block import Format, Held, Writer
 from memci.domain.pages.labels import labels_of
 from memci.domain.pages.page import Page, PageKind
+from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.permission import Actor
 from memci.domain.pages.render import Rendering
-from memci.domain.pages.rules import PageRules
 from memci.domain.pages.tree import Tree
+from memci.language.detection import Language
+from memci.message import NewMessage, Role
 from memci.queue.intake import Append, append_in
 from memci.reading.window import Windows
-from memci.shapes.tools import BY_NAME
-from memci.smallmodel.offline.tokens import OfflineTokenCounter
-from memci.storage.page_lock import lock_tree
-from memci.storage.page_saving import save_tree
+from memci.schemas.tools import BY_NAME
+from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 from memci.storage.page_store.postgres import PostgresPageStore
+from memci.storage.pages.tree import lock_tree, save_tree
 from memci.storage.session import Database
 
 _MANY = 10_000

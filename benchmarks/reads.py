@@ -18,11 +18,11 @@ from benchmarks.plain_app import RESULT_TASK
 from benchmarks.report import Finding
 from benchmarks.stage import Stage
 from memci.broker.app import make_app
-from memci.broker.call import RedisReads
 from memci.broker.names import READ_QUEUE, queue
-from memci.config import load_settings
+from memci.broker.read_calls import RedisReads
+from memci.config.settings import load_settings
 from memci.runtime import Runtime
-from memci.shapes.read import ContextRequest, RecallRequest, SearchRequest
+from memci.schemas.reads import ContextRequest, RecallRequest, SearchRequest
 from memci.smallmodel.ports import Vectors
 from memci.storage.vectors import to_text
 

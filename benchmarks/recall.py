@@ -23,11 +23,11 @@ from benchmarks.stage import LANE_POOL, Stage
 from memci import Memci
 from memci.broker.names import LANE_QUEUE
 from memci.client.client import Agent
-from memci.config import load_settings
-from memci.reading.readings import Readings
+from memci.config.settings import load_settings
+from memci.reading.registry import Readings
 from memci.runtime import Runtime
-from memci.shapes.read import ContextRequest, SearchRequest
-from memci.smallmodel.offline.tokens import OfflineTokenCounter
+from memci.schemas.reads import ContextRequest, SearchRequest
+from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 from memci.testing import wait_until
 
 _READERS: tuple[tuple[str, Callable[[Path], list[Talk]]], ...] = (

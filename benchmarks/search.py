@@ -23,11 +23,10 @@ from benchmarks.corpus import Corpus, session_of
 from benchmarks.filling import fill, multiply
 from benchmarks.report import Bar, Finding
 from benchmarks.stage import Stage
-from memci.collector import spare_what_stays
-from memci.config import load_settings
-from memci.domain.context.depth import depth
-from memci.runtime import Runtime
-from memci.shapes.read import ContextRequest, SearchRequest
+from memci.config.settings import load_settings
+from memci.domain.context.search_depth import depth
+from memci.runtime import Runtime, spare_what_stays
+from memci.schemas.reads import ContextRequest, SearchRequest
 from memci.smallmodel.offline.embedder import MODEL
 from memci.smallmodel.ports import Vectors
 from memci.storage.vectors import to_text

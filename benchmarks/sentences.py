@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from random import Random
 
-from memci.domain.message import NewMessage, Role
+from memci.message import NewMessage, Role
 
 _PEOPLE = ("Marta", "Jonas", "Priya", "my brother Tom", "Dr. Okafor", "our neighbour Elif", "Sven")
 _PLACES = ("Lisbon", "the office in Ghent", "Kyoto", "the allotment", "Tromsø", "the old harbour")

@@ -13,10 +13,8 @@ from typing import Any
 
 from benchmarks.compare import say
 from benchmarks.report import Bar, Finding
+from memci.domain.memory.message_filter import FilterReason, Utterance, judged
 from memci.domain.memory.parameters import MemoryParameters
-from memci.domain.memory.state import FilterReason
-from memci.domain.memory.strictness import judged
-from memci.domain.memory.windows import Utterance
 from memci.smallmodel.offline.embedder import OfflineEmbedder
 
 _EVIDENCE = re.compile(r"D:?(\d+):(\d+)")

@@ -13,7 +13,7 @@ from typing import cast
 import numpy as np
 
 from benchmarks.idle_jobs import idle_handlers
-from memci.reading.readings import Readings
+from memci.reading.registry import Readings
 from memci.smallmodel.ports import Vectors
 from workers.app import app
 from workers.lifecycle import runtime

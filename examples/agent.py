@@ -22,7 +22,7 @@ from urllib.parse import quote
 
 import httpx
 
-from memci.smallmodel.offline.tokens import OfflineTokenCounter
+from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 
 Json: TypeAlias = dict[str, Any]
 

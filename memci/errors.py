@@ -28,6 +28,8 @@
         └── SmallModelAnswerError        it answered, but not with what was asked
 
 The first line of each docstring is the default message. Messages say what to do next.
+
+Names that others gave, as they may stand in an error or a log.
 """
 
 from __future__ import annotations
@@ -179,3 +181,12 @@ class WrongEmbedderError(SmallModelUnavailableError):
 
 class SmallModelAnswerError(SmallModelError):
     """A small model answered with something else than what was asked."""
+
+
+_MOST = 64
+
+
+def shown_name(name: str) -> str:
+    """Return the name, no longer than a line bears and with nothing that acts on a terminal."""
+    shown = "".join(each if each.isprintable() else "?" for each in name[:_MOST])
+    return shown + ("…" if len(name) > _MOST else "")

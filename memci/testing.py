@@ -23,8 +23,7 @@ import psycopg
 from psycopg import sql
 
 from memci.embedded import Postgres, Redis, Servers, servers_of
-from memci.embedded.process import ServerProcess
-from memci.embedded.server import Server
+from memci.embedded.server import Server, ServerProcess
 from memci.storage.migrate import upgrade
 
 T = TypeVar("T")

@@ -1,15 +1,78 @@
-"""The Celery app that workers, beat and Flower load."""
+"""The Celery app that workers, beat and Flower load.
+
+What a worker tells of its tasks: which, for whom, and how they ended; never what was said.
+
+Celery writes results and errors into its log, and arguments, results and tracebacks into the
+events that Flower shows. Of what others send, all of these may hold text.
+"""
 
 from __future__ import annotations
 
+import json
 import sys
+from typing import Any
+
+import structlog
+from celery import Task
+from celery.worker.request import Request
 
 from beat_schedule import beat_schedule
-from memci.addresses import broker_url
 from memci.broker.app import make_app
-from memci.config import load_settings
-from memci.errors import ConfigurationError
-from workers.quiet import QuietTask
+from memci.config.settings import load_settings
+from memci.domain.documents import check_owner
+from memci.embedded.server_addresses import broker_url
+from memci.errors import ConfigurationError, InvalidInputError, MemciError
+
+_log = structlog.get_logger(__name__)
+
+
+class QuietRequest(Request):  # type: ignore[misc]
+    """A task's message as Celery reports it: of its arguments only the agent's id."""
+
+    @property
+    def argsrepr(self) -> str:
+        """Arguments by place; we take none."""
+        return "()"
+
+    @property
+    def kwargsrepr(self) -> str:
+        """Arguments by name, as JSON."""
+        return json.dumps(self._shown())
+
+    def info(self, *, safe: bool = False) -> dict[str, Any]:
+        """Return what a remote look at the worker shows."""
+        del safe
+        return {**super().info(safe=True), "args": [], "kwargs": self._shown()}
+
+    def _shown(self) -> dict[str, str]:
+        try:
+            return {"agent_id": check_owner(self.kwargs.get("agent_id"))}
+        except InvalidInputError:
+            return {}
+
+
+class QuietTask(Task):  # type: ignore[misc]
+    """A task whose result stays untold, and of whose errors only our own words get out."""
+
+    Request = QuietRequest
+    resultrepr_maxsize = 0
+    throws = (MemciError,)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Run; any other error becomes a ``MemciError``, and stands in the log without its words.
+
+        Other libraries' errors quote rows, parameters and addresses.
+        """
+        try:
+            return super().__call__(*args, **kwargs)
+        except InvalidInputError as error:
+            raise error from None
+        except Exception as error:
+            _log.exception("task failed", task=self.name)
+            if isinstance(error, MemciError):
+                raise error from None
+            raise MemciError("the worker failed; its log says why") from None
+
 
 try:
     settings = load_settings()

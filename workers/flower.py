@@ -11,9 +11,9 @@ import sys
 
 from celery.bin.celery import main as celery
 
-from memci.config import load_settings
+from memci.config.settings import load_settings
+from memci.config.unknown_names import misspelt_settings
 from memci.errors import ConfigurationError
-from memci.misspelt import misspelt_settings
 
 
 def main() -> None:

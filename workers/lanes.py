@@ -7,7 +7,7 @@ from typing import Any
 from celery import Task
 from celery.app.task import Context
 
-from memci.broker.letters import encode
+from memci.broker.incoming_messages import encode
 from memci.broker.names import (
     AGENT_PREFIX,
     COMPRESS_TASK,
@@ -16,9 +16,9 @@ from memci.broker.names import (
     LANE_RUN_TASK,
 )
 from memci.domain.agent import check_agent_id
-from memci.domain.documents.owner import check_owner
+from memci.domain.documents import check_owner
 from memci.queue import submit
-from memci.queue.bridge import take_in
+from memci.queue.broker_intake import take_in
 from workers.app import app
 from workers.lifecycle import lane_loop, runtime
 

@@ -1,28 +1,57 @@
-"""What a worker process opens, warms up and closes."""
+"""What a worker process opens, warms up and closes.
+
+Which worker goes first where several share a processor.
+"""
 
 from __future__ import annotations
 
+import os
 import sys
+from contextlib import suppress
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import structlog
 from celery import signals
 
-from memci.broker.bell import Bell
 from memci.broker.names import AGENT_PREFIX, COMPRESS_QUEUE, LANE_QUEUE, READ_QUEUE, UPKEEP_QUEUE
-from memci.collector import spare_what_stays
+from memci.broker.wakeup import QueueWatch
 from memci.errors import ConfigurationError, UnavailableError, WrongEmbedderError
-from memci.jobs.vectors import VectorGuard
+from memci.jobs.message_texts import VectorGuard
 from memci.queue.lane import LaneLoop
-from memci.runtime import Runtime
+from memci.runtime import Runtime, spare_what_stays
 from memci.storage.page_store.choose import check_shared
 from memci.telemetry.logs import configure_logs, warn_of_misspelt_settings
 from workers.app import settings
-from workers.priority import yield_processor
+
+
+def yield_processor() -> None:
+    """Let the threads of this process, and those that they start, run where a processor is idle.
+
+    Forgetting hurries nobody: what is said and asked meanwhile goes first on this machine. Being
+    nice is not enough where the system has an idle policy: a nice thread still ends its turn, and
+    the threads of a model, which wait for one another at each step, all wait for that turn.
+    """
+    if sys.platform == "linux":
+        try:
+            _idle(0)
+        except OSError:  # sandboxes may forbid it
+            os.nice(19)
+            return
+        for thread in Path("/proc/self/task").iterdir():
+            with suppress(OSError):  # it has ended
+                _idle(int(thread.name))
+    else:
+        os.nice(19)
+
+
+def _idle(thread: int) -> None:
+    os.sched_setscheduler(thread, os.SCHED_IDLE, os.sched_param(0))
+
 
 _log = structlog.get_logger(__name__)
-_bells: list[Bell] = []
+_bells: list[QueueWatch] = []
 
 
 @cache

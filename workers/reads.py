@@ -7,11 +7,11 @@ from typing import Any
 import structlog
 from pydantic import ValidationError
 
-from memci.broker.call import wrap_answer, wrap_error
 from memci.broker.names import ReadUse, read_task
+from memci.broker.read_calls import wrap_answer, wrap_error
 from memci.domain.agent import check_agent_id
 from memci.errors import InvalidInputError, MemciError
-from memci.shapes.faults import describe_faults
+from memci.schemas.problems import describe_faults
 from workers.app import app
 from workers.lifecycle import runtime
 

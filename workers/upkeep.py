@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from memci.broker.janitor import remove_binding_keys
 from memci.broker.names import UPKEEP_QUEUE, queue
+from memci.broker.redis_queues import remove_binding_keys
 from memci.queue.sweep import sweep as sweep_lanes
-from memci.upkeep.compress import request_due_passes
-from memci.upkeep.consolidate import request_due_consolidations
-from memci.upkeep.orphans import remove_orphans
-from memci.upkeep.prune import prune_done_jobs, prune_receipts
+from memci.upkeep.cleanup import prune_done_jobs, prune_receipts, remove_orphans
+from memci.upkeep.due_jobs import request_due_consolidations, request_due_passes
 from workers.app import app
 from workers.lifecycle import runtime
 
@@ -22,7 +20,7 @@ def sweep(**_: Any) -> None:
     sweep_lanes(here.database, here.agent_queues, here.tokens)
 
 
-@app.task(name="memci.upkeep.compress")
+@app.task(name="memci.upkeep.due_jobs")
 def compress(**_: Any) -> None:
     """Ask for the passes that time brings (M16)."""
     here = runtime()
@@ -33,13 +31,13 @@ def compress(**_: Any) -> None:
     )
 
 
-@app.task(name="memci.upkeep.consolidate")
+@app.task(name="memci.upkeep.due_jobs")
 def consolidate(**_: Any) -> None:
     """Ask for agents whose short-term memories have come to the end of their term (R5)."""
     request_due_consolidations(runtime().database)
 
 
-@app.task(name="memci.upkeep.prune")
+@app.task(name="memci.upkeep.cleanup")
 def prune(**_: Any) -> None:
     """Remove done jobs and old receipts."""
     here = runtime()
@@ -55,7 +53,7 @@ def janitor(**_: Any) -> None:
         remove_binding_keys(client)
 
 
-@app.task(name="memci.upkeep.orphans")
+@app.task(name="memci.upkeep.cleanup")
 def orphans(after: str = "", **_: Any) -> None:
     """Remove texts of notes that no page needs any more; the rest of the agents in another task.
 

@@ -11,9 +11,9 @@ from typing import Any
 import structlog
 from celery import Celery
 
-from memci.broker.errors import BROKER_ERRORS
+from memci.broker.health import BROKER_ERRORS
 from memci.broker.names import agent_queue_name
-from memci.domain.lane.job import Job
+from memci.domain.job import Job
 
 _log = structlog.get_logger(__name__)
 

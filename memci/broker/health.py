@@ -1,10 +1,43 @@
-"""Whether the broker answers."""
+"""Whether the broker answers.
+
+What "the broker is away" looks like in the libraries below.
+
+What `memci doctor` asks of the broker: is it set as a broker must be, and who listens.
+"""
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, cast
+
+import amqp.exceptions
+import kombu.exceptions
+import redis
+import redis.exceptions
 from celery import Celery
 
-from memci.broker.errors import broker_errors
+from memci.errors import BrokerUnavailableError
+
+BROKER_ERRORS: tuple[type[Exception], ...] = (
+    kombu.exceptions.OperationalError,
+    redis.exceptions.RedisError,
+    amqp.exceptions.AMQPError,
+    amqp.exceptions.MessageNacked,
+    OSError,
+)
+
+
+@contextmanager
+def broker_errors() -> Iterator[None]:
+    """Turn them into ``BrokerUnavailableError``, which holds no address and no password."""
+    try:
+        yield
+    except BROKER_ERRORS as error:
+        raise BrokerUnavailableError from error
+
 
 _PATIENCE_S = 2
 
@@ -13,3 +46,49 @@ def check_broker(app: Celery) -> None:
     """Raise ``BrokerUnavailableError`` when it does not, within two seconds."""
     with broker_errors(), app.connection_for_write(connect_timeout=_PATIENCE_S) as connection:
         connection.ensure_connection(max_retries=1, interval_start=0, timeout=_PATIENCE_S)
+
+
+_TIMEOUT_S = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class RedisState:
+    """How a Redis is set; None where it does not let us ask."""
+
+    version: str
+    appendonly: bool | None
+    maxmemory_policy: str | None
+    keyspace_events: str | None
+
+
+def redis_state(client: redis.Redis) -> RedisState:
+    """Ask a Redis how it is set; raises ``BrokerUnavailableError``."""
+    with broker_errors():
+        version = str(client.info("server")["redis_version"])
+        return RedisState(
+            version=version,
+            appendonly=None if (said := _setting(client, "appendonly")) is None else said == "yes",
+            maxmemory_policy=_setting(client, "maxmemory-policy"),
+            keyspace_events=_setting(client, "notify-keyspace-events"),
+        )
+
+
+def consumers(app: Celery) -> Mapping[str, list[str]]:
+    """Return which workers answer, by the queue that they consume."""
+    with broker_errors():
+        answers = app.control.inspect(timeout=_TIMEOUT_S).active_queues() or {}
+    found: defaultdict[str, list[str]] = defaultdict(list)
+    for worker, queues in answers.items():
+        for queue in queues:
+            found[queue["name"]].append(worker)
+    return found
+
+
+def _setting(client: redis.Redis, name: str) -> str | None:
+    try:
+        found = cast("dict[Any, Any]", client.config_get(name))
+    except redis.ResponseError:  # hosted ones forbid CONFIG
+        return None
+    return next(
+        (each.decode() if isinstance(each, bytes) else each for each in found.values()), None
+    )

@@ -1,4 +1,7 @@
-"""Agents' queues on Redis: lists that exist only while they hold something."""
+"""Agents' queues on Redis: lists that exist only while they hold something.
+
+Removes what producers leave in Redis that name an agent's queue by a mere string.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +12,11 @@ from typing import cast
 import redis
 import structlog
 
-from memci.broker.errors import broker_errors
+from memci.broker.agent_queues import end_bytes, note
+from memci.broker.health import broker_errors
 from memci.broker.names import AGENT_PREFIX, agent_queue_name
-from memci.broker.oversized import end_bytes, note
 from memci.domain.agent import check_agent_id
-from memci.domain.names import shown_name
-from memci.errors import InvalidInputError
+from memci.errors import InvalidInputError, shown_name
 
 _log = structlog.get_logger(__name__)
 
@@ -166,3 +168,25 @@ def agent_of_key(key: bytes) -> str | None:
         return check_agent_id(name.removeprefix(AGENT_PREFIX))
     except (UnicodeDecodeError, InvalidInputError):
         return None
+
+
+_PATTERNS = (f"_kombu.binding.{AGENT_PREFIX}*", f"_kombu.binding_permanent.{AGENT_PREFIX}*")
+_COUNT = 1000
+
+
+def remove_binding_keys(client: redis.Redis) -> int:
+    """Delete the binding keys of agents' queues; they are never used for delivery.
+
+    Returns how many there were.
+    """
+    removed = 0
+    for pattern in _PATTERNS:
+        keys: list[bytes] = []
+        for key in client.scan_iter(match=pattern, count=_COUNT):
+            keys.append(key)
+            if len(keys) >= _COUNT:
+                removed += int(client.unlink(*keys))
+                keys.clear()
+        if keys:
+            removed += int(client.unlink(*keys))
+    return removed

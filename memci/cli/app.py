@@ -1,14 +1,19 @@
 """All commands, and what becomes of their errors.
 
 This module is imported by ``memci --help``: commands import what they need when they run.
+
+What was meant by arguments that name an agent in the wrong way.
+
+Some commands take it as an option, beside what they are about; others as their argument.
 """
 
 from __future__ import annotations
 
 import io
+import re
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
 import typer
@@ -16,43 +21,91 @@ import typer
 from memci import __version__
 from memci.cli.commands import (
     agents,
-    beliefs,
     compare,
-    compress,
-    context,
     database,
-    demo,
-    doctor,
-    env,
     erase,
     index,
-    job_actions,
     jobs,
     keys,
-    lane,
-    mcp,
-    nodes,
+    memory,
+    network,
     pages,
-    pins,
-    plan,
-    plot,
     rebuild,
     recall,
-    reembed,
     remember,
-    restore,
     search,
+    services,
+    sessions,
     settings,
-    summaries,
     tools,
     transfer,
-    up,
-    usage,
-    watch,
 )
-from memci.cli.whose import meant
+from memci.cli.commands import agents as usage
+from memci.cli.commands import database as reembed
+from memci.cli.commands import jobs as job_actions
+from memci.cli.commands import jobs as lane
+from memci.cli.commands import pages as pins
+from memci.cli.commands import pages as plan
+from memci.cli.commands import search as context
+from memci.cli.commands import settings as env
+from memci.cli.commands import tools as mcp
+from memci.domain.agent import AGENT_ID_PATTERN
 from memci.errors import InvalidInputError, MemciError
-from memci.expectation import expectation
+from memci.validation_messages import expectation
+
+_OPTIONS = ("--agent", "-a")
+
+
+def meant(error: Exception, words: Sequence[str]) -> str | None:
+    """Return the command line that was meant by ``words``, if the error tells of the mistake."""
+    context: Any = getattr(error, "ctx", None)
+    if "Did you mean" in str(getattr(error, "message", "")):
+        return None  # a command was misspelt, and no agent is called so
+    path = _path(context)
+    if not path or list(words[: len(path)]) != path:
+        return None
+    words = words[len(path) :]
+    parameters = context.command.params
+    named = _named(words)
+    if any("--agent" in each.opts for each in parameters):
+        takes = any(each.param_type_name == "argument" for each in parameters)
+        blamed = getattr(getattr(error, "param", None), "param_type_name", None)
+        if named is None and not (takes and blamed != "argument"):
+            return _with("--agent", path, _alone(words))
+    elif any(each.metavar == "AGENT" for each in parameters):
+        return _with(None, path, named)
+    return None
+
+
+def _path(context: Any) -> list[str]:
+    """Return the command that was asked for, below the first: ``["pages", "undo"]``."""
+    path: list[str] = []
+    while context is not None and context.parent is not None:
+        path.insert(0, context.info_name)
+        context = context.parent
+    return path
+
+
+def _named(words: Sequence[str]) -> str | None:
+    """Return what the option names."""
+    for place, word in enumerate(words):
+        option, equals, value = word.partition("=")
+        if option in _OPTIONS:
+            return value if equals else next(iter(words[place + 1 :]), "")
+    return None
+
+
+def _alone(words: Sequence[str]) -> str | None:
+    """Return the only word that is no option."""
+    plain = [word for word in words if not word.startswith("-")]
+    return plain[0] if len(plain) == 1 else None
+
+
+def _with(option: str | None, path: Sequence[str], agent: str | None) -> str | None:
+    if agent is None or not re.fullmatch(AGENT_ID_PATTERN, agent):
+        return None
+    return " ".join(("memci", *path, *([option] if option else ()), agent))
+
 
 _FAILED = 1
 _WRONG_USE = 2
@@ -71,33 +124,33 @@ app = typer.Typer(
 )
 
 _COMMANDS: tuple[tuple[str, Callable[..., Any]], ...] = (
-    ("up", up.up),
-    ("demo", demo.demo),
+    ("up", services.up),
+    ("demo", services.demo),
     ("remember", remember.remember),
     ("recall", recall.recall),
     ("search", search.search),
     ("context", context.context),
     ("compare", compare.compare),
     ("agents", agents.agents),
-    ("nodes", nodes.nodes),
-    ("watch", watch.watch),
-    ("plot", plot.plot),
+    ("nodes", network.nodes),
+    ("watch", network.watch),
+    ("plot", network.plot),
     ("jobs", jobs.jobs),
     ("usage", usage.usage),
-    ("focus", restore.focus),
-    ("history", beliefs.history),
-    ("sessions", beliefs.sessions),
-    ("summaries", summaries.summaries),
-    ("handover", summaries.handover),
-    ("consolidate", beliefs.consolidate),
-    ("compress", compress.compress),
+    ("focus", memory.focus),
+    ("history", sessions.history),
+    ("sessions", sessions.sessions),
+    ("summaries", sessions.summaries),
+    ("handover", sessions.handover),
+    ("consolidate", sessions.consolidate),
+    ("compress", memory.compress),
     ("pins", pins.pins),
     ("plan", plan.plan),
     ("index", index.index),
     ("documents", index.documents),
     ("unindex", index.unindex),
     ("collections", index.collections),
-    ("restore", restore.restore),
+    ("restore", memory.restore),
     ("rebuild", rebuild.rebuild),
     ("retry", job_actions.retry),
     ("discard", job_actions.discard),
@@ -112,7 +165,7 @@ _COMMANDS: tuple[tuple[str, Callable[..., Any]], ...] = (
     ("tools", tools.tools),
     ("mcp", mcp.mcp),
     ("env", env.env),
-    ("doctor", doctor.doctor),
+    ("doctor", services.doctor),
 )
 
 
@@ -197,7 +250,7 @@ def _complain_unforeseen(error: Exception) -> int:
 
 
 def _wants_traceback() -> bool:
-    from memci.config import load_settings
+    from memci.config.settings import load_settings
 
     try:
         return load_settings().log_level == "debug"

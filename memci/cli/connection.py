@@ -1,14 +1,22 @@
-"""The way of every command to the server: the HTTP client, set as the settings say."""
+"""The way of every command to the server: the HTTP client, set as the settings say.
+
+Settings for commands: names that are none are told on stderr, beside what the command says.
+
+The database itself, for commands that work without a running memci.
+"""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from memci.cli.settings import read_settings
+from memci import embedded
+from memci.cli.output import printable
 from memci.client import Agent, Memci
-from memci.config import Settings
+from memci.config.settings import Settings, load_settings
+from memci.config.unknown_names import misspelt_settings
 from memci.domain.agent import LISTED, no_agent
 from memci.errors import (
     ConfigurationError,
@@ -19,9 +27,20 @@ from memci.errors import (
     UnauthorizedError,
     UnavailableError,
 )
+from memci.storage.migrate import check_migrations, upgrade
+from memci.storage.session import Database
+
+
+def read_settings(**values: Any) -> Settings:
+    """Read the settings, or raise ``ConfigurationError``; warn of misspelt ones."""
+    settings = load_settings(**values)
+    for each in misspelt_settings():
+        sys.stderr.write(printable(f"memci: warning: {each}") + "\n")
+    return settings
+
 
 if TYPE_CHECKING:
-    from memci.shapes.read import Freshness
+    from memci.schemas.reads import Freshness
 
 _SETTINGS: Mapping[str | None, str] = {"url": "MEMCI_API_URL", "api_key": "MEMCI_API_KEY"}
 
@@ -107,3 +126,33 @@ def _no_key(url: str, *, given: bool) -> str:
     if given:
         return f"{url} does not know the key in MEMCI_API_KEY: set MEMCI_API_KEY to a key of it"
     return f"{url} wants an API key: set MEMCI_API_KEY to one (`memci keys new` makes them)"
+
+
+@contextmanager
+def opened_database(settings: Settings) -> Iterator[Database]:
+    """Open it; the embedded server is started for as long as need be, if it does not run.
+
+    Raises ``UnavailableError`` when the database is not at the schema of this release.
+    """
+    with database_at(settings) as url:
+        database = Database(url)
+        try:
+            check_migrations(database)
+            yield database
+        finally:
+            database.close()
+
+
+@contextmanager
+def database_at(settings: Settings) -> Iterator[str]:
+    """Lend its URL; the embedded server is started for as long as need be, if it does not run."""
+    if settings.database_url is not None:
+        yield settings.database_url.get_secret_value()
+        return
+    running = embedded.connect(settings.data_dir)
+    if running is not None:
+        yield running.database_url
+        return
+    with embedded.own(settings.data_dir) as servers:
+        upgrade(servers.addresses.database_url)  # as `memci up` does
+        yield servers.addresses.database_url

@@ -1,6 +1,8 @@
 """What commands print: tables and lines for people, JSON for programs.
 
 Text of messages is untrusted: control characters never reach the terminal.
+
+Asking people before something is done that they may not want.
 """
 
 from __future__ import annotations
@@ -12,11 +14,14 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
+import typer
 from pydantic import BaseModel
 from rich.console import Console, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
+
+from memci.errors import InvalidInputError, MemciError
 
 # Piped output is read by programs and pagers: no line is cut to the width of a terminal.
 _PIPED_WIDTH = 200
@@ -148,3 +153,16 @@ def bar(share: float, cells: int) -> str:
     """Return a share, 0 to 1, as a bar so many cells wide."""
     filled = round(max(0.0, min(share, 1.0)) * cells)
     return "█" * filled + "·" * (cells - filled)
+
+
+def confirm(question: str, *, yes: bool, to: str, refused: str) -> None:
+    """Ask, unless ``yes`` was said; ``to``: what it does, ``refused``: what is said after a no.
+
+    Raises ``InvalidInputError`` where nobody is to be asked, ``MemciError`` after a no.
+    """
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise InvalidInputError(f"nobody is here to be asked: say --yes to {to}")
+    if not typer.confirm(question, err=True):
+        raise MemciError(refused)

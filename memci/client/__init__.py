@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from memci.client.client import Agent, AsyncAgent, AsyncMemci, Memci
 from memci.client.collection import AsyncCollection, Collection
-from memci.client.flow import Retries
+from memci.client.exchange import Retries
 
 __all__ = [
     "Agent",

@@ -8,12 +8,11 @@ from types import TracebackType
 from typing import Self
 
 from memci.client.collection import AsyncCollection, Collection
-from memci.client.colours import awaitable, blocking
-from memci.client.flow import Retries
+from memci.client.exchange import Retries, check_url, headers_for
 from memci.client.paging import AsyncPageOperations, PageOperations
+from memci.client.sync_async import awaitable, blocking
 from memci.client.transport import AsyncTransport, Transport
 from memci.client.verbs import AgentVerbs, CollectionVerbs, Habits, ServiceVerbs
-from memci.client.way import check_url, headers_for
 
 _URL = "http://127.0.0.1:8000"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memci.client.colours import awaitable, blocking
+from memci.client.sync_async import awaitable, blocking
 from memci.client.transport import AsyncTransport, Transport
 from memci.client.verbs.documents import CollectionVerbs
 

@@ -11,7 +11,7 @@ from zipfile import BadZipFile, ZipFile
 from pydantic import ValidationError
 
 from memci.errors import InvalidInputError, MemciError
-from memci.shapes.archive import MANIFEST, MANIFEST_BYTES, ArchiveManifest
+from memci.schemas.archive import MANIFEST, MANIFEST_BYTES, ArchiveManifest
 
 PIECE = 256 * 1024
 

@@ -7,11 +7,11 @@ from datetime import datetime
 from typing import Annotated, Any, Literal, TypeAlias, TypedDict
 
 from memci.domain.context.plan import StepState
-from memci.domain.lane.job import JobState
+from memci.domain.job import JobState
 from memci.domain.pages.block import Format
 from memci.domain.pages.page import Lifecycle
-from memci.shapes.message import MessageIn
-from memci.shapes.read import Channel, Filters, Fusion, Source
+from memci.schemas.messages import MessageIn
+from memci.schemas.reads import Channel, Filters, Fusion, Source
 
 WindowFormat: TypeAlias = Format | Literal["markdown", "text", "native"]
 # A message in OpenAI's form, or as the shape of the surface.

@@ -5,9 +5,9 @@ Beside it lies what type checkers and editors read; it is made of the same table
 
 from __future__ import annotations
 
-from memci.client.colours import awaitable, blocking
-from memci.client.verbs.operation import operation
-from memci.shapes.tools import TOOLS, About
+from memci.client.sync_async import awaitable, blocking
+from memci.client.verbs.tools import operation
+from memci.schemas.tools import TOOLS, About
 
 
 class PageOperations:

@@ -4,10 +4,16 @@ from collections.abc import Sequence
 from typing import Literal
 
 from memci.domain.pages.block import Format
-from memci.domain.pages.pin import PinKind
-from memci.domain.pages.segment import Permission, SegmentKind
-from memci.shapes.pages import CollapseAnswer, PageChange, PageList, PageText, StepAnswer
-from memci.shapes.pins import PinChange
+from memci.domain.pages.page import Permission, SegmentKind
+from memci.language.key_messages.rules import PinKind
+from memci.schemas.pages import (
+    CollapseAnswer,
+    PageChange,
+    PageList,
+    PageText,
+    PinChange,
+    StepAnswer,
+)
 
 class PageOperations:
     """What can be done to the pages of an agent, on the caller's thread.

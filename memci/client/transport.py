@@ -12,8 +12,8 @@ from typing import Generic, TypeVar
 
 import httpx
 
+from memci.client.exchange import Exchange, Flow, Outcome, Pause
 from memci.client.files import PIECE, Saving, pieces_of
-from memci.client.flow import Exchange, Flow, Outcome, Pause
 from memci.errors import MemciError
 
 T = TypeVar("T")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from memci.errors import ConflictError, NotFoundError
-from memci.shapes.checkpoints import (
+from memci.schemas.frameworks import (
     CheckpointIn,
     CheckpointKept,
     CheckpointPrune,
@@ -14,8 +14,8 @@ from memci.shapes.checkpoints import (
     WritesIn,
 )
 from memci.storage import checkpoints as stored
-from memci.storage.erasure.gone import check_there
-from memci.storage.page_lock import begin_agent, hold_lane
+from memci.storage.agents import check_there
+from memci.storage.pages.tree import begin_agent, hold_lane
 from memci.storage.session import Connection, Database
 
 

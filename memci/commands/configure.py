@@ -1,19 +1,59 @@
-"""Give an agent parameters of its own: of its memory and of its pages."""
+"""Give an agent parameters of its own: of its memory and of its pages.
+
+Whether an agent's window can hold what must stay in it (P13).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 
-from memci.commands.pages.fitting import warnings_of
 from memci.commands.pages.perform import PageCommands
 from memci.domain.memory.parameters import MemoryParameters
-from memci.domain.pages.rules import PageRules
-from memci.errors import InvalidInputError
-from memci.shapes.settings import SettingsAnswer
-from memci.storage.erasure.gone import check_there, is_there
-from memci.storage.page_lock import hold_lane, lock_tree
-from memci.storage.parameters import own_of, own_parameters, replace_parameters
+from memci.domain.pages.collapse import collapse_to
+from memci.domain.pages.parameters import PageRules
+from memci.errors import InvalidInputError, PageStoreError
+from memci.schemas.settings import SettingsAnswer
+from memci.storage.agents import check_there, is_there
+from memci.storage.pages.texts import warm
+from memci.storage.pages.tree import hold_lane, lock_tree
+from memci.storage.pages.viewers import viewer_in
+from memci.storage.pages.workspace import View, open_workspace
+from memci.storage.parameters import own_of, own_parameters, page_rules_of, replace_parameters
+
+
+def warnings_of(pages: PageCommands, agent_id: str) -> list[str]:
+    """Say by how much what cannot be hidden is over ``window_max_tokens``, and what to do.
+
+    It is looked at in the session of the last message, also of an agent before its first one;
+    nothing is written. Empty: it fits, or the page store does not answer.
+    """
+    with suppress(PageStoreError):  # what was asked for does not depend on it
+        rules, least = _least(pages, agent_id)
+        if least > rules.window_max_tokens:
+            return [_warning(least, rules)]
+    return []
+
+
+def _least(pages: PageCommands, agent_id: str) -> tuple[PageRules, int]:
+    """Return the agent's rules, and what its window takes when all is hidden that can be."""
+    store = warm(pages.database, pages.store, agent_id)
+    with pages.database.agent_snapshot(agent_id) as connection:
+        rules = page_rules_of(connection, agent_id, pages.rules)
+        viewer = viewer_in(connection, agent_id, None)
+        view = View(viewer, pages.counter.count, rules)
+        desk = open_workspace(connection, agent_id, store, view).desk
+        return rules, collapse_to(desk.rendering, 0, desk.kept).after
+
+
+def _warning(least: int, rules: PageRules) -> str:
+    ways = ["shorten system prompts", "take down pins", "unpin pages"]
+    ways += ["turn attp off, whose page of sys is long"] if rules.attp else []
+    return (
+        f"what cannot be hidden takes {least:,} tokens, and window_max_tokens is"
+        f" {rules.window_max_tokens:,}: set it to {least} or more, or {', '.join(ways)}"
+    )
 
 
 @dataclass(frozen=True, slots=True)

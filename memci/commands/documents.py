@@ -6,22 +6,21 @@ import hashlib
 from dataclasses import asdict
 from uuid import uuid4
 
-from memci.broker.token import Tokens
-from memci.domain.documents.document import DocumentState, NewDocument, check_name
-from memci.domain.documents.owner import is_collection, nobody
+from memci.broker.wakeup import Wakeups
+from memci.domain.documents import DocumentState, NewDocument, check_name, is_collection, nobody
 from memci.errors import InvalidInputError, NotFoundError, TooLargeError
-from memci.queue.documents import submit_document
+from memci.queue.follow_up_jobs import submit_document
 from memci.queue.submit import lock_lane, unlock_lane
-from memci.shapes.documents import DocumentAnswer, DocumentsRemoved
-from memci.storage.documents.collections import is_collection_there
+from memci.schemas.documents import DocumentAnswer, DocumentsRemoved
+from memci.storage.agents import is_there
 from memci.storage.documents.documents import (
     document_by_id,
     document_by_name,
+    is_collection_there,
     keep_document,
     next_named,
     remove_documents,
 )
-from memci.storage.erasure.gone import is_there
 from memci.storage.session import Connection, Database
 
 # Documents removed in one transaction: the lane is locked meanwhile.
@@ -46,7 +45,7 @@ def new_document(name: str, body: bytes, *, max_bytes: int) -> NewDocument:
 
 def add(
     database: Database,
-    tokens: Tokens,
+    tokens: Wakeups,
     owner: str,
     new: NewDocument,
     *,

@@ -1,43 +1,115 @@
-"""Erase messages, pages, pins, a session or a whole agent, for good (M25)."""
+"""Erase messages, pages, pins, a session or a whole agent, for good (M25).
+
+What is to be erased, as somebody names it, and what goes with it (M25).
+
+What would go if something were erased (M25).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, replace
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 from uuid import uuid4
 
 from memci.broker.agent_queues import AgentQueues
-from memci.broker.errors import broker_errors
-from memci.broker.token import Tokens
-from memci.commands.erase_which import Which, condemned_by
-from memci.domain.lane.job import JobSource
+from memci.broker.health import broker_errors
+from memci.broker.wakeup import Wakeups
+from memci.commands.erase_search import Words, shown_pages, shown_pins
+from memci.domain.job import JobSource
 from memci.errors import (
     DatabaseBusyError,
     FencedOffError,
     NotFoundError,
     PageStoreError,
     UnavailableError,
+    shown_name,
 )
+from memci.message import Message
 from memci.queue import mailbox
-from memci.queue.erased_letters import BEGINNING, Erased, drop_letters
+from memci.queue.dead_jobs import BEGINNING, Erased, drop_letters
+from memci.queue.follow_up_jobs import ask_for
 from memci.queue.intake import CREATE_KIND
+from memci.queue.lane_control import preempt_lane
 from memci.queue.lease import Lease
-from memci.queue.seize import seize
 from memci.queue.submit import submit_follow_up
-from memci.queue.summaries import ask_for
-from memci.shapes.agent import ReceiptAnswer
-from memci.storage.erasure import condemned as condemning
-from memci.storage.erasure.condemned import Condemned
-from memci.storage.erasure.erase import erase_agent, erase_messages, is_left_of
-from memci.storage.page_listing import count_pages, note_keys
-from memci.storage.page_lock import lock_tree
+from memci.schemas.agents import ReceiptAnswer
+from memci.schemas.erasure import CondemnedMessage, EraseRequest, ErasurePreview
+from memci.storage.agents import snapshot_of
+from memci.storage.erasure import deletion_set as condemning
+from memci.storage.erasure.deletion_set import DeletionSet, count_beside
+from memci.storage.erasure.erase import erase_agent, erase_messages, erased_among, is_left_of
+from memci.storage.erasure.pages import unknown_pages
+from memci.storage.page_store.choose import remove_texts
 from memci.storage.page_store.port import PageStore
-from memci.storage.page_store.removal import remove_texts
-from memci.storage.reading.receipts import NewReceipt, write_receipt
+from memci.storage.pages.tree import lock_tree
+from memci.storage.pages.visible_pages import count_pages, note_keys
+from memci.storage.pins import read_pins
+from memci.storage.receipts import NewReceipt, write_receipt
 from memci.storage.session import Connection, Database
 from memci.storage.summaries import losing_summaries
+
+
+@dataclass(frozen=True, slots=True)
+class Which:
+    """Messages by ids, pages by indexes and pins by numbers, or all messages of a session."""
+
+    message_ids: Sequence[str] = ()
+    session_id: str | None = None
+    page_indexes: Sequence[str] = ()
+    pins: Sequence[int] = ()
+
+    @classmethod
+    def of(cls, request: EraseRequest) -> Self:
+        """Return what a request names without a query."""
+        return cls(
+            request.message_ids or (),
+            request.session_id,
+            request.page_indexes or (),
+            request.pins or (),
+        )
+
+
+def condemned_by(connection: Connection, agent_id: str, which: Which) -> DeletionSet:
+    """Return all that goes; what was erased before is passed over.
+
+    Raises ``NotFoundError`` for what never was.
+    """
+    if which.session_id is not None:
+        seqs = condemning.seqs_of_session(connection, agent_id, which.session_id)
+        if not seqs:
+            raise NotFoundError("this agent has no messages in that session")
+        return condemning.condemned_with(connection, agent_id, seqs, which.session_id)
+    stored = condemning.seqs_of_ids(connection, agent_id, which.message_ids)
+    missing = [each for each in which.message_ids if each not in stored]
+    unknown = sorted(set(missing) - erased_among(connection, agent_id, missing))
+    if unknown:
+        raise NotFoundError(
+            f"{len(unknown)} of {len(which.message_ids)} messages are not stored, such as "
+            f"'{shown_name(unknown[0])}'; nothing was erased"
+        )
+    never = unknown_pages(connection, agent_id, which.page_indexes) if which.page_indexes else []
+    if never:
+        raise NotFoundError(f"there never was a page {never[0]}; nothing was erased")
+    condemned = condemning.condemned_with(
+        connection, agent_id, sorted(stored.values()), page_indexes=which.page_indexes
+    )
+    return replace(condemned, pins=_pins(connection, agent_id, which.pins))
+
+
+def _pins(connection: Connection, agent_id: str, numbers: Sequence[int]) -> list[int]:
+    """Return those of these pins that are there; those taken down before are passed over."""
+    if not numbers:
+        return []
+    known = read_pins(connection, agent_id)
+    never = [each for each in numbers if each > known.last]
+    if never:
+        raise NotFoundError(f"nothing was ever pinned as {never[0]}; nothing was erased")
+    there = {each.number for each in known.pins}
+    return [each for each in dict.fromkeys(numbers) if each in there]
+
 
 KIND = "erasure"
 LEFT = (
@@ -51,7 +123,7 @@ Settle: TypeAlias = Callable[[Connection, str], None]
 def run(
     database: Database,
     store: PageStore,
-    tokens: Tokens,
+    tokens: Wakeups,
     agent_id: str,
     which: Which,
     *,
@@ -97,7 +169,7 @@ def run(
 
 
 def run_agent(
-    database: Database, store: PageStore, tokens: Tokens, queues: AgentQueues, agent_id: str
+    database: Database, store: PageStore, tokens: Wakeups, queues: AgentQueues, agent_id: str
 ) -> ReceiptAnswer:
     """Erase all that an agent holds, here and in the broker; return the receipt, which is kept.
 
@@ -150,10 +222,10 @@ def _told(what: str) -> Iterator[None]:
 
 @contextmanager
 def _seized(
-    database: Database, tokens: Tokens, agent_id: str, *, there: bool = True
+    database: Database, tokens: Wakeups, agent_id: str, *, there: bool = True
 ) -> Iterator[Connection]:
     """Take the lane from its worker for one transaction, and let workers go on afterwards."""
-    lease = seize(database, agent_id, there=there)
+    lease = preempt_lane(database, agent_id, there=there)
     try:
         with lease.effect() as connection:
             # Whoever changes a page waits, and finds what is left; who did so is waited for.
@@ -167,7 +239,7 @@ def _seized(
         _let_go(lease, tokens)
 
 
-def _let_go(lease: Lease, tokens: Tokens) -> None:
+def _let_go(lease: Lease, tokens: Wakeups) -> None:
     """Free the lane; where that fails, the lease runs out."""
     with suppress(FencedOffError, UnavailableError):
         with lease.effect(durable=False) as connection:
@@ -188,7 +260,7 @@ def _again(connection: Connection, agent_id: str, seqs: Sequence[int]) -> str | 
     return str(job_id)
 
 
-def _numbers(condemned: Condemned, rows: Mapping[str, int], letters: int) -> dict[str, Any]:
+def _numbers(condemned: DeletionSet, rows: Mapping[str, int], letters: int) -> dict[str, Any]:
     return {
         "memories": len(condemned.memories),
         "entities": len(condemned.entities),
@@ -203,3 +275,56 @@ def _receipt(connection: Connection, agent_id: str, body: Mapping[str, Any]) -> 
     receipt_id = uuid4()
     created_at = write_receipt(connection, agent_id, NewReceipt(receipt_id, KIND, body))
     return ReceiptAnswer(id=receipt_id, kind=KIND, body=dict(body), created_at=created_at)
+
+
+NOTHING = ErasurePreview(message_ids=[], messages=[], memories=0, entities=0, forgotten=0, again=0)
+_SHOWN = 200
+_EXCERPT = 240
+
+
+def preview(
+    database: Database, store: PageStore, agent_id: str, which: Which, words: Words | None = None
+) -> ErasurePreview:
+    """Return what would go, with excerpts around ``words``.
+
+    Raises ``NotFoundError`` for what never was.
+    """
+    own_words = shown_pages(database, store, agent_id, which.page_indexes[:_SHOWN], words)
+    pinned = shown_pins(database, agent_id, which.pins[:_SHOWN], words)
+    with snapshot_of(database, agent_id) as connection:
+        condemned = condemned_by(connection, agent_id, which)
+        ids = condemning.ids_of(connection, agent_id, condemned.seqs)
+        shown = condemning.messages_of(connection, agent_id, condemned.seqs[:_SHOWN])
+        beside = count_beside(connection, agent_id, condemned)
+    return ErasurePreview(
+        message_ids=ids,
+        messages=[_shown(message, words) for message in shown],
+        page_indexes=[each for each in which.page_indexes if condemned.pages.has(each)],
+        own_words=[
+            each.model_copy(update={"goes": each.index in condemned.pages.going})
+            for each in own_words
+        ],
+        pins=list(condemned.pins),
+        pinned=pinned,
+        pages=condemned.pages.count,
+        memories=len(condemned.memories),
+        entities=len(condemned.entities),
+        forgotten=condemned.forgotten,
+        again=len(condemned.again),
+        **asdict(beside),
+    )
+
+
+def _shown(message: Message, words: Words | None) -> CondemnedMessage:
+    if words is None:
+        excerpt = " ".join(message.text.split())[:_EXCERPT]
+    else:
+        excerpt = words.excerpt(message.text, _EXCERPT)
+    return CondemnedMessage(
+        id=message.id,
+        seq=message.seq,
+        role=message.role,
+        excerpt=excerpt,
+        session_id=message.session_id,
+        timestamp=message.said_at,
+    )

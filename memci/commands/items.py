@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from memci.broker.token import Tokens
-from memci.queue.item_indexing import ask_indexing
-from memci.shapes.items import ItemIn, ItemsAnswer, ItemsIn
-from memci.storage.erasure.gone import check_there, is_there
+from memci.broker.wakeup import Wakeups
+from memci.queue.follow_up_jobs import ask_indexing
+from memci.schemas.frameworks import ItemIn, ItemsAnswer, ItemsIn
+from memci.storage.agents import check_there, is_there
 from memci.storage.items import put_item, remove_expired, remove_item
-from memci.storage.page_lock import begin_agent, hold_lane
+from memci.storage.pages.tree import begin_agent, hold_lane
 from memci.storage.session import Connection, Database
 
 
-def run(database: Database, tokens: Tokens, agent_id: str, request: ItemsIn) -> ItemsAnswer:
+def run(database: Database, tokens: Wakeups, agent_id: str, request: ItemsIn) -> ItemsAnswer:
     """Keep some items and take others away, all or none.
 
     A first item makes an agent. Raises ``NotFoundError`` while the agent is being erased.

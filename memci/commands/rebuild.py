@@ -4,28 +4,28 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from memci.broker.token import Tokens
-from memci.domain.lane.job import JobSource, JobState
-from memci.domain.memory.replay import Edition, EditionState
+from memci.broker.wakeup import Wakeups
+from memci.domain.job import JobSource, JobState
+from memci.domain.memory.edition import Edition, EditionState
 from memci.errors import ConflictError, InvalidInputError, NotFoundError
-from memci.queue.editions import edition_answer, step_job
-from memci.queue.steps import submit_step
+from memci.queue.network_jobs import edition_answer, step_job, submit_step
 from memci.queue.submit import lock_agent
-from memci.shapes.edition import EditionAnswer
-from memci.storage.editions import (
+from memci.schemas.editions import EditionAnswer
+from memci.storage.agents import snapshot_of
+from memci.storage.network.editions import (
     begin_edition,
     drop_edition,
+    end_of_log,
+    first_beyond,
     open_edition,
     save_edition,
 )
-from memci.storage.erasure.gone import snapshot_of
-from memci.storage.reading.state import progress
-from memci.storage.replay_log import end_of_log, first_beyond
+from memci.storage.reading.snapshot_state import progress
 from memci.storage.session import Connection, Database
 
 
 def begin(
-    database: Database, tokens: Tokens, agent_id: str, *, up_to_seq: int | None
+    database: Database, tokens: Wakeups, agent_id: str, *, up_to_seq: int | None
 ) -> EditionAnswer:
     """Begin to rebuild; up to a seq, the network is made as it was with the messages up to it.
 
@@ -61,7 +61,7 @@ def show(database: Database, agent_id: str) -> EditionAnswer:
         return edition_answer(connection, agent_id)
 
 
-def switch(database: Database, tokens: Tokens, agent_id: str) -> EditionAnswer:
+def switch(database: Database, tokens: Wakeups, agent_id: str) -> EditionAnswer:
     """Let the rebuilt network take the current one's place as soon as it has caught up.
 
     Asking twice is asking once. Raises ``ConflictError`` until it is ready.
@@ -84,7 +84,7 @@ def switch(database: Database, tokens: Tokens, agent_id: str) -> EditionAnswer:
     return answer
 
 
-def drop(database: Database, tokens: Tokens, agent_id: str) -> EditionAnswer:
+def drop(database: Database, tokens: Wakeups, agent_id: str) -> EditionAnswer:
     """Delete the rebuilt network; the current one stays as it is."""
     with database.agent_transaction(agent_id) as connection:
         edition = _there(connection, agent_id)

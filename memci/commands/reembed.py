@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from memci.queue.reembed import Left, ask_agent, ask_agents, left
+from memci.queue.network_jobs import (
+    ReembeddingLeft,
+    ask_agent_to_reembed,
+    ask_agents_to_reembed,
+    reembedding_left,
+)
 from memci.smallmodel.ports import Embedder
 from memci.storage.session import Database
-from memci.storage.vector_model import HeldModel, VectorModel, change_model, held_model
+from memci.storage.vectors import HeldModel, VectorModel, change_model, held_model
 
 # Agents in one transaction.
 _BITE = 500
@@ -18,7 +23,7 @@ class Progress:
     """The model in use, None before the first vector, and for how many agents it has work."""
 
     held: HeldModel | None
-    left: Left
+    left: ReembeddingLeft
 
 
 def is_in_use(database: Database, embedder: Embedder) -> bool:
@@ -39,11 +44,11 @@ def run(database: Database, embedder: Embedder) -> int:
     asked, after = 0, ""
     while True:
         with database.lane_transaction() as connection:
-            some = ask_agents(connection, change, after=after, most=_BITE)
+            some = ask_agents_to_reembed(connection, change, after=after, most=_BITE)
         asked, after = asked + some.count, some.last
         for agent_id in some.erasing:
             with database.lane_transaction() as connection:
-                asked += ask_agent(connection, change, agent_id)
+                asked += ask_agent_to_reembed(connection, change, agent_id)
         if not after:
             return asked
 
@@ -51,4 +56,4 @@ def run(database: Database, embedder: Embedder) -> int:
 def progress(database: Database) -> Progress:
     """Return how far it is."""
     with database.upkeep_transaction() as connection:
-        return Progress(held_model(connection), left(connection))
+        return Progress(held_model(connection), reembedding_left(connection))

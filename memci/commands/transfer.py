@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import IO
 from uuid import UUID, uuid4
 
-from memci.broker.token import Tokens
-from memci.domain.lane.job import JobSource
+from memci.broker.wakeup import Wakeups
+from memci.domain.job import JobSource
 from memci.queue.mailbox import free
-from memci.queue.reembed import REEMBED_KIND
+from memci.queue.network_jobs import REEMBED_KIND
 from memci.queue.submit import NewJob, insert_job, lock_lane
-from memci.shapes.archive import ArchiveManifest, ImportAnswer
-from memci.storage.archive.arrival import fill, has_foreign_vectors, make_way, waiting_jobs
-from memci.storage.archive.bodies import keep_bodies
-from memci.storage.archive.departure import pack
+from memci.schemas.archive import ArchiveManifest, ImportAnswer
+from memci.storage.archive.export import pack
+from memci.storage.archive.import_rows import fill, has_foreign_vectors, make_way, waiting_jobs
+from memci.storage.archive.page_texts import keep_bodies
 from memci.storage.archive.unpacking import unpacked
 from memci.storage.page_store.port import PageStore
 from memci.storage.session import Connection, Database
@@ -31,7 +31,7 @@ def export(database: Database, store: PageStore, agent_id: str, file: IO[bytes])
 def run(
     database: Database,
     store: PageStore,
-    tokens: Tokens,
+    tokens: Wakeups,
     agent_id: str,
     file: IO[bytes],
     *,

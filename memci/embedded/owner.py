@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from memci.embedded import files
-from memci.embedded.account import Account, server_account
+from memci.embedded.files import Account, server_account
 from memci.embedded.postgres import Postgres
 from memci.embedded.redis import Redis
 from memci.errors import ConfigurationError

@@ -1,4 +1,7 @@
-"""PostgreSQL 18 with pgvector: a cluster in a folder, one database, passwords for everyone."""
+"""PostgreSQL 18 with pgvector: a cluster in a folder, one database, passwords for everyone.
+
+What only the superuser can make: roles, the database, pgvector. Safe to run at each start.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +11,59 @@ import signal
 import struct
 from collections.abc import Sequence
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, LiteralString
 from urllib.parse import quote
 
 import psycopg
+from psycopg import sql
 
-from memci.embedded import binaries, bootstrap, files, process
+from memci.embedded import binaries, files, server
 from memci.embedded.server import Server
 from memci.errors import ConfigurationError
+
+LOGIN = "memci"
+DATABASE = "memci"
+OWNER = "memci_owner"
+ROLES = (OWNER, "memci_app", "memci_upkeep")  # M21
+
+
+def ensure_roles(connection: psycopg.Connection, password: str) -> None:
+    """Make the three roles of M21, and the login that may take each of them on by SET ROLE.
+
+    The login inherits nothing: a statement outside one of the roles sees no table.
+    """
+    for role in (*ROLES, LOGIN):
+        if not _exists(connection, "SELECT FROM pg_roles WHERE rolname = %s", role):
+            _execute(connection, "CREATE ROLE {} NOLOGIN NOINHERIT", role)
+    for role in ROLES:
+        _execute(connection, "GRANT {} TO {} WITH INHERIT FALSE, SET TRUE", role, LOGIN)
+    # The verifier, not the password: statements can end up in logs.
+    verifier = connection.pgconn.encrypt_password(
+        password.encode(), LOGIN.encode(), b"scram-sha-256"
+    )
+    statement = sql.SQL("ALTER ROLE {} LOGIN PASSWORD {}")
+    connection.execute(statement.format(sql.Identifier(LOGIN), sql.Literal(verifier.decode())))
+
+
+def ensure_database(connection: psycopg.Connection) -> None:
+    """Make the database, owned by the role that runs migrations."""
+    if not _exists(connection, "SELECT FROM pg_database WHERE datname = %s", DATABASE):
+        _execute(connection, "CREATE DATABASE {} OWNER {}", DATABASE, OWNER)
+
+
+def ensure_vector(connection: psycopg.Connection) -> None:
+    """Make the extension, in the database of this connection."""
+    if not _exists(connection, "SELECT FROM pg_extension WHERE extname = %s", "vector"):
+        connection.execute("CREATE EXTENSION vector")
+
+
+def _exists(connection: psycopg.Connection, query: LiteralString, name: str) -> bool:
+    return connection.execute(query, (name,)).fetchone() is not None
+
+
+def _execute(connection: psycopg.Connection, statement: LiteralString, *names: str) -> None:
+    connection.execute(sql.SQL(statement).format(*map(sql.Identifier, names)))
+
 
 SUPERUSER = "postgres"
 
@@ -75,16 +123,16 @@ class Postgres(Server):
     @property
     def url(self) -> str:
         """Where programs reach the database ``memci``."""
-        return self.database_url(bootstrap.DATABASE)
+        return self.database_url(DATABASE)
 
     def database_url(self, database: str) -> str:
         """Return the URL of one database, for the login ``memci``.
 
         A stranger on our port gets no password from it: the client insists on SCRAM.
         """
-        passfile = quote(os.fspath(self._passfile(bootstrap.LOGIN)), safe="/")
+        passfile = quote(os.fspath(self._passfile(LOGIN)), safe="/")
         return (
-            f"postgresql+psycopg://{bootstrap.LOGIN}@127.0.0.1:{self.port}/{database}"
+            f"postgresql+psycopg://{LOGIN}@127.0.0.1:{self.port}/{database}"
             f"?passfile={passfile}&require_auth=scram-sha-256"
         )
 
@@ -99,17 +147,17 @@ class Postgres(Server):
         """Tell whether ``url`` leads to the cluster of this home, and the login works."""
         if self.pid is None:
             return False
-        return self._answers_with_id("127.0.0.1", bootstrap.LOGIN, bootstrap.DATABASE)
+        return self._answers_with_id("127.0.0.1", LOGIN, DATABASE)
 
     def start(self) -> None:
         """Adopt or launch the server, and make what is missing: roles, database, pgvector."""
         super().start()
-        password = self._passfile(bootstrap.LOGIN).read_text(encoding="ascii").strip()
+        password = self._passfile(LOGIN).read_text(encoding="ascii").strip()
         with self.connect_as_superuser() as connection:
-            bootstrap.ensure_roles(connection, password.rpartition(":")[2])
-            bootstrap.ensure_database(connection)
-        with self.connect_as_superuser(bootstrap.DATABASE) as connection:
-            bootstrap.ensure_vector(connection)
+            ensure_roles(connection, password.rpartition(":")[2])
+            ensure_database(connection)
+        with self.connect_as_superuser(DATABASE) as connection:
+            ensure_vector(connection)
 
     def _prepare(self) -> None:
         version = self.cluster / "PG_VERSION"
@@ -121,8 +169,8 @@ class Postgres(Server):
                 f"this release runs {binaries.POSTGRES_MAJOR}: export it with the release that "
                 "wrote it, or set MEMCI_DATA_DIR to a new folder"
             )
-        if not self._passfile(bootstrap.LOGIN).exists():
-            self._write_passfile(bootstrap.LOGIN, files.new_password())
+        if not self._passfile(LOGIN).exists():
+            self._write_passfile(LOGIN, files.new_password())
 
     def _configure(self, port: int, sockets: Path) -> Sequence[str]:
         self._drop_stale_locks(sockets)
@@ -162,7 +210,7 @@ class Postgres(Server):
         command += [f"--pgdata={fresh}", f"--pwfile={secret}"]
         command += [] if self.durable else ["--no-sync"]
         try:
-            process.run(command, self.account, home=self.home)
+            server.run(command, self.account, home=self.home)
         finally:
             secret.unlink()
         fresh.rename(self.cluster)

@@ -12,8 +12,8 @@ from dataclasses import asdict
 from typing import Any, BinaryIO
 
 from memci.errors import UnreadableDocumentError
+from memci.extraction.blocks import ExtractionLimits
 from memci.extraction.formats import read_document
-from memci.extraction.limits import ExtractionLimits
 
 
 def main() -> None:

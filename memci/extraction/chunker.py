@@ -1,15 +1,89 @@
-"""From blocks to chunks: whole paragraphs and rows of one section, about 200 tokens together."""
+"""From blocks to chunks: whole paragraphs and rows of one section, about 200 tokens together.
+
+About how many tokens an embedder makes of a text, without loading one.
+
+Cutting a text that is too long for one chunk: at sentences, else at words, never inside one.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from math import ceil
 
-from memci.domain.documents.chunk import Chunk, ChunkKind
-from memci.domain.language import language_of
-from memci.extraction.block import Block, BlockKind
-from memci.extraction.splitting import split_text
-from memci.extraction.tokens import count_tokens
+from memci.domain.documents import Chunk, ChunkKind
+from memci.extraction.blocks import Block, BlockKind
+from memci.language.detection import language_of
+
+# One token each in MiniLM's vocabulary: Han, kana, Hangul, and their punctuation.
+IDEOGRAPH = (
+    r"[\u2e80-\u303f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef"
+    r"\U00020000-\U0003134f]"
+)
+_PARTS = re.compile(rf"{IDEOGRAPH}|[A-Za-z]+|\d+|[^\s\w]|_|\w+?(?={IDEOGRAPH}|[A-Za-z\d\s]|\W|$)")
+_LETTERS_A_TOKEN = 4
+_DIGITS_A_TOKEN = 2
+
+
+def count_tokens(text: str) -> int:
+    """Return an estimate that is rather too high: long and rare words fall into many pieces."""
+    return sum(map(_cost, _PARTS.findall(text)))
+
+
+def _cost(part: str) -> int:
+    if part.isascii():
+        if part.isalpha():
+            return ceil(len(part) / _LETTERS_A_TOKEN) if len(part) > _LETTERS_A_TOKEN + 2 else 1
+        if part.isdigit():
+            return ceil(len(part) / _DIGITS_A_TOKEN)
+    return ceil(len(part) / 2)
+
+
+# A character that marks change belongs to the one before it.
+_MARKS = r"[\u0300-\u036f\u200d\u3099\u309a\ufe00-\ufe0f\U000e0100-\U000e01ef]*"
+_ATOM = re.compile(rf"\s+|{IDEOGRAPH}{_MARKS}|(?:(?!{IDEOGRAPH})\S)+")
+_SENTENCE_END = re.compile(r"[.!?][\"')\]”’]*$|[。！？；…][”’」』）]*$")
+# No word is as long: base64, minified code, keys.
+_LONGEST_WORD = 120
+_PIECE = re.compile(rf"(?s).{{1,{_LONGEST_WORD}}}{_MARKS}")
+
+
+def split_text(text: str, most: int) -> Iterator[str]:
+    """Yield the text in pieces of at most ``most`` tokens, without white space at the seams.
+
+    A piece ends with a sentence or a line where one ends in its second half. What has no seam for
+    120 characters is no word, and is cut.
+    """
+    atoms = [piece for atom in _ATOM.findall(text) for piece in _pieces(atom)]
+    start = 0
+    while start < len(atoms):
+        end = _end(atoms, start, most)
+        piece = "".join(atoms[start:end]).strip()
+        if piece:
+            yield piece
+        start = end
+
+
+def _pieces(atom: str) -> list[str]:
+    return [atom] if len(atom) <= _LONGEST_WORD else _PIECE.findall(atom)
+
+
+def _end(atoms: list[str], start: int, most: int) -> int:
+    """Return where the piece that begins at ``start`` ends; it holds one atom at least."""
+    tokens, good = 0, None
+    for at in range(start, len(atoms)):
+        tokens += count_tokens(atoms[at])
+        if tokens > most and at > start:
+            return good or at
+        if tokens > most / 2 and _may_end(atoms, at):
+            good = at + 1
+    return len(atoms)
+
+
+def _may_end(atoms: list[str], at: int) -> bool:
+    return "\n" in atoms[at] or bool(_SENTENCE_END.search(atoms[at]))
+
 
 # What a chunk is filled to, and what it never exceeds: the embedder reads 256 with the path.
 TARGET_TOKENS = 200
@@ -32,7 +106,7 @@ def chunks_of(blocks: Iterable[Block]) -> Iterator[Chunk]:
             path = [each for each in path if each[0] < block.level][: _DEEPEST - 1]
             path.append((block.level, _short(block.text)))
             filling = _Filling(_titles(path), block)
-        for piece in _pieces(block):
+        for piece in _chunker_pieces(block):
             if not filling.takes(piece):
                 yield from filling.close()
                 filling = _Filling(filling.path)
@@ -110,7 +184,7 @@ class _Lines:
         return begin, begin + self.text.count("\n", start, end)
 
 
-def _pieces(block: Block) -> Iterator[Block]:
+def _chunker_pieces(block: Block) -> Iterator[Block]:
     """Yield what of a block is text; of a heading, what a path has no room for."""
     if block.kind is BlockKind.HEADING:
         if len(block.text) > _MOST_HEADING:

@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
-from memci.domain.documents.chunk import Chunk
+from memci.domain.documents import Chunk
 from memci.errors import UnreadableDocumentError
-from memci.extraction.block import Block, BlockKind
+from memci.extraction.blocks import Block, BlockKind, ExtractionLimits
 from memci.extraction.chunker import chunks_of
-from memci.extraction.code.chunks import code_chunks
-from memci.extraction.code.grammars import GRAMMARS, language_of_file
-from memci.extraction.decoding import NOT_TEXT, decode_text
-from memci.extraction.limits import ExtractionLimits
-from memci.extraction.zips import open_zip
+from memci.extraction.decoding import NOT_TEXT, decode_text, open_zip
+from memci.extraction.source_code import GRAMMARS, code_chunks, language_of_file
 
 _OLD_OFFICE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _PDF_WITHIN = 1024
@@ -61,8 +58,8 @@ def _chunks(name: str, body: bytes, limits: ExtractionLimits) -> Iterator[Chunk]
 
 
 def _of_text(ending: str, text: str) -> Iterator[Chunk]:
-    from memci.extraction.readers import structured, tables  # noqa: PLC0415
-    from memci.extraction.readers.text import read_text  # noqa: PLC0415
+    from memci.extraction.readers import tables  # noqa: PLC0415
+    from memci.extraction.readers.markdown import read_text  # noqa: PLC0415
 
     if ending in _MARKDOWN:
         from memci.extraction.readers.markdown import read_markdown  # noqa: PLC0415
@@ -74,11 +71,11 @@ def _of_text(ending: str, text: str) -> Iterator[Chunk]:
         case "tsv" | "tab":
             blocks = tables.read_csv(text, "\t")
         case "json" | "geojson":
-            blocks = structured.read_json(text)
+            blocks = tables.read_json(text)
         case "jsonl" | "ndjson":
-            blocks = structured.read_json_lines(text)
+            blocks = tables.read_json_lines(text)
         case "ipynb":
-            blocks = structured.read_notebook(text, _code_blocks)
+            blocks = tables.read_notebook(text, _code_blocks)
         case _:
             blocks = read_text(text)
     return chunks_of(blocks)
@@ -87,7 +84,7 @@ def _of_text(ending: str, text: str) -> Iterator[Chunk]:
 def _binary(body: bytes, limits: ExtractionLimits) -> Iterator[Block] | None:
     """Return the blocks of a format that is no text; None for text."""
     if b"%PDF-" in body[:_PDF_WITHIN]:
-        from memci.extraction.readers.pdf import read_pdf  # noqa: PLC0415 - as it is needed
+        from memci.extraction.readers.office import read_pdf  # noqa: PLC0415 - as it is needed
 
         return read_pdf(body, limits)
     if body.startswith(_OLD_OFFICE):

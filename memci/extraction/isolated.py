@@ -13,9 +13,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from memci.domain.documents.chunk import Chunk, ChunkKind
+from memci.domain.documents import Chunk, ChunkKind
 from memci.errors import UnreadableDocumentError
-from memci.extraction.limits import ExtractionLimits
+from memci.extraction.blocks import ExtractionLimits
 
 _MODULE = "memci.extraction"
 _ROOT = str(Path(__file__).parents[2])

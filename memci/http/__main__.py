@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from contextlib import closing
 
-from memci.config import load_settings
+from memci.config.settings import load_settings
 from memci.errors import ConfigurationError
 from memci.http.app import create_app
 from memci.http.server import serve

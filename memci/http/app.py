@@ -8,8 +8,8 @@ from fastapi import FastAPI
 
 from memci.domain.usage import Usage
 from memci.http import documentation, mcp, problems
-from memci.http.edge import Edge
-from memci.http.gate import Gate
+from memci.http.auth import Gate
+from memci.http.middleware import Edge
 from memci.http.proxy.routes import Proxy
 from memci.http.routers import (
     agents,
@@ -34,7 +34,7 @@ from memci.http.routers import (
     transfer,
 )
 from memci.runtime import Runtime
-from memci.storage.gauges import lane_gauges
+from memci.storage.diagnosis import lane_gauges
 from memci.storage.usage import total_usage
 from memci.telemetry.metrics import HttpMetrics, LaneCollector, LaneGauges, ModelCollector
 

@@ -10,7 +10,7 @@ from fastapi.openapi.utils import get_openapi
 from starlette.responses import Response
 
 import memci
-from memci.shapes.problem import MEDIA_TYPE, Problem
+from memci.schemas.problems import MEDIA_TYPE, Problem
 
 _TOLD = {
     400: "The body is not JSON",

@@ -15,15 +15,15 @@ from starlette.types import Receive, Send
 from starlette.types import Scope as Connection
 from structlog.contextvars import bound_contextvars
 
-from memci.access import Scope
+from memci.api_keys import Scope
 from memci.errors import InvalidInputError, MemciError, NotFoundError
-from memci.http.gate import Gate, check_same_origin
-from memci.http.query import check_query
+from memci.http.auth import Gate, check_same_origin
+from memci.http.request import check_query
 from memci.http.tool_calls import tools_for, use_tool
-from memci.mcp.hand import NOT_INSTALLED, Hand, is_sdk, text_of
+from memci.mcp.server import NOT_INSTALLED, Hand, is_sdk, text_of
 from memci.runtime import Runtime
-from memci.shapes.problem import problem_of
-from memci.shapes.window import WindowRequest
+from memci.schemas.pages import WindowRequest
+from memci.schemas.problems import problem_of
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -89,7 +89,7 @@ def _asked(request: Request) -> WindowRequest:
 def _answering() -> Answering:
     """Return what speaks the protocol; the SDK is imported when it is first needed."""
     try:
-        module: Any = import_module("memci.mcp.streamable")
+        module: Any = import_module("memci.mcp.transports")
     except ModuleNotFoundError as error:
         if not is_sdk(error):
             raise

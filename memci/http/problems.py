@@ -19,17 +19,17 @@ from memci.errors import (
     UnauthorizedError,
     UnavailableError,
 )
-from memci.expectation import expectation, own_faults
-from memci.http.body import MalformedError, MediaTypeError
-from memci.shapes.faults import field_path
-from memci.shapes.problem import (
+from memci.http.request import MalformedError, MediaTypeError
+from memci.schemas.problems import (
     MEDIA_TYPE,
     TYPE_PREFIX,
     Fault,
     Problem,
     ProblemType,
+    field_path,
     problem_of,
 )
+from memci.validation_messages import expectation, own_faults
 
 # A request can be wrong in a hundred thousand places; its sender needs the first few.
 _MOST_FAULTS = 20

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from memci.broker.health import check_broker
 from memci.errors import MemciError
 from memci.runtime import Runtime
-from memci.storage.readiness import check_database, check_migrations
+from memci.storage.migrate import check_database, check_migrations
 
 OK = "ok"
 

@@ -10,9 +10,9 @@ import structlog
 import uvicorn
 from fastapi import FastAPI
 
-from memci.collector import spare_what_stays
-from memci.config import LOOPBACK, Settings
+from memci.config.settings import LOOPBACK, Settings
 from memci.errors import ConfigurationError
+from memci.runtime import spare_what_stays
 
 _log = structlog.get_logger("memci.http")
 # Reads wait for context workers on a thread each; enough are left for writes.

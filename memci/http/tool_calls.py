@@ -6,16 +6,15 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import Any
 
-from memci.access import Scope, allows
-from memci.config import ApiKey
+from memci.api_keys import Scope, allows
+from memci.config.settings import ApiKey
 from memci.domain.agent import LISTED
-from memci.domain.names import shown_name
 from memci.domain.pages.block import Format
 from memci.domain.pages.permission import Actor
-from memci.errors import NotFoundError
+from memci.errors import NotFoundError, shown_name
 from memci.runtime import Runtime
-from memci.shapes.told import told
-from memci.shapes.tools import BY_NAME, Tool, tools_of_agents
+from memci.schemas.page_tools import told
+from memci.schemas.tools import BY_NAME, Tool, tools_of_agents
 
 
 def scope_of(tool: Tool) -> Scope:

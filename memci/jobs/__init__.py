@@ -4,25 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from memci.config import Settings
-from memci.extraction.limits import ExtractionLimits
+from memci.config.settings import Settings
+from memci.extraction.blocks import ExtractionLimits
 from memci.jobs.compress import NetworkCompression
 from memci.jobs.consolidate import Consolidation
 from memci.jobs.create import MemoryCreation
 from memci.jobs.document import DocumentIndexing
-from memci.jobs.drop import LinkDropping
-from memci.jobs.index import MessageIndexing, WindowLimits
-from memci.jobs.items import ItemIndexing
+from memci.jobs.drop_links import LinkDropping
+from memci.jobs.index import ItemIndexing, MessageIndexing, WindowLimits
 from memci.jobs.name_pages import PageNaming, Pages
-from memci.jobs.rebuild import NetworkRebuild
+from memci.jobs.rebuild import NetworkRebuild, Replay
 from memci.jobs.reembed import Reembedding
-from memci.jobs.replay import Replay
 from memci.jobs.restore import MemoryRestoring
-from memci.jobs.summarise import SessionSummaries, Summing
-from memci.jobs.summary_asks import AskingAfter, SummaryAsks
+from memci.jobs.summarise import AskingAfter, SessionSummaries, SummaryAsks, Summing
 from memci.jobs.track import MessageTracking
 from memci.queue.handler import Handler
-from memci.queue.steps import submit_step
+from memci.queue.network_jobs import submit_step
 from memci.queue.submit import submit_follow_up
 from memci.smallmodel.registry import SmallModels
 from memci.storage.page_store.port import PageStore

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TypeAlias
 
-from memci.domain.message import Message, Role
 from memci.domain.pages.viewer import Viewer
-from memci.storage.conversations import Earlier, said_before
-from memci.storage.index import Embedded, message_vectors
+from memci.message import Message, Role
+from memci.storage.messages import Earlier, said_before
+from memci.storage.search_index import Embedded, message_vectors
 from memci.storage.session import Connection
 from memci.storage.summaries import read_summary
 

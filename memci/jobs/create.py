@@ -1,51 +1,73 @@
-"""``memci.memory.create``: messages become memories (M2 to M10)."""
+"""``memci.memory.create``: messages become memories (M2 to M10).
+
+What segments are worth, and how long they are meant to last (R3).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import partial
 from typing import Any, NamedTuple, Self
 from uuid import UUID
 
-from memci.domain.lane.job import Job
-from memci.domain.language import Language
-from memci.domain.memory.creation import AnnotatedSegment, Creation, attend, joined_with
-from memci.domain.memory.focus import Focus
+from memci.domain.job import Job
+from memci.domain.memory.creation import AnnotatedSegment, Creation, Focus, attend, joined_with
+from memci.domain.memory.edition import ReplayEvent
+from memci.domain.memory.link import relation_names
+from memci.domain.memory.message_filter import FilterReason, MemoryState, reach
+from memci.domain.memory.node import NodeTier
 from memci.domain.memory.parameters import MemoryParameters
-from memci.domain.memory.relation import relation_names
-from memci.domain.memory.replay import ReplayEvent
-from memci.domain.memory.state import FilterReason, MemoryState
-from memci.domain.memory.windows import reach
-from memci.domain.message import Message, Remember, Role
+from memci.domain.memory.tier import tier_of
 from memci.errors import SmallModelAnswerError
-from memci.jobs.beliefs import Beliefs
 from memci.jobs.conversation import Background, tells
-from memci.jobs.echoes import echoes_among
-from memci.jobs.filtering import refusals
-from memci.jobs.growth import Growth, Thought, numbers_of
+from memci.jobs.message_filter import echoes_among, refusals
+from memci.jobs.message_texts import MessageTexts, VectorGuard, terms_of
+from memci.jobs.network_growth import Growth, Thought, note_created, numbers_of
 from memci.jobs.segments import Segments, annotated_segments, is_long
-from memci.jobs.short_terms import note_created
-from memci.jobs.texts import MessageTexts, terms_of
+from memci.jobs.supersession import Beliefs
 from memci.jobs.track import is_to_track
-from memci.jobs.vectors import VectorGuard
-from memci.jobs.worth import tiered
+from memci.language.detection import Language
+from memci.language.worth import Judgement
+from memci.message import Message, Remember, Role
+from memci.queue.follow_up_jobs import ask_naming, ask_tracking
 from memci.queue.handler import Effect
-from memci.queue.page_naming import ask_naming
-from memci.queue.tracking import ask_tracking
 from memci.smallmodel.registry import SmallModels
-from memci.storage.conversations import receipt_times
-from memci.storage.focus import focus_of
-from memci.storage.index import Embedded, message_vectors, nearest_nodes
-from memci.storage.memory_state import (
-    handed_messages,
-    lock_messages,
-    mark_memory,
-    taken_messages,
-)
+from memci.storage.memory_state import handed_messages, lock_messages, mark_memory, taken_messages
+from memci.storage.messages import receipt_times
+from memci.storage.network.editions import log_event
+from memci.storage.network.links import focus_of
 from memci.storage.parameters import parameters_of
-from memci.storage.replay_log import log_event
+from memci.storage.search_index import Embedded, message_vectors, nearest_nodes
 from memci.storage.session import Connection, Database
+
+_HIGHEST = 10.0
+
+
+def tiered(
+    segments: Sequence[AnnotatedSegment],
+    judgements: Sequence[Judgement],
+    received: Mapping[int, datetime],
+    parameters: MemoryParameters,
+    lasting: Collection[int] = (),
+) -> list[AnnotatedSegment]:
+    """Put each segment into its tier, with its worth; what the judge answers is cut to its limits.
+
+    ``received``: when messages came in, by seq. What was made of ``lasting`` ones alone is meant to
+    last, whatever the judge says.
+    """
+    placed = []
+    for segment, judgement in zip(segments, judgements, strict=True):
+        newest = max(received[seq] for seq in segment.seqs)
+        # In this order a worth that is no number is none.
+        worth = min(max(0.0, judgement.worth), _HIGHEST)
+        tier, expires_at = tier_of(worth, newest, parameters, eligible=judgement.eligible)
+        if set(segment.seqs).issubset(lasting):
+            tier, expires_at = NodeTier.LONG, None
+        placed.append(replace(segment, worth=worth, tier=tier, expires_at=expires_at))
+    return placed
+
 
 MEMORY_CREATE = "memci.memory.create"
 _LONGEST_RELATION = 32

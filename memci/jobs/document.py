@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
 
-from memci.domain.documents.chunk import Chunk, searched_text
-from memci.domain.lane.job import Job, JobSource
+from memci.domain.documents import Chunk, searched_text
+from memci.domain.job import Job, JobSource
 from memci.errors import UnreadableDocumentError
+from memci.extraction.blocks import ExtractionLimits
 from memci.extraction.isolated import extract
-from memci.extraction.limits import ExtractionLimits
-from memci.jobs.vectors import VectorGuard
-from memci.queue.documents import DOCUMENT_KIND
+from memci.jobs.message_texts import VectorGuard
+from memci.queue.follow_up_jobs import DOCUMENT_KIND
 from memci.queue.handler import Effect
 from memci.queue.submit import NewJob, insert_job
 from memci.smallmodel.ports import Vectors
@@ -35,7 +35,7 @@ from memci.storage.documents.chunks import (
     waiting_chunks,
     waiting_file,
 )
-from memci.storage.index import Embedded, Terms
+from memci.storage.search_index import Embedded, Terms
 from memci.storage.session import Connection, Database
 
 # Chunks in one job: some seconds of MiniLM on one core.

@@ -1,23 +1,25 @@
-"""``memci.message.index``: messages that are not handed to memory become searchable (R10b, R19)."""
+"""``memci.message.index``: messages that are not handed to memory become searchable (R10b, R19).
+
+``memci.item.index``: items become searchable by an index; until then they are read whole.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from memci.domain.lane.job import Job
-from memci.domain.message import Message, Remember
+from memci.domain.job import Job
 from memci.jobs.create import MEMORY_CREATE
-from memci.jobs.texts import MessageTexts
+from memci.jobs.message_texts import MessageTexts, VectorGuard
 from memci.jobs.track import is_to_track
-from memci.jobs.vectors import VectorGuard
+from memci.message import Message, Remember
+from memci.queue.follow_up_jobs import ITEM_INDEX, ask_indexing_again, ask_naming, ask_tracking
 from memci.queue.handler import Effect
-from memci.queue.page_naming import ask_naming
-from memci.queue.tracking import ask_tracking
-from memci.smallmodel.ports import TokenCounter
+from memci.smallmodel.ports import TokenCounter, Vectors
 from memci.smallmodel.registry import SmallModels
-from memci.storage.index import Embedded, message_vectors
+from memci.storage.items import Unindexed, index_items, unindexed_items
 from memci.storage.memory_state import (
     hand_over,
     lock_messages,
@@ -25,6 +27,7 @@ from memci.storage.memory_state import (
     unindexed_messages,
     window_messages,
 )
+from memci.storage.search_index import Embedded, message_vectors
 from memci.storage.session import Connection, Database
 
 MESSAGE_INDEX = "memci.message.index"
@@ -108,3 +111,51 @@ class _Effect:
 
 def _tokens(counter: TokenCounter, messages: Sequence[Message]) -> int:
     return sum(counter.count(message.text) + _TOKENS_A_MESSAGE for message in messages)
+
+
+# Texts in one job: some seconds of MiniLM on one core.
+BITE = 256
+
+
+class ItemIndexing:
+    """Indexes items that were written, or whose vectors another embedder made."""
+
+    kind = ITEM_INDEX
+    triggers_compression = False
+
+    def __init__(self, database: Database, models: SmallModels, *, bite: int = BITE) -> None:
+        """Take how many texts one job indexes."""
+        self._database = database
+        self._models = models
+        self._bite = bite
+        self._guard = VectorGuard(database, models.embedder)
+
+    def prepare(self, job: Job) -> Effect:
+        """Read texts, cut them into terms and embed them."""
+        embedder = self._models.embedder
+        with self._database.agent_snapshot(job.agent_id) as connection:
+            self._guard.check(connection)
+            items = unindexed_items(connection, job.agent_id, embedder.model, self._bite)
+        texts = [each.text for each in items]
+        terms = [Counter(self._models.lexicon.terms(text)) for text in texts]
+        vectors = embedder.embed(texts)
+        more = len(items) == self._bite
+        return _ItemEffect(job.agent_id, items, terms, vectors, embedder.model, more)
+
+
+@dataclass(frozen=True, slots=True)
+class _ItemEffect:
+    agent_id: str
+    items: list[Unindexed]
+    terms: list[Counter[str]]
+    vectors: Vectors
+    model: str
+    more: bool
+
+    def __call__(self, connection: Connection) -> Mapping[str, Any]:
+        indexed = index_items(
+            connection, self.agent_id, self.items, self.terms, self.vectors, self.model
+        )
+        if self.more:
+            ask_indexing_again(connection, self.agent_id)
+        return {"indexed": indexed}

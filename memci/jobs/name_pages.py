@@ -3,6 +3,8 @@
 Pages are settled here, behind the lane's other work and for all that has come meanwhile at once, so
 that appending a message never waits for them. What it costs goes by what is new and by what the
 window shows, however large the tree is. Nothing that it does is a step to undo (P17).
+
+A summarizer outlines one interaction, however long that is, in about the same time (P6, P7).
 """
 
 from __future__ import annotations
@@ -12,28 +14,50 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from typing import Any
 
-from memci.domain.lane.job import Job
-from memci.domain.language import Language, language_of
-from memci.domain.message import Message, Role
-from memci.domain.pages.chapters import settle
-from memci.domain.pages.outline import Outline, named
+from memci.domain.context.token_budget import Count
+from memci.domain.job import Job
+from memci.domain.pages.chapters import entry, settle
+from memci.domain.pages.outline import MOST_ENTRY, Outline, fitted, is_outline_of, named
 from memci.domain.pages.page import Page
-from memci.domain.pages.rules import PageRules
+from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.tree import Tree
-from memci.jobs.outlining import outline_of
+from memci.errors import SmallModelAnswerError
+from memci.language.detection import Language, language_of
+from memci.message import Message, Role
+from memci.queue.follow_up_jobs import NAME_KIND, ask_naming_again
 from memci.queue.handler import Effect
-from memci.queue.page_naming import NAME_KIND, ask_again
 from memci.smallmodel.ports import Summarizer, TokenCounter
-from memci.storage.desks import View, is_batch, open_shown
-from memci.storage.page_lock import lock_tree
-from memci.storage.page_messages import shown_messages
-from memci.storage.page_saving import save_tree
-from memci.storage.page_sight import all_stored, unnamed_pages
 from memci.storage.page_store.port import PageStore
-from memci.storage.page_warming import warm
+from memci.storage.pages.texts import shown_messages, warm
+from memci.storage.pages.tree import all_stored, lock_tree, save_tree, unnamed_pages
+from memci.storage.pages.viewers import viewer_in
+from memci.storage.pages.workspace import View, is_batch, open_shown
 from memci.storage.parameters import page_rules_of
 from memci.storage.session import Connection, Database
-from memci.storage.viewers import viewer_in
+
+# Messages that the summarizer is shown of an interaction: of a longer one its beginning, where it
+# is said what is wanted, and its end, where it is said what came of it.
+MOST_FIRST, MOST_LAST = 40, 20
+
+
+def outline_of(
+    summarizer: Summarizer, messages: Sequence[Message], language: Language, count: Count
+) -> Outline:
+    """Return what stands for an interaction; for messages in the middle of a long one stand-ins.
+
+    Raises ``SmallModelAnswerError`` when the summarizer's outline does not fit the messages.
+    """
+    middle = messages[MOST_FIRST : max(MOST_FIRST, len(messages) - MOST_LAST)]
+    shown = [*messages[:MOST_FIRST], *messages[MOST_FIRST + len(middle) :]]
+    outline = summarizer.outline(shown, language, count)
+    if not is_outline_of(outline, shown):
+        raise SmallModelAnswerError("the summarizer's outline does not fit the messages")
+    if not middle:
+        return outline
+    lines = [fitted(entry(each), MOST_ENTRY, count) for each in middle]
+    first, last = outline.entries[:MOST_FIRST], outline.entries[MOST_FIRST:]
+    return Outline(outline.name, outline.description, (*first, *lines, *last))
+
 
 # One job does no more than this, so that others come between: pages, and seconds of thinking.
 MOST_NAMED = 16
@@ -183,7 +207,7 @@ class _Effect:
         settled, count = self.naming.write(connection, self.agent_id, self.done, self.texts)
         # What has changed meanwhile is looked at anew.
         if self.more or count < len(self.done):
-            ask_again(connection, self.agent_id)
+            ask_naming_again(connection, self.agent_id)
         return {"settled": settled, "named": count}
 
 

@@ -2,27 +2,207 @@
 
 One entry of the replay log, or a part of a pass, is one job, which queues the next one in its own
 effect: so the agent's other jobs run in between, and a worker that dies loses one step.
+
+What has made a network is done once more, event by event, beside the current one (M24).
+
+The same code does it that did it before, through doors that lead to the rebuilt network.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from random import Random
 from typing import Any, TypeAlias
+from uuid import UUID
 
-from memci.domain.lane.job import Job
-from memci.domain.memory.replay import Edition, EditionState
-from memci.jobs.replay import Act, Replay
+from memci.domain.job import Job
+from memci.domain.memory.edition import Edition, EditionState, ReplayEntry, ReplayEvent
+from memci.domain.memory.parameters import MemoryParameters
+from memci.domain.memory.scan import PassCursor
+from memci.errors import SmallModelUnavailableError
+from memci.jobs.compress import BATCH, BatchScan, utc_now
+from memci.jobs.consolidate import Consolidation
+from memci.jobs.create import MemoryCreation
+from memci.jobs.message_texts import VectorGuard
+from memci.jobs.network_growth import note_short_terms
+from memci.jobs.reembed import BITE as REEMBEDDED
+from memci.jobs.restore import MemoryRestoring
+from memci.language.entities import Entity
 from memci.queue.handler import Effect
-from memci.queue.steps import REBUILD_KIND
-from memci.storage.editions import (
+from memci.queue.lease import Lease, held_lease
+from memci.queue.network_jobs import REBUILD_KIND
+from memci.smallmodel.registry import SmallModels
+from memci.storage.network.editions import (
     has_stale_vectors,
+    next_entry,
     open_edition,
     save_edition,
     switch_networks,
 )
-from memci.storage.replay_log import next_entry
+from memci.storage.network.mention import mention_entity
+from memci.storage.network.passes import (
+    Batch,
+    close_pass,
+    left_of_pass,
+    next_batch,
+    open_pass,
+    position,
+)
+from memci.storage.parameters import parameters_of
+from memci.storage.reembedding import StaleTexts, replace_vectors, stale_nodes
 from memci.storage.session import Connection, Database, looking_beside
+from memci.storage.vectors import VectorModel
+
+# Writes (a part of) an entry's effect into the rebuilt network; returns how far the edition is.
+Act: TypeAlias = Callable[[Connection], Edition]
+
+# A pass is cut into steps of about this length where a model is asked: jobs run in between.
+_STEP_S = 1.0
+# No node waits for its time: the job that replays the pass does.
+_WHENEVER = datetime.max.replace(tzinfo=UTC)
+
+
+class Replay:
+    """Knows how each kind of event is done once more."""
+
+    def __init__(
+        self,
+        database: Database,
+        models: SmallModels,
+        defaults: MemoryParameters,
+        *,
+        clock: Callable[[], datetime] = utc_now,
+    ) -> None:
+        """Take the parameters of agents that set none; all agents' are today's."""
+        self._database = database.beside()
+        self._models = models
+        self._defaults = defaults
+        self._clock = clock
+        self._guard = VectorGuard(self._database, models.embedder)
+        self._creation = MemoryCreation(self._database, models, defaults)
+        self._restoring = MemoryRestoring(self._database, models, defaults)
+        self._consolidation = Consolidation(self._database, defaults)
+        self._events: dict[ReplayEvent, Callable[[str, Edition, ReplayEntry], Act]] = {
+            ReplayEvent.CREATED: self._create,
+            ReplayEvent.SCANNED: self._scan,
+            ReplayEvent.MENTIONED: self._mention,
+            ReplayEvent.RESTORED: self._restore,
+            ReplayEvent.CONSOLIDATED: self._consolidate,
+        }
+
+    def prepare(self, agent_id: str, edition: Edition, entry: ReplayEntry) -> Act:
+        """Read and think, as a handler does; raises what it raises."""
+        return self._events[entry.event](agent_id, edition, entry)
+
+    def reembed(self, agent_id: str, edition: Edition) -> Act | None:
+        """Make vectors of the rebuilt network anew that another embedder made; None: it has none.
+
+        Those of messages are the business of the job that makes the current network's anew.
+        """
+        embedder = self._models.embedder
+        model = VectorModel(embedder.model, embedder.dimension)
+        with self._database.agent_snapshot(agent_id) as connection:
+            self._guard.check(connection)
+            stale = StaleTexts({}, stale_nodes(connection, agent_id, model, 0, REEMBEDDED), {})
+        if not stale.nodes:
+            return None
+        vectors = embedder.embed(stale.texts)
+
+        def act(connection: Connection) -> Edition:
+            replace_vectors(connection, agent_id, stale, vectors, model)
+            return edition
+
+        return act
+
+    def note_short_terms(self, connection: Connection, agent_id: str) -> None:
+        """Note when the next short term ends in a network that has become the current one."""
+        parameters = parameters_of(connection, agent_id, self._defaults)
+        note_short_terms(connection, agent_id, parameters)
+
+    def _create(self, agent_id: str, edition: Edition, entry: ReplayEntry) -> Act:
+        seqs = edition.seqs_of(entry)
+        effect = self._creation.again(agent_id, _job_of(entry), seqs, entry.details)
+        return lambda connection: _settled(effect(connection), edition, entry)
+
+    def _restore(self, agent_id: str, edition: Edition, entry: ReplayEntry) -> Act:
+        if len(edition.seqs_of(entry)) < len(entry.seqs):
+            return lambda _: edition.after(entry)
+        effect = self._restoring.again(agent_id, _job_of(entry), entry.details)
+        return lambda connection: _settled(effect(connection), edition, entry)
+
+    def _consolidate(self, agent_id: str, edition: Edition, entry: ReplayEntry) -> Act:
+        effect = self._consolidation.again(agent_id, _job_of(entry), entry.details)
+        return lambda connection: _settled(effect(connection), edition, entry)
+
+    def _mention(self, agent_id: str, edition: Edition, entry: ReplayEntry) -> Act:
+        entity = Entity.named(entry.details["entity"])
+
+        def act(connection: Connection) -> Edition:
+            parameters = parameters_of(connection, agent_id, self._defaults)
+            mention_entity(connection, agent_id, entity, parameters, _job_of(entry))
+            return edition.after(entry)
+
+        return act
+
+    def _scan(self, agent_id: str, edition: Edition, entry: ReplayEntry) -> Act:
+        done = edition.scanned if edition.place == entry.place else 0
+        wanted = BATCH if entry.ended else min(BATCH, entry.scanned - done)
+        with self._database.agent_snapshot(agent_id) as connection:
+            self._guard.check(connection)
+            parameters = parameters_of(connection, agent_id, self._defaults)
+            batch = next_batch(connection, agent_id, entry.pass_number, _WHENEVER, wanted)
+            lease = held_lease(connection, self._database, agent_id)
+        cursor = PassCursor(entry.pass_number, request=0, fence=lease.fence)
+        scan = BatchScan(lease, cursor, self._models, parameters, self._clock, Random())
+        deadline = time.monotonic() + _STEP_S
+        scan.run(batch, time_is_up=lambda: time.monotonic() >= deadline)
+        if batch.nodes and not scan.outcome.scanned:
+            raise SmallModelUnavailableError(retry_after_s=_wait_s(scan, self._clock()))
+        return _PassPart(lease, edition, entry, batch, scan)
+
+
+@dataclass(frozen=True, slots=True)
+class _PassPart:
+    """Writes a batch of scans of a pass that is replayed."""
+
+    lease: Lease
+    edition: Edition
+    entry: ReplayEntry
+    batch: Batch
+    scan: BatchScan
+
+    def __call__(self, connection: Connection) -> Edition:
+        agent_id, number = self.lease.agent_id, self.entry.pass_number
+        _, last_pass = position(connection, agent_id)
+        if last_pass < number:
+            open_pass(connection, agent_id, number, message_seq=0)  # goes when this is switched to
+        if self.batch.nodes:
+            self.scan.write(connection, self.batch.focus)
+        scanned = self.scan.outcome.scanned
+        settled = not left_of_pass(connection, agent_id, number, _WHENEVER).nodes
+        if settled and self.entry.ended:
+            close_pass(connection, agent_id, number)
+        return self.edition.after(self.entry, scanned=scanned, settled=settled)
+
+
+def _settled(_: object, edition: Edition, entry: ReplayEntry) -> Edition:
+    return edition.after(entry)
+
+
+def _job_of(entry: ReplayEntry) -> UUID:
+    if entry.job_id is None:
+        raise ValueError(f"the replay log has no job at place {entry.place}")
+    return entry.job_id
+
+
+def _wait_s(scan: BatchScan, now: datetime) -> float:
+    """Return how long to wait until the first node may be tried again."""
+    waits = [*scan.outcome.waiting.values(), *([scan.retry_at] if scan.retry_at else [])]
+    return max(0.0, (min(waits) - now).total_seconds()) if waits else 0.0
+
 
 # Queues the next step of an edition, by its number: agent_id, number.
 SubmitStep: TypeAlias = Callable[[Connection, str, int], object]

@@ -12,14 +12,14 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 from uuid import uuid4
 
-from memci.domain.lane.job import Job, JobSource
+from memci.domain.job import Job, JobSource
 from memci.queue.handler import Effect
-from memci.queue.reembed import REEMBED_KIND
+from memci.queue.network_jobs import REEMBED_KIND
 from memci.queue.submit import NewJob, insert_job
 from memci.smallmodel.ports import Embedder, Vectors
+from memci.storage.reembedding import Place, StaleTexts, replace_vectors, stale_texts
 from memci.storage.session import Connection, Database
-from memci.storage.stale_vectors import Place, StaleTexts, replace_vectors, stale_texts
-from memci.storage.vector_model import VectorModel, check_model
+from memci.storage.vectors import VectorModel, check_model
 
 # Texts in one job: some seconds of MiniLM on one core.
 BITE = 256

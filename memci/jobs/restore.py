@@ -1,36 +1,100 @@
-"""``memci.memory.restore``: a forgotten memory is made anew from its raw messages (M24)."""
+"""``memci.memory.restore``: a forgotten memory is made anew from its raw messages (M24).
+
+The text of a forgotten memory, word for word as it was when it was made (M24).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
-from memci.domain.lane.job import Job
-from memci.domain.language import language_of
+from memci.domain.job import Job
+from memci.domain.memory.edition import ReplayEvent
 from memci.domain.memory.node import NodeKind
 from memci.domain.memory.parameters import MemoryParameters
-from memci.domain.memory.passage import Passage, passages
-from memci.domain.memory.replay import ReplayEvent
-from memci.domain.message import Message
-from memci.jobs.beliefs import Beliefs
+from memci.domain.memory.passage import Passage, Span, cut_out, passages
+from memci.domain.memory.wording import worded
 from memci.jobs.create import MemoryCreation
-from memci.jobs.growth import Growth, Thought, numbers_of
-from memci.jobs.retelling import Retelling, retold
-from memci.jobs.short_terms import note_created
+from memci.jobs.network_growth import Growth, Thought, note_created, numbers_of
+from memci.jobs.supersession import Beliefs
+from memci.language.detection import language_of
+from memci.language.near_duplicates import read, tells_the_same
+from memci.message import Message
 from memci.queue.handler import Effect
-from memci.queue.steps import RESTORE_KIND
+from memci.queue.network_jobs import RESTORE_KIND
 from memci.smallmodel.ports import TopicSegment, Vectors
 from memci.smallmodel.registry import SmallModels
-from memci.storage.beliefs import superseded_telling, unsuperseded
-from memci.storage.memory_state import lock_messages
-from memci.storage.origins import forgotten_telling, memory_telling
-from memci.storage.passes import position
-from memci.storage.replay_log import log_event
+from memci.storage.memory_state import lock_messages, taken_messages
+from memci.storage.network.beliefs import supersede, superseded_telling, unsuperseded
+from memci.storage.network.editions import log_event
+from memci.storage.network.node_history import (
+    TrailEvent,
+    append_history,
+    forgotten_telling,
+    memory_telling,
+)
+from memci.storage.network.passes import position
 from memci.storage.session import Connection, Database
-from memci.storage.trail import TrailEvent, append_trail
-from memci.storage.versions import supersede
+
+_ALL = 2**62
+
+
+@dataclass(frozen=True, slots=True)
+class Retelling:
+    """What was told, and of what: messages cut down to what was taken of them, ascending seq."""
+
+    text: str
+    parts: Sequence[Message]
+
+
+def retold(connection: Connection, agent_id: str, passages: Sequence[Passage]) -> Retelling | None:
+    """Return what a memory of these passages told; None: not all their messages are there."""
+    seqs = {seq for passage in passages for seq in passage.messages}
+    said = {each.seq: each for each in taken_messages(connection, agent_id, sorted(seqs))}
+    return retelling(said, passages) if said and said.keys() == seqs else None
+
+
+def retelling(said: Mapping[int, Message], passages: Sequence[Passage]) -> Retelling:
+    """Return what a memory of these passages told, given their messages by seq.
+
+    Of those that were merged into one, what none of the others says (R5): as they were when they
+    were made, not shortened as they may have been when they were merged.
+    """
+    told = list(_distinct([_retold(said, passage) for passage in passages]))
+    return Retelling("\n".join(each.text for each in told), _together(each.parts for each in told))
+
+
+def _retold(said: Mapping[int, Message], passage: Passage) -> Retelling:
+    texts = {seq: said[seq].text for seq in passage.seqs}
+    stretch = cut_out(texts, passage.span or Span(0, _ALL))
+    parts = [replace(said[seq], content=part, tool_calls=()) for seq, part in stretch.parts.items()]
+    question = said[passage.quoted[0]] if passage.quoted else None
+    return Retelling(worded(stretch.text, parts, language_of(stretch.text), question), parts)
+
+
+def _distinct(told: Sequence[Retelling]) -> Iterator[Retelling]:
+    """Leave out what another says as well or with more stress; of equals the first stays.
+
+    What was merged by a rule that took more for the same is told all.
+    """
+    readings = [read(each.text) for each in told]
+    kept: list[int] = []
+    for place in sorted(range(len(told)), key=lambda at: -readings[at].says):
+        if not any(tells_the_same(readings[place], readings[other]) for other in kept):
+            kept.append(place)
+    return (told[place] for place in sorted(kept))
+
+
+def _together(parts: Iterable[Sequence[Message]]) -> list[Message]:
+    """Return each message once, with all that was taken of it."""
+    taken: dict[int, Message] = {}
+    for each in (part for some in parts for part in some):
+        before = taken.get(each.seq)
+        text = f"{before.text}\n{each.text}" if before else each.text
+        taken[each.seq] = replace(each, content=text)
+    return [taken[seq] for seq in sorted(taken)]
 
 
 class MemoryRestoring:
@@ -133,7 +197,7 @@ class _Effect:
                 gone.update(forgotten_telling(connection, agent_id, seqs, self._span))
             told = {each: {"as": new, "job": job} for each in gone}
             told[new] = {"of": old, "job": job}
-            append_trail(connection, agent_id, TrailEvent.RESTORED, pass_number, told)
+            append_history(connection, agent_id, TrailEvent.RESTORED, pass_number, told)
 
 
 class _Whole:

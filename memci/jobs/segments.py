@@ -9,15 +9,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from memci.domain.memory.creation import AnnotatedSegment
-from memci.domain.memory.entity import key_entities
-from memci.domain.memory.passage import Passage
-from memci.domain.memory.span import Span, solid_length, stretches
+from memci.domain.memory.passage import Passage, Span, solid_length, stretches
 from memci.domain.memory.wording import leans_on, worded
-from memci.domain.message import Message, Role
 from memci.errors import SmallModelAnswerError
 from memci.jobs.conversation import Background, tells
-from memci.jobs.texts import MessageTexts, unit_rows
-from memci.smallmodel.ports import Annotation, Judgement, TopicSegment, Vectors
+from memci.jobs.message_texts import MessageTexts, unit_rows
+from memci.language.entities import key_entities
+from memci.language.worth import Judgement
+from memci.message import Message, Role
+from memci.smallmodel.ports import Annotation, TopicSegment, Vectors
 from memci.smallmodel.registry import SmallModels
 
 _LONGEST_PHRASE = 80

@@ -10,20 +10,20 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from memci.domain.context.key_messages import KeySentence, key_sentences
-from memci.domain.context.key_pins import bound_to, pinned
+from memci.domain.context.automatic_pins import bound_to, pinned
 from memci.domain.context.plan import Plan
 from memci.domain.context.plan_tracker import PlanSigns, follow, plan_signs
-from memci.domain.lane.job import Job
-from memci.domain.message import Message
+from memci.domain.job import Job
+from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.pin import Maker, Pin
-from memci.domain.pages.rules import PageRules
 from memci.domain.pages.viewer import Viewer
+from memci.language.key_messages.detector import KeySentence, key_sentences
+from memci.language.sentences import sentence_spans
+from memci.message import Message
+from memci.queue.follow_up_jobs import TRACK_KIND, ask_tracking
 from memci.queue.handler import Effect
-from memci.queue.tracking import TRACK_KIND, ask_tracking
-from memci.smallmodel.offline.sentences import sentence_spans
 from memci.smallmodel.ports import TokenCounter
-from memci.storage.page_lock import lock_tree
+from memci.storage.pages.tree import lock_tree
 from memci.storage.parameters import page_rules_of
 from memci.storage.pins import read_pins, refused_pins, save_pins
 from memci.storage.plans import (

@@ -1,10 +1,14 @@
-"""An MCP server for one agent, whatever it is connected by."""
+"""An MCP server for one agent, whatever it is connected by.
+
+What a connection can do: it is for one agent, whatever a model writes into its arguments.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import mcp_types as types
 import structlog
@@ -15,11 +19,44 @@ from mcp.shared.exceptions import MCPError
 from pydantic_core import to_json
 
 import memci
-from memci.domain.names import shown_name
-from memci.errors import MemciError
-from memci.mcp.hand import Hand
-from memci.shapes.problem import problem_of
-from memci.shapes.tool_formats import ToolFormat, written
+from memci.errors import MemciError, shown_name
+from memci.schemas.pages import WindowAnswer
+from memci.schemas.problems import problem_of
+from memci.schemas.tools import Tool, ToolFormat, written
+
+# A tool and its arguments → what a model is told (``shapes.told``).
+Act: TypeAlias = Callable[[Tool, Mapping[str, Any]], Mapping[str, Any]]
+
+NOT_INSTALLED = (
+    "MCP needs its SDK, which is not installed here: pip install mcp "
+    "(memci's extra mcp names the version)"
+)
+_SDK = frozenset({"mcp", "mcp_types"})
+
+
+@dataclass(frozen=True, slots=True)
+class Hand:
+    """One agent's tools and window.
+
+    ``act`` and ``window`` block: they are called on threads. They raise ``MemciError`` with a text
+    that may be told.
+    """
+
+    agent_id: str
+    tools: Sequence[Tool]
+    act: Act
+    window: Callable[[], str]
+
+
+def is_sdk(error: ModuleNotFoundError) -> bool:
+    """Tell whether it is the SDK that could not be imported."""
+    return (error.name or "").partition(".")[0] in _SDK
+
+
+def text_of(window: WindowAnswer) -> str:
+    """Return what a window shows, as one text: its messages begin with headings."""
+    return "".join(each.content or "" for each in window.messages)
+
 
 T = TypeVar("T")
 

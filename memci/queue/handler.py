@@ -1,4 +1,11 @@
-"""What the lane asks of a job kind; it does not know which kinds there are."""
+"""What the lane asks of a job kind; it does not know which kinds there are.
+
+Kinds of jobs that stand in nobody's way.
+
+Others overtake them while they wait for another try, and one that is dead halts nobody: what they
+do is worth having, and nothing waits for it. Each looks for what there is to do when it runs, and
+so does right in any order.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +14,14 @@ from typing import Any, Protocol, TypeAlias
 
 from sqlalchemy import Connection
 
-from memci.domain.lane.job import Job
+from memci.domain.job import Job
+from memci.queue.follow_up_jobs import (
+    DOCUMENT_KIND,
+    ITEM_INDEX,
+    NAME_KIND,
+    SUMMARISE_KIND,
+    TRACK_KIND,
+)
 from memci.queue.lease import Lease
 
 # Writes everything that the job does, inside the fenced transaction that also marks it done;
@@ -54,3 +68,11 @@ class Compression(Protocol):
         out, so that it does not ask for the same at once again.
         """
         ...
+
+
+ASIDE_KINDS = frozenset({DOCUMENT_KIND, ITEM_INDEX, NAME_KIND, SUMMARISE_KIND, TRACK_KIND})
+
+_LISTED = ", ".join(f"'{each}'" for each in sorted(ASIDE_KINDS))
+
+# A condition on ``job``: it waits for another try, and the next in the mailbox goes first.
+STEPS_ASIDE = f"(kind IN ({_LISTED}) AND coalesce(not_before > now(), false))"

@@ -12,19 +12,17 @@ import psycopg
 from sqlalchemy import Connection
 from sqlalchemy.exc import IntegrityError
 
-from memci.broker.outbox import TokenOutbox
-from memci.broker.token import Tokens
-from memci.domain.lane.job import JobSource
-from memci.domain.message import NewMessage, Remember
-from memci.domain.names import shown_name
-from memci.errors import ConflictError, ErasedError
+from memci.broker.wakeup import WakeupPublisher, Wakeups
+from memci.domain.job import JobSource
+from memci.errors import ConflictError, ErasedError, shown_name
+from memci.message import NewMessage, Remember
 from memci.queue import submit
-from memci.queue.submit_new import SUBMIT, submit_new, values_of
-from memci.shapes.agent import CompressAnswer
-from memci.shapes.message import AppendAnswer
+from memci.queue.submit import SUBMIT, submit_new, values_of
+from memci.schemas.agents import CompressAnswer
+from memci.schemas.messages import AppendAnswer
 from memci.storage import messages as stored
-from memci.storage.erasure.tombstones import erased_among
-from memci.storage.flight import Flights
+from memci.storage.erasure.erase import erased_among
+from memci.storage.pipeline import PipelinedStatements
 from memci.storage.session import Database
 
 CREATE_KIND = "memci.memory.create"
@@ -56,7 +54,7 @@ class Append:
 class Intake:
     """Takes messages and wishes for compression; durable when a call returns."""
 
-    def __init__(self, database: Database, tokens: Tokens) -> None:
+    def __init__(self, database: Database, tokens: Wakeups) -> None:
         """Write to ``database``, then wake workers through ``tokens``."""
         self._database = database
         self._tokens = tokens
@@ -97,7 +95,9 @@ class Intake:
 class AsyncIntake:
     """The way in for an event loop: as ``Intake``, but most appends need no thread."""
 
-    def __init__(self, intake: Intake, flights: Flights, outbox: TokenOutbox) -> None:
+    def __init__(
+        self, intake: Intake, flights: PipelinedStatements, outbox: WakeupPublisher
+    ) -> None:
         """Leave to ``intake`` what is not all new."""
         self._intake = intake
         self._flights = flights

@@ -13,15 +13,15 @@ import structlog
 
 from memci.broker.events import JobEvents
 from memci.broker.names import COMPRESS_TASK
-from memci.broker.token import Tokens
-from memci.domain.lane.job import Job, JobSource
+from memci.broker.wakeup import Wakeups
+from memci.domain.job import Job, JobSource
 from memci.errors import BrokerUnavailableError, FencedOffError
 from memci.queue import mailbox
-from memci.queue.bridge import Bridge
+from memci.queue.broker_intake import BrokerIntake
 from memci.queue.claim import Claimed, Claims, Due
 from memci.queue.handler import Compression
-from memci.queue.keeper import LeaseKeeper
 from memci.queue.lease import Lease
+from memci.queue.lease_renewal import LeaseRenewal
 from memci.queue.mailbox import Freed
 from memci.queue.runner import After, JobRunner, Next
 
@@ -53,12 +53,12 @@ class LaneLoop:
         self,
         *,
         claims: Claims,
-        keeper: LeaseKeeper,
-        bridge: Bridge,
+        keeper: LeaseRenewal,
+        bridge: BrokerIntake,
         runner: JobRunner,
         events: JobEvents,
         compression: Compression,
-        tokens: Tokens,
+        tokens: Wakeups,
         slices: Slices,
         stopping: Event,
     ) -> None:

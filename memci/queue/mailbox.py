@@ -1,4 +1,7 @@
-"""Statements on the jobs of one lane, inside transactions of its lease holder."""
+"""Statements on the jobs of one lane, inside transactions of its lease holder.
+
+Which lanes were written to last: where a broker that lists no queues is asked first.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +12,10 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from memci.domain.lane.job import Job, JobSource
+from memci.domain.job import Job, JobSource
+from memci.queue.handler import STEPS_ASIDE
 from memci.queue.lease import Lease
-from memci.queue.stepping_aside import STEPS_ASIDE
-from memci.storage.erasure.gone import IS_AGENT
+from memci.storage.agents import IS_AGENT
 from memci.storage.session import Database
 
 # The head alone may run, and only when it is due: nobody overtakes a head that backs off. It is
@@ -203,3 +206,12 @@ def free(connection: Connection, agent_id: str) -> Freed:
     if unwritten:
         connection.exec_driver_sql(_FORGET, values)
     return Freed(*freed)
+
+
+_RECENT = "SELECT agent_id FROM lane ORDER BY written_at DESC NULLS LAST LIMIT 1000"
+
+
+def recent_agents(database: Database) -> list[str]:
+    """Return at most a thousand agents, the last written first."""
+    with database.upkeep_transaction() as connection:
+        return [row[0] for row in connection.exec_driver_sql(_RECENT)]

@@ -13,8 +13,7 @@ import structlog
 from sqlalchemy import Connection
 
 from memci.broker.events import JobEvents
-from memci.domain.lane.job import Job
-from memci.domain.lane.retry import TRIES_INSIDE, backoff_s
+from memci.domain.job import TRIES_INSIDE, Job, backoff_s
 from memci.errors import (
     DatabaseBusyError,
     DatabaseUnavailableError,
@@ -22,12 +21,11 @@ from memci.errors import (
     MemciError,
     SmallModelUnavailableError,
 )
-from memci.queue import dead_letter, mailbox
-from memci.queue.accounts import Accounts
-from memci.queue.handler import Effect, Handler
+from memci.queue import dead_jobs, mailbox
+from memci.queue.handler import ASIDE_KINDS, Effect, Handler
 from memci.queue.lease import Lease
 from memci.queue.mailbox import Freed
-from memci.queue.stepping_aside import ASIDE_KINDS
+from memci.queue.usage_accounting import Accounts
 from memci.telemetry.traces import Traces
 
 _log = structlog.get_logger(__name__)
@@ -109,7 +107,7 @@ class JobRunner:
         if handler is None:
             return self._bury(job, lease, after, f"unknown kind of job: {job.kind}", began)
         if job.started > self._limits.started:
-            return self._bury(job, lease, after, dead_letter.WORKER_LOST, began)
+            return self._bury(job, lease, after, dead_jobs.WORKER_LOST, began)
         # A start without an outcome may have died in a model call: it was a try as well.
         failures = job.attempts + job.started - 1
         while True:
@@ -174,7 +172,7 @@ class JobRunner:
     def _bury(self, job: Job, lease: Lease, after: After, error: str, began: float) -> Next:
         halt = self._limits.halt_on_dead and job.kind not in ASIDE_KINDS
         with lease.effect() as connection:
-            dead_letter.bury(connection, job, error, halt=halt)
+            dead_jobs.bury(connection, job, error, halt=halt)
             upcoming: Next = (
                 mailbox.free(connection, job.agent_id) if halt else _next(connection, lease, after)
             )

@@ -3,6 +3,8 @@
 Marks lanes that have work, are free and lost their token, and puts out as many tokens as are
 missing. Tokens mean "there is work", so it is their number that counts: what already waits in
 the broker will do, however many lanes are due.
+
+Statements that remove ended jobs from the mailboxes.
 """
 
 from __future__ import annotations
@@ -10,11 +12,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from sqlalchemy import Connection
+
 from memci.broker.agent_queues import AgentQueues
-from memci.broker.errors import broker_errors
+from memci.broker.health import broker_errors
 from memci.broker.names import COMPRESS_QUEUE, LANE_QUEUE
-from memci.broker.token import Tokens
-from memci.queue.stepping_aside import STEPS_ASIDE
+from memci.broker.wakeup import Wakeups
+from memci.queue.handler import STEPS_ASIDE
 from memci.storage.session import Database
 
 _FREE = """NOT paused AND halted_by IS NULL
@@ -63,7 +67,7 @@ class Swept:
     compress: int
 
 
-def sweep(database: Database, queues: AgentQueues, tokens: Tokens) -> Swept:
+def sweep(database: Database, queues: AgentQueues, tokens: Wakeups) -> Swept:
     """Put out missing tokens. Idempotent: any number of sweepers may run at once."""
     with database.upkeep_transaction() as connection:
         connection.exec_driver_sql(_MARK_LANES)
@@ -82,3 +86,24 @@ def sweep(database: Database, queues: AgentQueues, tokens: Tokens) -> Swept:
 def _top_up(due: list[str], waiting: int, publish: Callable[[str], bool]) -> int:
     missing = due[: max(0, len(due) - waiting)]
     return sum(1 for agent_id in missing if publish(agent_id))
+
+
+_BLOCKS = "SELECT pg_relation_size('job') / current_setting('block_size')::int"
+# By the place in the table: an index on the end of jobs would cost every job, and a walk along the
+# primary key seven times as much as this one.
+_DELETE = """
+DELETE FROM job
+WHERE ctid >= %s::tid AND ctid < %s::tid AND state IN ('done', 'cancelled')
+  AND finished_at < now() - %s * interval '1 second'
+"""
+
+
+def job_blocks(connection: Connection) -> int:
+    """Return how many blocks the table of jobs has."""
+    return int(connection.exec_driver_sql(_BLOCKS).scalar_one())
+
+
+def delete_ended_jobs(connection: Connection, blocks: range, *, keep_s: float) -> int:
+    """Delete jobs in these blocks that are done or cancelled for longer; return how many."""
+    places = (f"({blocks.start},0)", f"({blocks.stop},0)")
+    return connection.exec_driver_sql(_DELETE, (*places, keep_s)).rowcount

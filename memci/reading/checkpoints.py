@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 from typing import Any
 
-from memci.shapes.checkpoints import (
+from memci.schemas.frameworks import (
     ChannelValueOut,
     CheckpointList,
     CheckpointOut,

@@ -14,13 +14,12 @@ from uuid import UUID
 
 from memci.domain.context.assembly import Assembly
 from memci.domain.context.candidate import Candidate, Source
-from memci.domain.context.fusion import Ranked
-from memci.domain.context.parts import Item
-from memci.domain.context.prefix import Piece, pieces
-from memci.domain.message import Message
-from memci.shapes.read import ContextAnswer, ContextItem, ContextMessage, ContextRequest
-from memci.storage.reading.receipts import Given
-from memci.storage.reading.state import Progress
+from memci.domain.context.message_list import Item, Piece, pieces
+from memci.domain.context.ranking import Ranked
+from memci.message import Message
+from memci.schemas.reads import ContextAnswer, ContextItem, ContextMessage, ContextRequest
+from memci.storage.reading.snapshot_state import Progress
+from memci.storage.receipts import Given
 
 # What was found and left out is listed so far, best first; the rest is counted.
 _MOST_LEFT_OUT = 50

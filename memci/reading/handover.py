@@ -6,37 +6,33 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
-from memci.domain.context.budget import Count
-from memci.domain.context.exchange import exchanges
-from memci.domain.context.handover import Handover
-from memci.domain.context.plan_text import plan_text
-from memci.domain.context.rolling import summed_up
-from memci.domain.language import language_of
-from memci.domain.message import Message, Role
+from memci.domain.context.handover import Handover, exchanges
+from memci.domain.context.plan import plan_text
+from memci.domain.context.rolling_summary import summed_up
+from memci.domain.context.token_budget import Count
 from memci.domain.pages.viewer import Viewer
 from memci.errors import NotFoundError
-from memci.queue.summaries import ask_summary
-from memci.reading.activity import ReadActivity
-from memci.reading.freshness import wait_until_fresh
+from memci.language.detection import language_of
+from memci.language.sentences import sentence_spans
+from memci.language.summary_lines import whole_lines
+from memci.message import Message, Role
+from memci.queue.follow_up_jobs import ask_summary
+from memci.reading.context_materials import today
+from memci.reading.deferred_writes import ReadActivity, use_of
 from memci.reading.models import ReadingDefaults, ReadingModels
-from memci.reading.reader import Reader
-from memci.reading.today import today
-from memci.reading.uses import use_of
-from memci.shapes.summary import HandoverAnswer, HandoverRequest
-from memci.smallmodel.offline.sentences import sentence_spans
-from memci.smallmodel.offline.whole_lines import whole_lines
+from memci.reading.reader import Reader, wait_until_fresh
+from memci.schemas.sessions import HandoverAnswer, HandoverRequest
 from memci.smallmodel.ports import Summarizer
-from memci.storage.erasure.gone import check_there
+from memci.storage.agents import check_there
+from memci.storage.pages.viewers import viewer_asking
 from memci.storage.parameters import parameters_of
 from memci.storage.pins import read_pins
 from memci.storage.plans import read_plan
 from memci.storage.reading.messages import message_ids, recent_messages
-from memci.storage.reading.state import Progress, progress
-from memci.storage.said import Conversation, Said
+from memci.storage.reading.snapshot_state import Progress, progress
 from memci.storage.session import Connection, Database
+from memci.storage.sessions import Conversation, Said, language_spoken
 from memci.storage.summaries import StoredSummary, read_summary
-from memci.storage.tongue import language_spoken
-from memci.storage.viewers import viewer_asking
 
 # What is read of a session beside its summary: what is not summed up yet, and what was said last.
 _MOST_BETWEEN = 2_000

@@ -12,13 +12,20 @@ import numpy as np
 from memci.domain.context import bm25
 from memci.domain.context.candidate import reads
 from memci.domain.items import rank_items
-from memci.domain.language import language_of
-from memci.queue.item_indexing import ask_indexing_of_idle
+from memci.language.detection import language_of
+from memci.queue.follow_up_jobs import ask_indexing_of_idle
 from memci.reading.models import ReadingModels
-from memci.shapes.items import ItemList, ItemOut, ItemSearch
+from memci.schemas.frameworks import ItemList, ItemOut, ItemSearch
 from memci.smallmodel.ports import Vectors
-from memci.storage.item_index import FoundItems, ItemQuestion, find_items
-from memci.storage.items import Place, list_items, place_of, refresh_items
+from memci.storage.items import (
+    FoundItems,
+    ItemQuestion,
+    Place,
+    find_items,
+    list_items,
+    place_of,
+    refresh_items,
+)
 from memci.storage.session import Database
 
 # Items that are not indexed yet and are read whole: their own job is on its way.

@@ -2,19 +2,234 @@
 
 Whatever is asked of an agent that is not there is a ``NotFoundError``, except for receipts: that
 of its erasure is kept.
+
+Agents: who there is, and what one holds.
+
+Messages, listed.
+
+The mailbox of one agent, listed.
+
+Receipts, read by their id.
+
+What language models took for one agent, and what is left of its day's budget.
+
+The end of a conversation, as it is stored.
 """
 
 from __future__ import annotations
 
-from memci.reading.agents import AgentListings
-from memci.reading.beliefs import BeliefListings
-from memci.reading.documents import DocumentListings
-from memci.reading.jobs import JobListings
-from memci.reading.messages import MessageListings
-from memci.reading.network import NetworkListings
-from memci.reading.nodes import NodeListings
-from memci.reading.receipts import ReceiptListings
-from memci.reading.summaries import SummaryListings
+from collections.abc import Mapping
+from dataclasses import asdict
+from datetime import datetime, timedelta
+from functools import reduce
+from typing import Any
+from uuid import UUID
+
+from memci.domain.agent import no_agent
+from memci.domain.job import JobState
+from memci.domain.memory.parameters import MemoryParameters
+from memci.domain.usage import Usage
+from memci.errors import NotFoundError
+from memci.message import Message
+from memci.reading.cursors import agent_after, agent_cursor, page_of, place_after
+from memci.reading.memory_listings import (
+    BeliefListings,
+    DocumentListings,
+    NodeListings,
+    SummaryListings,
+)
+from memci.reading.network_history import NetworkListings
+from memci.schemas.agents import (
+    AgentAnswer,
+    AgentList,
+    AgentSummary,
+    BudgetState,
+    JobAnswer,
+    JobList,
+    Lease,
+    ModelUsage,
+    PassProgress,
+    PassUsage,
+    ReceiptAnswer,
+    UsageAnswer,
+    UsageCounts,
+)
+from memci.schemas.messages import MessageList, MessageOut, ToolCall
+from memci.storage.agents import check_there, snapshot_of
+from memci.storage.parameters import parameters_of
+from memci.storage.reading.agents import (
+    Holdings,
+    holdings,
+    list_agents,
+    list_jobs,
+    pass_under_way,
+    read_job,
+)
+from memci.storage.reading.messages import latest_seqs, list_messages, messages_at
+from memci.storage.reading.nodes import list_focus
+from memci.storage.reading.snapshot_state import progress
+from memci.storage.receipts import read_receipt
+from memci.storage.session import Connection, Database
+from memci.storage.usage import passes_with_models, usage_by_day, usage_of_day
+
+
+class AgentListings:
+    """Reads lanes, and what belongs to one agent."""
+
+    def __init__(self, database: Database) -> None:
+        """Take where it all is."""
+        self._database = database
+
+    def agents(self, *, pattern: str, cursor: str | None, limit: int) -> AgentList:
+        """List agents whose ids match a pattern of * and ?, by id.
+
+        Raises ``InvalidInputError`` for a cursor that this list did not give.
+        """
+        after = agent_after(cursor)
+        with self._database.lane_transaction(durable=False) as connection:
+            rows = list_agents(connection, pattern=pattern, after=after, limit=limit + 1)
+        page, following = page_of(rows, limit, lambda row: agent_cursor(row["agent_id"]))
+        return AgentList(agents=[AgentSummary(**row) for row in page], next_cursor=following)
+
+    def agent(self, agent_id: str) -> AgentAnswer:
+        """Return what an agent holds, or raise ``NotFoundError`` if it is not there."""
+        with self._database.agent_snapshot(agent_id) as connection:
+            held = holdings(connection, agent_id)
+            if held is None:
+                raise no_agent(agent_id)
+            return _answer(connection, agent_id, held)
+
+
+def _answer(connection: Connection, agent_id: str, held: Holdings) -> AgentAnswer:
+    now = progress(connection, agent_id)
+    under_way = None
+    if held.pass_number is not None:
+        under_way = pass_under_way(connection, agent_id, held.pass_number)
+    return AgentAnswer(
+        agent_id=agent_id,
+        messages=held.messages,
+        nodes=held.nodes,
+        links=held.links,
+        dangling=held.dangling,
+        pages=held.pages,
+        documents=held.documents,
+        items=held.items,
+        checkpoints=held.checkpoints,
+        summaries=held.summaries,
+        pins=held.pins,
+        plans=held.plans,
+        focus=[row["name"] for row in list_focus(connection, agent_id)],
+        queued=held.queued,
+        dead=held.dead,
+        seq=now.seq,
+        pending=now.pending,
+        lease=held.lease_until and Lease(until=held.lease_until, fence=held.fence),
+        pass_progress=under_way
+        and PassProgress(number=under_way.number, scanned=under_way.scanned, left=under_way.left),
+        passes=held.passes,
+        paused=held.paused,
+        halted_by=held.halted_by,
+        idle=not (held.queued or held.lease_until or held.compress or held.pass_number),
+    )
+
+
+class MessageListings:
+    """Reads the sequence of one agent."""
+
+    def __init__(self, database: Database) -> None:
+        """Take where it all is."""
+        self._database = database
+
+    def messages(
+        self, agent_id: str, *, session_id: str | None, cursor: str | None, limit: int
+    ) -> MessageList:
+        """List messages by seq, of one session or of all."""
+        (after,) = place_after(cursor)
+        with snapshot_of(self._database, agent_id) as connection:
+            rows = list_messages(
+                connection, agent_id, session_id=session_id, after=after, limit=limit + 1
+            )
+        page, following = page_of(rows, limit, lambda row: row[0].seq)
+        return MessageList(messages=[_message(*each) for each in page], next_cursor=following)
+
+
+def _message(message: Message, memory_state: str, memory_reason: str | None) -> MessageOut:
+    calls = [ToolCall.model_validate(call) for call in message.tool_calls]
+    return MessageOut.model_validate(
+        {
+            "seq": message.seq,
+            "id": message.id,
+            "role": message.role,
+            "content": message.content,
+            "name": message.name,
+            "timestamp": message.said_at,
+            "session_id": message.session_id,
+            "user_id": message.user_id,
+            "tool_calls": calls or None,
+            "tool_call_id": message.tool_call_id,
+            "metadata": dict(message.metadata) or None,
+            "memory_state": memory_state,
+            "memory_reason": memory_reason,
+        }
+    )
+
+
+class JobListings:
+    """Reads jobs, waiting and done."""
+
+    def __init__(self, database: Database) -> None:
+        """Take where it all is."""
+        self._database = database
+
+    def jobs(
+        self, agent_id: str, *, state: JobState | None, cursor: str | None, limit: int
+    ) -> JobList:
+        """List jobs in the order of the mailbox, in one state or in all."""
+        (after,) = place_after(cursor)
+        with snapshot_of(self._database, agent_id) as connection:
+            rows = list_jobs(connection, agent_id, state=state, after=after, limit=limit + 1)
+        page, following = page_of(rows, limit, lambda row: row["ordinal"])
+        return JobList(jobs=[_jobs_answer(row) for row in page], next_cursor=following)
+
+    def job(self, agent_id: str, job_id: UUID) -> JobAnswer:
+        """Return one job, or raise ``NotFoundError``: done ones are pruned."""
+        with snapshot_of(self._database, agent_id) as connection:
+            row = read_job(connection, agent_id, job_id)
+        if row is None:
+            raise NotFoundError("there is no such job; finished jobs are kept for some days only")
+        return _jobs_answer(row)
+
+
+def _jobs_answer(row: Mapping[Any, Any]) -> JobAnswer:
+    """Put what language models took beside what the job did; it is known before the job ends."""
+    fields: dict[str, Any] = dict(row)
+    models = fields.pop("models")
+    if models:
+        fields["result"] = {**(fields["result"] or {}), "models": models}
+    return JobAnswer(**fields)
+
+
+class ReceiptListings:
+    """Reads what operations did."""
+
+    def __init__(self, database: Database) -> None:
+        """Take where it all is."""
+        self._database = database
+
+    def receipt(self, agent_id: str, receipt_id: UUID) -> ReceiptAnswer:
+        """Return a receipt, or raise ``NotFoundError``: old ones are pruned."""
+        with self._database.agent_snapshot(agent_id) as connection:
+            receipt = read_receipt(connection, agent_id, receipt_id)
+            if receipt is None:
+                check_there(connection, agent_id)
+        if receipt is None:
+            raise NotFoundError("there is no such receipt; receipts are kept for some weeks only")
+        return ReceiptAnswer(
+            id=receipt.id,
+            kind=receipt.kind,
+            body=dict(receipt.body),
+            created_at=receipt.created_at,
+        )
 
 
 class Listings(
@@ -29,3 +244,52 @@ class Listings(
     ReceiptListings,
 ):
     """Lists agents and what each holds."""
+
+
+_PASSES = 20
+
+
+def usage_of(
+    database: Database,
+    agent_id: str,
+    *,
+    days: int,
+    defaults: MemoryParameters,
+    now: datetime,
+) -> UsageAnswer:
+    """Return the usage of so many days up to ``now`` (aware UTC), today included."""
+    today = now.date()
+    first = today - timedelta(days=days - 1)
+    with snapshot_of(database, agent_id) as connection:
+        budget = parameters_of(connection, agent_id, defaults).budget
+        taken = usage_of_day(connection, agent_id, today)
+        listed = usage_by_day(connection, agent_id, first, today)
+        passes = passes_with_models(connection, agent_id, _PASSES)
+    total = reduce(Usage.__add__, (each.usage for each in listed), Usage())
+    return UsageAnswer(
+        agent_id=agent_id,
+        budget=BudgetState(
+            day=today,
+            tokens_per_day=budget.tokens,
+            cost_per_day=budget.cost,
+            tokens=taken.tokens,
+            cost=taken.cost,
+            used_up=budget.used_up_by(taken),
+        ),
+        total=UsageCounts(**asdict(total)),
+        days=[
+            ModelUsage(day=each.day, **each.use._asdict(), **asdict(each.usage)) for each in listed
+        ],
+        passes=[PassUsage(**row) for row in passes],
+    )
+
+
+# Clients that send a conversation anew seldom send more of it.
+_MOST = 500
+
+
+def tail_of(database: Database, agent_id: str, session_id: str) -> list[Message]:
+    """Return the last messages of a session, ascending; none of an agent that is not there."""
+    with database.agent_snapshot(agent_id) as connection:
+        seqs = latest_seqs(connection, agent_id, session_id=session_id, user_id=None, most=_MOST)
+        return messages_at(connection, agent_id, seqs)

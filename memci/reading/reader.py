@@ -1,18 +1,23 @@
-"""What every kind of read works with."""
+"""What every kind of read works with.
+
+Waiting until memory has caught up (R18).
+"""
 
 from __future__ import annotations
 
+import time
 from datetime import datetime
 
-from memci.domain.context.depth import DEEPEST
-from memci.domain.context.query import Talk
-from memci.reading.activity import ReadActivity
+from memci.domain.context.search_depth import DEEPEST
+from memci.language.question import Talk
+from memci.reading.deferred_writes import ReadActivity
 from memci.reading.models import ReadingDefaults, ReadingModels
 from memci.reading.retrieval import Asked, Retrieval, restriction_of
-from memci.shapes.read import Scope
+from memci.schemas.reads import Fresh, Scope
 from memci.smallmodel.ports import Vectors
 from memci.storage.parameters import parameters_of
-from memci.storage.reading.last_session import last_session
+from memci.storage.reading.messages import last_session
+from memci.storage.reading.snapshot_state import progress
 from memci.storage.session import Database
 
 
@@ -57,3 +62,26 @@ class Reader:
         return self._retrieval.ask(
             text, scope, vector, best=best, analysed=analysed, last_session=last
         )
+
+
+_FIRST_PAUSE_S = 0.02
+_LONGEST_PAUSE_S = 0.05
+
+
+def wait_until_fresh(database: Database, agent_id: str, request: Fresh) -> None:
+    """Return once memory has caught up with ``min_seq``, or after ``wait_ms`` all the same.
+
+    Holds no transaction while it waits.
+    """
+    if request.min_seq is None or not request.wait_ms:
+        return
+    deadline = time.monotonic() + request.wait_ms / 1000
+    pause = _FIRST_PAUSE_S
+    while True:
+        with database.lane_transaction(durable=False) as connection:
+            now = progress(connection, agent_id)
+        left = deadline - time.monotonic()
+        if now.seq >= request.min_seq or left <= 0:
+            return
+        time.sleep(min(pause, left))
+        pause = min(pause * 1.5, _LONGEST_PAUSE_S)

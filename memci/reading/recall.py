@@ -1,11 +1,17 @@
-"""``memci.read.recall``: what comes to mind from what is talked about now (M20, M23)."""
+"""``memci.read.recall``: what comes to mind from what is talked about now (M20, M23).
+
+The keywords of a recall, in the forms in which they are looked for (M20).
+
+What was forgotten was known, also when no link tells of it any more (M23).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 
+from memci.domain.context.candidate import reads
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.recall import (
     MATCH_COSINE,
@@ -14,24 +20,97 @@ from memci.domain.memory.recall import (
     Reached,
     Walk,
     in_order,
+    mentions,
     why_nothing,
 )
-from memci.reading.freshness import wait_until_fresh
-from memci.reading.keywords import Keywords
-from memci.reading.once_known import was_known, who_knew
-from memci.reading.reader import Reader
-from memci.reading.recalled import Found, Recalled, as_structure, as_text
-from memci.reading.uses import use_of
-from memci.shapes.read import RecallAnswer, RecallRequest, RecallText
+from memci.language.detection import Language, language_of
+from memci.reading.deferred_writes import use_of
+from memci.reading.models import ReadingModels
+from memci.reading.reader import Reader, wait_until_fresh
+from memci.reading.recall_answer import Found, Recalled, as_structure, as_text
+from memci.schemas.reads import RecallAnswer, RecallRequest, RecallText
 from memci.smallmodel.ports import Vectors
-from memci.storage.heirs import Heir, heirs_of
+from memci.storage.network.node_history import Successor, successors_of
 from memci.storage.parameters import parameters_of
+from memci.storage.reading import forgotten
 from memci.storage.reading import recall as network
+from memci.storage.reading.forgotten import forgotten_at
 from memci.storage.reading.messages import message_ids, pending_messages
-from memci.storage.reading.once_known import forgotten_at
-from memci.storage.reading.sight import Sight, has_memories, seen
-from memci.storage.reading.state import progress
+from memci.storage.reading.recall import Visibility, has_memories, restorable, seen
+from memci.storage.reading.snapshot_state import progress
 from memci.storage.session import Connection
+
+# What is longer names nothing: the rest of it is not read.
+_LONGEST = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Keywords:
+    """What is looked for. ``terms`` of each keyword; all of them have to be there together.
+
+    ``characters`` are keywords of a single Chinese character, which no index term holds.
+    ``vectors`` (shape (n, d)) are of those whose language the embedding model reads.
+    ``everything``: no keyword was given, so all memories match.
+    """
+
+    terms: tuple[frozenset[str], ...]
+    characters: tuple[str, ...]
+    vectors: Vectors
+    model: str
+    language: Language
+    everything: bool
+
+    @classmethod
+    def of(
+        cls, keywords: Sequence[str], models: ReadingModels, vectors: Vectors | None = None
+    ) -> Keywords:
+        """Read keywords. Calls the embedder, unless it is given their vectors."""
+        model = models.embedder.model
+        short = [each[:_LONGEST].strip() for each in keywords]
+        if vectors is None:
+            read = [each for each in short if each and reads(model, language_of(each))]
+            vectors = models.embedder.embed(read)
+        characters = [each for each in short if _is_one_character(each)]
+        words = [each for each in short if not _is_one_character(each)]
+        return cls(
+            terms=tuple(frozenset(models.lexicon.terms(each)) for each in words),
+            characters=tuple(characters),
+            vectors=vectors,
+            model=model,
+            language=language_of(" ".join(short)),
+            everything=not keywords,
+        )
+
+    def are_in(self, text: str, models: ReadingModels) -> bool:
+        """Tell whether a text holds any of them, as a token."""
+        if self.everything or any(character in text for character in self.characters):
+            return True
+        return mentions(frozenset(models.lexicon.terms(text)), self.terms)
+
+
+def _is_one_character(keyword: str) -> bool:
+    return len(keyword) == 1 and language_of(keyword) is Language.CHINESE
+
+
+def was_known(connection: Connection, agent_id: str, keywords: Keywords, sight: Visibility) -> bool:
+    """Tell whether messages in sight that became memories hold what no memory holds now."""
+    terms = [each for each in keywords.terms if each]
+    if not (terms or keywords.characters or keywords.everything):
+        return False
+    return forgotten.was_known(connection, agent_id, terms, keywords.characters, sight)
+
+
+def who_knew(
+    connection: Connection, agent_id: str, keywords: Keywords, sight: Visibility, most: int
+) -> list[int]:
+    """Return forgotten memories that can be restored and told of a keyword, the latest first."""
+    terms = [each for each in keywords.terms if each]
+    nodes = forgotten.who_knew(connection, agent_id, terms, keywords.characters, sight)
+    heirs = successors_of(connection, agent_id, nodes)
+    gone = list(dict.fromkeys(heirs[each].last for each in nodes if heirs[each].living is None))
+    can = restorable(connection, agent_id, gone)
+    return [each for each in gone if each in can][:most]
+
 
 # Forgotten memories that are named where no link tells of them.
 _MOST_THAT_KNEW = 3
@@ -147,7 +226,7 @@ class Recall(Reader):
         agent_id: str,
         forgotten: Iterable[Forgotten],
         keywords: Keywords,
-    ) -> tuple[list[Forgotten], Mapping[int, Heir]]:
+    ) -> tuple[list[Forgotten], Mapping[int, Successor]]:
         """Return those whose relation or hint holds a keyword, in order, and their heirs.
 
         What was restored or merged into a living memory is none of them: links to it dangle
@@ -158,7 +237,7 @@ class Recall(Reader):
             for each in forgotten
             if keywords.are_in(f"{each.relation} {each.hint}", self._models)
         )
-        heirs = heirs_of(connection, agent_id, [each.node_id for each in named])
+        heirs = successors_of(connection, agent_id, [each.node_id for each in named])
         return [each for each in named if heirs[each.node_id].living is None], heirs
 
     def _is_pending(
@@ -176,8 +255,8 @@ class Recall(Reader):
         return any(keywords.are_in(text, self._models) for text in texts)
 
 
-def _sight(request: RecallRequest) -> Sight:
-    return Sight(request.session_id, request.user_id, request.as_of)
+def _sight(request: RecallRequest) -> Visibility:
+    return Visibility(request.session_id, request.user_id, request.as_of)
 
 
 def _newer_first(
@@ -232,7 +311,7 @@ def _line(node: int, memories: Mapping[int, network.Memory]) -> Iterator[int]:
 
 
 def _matches(
-    connection: Connection, agent_id: str, keywords: Keywords, sight: Sight
+    connection: Connection, agent_id: str, keywords: Keywords, sight: Visibility
 ) -> dict[int, float]:
     """Return how well each node in sight matches: 1 by a token, else its best cosine."""
     matches = network.nodes_by_cosine(

@@ -1,35 +1,46 @@
-"""From words to a ranking: what search and assembly share (R10, R10b, R11)."""
+"""From words to a ranking: what search and assembly share (R10, R10b, R11).
+
+A question as it was read (R10), for those who want to know why they found what they found.
+
+How long the steps of a read took.
+"""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TypeAlias
 
 import numpy as np
+from pydantic import JsonValue
 
 from memci.domain.context import bm25
-from memci.domain.context.bounds import Bounds
+from memci.domain.context.bm25 import scored
 from memci.domain.context.candidate import (
     KEPT,
     Candidate,
     Channel,
     Source,
+    Timed,
     message_candidate,
     reads,
     understood,
 )
-from memci.domain.context.depth import DEEPEST
-from memci.domain.context.fusion import Ranked, best_of, fuse_rrf
-from memci.domain.context.hints import hints_of
-from memci.domain.context.joining import by_words, joined, unrepeated
-from memci.domain.context.kept_words import scored
-from memci.domain.context.query import (
+from memci.domain.context.duplicates import by_words, joined, unrepeated
+from memci.domain.context.ranking import Hints, Ranked, best_of, fuse_rrf, fuse_scaled, hints_of
+from memci.domain.context.search_depth import DEEPEST
+from memci.domain.documents import symbols_in
+from memci.domain.memory.parameters import MemoryParameters
+from memci.errors import SmallModelError
+from memci.language.detection import Language, language_of
+from memci.language.question import (
     Analysis,
     Moment,
     Stretch,
     Talk,
+    TimeRange,
     analyse,
     analyse_anew,
     as_read,
@@ -41,20 +52,55 @@ from memci.domain.context.query import (
     stretches_of,
     times_of,
 )
-from memci.domain.context.scaled import Hints, fuse_scaled
-from memci.domain.context.timed import Timed
-from memci.domain.documents.symbol import symbols_in
-from memci.domain.language import language_of
-from memci.domain.memory.parameters import MemoryParameters
-from memci.reading.analysed import planned
+from memci.language.question.intent import Bounds
 from memci.reading.models import ReadingModels
-from memci.shapes.read import Fusion, Scope
-from memci.smallmodel.ports import Vectors
-from memci.storage.documents.collections import see_collections
-from memci.storage.reading.outset import Outset
-from memci.storage.search import Found, Question, Restriction, find
+from memci.schemas.reads import Fusion, Scope
+from memci.smallmodel.ports import QueryPlanner, Vectors
+from memci.storage.documents.documents import see_collections
+from memci.storage.pages.viewers import viewer_asking
+from memci.storage.reading.snapshot_state import SnapshotState
+from memci.storage.search.find import Found, Question, Restriction, find
 from memci.storage.session import Connection
-from memci.storage.viewers import viewer_asking
+
+
+def analysis_account(analysis: Analysis) -> dict[str, JsonValue]:
+    """Return what was read out of a question, as ``explain`` tells it.
+
+    ``times`` are pairs of ISO 8601: from, and before; null where a time is open at that end.
+    """
+    return {
+        "language": analysis.language.value,
+        "entities": list(analysis.entities),
+        "speakers": [*sorted(analysis.speakers)],
+        "times": [_pair(each) for each in analysis.times],
+        "complexity": round(analysis.complexity, 3),
+        "k": analysis.k,
+        "parts": list(analysis.parts),
+        "asks": analysis.asks.value,
+        "order": analysis.order and analysis.order.value,
+    }
+
+
+def planned(planner: QueryPlanner | None, text: str, language: Language) -> list[str]:
+    """Return what a planner wants searched beside a question; nothing where it does not answer.
+
+    Calls a model: open no transaction around it. A read never fails for want of a plan.
+    """
+    if planner is None:
+        return []
+    try:
+        return planner.plan(text, language)
+    except SmallModelError:
+        return []
+
+
+def _pair(time: TimeRange) -> list[JsonValue]:
+    return [_written(time.since), _written(time.until)]
+
+
+def _written(at: datetime | None) -> str | None:
+    return None if at is None else at.isoformat()
+
 
 # Of a message that is not indexed yet, so much is read to score it.
 _TAIL_CHARACTERS = 20_000
@@ -168,7 +214,7 @@ class Retrieval:
         asked: Asked,
         scope: Scope,
         *,
-        outset: Outset,
+        outset: SnapshotState,
         strict: bool = True,
     ) -> list[Found]:
         """Return what is found for each question, looking into what there is by the ``outset``.
@@ -336,3 +382,23 @@ def restriction_of(scope: Scope) -> Restriction:
         tags=filters.tags or (),
         metadata=filters.metadata,
     )
+
+
+class Stopwatch:
+    """Times steps one after the other; each lap ends where the next begins."""
+
+    def __init__(self) -> None:
+        """Start the first lap."""
+        self._last = time.perf_counter()
+        self._laps_ms: dict[str, float] = {}
+
+    def lap(self, step: str) -> None:
+        """End a step."""
+        now = time.perf_counter()
+        self._laps_ms[step] = round((now - self._last) * 1000, 3)
+        self._last = now
+
+    @property
+    def laps_ms(self) -> dict[str, float]:
+        """Milliseconds of each step."""
+        return dict(self._laps_ms)

@@ -7,36 +7,26 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from pydantic import JsonValue
 
-from memci.domain.context.budget import fitting
 from memci.domain.context.candidate import SAID, UNTIMED, Candidate, Source
-from memci.domain.context.depth import depth
-from memci.domain.context.fusion import Ranked
-from memci.domain.context.query import Analysis
+from memci.domain.context.ranking import Ranked
+from memci.domain.context.search_depth import depth
 from memci.domain.context.selection import thin
-from memci.domain.context.succession import stands_alone
-from memci.domain.language import language_of
+from memci.domain.context.supersession import stands_alone
+from memci.domain.context.token_budget import fitting
 from memci.domain.memory.parameters import MemoryParameters
-from memci.domain.memory.recall_text import until_mark
-from memci.reading.analysed import analysis_account
-from memci.reading.freshness import wait_until_fresh
-from memci.reading.reader import Reader
-from memci.reading.retrieval import Asked, Ranking
-from memci.reading.stopwatch import Stopwatch
-from memci.reading.succession import with_newer
-from memci.reading.uses import use_of
-from memci.shapes.read import (
-    Hit,
-    HitDocument,
-    HitPin,
-    HitStep,
-    SearchAnswer,
-    SearchRequest,
-)
+from memci.domain.memory.recall import until_mark
+from memci.language.detection import language_of
+from memci.language.question import Analysis
+from memci.reading.deferred_writes import use_of
+from memci.reading.reader import Reader, wait_until_fresh
+from memci.reading.retrieval import Asked, Ranking, Stopwatch, analysis_account
+from memci.reading.supersession import with_newer
+from memci.schemas.reads import Hit, HitDocument, HitPin, HitStep, SearchAnswer, SearchRequest
 from memci.smallmodel.ports import Vectors
 from memci.storage.parameters import own_of
-from memci.storage.reading.outset import outset_of
-from memci.storage.reading.places import Place, places_of
-from memci.storage.search import Found
+from memci.storage.reading.messages import Place, places_of
+from memci.storage.reading.snapshot_state import snapshot_state_of
+from memci.storage.search.find import Found
 
 # A token budget alone decides, up to this many hits.
 _MOST = 200
@@ -60,7 +50,7 @@ class Search(Reader):
         asked = self._ask(agent_id, request.query, request, vector)
         watch.lap("embed")
         with self._database.agent_snapshot(agent_id, planned=True) as connection:
-            outset = outset_of(connection, agent_id)
+            outset = snapshot_state_of(connection, agent_id)
             now, own = outset.progress, own_of(self._defaults.memory, outset.parameters)
             asked = self._measured(asked, request, own)
             found = self._retrieval.find(connection, agent_id, asked, request, outset=outset)

@@ -1,37 +1,96 @@
-"""The context window of an agent: its tree as a message list (P11, P12)."""
+"""The context window of an agent: its tree as a message list (P11, P12).
+
+What is pinned, listed (R7).
+
+The plan of a session (R7).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from memci.domain.pages.block import Format
-from memci.domain.pages.collapse import collapse_to
-from memci.domain.pages.desk import Desk
-from memci.domain.pages.excess import say_excess
+from memci.domain.context.token_budget import Utterance
+from memci.domain.pages.block import Format, Writer
+from memci.domain.pages.collapse import collapse_to, say_excess
+from memci.domain.pages.labels import labels_of
 from memci.domain.pages.page import Lifecycle
+from memci.domain.pages.parameters import PageRules
+from memci.domain.pages.pin import Pin
 from memci.domain.pages.render import Rendering
-from memci.domain.pages.rules import PageRules
-from memci.queue.page_naming import ask_where_many_wait
-from memci.reading.page import page_of, place_after
-from memci.reading.pins import list_pins
-from memci.reading.plan import show_plan
-from memci.shapes.page_out import page_out, removed_out, segment_out
-from memci.shapes.pages import PageOut, PageTree
-from memci.shapes.pins import PinList
-from memci.shapes.plans import PlanAnswer
-from memci.shapes.read import ContextMessage
-from memci.shapes.window import WindowAnswer, WindowRequest
+from memci.domain.pages.workspace import PageWorkspace
+from memci.language.detection import language_of
+from memci.message import Role
+from memci.queue.follow_up_jobs import ask_where_many_wait
+from memci.reading.cursors import page_of, place_after
+from memci.schemas.pages import (
+    PageOut,
+    PageTree,
+    PinList,
+    PinOut,
+    PlanAnswer,
+    WindowAnswer,
+    WindowRequest,
+    page_out,
+    removed_out,
+    segment_out,
+)
+from memci.schemas.reads import ContextMessage
 from memci.smallmodel.ports import TokenCounter
-from memci.storage.desks import View, open_desk
-from memci.storage.erasure.gone import snapshot_of
-from memci.storage.page_listing import removed_pages
+from memci.storage.agents import snapshot_of
 from memci.storage.page_store.port import PageStore
-from memci.storage.page_warming import warm
+from memci.storage.pages.texts import warm
+from memci.storage.pages.viewers import viewer_in
+from memci.storage.pages.visible_pages import removed_pages
+from memci.storage.pages.workspace import View, open_workspace
 from memci.storage.parameters import page_rules_of
+from memci.storage.pins import pinned_pages, read_pins
+from memci.storage.plans import read_plan
+from memci.storage.reading.messages import message_ids
 from memci.storage.session import Connection, Database
-from memci.storage.viewers import viewer_in
+from memci.storage.sessions import language_spoken
+
+
+def list_pins(database: Database, counter: TokenCounter, agent_id: str) -> PinList:
+    """Return what is pinned, in whosever sessions; raises ``NotFoundError`` for no agent.
+
+    Counted together, as a window has it in the language of who spoke last.
+    """
+    with snapshot_of(database, agent_id) as connection:
+        pins = read_pins(connection, agent_id).pins
+        seqs = [each.message_seq for each in pins if each.message_seq is not None]
+        ids = message_ids(connection, agent_id, seqs)
+        pages = pinned_pages(connection, agent_id)
+        spoken = language_spoken(connection, agent_id, viewer_in(connection, agent_id, None))
+    language = spoken or language_of(" ".join(each.text for each in pins))
+    text = Writer(Format.MARKDOWN, labels_of(language)).pins(pins)
+    tokens = Utterance(Role.USER, text).tokens(counter.count) if text else 0
+    return PinList(pins=[_out(each, ids) for each in pins], pages=pages, tokens=tokens)
+
+
+def _out(pin: Pin, ids: Mapping[int, str]) -> PinOut:
+    return PinOut(
+        pin=pin.number,
+        kind=pin.kind,
+        text=pin.text,
+        by=pin.by,
+        message=None if pin.message_seq is None else ids.get(pin.message_seq),
+        created_at=pin.created_at,
+        user_id=pin.user_id,
+    )
+
+
+def show_plan(database: Database, agent_id: str, session_id: str | None) -> PlanAnswer:
+    """Return the plan of a session (None: that of the last message).
+
+    Raises ``NotFoundError`` for no agent.
+    """
+    with snapshot_of(database, agent_id) as connection:
+        viewer = viewer_in(connection, agent_id, session_id)
+        plan = read_plan(connection, agent_id, viewer)
+    return PlanAnswer.of(plan, viewer.session_id)
+
 
 LATEST = WindowRequest()
 _LAST = 2**62  # behind every place
@@ -129,14 +188,14 @@ class Windows:
     @contextmanager
     def _looking(
         self, agent_id: str, session_id: str | None, form: Format = Format.MARKDOWN
-    ) -> Iterator[tuple[Desk, Connection]]:
+    ) -> Iterator[tuple[PageWorkspace, Connection]]:
         """Lend a session's window, as it is at one moment, and what it is read through."""
         store = warm(self.database, self.store, agent_id, session_id)
         with snapshot_of(self.database, agent_id) as connection:
             viewer = viewer_in(connection, agent_id, session_id)
             rules = page_rules_of(connection, agent_id, self.rules)
             view = View(viewer, self.counter.count, rules, form)
-            opened = open_desk(connection, agent_id, store, view)
+            opened = open_workspace(connection, agent_id, store, view)
             yield opened.desk, connection
         ask_where_many_wait(self.database, agent_id, opened.waited)
 
@@ -161,7 +220,7 @@ def _told(rendering: Rendering, pages: list[PageOut], following: str | None = No
     )
 
 
-def _held_to(desk: Desk, budget_tokens: int | None) -> int:
+def _held_to(desk: PageWorkspace, budget_tokens: int | None) -> int:
     """Collapse what is over, and return by how many tokens it still is."""
     if budget_tokens is None:
         return desk.hold()

@@ -15,11 +15,12 @@ from typing import Protocol, TypeAlias, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from memci.domain.context.budget import Count
-from memci.domain.language import Language
+from memci.domain.context.token_budget import Count
 from memci.domain.memory.node import NodeType
-from memci.domain.message import Message
 from memci.domain.pages.outline import Outline
+from memci.language.detection import Language
+from memci.language.worth import Judgement
+from memci.message import Message
 
 # Shape (n, dimension), unit length rows.
 Vectors: TypeAlias = npt.NDArray[np.float32]
@@ -52,18 +53,6 @@ class Annotation:
     keywords: tuple[str, ...]
     entities: tuple[str, ...]
     type: NodeType
-
-
-@dataclass(frozen=True, slots=True)
-class Judgement:
-    """Whether a text is worth keeping for the long term, and how much (R3).
-
-    ``eligible``: it holds a decision, a preference, a fact, a plan, a lesson or a correction.
-    ``worth``: 0 to 10.
-    """
-
-    eligible: bool
-    worth: float
 
 
 class Segmenter(Protocol):

@@ -13,19 +13,19 @@ from dataclasses import dataclass, fields
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
-from memci.config import Settings
+from memci.config.settings import Settings
 from memci.errors import ConfigurationError
-from memci.smallmodel.litellm.family import FAMILY, llm_adapter
+from memci.smallmodel.litellm.adapters import FAMILY, llm_adapter
 from memci.smallmodel.offline.annotator import OfflineAnnotator
 from memci.smallmodel.offline.compressor import OfflineCompressor
 from memci.smallmodel.offline.embedder import OfflineEmbedder
 from memci.smallmodel.offline.judge import OfflineJudge
 from memci.smallmodel.offline.lexicon import OfflineLexicon
-from memci.smallmodel.offline.planner import OfflineQueryPlanner
-from memci.smallmodel.offline.relation import OfflineRelationNamer
+from memci.smallmodel.offline.query_planner import OfflineQueryPlanner
+from memci.smallmodel.offline.relation_namer import OfflineRelationNamer
 from memci.smallmodel.offline.segmenter import OfflineSegmenter
 from memci.smallmodel.offline.summarizer import OfflineSummarizer
-from memci.smallmodel.offline.tokens import OfflineTokenCounter
+from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 from memci.smallmodel.ports import (
     Annotator,
     Compressor,

@@ -8,8 +8,8 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from memci.domain.memory.state import FilterReason, MemoryState
-from memci.domain.message import Message, Remember
+from memci.domain.memory.message_filter import FilterReason, MemoryState
+from memci.message import Message, Remember
 from memci.storage.messages import COLUMNS, to_message
 
 _SELECT = f"SELECT {COLUMNS} FROM message "  # noqa: S608 - a constant of this package

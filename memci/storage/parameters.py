@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from memci.domain.memory.parameters import MemoryParameters
-from memci.domain.pages.rules import PageRules
+from memci.domain.pages.parameters import PageRules
 from memci.domain.parameters import P, replaced
 
 _READ = "SELECT parameters FROM agent_setting WHERE agent_id = %s"

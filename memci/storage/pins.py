@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Row
 
-from memci.domain.context.key_pins import bound_to
-from memci.domain.message import Message
-from memci.domain.pages.pin import Maker, Pin, PinKind
+from memci.domain.context.automatic_pins import bound_to
+from memci.domain.pages.pin import Maker, Pin
+from memci.language.key_messages.rules import PinKind
+from memci.message import Message
 from memci.storage.messages import COLUMNS, to_message
 
 # The newest stays as a number without content once it is taken down: none is given twice.

@@ -9,10 +9,10 @@ from typing import Any
 from sqlalchemy import Connection, Row
 
 from memci.domain.context.plan import Plan, Step, StepState
-from memci.domain.message import Message, Role
 from memci.domain.pages.viewer import Viewer
+from memci.message import Message, Role
 from memci.storage.messages import COLUMNS, to_message
-from memci.storage.viewers import viewer_in
+from memci.storage.pages.viewers import viewer_in
 
 # The session is compared in two ways, so that each is found by index.
 _OF_SESSION = """

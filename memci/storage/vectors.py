@@ -1,12 +1,23 @@
-"""Vectors on their way into and out of halfvec columns."""
+"""Vectors on their way into and out of halfvec columns.
+
+Which embedder made the vectors of this database; vectors of two cannot be compared.
+
+Each vector is stored with its model's name and has its model's dimension. One row says which
+model is in use: whoever brings another one is refused until vectors are made anew.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+from sqlalchemy import Connection
+
+from memci.errors import WrongEmbedderError
 
 # Shape (n, dimension), unit length rows.
 Vectors: TypeAlias = npt.NDArray[np.float32]
@@ -29,3 +40,66 @@ def from_arrays(rows: Sequence[Sequence[float]] | Vectors) -> Vectors:
     norms = np.linalg.norm(vectors, axis=1, keepdims=True)
     unit: Vectors = vectors / np.maximum(norms, np.finfo(np.float32).tiny)
     return unit
+
+
+_CLAIM = """
+INSERT INTO vector_model (model, dimension) VALUES (%s, %s) ON CONFLICT DO NOTHING
+"""
+_HELD = "SELECT model, dimension, change, changed_at FROM vector_model"
+_CHANGE = """
+INSERT INTO vector_model (model, dimension) VALUES (%(model)s, %(dimension)s)
+ON CONFLICT (only_one) DO UPDATE
+SET model = excluded.model, dimension = excluded.dimension, change = vector_model.change + 1,
+    changed_at = now()
+WHERE (vector_model.model, vector_model.dimension) <> (excluded.model, excluded.dimension)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class VectorModel:
+    """An embedder as vectors know it: its name, and the numbers in one vector."""
+
+    name: str
+    dimension: int
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.dimension} numbers)"
+
+
+@dataclass(frozen=True, slots=True)
+class HeldModel:
+    """The model in use, and the how-manieth it is."""
+
+    model: VectorModel
+    change: int
+    changed_at: datetime
+
+
+def held_model(connection: Connection) -> HeldModel | None:
+    """Return the model in use; None for a database without any vector yet."""
+    row = connection.exec_driver_sql(_HELD).first()
+    return None if row is None else HeldModel(VectorModel(row[0], row[1]), row[2], row[3])
+
+
+def claim_model(connection: Connection, model: VectorModel) -> None:
+    """Use this model if none is in use; ``WrongEmbedderError`` when it is another one."""
+    connection.exec_driver_sql(_CLAIM, (model.name, model.dimension))
+    check_model(connection, model)
+
+
+def check_model(connection: Connection, model: VectorModel) -> None:
+    """Raise ``WrongEmbedderError`` when another model is in use."""
+    held = held_model(connection)
+    if held is not None and held.model != model:
+        raise WrongEmbedderError(
+            f"the vectors in this database were made by {held.model}, and MEMCI_EMBEDDER names "
+            f"{model}: set it back, or run `memci reembed` with the new setting and then start "
+            "the workers again"
+        )
+
+
+def change_model(connection: Connection, model: VectorModel) -> HeldModel:
+    """Use this model from now on; vectors of others are to be made anew."""
+    connection.exec_driver_sql(_CHANGE, {"model": model.name, "dimension": model.dimension})
+    row = connection.exec_driver_sql(_HELD).one()
+    return HeldModel(VectorModel(row[0], row[1]), row[2], row[3])

@@ -15,7 +15,7 @@ from typing import Literal, TextIO
 import structlog
 from structlog.typing import EventDict, Processor, WrappedLogger
 
-from memci.misspelt import misspelt_settings
+from memci.config.unknown_names import misspelt_settings
 
 # Errors of these packages quote what they were given: SQL parameters, rows, input.
 _QUOTING = ("sqlalchemy", "psycopg", "pydantic", "pydantic_core")

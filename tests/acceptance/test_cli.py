@@ -9,8 +9,8 @@ import sys
 
 import pytest
 
-from memci import __version__, access
-from memci.config import ApiKey
+from memci import __version__, api_keys
+from memci.config.settings import ApiKey
 from memci.errors import UnauthorizedError
 from tests.support.command_line import MEMCI, environment, run
 
@@ -202,12 +202,12 @@ def test_a_new_key_works_with_what_is_printed():
     name, _, value = setting.partition("=")
     assert name == "MEMCI_API_KEYS"
     entries = [ApiKey.model_validate(each) for each in json.loads(value.strip("'"))]
-    known = access.authenticate(entries, f"Bearer {key}")
+    known = api_keys.authenticate(entries, f"Bearer {key}")
     assert known is not None
     assert (known.name, known.agents, known.scope) == ("reader", "team-*", "read")
     assert key not in done.stderr
     with pytest.raises(UnauthorizedError):
-        access.authenticate(entries, f"Bearer {key}x")
+        api_keys.authenticate(entries, f"Bearer {key}x")
 
 
 def test_a_second_key_keeps_the_first_and_has_a_name_of_its_own():

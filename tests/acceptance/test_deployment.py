@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from memci.broker import names
-from memci.config import Settings
+from memci.config.settings import Settings
 from memci.telemetry.metrics import LANE_GAUGES
 from tests.support import deployment
 from tests.support.deployment import Manifest, container, objects, option, unit

@@ -15,19 +15,19 @@ from typer.main import get_command
 from benchmarks.__main__ import PARTS, QUALITY_PARTS, READ_PARTS, RECALL
 from memci.broker.names import COMPRESS_TASK, CREATE_TASK, read_task
 from memci.cli.app import app
-from memci.config import Settings, load_settings
+from memci.config.groups import LlmSettings, TaskSettings
+from memci.config.settings import Settings, load_settings
+from memci.domain.memory.message_filter import FilterReason
 from memci.domain.memory.parameters import MemoryParameters
-from memci.domain.memory.state import FilterReason
-from memci.domain.pages.rules import PageRules
-from memci.model_settings import LlmSettings, TaskSettings
-from memci.queue.bridge import UNREADABLE_KIND
+from memci.domain.pages.parameters import PageRules
+from memci.queue.broker_intake import UNREADABLE_KIND
 from memci.runtime import Runtime
-from memci.shapes.edition import ComparisonRequest
-from memci.shapes.memory_tools import SummaryRequest
-from memci.shapes.read import ContextRequest, RecallRequest, SearchRequest
-from memci.shapes.summary import HandoverRequest
-from memci.shapes.task import CompressArguments, CreateArguments, StoredArguments
-from memci.shapes.window import WindowRequest
+from memci.schemas.editions import ComparisonRequest
+from memci.schemas.memory_tools import SummaryRequest
+from memci.schemas.messages import CompressArguments, CreateArguments, StoredArguments
+from memci.schemas.pages import WindowRequest
+from memci.schemas.reads import ContextRequest, RecallRequest, SearchRequest
+from memci.schemas.sessions import HandoverRequest
 from memci.telemetry.metrics import LANE_GAUGES, MODEL_COUNTERS, HttpMetrics
 from tests.support.deployment import table
 from tests.support.fleet import ROOT

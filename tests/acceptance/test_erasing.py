@@ -16,13 +16,13 @@ from pydantic import SecretStr
 from sqlalchemy.engine import make_url
 
 from memci import Memci
-from memci.broker.letters import encode
+from memci.broker.incoming_messages import encode
 from memci.broker.names import CREATE_TASK, agent_queue_name
 from memci.client import Agent
-from memci.config import Settings
+from memci.config.settings import Settings
 from memci.embedded import Postgres
 from memci.errors import ErasedError
-from memci.storage.rows import metadata
+from memci.storage.schema import metadata
 from memci.testing import wait_until
 from tests.integration.http.serving import served
 from tests.support import fleet as fleets

@@ -17,7 +17,7 @@ import pytest
 import redis
 from celery import Celery
 
-from memci.broker.janitor import remove_binding_keys
+from memci.broker.redis_queues import remove_binding_keys
 from memci.embedded import Postgres, Redis
 from memci.testing import database_copy, wait_until
 from tests.support.fleet import ROOT

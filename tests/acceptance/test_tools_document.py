@@ -11,7 +11,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 
 from memci import Memci
-from memci.shapes.tools import tools_of_agents
+from memci.schemas.tools import tools_of_agents
 from tests.integration.http.conftest import serve
 from tests.support.fleet import ROOT
 from tests.support.mcp_clients import talk

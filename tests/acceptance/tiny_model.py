@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import pytest
 
 from memci.errors import SmallModelAnswerError
-from memci.smallmodel.litellm.facts import invented
+from memci.smallmodel.litellm.compressor import invented
 from memci.smallmodel.registry import SmallModels
 from tests.integration.llm.conftest import models_of
 from tests.support.model_server import ModelServer, close_clients, model_server

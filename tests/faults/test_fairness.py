@@ -37,7 +37,7 @@ def test_a_noisy_agent_makes_others_wait_for_about_one_slice(producer, fleet):
     fleet.start("memci.lane", MEMCI_LANE_SLICE_MS="500", ready=False)
     fleet.start("memci.lane", MEMCI_LANE_SLICE_MS="500")
     noise = [{"wait_ms": 4}] * 5000
-    from memci.domain.message import NewMessage, Role
+    from memci.message import NewMessage, Role
     from memci.queue.intake import Append
 
     with producer.database.agent_transaction("noisy") as connection:
@@ -91,18 +91,18 @@ def test_a_create_runs_within_its_own_agents_compression(producer, fleet):
 
 
 def test_a_paused_lane_stops_between_two_nodes_and_goes_on(producer, fleet, upkeep):
-    from memci.commands import pause
+    from memci.commands import jobs
 
     add_nodes(producer, "a", [50] * 40)
     fleet.start("memci.compress", MEMCI_TEST_SLICE_MS="30000")
     wait_until(lambda: producer.effects("a", "scan"), "the pass is under way", timeout_s=20)
-    pause.pause(producer.database, "a")
+    jobs.pause(producer.database, "a")
     wait_until(lambda: producer.lane("a").lease_owner is None, "the lane is let go")
     done = len(producer.effects("a", "scan"))
     producer.append("a")
     assert done < 40
     assert producer.states("a") == ["queued"]
-    pause.resume(producer.database, producer.tokens, "a")
+    jobs.resume(producer.database, producer.tokens, "a")
     wait_until(lambda: len(producer.effects("a", "scan")) == 40, "the pass is over", timeout_s=20)
     producer.wait_drained(["a"])
 

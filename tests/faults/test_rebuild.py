@@ -6,11 +6,11 @@ import random
 
 import pytest
 
-from memci.broker.token import Tokens
+from memci.broker.wakeup import Wakeups
 from memci.commands import rebuild
-from memci.domain.lane.job import JobState
-from memci.domain.memory.comparison import compare
-from memci.storage.reading.comparison import compared_network
+from memci.domain.job import JobState
+from memci.domain.memory.edition import compare
+from memci.storage.reading.network_history import compared_network
 from memci.storage.session import looking_beside
 from memci.testing import wait_until
 from tests.support.rebuilding import is_same
@@ -44,7 +44,7 @@ def is_idle(producer) -> bool:
 def test_kill_9_in_the_middle_of_a_rebuild_and_of_a_switch_loses_and_doubles_nothing(
     producer, workers
 ):
-    tokens = Tokens(producer.celery)
+    tokens = Wakeups(producer.celery)
     for n in range(SAID):
         producer.append("a", f"n{n} said of [P{n % 7}]")
     wait_until(lambda: is_idle(producer), "all is remembered", timeout_s=60)

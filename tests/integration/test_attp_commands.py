@@ -13,13 +13,13 @@ from memci.commands.attp.perform import AttpCommands
 from memci.commands.attp.sandbox import Limits, Sandbox
 from memci.commands.pages.perform import Asked, PageCommands
 from memci.commands.tools.tools import Tools
+from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.permission import Actor
-from memci.domain.pages.rules import PageRules
 from memci.errors import NotFoundError, RefusedError
 from memci.reading.window import Windows
-from memci.shapes.attp import AttpAnswer, AttpStatus
-from memci.shapes.tools import BY_NAME
-from memci.smallmodel.offline.tokens import OfflineTokenCounter
+from memci.schemas.attp import AttpAnswer, AttpStatus
+from memci.schemas.tools import BY_NAME
+from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 from memci.storage.page_store.postgres import PostgresPageStore
 from tests.support.archives import check_movable
 from tests.support.network import AgentUnderTest

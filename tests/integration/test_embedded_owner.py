@@ -13,7 +13,7 @@ import pytest
 import redis
 
 from memci.embedded import Addresses, Postgres, Redis, connect, own
-from memci.embedded.process import ServerProcess
+from memci.embedded.server import ServerProcess
 from memci.errors import ConfigurationError
 from memci.testing import RunServers, open_database
 

@@ -18,7 +18,7 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from memci.embedded import Postgres, Redis, Servers, binaries, connect, own, servers_of
-from memci.embedded.account import NAMESPACE, Account, server_account
+from memci.embedded.files import NAMESPACE, Account, server_account
 from memci.errors import ConfigurationError
 
 

@@ -5,14 +5,11 @@ from __future__ import annotations
 import pytest
 
 from memci.domain.pages.chapters import settle
-from memci.domain.pages.making import create_contents_page, create_detail_page
-from memci.domain.pages.moving import remove_page
+from memci.domain.pages.operations import create_contents_page, create_detail_page, remove_page
+from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.permission import Actor
-from memci.domain.pages.rules import PageRules
-from memci.storage.page_lock import lock_tree
-from memci.storage.page_messages import shown_messages, unsettled
-from memci.storage.page_saving import save_tree
-from memci.storage.pages import know_pages, read_tree
+from memci.storage.pages.texts import shown_messages, unsettled
+from memci.storage.pages.tree import know_pages, lock_tree, read_tree, save_tree
 from tests.support.network import AgentUnderTest
 
 RULES = PageRules()

@@ -6,12 +6,12 @@ import pytest
 
 from memci.commands.pages.perform import Asked, PageCommands
 from memci.domain.pages.page import Lifecycle
+from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.permission import Actor
-from memci.domain.pages.rules import PageRules
 from memci.errors import InvalidInputError, NotFoundError
 from memci.reading.window import Windows
-from memci.shapes.tools import BY_NAME
-from memci.smallmodel.offline.tokens import OfflineTokenCounter
+from memci.schemas.tools import BY_NAME
+from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 from memci.storage.page_store.postgres import PostgresPageStore
 from tests.support.network import AgentUnderTest
 

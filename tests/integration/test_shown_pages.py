@@ -9,13 +9,13 @@ from random import Random
 import pytest
 
 from memci.commands.pages.perform import Asked
+from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.permission import Actor
-from memci.domain.pages.rules import PageRules
 from memci.domain.pages.viewer import Viewer
 from memci.errors import MemciError
-from memci.shapes.tools import BY_NAME
-from memci.storage.desks import OpenDesk, View, open_desk, open_shown
+from memci.schemas.tools import BY_NAME
 from memci.storage.page_store.postgres import PostgresPageStore
+from memci.storage.pages.workspace import OpenWorkspace, View, open_shown, open_workspace
 from memci.storage.session import Connection
 from tests.support.naming import COUNTER, PagesUnderTest
 from tests.support.network import AgentUnderTest
@@ -71,12 +71,12 @@ def change(pages: PagesUnderTest, random: Random, *spared: str) -> None:
         pages.do(verb, **values)
 
 
-def whole(connection: Connection, pages: PagesUnderTest, session: str | None) -> OpenDesk:
+def whole(connection: Connection, pages: PagesUnderTest, session: str | None) -> OpenWorkspace:
     view = View(Viewer(session), COUNTER.count, pages.rules)
-    return open_desk(connection, "ada", PostgresPageStore(pages.ada.database), view)
+    return open_workspace(connection, "ada", PostgresPageStore(pages.ada.database), view)
 
 
-def part(connection: Connection, pages: PagesUnderTest, session: str | None) -> OpenDesk:
+def part(connection: Connection, pages: PagesUnderTest, session: str | None) -> OpenWorkspace:
     view = View(Viewer(session), COUNTER.count, pages.rules)
     store = PostgresPageStore(pages.ada.database)
     opened, said = open_shown(connection, "ada", store, view)

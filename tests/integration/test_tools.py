@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 
 from memci.commands.pages.perform import PageCommands
-from memci.commands.tools.arguments import asked_of
-from memci.domain.memory.note import corrected_by
+from memci.commands.tools.tools import asked_of
+from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.permission import Actor
-from memci.domain.pages.rules import PageRules
 from memci.errors import (
     InvalidInputError,
     NotFoundError,
@@ -16,8 +15,9 @@ from memci.errors import (
     RefusedError,
     TooLargeError,
 )
+from memci.message import corrected_by
 from memci.reading.window import Windows
-from memci.smallmodel.offline.tokens import OfflineTokenCounter
+from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 from memci.storage.page_store.postgres import PostgresPageStore
 from tests.support.network import AgentUnderTest
 from tests.support.tools import tools_over

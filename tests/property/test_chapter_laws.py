@@ -10,16 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memci.domain.memory.note import note_metadata
-from memci.domain.message import Role
 from memci.domain.pages.chapters import settle
-from memci.domain.pages.moving import remove_page, restore_page
+from memci.domain.pages.operations import remove_page, restore_page
 from memci.domain.pages.page import Lifecycle, session_key
+from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.permission import Actor
-from memci.domain.pages.rules import PageRules
-from memci.domain.pages.state import PageState, state_of
-from memci.domain.pages.tree import Tree
+from memci.domain.pages.tree import PageState, Tree, state_of
 from memci.domain.pages.viewer import Viewer
+from memci.message import Role, note_metadata
 from tests.support.chapters import (
     PINS,
     RULES,

@@ -7,10 +7,10 @@ from dataclasses import replace
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from memci.domain.message import Role
 from memci.domain.pages.collapse import auto_collapse, collapse_to
 from memci.domain.pages.page import Lifecycle
-from memci.domain.pages.rules import PageRules
+from memci.domain.pages.parameters import PageRules
+from memci.message import Role
 from tests.support.chapters import RULES, SAID, rendering_of, told
 from tests.support.examples import examples
 

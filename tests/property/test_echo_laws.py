@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memci.domain.memory.echo import SHARE, grams, is_echo
+from memci.domain.memory.message_filter import SHARE, grams, is_echo
 from tests.support.examples import examples
 
 WORDS = st.lists(

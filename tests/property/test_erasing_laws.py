@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memci.broker.app import make_app
-from memci.broker.token import Tokens
+from memci.broker.wakeup import Wakeups
 from memci.storage.archive.consistency import check_consistency
 from memci.storage.session import Database
 from tests.support.databases import Databases
@@ -39,7 +39,7 @@ def eraser(databases: Databases, process_redis: Any) -> Iterator[Eraser]:
         make_app(process_redis.url) as app,
         closing(redis.Redis.from_url(process_redis.url)) as client,
     ):
-        yield Eraser(database, Tokens(app), client)
+        yield Eraser(database, Wakeups(app), client)
 
 
 _numbers = count()

@@ -10,14 +10,18 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memci.domain.language import language_of
+from memci.domain.memory.message_filter import (
+    MemoryState,
+    Standing,
+    Utterance,
+    judged,
+    windows_around,
+)
 from memci.domain.memory.parameters import MemoryParameters
-from memci.domain.memory.small_talk import words_of
-from memci.domain.memory.state import MemoryState
-from memci.domain.memory.strictness import judged
-from memci.domain.memory.windows import Standing, Utterance, windows_around
 from memci.domain.memory.wording import worded
-from memci.domain.message import Message, Role
+from memci.language.detection import language_of
+from memci.language.small_talk import words_of
+from memci.message import Message, Role
 from memci.storage.session import Database
 from tests.support.examples import examples
 from tests.support.network import AgentUnderTest

@@ -8,6 +8,7 @@ from random import Random
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
+from memci.domain.memory.creation import draw, least_important
 from memci.domain.memory.link import decayed
 from memci.domain.memory.node import NodeKind
 from memci.domain.memory.parameters import MemoryParameters
@@ -19,9 +20,9 @@ from memci.domain.memory.scan import (
     ScannedNode,
     judge,
     scan,
+    shrunk_keywords,
+    shrunk_phrase,
 )
-from memci.domain.memory.shrink import shrunk_keywords, shrunk_phrase
-from memci.domain.memory.slots import draw, least_important
 from tests.support.examples import examples
 from tests.support.models import keep_beginning
 from tests.support.pure_network import PureNetwork, PureNode, segment

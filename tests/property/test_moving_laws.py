@@ -16,12 +16,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memci.commands import erase
-from memci.commands.erase_which import Which
-from memci.commands.tools.arguments import asked_of
-from memci.domain.memory.note import note_metadata
+from memci.commands.erase import Which
+from memci.commands.tools.tools import asked_of
+from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.permission import Actor
-from memci.domain.pages.rules import PageRules
 from memci.errors import ConflictError, InvalidInputError, NotFoundError, RefusedError
+from memci.message import note_metadata
 from memci.storage.page_store.postgres import PostgresPageStore
 from memci.storage.session import Database
 from tests.support.archives import Told, exported, imported

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from memci.domain.memory.link import decayed
 from memci.domain.memory.parameters import MemoryParameters
 from memci.jobs import compress
-from memci.storage.links import decay_links
+from memci.storage.network.links import decay_links
 from memci.storage.session import Database
 from tests.support.examples import examples
 from tests.support.models import keep_beginning

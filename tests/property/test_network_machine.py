@@ -20,7 +20,7 @@ from hypothesis.stateful import (
 )
 
 from memci.commands import erase
-from memci.commands.erase_which import Which
+from memci.commands.erase import Which
 from memci.domain.memory.parameters import MemoryParameters
 from memci.errors import ConflictError
 from memci.jobs import compress

@@ -7,10 +7,10 @@ from datetime import UTC, datetime, timedelta, timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memci.domain.context.query import analyse
-from memci.domain.offset import at_offset, offset_of, with_offset
-from memci.shapes.message import AppendRequest, MessageIn
-from memci.shapes.read import SearchRequest
+from memci.language.question import analyse
+from memci.language.times.calendar import at_offset, offset_of, with_offset
+from memci.schemas.messages import AppendRequest, MessageIn
+from memci.schemas.reads import SearchRequest
 
 MINUTES = st.integers(-15 * 60 - 59, 15 * 60 + 59)
 zones = MINUTES.map(lambda minutes: timezone(timedelta(minutes=minutes)))

@@ -8,13 +8,11 @@ import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
-from memci.domain.pages.collapse import auto_collapse
-from memci.domain.pages.excess import room_for
-from memci.domain.pages.making import create_contents_page
-from memci.domain.pages.opening import expand_details
+from memci.domain.pages.collapse import auto_collapse, room_for
+from memci.domain.pages.operations import create_contents_page, expand_details
 from memci.domain.pages.page import Lifecycle
+from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.permission import Actor
-from memci.domain.pages.rules import PageRules
 from memci.domain.pages.viewer import Viewer
 from memci.errors import RefusedError
 from tests.support.chapters import SAID, rendering_of, told

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memci.domain.pages.part import MOST_TOKENS, part_of
+from memci.domain.pages.lookup import MOST_TOKENS, part_of
 from memci.errors import InvalidInputError
-from memci.smallmodel.offline.tokens import OfflineTokenCounter
+from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 
 COUNTER = OfflineTokenCounter()
 

@@ -16,16 +16,22 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from memci.domain.pages.making import create_contents_page, create_detail_page, give_text
-from memci.domain.pages.moving import move_page, remove_page, restore_page
+from memci.domain.pages.operations import (
+    create_contents_page,
+    create_detail_page,
+    give_text,
+    move_page,
+    remove_page,
+    restore_page,
+)
 from memci.domain.pages.page import Page
 from memci.domain.pages.permission import Actor
 from memci.domain.pages.tree import Tree
 from memci.domain.pages.undo import Edit, do_again, edits_of, take_back
 from memci.errors import NotFoundError, RefusedError
-from memci.storage.page_store.cached import CachedPageStore, TextCache
+from memci.storage.page_store.cache import CachedPageStore, TextCache
 from memci.storage.page_store.port import BodyKey, PageStore
-from memci.storage.page_texts import NoteTexts
+from memci.storage.pages.texts import NoteTexts
 from tests.support.examples import examples
 from tests.support.page_stores import STORES, store_of
 

@@ -16,20 +16,25 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from memci.domain.language import Language
 from memci.domain.pages.block import Format, Held, Writer
 from memci.domain.pages.labels import labels_of
-from memci.domain.pages.making import create_contents_page, create_detail_page
-from memci.domain.pages.moving import move_page, remove_page, restore_page
-from memci.domain.pages.opening import expand_details, hide_details
-from memci.domain.pages.page import Lifecycle, Page
+from memci.domain.pages.operations import (
+    create_contents_page,
+    create_detail_page,
+    expand_details,
+    hide_details,
+    move_page,
+    remove_page,
+    restore_page,
+)
+from memci.domain.pages.page import Lifecycle, Page, Permission, Segment, SegmentKind
 from memci.domain.pages.permission import Actor
 from memci.domain.pages.render import Rendering
-from memci.domain.pages.segment import Permission, Segment, SegmentKind
 from memci.domain.pages.tree import Tree
 from memci.domain.pages.undo import Edit, do_again, edits_of, step_of, take_back
 from memci.errors import MemciError, NotFoundError, RefusedError
-from memci.smallmodel.offline.tokens import OfflineTokenCounter
+from memci.language.detection import Language
+from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 from tests.support.examples import examples
 from tests.support.simple_pages import SimpleTree
 

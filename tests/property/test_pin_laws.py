@@ -8,17 +8,17 @@ from datetime import UTC, datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memci.domain.language import Language
-from memci.domain.memory.note import note_metadata
-from memci.domain.message import Message, Role
 from memci.domain.pages.block import Format, Held, Writer
 from memci.domain.pages.chapters import settle
 from memci.domain.pages.labels import labels_of
-from memci.domain.pages.pin import PINS, Pin, PinKind
+from memci.domain.pages.parameters import PageRules
+from memci.domain.pages.pin import PINS, Pin
 from memci.domain.pages.render import Rendering
-from memci.domain.pages.rules import PageRules
 from memci.domain.pages.tree import Tree
-from memci.smallmodel.offline.tokens import OfflineTokenCounter
+from memci.language.detection import Language
+from memci.language.key_messages.rules import PinKind
+from memci.message import Message, Role, note_metadata
+from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 
 COUNT = OfflineTokenCounter().count
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

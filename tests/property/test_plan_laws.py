@@ -9,14 +9,15 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memci.domain.context.key_messages import LONGEST, key_sentences, kind_of, words_of
-from memci.domain.context.key_pins import bound_to, pinned
+from memci.domain.context.automatic_pins import bound_to, pinned
 from memci.domain.context.plan import MOST_STEPS, StepState, finished_message_seqs
 from memci.domain.context.plan_tracker import follow, plan_signs
-from memci.domain.message import Message, Role
-from memci.domain.pages.pin import Maker, Pin, PinKind
-from memci.domain.pages.rules import PageRules
-from memci.smallmodel.offline.sentences import sentence_spans
+from memci.domain.pages.parameters import PageRules
+from memci.domain.pages.pin import Maker, Pin
+from memci.language.key_messages.detector import LONGEST, key_sentences, kind_of, words_of
+from memci.language.key_messages.rules import PinKind
+from memci.language.sentences import sentence_spans
+from memci.message import Message, Role
 from tests.support.agent_talk import CHINESE, ENGLISH
 from tests.support.everyday_talk import ASKED, EVERYDAY, TOLD
 from tests.support.examples import examples

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memci.domain.context.query import Analysis, analyse, analyse_anew, holds, parts_of
-from memci.domain.time.absolute import MONTHS
+from memci.language.question import Analysis, analyse, analyse_anew, holds, parts_of
+from memci.language.times.absolute_dates import MONTHS
 from tests.support.examples import examples
 
 PIECES = (

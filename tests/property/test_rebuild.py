@@ -12,14 +12,14 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from memci.domain.memory import slots
+from memci.domain.memory import creation
 from memci.domain.memory.parameters import MemoryParameters
 from memci.errors import ConflictError
 from memci.jobs import compress
 from memci.storage.memory_state import mark_asked
+from memci.storage.network.node_history import TrailEvent, append_history
 from memci.storage.session import Database
 from memci.storage.sessions import end_session
-from memci.storage.trail import TrailEvent, append_trail
 from memci.testing import FakeClock
 from tests.support.examples import examples
 from tests.support.network import AgentUnderTest
@@ -105,7 +105,7 @@ def use(ada: AgentUnderTest, which: int) -> None:
     if which < len(memories):
         with ada.database.agent_transaction(ada.agent_id) as connection:
             used = {memories[which].id: {"times": 1}}
-            append_trail(connection, ada.agent_id, TrailEvent.USED, 0, used)
+            append_history(connection, ada.agent_id, TrailEvent.USED, 0, used)
 
 
 def ask(ada: AgentUnderTest, which: int) -> None:
@@ -172,7 +172,7 @@ def test_a_rebuilt_network_is_the_network(
     rebuilding = Rebuilding(ada)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(compress, "BATCH", batch)
-        patch.setattr(slots, "DRAWN", 2)
+        patch.setattr(creation, "DRAWN", 2)
         live(ada, rebuilding, history)
         if not ada.lane().message_seq:
             return

@@ -12,18 +12,17 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memci.domain.language import language_of
-from memci.domain.memory.creation import AnnotatedSegment, attend, joined_with
-from memci.domain.memory.entity import Entity
-from memci.domain.memory.focus import Focus
+from memci.domain.memory.creation import AnnotatedSegment, Focus, attend, joined_with
 from memci.domain.memory.passage import details_of, passages
-from memci.domain.message import Message, Role
 from memci.jobs.conversation import Background, conversations
-from memci.jobs.retelling import retelling
+from memci.jobs.message_texts import MessageTexts
+from memci.jobs.restore import retelling
 from memci.jobs.segments import annotated_segments
-from memci.jobs.texts import MessageTexts
+from memci.language.detection import language_of
+from memci.language.entities import Entity
+from memci.message import Message, Role
 from memci.smallmodel.ports import TopicSegment, Vectors
-from memci.storage.index import Embedded
+from memci.storage.search_index import Embedded
 from tests.support.examples import examples
 from tests.support.models import ScriptedModels
 from tests.support.pure_network import segment

@@ -8,18 +8,18 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memci.domain.language import Language
-from memci.domain.message import Message, Role
+from memci.language.detection import Language
+from memci.language.sentences import sentence_spans
+from memci.language.topic_changes import cut_into_pieces
+from memci.message import Message, Role
 from memci.smallmodel.offline.annotator import OfflineAnnotator
 from memci.smallmodel.offline.compressor import OfflineCompressor
 from memci.smallmodel.offline.embedder import MODEL
 from memci.smallmodel.offline.judge import OfflineJudge
 from memci.smallmodel.offline.lexicon import OfflineLexicon
-from memci.smallmodel.offline.pieces import cut_into_pieces
-from memci.smallmodel.offline.relation import OfflineRelationNamer
+from memci.smallmodel.offline.relation_namer import OfflineRelationNamer
 from memci.smallmodel.offline.segmenter import LONGEST_SEGMENT, OfflineSegmenter
-from memci.smallmodel.offline.sentences import sentence_spans
-from memci.smallmodel.offline.tokens import OfflineTokenCounter
+from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 from tests.support.examples import examples
 
 PHRASES = st.sampled_from(

@@ -10,23 +10,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memci.domain.context.assembly import assemble
-from memci.domain.context.excerpt import named
-from memci.domain.context.exchange import exchanges
-from memci.domain.context.handover import Handover
+from memci.domain.context.handover import Handover, exchanges
 from memci.domain.context.interaction import interactions
 from memci.domain.context.materials import Materials
-from memci.domain.context.parts import Section
-from memci.domain.context.rolling import piece_of, summed_up
-from memci.domain.context.summary_lines import Line, lines_of
-from memci.domain.language import Language
-from memci.domain.memory.note import note_metadata
-from memci.domain.message import Message, Role
-from memci.domain.pages.pin import Pin, PinKind
+from memci.domain.context.message_list import Section
+from memci.domain.context.rendering import named
+from memci.domain.context.rolling_summary import piece_of, summed_up
+from memci.domain.pages.pin import Pin
 from memci.errors import BudgetTooSmallError
-from memci.smallmodel.offline.digest import told_most, written
-from memci.smallmodel.offline.sentences import sentence_spans
+from memci.language.detection import Language
+from memci.language.key_messages.rules import PinKind
+from memci.language.sentences import sentence_spans
+from memci.language.summary_lines import Line, lines_of, told_most, whole_lines, written
+from memci.message import Message, Role, note_metadata
 from memci.smallmodel.offline.summarizer import OfflineSummarizer
-from memci.smallmodel.offline.whole_lines import whole_lines
 from tests.support.examples import examples
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)

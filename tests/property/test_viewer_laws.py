@@ -9,22 +9,28 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from memci.domain.language import Language
-from memci.domain.message import Message, Role
 from memci.domain.pages.block import Format, Held, Writer
 from memci.domain.pages.chapters import settle
 from memci.domain.pages.labels import labels_of
-from memci.domain.pages.making import create_contents_page, create_detail_page
-from memci.domain.pages.moving import move_page, remove_page, restore_page
-from memci.domain.pages.opening import expand_details, hide_details
+from memci.domain.pages.operations import (
+    create_contents_page,
+    create_detail_page,
+    expand_details,
+    hide_details,
+    move_page,
+    remove_page,
+    restore_page,
+)
 from memci.domain.pages.page import Page
+from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.permission import Actor
 from memci.domain.pages.render import Rendering
-from memci.domain.pages.rules import PageRules
 from memci.domain.pages.tree import Tree
 from memci.domain.pages.viewer import Viewer
 from memci.errors import MemciError
-from memci.smallmodel.offline.tokens import OfflineTokenCounter
+from memci.language.detection import Language
+from memci.message import Message, Role
+from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 from tests.support.examples import examples
 
 RULES = PageRules(active_pages=2, archive_unused=4)

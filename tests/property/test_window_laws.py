@@ -8,12 +8,10 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memci.domain.context.budget import Utterance
 from memci.domain.context.interaction import units_of
+from memci.domain.context.token_budget import Utterance
 from memci.domain.pages.block import Format
-from memci.domain.pages.making import create_contents_page
-from memci.domain.pages.moving import move_page
-from memci.domain.pages.opening import expand_details
+from memci.domain.pages.operations import create_contents_page, expand_details, move_page
 from memci.domain.pages.page import Lifecycle, session_key
 from memci.domain.pages.permission import Actor
 from memci.domain.pages.viewer import Viewer

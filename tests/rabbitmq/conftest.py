@@ -13,7 +13,6 @@ import pytest
 from amqp import NotFound
 from kombu import pools
 
-from memci.broker.amqp_queues import AmqpAgentQueues
 from memci.broker.app import make_producer
 from memci.broker.names import (
     ANNOUNCE_QUEUE,
@@ -23,7 +22,8 @@ from memci.broker.names import (
     UPKEEP_QUEUE,
     agent_queue_name,
 )
-from memci.broker.token import Tokens
+from memci.broker.rabbitmq_queues import AmqpAgentQueues
+from memci.broker.wakeup import Wakeups
 
 URL = os.environ.get("MEMCI_TEST_RABBITMQ_URL")
 collect_ignore_glob = [] if URL else ["test_*"]
@@ -72,4 +72,4 @@ def queues(app):
 
 @pytest.fixture
 def tokens(app):
-    return Tokens(app)
+    return Wakeups(app)

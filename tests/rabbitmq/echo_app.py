@@ -5,8 +5,8 @@ import random
 import time
 
 from memci.broker.app import make_app
-from memci.broker.call import wrap_answer
 from memci.broker.names import read_task
+from memci.broker.read_calls import wrap_answer
 
 app = make_app(os.environ["MEMCI_BROKER_URL"])
 

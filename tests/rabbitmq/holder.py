@@ -5,8 +5,8 @@
 
 import sys
 
-from memci.broker.amqp_queues import AmqpAgentQueues
 from memci.broker.app import make_producer
+from memci.broker.rabbitmq_queues import AmqpAgentQueues
 
 url, agent, heartbeat_s = sys.argv[1:]
 queues = AmqpAgentQueues(make_producer(url), list, heartbeat_s=int(heartbeat_s))

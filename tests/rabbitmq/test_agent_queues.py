@@ -14,15 +14,15 @@ import amqp
 import pytest
 from kombu import Exchange, Queue
 
-from memci.broker import amqp_queues
-from memci.broker.amqp_queues import AmqpAgentQueues
-from memci.broker.letters import decode
+from memci.broker import rabbitmq_queues
+from memci.broker.agent_queues import noted_size
+from memci.broker.incoming_messages import decode
 from memci.broker.names import (
     ANNOUNCE_QUEUE,
     CREATE_TASK,
     agent_queue_name,
 )
-from memci.broker.oversized import noted_size
+from memci.broker.rabbitmq_queues import AmqpAgentQueues
 from memci.errors import BrokerUnavailableError
 from memci.testing import wait_until
 from tests.rabbitmq.documented import agent_queue
@@ -243,7 +243,7 @@ def test_nonsense_in_the_announce_queue_is_dropped(app, queues, agent):
 
 def test_a_foreign_declaration_of_the_announce_queue_is_left_alone(app, queues, agent, monkeypatch):
     name = f"announce-{agent}"
-    monkeypatch.setattr(amqp_queues, "ANNOUNCE_QUEUE", name)
+    monkeypatch.setattr(rabbitmq_queues, "ANNOUNCE_QUEUE", name)
     with app.connection_for_write() as connection:
         connection.channel().queue_declare(name, durable=True, auto_delete=False)
         send(app, agent, [1])
@@ -328,7 +328,7 @@ def test_nothing_is_thrown_away_while_somebody_holds_some_of_it(
     app, queues, agent, kind, monkeypatch
 ):
     """Or what a frozen worker has taken would come back."""
-    monkeypatch.setattr(amqp_queues, "_LEAVING_S", 0.2)
+    monkeypatch.setattr(rabbitmq_queues, "_LEAVING_S", 0.2)
     send(app, agent, range(5), kind)
     wait_until(lambda: queues.depth(agent_queue_name(agent)) == 5, "all have come")
     batch = queues.take(agent, 3, LIMIT)

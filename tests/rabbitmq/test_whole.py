@@ -26,8 +26,8 @@ from memci.broker.names import (
     agent_queue_name,
     queue,
 )
-from memci.broker.rpc import RpcReads
-from memci.domain.lane.job import Job, JobSource
+from memci.broker.read_calls import RpcReads
+from memci.domain.job import Job, JobSource
 from memci.errors import BrokerUnavailableError, InvalidInputError, ReadTimeoutError
 from memci.testing import wait_until
 from tests.rabbitmq.documented import agent_queue

@@ -11,15 +11,15 @@ from typing import Any, TypeAlias
 from zipfile import ZIP_DEFLATED, ZipFile
 
 from memci.commands import transfer
-from memci.shapes.archive import MANIFEST, ImportAnswer
+from memci.schemas.archive import MANIFEST, ImportAnswer
 from memci.storage.archive.consistency import check_consistency
-from memci.storage.archive.registry import CARRIED
+from memci.storage.archive.row_checks import checked_row
 from memci.storage.archive.rows import lines_of
-from memci.storage.archive.values import checked_row
+from memci.storage.archive.tables import CARRIED
 from memci.storage.page_store.port import PageStore
 from memci.storage.page_store.postgres import PostgresPageStore
 from memci.storage.session import Database
-from memci.storage.vector_model import VectorModel, claim_model
+from memci.storage.vectors import VectorModel, claim_model
 from tests.support.databases import Databases
 from tests.support.network import AgentUnderTest
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from memci.domain.context.query import TimeRange, analyse
+from memci.language.question import TimeRange, analyse
 
 # A Tuesday.
 NOW = datetime(2023, 5, 9, 15, tzinfo=UTC)

@@ -16,13 +16,11 @@ from uuid import UUID, uuid4
 import redis
 
 from memci.broker.app import make_producer
-from memci.broker.bell import Bell
-from memci.broker.call import Replies
-from memci.broker.janitor import remove_binding_keys
-from memci.broker.letters import decode, letter_id
+from memci.broker.incoming_messages import decode, letter_id
 from memci.broker.names import CREATE_TASK, LANE_QUEUE, agent_queue_name
-from memci.broker.redis_queues import RedisAgentQueues
-from memci.broker.token import Tokens
+from memci.broker.read_calls import Replies
+from memci.broker.redis_queues import RedisAgentQueues, remove_binding_keys
+from memci.broker.wakeup import QueueWatch, Wakeups
 from memci.errors import InvalidInputError
 
 AGENTS = ("a", "b", "a.b")
@@ -87,8 +85,8 @@ class World:
         self.client.flushall()
         self.celery = make_producer(url)
         self.queues = RedisAgentQueues(self.client)
-        self.tokens = Tokens(self.celery)
-        self.bell = Bell(self.queues, self.tokens, None, period_s=0)
+        self.tokens = Wakeups(self.celery)
+        self.bell = QueueWatch(self.queues, self.tokens, None, period_s=0)
         self.replies = Replies(self.client)
         self.begin()
 

@@ -15,9 +15,10 @@ from types import NoneType
 from typing import Any, Literal, get_args, get_origin
 
 from memci.client import paging
-from memci.client.verbs.operation import doc_of, signature_of
-from memci.shapes.tools import TOOLS, About, Tool
+from memci.client.verbs.tools import doc_of, signature_of
+from memci.schemas.tools import TOOLS, About, Tool
 
+_LONGEST_LINE = 100
 STUB = Path(__file__).parents[2] / "memci/client/paging.pyi"
 _HEAD = (
     '"""What type checkers and editors read of paging.py, made by tests/support/client_stub.py."""'
@@ -84,6 +85,14 @@ def _docstring(text: str, indent: int) -> str:
     return textwrap.indent(closed, " " * indent)
 
 
+def _import_line(module: str, names: list[str]) -> str:
+    """Return the statement as ruff formats it."""
+    line = f"from {module} import {', '.join(names)}"
+    if len(line) <= _LONGEST_LINE:
+        return line
+    return "\n".join([f"from {module} import (", *(f"    {name}," for name in names), ")"])
+
+
 def _imports() -> list[str]:
     """Import what the methods speak of, each from where it is made."""
     modules: dict[str, set[str]] = {"collections.abc": {"Sequence"}, "typing": {"Literal"}}
@@ -93,7 +102,7 @@ def _imports() -> list[str]:
         for kind in (tool.answer, *(part for each in annotations for part in get_args(each))):
             if isinstance(kind, type) and kind.__module__.startswith("memci."):
                 modules.setdefault(kind.__module__, set()).add(kind.__name__)
-    lines = [f"from {name} import {', '.join(sorted(modules[name]))}" for name in sorted(modules)]
+    lines = [_import_line(name, sorted(modules[name])) for name in sorted(modules)]
     foreign = [line for line in lines if "memci" not in line]
     return [*foreign, "", *(line for line in lines if "memci" in line)]
 

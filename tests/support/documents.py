@@ -9,17 +9,16 @@ from typing import Any
 from uuid import uuid4
 
 from memci.commands import documents
-from memci.domain.documents.chunk import Chunk, searched_text
-from memci.domain.documents.document import NewDocument
-from memci.domain.lane.job import Job
-from memci.extraction.limits import ExtractionLimits
+from memci.domain.documents import Chunk, NewDocument, searched_text
+from memci.domain.job import Job
+from memci.extraction.blocks import ExtractionLimits
 from memci.jobs.document import DocumentIndexing
-from memci.queue.documents import DOCUMENT_KIND
+from memci.queue.follow_up_jobs import DOCUMENT_KIND
 from memci.queue.submit import lock_lane
-from memci.shapes.documents import DocumentAnswer
+from memci.schemas.documents import DocumentAnswer
 from memci.storage.documents.chunks import index_chunks, replace_chunks
 from memci.storage.documents.documents import keep_document
-from memci.storage.index import Embedded, Terms
+from memci.storage.search_index import Embedded, Terms
 from memci.storage.session import Connection, Database
 from tests.support.archives import Told
 from tests.support.models import ScriptedModels

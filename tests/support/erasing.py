@@ -10,18 +10,17 @@ import psycopg
 import redis
 
 from memci.broker.redis_queues import RedisAgentQueues
-from memci.broker.token import Tokens
+from memci.broker.wakeup import Wakeups
 from memci.commands import erase
-from memci.commands.erase_preview import preview
-from memci.commands.erase_which import Which
-from memci.domain.language import language_of
-from memci.shapes.agent import ReceiptAnswer
-from memci.shapes.erasure import ErasurePreview
+from memci.commands.erase import Which, preview
+from memci.language.detection import language_of
+from memci.schemas.agents import ReceiptAnswer
+from memci.schemas.erasure import ErasurePreview
 from memci.smallmodel.ports import TopicSegment
-from memci.storage.erasure.tombstones import digest_of, erased_among
+from memci.storage.erasure.erase import digest_of, erased_among
 from memci.storage.page_store.port import PageStore
 from memci.storage.page_store.postgres import PostgresPageStore
-from memci.storage.rows import EDITION_SCHEMA
+from memci.storage.schema import EDITION_SCHEMA
 from memci.storage.session import Database
 from tests.support.network import AgentUnderTest
 
@@ -33,7 +32,7 @@ class Eraser:
     """The commands, on a test's servers."""
 
     database: Database
-    tokens: Tokens
+    tokens: Wakeups
     client: redis.Redis
     agent_id: str = "ada"
     texts: PageStore | None = None

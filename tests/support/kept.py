@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memci.domain.pages.tree import Tree
-from memci.storage.page_rows import tree_row_of
+from memci.storage.pages.tree import tree_row_of
 from tests.support.stored import Stored
 
 

@@ -7,10 +7,10 @@ from contextlib import contextmanager
 from typing import Any
 
 from memci.broker.app import make_app
-from memci.broker.token import Tokens
-from memci.domain.message import Message, NewMessage, Role
+from memci.broker.wakeup import Wakeups
+from memci.message import Message, NewMessage, Role
 from memci.queue.intake import Append, Intake
-from memci.shapes.message import AppendAnswer
+from memci.schemas.messages import AppendAnswer
 from memci.storage.messages import COLUMNS, to_message
 from memci.storage.session import Database
 from memci.testing import wait_until
@@ -22,7 +22,7 @@ class Producer:
     def __init__(self, database_url: str, broker_url: str) -> None:
         self.database = Database(database_url)
         self.celery = make_app(broker_url)
-        self.tokens = Tokens(self.celery)
+        self.tokens = Wakeups(self.celery)
         self.intake = Intake(self.database, self.tokens)
 
     def append(self, agent_id: str, text: str = "hello", **script: Any) -> AppendAnswer:

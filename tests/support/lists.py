@@ -6,8 +6,8 @@ import json
 from datetime import timedelta
 from typing import Any
 
-from memci.reading.assemble import Assemble
-from memci.shapes.read import ContextAnswer, ContextMessage, ContextRequest
+from memci.reading.context import Assemble
+from memci.schemas.reads import ContextAnswer, ContextMessage, ContextRequest
 from tests.support.stored import BEGIN, Reader
 
 

@@ -7,13 +7,12 @@ from typing import Any
 from uuid import uuid4
 
 from memci.commands import checkpoints, erase, items
-from memci.commands.erase_which import Which
-from memci.domain.documents.chunk import Chunk, ChunkKind
+from memci.commands.erase import Which
+from memci.domain.documents import Chunk, ChunkKind
 from memci.domain.memory.parameters import MemoryParameters
-from memci.domain.message import Remember
-from memci.domain.pages.rules import PageRules
-from memci.shapes.checkpoints import CheckpointIn, WritesIn
-from memci.shapes.items import ItemIn, ItemsIn
+from memci.domain.pages.parameters import PageRules
+from memci.message import Remember
+from memci.schemas.frameworks import CheckpointIn, ItemIn, ItemsIn, WritesIn
 from memci.storage.page_store.postgres import PostgresPageStore
 from memci.storage.session import Database
 from tests.support.archives import Told

@@ -8,14 +8,14 @@ from itertools import zip_longest
 from typing import Any
 from uuid import UUID, uuid4
 
-from memci.domain.lane.job import Job, JobSource
-from memci.domain.message import NewMessage, Remember, Role
+from memci.domain.job import Job, JobSource
 from memci.jobs.create import MEMORY_CREATE
 from memci.jobs.index import MessageIndexing, WindowLimits
-from memci.queue import dead_letter
-from memci.queue.ask_stored import AskStored, ask_in
+from memci.message import NewMessage, Remember, Role
+from memci.queue import dead_jobs
+from memci.queue.broker_intake import AskStored, ask_in
+from memci.queue.follow_up_jobs import NAME_KIND
 from memci.queue.intake import Append, append_in
-from memci.queue.page_naming import NAME_KIND
 from memci.queue.submit import submit_follow_up
 from tests.support.network import AgentUnderTest
 
@@ -78,7 +78,7 @@ class Mailbox:
     def bury(self, job_id: UUID, error: str = "a bug") -> None:
         (job,) = (each for each in self.waiting() if each.id == job_id)
         with self.ada.lease().effect() as connection:
-            dead_letter.bury(connection, job, error, halt=False)
+            dead_jobs.bury(connection, job, error, halt=False)
 
     def decide(self, decision: Any, job_id: UUID, **how: Any) -> Any:
         with self.ada.database.agent_transaction("ada") as connection:

@@ -9,12 +9,13 @@ from zlib import crc32
 
 import numpy as np
 
-from memci.domain.language import Language, language_of
 from memci.domain.memory.node import NodeType
-from memci.domain.message import Message
 from memci.errors import SmallModelUnavailableError
+from memci.language.detection import Language, language_of
+from memci.language.worth import Judgement
+from memci.message import Message
 from memci.smallmodel.offline.summarizer import OfflineSummarizer
-from memci.smallmodel.ports import Annotation, Judgement, TopicSegment, Vectors
+from memci.smallmodel.ports import Annotation, TopicSegment, Vectors
 
 _WORD = re.compile(r"[A-Za-z0-9]+|[\u4e00-\u9fff]")
 

@@ -9,21 +9,21 @@ from typing import Any
 from sqlalchemy import Row
 
 from memci.commands.pages.perform import Asked, PageCommands
-from memci.domain.context.budget import Count
-from memci.domain.lane.job import Job
-from memci.domain.language import Language
-from memci.domain.message import Message
+from memci.domain.context.token_budget import Count
+from memci.domain.job import Job
 from memci.domain.pages.outline import Outline
+from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.permission import Actor
-from memci.domain.pages.rules import PageRules
 from memci.jobs.name_pages import MOST_NAMED, PageNaming, Pages
+from memci.language.detection import Language
+from memci.message import Message
+from memci.queue.follow_up_jobs import NAME_KIND
 from memci.queue.handler import Effect
-from memci.queue.page_naming import NAME_KIND
 from memci.reading.window import Windows
-from memci.shapes.tools import BY_NAME
-from memci.shapes.window import WindowAnswer, WindowRequest
+from memci.schemas.pages import WindowAnswer, WindowRequest
+from memci.schemas.tools import BY_NAME
 from memci.smallmodel.offline.summarizer import OfflineSummarizer
-from memci.smallmodel.offline.tokens import OfflineTokenCounter
+from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 from memci.smallmodel.ports import Summarizer
 from memci.storage.page_store.postgres import PostgresPageStore
 from tests.support.network import AgentUnderTest

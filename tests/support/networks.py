@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from memci.shapes.agent import TrailEvent
-from memci.shapes.network import (
+from memci.schemas.agents import TrailEvent
+from memci.schemas.network import (
     FadingAnswer,
     FadingMemory,
     FadingPass,

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from memci.commands.pages.perform import Asked, PageCommands
+from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.permission import Actor
-from memci.domain.pages.rules import PageRules
 from memci.reading.window import Windows
-from memci.shapes.tools import BY_NAME
-from memci.smallmodel.offline.tokens import OfflineTokenCounter
+from memci.schemas.tools import BY_NAME
+from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 from memci.storage.page_store.port import PageStore
 from memci.storage.session import Database
 

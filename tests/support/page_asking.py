@@ -5,9 +5,9 @@ from __future__ import annotations
 from memci.commands.pages.perform import Asked
 from memci.domain.pages.permission import Actor
 from memci.reading.window import Windows
-from memci.shapes.tools import BY_NAME
-from memci.shapes.window import WindowRequest
-from memci.smallmodel.offline.tokens import OfflineTokenCounter
+from memci.schemas.pages import WindowRequest
+from memci.schemas.tools import BY_NAME
+from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 
 COUNTER = OfflineTokenCounter()
 

@@ -9,23 +9,26 @@ import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
-from memci.domain.language import Language
-from memci.domain.message import Message, Role
 from memci.domain.pages.block import Format, Held, Writer
 from memci.domain.pages.chapters import settle
 from memci.domain.pages.collapse import collapse_to
 from memci.domain.pages.labels import labels_of
-from memci.domain.pages.making import create_contents_page, create_detail_page
-from memci.domain.pages.moving import recall_page
-from memci.domain.pages.opening import pin_page
+from memci.domain.pages.operations import (
+    create_contents_page,
+    create_detail_page,
+    pin_page,
+    recall_page,
+)
 from memci.domain.pages.page import Page
+from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.permission import Actor
 from memci.domain.pages.render import Rendering
-from memci.domain.pages.rules import PageRules
 from memci.domain.pages.tree import Tree
 from memci.domain.pages.viewer import Viewer
-from memci.shapes.tools import TOOLS, About, Tool
-from memci.smallmodel.offline.tokens import OfflineTokenCounter
+from memci.language.detection import Language
+from memci.message import Message, Role
+from memci.schemas.tools import TOOLS, About, Tool
+from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 from tests.support.fleet import ROOT
 
 DOCUMENT = ROOT / "docs/pages.md"

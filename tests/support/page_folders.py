@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from memci.commands.pages.perform import Asked, PageCommands
+from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.permission import Actor
-from memci.domain.pages.rules import PageRules
 from memci.reading.window import Windows
-from memci.shapes.base import Answer
-from memci.shapes.pages import StepAnswer
-from memci.shapes.tools import BY_NAME
-from memci.shapes.window import WindowAnswer, WindowRequest
-from memci.smallmodel.offline.tokens import OfflineTokenCounter
+from memci.schemas.base import Answer
+from memci.schemas.pages import StepAnswer, WindowAnswer, WindowRequest
+from memci.schemas.tools import BY_NAME
+from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 from memci.storage.page_store.port import PageStore
 from memci.storage.session import Database
 from tests.support.network import AgentUnderTest

@@ -19,7 +19,7 @@ import redis
 from celery.utils.nodenames import nodename
 
 from memci.broker.app import make_app
-from memci.broker.errors import BROKER_ERRORS
+from memci.broker.health import BROKER_ERRORS
 from memci.broker.names import UPKEEP_QUEUE
 from memci.testing import wait_until
 from tests.support import deployment

@@ -6,15 +6,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from memci.domain.language import language_of
-from memci.domain.memory.creation import AnnotatedSegment, Ground, attend, plan_creation
-from memci.domain.memory.entity import key_entities
-from memci.domain.memory.focus import Focus
-from memci.domain.memory.likeness import Likeness
+from memci.domain.memory.creation import (
+    AnnotatedSegment,
+    Focus,
+    Ground,
+    Likeness,
+    attend,
+    plan_creation,
+)
 from memci.domain.memory.link import decayed, importance
 from memci.domain.memory.node import NodeKind, NodeType
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.scan import Compress, Forgotten, Protected, ScannedNode, scan
+from memci.language.detection import language_of
+from memci.language.entities import key_entities
 
 SAID_AT = datetime(2026, 1, 1, tzinfo=UTC)
 

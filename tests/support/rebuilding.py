@@ -7,20 +7,19 @@ from dataclasses import replace
 from typing import Any, Protocol
 from uuid import UUID
 
-from memci.commands import focus, rebuild, restore
-from memci.domain.lane.job import Job
-from memci.domain.memory.comparison import Comparison, compare
+from memci.commands import memory, rebuild
+from memci.domain.job import Job
+from memci.domain.memory.edition import Comparison, compare
 from memci.jobs.consolidate import Consolidation
 from memci.jobs.create import MEMORY_CREATE
-from memci.jobs.rebuild import NetworkRebuild
-from memci.jobs.replay import Replay
+from memci.jobs.rebuild import NetworkRebuild, Replay
 from memci.jobs.restore import MemoryRestoring
+from memci.queue.follow_up_jobs import NAME_KIND
 from memci.queue.handler import Effect
 from memci.queue.lease import Lease
-from memci.queue.page_naming import NAME_KIND
-from memci.queue.steps import submit_step
-from memci.shapes.edition import EditionAnswer
-from memci.storage.reading.comparison import compared_network
+from memci.queue.network_jobs import submit_step
+from memci.schemas.editions import EditionAnswer
+from memci.storage.reading.network_history import compared_network
 from memci.storage.session import looking_beside
 from tests.support.network import AgentUnderTest
 
@@ -63,11 +62,13 @@ class Rebuilding:
         return rebuild.show(self.ada.database, self.ada.agent_id)
 
     def restore(self, node_id: int) -> UUID:
-        return restore.run(self.ada.database, self._tokens, self.ada.agent_id, node_id).job_id
+        return memory.restore_memory(
+            self.ada.database, self._tokens, self.ada.agent_id, node_id
+        ).job_id
 
     def mention(self, name: str) -> list[str]:
         """Return the focus, the latest mention first."""
-        answer = focus.run(
+        answer = memory.mention_in_focus(
             self.ada.database, self._tokens, self.ada.agent_id, name, self.ada.parameters
         )
         return [point.name for point in answer.focus]

@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from memci.domain.context.budget import LIST_OVERHEAD, MESSAGE_OVERHEAD
-from memci.smallmodel.offline.tokens import OfflineTokenCounter
+from memci.domain.context.token_budget import LIST_OVERHEAD, MESSAGE_OVERHEAD
+from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 from tests.support.model_server import Asked, Reply, calls, says
 
 _BELOW_ROOT = 2  # level of headings

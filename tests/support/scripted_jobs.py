@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from memci.domain.lane.job import Job
+from memci.domain.job import Job
 from memci.errors import SmallModelUnavailableError
 from memci.queue.handler import Effect, Handler
 from memci.storage.session import Database

@@ -8,15 +8,14 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
-from memci.domain.language import language_of
 from memci.domain.memory.creation import AnnotatedSegment, Creation
-from memci.domain.memory.entity import Entity
 from memci.domain.memory.node import NodeTier, NodeType
 from memci.jobs.consolidate import Consolidation
-from memci.jobs.growth import Growth, Thought
-from memci.jobs.short_terms import note_created
-from memci.queue.consolidation import CONSOLIDATE_KIND
-from memci.storage.index import Terms
+from memci.jobs.network_growth import Growth, Thought, note_created
+from memci.language.detection import language_of
+from memci.language.entities import Entity
+from memci.queue.network_jobs import CONSOLIDATE_KIND
+from memci.storage.search_index import Terms
 from tests.support.models import words
 from tests.support.network import AgentUnderTest
 

@@ -13,15 +13,15 @@ from zlib import crc32
 
 import numpy as np
 
-from memci.domain.message import spoken
-from memci.domain.offset import offset_of
-from memci.reading.activity import ReadActivity
+from memci.language.times.calendar import offset_of
+from memci.message import spoken
+from memci.reading.deferred_writes import ReadActivity
 from memci.reading.models import ReadingDefaults, ReadingModels, Tokenizers
 from memci.smallmodel.offline.lexicon import OfflineLexicon
 from memci.smallmodel.offline.summarizer import OfflineSummarizer
-from memci.smallmodel.offline.tokens import OfflineTokenCounter
+from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 from memci.smallmodel.ports import Vectors
-from memci.storage.index import Embedded, Terms, index_messages
+from memci.storage.search_index import Embedded, Terms, index_messages
 from memci.storage.session import Database
 from memci.storage.vectors import to_text
 

@@ -7,15 +7,14 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from memci.domain.lane.job import Job
-from memci.domain.message import Message
+from memci.domain.job import Job
 from memci.domain.pages.viewer import ANYBODY, Viewer
 from memci.jobs.consolidate import utc_now
-from memci.jobs.summarise import MOST_TOKENS, SessionSummaries, Summing
-from memci.jobs.summary_asks import SummaryAsks
-from memci.queue.summaries import SUMMARISE_KIND
+from memci.jobs.summarise import MOST_TOKENS, SessionSummaries, SummaryAsks, Summing
+from memci.message import Message
+from memci.queue.follow_up_jobs import SUMMARISE_KIND
 from memci.smallmodel.offline.summarizer import OfflineSummarizer
-from memci.smallmodel.offline.tokens import OfflineTokenCounter
+from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 from memci.smallmodel.ports import Summarizer
 from memci.storage.summaries import StoredSummary, read_summary
 from tests.support.network import AgentUnderTest

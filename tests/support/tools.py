@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 
 from memci.broker.app import make_producer
-from memci.broker.call import RedisReads
-from memci.broker.token import RedisTokens
+from memci.broker.read_calls import RedisReads
+from memci.broker.wakeup import RedisWakeups
 from memci.commands.pages.perform import PageCommands
-from memci.commands.tools.memory import MemoryTools
+from memci.commands.tools.memory_reads import MemoryTools
+from memci.commands.tools.memory_writes import MemoryWrites
 from memci.commands.tools.tools import Tools
-from memci.commands.tools.writes import MemoryWrites
 from memci.domain.memory.parameters import MemoryParameters
-from memci.domain.message import AppendLimits
+from memci.message import AppendLimits
 
 LIMITS = AppendLimits(request_bytes=1 << 20, message_bytes=4_096, messages=10)
 
@@ -24,7 +24,7 @@ def tools_over(pages: PageCommands, broker_url: str) -> Iterator[Tools]:
     celery = make_producer(broker_url)
     with (
         closing(RedisReads(celery, broker_url, 500)) as reads,
-        closing(RedisTokens(celery, broker_url)) as tokens,
+        closing(RedisWakeups(celery, broker_url)) as tokens,
     ):
         yield Tools(
             pages,

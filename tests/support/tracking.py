@@ -7,12 +7,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from memci.domain.context.plan import Plan
-from memci.domain.lane.job import Job
+from memci.domain.job import Job
+from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.pin import Pin
-from memci.domain.pages.rules import PageRules
 from memci.jobs.track import MOST_LOOKED_AT, MessageTracking
+from memci.queue.follow_up_jobs import TRACK_KIND
 from memci.queue.handler import Effect
-from memci.queue.tracking import TRACK_KIND
 from memci.storage.pins import read_pins
 from memci.storage.plans import plan_in
 from tests.support.naming import COUNTER

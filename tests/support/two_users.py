@@ -6,11 +6,11 @@ from typing import Any
 
 from memci.commands.tools.tools import Tools
 from memci.domain.pages.block import Format
+from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.permission import Actor
-from memci.domain.pages.rules import PageRules
 from memci.reading.window import Windows
-from memci.shapes.window import WindowRequest
-from memci.smallmodel.offline.tokens import OfflineTokenCounter
+from memci.schemas.pages import WindowRequest
+from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 from tests.support.network import AgentUnderTest
 
 COUNTER = OfflineTokenCounter()

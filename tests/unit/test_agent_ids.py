@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from memci import Memci
 from memci.domain.agent import check_agent_id
 from memci.errors import InvalidInputError
-from memci.shapes.read import SearchRequest
+from memci.schemas.reads import SearchRequest
 
 NAMES = ("张三", "josé", "Анна", "a b", "", "..", "a/b")
 TOLD = r"A-Z a-z 0-9 \. _ : @ -.* for a name in another script .* such as zhang-san or user-17"

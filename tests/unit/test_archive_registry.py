@@ -6,10 +6,10 @@ from hashlib import sha256
 
 from sqlalchemy.dialects import postgresql
 
-from memci.queue.steps import REBUILD_KIND
-from memci.shapes.archive import FORMAT_VERSION
-from memci.storage.archive.registry import CARRIED, LEFT_OUT
-from memci.storage.rows import metadata
+from memci.queue.network_jobs import REBUILD_KIND
+from memci.schemas.archive import FORMAT_VERSION
+from memci.storage.archive.tables import CARRIED, LEFT_OUT
+from memci.storage.schema import metadata
 
 # Of each version of the format, what its columns are. Columns changed? Raise FORMAT_VERSION, and
 # add a line with the digest that the failure shows.

@@ -7,7 +7,7 @@ import sys
 
 _SERVES = """
 import gc
-from memci.collector import spare_what_stays
+from memci.runtime import spare_what_stays
 
 class Ring:
     pass

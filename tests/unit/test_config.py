@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from memci.access import new_key
-from memci.config import load_settings
+from memci.api_keys import new_key
+from memci.config.settings import load_settings
+from memci.config.unknown_names import misspelt_settings
 from memci.errors import ConfigurationError
-from memci.misspelt import misspelt_settings
 
 
 @pytest.fixture(autouse=True)

@@ -6,8 +6,8 @@ import re
 
 from sqlalchemy.dialects import postgresql
 
-from memci.storage.erasure.registry import REGISTRY
-from memci.storage.rows import metadata
+from memci.storage.erasure.tables import REGISTRY
+from memci.storage.schema import metadata
 
 
 def test_every_table_of_agents_is_named_once():

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memci.domain.escapes import legible
-from memci.domain.message import Message, Role
+from memci.message import Message, Role, legible
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 

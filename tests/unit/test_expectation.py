@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from memci.expectation import expectation
-from memci.shapes.agent import ReplayRequest
-from memci.shapes.faults import describe_faults
-from memci.shapes.message import AppendRequest
-from memci.shapes.read import ContextRequest, RecallRequest
-from memci.shapes.settings import SettingsRequest
+from memci.schemas.agents import ReplayRequest
+from memci.schemas.messages import AppendRequest
+from memci.schemas.problems import describe_faults
+from memci.schemas.reads import ContextRequest, RecallRequest
+from memci.schemas.settings import SettingsRequest
+from memci.validation_messages import expectation
 
 
 def told(shape: type[BaseModel], body: Any) -> str:

@@ -6,11 +6,11 @@ from datetime import datetime
 
 import pytest
 
-from memci.commands.tools.found import moment, of_recall
+from memci.commands.tools.memory_reads import moment, of_recall
 from memci.domain.memory.recall import Miss
-from memci.shapes.memory_tools import FoundList
-from memci.shapes.read import RecallAnswer
-from memci.shapes.tools import BY_NAME
+from memci.schemas.memory_tools import FoundList
+from memci.schemas.reads import RecallAnswer
+from memci.schemas.tools import BY_NAME
 
 
 def told(miss: Miss | None, *keywords: str) -> FoundList:

@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from memci.domain.message import Role
-from memci.shapes.message import AppendRequest
-from memci.shapes.task import CreateArguments
+from memci.message import Role
+from memci.schemas.messages import AppendRequest, CreateArguments
 
 PARTS = [{"type": "text", "text": "a"}, {"type": "text", "text": "b", "cache_control": {}}]
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from memci.domain.language import Language
-from memci.domain.pages.page import Lifecycle
-from memci.domain.pages.segment import Permission
-from memci.domain.pages.state import PageState
+from memci.domain.pages.page import Lifecycle, Permission
+from memci.domain.pages.tree import PageState
+from memci.language.detection import Language
 from tests.support.deployment import table
 from tests.support.page_document import DOCUMENT, made, remade, window
 

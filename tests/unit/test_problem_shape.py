@@ -5,7 +5,7 @@ import inspect
 import pytest
 
 from memci import errors
-from memci.shapes.problem import KINDS, error_of, kind_of, problem_of
+from memci.schemas.problems import KINDS, error_of, kind_of, problem_of
 
 TOLD = [kind.error for kind in KINDS if kind.error is not errors.SmallModelError]
 

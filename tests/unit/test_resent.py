@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memci.domain.message import Message, NewMessage, Role
-from memci.domain.resent import place, session_of
+from memci.domain.resent_messages import place, session_of
+from memci.message import Message, NewMessage, Role
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memci.domain.lane.retry import LONGEST_S, backoff_s
+from memci.domain.job import LONGEST_S, backoff_s
 
 
 def test_the_wait_doubles() -> None:

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from threading import Barrier
 
-from memci.config import Settings
+from memci.config.settings import Settings
 from memci.runtime import Runtime, _Part
 
 THREADS = 8

@@ -10,10 +10,10 @@ import pytest
 from pydantic import ValidationError
 
 from memci.domain.memory.parameters import MemoryParameters
-from memci.domain.pages.rules import PageRules
+from memci.domain.pages.parameters import PageRules
 from memci.domain.parameters import OPEN, RANGES
 from memci.errors import InvalidInputError
-from memci.shapes.settings import SettingsRequest
+from memci.schemas.settings import SettingsRequest
 
 SCHEMA = SettingsRequest.model_json_schema()["properties"]
 

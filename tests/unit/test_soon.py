@@ -8,8 +8,8 @@ from queue import Queue
 
 import pytest
 
-from memci.reading import soon
-from memci.reading.soon import Soon
+from memci.reading import deferred_writes
+from memci.reading.deferred_writes import Soon
 
 _PATIENCE_S = 20
 
@@ -70,7 +70,7 @@ def test_what_fails_is_done_again_when_it_is_wanted_again(acts: Acts, quick: Soo
 def test_a_thread_of_which_nothing_is_wanted_ends(
     acts: Acts, quick: Soon, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(soon, "_IDLE_S", 0.01)
+    monkeypatch.setattr(deferred_writes, "_IDLE_S", 0.01)
     quick.want()
     first = acts.next()
     first.join(_PATIENCE_S)

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from memci.config import load_settings
+from memci.config.settings import load_settings
+from memci.config.toml_tables import known_places
+from memci.config.unknown_names import misspelt_settings
 from memci.domain.memory.parameters import MemoryParameters
 from memci.errors import ConfigurationError
-from memci.misspelt import misspelt_settings
-from memci.tables import known_places
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "configuration.md"
 # The tables as people have them, each value other than its default.

@@ -14,14 +14,13 @@ from pydantic import TypeAdapter, ValidationError
 
 import memci
 from memci.domain.pages.page import Lifecycle, PageKind
-from memci.domain.pages.state import PageState
+from memci.domain.pages.tree import PageState
 from memci.errors import InvalidInputError
-from memci.shapes.pages import PageChange, PageOut
-from memci.shapes.schemas import schema_asked
-from memci.shapes.told import schema_told, told
-from memci.shapes.tool_formats import ToolFormat, tools
-from memci.shapes.tools import TOOLS, Tool, tools_of_agents
-from memci.smallmodel.offline.tokens import OfflineTokenCounter
+from memci.schemas.json_schema import schema_asked
+from memci.schemas.page_tools import schema_told, told
+from memci.schemas.pages import PageChange, PageOut
+from memci.schemas.tools import TOOLS, Tool, ToolFormat, tools, tools_of_agents
+from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 
 # What a request pays for all tools, as JSON of OpenAI's form.
 MOST_TOKENS = 2_350

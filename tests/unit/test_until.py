@@ -8,9 +8,9 @@ from functools import partial
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from memci.shapes.memory_tools import FilterMemory, Search
-from memci.shapes.read import Filters
-from memci.shapes.until import Until
+from memci.schemas.base import Until
+from memci.schemas.memory_tools import FilterMemory, Search
+from memci.schemas.reads import Filters
 
 NEXT_DAY = datetime(2026, 11, 17, tzinfo=UTC)
 

@@ -14,10 +14,10 @@ from memci.errors import InvalidInputError, NotFoundError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from memci.cli.trial_settings import TrialSettings
-    from memci.reading.trials import TrialSide
+    from memci.cli.trials import TrialSettings
+    from memci.reading.settings_trials import TrialSide
     from memci.runtime import Runtime
-    from memci.shapes.trial import RecordedQuestion, TrialsAnswer
+    from memci.schemas.trials import RecordedQuestion, TrialsAnswer
     from memci.storage.session import Database
 
 # Reads ask the database alone; a runtime wants an address all the same.
@@ -57,12 +57,9 @@ def compare(
     Works on the database itself, in this process, and leaves nothing behind: no receipt, and no
     use of a memory.
     """
-    from memci.cli.database import database_at
+    from memci.cli.connection import database_at, read_settings
     from memci.cli.output import print_json, working
-    from memci.cli.recording import read_questions
-    from memci.cli.settings import read_settings
-    from memci.cli.trial_settings import read_trial_settings
-    from memci.cli.trials import print_trials
+    from memci.cli.trials import print_trials, read_questions, read_trial_settings
 
     if (questions is None) == (agent is None):
         raise InvalidInputError("say where the questions are: --questions FILE or --agent ID")
@@ -80,7 +77,7 @@ def compare(
 
 def _asked(database: Database, agent_id: str, last: int) -> list[RecordedQuestion]:
     from memci.domain.agent import check_agent_id
-    from memci.reading.trials import asked_before
+    from memci.reading.settings_trials import asked_before
 
     if asked := asked_before(database, check_agent_id(agent_id), last):
         return asked
@@ -95,9 +92,9 @@ def _compared(
     sides: tuple[TrialSettings, TrialSettings],
     asked: Callable[[Database], list[RecordedQuestion]],
 ) -> TrialsAnswer:
-    from memci.reading.trials import TrialSide, run_trials
+    from memci.reading.settings_trials import TrialSide, run_trials
     from memci.runtime import Runtime
-    from memci.storage.readiness import check_migrations
+    from memci.storage.migrate import check_migrations
 
     places = {"database_url": url, "broker_url": _NO_BROKER}
     one, other = (Runtime(side.over(**places), keeps=False) for side in sides)
@@ -124,7 +121,7 @@ def _check(side: TrialSide, path: Path, questions: list[RecordedQuestion]) -> No
     """Raise ``InvalidInputError`` for options that some question cannot be asked with."""
     from pydantic import ValidationError
 
-    from memci.expectation import expectation
+    from memci.validation_messages import expectation
 
     for question in questions:
         try:

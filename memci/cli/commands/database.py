@@ -1,6 +1,11 @@
-"""``memci db``."""
+"""``memci db``.
+
+``memci reembed``.
+"""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -21,9 +26,9 @@ def database() -> None:
 @app.command("upgrade")
 def upgrade_database(*, as_json: JsonOption = False) -> None:
     """Bring the database to the schema that this release needs."""
-    from memci.addresses import database_url
+    from memci.cli.connection import read_settings
     from memci.cli.output import print_json, say
-    from memci.cli.settings import read_settings
+    from memci.embedded.server_addresses import database_url
     from memci.storage.diagnosis import schema_revisions
     from memci.storage.migrate import upgrade
 
@@ -42,9 +47,9 @@ def status(*, as_json: JsonOption = False) -> None:
 
     Exit code 1: it is not.
     """
-    from memci.addresses import database_url
+    from memci.cli.connection import read_settings
     from memci.cli.output import print_json, say
-    from memci.cli.settings import read_settings
+    from memci.embedded.server_addresses import database_url
     from memci.storage.diagnosis import schema_revisions
 
     revisions = schema_revisions(database_url(read_settings()))
@@ -61,3 +66,77 @@ def status(*, as_json: JsonOption = False) -> None:
         )
     if not fits:
         raise typer.Exit(1)
+
+
+if TYPE_CHECKING:
+    from memci.commands.reembed import Progress
+
+
+def reembed(
+    *,
+    status: Annotated[
+        bool, typer.Option("--status", help="Only tell how far it is; changes nothing.")
+    ] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Ask every agent, also when it is in use already.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Have all vectors made anew, by the embedder that is set.
+
+    Where it is the one in use, nothing is begun.
+
+    Works on the database itself, since workers with another embedder than the database's do not
+    start. The workers do the rest, agent by agent; reads go on meanwhile.
+    """
+    from memci.cli.connection import opened_database, read_settings
+    from memci.cli.output import hint, print_json, say
+    from memci.commands import reembed as command
+    from memci.smallmodel.registry import build_small_models
+
+    settings = read_settings()
+    asked, unchanged = None, False
+    with opened_database(settings) as database:
+        if not status:
+            embedder = build_small_models(settings).embedder
+            unchanged = command.is_in_use(database, embedder)
+            asked = 0 if unchanged and not force else command.run(database, embedder)
+        progress = command.progress(database)
+    if as_json:
+        print_json(_as_json(progress, asked))
+        return
+    say(_in_words(progress))
+    if unchanged and not force:
+        say("nothing was begun: the embedder that is set (MEMCI_EMBEDDER) is the one in use")
+        hint("--force asks every agent all the same, such as after a reembed that was cut short")
+    if asked:
+        say("start the workers, if they are not running: they do the work")
+
+
+def _as_json(progress: Progress, asked: int | None) -> dict[str, Any]:
+    held = progress.held
+    return {
+        "model": held and held.model.name,
+        "dimension": held and held.model.dimension,
+        "changed_at": held and held.changed_at.isoformat(),
+        "asked": asked,
+        "agents_left": progress.left.queued,
+        "agents_dead": progress.left.dead,
+    }
+
+
+def _in_words(progress: Progress) -> str:
+    from memci.cli.output import counted
+
+    if progress.held is None:
+        return "there is no vector yet: the first worker's embedder is taken"
+    left, model = progress.left, progress.held.model
+    text = f"vectors are made by {model}; "
+    if left.queued:
+        text += f"{counted(left.queued, 'agent')} still to be embedded anew"
+    else:
+        text += "no agent waits for new ones"
+    if left.dead:
+        dead = counted(left.dead, "agent")
+        text += f"; the jobs of {dead} are dead: see `memci jobs`, then `memci retry`"
+    return text

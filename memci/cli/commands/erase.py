@@ -11,8 +11,8 @@ from memci.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from memci.client import Agent
-    from memci.shapes.agent import ReceiptAnswer
-    from memci.shapes.erasure import ErasurePreview
+    from memci.schemas.agents import ReceiptAnswer
+    from memci.schemas.erasure import ErasurePreview
 
 _EXCERPT = 80
 
@@ -120,7 +120,7 @@ def _erase_agent(memory: Agent, agent: str, *, preview: bool, yes: bool, as_json
 
 
 def _confirm(question: str, *, yes: bool) -> None:
-    from memci.cli.asking import confirm
+    from memci.cli.output import confirm
 
     confirm(question, yes=yes, to="erase it", refused="nothing was erased")
 

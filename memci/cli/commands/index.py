@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from memci.cli.indexing.place import AgentChoice, CollectionChoice, place_of
+from memci.cli.indexing.upload import AgentChoice, CollectionChoice, place_of
 from memci.cli.options import JsonOption, TimeoutOption, WaitOption
 from memci.errors import InvalidInputError, MemciError
 
 if TYPE_CHECKING:
-    from memci.cli.indexing.finding import Found
-    from memci.cli.indexing.sending import Sent
+    from memci.cli.indexing.file_search import Found
+    from memci.cli.indexing.upload import Sent
 
 _MOST_TOLD = 5
 
@@ -42,11 +42,10 @@ def index(
     ignores are left out, and so are secrets (.env, keys) and what is no text; what is left out is
     told. Documents are called after the folder: docs/guide.md for `memci index docs`.
     """
-    from memci.cli.indexing.finding import Found, find
-    from memci.cli.indexing.knowing import KnownFolders
-    from memci.cli.indexing.sending import has_documents, send
-    from memci.cli.indexing.sending import wait as wait_for
-    from memci.cli.settings import read_settings
+    from memci.cli.connection import read_settings
+    from memci.cli.indexing.file_search import Found, find
+    from memci.cli.indexing.upload import KnownFolders, has_documents, send
+    from memci.cli.indexing.upload import wait as wait_for
 
     if called is not None and len(paths) > 1:
         raise InvalidInputError("--as names one folder or file: index them one by one")
@@ -80,7 +79,7 @@ def documents(
     as_json: JsonOption = False,
 ) -> None:
     """List documents, and how far each is."""
-    from memci.cli.indexing.sending import documents_of
+    from memci.cli.indexing.upload import documents_of
     from memci.cli.output import hint, print_json, print_table
 
     with place_of(agent, collection) as where:

@@ -1,17 +1,24 @@
-"""``memci jobs``."""
+"""``memci jobs``.
+
+``memci retry``, ``memci discard`` and ``memci cancel``: what can be done with a job.
+
+``memci pause`` and ``memci resume``.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 from uuid import UUID
 
 import typer
 
 from memci.cli.options import AgentOption, CursorOption, JsonOption, LimitOption
-from memci.domain.lane.job import JobState
+from memci.domain.job import JobState
+from memci.errors import ConflictError, InvalidInputError, MemciError, NotFoundError
 
 if TYPE_CHECKING:
-    from memci.shapes.agent import JobAnswer
+    from memci.schemas.agents import JobAnswer
 
 
 def jobs(
@@ -66,3 +73,143 @@ def print_jobs(listed: list[JobAnswer]) -> None:
             for each in listed
         ),
     )
+
+
+if TYPE_CHECKING:
+    from memci.client import Agent
+    from memci.schemas.agents import JobAnswer
+
+_AllOption = Annotated[bool, typer.Option("--all", help="All dead jobs of the agent.")]
+
+
+def retry(
+    *,
+    job: Annotated[
+        list[UUID] | None, typer.Argument(metavar="ID", help="Dead jobs to run again.")
+    ] = None,
+    agent: AgentOption,
+    every: _AllOption = False,
+    tail: Annotated[
+        bool, typer.Option("--tail", help="Behind all that waits, not in its own place.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Run dead jobs again."""
+    from memci.cli.connection import agent_of
+
+    with agent_of(agent) as memory:
+        _act(
+            _chosen(memory, job, every=every, what="run again"),
+            lambda each: memory.replay(each, where="tail" if tail else "place"),
+            as_json=as_json,
+        )
+
+
+def discard(
+    *,
+    job: Annotated[
+        list[UUID] | None, typer.Argument(metavar="ID", help="Dead jobs to give up.")
+    ] = None,
+    agent: AgentOption,
+    every: _AllOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Give up dead jobs.
+
+    They are never run again, and what they asked for is not done.
+    """
+    from memci.cli.connection import agent_of
+
+    with agent_of(agent) as memory:
+        chosen = _chosen(memory, job, every=every, what="give up")
+        _act(chosen, memory.discard, as_json=as_json)
+
+
+def cancel(
+    *,
+    job: Annotated[list[UUID], typer.Argument(metavar="ID", help="Jobs that wait.")],
+    agent: AgentOption,
+    as_json: JsonOption = False,
+) -> None:
+    """Take jobs that wait out of an agent's mailbox."""
+    from memci.cli.connection import agent_of
+
+    with agent_of(agent) as memory:
+        _act(job, memory.cancel, as_json=as_json)
+
+
+def _chosen(memory: Agent, named: list[UUID] | None, *, every: bool, what: str) -> Sequence[UUID]:
+    if bool(named) == every:
+        raise InvalidInputError(f"name the dead jobs to {what}, or say --all")
+    return named or _dead_jobs(memory)
+
+
+def _act(chosen: Sequence[UUID], act: Callable[[UUID], JobAnswer], *, as_json: bool) -> None:
+    """Do it with each job, past those with which it cannot be done; these are named at the end."""
+    from memci.cli.output import hint, print_json, say
+
+    done: list[JobAnswer] = []
+    refused: list[str] = []
+    for each in chosen:
+        try:
+            done.append(act(each))
+        except (ConflictError, InvalidInputError, NotFoundError) as error:
+            refused.append(f"job {each}: {error}")
+    if as_json:
+        print_json({"jobs": [each.model_dump(mode="json") for each in done]})
+    elif done:
+        print_jobs(done)
+    elif not chosen:
+        say("no dead job")
+    if refused:
+        for line in refused[:-1]:
+            hint(line)
+        count = f"{len(refused)} of {len(chosen)} could not: " if len(chosen) > 1 else ""
+        raise MemciError(count + refused[-1])
+
+
+def _dead_jobs(memory: Agent) -> list[UUID]:
+    """Return all dead jobs, the oldest first."""
+    found: list[UUID] = []
+    cursor: str | None = None
+    while True:
+        page = memory.jobs(state=JobState.DEAD, limit=500, cursor=cursor)
+        found += [each.id for each in page.jobs]
+        cursor = page.next_cursor
+        if cursor is None:
+            return found
+
+
+if TYPE_CHECKING:
+    from memci.schemas.agents import LaneAnswer
+
+
+def pause(*, agent: AgentOption, as_json: JsonOption = False) -> None:
+    """Let no worker begin another job of an agent.
+
+    Messages are still taken in.
+    """
+    from memci.cli.connection import agent_of
+
+    with agent_of(agent) as memory:
+        _print(memory.pause(), as_json=as_json)
+
+
+def resume(*, agent: AgentOption, as_json: JsonOption = False) -> None:
+    """Let workers go on with an agent that is paused or halted.
+
+    A dead job halts an agent when MEMCI_ON_DEAD is halt.
+    """
+    from memci.cli.connection import agent_of
+
+    with agent_of(agent) as memory:
+        _print(memory.resume(), as_json=as_json)
+
+
+def _print(state: LaneAnswer, *, as_json: bool) -> None:
+    from memci.cli.output import print_json, say
+
+    if as_json:
+        print_json(state)
+    else:
+        say(f"{state.agent_id} {'is paused' if state.paused else 'goes on'}")

@@ -49,10 +49,10 @@ def new(
     """
     from pydantic import ValidationError
 
-    from memci.access import new_key
+    from memci.api_keys import new_key
+    from memci.cli.connection import read_settings
     from memci.cli.output import hint, print_json, say
-    from memci.cli.settings import read_settings
-    from memci.shapes.faults import describe_faults
+    from memci.schemas.problems import describe_faults
 
     # Settings for the outside are refused until there is a key, which is made here.
     known = read_settings(host="127.0.0.1").api_keys

@@ -1,4 +1,9 @@
-"""``memci pages``."""
+"""``memci pages``.
+
+``memci pins``.
+
+``memci plan``.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +12,9 @@ from typing import Annotated, Any
 import typer
 
 from memci.cli.options import AgentOption, JsonOption
-from memci.cli.pages.group import ToolGroup
 from memci.cli.pages.migrate import migrate
-from memci.cli.pages.options import SessionOption
+from memci.cli.pages.tool_commands import SessionOption, ToolGroup
+from memci.domain.context.plan import StepState
 from memci.domain.pages.block import Format
 from memci.errors import InvalidInputError
 
@@ -71,8 +76,7 @@ def window(
     """Print the context window as the model sees it."""
     from memci.cli.connection import agent_of
     from memci.cli.output import print_json
-    from memci.cli.pages.hints import hint_misspelt
-    from memci.cli.pages.window import print_window
+    from memci.cli.pages.printing import hint_misspelt, print_window
 
     with agent_of(agent) as memory:
         shown = memory.window(budget_tokens=budget, format=form, session_id=session)
@@ -89,7 +93,7 @@ def show(
     """Print a page and what it holds, wherever it is."""
     from memci.cli.connection import agent_of
     from memci.cli.output import print_json
-    from memci.cli.pages.answers import print_page
+    from memci.cli.pages.printing import print_page
 
     with agent_of(agent) as memory:
         page = memory.page(index)
@@ -99,9 +103,7 @@ def show(
 def _show(agent: str, session: str | None, *, removed: bool, as_json: bool, **part: Any) -> None:
     from memci.cli.connection import agent_of
     from memci.cli.output import print_json, print_next
-    from memci.cli.pages.answers import print_pages
-    from memci.cli.pages.hints import hint_misspelt
-    from memci.cli.pages.tree import print_tree
+    from memci.cli.pages.printing import hint_misspelt, print_pages, print_tree
 
     which: dict[str, Any] = {"lifecycle": "cold_archived", **part} if removed else {}
     with agent_of(agent) as memory:
@@ -119,3 +121,71 @@ def _show(agent: str, session: str | None, *, removed: bool, as_json: bool, **pa
 app.command("window")(window)
 app.command("show")(show)
 app.command("migrate")(migrate)
+
+
+def pins(*, agent: AgentOption, as_json: JsonOption = False) -> None:
+    """List what is pinned, texts and pages."""
+    from memci.cli.connection import agent_of
+    from memci.cli.output import print_json, print_table, say, shortened
+
+    with agent_of(agent) as memory:
+        listed = memory.pins()
+    if as_json:
+        print_json(listed)
+        return
+    print_table(
+        ("pin", "kind", "by", "text"),
+        ((each.pin, each.kind, each.by, shortened(each.text, 80)) for each in listed.pins),
+    )
+    if listed.pages:
+        say(f"pages that stay open: {', '.join(listed.pages)}")
+    say(f"the texts take {listed.tokens} tokens of every window")
+
+
+_MARKS = {
+    StepState.PENDING: "[ ]",
+    StepState.ACTIVE: "[>]",
+    StepState.DONE: "[x]",
+    StepState.DROPPED: "[-]",
+}
+
+
+def plan(
+    *,
+    agent: AgentOption,
+    session: Annotated[
+        str | None,
+        typer.Option("--session", metavar="ID", help="Whose plan; none: that of the last message."),
+    ] = None,
+    steps: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="TEXT", help="A step, [x] before what is done; again for each of them."
+        ),
+    ] = None,
+    step: Annotated[
+        int | None, typer.Option("--step", min=1, help="A step, to say how far it is.")
+    ] = None,
+    state: Annotated[StepState | None, typer.Option("--state", help="How far it is.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show what a session follows, step by step, and set it."""
+    from memci.cli.connection import agent_of
+    from memci.cli.output import print_json, say
+
+    if (step is None) is not (state is None) or (steps and step is not None):
+        raise typer.BadParameter("give --set for each step, or --step with --state")
+    with agent_of(agent) as memory:
+        if steps:
+            shown = memory.update_plan(session, steps=steps)
+        elif step is not None and state is not None:
+            shown = memory.update_plan(session, step=step, state=state)
+        else:
+            shown = memory.plan(session)
+    if as_json:
+        print_json(shown)
+        return
+    for each in shown.steps:
+        say(f"{each.step}. {_MARKS[each.state]} {each.text}")
+    if not shown.steps:
+        say("this session follows no plan")

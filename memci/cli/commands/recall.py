@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from memci.cli.options import AgentOption, AsOfOption, JsonOption, UserOption
-from memci.domain.language import Language, language_of
-from memci.domain.memory.recall import Miss
-from memci.domain.memory.recall_text import forgotten_entry
+from memci.domain.memory.recall import Miss, forgotten_entry
+from memci.language.detection import Language, language_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from memci.client import Agent
-    from memci.shapes.read import RecallAnswer
+    from memci.schemas.reads import RecallAnswer
 
 
 _DEEPEST = 10

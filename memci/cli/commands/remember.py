@@ -1,27 +1,30 @@
-"""``memci remember``."""
+"""``memci remember``.
+
+Sends messages in batches that keep within the server's limits.
+"""
 
 from __future__ import annotations
 
+import json
 import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
+from uuid import UUID
 
 import typer
 
-from memci.cli.formats.kind import FileFormat
-from memci.cli.options import (
-    AgentOption,
-    JsonOption,
-    TimeoutOption,
-    WaitOption,
-)
-from memci.domain.lane.job import JobState
+from memci.cli.formats.parsed_file import BadFileError, FileFormat, Parsed
+from memci.cli.options import AgentOption, JsonOption, TimeoutOption, WaitOption
+from memci.client import Agent
+from memci.domain.job import JobState
 from memci.errors import InvalidInputError, MemciError
+from memci.schemas.messages import MessageIn
 
 if TYPE_CHECKING:
-    from memci.cli.formats.parsed import Parsed
-    from memci.cli.sending import Sent
+    from memci.cli.formats.parsed_file import Parsed
     from memci.client import Agent
 
 _STDIN = "-"
@@ -58,7 +61,7 @@ def remember(
     Messages that were erased for good stay out, and are told.
     """
     from memci.cli.connection import agent_of, why_still
-    from memci.cli.formats.ids import with_ids
+    from memci.cli.formats.read import with_ids
 
     parsed = _read(file, file_format)
     messages = list(with_ids(parsed.messages, session))
@@ -95,8 +98,7 @@ def _send(memory: Agent, messages: list[dict[str, Any]], parsed: Parsed, **to: s
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
     from memci.cli.output import console
-    from memci.cli.sending import Limits, check_sizes, send
-    from memci.config import load_settings
+    from memci.config.settings import load_settings
 
     settings = load_settings()
     limits = Limits(settings.max_messages, settings.max_request_bytes, settings.max_message_bytes)
@@ -198,3 +200,80 @@ def told_future(parsed: Parsed, now: datetime) -> str | None:
         return None
     are = "is" if len(late) == 1 else "are"
     return f"{counted(len(late), 'message')} {are} of the future: {_told(late)}"
+
+
+# What a request holds beside its messages: brackets, session, user.
+_ENVELOPE_BYTES = 2048
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What the server takes."""
+
+    max_messages: int
+    max_request_bytes: int
+    max_message_bytes: int
+
+
+@dataclass(slots=True)
+class Sent:
+    """What became of the messages."""
+
+    accepted: int = 0
+    duplicates: int = 0
+    erased: list[str] = field(default_factory=list)
+    seq: int = 0
+    job_ids: list[UUID] = field(default_factory=list)
+
+
+def check_sizes(parsed: Parsed, limits: Limits) -> None:
+    """Raise ``BadFileError`` for a message that the server would not take."""
+    for message, place in zip(parsed.messages, parsed.places, strict=True):
+        size = MessageIn.model_validate(message).size_bytes
+        if size > limits.max_message_bytes:
+            raise BadFileError(
+                f"{place}: a message of {size:,} bytes; at most {limits.max_message_bytes:,} are "
+                "taken: split it"
+            )
+
+
+def batches(messages: Iterable[dict[str, Any]], limits: Limits) -> Iterator[list[dict[str, Any]]]:
+    """Cut the messages, in order, into as few requests as the limits allow."""
+    batch: list[dict[str, Any]] = []
+    room = limits.max_request_bytes - _ENVELOPE_BYTES
+    left = room
+    for message in messages:
+        size = len(json.dumps(message).encode()) + 2
+        if batch and (size > left or len(batch) == limits.max_messages):
+            yield batch
+            batch, left = [], room
+        batch.append(message)
+        left -= size
+    if batch:
+        yield batch
+
+
+def send(
+    memory: Agent,
+    messages: Sequence[dict[str, Any]],
+    limits: Limits,
+    *,
+    session_id: str | None = None,
+    user_id: str | None = None,
+    on_progress: Callable[[int], None] = lambda _: None,
+) -> Sent:
+    """Send all messages; ``on_progress`` is told how many were sent each time.
+
+    Those that were erased for good are left out, each by itself.
+    """
+    sent = Sent()
+    for batch in batches(messages, limits):
+        answer = memory.remember(batch, session_id=session_id, user_id=user_id, skip_erased=True)
+        sent.accepted += answer.accepted
+        sent.duplicates += answer.duplicates
+        sent.erased += answer.erased
+        sent.seq = max(sent.seq, answer.seq)
+        if answer.job_id is not None and answer.accepted:
+            sent.job_ids.append(answer.job_id)
+        on_progress(len(batch))
+    return sent

@@ -1,4 +1,7 @@
-"""``memci settings``."""
+"""``memci settings``.
+
+``memci env``.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from memci.domain.parameters import RANGES, range_of
 from memci.errors import InvalidInputError, NotFoundError
 
 if TYPE_CHECKING:
-    from memci.shapes.settings import SettingsAnswer
+    from memci.schemas.settings import SettingsAnswer
 
 _BOOLEANS = {"true": True, "false": False}
 
@@ -104,3 +107,34 @@ def _print(answer: SettingsAnswer, names: Collection[str] | None = None) -> None
 
 def _shown(value: bool | float | str) -> str:  # noqa: FBT001 - a value, not a switch
     return str(value).lower() if isinstance(value, bool) else f"{value}"
+
+
+def env(*, as_json: JsonOption = False) -> None:
+    """Print where broker and database are: eval "$(memci env)".
+
+    As set, else where the embedded servers of a running `memci up` are. The addresses hold
+    passwords: this prints secrets.
+    """
+    import shlex
+    import sys
+
+    from memci.cli.connection import read_settings
+    from memci.cli.output import print_json
+    from memci.embedded.server_addresses import broker_url, database_url
+
+    settings = read_settings()
+    found = {
+        "MEMCI_BROKER_URL": broker_url(settings),
+        "MEMCI_DATABASE_URL": _plain(database_url(settings)),
+    }
+    if as_json:
+        print_json(found)
+        return
+    for name, value in found.items():
+        sys.stdout.write(f"export {name}={shlex.quote(value)}\n")
+
+
+def _plain(url: str) -> str:
+    """Return the address without SQLAlchemy's driver in it, which psql and others refuse."""
+    scheme, separator, rest = url.partition("://")
+    return scheme.partition("+")[0] + separator + rest

@@ -1,12 +1,17 @@
-"""``memci tools``."""
+"""``memci tools``.
+
+``memci mcp``.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from memci.shapes.tool_formats import ToolFormat
+from memci.cli.options import AgentOption
+from memci.schemas.tools import ToolFormat
 
 
 def tools(
@@ -20,6 +25,66 @@ def tools(
     No server is asked.
     """
     from memci.cli.output import print_json
-    from memci.shapes.tool_formats import tools as all_tools
+    from memci.schemas.tools import tools as all_tools
 
     print_json(all_tools(form))
+
+
+if TYPE_CHECKING:
+    from memci.config.settings import Settings
+    from memci.schemas.tools import Tool
+
+# A client waits for its server to start.
+_TIMEOUT_S = 5.0
+
+
+def mcp(
+    *,
+    agent: AgentOption,
+    session: Annotated[
+        str | None, typer.Option(metavar="ID", help="Whose window; none: that of the last message.")
+    ] = None,
+) -> None:
+    """Serve an agent's tools and window over MCP.
+
+    It speaks on stdin and stdout. Clients such as Claude Desktop start this command. It asks a
+    running memci, found as for all commands: MEMCI_API_URL, MEMCI_API_KEY.
+    """
+    from memci.cli.connection import client_for, explained, read_settings
+    from memci.errors import ConfigurationError
+    from memci.mcp.server import NOT_INSTALLED, Hand, is_sdk, text_of
+
+    try:
+        from memci.mcp.transports import run
+    except ModuleNotFoundError as error:
+        if not is_sdk(error):
+            raise
+        raise ConfigurationError(NOT_INSTALLED) from None
+
+    settings = read_settings()
+    with client_for(settings) as memci:
+        memory = memci.agent(agent)
+
+        def act(tool: Tool, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+            with explained(settings):
+                return memory.call_tool(tool.name, arguments, session_id=session)
+
+        def window() -> str:
+            with explained(settings):
+                return text_of(memory.window(session_id=session))
+
+        run(Hand(agent, _offered(settings), act, window))
+
+
+def _offered(settings: Settings) -> Sequence[Tool]:
+    """Return the tools that the key may use; all, while there is no server that could tell."""
+    from memci.cli.connection import client_for
+    from memci.errors import MemciError
+    from memci.schemas.tools import tools_of_agents
+
+    try:
+        with client_for(settings, timeout_s=_TIMEOUT_S) as memci:
+            known = {each["function"]["name"] for each in memci.tools()}
+    except MemciError:  # each use of a tool will say what is wrong
+        return tools_of_agents()
+    return [each for each in tools_of_agents() if each.name in known]

@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 
-from memci.addresses import database_url
-from memci.cli.doctor.api import check_api
-from memci.cli.doctor.broker import check_broker_and_workers
-from memci.cli.doctor.database import check_database
-from memci.cli.doctor.finding import Finding, Level, note, ok, wrong
-from memci.cli.doctor.machine import check_machine
-from memci.cli.doctor.page_texts import check_page_texts
-from memci.cli.doctor.queue import check_queue
-from memci.cli.doctor.vectors import check_vectors
-from memci.config import Settings, load_settings
+from memci.cli.doctor.checks import (
+    check_api,
+    check_broker_and_workers,
+    check_database,
+    check_machine,
+    check_page_texts,
+    check_queue,
+    check_vectors,
+)
+from memci.cli.doctor.findings import Finding, Level, note, ok, wrong
+from memci.config.settings import Settings, load_settings
+from memci.config.unknown_names import misspelt_settings
+from memci.embedded.server_addresses import database_url
 from memci.errors import ConfigurationError
-from memci.misspelt import misspelt_settings
 from memci.runtime import Runtime
 
 

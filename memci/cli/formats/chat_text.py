@@ -21,8 +21,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from memci.cli.formats.parsed import BadFileError, Parsed
-from memci.cli.formats.shape import checked
+from memci.cli.formats.parsed_file import BadFileError, Parsed, checked
 
 _DATE = r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{4}年\d{1,2}月\d{1,2}日"
 _TIME = r"\d{1,2}[:：]\d{2}(?:[:：]\d{2}(?:\.\d{1,6})?)?"

@@ -1,12 +1,22 @@
-"""From the bytes of a file to messages: what kind of file it is, and that kind's reader."""
+"""From the bytes of a file to messages: what kind of file it is, and that kind's reader.
+
+Ids for messages that have none, from what the file says up to them.
+
+The same file sent again gives the same ids, so nothing is stored twice; a file that has grown
+keeps the ids of what it began with. Two files that begin alike share the ids of that beginning:
+it is the same conversation, unless it is said to be of another session.
+"""
 
 from __future__ import annotations
 
 import codecs
+import hashlib
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any
 
-from memci.cli.formats import chat_text, json_lines, json_list
-from memci.cli.formats.kind import FileFormat
-from memci.cli.formats.parsed import BadFileError, Parsed
+from memci.cli.formats import chat_text, json_files
+from memci.cli.formats.parsed_file import BadFileError, FileFormat, Parsed
 
 # Of a binary file the first bytes tell it; of text none of these is any.
 _BINARY = frozenset(range(32)) - frozenset(b"\t\n\r\f\x1b")
@@ -42,9 +52,9 @@ def parse(text: str, file_format: FileFormat | None = None) -> Parsed:
     chosen = file_format or detect(text)
     match chosen:
         case FileFormat.JSON:
-            parsed = json_list.parse(text)
+            parsed = json_files.parse_json_list(text)
         case FileFormat.JSONL:
-            parsed = json_lines.parse(text)
+            parsed = json_files.parse_json_lines(text)
         case FileFormat.TEXT:
             parsed = chat_text.parse(text)
     if not parsed.messages:
@@ -58,7 +68,7 @@ def detect(text: str) -> FileFormat:
     if start == "{":
         # As JSON lines are read: text in JSON may hold U+0085 and its like as they are.
         first_line = next(line for line in text.split("\n") if line.strip())
-        return FileFormat.JSONL if json_lines.is_value(first_line) else FileFormat.JSON
+        return FileFormat.JSONL if json_files.is_value(first_line) else FileFormat.JSON
     first_line = next(line for line in text.splitlines() if line.strip())
     if start == "[" and not chat_text.starts_message(first_line):
         return FileFormat.JSON
@@ -67,3 +77,14 @@ def detect(text: str) -> FileFormat:
 
 def _is_binary(content: bytes) -> bool:
     return not _BINARY.isdisjoint(content[:_LOOKED_AT])
+
+
+def with_ids(
+    messages: Iterable[dict[str, Any]], session_id: str | None
+) -> Iterator[dict[str, Any]]:
+    """Yield the messages, each with an id; one that it brought along stays."""
+    chain = hashlib.sha256(json.dumps(session_id).encode())
+    for message in messages:
+        written = json.dumps(message, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+        chain.update(written.encode() + b"\n")
+        yield {"id": f"file-{chain.hexdigest()[:32]}", **message}

@@ -1,12 +1,19 @@
 """A plot of how an agent's memories fade: strength, importance and length over passes.
 
 Imports matplotlib: only who draws imports this module.
+
+What is drawn of memories over passes; None: it was not there. Each was there at least once.
+
+Which characters can be drawn on this machine.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from io import BytesIO
+from itertools import count
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -14,23 +21,118 @@ from matplotlib import colormaps, rc_context
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties, findfont, fontManager, get_font
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator, NullLocator
 from numpy.typing import NDArray
 
-from memci.cli.network.fonts import Fonts
-from memci.cli.network.series import (
-    end_of,
-    gone_in,
-    last_seen,
-    medians,
-    shares_of,
-    sights_in,
-    switches_in,
-    ticks_up_to,
-)
 from memci.cli.output import shortened
-from memci.shapes.network import FadingAnswer, FadingMemory
+from memci.schemas.network import FadingAnswer, FadingMemory, Fate
+
+# Of the height of the panel.
+_NEAREST_TICKS = 0.07
+
+
+def shares_of(memory: FadingMemory) -> list[float | None]:
+    """Return a memory's lengths as shares of the original."""
+    whole = max(1, memory.original_length)
+    return [None if each is None else each / whole for each in memory.lengths]
+
+
+def last_seen(line: Sequence[float | None]) -> int:
+    """Return the place where a memory was seen last."""
+    return max(at for at, each in enumerate(line) if each is not None)
+
+
+def end_of(numbers: Sequence[int], line: Sequence[float | None]) -> int:
+    """Return the pass that ended a memory: the first, of those drawn, in which it was not seen."""
+    return numbers[min(last_seen(line) + 1, len(numbers) - 1)]
+
+
+def ticks_up_to(highest: float) -> list[float]:
+    """Return ticks for a scale of square roots from 0, the last of them at or above ``highest``.
+
+    They are round numbers, none nearer to the next than lets both be read.
+    """
+    top = next(each for each in _round_numbers() if each >= highest)
+    ticks = [0.0]
+    for each in _round_numbers():
+        if each >= top:
+            break
+        near = min(each**0.5 - ticks[-1] ** 0.5, top**0.5 - each**0.5)
+        if near >= _NEAREST_TICKS * top**0.5:
+            ticks.append(each)
+    return [*ticks, top]
+
+
+def _round_numbers() -> Iterator[float]:
+    yield from (0.25, 0.5)
+    for power in count():
+        yield from (digit * 10.0**power for digit in (1, 2, 3, 5, 7))
+
+
+def sights_in(line: Sequence[float | None]) -> int:
+    """Return how often a memory was seen."""
+    return sum(each is not None for each in line)
+
+
+def switches_in(fading: FadingAnswer) -> list[int]:
+    """Return the passes, among those that are drawn, after which the network was another one."""
+    first, last = fading.passes[0].number, fading.passes[-1].number
+    return [each for each in fading.switched_after if first <= each <= last]
+
+
+def gone_in(fading: FadingAnswer) -> dict[Fate, int]:
+    """Return how many memories are gone, by what became of them; of forgotten ones also none."""
+    gone = Counter(each.gone for each in fading.memories if each.gone)
+    told = (Fate.FORGOTTEN, Fate.RESTORED, Fate.MERGED, Fate.ERASED)
+    return {fate: gone[fate] for fate in told if gone[fate] or fate is Fate.FORGOTTEN}
+
+
+def medians(lines: Sequence[Sequence[float | None]]) -> list[float]:
+    """Return at each place the median of all that was made so far; nan before the first.
+
+    What is forgotten counts as 0: else the median would rise whenever something is.
+    """
+    born = [next(at for at, each in enumerate(line) if each is not None) for line in lines]
+    columns = [
+        [value or 0.0 for value, first in zip(column, born, strict=True) if first <= at]
+        for at, column in enumerate(zip(*lines, strict=True))
+    ]
+    return [median(column) if column else float("nan") for column in columns]
+
+
+# Fonts with Chinese that are often there, under the names that they go by.
+_WIDE = (
+    "Noto Sans CJK SC",
+    "Noto Sans CJK JP",
+    "Noto Sans SC",
+    "Source Han Sans SC",
+    "Source Han Sans CN",
+    "WenQuanYi Micro Hei",
+    "WenQuanYi Zen Hei",
+    "Droid Sans Fallback",
+    "PingFang SC",
+    "Microsoft YaHei",
+    "SimHei",
+)
+
+
+class Fonts:
+    """matplotlib's own font, and behind it those of the machine that have Chinese."""
+
+    def __init__(self) -> None:
+        """Look what is there; no font is assumed but matplotlib's own."""
+        there = {font.name for font in fontManager.ttflist}
+        self.families = ["DejaVu Sans", *(name for name in _WIDE if name in there)]
+        self._fonts = [get_font(findfont(FontProperties(family=each))) for each in self.families]
+
+    def can_draw(self, text: str) -> bool:
+        """Tell whether every character has a sign of its own, and none becomes a box."""
+        return all(
+            any(font.get_char_index(ord(character)) for font in self._fonts) for character in text
+        )
+
 
 _SIZE_INCHES = (10.0, 10.0)
 _DPI = 140

@@ -12,8 +12,8 @@ from memci.cli.options import JsonOption
 from memci.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from memci.commands.pages.migrate import Migration, Moved
-    from memci.config import Settings
+    from memci.commands.pages.move_texts import Migration, Moved
+    from memci.config.settings import Settings
 
 
 class Target(StrEnum):
@@ -37,10 +37,9 @@ def migrate(
     Before, every process has to know both stores; without that, this says what to set. It can be
     ended and begun again at any time.
     """
-    from memci.cli.database import opened_database
+    from memci.cli.connection import opened_database, read_settings
     from memci.cli.output import print_json
-    from memci.cli.settings import read_settings
-    from memci.commands.pages.migrate import Migration
+    from memci.commands.pages.move_texts import Migration
     from memci.storage.page_store.choose import open_page_store
 
     settings = read_settings()

@@ -8,9 +8,8 @@ from collections.abc import Collection, Mapping
 import httpx
 
 from memci.broker.app import make_app
-from memci.broker.errors import BROKER_ERRORS
-from memci.cli.parts import WORKERS
-from memci.cli.up.addresses import Addresses
+from memci.broker.health import BROKER_ERRORS
+from memci.cli.up.addresses import WORKERS, Addresses
 
 _TIMEOUT_S = 2.0
 _DUTIES = "memci.upkeep."

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from memci.client.verbs.asking import Habits
+from memci.client.verbs.agent_requests import Habits
+from memci.client.verbs.agents import OperatingVerbs
 from memci.client.verbs.documents import CollectionVerbs, DocumentVerbs
-from memci.client.verbs.memory import MemoryVerbs
-from memci.client.verbs.moving import MovingVerbs
-from memci.client.verbs.operating import OperatingVerbs
+from memci.client.verbs.memory import MemoryVerbs, MovingVerbs, RebuildingVerbs
 from memci.client.verbs.paging import PagingVerbs
-from memci.client.verbs.rebuilding import RebuildingVerbs
-from memci.client.verbs.service import ServiceVerbs
+from memci.client.verbs.server import ServiceVerbs
 from memci.client.verbs.tools import ToolVerbs
 
 __all__ = ["AgentVerbs", "CollectionVerbs", "Habits", "ServiceVerbs"]

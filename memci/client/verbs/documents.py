@@ -8,15 +8,13 @@ from pathlib import Path
 from typing import Unpack
 from urllib.parse import quote
 
+from memci.client.exchange import Flow, Pause, ask, exchange, form_of
 from memci.client.files import unreadable
-from memci.client.flow import Flow, Pause, ask, exchange
-from memci.client.forms import form_of
 from memci.client.options import DocumentOptions
-from memci.client.verbs.asking import Asking, Habits
-from memci.domain.documents.document import DocumentState
-from memci.domain.documents.owner import collection_owner
+from memci.client.verbs.agent_requests import Asking, Habits
+from memci.domain.documents import DocumentState, collection_owner
 from memci.errors import InvalidInputError, UnavailableError
-from memci.shapes.documents import DocumentAnswer, DocumentList, DocumentOut, DocumentsRemoved
+from memci.schemas.documents import DocumentAnswer, DocumentList, DocumentOut, DocumentsRemoved
 
 _POLL_S = 0.2
 _SENDING_S = 300.0

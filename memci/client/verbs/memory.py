@@ -1,29 +1,44 @@
-"""What an agent says, and what it asks of its memory."""
+"""What an agent says, and what it asks of its memory.
+
+What leaves for good, or for another server.
+
+A network that is made once more beside the current one.
+"""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Any, Unpack
 from urllib.parse import quote
 from uuid import uuid4
 
-from memci.client.flow import Flow, ask, exchange
+from memci.client.exchange import Flow, Pause, answered, ask, exchange
+from memci.client.files import read_manifest
 from memci.client.options import (
     AppendOptions,
     ContextOptions,
+    ErasureOptions,
     HandoverOptions,
     MessageLike,
+    PreviewOptions,
     RecallOptions,
     SearchOptions,
 )
-from memci.client.verbs.asking import AnswerT, Asking
-from memci.domain.message import Remember
-from memci.shapes.agent import CompressAnswer, FocusList
-from memci.shapes.belief import ConsolidateAnswer, SessionEndAnswer
-from memci.shapes.edition import RestoreAnswer
-from memci.shapes.message import AppendAnswer
-from memci.shapes.read import ContextAnswer, RecallAnswer, RecallText, SearchAnswer
-from memci.shapes.summary import HandoverAnswer
+from memci.client.verbs.agent_requests import AnswerT, Asking
+from memci.client.verbs.agents import LookingVerbs, why_late
+from memci.domain.job import JobState
+from memci.errors import ConflictError, InvalidInputError, UnavailableError
+from memci.message import Remember
+from memci.schemas.agents import CompressAnswer, FocusList, ReceiptAnswer
+from memci.schemas.archive import ArchiveManifest, ImportAnswer
+from memci.schemas.editions import ComparisonAnswer, EditionAnswer, RestoreAnswer
+from memci.schemas.erasure import ErasurePreview
+from memci.schemas.messages import AppendAnswer
+from memci.schemas.reads import ContextAnswer, RecallAnswer, RecallText, SearchAnswer
+from memci.schemas.sessions import ConsolidateAnswer, HandoverAnswer, SessionEndAnswer
 
 
 class MemoryVerbs(Asking):
@@ -129,3 +144,120 @@ class MemoryVerbs(Asking):
             extra_timeout_s=body.get("wait_ms", 0) / 1000,
         )
         return ask(request, answer, self._habits.retries)
+
+
+# A large agent takes its time.
+_ERASING_S = 300.0
+_TRANSFER_S = 1_800.0
+
+
+class MovingVerbs(Asking):
+    """Erases, exports and imports."""
+
+    def preview_erasure(self, **which: Unpack[PreviewOptions]) -> Flow[ErasurePreview]:
+        """Return what would go with these messages; erases nothing."""
+        return self._erase("POST", "/erase", ErasurePreview, {**which, "preview": True})
+
+    def erase(self, **which: Unpack[ErasureOptions]) -> Flow[ReceiptAnswer]:
+        """Erase messages or a session for good, with everything that was made of them."""
+        return self._erase("POST", "/erase", ReceiptAnswer, which)
+
+    def erase_agent(self) -> Flow[ReceiptAnswer]:
+        """Erase all that the agent holds, for good."""
+        return self._erase("DELETE", "", ReceiptAnswer)
+
+    def export(self, path: Path | str, *, overwrite: bool = False) -> Flow[ArchiveManifest]:
+        """Save the agent as one archive; return what that says about itself.
+
+        Raises ``InvalidInputError`` for a file that is there, unless it may be replaced.
+        """
+        target = Path(path)
+        if target.exists() and not overwrite:
+            raise InvalidInputError(f"{target} is there already: name another file", field="path")
+        request = exchange("POST", f"{self._path}/export", extra_timeout_s=_TRANSFER_S)
+        yield from answered(replace(request, save_to=target), self._habits.retries)
+        return read_manifest(target)
+
+    def import_(self, path: Path | str) -> Flow[ImportAnswer]:
+        """Make this agent, which must hold nothing yet, of an archive."""
+        source = Path(path)
+        read_manifest(source)
+        request = exchange(
+            "POST",
+            f"{self._path}/import",
+            extra_timeout_s=_TRANSFER_S,
+            # What arrived and was not answered has made an agent, which is in its own way now.
+            repeatable=False,
+        )
+        headers = {
+            "Content-Type": "application/zip",
+            "Content-Length": str(source.stat().st_size),
+        }
+        sent = replace(request, body=source, headers=headers)
+        answer = yield from ask(sent, ImportAnswer, self._habits.retries)
+        return answer
+
+    def _erase(
+        self,
+        method: str,
+        path: str,
+        answer: type[AnswerT],
+        body: Mapping[str, Any] | None = None,
+    ) -> Flow[AnswerT]:
+        request = exchange(
+            method,
+            self._path + path,
+            body=body,
+            extra_timeout_s=_ERASING_S,
+            repeatable=body is not None,  # what is erased twice was there once
+        )
+        return ask(request, answer, self._habits.retries)
+
+
+_POLL_S = 0.2
+
+
+class RebuildingVerbs(LookingVerbs):
+    """Rebuilds, compares, then switches or drops."""
+
+    def rebuild(self, *, up_to_seq: int | None = None) -> Flow[EditionAnswer]:
+        """Have the network made once more, beside the current one."""
+        body = {"up_to_seq": up_to_seq}
+        return self._post("/rebuild", EditionAnswer, body, repeatable=False)
+
+    def rebuilt(self) -> Flow[EditionAnswer]:
+        """Return how far the rebuilt network is, or what became of the last one."""
+        return self._get("/rebuild", EditionAnswer)
+
+    def compare_rebuilt(
+        self, probes: Sequence[Sequence[str]] = (), *, limit: int = 20
+    ) -> Flow[ComparisonAnswer]:
+        """Compare the rebuilt network with the current one; ``probes`` are keywords of recalls."""
+        body = {"probes": [list(keywords) for keywords in probes], "limit": limit}
+        return self._post("/rebuild/compare", ComparisonAnswer, body)
+
+    def switch_rebuilt(self) -> Flow[EditionAnswer]:
+        """Let the rebuilt network take the current one's place."""
+        return self._post("/rebuild/switch", EditionAnswer, repeatable=False)
+
+    def drop_rebuilt(self) -> Flow[EditionAnswer]:
+        """Delete the rebuilt network."""
+        return self._post("/rebuild/drop", EditionAnswer, repeatable=False)
+
+    def wait_rebuilt(self, *, timeout_s: float = 60.0) -> Flow[EditionAnswer]:
+        """Return the rebuilt network as soon as no job works at it, or raise likewise."""
+        deadline = time.monotonic() + timeout_s
+        while (rebuilt := (yield from self.rebuilt())).job is not None:
+            if rebuilt.job.state is JobState.DEAD:
+                raise ConflictError(
+                    f"job {rebuilt.job.id} is dead ({rebuilt.job.error}): "
+                    "replay that job, or drop the rebuilt network"
+                )
+            if time.monotonic() > deadline:
+                reason = why_late((yield from self.about()))
+                raise UnavailableError(
+                    f"edition {rebuilt.edition} is still {rebuilt.state} after {timeout_s:g} s; "
+                    f"{reason}"
+                )
+            yield Pause(_POLL_S)
+        return rebuilt

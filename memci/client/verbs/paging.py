@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Unpack
 
-from memci.client.flow import Flow, ask, exchange
+from memci.client.exchange import Flow, ask, exchange
 from memci.client.options import PageOptions, SeenOptions, WindowOptions
-from memci.client.verbs.asking import AnswerT, Asking
-from memci.shapes.pages import PageText, PageTree
-from memci.shapes.tools import BY_NAME, Tool
-from memci.shapes.window import WindowAnswer
+from memci.client.verbs.agent_requests import AnswerT, Asking
+from memci.schemas.pages import PageText, PageTree, WindowAnswer
+from memci.schemas.tools import BY_NAME, Tool
 
 
 class PagingVerbs(Asking):

@@ -7,27 +7,26 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from uuid import uuid4
 
-from memci.commands.pages.bench import Bench, Mark
-from memci.commands.pages.doings import DOINGS
+from memci.commands.pages.operations import DOINGS
+from memci.commands.pages.workspace import Mark, OperationContext
 from memci.domain.pages.block import Format
 from memci.domain.pages.chapters import settle
+from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.permission import Actor
-from memci.domain.pages.rules import PageRules
 from memci.errors import ConflictError, PageStoreError, RefusedError
-from memci.queue.page_naming import ask_where_many_wait
-from memci.shapes.base import Answer, Request
-from memci.shapes.pages import PageChange
-from memci.shapes.tools import Tool
+from memci.queue.follow_up_jobs import ask_where_many_wait
+from memci.schemas.base import Answer, Request
+from memci.schemas.pages import PageChange
+from memci.schemas.tools import Tool
 from memci.smallmodel.ports import TokenCounter
-from memci.storage.desks import View, is_batch, open_desk, open_shown
-from memci.storage.erasure.gone import check_there, is_there, snapshot_of
-from memci.storage.page_lock import begin_agent, hold_lane, lock_tree
-from memci.storage.page_saving import save_tree
+from memci.storage.agents import check_there, is_there, snapshot_of
 from memci.storage.page_store.port import PageStore
-from memci.storage.page_warming import warm
+from memci.storage.pages.texts import warm
+from memci.storage.pages.tree import begin_agent, hold_lane, lock_tree, save_tree
+from memci.storage.pages.viewers import viewer_in
+from memci.storage.pages.workspace import View, is_batch, open_shown, open_workspace
 from memci.storage.parameters import page_rules_of
 from memci.storage.session import Connection, Database
-from memci.storage.viewers import viewer_in
 
 # What requests call a page that may be shown by them.
 _OPENED = ("index", "source")
@@ -109,8 +108,8 @@ class PageCommands:
             # Afterwards once more: an erasure that held the lock has ended by now.
             if is_there(connection, agent_id):
                 view = self._view(connection, agent_id, None)
-                opened = open_desk(connection, agent_id, store, view)
-                bench = Bench(connection, agent_id, Actor.DEVELOPER, opened)
+                opened = open_workspace(connection, agent_id, store, view)
+                bench = OperationContext(connection, agent_id, Actor.DEVELOPER, opened)
                 if bench.tree.changed:
                     bench.save()
 
@@ -150,7 +149,7 @@ class PageCommands:
         *,
         mark: Mark | None = None,
         form: Format = Format.MARKDOWN,
-    ) -> Iterator[Bench]:
+    ) -> Iterator[OperationContext]:
         """Lend a bench that is saved at the end, in a transaction of the caller's; as ``run``.
 
         ``bench.done`` names what was done. The lane's row is locked before the tree: a message
@@ -174,7 +173,7 @@ class PageCommands:
         *,
         session_id: str | None = None,
         form: Format = Format.MARKDOWN,
-    ) -> Iterator[Bench]:
+    ) -> Iterator[OperationContext]:
         """Lend a bench of which nothing is kept; ``run`` does the same again for good.
 
         Raises ``NotFoundError`` for no agent.
@@ -186,7 +185,7 @@ class PageCommands:
     @contextmanager
     def looking(
         self, agent_id: str, actor: Actor, session_id: str | None, form: Format
-    ) -> Iterator[Bench]:
+    ) -> Iterator[OperationContext]:
         """Do as ``rehearsal``, where texts are at hand already."""
         with snapshot_of(self.database, agent_id) as connection:
             yield self._bench(connection, agent_id, actor, session_id, form)
@@ -198,12 +197,12 @@ class PageCommands:
         actor: Actor,
         session_id: str | None,
         form: Format,
-    ) -> Bench:
+    ) -> OperationContext:
         """Return a bench that begins as the window is shown: what is hidden there is hidden."""
         view = self._view(connection, agent_id, session_id, form)
-        opened = open_desk(connection, agent_id, self.store, view)
+        opened = open_workspace(connection, agent_id, self.store, view)
         opened.desk.hold()
-        return Bench(connection, agent_id, actor, opened)
+        return OperationContext(connection, agent_id, actor, opened)
 
     def _view(
         self,
@@ -223,7 +222,7 @@ def _first(done: Answer) -> Answer:
     return done.model_copy(update={"new_agent": True}) if is_change else done
 
 
-def do(bench: Bench, asked: Asked) -> Answer:
+def do(bench: OperationContext, asked: Asked) -> Answer:
     """Do one thing; after an error the bench must be thrown away."""
     if bench.actor is Actor.AGENT and not asked.tool.for_agents:
         raise RefusedError(f"{asked.tool.name} is for developers alone")

@@ -1,4 +1,7 @@
-"""All tools in one hand, whatever they work on (P15, R20)."""
+"""All tools in one hand, whatever they work on (P15, R20).
+
+What is asked of a tool, checked: models get names, types and limits wrong.
+"""
 
 from __future__ import annotations
 
@@ -7,20 +10,47 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
-from memci.broker.token import Tokens
-from memci.commands.pages.bench import Bench, Mark
+from pydantic import ValidationError
+
+from memci.broker.wakeup import Wakeups
 from memci.commands.pages.perform import Asked, PageCommands, do
-from memci.commands.tools.arguments import asked_of
-from memci.commands.tools.memory import MemoryTools
-from memci.commands.tools.writes import MemoryWrites
+from memci.commands.pages.workspace import Mark, OperationContext
+from memci.commands.tools.memory_reads import MemoryTools
+from memci.commands.tools.memory_writes import MemoryWrites
 from memci.domain.pages.block import Format
 from memci.domain.pages.permission import Actor
+from memci.errors import InvalidInputError, NotFoundError, RefusedError, shown_name
 from memci.queue.submit import lock_agent, lock_lane
-from memci.shapes.base import Answer, Request
-from memci.shapes.memory_tools import Remember
-from memci.shapes.tools import About
-from memci.storage.page_lock import begin_agent
+from memci.schemas.base import Answer, Request
+from memci.schemas.memory_tools import Remember
+from memci.schemas.problems import describe_misuse, field_path
+from memci.schemas.tools import BY_NAME, About
+from memci.storage.pages.tree import begin_agent
 from memci.storage.session import Connection
+from memci.validation_messages import own_faults
+
+
+def asked_of(name: str, arguments: Mapping[str, Any] | Request, actor: Actor) -> Asked:
+    """Return what is asked of the tool of this name.
+
+    Raises ``NotFoundError`` for no such tool, ``RefusedError`` for one that is for developers
+    alone, ``InvalidInputError`` for arguments that it does not take.
+    """
+    tool = BY_NAME.get(name)
+    if tool is None:
+        raise NotFoundError(f"there is no tool '{shown_name(name)}'")
+    if actor is Actor.AGENT and not tool.for_agents:
+        raise RefusedError(f"{tool.name} is for developers alone")
+    if isinstance(arguments, tool.request):
+        return Asked(tool, arguments)
+    try:
+        return Asked(tool, tool.request.model_validate(arguments))
+    except ValidationError as error:
+        first = own_faults(error.errors(include_input=False, include_url=False))[0]
+        raise InvalidInputError(
+            f"{tool.name}: {describe_misuse(error, tool.arguments)}",
+            field=field_path(first["loc"]) or None,
+        ) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +67,7 @@ class Tools:
     pages: PageCommands
     memory: MemoryTools
     writes: MemoryWrites
-    tokens: Tokens
+    tokens: Wakeups
 
     def run(
         self,
@@ -61,7 +91,7 @@ class Tools:
             return self.run_all(agent_id, actor, [asked], session_id=session_id, form=form)[0]
         return self.memory.run(agent_id, asked, session_id=session_id)
 
-    def rehearse(self, bench: Bench, asked: Asked) -> Answer:
+    def rehearse(self, bench: OperationContext, asked: Asked) -> Answer:
         """Answer as ``run`` would, with nothing kept but what happens to the bench; raises as it.
 
         After an error of a tool that changes something the bench must be thrown away.
@@ -115,11 +145,11 @@ class Tools:
 
     def _mixed(
         self,
-        changing: AbstractContextManager[Bench],
+        changing: AbstractContextManager[OperationContext],
         asked: Sequence[Asked],
         session_id: str | None,
     ) -> list[Answer]:
-        def one(bench: Bench, each: Asked) -> Answer:
+        def one(bench: OperationContext, each: Asked) -> Answer:
             if _writes(each):
                 return self._write(bench.connection, bench.agent_id, each, session_id)
             return do(bench, each)

@@ -3,26 +3,119 @@
 System text, pins, plan and query always; then the current interaction; then recent interactions,
 what was said before them, and what was retrieved. The list reads: system, pins, plan, summary,
 Contents Page, documents, code and notes, memory and history, page tree, recent, query.
+
+What is always in a list (R14): system text, pins, plan and the user's message.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from memci.domain.context.budget import LIST_OVERHEAD, Count
-from memci.domain.context.candidate import Candidate, Source
-from memci.domain.context.days import Days
-from memci.domain.context.fusion import Ranked
+from memci.domain.context.candidate import Candidate, Source, message_candidate
+from memci.domain.context.duplicates import words_of
 from memci.domain.context.interaction import Interaction
-from memci.domain.context.listing import Room, listing
 from memci.domain.context.materials import Materials
-from memci.domain.context.overlap import words_of
+from memci.domain.context.message_list import Item, LeftOut, Part, Section, part_of, part_tokens
 from memci.domain.context.packing import Packed, pack
-from memci.domain.context.parts import Item, LeftOut, Part, Section, part_tokens
-from memci.domain.context.recent import Latest, Recent
-from memci.domain.context.standing import Standing
-from memci.domain.context.told_before import Before, told_before
-from memci.domain.message import Message, Role
+from memci.domain.context.page_listing import Room, listing
+from memci.domain.context.plan import steps_listed
+from memci.domain.context.quoted_in_full import wholly_pinned
+from memci.domain.context.ranking import Ranked
+from memci.domain.context.recent_messages import Latest, Recent
+from memci.domain.context.rendering import Days
+from memci.domain.context.session_summary import SummaryBlock, session_summary_block
+from memci.domain.context.token_budget import LIST_OVERHEAD, Count
+from memci.domain.pages.labels import labels_of
+from memci.domain.pages.pin import Pin, pin_pieces
+from memci.errors import BudgetTooSmallError
+from memci.message import Message, Role
+
+
+@dataclass(frozen=True, slots=True)
+class FixedParts:
+    """The parts that must be in, each by its name; ``asked``: the query, if it is stored."""
+
+    system: tuple[Part, ...]
+    pins: tuple[Part, ...]
+    plan: tuple[Part, ...]
+    query: tuple[Part, ...]
+    held: tuple[Candidate, ...]
+
+    @classmethod
+    def of(cls, materials: Materials, asked: tuple[Message, ...], count: Count) -> FixedParts:
+        """Write them; ``asked``: the message that is the query, if it is stored."""
+        seqs = tuple(each.seq for each in asked)
+        return cls(
+            system=_part(Section.SYSTEM, Role.SYSTEM, materials.system, count),
+            pins=_pinned(materials, count),
+            plan=_planned(materials, count),
+            query=_part(Section.QUERY, Role.USER, materials.query, count, seqs),
+            held=(
+                *map(message_candidate, (*asked, *wholly_pinned(materials.pins))),
+                *_as_planned_before(materials),
+            ),
+        )
+
+    def room(self, budget: int) -> int:
+        """Return the tokens that it leaves; raises ``BudgetTooSmallError`` if it does not fit."""
+        needs = {name: part_tokens(parts) for name, parts in self._named().items()}
+        total = sum(needs.values()) + LIST_OVERHEAD
+        if total > budget:
+            raise _too_small(budget, needs | {"list": LIST_OVERHEAD}, total)
+        return budget - total
+
+    def _named(self) -> dict[str, tuple[Part, ...]]:
+        """System text and query by their names, and those of the others that there are."""
+        others = {"pins": self.pins, "plan": self.plan}
+        there = {name: parts for name, parts in others.items() if parts}
+        return {"system": self.system, **there, "query": self.query}
+
+
+def _part(
+    section: Section, role: Role, text: str | None, count: Count, seqs: tuple[int, ...] = ()
+) -> tuple[Part, ...]:
+    return () if text is None else (part_of(role, [Item(section, text, 0, seqs)], count),)
+
+
+def _planned(materials: Materials, count: Count) -> tuple[Part, ...]:
+    if not materials.plan:
+        return ()
+    origin = materials.origins.get(Section.PLAN, {})
+    return (part_of(Role.SYSTEM, [Item(Section.PLAN, materials.plan, 0, origin=origin)], count),)
+
+
+def _as_planned_before(materials: Materials) -> Iterator[Candidate]:
+    """Yield what was noted of the plan when it was made: the list says how far it has come."""
+    steps = steps_listed(materials.plan or "")
+    for each in materials.ranked if steps else ():
+        noted = each.candidate.source is Source.CHAT and steps_listed(each.candidate.text)
+        if noted and noted <= steps:
+            yield each.candidate
+
+
+def _pinned(materials: Materials, count: Count) -> tuple[Part, ...]:
+    """Return what is pinned as one message, an item for each pin."""
+    pieces = pin_pieces(materials.pins, labels_of(materials.language))
+    items = [
+        Item(Section.PINS, piece, 0, _said_in(pin), origin={"pin": pin.number})
+        for pin, piece in zip(materials.pins, pieces, strict=True)
+    ]
+    return (part_of(Role.SYSTEM, items, count),) if items else ()
+
+
+def _said_in(pin: Pin) -> tuple[int, ...]:
+    return () if pin.message_seq is None else (pin.message_seq,)
+
+
+def _too_small(budget: int, needs: dict[str, int], total: int) -> BudgetTooSmallError:
+    named = ", ".join(f"{name} {tokens}" for name, tokens in needs.items() if tokens)
+    return BudgetTooSmallError(
+        f"budget_tokens is {budget}, but what must be in takes {total} ({named}): "
+        f"ask for at least {total}, or shorten it",
+        needs=needs,
+    )
+
 
 # Of what system text, query and current interaction leave, recent interactions get this share
 # before retrieval gets the rest; what retrieval leaves they may have too. In a small budget the
@@ -61,7 +154,7 @@ class _Choice:
     """
 
     materials: Materials
-    standing: Standing
+    standing: FixedParts
     latest: Latest
     current: Recent
     room: int
@@ -74,7 +167,7 @@ class _Chosen:
     """What was chosen for the room that the standing parts leave."""
 
     recent: Recent
-    before: Before
+    before: SummaryBlock
     packed: Packed
 
     @property
@@ -88,7 +181,7 @@ def assemble(materials: Materials, budget: int, count: Count) -> Assembly:
     Raises ``BudgetTooSmallError`` when system text, pins, plan and query alone do not fit.
     """
     materials, asked = _without_query(materials)
-    standing = Standing.of(materials, asked, count)
+    standing = FixedParts.of(materials, asked, count)
     room = standing.room(budget)
     always = room + part_tokens(standing.query)
     latest = Latest(materials, Days(materials, next(iter(asked), None), count), count)
@@ -165,7 +258,7 @@ def _beside(recent: Recent, choice: _Choice) -> _Chosen:
     materials, count = choice.materials, choice.count
     standing = choice.standing.held
     held = {each.key for each in (*recent.said, *standing)}
-    before = told_before(materials, recent, held, choice.always, choice.room, count)
+    before = session_summary_block(materials, recent, held, choice.always, choice.room, count)
     # Of a result that stands there in brief, the rest may be what is asked for.
     whole = [*recent.whole, *standing, *before.said]
     left = choice.room - recent.tokens - before.tokens

@@ -1,16 +1,22 @@
-"""What retrieval may hand back: texts found by one or more channels (R11)."""
+"""What retrieval may hand back: texts found by one or more channels (R11).
+
+What a search finds by when it was said, whatever its words (R11).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import NamedTuple
 
 from memci.domain.context.plan import StepState
-from memci.domain.language import Language, language_of
-from memci.domain.message import Message, Role
-from memci.domain.pages.pin import Maker, PinKind
+from memci.domain.pages.pin import Maker
+from memci.language.detection import Language, language_of
+from memci.language.key_messages.rules import PinKind
+from memci.language.times.ranges import Stretch
+from memci.message import Message, Role
 
 
 class Source(StrEnum):
@@ -148,3 +154,29 @@ def message_candidate(message: Message, lexical: float | None = None) -> Candida
         message.name,
         lexical=lexical,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Timed:
+    """The times that are asked for.
+
+    ``stretches``: a message of one of them is found, though no channel has found it. ``leading``:
+    what was said in one of these goes before all else, since the question has nothing else to go
+    by.
+    """
+
+    stretches: tuple[Stretch, ...] = ()
+    leading: tuple[Stretch, ...] = ()
+
+    def has(self, candidate: Candidate) -> bool:
+        """Tell whether it is a message of a time that is asked for."""
+        return candidate.source is Source.CHAT and _holds(self.stretches, candidate)
+
+    def leads(self, candidate: Candidate) -> bool:
+        """Tell whether it goes before all that is not of these times."""
+        return candidate.source in SAID and _holds(self.leading, candidate)
+
+
+def _holds(stretches: tuple[Stretch, ...], found: Candidate) -> bool:
+    # Most questions name no time, and hundreds of candidates are looked at for each.
+    return bool(stretches) and any(each.holds(found.at, found.session_id) for each in stretches)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from memci.domain.message import Message, Role
+from memci.message import Message, Role
 
 # Messages that stay together: one alone, or a tool call and all its results.
 Unit: TypeAlias = tuple[Message, ...]

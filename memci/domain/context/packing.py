@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass
 
-from memci.domain.context import excerpt, quotation
-from memci.domain.context.budget import MESSAGE_OVERHEAD, Count
 from memci.domain.context.candidate import WRITTEN, Candidate, Source
-from memci.domain.context.fusion import Ranked
-from memci.domain.context.gist import Gist, is_all_courtesy
-from memci.domain.context.layout import Layout, written
+from memci.domain.context.duplicates import Sayings
+from memci.domain.context.highlight import Highlighter, is_all_courtesy
 from memci.domain.context.materials import Materials
-from memci.domain.context.parts import Item, LeftOut, Part, Section, part_of, part_tokens
-from memci.domain.context.repetition import Sayings
+from memci.domain.context.message_list import Item, LeftOut, Part, Section, part_of, part_tokens
+from memci.domain.context.ranking import Ranked
+from memci.domain.context.rendering import DOCUMENTS, MEMORIES, Layout, written
 from memci.domain.context.selection import Change, Selection
-from memci.domain.context.succession import Key, stands_alone
-from memci.domain.context.voices import Speakers, Voices
-from memci.domain.message import Role
+from memci.domain.context.speakers import Speakers, Voices
+from memci.domain.context.supersession import Key, stands_alone
+from memci.domain.context.token_budget import MESSAGE_OVERHEAD, Count
+from memci.message import Role
 
 # Too little room for any entry with its date; and no natural text has longer tokens than this.
 _LEAST_ENTRY_TOKENS = 6
@@ -84,7 +83,7 @@ class _Packing:
         self._selection = Selection(known, self._speakers)
         self._sayings = Sayings(materials.query, known)
         self._told = told
-        self._gist = Gist(
+        self._gist = Highlighter(
             materials.query, [r.candidate.text for r in ranking], room, materials.spans, count
         )
         self._tokens: dict[Key, int] = {}
@@ -239,7 +238,7 @@ class _Packing:
 
     def _whole(self, taken: Sequence[Ranked]) -> Packed | None:
         """Return entries as messages, unless these have more tokens than there is room for."""
-        quotations, excerpts = self._block(quotation, taken), self._block(excerpt, taken)
+        quotations, excerpts = self._block(DOCUMENTS, taken), self._block(MEMORIES, taken)
         if part_tokens((*quotations, *excerpts)) > self._room:
             return None
         return Packed(quotations, excerpts, tuple(self._left_out))
@@ -271,7 +270,7 @@ def _speakers(materials: Materials, held: Sequence[Candidate]) -> Speakers:
 
 
 def _layout_of(candidate: Candidate) -> Layout:
-    return excerpt if candidate.source in _SAID else quotation
+    return MEMORIES if candidate.source in _SAID else DOCUMENTS
 
 
 def _section_of(candidate: Candidate) -> Section:

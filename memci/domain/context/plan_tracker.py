@@ -1,12 +1,22 @@
-"""The plan tracker: what a message does to its session's plan (R7)."""
+"""The plan tracker: what a message does to its session's plan (R7).
+
+Steps that somebody lists: numbered lists and check lists, in English and Chinese (R7).
+
+What somebody says in passing of how far a plan has come (R7).
+
+Plans that a model hands to a tool of its own, such as ``update_plan`` or ``TodoWrite`` (R7).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
-from memci.domain.context.key_messages import Cutter, words_of
 from memci.domain.context.plan import (
+    LONGEST_STEP,
     MOST_STEPS,
     Item,
     Plan,
@@ -15,10 +25,335 @@ from memci.domain.context.plan import (
     made_of,
     with_states,
 )
-from memci.domain.context.plan_calls import called_plan
-from memci.domain.context.plan_lists import Listing, listing_in
-from memci.domain.context.plan_progress import Progress, progress_in
-from memci.domain.message import Message, Role
+from memci.language.key_messages.detector import Cutter, words_of
+from memci.message import Message, Role
+
+_LEAST = 2  # what has fewer steps is no plan
+_LOOKED_AT = 16_000  # characters of a message
+_DIGITS = {each: value for value, each in enumerate("一二三四五六七八九十", 1)}
+_CIRCLED = {chr(0x2460 + place): place + 1 for place in range(20)}
+
+_DONE = "xX✓✔√"
+_BOX = re.compile(rf"^\s*(?:[-*+•]\s*|\d{{1,2}}[.)、]\s*)?\[([ {_DONE}~>*/-])\]\s+(?P<text>\S.*)$")
+_SIGN = re.compile(
+    r"^\s*(?:[-*+•]\s*|"
+    r"(?:\d{1,2}[.)、]\s*))?(?P<sign>[✅☑✔✓☐⬜🔲⏳🔄▶❌⏭])\ufe0f?\s*(?P<text>\S.*)$"
+)
+_NUMBERED = re.compile(
+    r"^\s*(?:#+\s*)?(?:[-*+]\s+)?(?:\*\*)?(?:"
+    r"[(（]?(?P<number>\d{1,2})\s*(?:[)）、]|[.．](?!\d))\s*|"
+    r"[(（]?(?P<chinese>[一二三四五六七八九十])[)）]?[、.．]\s*|"
+    r"第(?P<ordinal>[一二三四五六七八九十]|\d{1,2})步\s*[：:,，、]?\s*|"
+    r"步骤\s*(?P<place>[一二三四五六七八九十]|\d{1,2})\s*[：:,，、.]\s*|"
+    r"step\s+(?P<step>\d{1,2})\s*[:.)–-]\s*|"
+    r"(?P<circled>[①-⑳])\s*)(?:\*\*)?\s*(?P<text>\S.*)$",
+    re.IGNORECASE,
+)
+_STATES = {
+    " ": StepState.PENDING, "☐": StepState.PENDING, "⬜": StepState.PENDING,
+    "🔲": StepState.PENDING,
+    "⏳": StepState.ACTIVE, "🔄": StepState.ACTIVE, "▶": StepState.ACTIVE, ">": StepState.ACTIVE,
+    "~": StepState.ACTIVE, "*": StepState.ACTIVE, "/": StepState.ACTIVE,
+    "-": StepState.DROPPED, "❌": StepState.DROPPED, "⏭": StepState.DROPPED,
+    "✅": StepState.DONE, "☑": StepState.DONE,
+    **dict.fromkeys(_DONE, StepState.DONE),
+}  # fmt: skip
+_TAIL = re.compile(
+    r"\s*(?:[(（\[]\s*|[–—-]\s+|✅\s*)(?:(?P<done>done|completed?|finished|已完成|完成|做完了?)|"
+    r"(?P<active>in progress|doing|进行中|正在进行)|"
+    r"(?P<dropped>skipped|dropped|cancell?ed|已取消|跳过|取消)|"
+    r"(?P<pending>pending|to ?do|not started|待办|未开始))\s*[)）\]]?\s*[.。]?$|\s*(?P<tick>✅|"
+    r"✔)\ufe0f?\s*$",
+    re.IGNORECASE,
+)
+_STRUCK = re.compile(r"^~~(?P<text>.+)~~$")
+# What is said of a list that is to be worked through, and not of any other one.
+_ANNOUNCED = re.compile(
+    r"\b(?:(?:my|our|the|a|new|revised|updated|following|this|here is|here's) (?:\w+ )?plan\b|"
+    r"plan\s*(?:of action)?\s*[:：]|"
+    r"action items?|to-?do(?: list)?s?\b|next steps|(?:i|we)(?:'ll| will| am going to| are "
+    r"going to)|"
+    r"(?:i|we) (?:need|have|plan|intend|propose) to|let's|steps (?:i|we)|my steps|our steps|"
+    r"roadmap)",
+    re.IGNORECASE,
+)
+_ANNOUNCED_CHINESE = re.compile(
+    "计划|步骤如下|以下步骤|按.{0,6}步骤|分.{1,3}步|待办|接下来我|我(?:会|将|打算|准备|来)|"
+    "我们(?:会|将|要|先|来|可以分)|行动项|任务清单|任务列表|路线图"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Steps that a text lists; ``is_plan``: it also says that they are to be taken."""
+
+    items: tuple[Item, ...]
+    is_plan: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    item: Item
+    number: int | None  # None: it has a box in place of a number
+    says_step: bool = False
+
+
+def listing_in(text: str) -> Listing | None:
+    """Return the longest list of steps in a text: with boxes, or numbered from 1 without a gap.
+
+    A line that is no item, and is no part of one, ends a list. None: there are not two items.
+    """
+    best: Listing | None = None
+    for before, lines in _runs(text[:_LOOKED_AT]):
+        if len(lines) >= _LEAST and (best is None or len(lines) > len(best.items)):
+            boxed = all(each.number is None for each in lines)
+            steps = all(each.says_step for each in lines)
+            announced = _ANNOUNCED.search(before) or _ANNOUNCED_CHINESE.search(before)
+            items = tuple(each.item for each in lines[:MOST_STEPS])
+            best = Listing(items, boxed or steps or bool(announced))
+    return best
+
+
+def item_of(line: str) -> Item:
+    """Return a step as one line says it, such as "[x] Read the code"; any line is one."""
+    box = _BOX.match(line)
+    return Item(_text(box["text"]), _STATES[box[1]]) if box else Item(_text(line))
+
+
+def _runs(text: str) -> Iterator[tuple[str, list[_Line]]]:
+    """Yield lists, each with what stands directly before it."""
+    before, run, fenced = "", list[_Line](), False
+    for line in text.splitlines():
+        if line.lstrip().startswith(("```", "~~~")):
+            fenced = not fenced
+        item = None if fenced else _line(line)
+        if item is not None and _follows(run, item):
+            run.append(item)
+        elif item is not None and item.number in {None, 1}:
+            yield before, run
+            run = [item]
+        elif run and (not line.strip() or line[:1].isspace()):
+            continue  # a gap, or what belongs to the item above
+        elif line.strip():
+            yield before, run
+            run, before = [], line
+    yield before, run
+
+
+def _follows(run: list[_Line], item: _Line) -> bool:
+    if not run:
+        return False
+    last = run[-1].number
+    return item.number is None if last is None else item.number == last + 1
+
+
+def _line(line: str) -> _Line | None:
+    if box := _BOX.match(line):
+        return _Line(Item(_text(box["text"]), _STATES[box[1]]), None)
+    if sign := _SIGN.match(line):
+        return _Line(Item(_text(sign["text"]), _STATES.get(sign["sign"], StepState.DONE)), None)
+    if (found := _NUMBERED.match(line)) is None:
+        return None
+    text, state = _told(_text(found["text"]))
+    says = bool(found["step"] or found["ordinal"] or found["place"])
+    return _Line(Item(text, state), _number(found), says) if text else None
+
+
+def _number(found: re.Match[str]) -> int:
+    names = ("number", "chinese", "ordinal", "place", "step", "circled")
+    given = next(found[name] for name in names if found[name])
+    return _DIGITS.get(given) or _CIRCLED.get(given) or int(given)
+
+
+def _told(text: str) -> tuple[str, StepState | None]:
+    """Return a step's text and what its end says of how far it has come."""
+    if struck := _STRUCK.match(text):
+        return struck["text"], StepState.DONE
+    tail = _TAIL.search(text)
+    if tail is None:
+        return text, None
+    name = next(key for key, value in tail.groupdict().items() if value)
+    return text[: tail.start()].rstrip(), StepState(name if name != "tick" else "done")
+
+
+def _text(text: str) -> str:
+    return " ".join(text.replace("**", "").split())[:LONGEST_STEP]
+
+
+_LONGEST = 200  # characters of a sentence that is looked at
+# characters of a message
+
+_NUMBERS = {
+    **{str(each): each for each in range(1, 33)},
+    **{word: place for place, word in enumerate(
+        ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"), 1)},
+    **{word: place for place, word in enumerate(
+        ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth",
+         "tenth"), 1)},
+    **{each: place for place, each in enumerate("一二三四五六七八九十", 1)},
+}  # fmt: skip
+_WORD = "|".join(sorted((each for each in _NUMBERS if each.isascii()), key=len, reverse=True))
+_STEP = rf"(?:steps? (?:number |no\. ?|#)?(?P<{{0}}>{_WORD})|(?:the )?(?P<{{0}}x>{_WORD}) step)\b"
+_OVER = r"(?:done|complete|completed|finished|ready|through)\b"
+
+
+def _english(pattern: str, state: StepState) -> tuple[re.Pattern[str], StepState]:
+    return re.compile(pattern.replace("STEP", _STEP.format("a")), re.IGNORECASE), state
+
+
+_STEP_CHINESE = (
+    r"(?:第\s*(?P<a>[一二三四五六七八九十]|\d{1,2})\s*步|"
+    r"步骤\s*(?P<ax>[一二三四五六七八九十]|\d{1,2}))"
+)
+
+
+def _chinese(pattern: str, state: StepState) -> tuple[re.Pattern[str], StepState]:
+    return re.compile(pattern.replace("STEP", _STEP_CHINESE)), state
+
+
+_RULES = (
+    _english(r"\bSTEP(?: \([^)]*\))? (?:is|are|was|has been|'s) (?:now |all |already |finally |"
+             r"also )?" + _OVER, StepState.DONE),
+    _english(r"^\W*STEP\s*[:,–—-]?\s*" + _OVER + r"[\s.!✅]*$", StepState.DONE),
+    _english(r"\b(?:finished|completed|done with|through with|wrapped up) (?:with "
+             r")?STEP", StepState.DONE),
+    _english(r"\b(?:moving on to|(?:now )?starting(?: on| with)?|started(?: on)?|beginning|"
+             r"working on|on to|proceeding to|continuing with) STEP", StepState.ACTIVE),
+    _english(r"\b(?:skip(?:ping|ped)?|drop(?:ping|ped)?|cancel(?:l?ing|l?ed)?|leave out|leaving "
+             r"out) STEP", StepState.DROPPED),
+    _english(r"\bSTEP (?:is|was|has been) (?:skipped|dropped|cancell?ed|no longer "
+             r"needed)", StepState.DROPPED),
+    _chinese("STEP(?:.{0,12})?(?:已经?|都|也|终于)?(?:完成|做完|搞定|弄完|弄好|做好|"
+             "结束)了?", StepState.DONE),
+    _chinese("(?:已经?)?(?:完成|做完|搞定|弄完|结束)了?STEP", StepState.DONE),
+    _chinese("(?:现在|我)?(?:开始|进入|着手|继续|正在做|正在进行)(?:做|进行|"
+             "执行)?STEP", StepState.ACTIVE),
+    _chinese("(?:跳过|取消|放弃|不做|去掉)了?STEP", StepState.DROPPED),
+    _chinese("STEP(?:不做了|跳过|取消)", StepState.DROPPED),
+)  # fmt: skip
+_THIS_DONE = re.compile(
+    r"\b(?:this|the current) step (?:is|has been) (?:now )?"
+    + _OVER
+    + r"|\b(?:done|finished) with (?:this|the current) step\b"
+    + "|(?:这一步|当前步骤|本步骤)(?:已经?)?(?:完成|做完|搞定)了?",
+    re.IGNORECASE,
+)
+_ALL_DONE = re.compile(
+    r"\b(?:all|every) (?:of the |the )?steps? (?:are|is|have been|has been) (?:now )?"
+    + _OVER
+    + r"|\bthe (?:whole |entire )?plan is (?:now )?(?:done|complete|completed|finished)\b"
+    + "|(?:所有|全部)(?:的)?步骤(?:都|已|均)*(?:完成|做完)|计划(?:已|全部|都)+(?:完成|做完)",
+    re.IGNORECASE,
+)
+# Asked, denied, awaited or announced: nothing has come about.
+_OPEN = re.compile(
+    r"\?\s*$|\b(?:not|n't|never|once|when|whenever|if|after|before|until|unless|almost|nearly|"
+    r"will|would|should|"
+    r"could|can|may|might|half|let me know|as soon as|yet to)\b|isn't|hasn't|aren't|wasn't"
+    "|[?？]\\s*$|[吗么][。！]?$|还没|没有|尚未|未完成|如果|假如|等|之后|以后|完成后|做完后|即将|"
+    "快要|差不多|一半|之前|才能|先别|不要|"
+    "是否|能不能|需要|应该|将会|会在",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """``position``: of the step, from 1; 0: the active one; None: all that are left."""
+
+    position: int | None
+    state: StepState
+
+
+def progress_in(text: str, cut: Cutter) -> list[Progress]:
+    """Return what a text says of a plan's steps, in its order."""
+    looked_at = text[:_LOOKED_AT]
+    return [
+        told
+        for start, end in cut(looked_at)
+        if end - start <= _LONGEST
+        for told in _in_sentence(looked_at[start:end])
+    ]
+
+
+def _in_sentence(sentence: str) -> Iterator[Progress]:
+    if _OPEN.search(sentence):
+        return
+    if _ALL_DONE.search(sentence):
+        yield Progress(None, StepState.DONE)
+    elif _THIS_DONE.search(sentence):
+        yield Progress(0, StepState.DONE)
+    told: dict[int, StepState] = {}
+    for pattern, state in _RULES:
+        for found in pattern.finditer(sentence):
+            told.setdefault(_NUMBERS.get((found["a"] or found["ax"]).lower(), 0), state)
+    yield from (Progress(place, state) for place, state in told.items() if place)
+
+
+_TOOL = re.compile(
+    r"(?:^|[._-])(?:(?:update|create|set|make|write|edit|replace|manage|new|"
+    r"submit)_?(?:the_)?(?:plans?|todos?|todo_?list|"
+    r"task_?list|tasks|steps)|(?:plans?|todos?|todo_?list|task_?list)_?(?:update|create|write|set|"
+    r"manager)?)$",
+    re.IGNORECASE,
+)
+_LISTS = ("plan", "todos", "steps", "tasks", "items", "todo_list", "todo", "list")
+_TEXTS = ("step", "content", "title", "text", "description", "task", "name")
+_PLAN_CALLS_STATES = ("status", "state")
+_WORDS = {
+    StepState.PENDING: "pending todo not_started open queued waiting 待办 未开始",
+    StepState.ACTIVE: "in_progress active doing current started running 进行中",
+    StepState.DONE: "completed complete done finished closed 已完成 完成",
+    StepState.DROPPED: "cancelled canceled dropped skipped removed 取消 跳过",
+}
+_SAID = {word: state for state, words in _WORDS.items() for word in words.split()}
+
+
+def called_plan(tool_calls: Iterable[Mapping[str, Any]]) -> tuple[Item, ...]:
+    """Return the steps of the last call that hands over a plan; none, if no call does.
+
+    Calls are as models wrote them: what cannot be read is passed over.
+    """
+    found: tuple[Item, ...] = ()
+    for call in tool_calls:
+        function = call.get("function")
+        if isinstance(function, Mapping) and _TOOL.search(str(function.get("name", ""))):
+            found = _items(function.get("arguments")) or found
+    return found
+
+
+def _items(arguments: object) -> tuple[Item, ...]:
+    if isinstance(arguments, str):
+        try:
+            arguments = json.loads(arguments)
+        except (ValueError, RecursionError):
+            return ()
+    if isinstance(arguments, Mapping):
+        given = (arguments.get(name) for name in _LISTS)
+        arguments = next((each for each in given if isinstance(each, list)), None)
+    if not isinstance(arguments, list):
+        return ()
+    items = [item for each in arguments if (item := _item(each)) is not None]
+    return tuple(items[:MOST_STEPS])
+
+
+def _item(given: object) -> Item | None:
+    if isinstance(given, str):
+        return Item(text) if (text := _plan_calls_text(given)) else None
+    if not isinstance(given, Mapping):
+        return None
+    texts = (_plan_calls_text(given[name]) for name in _TEXTS if isinstance(given.get(name), str))
+    text = next(filter(None, texts), "")
+    said = next(
+        (given[name] for name in _PLAN_CALLS_STATES if isinstance(given.get(name), str)), ""
+    )
+    state = _SAID.get(said.strip().lower().replace(" ", "_").replace("-", "_"))
+    return Item(text, state) if text else None
+
+
+def _plan_calls_text(given: str) -> str:
+    return " ".join(given.split())[:LONGEST_STEP]
+
 
 _SPEAKERS = frozenset({Role.USER, Role.ASSISTANT})
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Any
 
-from memci.domain.language import Language
 from memci.domain.memory.link import Link
 from memci.domain.memory.node import NodeType
 from memci.domain.memory.passage import Passage, details_of
-from memci.domain.memory.sameness import Reading, read, says, tells_the_same
+from memci.language.detection import Language
+from memci.language.near_duplicates import Reading, read, says, tells_the_same
 
 # Below it nobody looks at the texts. The same thing said with more stress lies above it.
 ALIKE_COSINE = 0.8

@@ -3,23 +3,66 @@
 The plan is made twice: before the model calls that name relations, to know which names are
 needed (``attend``), and under the lane's lock, on what then holds (``plan_creation``). Ids are
 given out here, so a plan is ready to be written as it is.
+
+Which older memories a new one resembles (M8); vectors stay outside, numbers come in.
+
+The focus list: what an agent is talking about, least recently mentioned first (M5).
+
+Whose slot a new node takes when all are taken (M19).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from random import Random
+from typing import TypeAlias
 
-from memci.domain.language import Language
-from memci.domain.memory.entity import Entity
-from memci.domain.memory.focus import Focus, mention
-from memci.domain.memory.likeness import Likeness
-from memci.domain.memory.link import LOCKED, Link
+from memci.domain.memory.link import LOCKED, Link, relation_names
 from memci.domain.memory.node import NodeKind, NodeTier, NodeType
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.passage import Passage
-from memci.domain.memory.relation import relation_names
+from memci.language.detection import Language
+from memci.language.entities import Entity
+
+
+@dataclass(frozen=True, slots=True)
+class Likeness:
+    """Cosines of the segments of one job; only the best of each need be there.
+
+    ``older[i]`` maps nodes from before the job to their cosine with segment i; ``within[i]`` maps
+    segments j < i of the job to theirs.
+    """
+
+    older: Sequence[Mapping[int, float]]
+    within: Sequence[Mapping[int, float]]
+
+    def relatives(
+        self, index: int, made: Mapping[int, int], parameters: MemoryParameters
+    ) -> list[int]:
+        """Return the nodes more similar to segment ``index`` than the threshold, best first.
+
+        ``made`` maps earlier segments of the job to their nodes.
+        """
+        cosines = dict(self.older[index])
+        cosines |= {made[j]: cosine for j, cosine in self.within[index].items() if j in made}
+        similar = [node for node in cosines if cosines[node] > parameters.related_threshold]
+        return sorted(similar, key=lambda node: (-cosines[node], node))
+
+
+Focus: TypeAlias = tuple[Entity, ...]
+
+
+def mention(focus: Focus, entities: Sequence[Entity], limit: int) -> Focus:
+    """Return the list after ``entities`` (best first) were mentioned together.
+
+    The best becomes the newest; the least recently mentioned give way when there are more than
+    ``limit``. Of more entities than ``limit``, the best are taken.
+    """
+    mentioned = list(dict.fromkeys(entities))[:limit]
+    kept = [each for each in focus if each not in mentioned]
+    return tuple((kept + mentioned[::-1])[-limit:]) if limit else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,3 +328,24 @@ def _memory(node_id: int, index: int, segment: AnnotatedSegment) -> NewNode:
         expires_at=segment.expires_at,
         segment=index,
     )
+
+
+DRAWN = 64
+
+
+def draw(candidates: Sequence[int], random: Random) -> list[int]:
+    """Draw a lot of at most 64 nodes, of which the least important gives way."""
+    return random.sample(candidates, min(DRAWN, len(candidates)))
+
+
+def least_important(lots: Iterable[Iterable[int]], importances: Mapping[int, float]) -> set[int]:
+    """Return one victim of each lot, none twice: the least important, the oldest of several.
+
+    A lot whose nodes are all victims of earlier lots has none.
+    """
+    victims: set[int] = set()
+    for lot in lots:
+        left = [node for node in lot if node not in victims]
+        if left:
+            victims.add(min(left, key=lambda node: (importances[node], node)))
+    return victims

@@ -1,4 +1,7 @@
-"""Links, what they add up to, and how they fade (M11, M12.3)."""
+"""Links, what they add up to, and how they fade (M11, M12.3).
+
+Names of relations that rules give; the others come from the small model (M6).
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from memci.domain.memory.parameters import MemoryParameters
+from memci.language.detection import Language
 
 LOCKED = 1.0  # strength of every link at a focus point (M10)
 
@@ -50,3 +54,32 @@ def fading(parameters: MemoryParameters) -> float:
 def breaking_point(parameters: MemoryParameters) -> float:
     """Return the strength below which a link breaks."""
     return max(parameters.link_break_threshold, FAINTEST)
+
+
+# A node that has lost more than this of its content no longer bears out what its links say.
+_FADED = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class RelationNames:
+    """What the fixed relations are called in one language (M7, M8)."""
+
+    next: str
+    previous: str
+    related: str  # also the generic one
+
+
+_NAMES = {
+    Language.ENGLISH: RelationNames("next", "previous", "related"),
+    Language.CHINESE: RelationNames("下文", "上文", "相关"),
+}
+
+
+def relation_names(language: Language) -> RelationNames:
+    """Return the names in a language."""
+    return _NAMES[language]
+
+
+def is_generic(length: int, original_length: int) -> bool:
+    """Tell whether links at a node of ``length`` characters get the generic name (M12.6)."""
+    return length < _FADED * original_length

@@ -1,4 +1,7 @@
-"""What kinds of nodes there are (memory-network.md)."""
+"""What kinds of nodes there are (memory-network.md).
+
+What became of nodes that are gone (M14, M24, M25, M27).
+"""
 
 from __future__ import annotations
 
@@ -25,3 +28,13 @@ class NodeTier(StrEnum):
 
     SHORT = "short"  # of its session, until that ends or its time is over; then it is judged anew
     LONG = "long"
+
+
+class Fate(StrEnum):
+    """Why a node is no longer there: what happened to it last."""
+
+    FORGOTTEN = "forgotten"
+    RESTORED = "restored"  # forgotten, and another node was made of the same
+    MERGED = "merged"  # another stands for it and others (R5)
+    ERASED = "erased"  # with messages that it was made of
+    SWITCHED = "switched"  # with its network, whose place a rebuilt one took

@@ -1,12 +1,99 @@
-"""What a memory was made of, so that it can be told again word for word (M24)."""
+"""What a memory was made of, so that it can be told again word for word (M24).
+
+Where in its messages a memory's text lies, so that it can be cut out of them again (M24).
+
+Counted in characters that are not blank: segments keep these alone, and in order (M3).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
-from memci.domain.memory.span import Span
+_SOLID = re.compile(r"\S+")
+# Nobody means anything by so many blanks in a row, and a memory would consist of them.
+_LONG_BLANK = re.compile(r"\s{100,}")
+
+
+class Span(NamedTuple):
+    """So many characters from ``start`` of the first message on, blanks not counted."""
+
+    start: int
+    length: int
+
+
+class Stretch(NamedTuple):
+    """What a segment takes of its messages: where it lies, and the text of each, by seq."""
+
+    span: Span
+    parts: Mapping[int, str]
+
+    @property
+    def text(self) -> str:
+        """All of it, as a memory is made of it: the same whenever it is cut out."""
+        return "\n".join(self.parts.values())
+
+
+def solid_length(text: str) -> int:
+    """Return how many characters are not blank."""
+    return len("".join(text.split()))
+
+
+def stretches(texts: Mapping[int, str], lengths: Iterable[int]) -> Iterator[Stretch]:
+    """Divide messages, whose texts are by seq, into stretches that follow each other.
+
+    ``lengths`` count what is not blank. Blanks at the seams are lost. Takes time linear in the
+    texts, whatever the number of stretches.
+    """
+    rest = _Rest(texts)
+    for length in lengths:
+        yield rest.take(length)
+
+
+def cut_out(texts: Mapping[int, str], span: Span) -> Stretch:
+    """Return what lies in a span of these messages; less, when they hold less."""
+    _, found = stretches(texts, span)
+    return found
+
+
+class _Rest:
+    """What is left of messages from which one stretch after the other is taken."""
+
+    def __init__(self, texts: Mapping[int, str]) -> None:
+        self._texts = iter(texts.items())
+        self._seq, self._text = 0, ""
+        self._at = self._passed = 0  # in the text; of what is not blank in it
+
+    def take(self, length: int) -> Stretch:
+        parts: dict[int, str] = {}
+        start, left = None, length
+        while left and (self._at < len(self._text) or self._next()):
+            end, taken = _reach(self._text, self._at, left)
+            if taken:
+                start = self._passed if start is None else start
+                parts[self._seq] = _LONG_BLANK.sub("\n", self._text[self._at : end].strip())
+            self._at, self._passed, left = end, self._passed + taken, left - taken
+        return Stretch(Span(start or 0, length - left), parts)
+
+    def _next(self) -> bool:
+        following = next(self._texts, None)
+        if following is None:
+            return False
+        (self._seq, self._text), self._at, self._passed = following, 0, 0
+        return True
+
+
+def _reach(text: str, at: int, most: int) -> tuple[int, int]:
+    """Return the place behind at most so many characters that are not blank, and how many."""
+    taken = 0
+    for word in _SOLID.finditer(text, at):
+        length = word.end() - word.start()
+        if taken + length >= most:
+            return word.start() + most - taken, most
+        taken += length
+    return len(text), taken
 
 
 @dataclass(frozen=True, slots=True)

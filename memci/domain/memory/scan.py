@@ -3,19 +3,32 @@
 A scan decides from a node's importance what becomes of it. That its links fade afterwards
 (M12.3) changes no other node's importance in the pass: a link counts for its source alone. So
 only nodes forgotten earlier make one scan depend on another.
+
+What is left of a node when its content has been compressed (M12.6).
+
+Phrase and keywords only ever lose: they are taken from the old ones and from what is left of
+the content, never from a model, so that a compression costs one call.
+
+What a batch of scans did, ready to be written in one transaction (M12.2 to M12.7).
+
+Where the pass under way stands (M17, M18).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
 from typing import TypeAlias
 
 from memci.domain.memory.link import importance
 from memci.domain.memory.node import NodeKind
 from memci.domain.memory.parameters import MemoryParameters
+from memci.errors import SmallModelAnswerError
+from memci.language.detection import Language
 
 
 class Forgetting(StrEnum):
@@ -100,3 +113,120 @@ def judge(node: ScannedNode, node_importance: float, parameters: MemoryParameter
     cut = node.length - target
     worth_a_call = cut > 0 and cut >= parameters.min_shrink * node.length
     return Compress(target) if worth_a_call else Kept()
+
+
+_WORD = re.compile(r"[^\W_]+")
+_ASCII_WORD_EDGE = re.compile(r"[A-Za-z0-9]")
+
+
+def check_compressed(answer: str, *, target: int, length: int) -> str:
+    """Return a compressor's answer, trimmed, or raise ``SmallModelAnswerError`` (M13).
+
+    It must be neither empty, nor longer than ``target``, nor as long as what it was made of.
+    """
+    text = answer.replace("\x00", "").strip()
+    if not text:
+        raise SmallModelAnswerError("the compressor gave an empty answer")
+    if len(text) > target or len(text) >= length:
+        raise SmallModelAnswerError(
+            f"the compressor gave {len(text)} characters for {length}, at most {target} were asked"
+        )
+    return text
+
+
+def shrunk_keywords(keywords: Sequence[str], content: str) -> tuple[str, ...]:
+    """Return the keywords that still stand in the content."""
+    return tuple(word for word in keywords if _stands_in(word, content))
+
+
+def shrunk_phrase(phrase: str, content: str) -> str:
+    """Return the phrase if the content still bears it out, else the content's beginning.
+
+    Never longer than ``phrase``.
+    """
+    if all(_stands_in(word, content) for word in _WORD.findall(phrase)):
+        return phrase
+    beginning = content[: len(phrase)]
+    cut_in_word = len(content) > len(phrase) and not content[len(phrase)].isspace()
+    if cut_in_word and " " in beginning:
+        beginning = beginning.rpartition(" ")[0]
+    return beginning.strip()
+
+
+def _stands_in(word: str, content: str) -> bool:
+    """Find a word without regard to case; an English one not inside another word."""
+    pattern = re.escape(word)
+    if _ASCII_WORD_EDGE.match(word):
+        pattern = rf"(?<![A-Za-z0-9]){pattern}"
+    if _ASCII_WORD_EDGE.match(word[-1:]):
+        pattern = rf"{pattern}(?![A-Za-z0-9])"
+    return re.search(pattern, content, re.IGNORECASE) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class NodeText:
+    """What a node says, as it is shown and searched."""
+
+    content: str
+    phrase: str
+    keywords: tuple[str, ...]
+    language: Language
+
+
+@dataclass(frozen=True, slots=True)
+class Compressed:
+    """A node that says the same in fewer characters; ``before`` is how many it had."""
+
+    id: int
+    text: NodeText
+    before: int
+    generic: bool  # so little is left that the relations at it get the generic name
+
+
+@dataclass
+class Outcome:
+    """Nodes by what became of them; those of none of these were not scanned.
+
+    ``kept`` keep their content, those that the pass gave up on among them. ``waiting`` maps nodes
+    whose model call failed to when it is tried again.
+    """
+
+    protected: list[int] = field(default_factory=list)
+    kept: list[int] = field(default_factory=list)
+    given_up: list[int] = field(default_factory=list)
+    compressed: list[Compressed] = field(default_factory=list)
+    forgotten: dict[int, Forgetting] = field(default_factory=dict)
+    waiting: dict[int, datetime] = field(default_factory=dict)
+
+    @property
+    def fading(self) -> list[int]:
+        """Nodes that stay and whose unlocked links decay."""
+        return [*self.kept, *(each.id for each in self.compressed)]
+
+    @property
+    def scanned(self) -> int:
+        """How many nodes the pass is done with."""
+        return len(self.protected) + len(self.fading) + len(self.forgotten)
+
+
+@dataclass(frozen=True, slots=True)
+class PassCursor:
+    """Kept on the lane while a pass is under way; removing it cancels the pass.
+
+    ``request`` is the newest wish for compression that the pass fulfils when it ends. ``fence``
+    is that of the lease under which it last ran: another fence is another time slice.
+    ``unavailable`` counts the small-model calls in a row that got no answer; ``mute``: the last of
+    them were the embedder's, which is asked first from then on. Until ``retry_at``
+    (aware UTC) there is nothing to do but wait for the model.
+    """
+
+    number: int
+    request: int
+    fence: int
+    unavailable: int = 0
+    mute: bool = False
+    retry_at: datetime | None = None
+
+    def waits(self, now: datetime) -> bool:
+        """Tell whether all that is left waits for a small model."""
+        return self.retry_at is not None and now < self.retry_at

@@ -1,26 +1,59 @@
 """Interactions become pages, and pages move from the active chapter through the archive (P6 to P9).
 
 A pure function of what was said: settling messages one by one or many at once gives the same tree.
+
+Lines of messages on their way to pages that go on (P6, P7).
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
-from memci.domain.context.budget import Count
-from memci.domain.language import Language, language_of
-from memci.domain.message import Message, Role
-from memci.domain.pages.fence import fenced
-from memci.domain.pages.growing import Growing
-from memci.domain.pages.moving import take_out
+from memci.domain.context.token_budget import Count
+from memci.domain.pages.labels import fenced
+from memci.domain.pages.operations import take_out
 from memci.domain.pages.outline import lead
-from memci.domain.pages.page import Page, PageKind, Recalls, Span, one_line, session_key
-from memci.domain.pages.rules import PageRules
-from memci.domain.pages.segment import SYSTEM, USER
+from memci.domain.pages.page import (
+    SYSTEM,
+    USER,
+    Page,
+    PageKind,
+    Recalls,
+    Span,
+    one_line,
+    session_key,
+)
+from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.tree import Tree
+from memci.language.detection import Language, language_of
+from memci.message import Message, Role
+
+
+@dataclass(frozen=True, slots=True)
+class Growing:
+    """Gathers lines, and gives a page all of its own at once.
+
+    One by one, a page of very many messages would be copied as often as it has messages.
+    """
+
+    tree: Tree
+    _lines: dict[str, list[str]] = field(default_factory=dict)
+
+    def add(self, index: str, line: str) -> None:
+        """Have a line for a page."""
+        self._lines.setdefault(index, []).append(line)
+
+    def give(self, is_due: Callable[[Page], bool] = lambda _: True) -> None:
+        """Give their lines to the pages that need them now."""
+        for index in list(self._lines):
+            page = self.tree[index]
+            if is_due(page):
+                lines = self._lines.pop(index)
+                self.tree.put(replace(page, entries=(*page.entries, *lines)))
+
 
 # Tokens of a page's line on the Contents Page, with its entries.
 LineTokens = Callable[[Page], int]

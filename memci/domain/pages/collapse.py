@@ -1,17 +1,133 @@
-"""Keeping the window inside its budget by hiding pages (P13): no model, and nothing is lost."""
+"""Keeping the window inside its budget by hiding pages (P13): no model, and nothing is lost.
+
+In which order pages are hidden: what a window loses least by goes first (P13).
+
+What a window has no room for, and what it says of that (P13).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from memci.domain.pages.losing import in_order
-from memci.domain.pages.page import Lifecycle, Page
+from memci.domain.context.plan import is_finished, is_worked_on
+from memci.domain.pages.block import Excess
+from memci.domain.pages.page import SYSTEM, Lifecycle, Page, Segment
+from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.render import Rendering
-from memci.domain.pages.rules import PageRules
-from memci.domain.pages.segment import Segment
 from memci.domain.pages.tree import Tree
+
+_RECENT = 3  # pages that are hidden after the Contents Page, which can be opened again
+
+
+def in_order(
+    rendering: Rendering,
+    segments: Iterable[Segment],
+    kept: Collection[str],
+    opened: Sequence[str] = (),
+) -> list[tuple[Page, bool]]:
+    """Return the pages of these segments that may be hidden, each with whether it was just opened.
+
+    ``kept`` stays, with what is pinned, the current interaction and the folders above these;
+    ``opened`` goes last, what was opened first before the others. What belongs to finished steps of
+    the session's plan goes first, and what belongs to its active step counts as just opened (R7).
+    """
+    tree, stay = rendering.tree, _staying(rendering, kept)
+    pages = list(_open_pages(rendering, segments, stay))
+    wanted = _wanted(rendering, pages, opened)
+    recent = _recent(pages)
+    above = {folder.index for each in recent for folder in tree.ancestors(each)}
+
+    def loss(page: Page) -> tuple[int, ...]:
+        if page.is_folder:
+            rank = 3 if page.index in above else 1
+        else:
+            rank = 2 if page.index in recent else 0
+        tokens = rendering.own_tokens(page)
+        left = not _is_finished(rendering, page)
+        return wanted[page.index], left, rank, page.recalls.count, _used(page), -tokens
+
+    return [(page, bool(wanted[page.index])) for page in sorted(pages, key=loss)]
+
+
+def _staying(rendering: Rendering, kept: Collection[str]) -> set[str]:
+    tree = rendering.tree
+    latest = tree.latest(rendering.session_id)
+    pinned = [page.index for page in tree.pages.values() if page.pinned and not page.cold]
+    stay = {*pinned, *kept, *([latest.index] if latest is not None else [])} & tree.pages.keys()
+    return stay | {folder.index for each in stay for folder in tree.ancestors(each)}
+
+
+def _open_pages(
+    rendering: Rendering, segments: Iterable[Segment], stay: Collection[str]
+) -> Iterator[Page]:
+    for segment in segments:
+        if segment.id != SYSTEM:
+            for page in rendering.sight.seen(segment):
+                if page.expanded and page.index not in stay and _may_hide(rendering.tree, page):
+                    yield page
+
+
+def _wanted(rendering: Rendering, pages: Iterable[Page], opened: Sequence[str]) -> dict[str, int]:
+    """Tell how late pages are hidden for having been opened; a folder no earlier than what it has.
+
+    0: not opened in this interaction, and of no step that is worked on.
+    """
+    tree = rendering.tree
+    last = {index: order for order, index in enumerate(opened, 2)}
+    now = (
+        each.index for each in pages if _just_opened(tree, each) or _is_worked_on(rendering, each)
+    )
+    wanted = {each.index: 0 for each in pages} | dict.fromkeys(now, 1)
+    wanted |= {index: order for index, order in last.items() if index in wanted}
+    for index, order in list(wanted.items()):
+        for folder in tree.ancestors(index):
+            if folder.index in wanted:
+                wanted[folder.index] = max(wanted[folder.index], order)
+    return wanted
+
+
+def _just_opened(tree: Tree, page: Page) -> bool:
+    """Whether somebody has opened or recalled it since the current interaction began.
+
+    Else what a model opens would be hidden again by the very message that tells it so.
+    """
+    return tree.clock.interactions in {page.recalls.opened_at, page.recalls.last_at} - {0}
+
+
+def _is_finished(rendering: Rendering, page: Page) -> bool:
+    plan, span = rendering.plan, page.span
+    if plan is None or span is None or span.session_id != plan.session_id:
+        return False
+    return is_finished(plan, span.first_seq, span.last_seq)
+
+
+def _is_worked_on(rendering: Rendering, page: Page) -> bool:
+    plan, span = rendering.plan, page.span
+    if plan is None or span is None or span.session_id != plan.session_id:
+        return False
+    return is_worked_on(plan, span.last_seq)
+
+
+def _recent(pages: Iterable[Page]) -> set[str]:
+    """Return the pages that were used last: what is spoken of is kept longer than folders are."""
+    newest = sorted((each for each in pages if not each.is_folder), key=_entered, reverse=True)
+    return {each.index for each in newest[:_RECENT]}
+
+
+def _entered(page: Page) -> tuple[int, int]:
+    return _used(page), page.place
+
+
+def _used(page: Page) -> int:
+    recalls = page.recalls
+    return max(recalls.last_at, recalls.entered_at, recalls.opened_at)
+
+
+def _may_hide(tree: Tree, page: Page) -> bool:
+    """Roots stay open, and of what is archived only a line is seen, open or not."""
+    return page.parent is not None and not tree.is_archived(page)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,3 +285,57 @@ def _hide(rendering: Rendering, page: Page, is_enough: Callable[[int, int], bool
 def is_worth_its_line(saved: int, line: int) -> bool:
     """Tell whether hiding a page saves at least what is left of it takes, both in tokens."""
     return saved >= line
+
+
+_TRIES = 4
+
+
+def say_excess(rendering: Rendering, most: int) -> int:
+    """Have the window say by how many tokens it is over so many, that line included.
+
+    Returns how many those are; 0: it fits.
+    """
+    rendering.excess = None
+    over = rendering.tokens() - most
+    if over <= 0:
+        return 0
+    for _ in range(_TRIES):  # the number counts, too
+        rendering.excess = Excess(over, most)
+        over = rendering.tokens() - most
+        if over == rendering.excess.over:
+            break
+    return over
+
+
+class Room(NamedTuple):
+    """Tokens that a page takes when it is opened, that can be free for it, and the limit."""
+
+    takes: int
+    free: int
+    most: int
+
+
+def room_for(
+    rendering: Rendering, rules: PageRules, index: str, kept: Collection[str] = ()
+) -> Room:
+    """Tell what stands in the way of a page. The tree must be thrown away afterwards.
+
+    The line that says what was hidden for it takes its part of what is free.
+    """
+    rendering.excess = None
+    tree, notice = rendering.tree, rendering.tree.clock.notice
+    page = tree[index]
+    rendering.put(replace(page, expanded=False, pinned_by=None))
+    collapse_to(rendering, 0, kept)
+    rendering.put(replace(tree[index], pinned_by=page.pinned_by))  # its line says so
+    tree.clock = replace(tree.clock, notice=max(notice, tree.clock.notice, key=len))
+    least = rendering.tokens()
+    most = rules.window_max_tokens
+    segment = tree.segment_of(page)
+    free = most - least, most
+    if segment.max_tokens:
+        most = segment.max_tokens
+        free = min(free, (most - rendering.tokens_of(segment), most))
+    for each in (page, *tree.ancestors(index)):
+        rendering.put(replace(tree[each.index], expanded=True))
+    return Room(rendering.tokens() - least, max(0, free[0]), free[1])

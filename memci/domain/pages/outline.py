@@ -9,11 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from memci.domain.context.budget import Count
-from memci.domain.language import Language
-from memci.domain.message import Message, Role
-from memci.domain.pages.fence import plain_name
-from memci.domain.pages.labels import labels_of
+from memci.domain.context.token_budget import Count
+from memci.domain.pages.labels import labels_of, plain_name
 from memci.domain.pages.page import (
     LONGEST_DESCRIPTION,
     LONGEST_ENTRY,
@@ -21,6 +18,8 @@ from memci.domain.pages.page import (
     Page,
     one_line,
 )
+from memci.language.detection import Language
+from memci.message import Message, Role
 
 # Tokens.
 MOST_NAME = 24

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from enum import Enum, StrEnum, auto
 
-from memci.domain.pages.page import Lifecycle, Page
-from memci.domain.pages.segment import SYSTEM, Permission
+from memci.domain.pages.page import SYSTEM, Lifecycle, Page, Permission
 from memci.domain.pages.tree import Tree
 from memci.errors import RefusedError
 

@@ -7,21 +7,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
-from memci.domain.pages.fence import fenced
-from memci.domain.pages.labels import Labels
+from memci.domain.pages.labels import Labels, fenced
+from memci.language.key_messages.rules import PinKind
 
 # What they are called in a window's account, beside the segments; so no segment may be.
 PINS = "pins"
-
-
-class PinKind(StrEnum):
-    """What a pin is."""
-
-    TASK = "task"
-    CONSTRAINT = "constraint"
-    PREFERENCE = "preference"
-    DECISION = "decision"
-    NOTE = "note"
 
 
 class Maker(StrEnum):

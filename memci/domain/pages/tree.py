@@ -1,16 +1,81 @@
-"""The pages of one agent, and how they hang together (P1 to P3)."""
+"""The pages of one agent, and how they hang together (P1 to P3).
+
+What lies in one folder, in the order of its places (P1).
+
+How far a tree has come: what settling goes on from (P6, P7).
+
+What one session sees of a tree, and in which order (P3, P11).
+
+What a page is like, in the plain words that models and people read of it (P2, P3).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 
-from memci.domain.pages.clock import Clock
-from memci.domain.pages.page import Lifecycle, Page, PageKind, session_key
-from memci.domain.pages.segment import DEFAULT_SEGMENTS, USER, Segment
-from memci.domain.pages.siblings import Siblings
+from memci.domain.pages.page import (
+    DEFAULT_SEGMENTS,
+    USER,
+    Lifecycle,
+    Page,
+    PageKind,
+    Segment,
+    session_key,
+)
 from memci.domain.pages.viewer import ANYBODY, Viewer
 from memci.errors import NotFoundError
+
+
+@dataclass(slots=True)
+class Siblings:
+    """Indexes of pages by their places; they are sorted when somebody looks, not as they come.
+
+    However many come or go in between, it is sorted once.
+    """
+
+    _places: dict[str, int] = field(default_factory=dict)
+    _last: int = -1  # no place is behind it
+    _in_order: bool = True
+
+    def put(self, index: str, place: int) -> None:
+        """Take a page in, or give it another place."""
+        self._places.pop(index, None)
+        self._places[index] = place
+        self._in_order = self._in_order and place >= self._last
+        self._last = max(self._last, place)
+
+    def drop(self, index: str) -> None:
+        """Let a page go, if it is here."""
+        self._places.pop(index, None)
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self._places)
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield them in order."""
+        if not self._in_order:
+            self._places = dict(sorted(self._places.items(), key=lambda each: each[1]))
+            self._last, self._in_order = next(reversed(self._places.values()), -1), True
+        return iter(self._places)
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """Counters of a tree.
+
+    ``settled_seq``: pages hold all messages up to it. ``interactions`` were begun by then.
+    ``next_place`` is behind all siblings. ``archive`` is the index of the Contents Page, once
+    there is one (P7). ``notice``: what the last change collapsed (P13).
+    """
+
+    settled_seq: int = 0
+    interactions: int = 0
+    next_place: int = 1
+    archive: str | None = None
+    notice: tuple[str, ...] = ()
 
 
 def no_page(index: str) -> NotFoundError:
@@ -214,3 +279,105 @@ class Tree:
 def _where(page: Page) -> tuple[str | None, int, str]:
     """Return what says where a page stands among others."""
     return page.parent, page.place, page.shown_in
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """A tree as it is seen in a session (None: in that of what was said in none)."""
+
+    tree: Tree
+    session_id: str | None = None
+
+    def segments(self) -> list[Segment]:
+        """Return the segments in which there is something to see."""
+        tree = self.tree
+        return [each for each in tree.segments.values() if self.size(tree[each.root])]
+
+    def seen(self, segment: Segment) -> Iterator[Page]:
+        """Yield the pages of a segment that can be seen, in order."""
+        return (page for page, _ in self.walk(segment))
+
+    def within(self, segment: Segment) -> Iterator[Page]:
+        """Yield all pages of a segment in order, hidden ones and what they hold, too."""
+        return self.below(self.tree[segment.root])
+
+    def below(self, page: Page) -> Iterator[Page]:
+        """Yield a page and what can be seen below it, were all folders open."""
+        return (each for each, _ in self._walk(page, 1, hidden=True))
+
+    def walk(self, segment: Segment) -> Iterator[tuple[Page, int]]:
+        """Yield the pages of a segment that can be seen, in order, each with its level from 1."""
+        return self._walk(self.tree[segment.root], 1)
+
+    def inside(self, page: Page) -> Iterator[Page]:
+        """Yield what can be seen in a folder: of interactions only those of this session.
+
+        And of no user but its own (``Viewer``).
+        """
+        return filter(self.tree.viewer.sees, self.lying_in(page))
+
+    def lying_in(self, page: Page) -> Iterator[Page]:
+        """Yield what lies in a folder, whoever's it is: of interactions those of this session."""
+        return (each for each in self.tree.children(page.index) if self._is_of_session(each))
+
+    def has(self, page: Page) -> bool:
+        """Tell whether a page can be seen, were all folders open."""
+        above = (page, *self.tree.ancestors(page.index))
+        return not page.cold and self.tree.sees(page) and all(map(self._is_of_session, above))
+
+    def size(self, page: Page) -> int:
+        """Return how many pages there are to see directly in a folder."""
+        if page.index == self.tree.segments[USER].root:
+            return sum(1 for _ in self.inside(page))
+        return self.tree.count(page.index)
+
+    def level(self, page: Page) -> int:
+        """Return at which level a page is seen; a root is at 1."""
+        return 1 + sum(1 for _ in self.tree.ancestors(page.index))
+
+    def is_current(self, page: Page) -> bool:
+        """Tell whether it is the interaction that goes on."""
+        latest = self.tree.latest(self.session_id)
+        return latest is not None and page.index == latest.index
+
+    def _is_of_session(self, page: Page) -> bool:
+        """Tell whether it is in no chapter, or in this session's."""
+        in_chapter = page.span is not None and page.parent == self.tree.segments[USER].root
+        return not in_chapter or page.shown_in == session_key(self.session_id)
+
+    def _walk(self, page: Page, level: int, *, hidden: bool = False) -> Iterator[tuple[Page, int]]:
+        yield page, level
+        if hidden or is_open(page):
+            for each in self.inside(page):
+                yield from self._walk(each, level + 1, hidden=hidden)
+
+
+def is_open(page: Page) -> bool:
+    """Tell whether it is a folder, and shows what lies in it."""
+    return page.is_folder and page.expanded
+
+
+class PageState(StrEnum):
+    """How a page is seen, or where it is while it is not seen."""
+
+    EXPANDED = "expanded"
+    HIDDEN = "hidden"
+    INSIDE_HIDDEN = "inside a hidden folder"
+    ELSEWHERE = "in another session"  # in its active chapter: seen there alone
+    ARCHIVED = "archived"  # the Contents Page lists it
+    REMOVED = "removed"
+
+
+def state_of(tree: Tree, index: str) -> PageState:
+    """Return what a page is like; ``NotFoundError`` for none of this index."""
+    page = tree[index]
+    if tree.is_elsewhere(page):
+        return PageState.ELSEWHERE
+    match tree.lifecycle(index):
+        case Lifecycle.COLD_ARCHIVED:
+            return PageState.REMOVED
+        case Lifecycle.HOT_ARCHIVED:
+            is_listed = any(tree.is_archived(each) for each in (page, *tree.ancestors(index)))
+            return PageState.ARCHIVED if is_listed else PageState.INSIDE_HIDDEN
+        case Lifecycle.ACTIVE:
+            return PageState.EXPANDED if page.expanded else PageState.HIDDEN

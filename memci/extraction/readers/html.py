@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from html.parser import HTMLParser
 
-from memci.extraction.block import Block, BlockKind, heading, row
+from memci.extraction.blocks import Block, BlockKind, heading, row
 from memci.extraction.decoding import decode_text
 
 _DECLARED = re.compile(

@@ -1,14 +1,18 @@
-"""Markdown (CommonMark and tables): its own text, cut where its structure says so."""
+"""Markdown (CommonMark and tables): its own text, cut where its structure says so.
+
+Plain text: paragraphs between blank lines.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from memci.extraction.block import Block, BlockKind, heading, row
+from memci.extraction.blocks import Block, BlockKind, heading, row
 
 
 def read_markdown(text: str) -> Iterator[Block]:
@@ -69,3 +73,16 @@ def _rows(inside: list[Token]) -> Iterator[Block]:
             header = cells
         elif token.type == "tr_close" and header:
             yield replace(row(cells, header), first_line=line, last_line=line)
+
+
+_PARAGRAPH = re.compile(r"(?:^(?=.*\S).*$\n?)+", re.MULTILINE)
+
+
+def read_text(text: str) -> Iterator[Block]:
+    """Yield paragraphs with their lines."""
+    line, at = 1, 0
+    for found in _PARAGRAPH.finditer(text):
+        line += text.count("\n", at, found.start())
+        at = found.start()
+        said = found.group().rstrip()
+        yield Block(BlockKind.TEXT, said, first_line=line, last_line=line + said.count("\n"))

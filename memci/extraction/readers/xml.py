@@ -12,7 +12,7 @@ from defusedxml import DefusedXmlException
 from defusedxml.ElementTree import ParseError, fromstring
 
 from memci.errors import UnreadableDocumentError
-from memci.extraction.block import Block, BlockKind
+from memci.extraction.blocks import Block, BlockKind
 from memci.extraction.readers.html import read_html
 
 _ENTITIES = "this XML declares entities, which are never expanded: save it without a DOCTYPE"

@@ -1,29 +1,136 @@
-"""What the proxy keeps of a chat, and what it brings into one; a chat never fails by it."""
+"""What the proxy keeps of a chat, and what it brings into one; a chat never fails by it.
+
+What memory has to tell a chat: the context of memci, without what the client sends itself.
+
+Answers that are not recorded yet: what goes on from one waits until it is.
+"""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any
 
 import anyio
 import anyio.to_thread
 import structlog
 
-from memci.domain.lane.job import JobSource
-from memci.domain.message import NewMessage
-from memci.domain.resent import Placed, id_after, place
+from memci.domain.job import JobSource
+from memci.domain.resent_messages import Placed, id_after, place
 from memci.errors import MemciError
-from memci.http.proxy.answer import Answer
-from memci.http.proxy.asked import Asked
-from memci.http.proxy.context import context_for
-from memci.http.proxy.said import message_of
-from memci.http.proxy.underway import UnderWay
+from memci.http.proxy.chat_messages import Asked, message_of
+from memci.http.proxy.relay import Answer
+from memci.message import NewMessage, Role
 from memci.queue.intake import Append
-from memci.reading.tail import tail_of
+from memci.reading.listings import tail_of
 from memci.runtime import Runtime
-from memci.shapes.problem import problem_of
+from memci.schemas.problems import problem_of
+from memci.schemas.reads import ContextAnswer
+
+# What is longer asks for nothing more precisely.
+_LONGEST_QUERY = 8_000
+# Tokens that a message takes beside its content, and a list beside its messages (R14).
+_QUERY_TOKENS = 7
+# Of a long history that a client sends itself, the latest are told to memory.
+_MOST_SHOWN = 500
+
+
+def context_for(runtime: Runtime, asked: Asked, traceparent: str | None) -> list[dict[str, Any]]:
+    """Return messages for a model: system text, and, where the client sends one alone, recent ones.
+
+    Nothing that the client sends itself is among them. Raises what a context raises.
+    """
+    query = (asked.query or "")[:_LONGEST_QUERY]
+    request: dict[str, Any] = {
+        "budget_tokens": asked.budget_tokens + runtime.counter.count(query) + _QUERY_TOKENS,
+        "session_id": asked.session_id,
+        "user_id": asked.user_id,
+        "shown": _shown(asked),
+    }
+    if query.strip():
+        request["query"] = query
+    if not (asked.is_alone and asked.is_named):
+        request["recent"] = 0
+    if traceparent is not None:
+        request["traceparent"] = traceparent
+    answer = ContextAnswer.model_validate(
+        runtime.reads.call("assemble", asked.agent_id, request, wait_ms=0)
+    )
+    return notes_of(answer.as_dicts(), asked=bool(query.strip()))
+
+
+def notes_of(messages: list[dict[str, Any]], *, asked: bool) -> list[dict[str, Any]]:
+    """Return an assembled list as notes: its system text as one message, then what was said.
+
+    ``asked``: the list ends with the question, which the client sends itself. Many models refuse
+    system text between turns: what was said in that role goes above them, too.
+    """
+    told = messages[:-1] if asked else messages
+    system = [each["content"].strip() for each in told if _is_system(each)]
+    text = "\n\n".join(filter(None, system))
+    said = [each for each in told if not _is_system(each)]
+    return [{"role": "system", "content": text}, *said] if text else said
+
+
+def _is_system(message: dict[str, Any]) -> bool:
+    return bool(message["role"] == Role.SYSTEM)
+
+
+def _shown(asked: Asked) -> list[dict[str, str]]:
+    shown = [
+        {"role": each.role.value, "content": each.content} for each in asked.said if each.content
+    ]
+    return shown[-_MOST_SHOWN:]
+
+
+# An answer is recorded in milliseconds; one that takes longer is then recorded as it was sent anew.
+_WAIT_S = 1
+
+
+@dataclass(slots=True)
+class UnderWay:
+    """The chats of this process whose answers pass, or are being recorded.
+
+    A client that does not wait for the end of an answer may send it back before it is recorded.
+    Recorded then, it would be without what memci knows of it: which model said it, and whether it
+    was cut.
+    """
+
+    _chats: list[tuple[Asked, anyio.Event]] = field(default_factory=list)
+
+    @contextmanager
+    def chat(self, asked: Asked) -> Iterator[None]:
+        """Have the chat among those under way, until its answer is recorded."""
+        entry = (asked, anyio.Event())
+        self._chats.append(entry)
+        try:
+            yield
+        finally:
+            self._chats = [each for each in self._chats if each is not entry]
+            entry[1].set()
+
+    async def settled(self, asked: Asked) -> None:
+        """Wait, for a moment, for the answers that the request goes on from."""
+        awaited = [done for earlier, done in self._chats if _answers(asked, earlier)]
+        with anyio.move_on_after(_WAIT_S):
+            for done in awaited:
+                await done.wait()
+
+
+def _answers(asked: Asked, earlier: Asked) -> bool:
+    """Tell whether a request holds an answer to an earlier one of its session."""
+    whose = (earlier.agent_id, earlier.session_id)
+    if not earlier.said or whose != (asked.agent_id, asked.session_id):
+        return False
+    last = earlier.said[-1]
+    return any(
+        (one.role, one.content) == (last.role, last.content) and other.role is Role.ASSISTANT
+        for one, other in pairwise(asked.said)
+    )
+
 
 _log = structlog.get_logger("memci.http.proxy")
 _ON = "on"

@@ -13,17 +13,15 @@ from starlette.types import Receive, Send
 from starlette.types import Scope as Connection
 from structlog.contextvars import bound_contextvars
 
-from memci.access import Scope
-from memci.config import Settings
+from memci.api_keys import Scope
+from memci.config.settings import Settings
 from memci.errors import NotFoundError, UnauthorizedError
-from memci.http.call import Call
-from memci.http.gate import Gate
-from memci.http.proxy.answer import Answer
-from memci.http.proxy.asked import Asked, asked_in
-from memci.http.proxy.headers import KEY, keys_in, upwards
+from memci.http.auth import Gate
+from memci.http.proxy.chat_messages import Asked, asked_in
 from memci.http.proxy.memory import ChatMemory, Recalled
-from memci.http.proxy.relay import Relay
-from memci.http.proxy.upstream import Upstream
+from memci.http.proxy.relay import Answer, Relay
+from memci.http.proxy.upstream import KEY, Upstream, keys_in, upwards
+from memci.http.request import Call
 from memci.runtime import Runtime
 
 _PATH = "/proxy/{agent}/v1"

@@ -8,15 +8,13 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 
 from memci.commands import configure
-from memci.commands import pause as lane
-from memci.http.call import Call
+from memci.commands import jobs as lane
 from memci.http.documentation import problems
-from memci.http.parameters import AgentId, Cursor, Limit
-from memci.http.route import AdminRoute, ReadRoute
-from memci.reading.usage import usage_of
-from memci.shapes.agent import AgentAnswer, AgentList, LaneAnswer
-from memci.shapes.settings import SettingsAnswer, SettingsRequest
-from memci.shapes.usage import UsageAnswer
+from memci.http.request import AgentId, Call, Cursor, Limit
+from memci.http.routing import AdminRoute, ReadRoute
+from memci.reading.listings import usage_of
+from memci.schemas.agents import AgentAnswer, AgentList, LaneAnswer, UsageAnswer
+from memci.schemas.settings import SettingsAnswer, SettingsRequest
 
 reading = APIRouter(prefix="/v1", tags=["agents"], route_class=ReadRoute)
 operating = APIRouter(prefix="/v1", tags=["agents"], route_class=AdminRoute)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from memci.http.call import Call
 from memci.http.documentation import problems
-from memci.http.parameters import AgentId, SessionId
-from memci.http.route import WriteRoute
-from memci.shapes.attp import AttpAnswer, AttpRequest
+from memci.http.request import AgentId, Call, SessionId
+from memci.http.routing import WriteRoute
+from memci.schemas.attp import AttpAnswer, AttpRequest
 
 writing = APIRouter(
     prefix="/v1", tags=["pages"], route_class=WriteRoute, responses=problems(400, 404, 413, 415)

@@ -7,13 +7,12 @@ from typing import Annotated, TypeAlias
 
 from fastapi import APIRouter, Path
 
-from memci.commands import consolidate as consolidation
-from memci.http.call import Call
+from memci.commands import memory as consolidation
 from memci.http.documentation import problems
-from memci.http.parameters import AgentId, AsOf, Cursor, Limit, NodeId
-from memci.http.route import ReadRoute, WriteRoute
-from memci.shapes.base import ForeignId
-from memci.shapes.belief import ConsolidateAnswer, HistoryAnswer, SessionEndAnswer, SessionList
+from memci.http.request import AgentId, AsOf, Call, Cursor, Limit, NodeId
+from memci.http.routing import ReadRoute, WriteRoute
+from memci.schemas.base import ForeignId
+from memci.schemas.sessions import ConsolidateAnswer, HistoryAnswer, SessionEndAnswer, SessionList
 
 reading = APIRouter(prefix="/v1", tags=["network"], route_class=ReadRoute, responses=problems(404))
 writing = APIRouter(prefix="/v1", tags=["network"], route_class=WriteRoute, responses=problems(404))
@@ -46,11 +45,11 @@ def get_history(agent: AgentId, node_id: NodeId, call: Call, as_of: AsOf = None)
 def end_session(agent: AgentId, session: SessionName, call: Call) -> SessionEndAnswer:
     """End a session: its short-term memories are judged, and become long-term ones."""
     runtime = call.runtime
-    return consolidation.end(runtime.database, runtime.tokens, agent, session)
+    return consolidation.end_session(runtime.database, runtime.tokens, agent, session)
 
 
 @writing.post("/agents/{agent}/consolidate", status_code=202)
 def consolidate(agent: AgentId, call: Call) -> ConsolidateAnswer:
     """Merge short-term memories that say the same; requests that wait are one."""
     runtime = call.runtime
-    return consolidation.run(runtime.database, runtime.tokens, agent)
+    return consolidation.consolidate(runtime.database, runtime.tokens, agent)

@@ -7,12 +7,11 @@ from typing import Annotated, TypeAlias
 from fastapi import APIRouter, Path
 
 from memci.commands import checkpoints as keeping
-from memci.http.call import Call
 from memci.http.documentation import problems
-from memci.http.parameters import AgentId
-from memci.http.route import ReadRoute, WriteRoute
+from memci.http.request import AgentId, Call
+from memci.http.routing import ReadRoute, WriteRoute
 from memci.reading.checkpoints import find
-from memci.shapes.checkpoints import (
+from memci.schemas.frameworks import (
     CheckpointIn,
     CheckpointKept,
     CheckpointList,

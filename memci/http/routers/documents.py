@@ -9,15 +9,13 @@ from pydantic import Field
 from starlette.concurrency import run_in_threadpool
 
 from memci.commands import documents
-from memci.domain.documents.document import MOST_NAME
-from memci.domain.documents.owner import COLLECTION_PATTERN, collection_owner
-from memci.http.call import Call
+from memci.domain.documents import COLLECTION_PATTERN, MOST_NAME, collection_owner
 from memci.http.documentation import problems
-from memci.http.files import BODY, sent_document
-from memci.http.parameters import AgentId, Cursor, Limit
-from memci.http.route import ReadRoute, WriteRoute
-from memci.shapes.base import Text
-from memci.shapes.documents import (
+from memci.http.request import AgentId, Call, Cursor, Limit
+from memci.http.routing import ReadRoute, WriteRoute
+from memci.http.uploads import BODY, sent_document
+from memci.schemas.base import Text
+from memci.schemas.documents import (
     CollectionList,
     DocumentAnswer,
     DocumentList,

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from memci.commands import focus, rebuild, restore
-from memci.http.call import Call
+from memci.commands import memory, rebuild
 from memci.http.documentation import problems
-from memci.http.parameters import AgentId, NodeId
-from memci.http.route import AdminRoute, ReadRoute, WriteRoute
-from memci.shapes.agent import FocusList
-from memci.shapes.edition import (
+from memci.http.request import AgentId, Call, NodeId
+from memci.http.routing import AdminRoute, ReadRoute, WriteRoute
+from memci.schemas.agents import FocusList
+from memci.schemas.editions import (
     ComparisonAnswer,
     ComparisonRequest,
     EditionAnswer,
@@ -33,7 +32,7 @@ def mention(agent: AgentId, body: FocusRequest, call: Call) -> FocusList:
     """
     runtime = call.runtime
     defaults = runtime.settings.memory
-    return focus.run(runtime.database, runtime.tokens, agent, body.entity, defaults)
+    return memory.mention_in_focus(runtime.database, runtime.tokens, agent, body.entity, defaults)
 
 
 @writing.post(
@@ -45,7 +44,7 @@ def restore_node(agent: AgentId, node_id: NodeId, call: Call) -> RestoreAnswer:
     It becomes a new node, linked to what the agent is talking about now. The trails of both tell
     which is which.
     """
-    return restore.run(call.runtime.database, call.runtime.tokens, agent, node_id)
+    return memory.restore_memory(call.runtime.database, call.runtime.tokens, agent, node_id)
 
 
 @operating.post(

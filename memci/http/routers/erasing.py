@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from memci.commands import erase, erase_preview
-from memci.commands.erase_pages import find_pages
-from memci.commands.erase_pins import find_pins
-from memci.commands.erase_which import Which
-from memci.commands.erase_words import Words, find_messages
-from memci.http.call import Call
+from memci.commands import erase
+from memci.commands import erase as erase_preview
+from memci.commands.erase import Which
+from memci.commands.erase_search import Words, find_messages, find_pages, find_pins
 from memci.http.documentation import problems
-from memci.http.parameters import AgentId
-from memci.http.route import AdminRoute
-from memci.shapes.agent import ReceiptAnswer
-from memci.shapes.erasure import EraseRequest, ErasurePreview
+from memci.http.request import AgentId, Call
+from memci.http.routing import AdminRoute
+from memci.schemas.agents import ReceiptAnswer
+from memci.schemas.erasure import EraseRequest, ErasurePreview
 
 router = APIRouter(prefix="/v1", tags=["erasing"], route_class=AdminRoute)
 

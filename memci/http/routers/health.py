@@ -8,8 +8,8 @@ from starlette.responses import Response
 
 from memci.http import problems, readiness
 from memci.http.documentation import described
-from memci.shapes.health import AliveAnswer, ReadyAnswer
-from memci.shapes.problem import TYPE_PREFIX, Problem, ProblemType
+from memci.schemas.agents import AliveAnswer, ReadyAnswer
+from memci.schemas.problems import TYPE_PREFIX, Problem, ProblemType
 from memci.telemetry.metrics import CONTENT_TYPE, HttpMetrics
 
 router = APIRouter(tags=["health"])

@@ -5,12 +5,11 @@ from __future__ import annotations
 from fastapi import APIRouter
 
 from memci.commands import items as keeping
-from memci.http.call import Call
 from memci.http.documentation import problems
-from memci.http.parameters import AgentId
-from memci.http.route import ReadRoute, WriteRoute
+from memci.http.request import AgentId, Call
+from memci.http.routing import ReadRoute, WriteRoute
 from memci.reading.items import item_of, listed, refresh
-from memci.shapes.items import (
+from memci.schemas.frameworks import (
     ItemList,
     ItemPlaces,
     ItemsAnswer,

@@ -6,13 +6,12 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from memci.commands import dead_jobs
-from memci.domain.lane.job import JobState
-from memci.http.call import Call
+from memci.commands import jobs
+from memci.domain.job import JobState
 from memci.http.documentation import problems
-from memci.http.parameters import AgentId, Cursor, Limit, ThingId
-from memci.http.route import AdminRoute, ReadRoute
-from memci.shapes.agent import JobAnswer, JobList, ReplayRequest
+from memci.http.request import AgentId, Call, Cursor, Limit, ThingId
+from memci.http.routing import AdminRoute, ReadRoute
+from memci.schemas.agents import JobAnswer, JobList, ReplayRequest
 
 reading = APIRouter(prefix="/v1", tags=["jobs"], route_class=ReadRoute, responses=problems(404))
 operating = APIRouter(
@@ -42,7 +41,7 @@ def get_job(agent: AgentId, job_id: ThingId, call: Call) -> JobAnswer:
 def cancel(agent: AgentId, job_id: ThingId, call: Call) -> JobAnswer:
     """Take a queued job out of the mailbox."""
     runtime = call.runtime
-    dead_jobs.cancel(runtime.database, runtime.tokens, agent, job_id)
+    jobs.cancel(runtime.database, runtime.tokens, agent, job_id)
     return call.runtime.listings.job(agent, job_id)
 
 
@@ -52,7 +51,7 @@ def replay(
 ) -> JobAnswer:
     """Run a dead job again; the answer is the job to watch, which may be a new one."""
     runtime = call.runtime
-    watched = dead_jobs.replay(
+    watched = jobs.replay(
         runtime.database,
         runtime.tokens,
         agent,
@@ -67,5 +66,5 @@ def replay(
 def discard(agent: AgentId, job_id: ThingId, call: Call) -> JobAnswer:
     """Give up a dead job."""
     runtime = call.runtime
-    dead_jobs.discard(runtime.database, runtime.tokens, agent, job_id)
+    jobs.discard(runtime.database, runtime.tokens, agent, job_id)
     return call.runtime.listings.job(agent, job_id)

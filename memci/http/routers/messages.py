@@ -4,20 +4,13 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from memci.domain.lane.job import JobSource
-from memci.http.call import Call
+from memci.domain.job import JobSource
 from memci.http.documentation import problems
-from memci.http.parameters import (
-    AgentId,
-    Cursor,
-    IdempotencyKey,
-    Limit,
-    SessionId,
-)
-from memci.http.route import ReadRoute, WriteRoute
+from memci.http.request import AgentId, Call, Cursor, IdempotencyKey, Limit, SessionId
+from memci.http.routing import ReadRoute, WriteRoute
 from memci.queue.intake import Append
-from memci.shapes.agent import CompressAnswer, CompressRequest
-from memci.shapes.message import AppendAnswer, AppendRequest, MessageList
+from memci.schemas.agents import CompressAnswer, CompressRequest
+from memci.schemas.messages import AppendAnswer, AppendRequest, MessageList
 
 writing = APIRouter(prefix="/v1", tags=["messages"], route_class=WriteRoute)
 reading = APIRouter(prefix="/v1", tags=["messages"], route_class=ReadRoute)

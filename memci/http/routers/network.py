@@ -6,11 +6,10 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query
 
-from memci.http.call import Call
 from memci.http.documentation import problems
-from memci.http.parameters import AgentId, AsOf, Cursor, Limit, NodeId, ThingId
-from memci.http.route import ReadRoute
-from memci.shapes.agent import FocusList, LinkList, NodeAnswer, NodeList, ReceiptAnswer, TrailList
+from memci.http.request import AgentId, AsOf, Call, Cursor, Limit, NodeId, ThingId
+from memci.http.routing import ReadRoute
+from memci.schemas.agents import FocusList, LinkList, NodeAnswer, NodeList, ReceiptAnswer, TrailList
 
 router = APIRouter(prefix="/v1", tags=["network"], route_class=ReadRoute, responses=problems(404))
 

@@ -13,15 +13,13 @@ from memci.domain.pages.block import Format
 from memci.domain.pages.page import Lifecycle
 from memci.domain.pages.permission import Actor
 from memci.errors import InvalidInputError
-from memci.http.call import Call
 from memci.http.documentation import problems
-from memci.http.parameters import AgentId, Cursor, SessionId, WindowFormat
-from memci.http.route import ReadRoute, WriteRoute
-from memci.shapes.base import Request
-from memci.shapes.page_tools import GetPage
-from memci.shapes.pages import PageText, PageTree
-from memci.shapes.tools import BY_NAME, TOOLS, About, Tool
-from memci.shapes.window import WindowAnswer, WindowRequest
+from memci.http.request import AgentId, Call, Cursor, SessionId, WindowFormat
+from memci.http.routing import ReadRoute, WriteRoute
+from memci.schemas.base import Request
+from memci.schemas.page_tools import GetPage
+from memci.schemas.pages import PageText, PageTree, WindowAnswer, WindowRequest
+from memci.schemas.tools import BY_NAME, TOOLS, About, Tool
 
 
 class _PageIndex(Convertor[str]):

@@ -6,11 +6,10 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from memci.http.call import Call
 from memci.http.documentation import problems
-from memci.http.parameters import AgentId, Cursor, Limit
-from memci.http.route import ReadRoute
-from memci.shapes.network import FadingAnswer, NetworkAnswer, PassList
+from memci.http.request import AgentId, Call, Cursor, Limit
+from memci.http.routing import ReadRoute
+from memci.schemas.network import FadingAnswer, NetworkAnswer, PassList
 
 router = APIRouter(prefix="/v1", tags=["network"], route_class=ReadRoute)
 

@@ -7,11 +7,10 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path
 
 from memci.domain.pages.permission import Actor
-from memci.http.call import Call
 from memci.http.documentation import problems
-from memci.http.parameters import AgentId, SessionId
-from memci.http.route import ReadRoute, WriteRoute
-from memci.shapes.pins import Pin, PinChange, PinList, Unpin
+from memci.http.request import AgentId, Call, SessionId
+from memci.http.routing import ReadRoute, WriteRoute
+from memci.schemas.pages import Pin, PinChange, PinList, Unpin
 
 reading = APIRouter(prefix="/v1", tags=["pages"], route_class=ReadRoute, responses=problems(404))
 writing = APIRouter(

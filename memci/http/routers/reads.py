@@ -8,11 +8,10 @@ from fastapi import APIRouter
 from pydantic import TypeAdapter
 
 from memci.broker.names import ReadUse
-from memci.http.call import Call
 from memci.http.documentation import problems
-from memci.http.parameters import AgentId
-from memci.http.route import ReadRoute
-from memci.shapes.read import (
+from memci.http.request import AgentId, Call
+from memci.http.routing import ReadRoute
+from memci.schemas.reads import (
     ContextAnswer,
     ContextRequest,
     Fresh,

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from memci.http.call import Call
 from memci.http.documentation import problems
-from memci.http.parameters import AgentId, Cursor, Limit, SessionId
-from memci.http.route import ReadRoute
-from memci.shapes.summary import HandoverAnswer, HandoverRequest, SummaryList
+from memci.http.request import AgentId, Call, Cursor, Limit, SessionId
+from memci.http.routing import ReadRoute
+from memci.schemas.sessions import HandoverAnswer, HandoverRequest, SummaryList
 
 listing = APIRouter(prefix="/v1", tags=["reads"], route_class=ReadRoute, responses=problems(404))
 asking = APIRouter(

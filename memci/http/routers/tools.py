@@ -7,12 +7,11 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Body, Path, Query
 
 from memci.domain.pages.block import Format
-from memci.http.call import Call
 from memci.http.documentation import problems
-from memci.http.parameters import AgentId, SessionId, WindowFormat
-from memci.http.route import ReadRoute
+from memci.http.request import AgentId, Call, SessionId, WindowFormat
+from memci.http.routing import ReadRoute
 from memci.http.tool_calls import scope_of, tool_named, tools_for, use_tool
-from memci.shapes.tool_formats import ToolFormat, written
+from memci.schemas.tools import ToolFormat, written
 
 router = APIRouter(prefix="/v1", tags=["tools"], route_class=ReadRoute, responses=problems())
 calling = APIRouter(

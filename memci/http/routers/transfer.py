@@ -12,12 +12,11 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response, StreamingResponse
 
 from memci.commands import transfer
-from memci.http.call import Call
 from memci.http.documentation import problems
-from memci.http.parameters import AgentId
-from memci.http.route import AdminRoute
-from memci.http.upload import ARCHIVE_TYPE, uploaded
-from memci.shapes.archive import ImportAnswer
+from memci.http.request import AgentId, Call
+from memci.http.routing import AdminRoute
+from memci.http.uploads import ARCHIVE_TYPE, uploaded
+from memci.schemas.archive import ImportAnswer
 
 router = APIRouter(prefix="/v1", tags=["transfer"], route_class=AdminRoute)
 

@@ -1,10 +1,15 @@
-"""``MemciSaver``: LangGraph's checkpoints, kept by memci."""
+"""``MemciSaver``: LangGraph's checkpoints, kept by memci.
+
+A saver's wishes as requests to memci.
+"""
 
 from __future__ import annotations
 
+import base64
 import random
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from typing import Any
+from urllib.parse import quote
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import (
@@ -20,9 +25,62 @@ from langgraph.checkpoint.base import (
 from langgraph.checkpoint.serde.base import SerializerProtocol
 
 from memci.client import Agent, AsyncAgent
-from memci.integrations.langgraph.saver_verbs import SaverVerbs, packed, unpacked
-from memci.integrations.langgraph.way import Way
-from memci.shapes.checkpoints import CheckpointList, CheckpointOut
+from memci.client.exchange import Flow
+from memci.client.verbs.agent_requests import Asking
+from memci.integrations.langgraph.client import Way
+from memci.schemas.frameworks import CheckpointKept, CheckpointList, CheckpointOut, ThreadAnswer
+
+# A kind, and bytes: as LangGraph's serializer has them.
+Typed = tuple[str, bytes]
+
+
+class SaverVerbs(Asking):
+    """Stores and reads checkpoints, as bytes."""
+
+    def put(self, thread: str, fields: Mapping[str, Any]) -> Flow[CheckpointKept]:
+        """Store a checkpoint."""
+        return self._post(f"{_named(thread)}/checkpoints", CheckpointKept, fields)
+
+    def put_writes(self, thread: str, fields: Mapping[str, Any]) -> Flow[CheckpointKept]:
+        """Store what a task wrote."""
+        return self._post(f"{_named(thread)}/writes", CheckpointKept, fields)
+
+    def find(self, fields: Mapping[str, Any]) -> Flow[CheckpointList]:
+        """List checkpoints, the latest first."""
+        return self._post("/checkpoints/search", CheckpointList, fields)
+
+    def copy(self, thread: str, to: str) -> Flow[ThreadAnswer]:
+        """Store a thread under another name, too."""
+        return self._post(f"{_named(thread)}/copy", ThreadAnswer, {"to": to})
+
+    def prune(
+        self,
+        *,
+        threads: Sequence[str] = (),
+        run_ids: Sequence[str] = (),
+        keep_latest: bool = True,
+    ) -> Flow[None]:
+        """Remove checkpoints of threads, or of runs; nothing, where none is named."""
+        if threads or run_ids:
+            body = {"threads": threads, "run_ids": run_ids, "keep_latest": keep_latest}
+            yield from self._post("/checkpoints/prune", ThreadAnswer, body)
+
+
+def packed(typed: Typed) -> dict[str, str]:
+    """Return typed bytes as JSON has them."""
+    kind, body = typed
+    return {"kind": kind, "body": base64.b64encode(body).decode()}
+
+
+def unpacked(kind: str, body: str) -> Typed:
+    """Return typed bytes again."""
+    return kind, base64.b64decode(body)
+
+
+def _named(thread: str) -> str:
+    # Slashes as they are; dots not: "..", as a part of a path, would be resolved on the way.
+    return f"/threads/{quote(thread, safe='/').replace('.', '%2E')}"
+
 
 # Checkpoints in one answer.
 _PAGE = 20

@@ -1,18 +1,28 @@
-"""Says what texts are about (M4), by a language model."""
+"""Says what texts are about (M4), by a language model.
+
+Names how a memory relates to focus points (M6), by a language model.
+
+Judges what is worth keeping for long (R3), by a language model.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memci.domain.language import language_of
-from memci.domain.memory.entity import is_pronoun
 from memci.domain.memory.node import NodeType
 from memci.errors import SmallModelAnswerError
-from memci.smallmodel.litellm.answer import Notes
-from memci.smallmodel.litellm.compressor import refuse_invented
-from memci.smallmodel.litellm.facts import akin, stands_in
-from memci.smallmodel.litellm.language_model import LanguageModel, Question
-from memci.smallmodel.ports import Annotation, Annotator
+from memci.language.detection import Language, language_of
+from memci.language.entities import is_pronoun
+from memci.language.worth import Judgement
+from memci.smallmodel.litellm.compressor import akin, refuse_invented, stands_in
+from memci.smallmodel.litellm.language_model import (
+    LanguageModel,
+    Notes,
+    Question,
+    Relations,
+    Verdict,
+)
+from memci.smallmodel.ports import Annotation, Annotator, Judge, RelationNamer
 
 _READ = 8_000
 _LONGEST_PHRASE = 80
@@ -70,3 +80,75 @@ def _annotation(notes: Notes, text: str) -> Annotation:
 
 def _words(words: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(each for each in words if 0 < len(each) <= _LONGEST_KEYWORD))
+
+
+_RELATION_READ = 4_000
+_LONGEST = 32
+
+
+class LlmRelationNamer:
+    """One call for a memory and all its focus points."""
+
+    def __init__(self, model: LanguageModel, offline: RelationNamer) -> None:
+        """Take the model, and what stands in for it."""
+        self._model = model
+        self._offline = offline
+
+    def load(self) -> None:
+        """Import what calls need."""
+        self._model.load()
+
+    def names(self, text: str, focus: Sequence[str], language: Language) -> list[str]:
+        """Return a relation for each focus point, in ``language``."""
+        if not focus:
+            return []
+
+        def read(answer: Relations) -> list[str]:
+            if len(answer.relations) != len(focus):
+                raise SmallModelAnswerError(
+                    f"the model named {len(answer.relations)} relations for {len(focus)}"
+                )
+            if not all(0 < len(each) <= _LONGEST for each in answer.relations):
+                raise SmallModelAnswerError("the model named a relation that is empty or too long")
+            refuse_invented("\n".join(answer.relations), text, *focus)
+            return answer.relations
+
+        question = Question(
+            prompt="name_relations",
+            language=language,
+            data={"text": text[:_RELATION_READ], "focus_points": list(focus)},
+            shape=Relations,
+            read=read,
+        )
+        return self._model.ask(question, lambda: self._offline.names(text, focus, language))
+
+
+class LlmJudge:
+    """One call for each text: no text has a say in what another is worth."""
+
+    def __init__(self, model: LanguageModel, offline: Judge) -> None:
+        """Take the model, and what stands in for it, text by text."""
+        self._model = model
+        self._offline = offline
+
+    def load(self) -> None:
+        """Import what calls need."""
+        self._model.load()
+
+    def judge(self, texts: Sequence[str], summaries: Sequence[str] = ()) -> list[Judgement]:
+        """Judge each text by itself, beside its session's summary."""
+        beside = summaries or [""] * len(texts)
+        return [self._judge(text, told) for text, told in zip(texts, beside, strict=True)]
+
+    def _judge(self, text: str, summary: str) -> Judgement:
+        data = {"text": text[:_READ]} | ({"summary": summary[:_READ]} if summary else {})
+        question = Question(
+            prompt="judge",
+            language=language_of(text),
+            data=data,
+            shape=Verdict,
+            read=lambda verdict: Judgement(verdict.eligible, verdict.worth),
+        )
+        return self._model.ask(
+            question, lambda: self._offline.judge([text], [summary] if summary else [])[0]
+        )

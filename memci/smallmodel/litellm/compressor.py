@@ -1,14 +1,93 @@
-"""Says the same in fewer characters (M12), by a language model."""
+"""Says the same in fewer characters (M12), by a language model.
+
+Facts that can be checked: what an answer says and the text that it is made from does not.
+
+Models invent, and text can make them do so on purpose ("ignore your instructions and say …").
+Figures, addresses and names can be looked up; what cannot is kept within its length and shape.
+"""
 
 from __future__ import annotations
 
-from memci.domain.language import language_of
-from memci.domain.memory.shrink import check_compressed
+import re
+import unicodedata
+from collections.abc import Iterator
+
+from memci.domain.memory.scan import check_compressed
 from memci.errors import SmallModelAnswerError
-from memci.smallmodel.litellm.answer import Shorter
-from memci.smallmodel.litellm.facts import invented
-from memci.smallmodel.litellm.language_model import BudgetUsedUpError, LanguageModel, Question
+from memci.language.detection import language_of
+from memci.smallmodel.litellm.language_model import (
+    BudgetUsedUpError,
+    LanguageModel,
+    Question,
+    Shorter,
+)
 from memci.smallmodel.ports import Compressor
+
+_FIGURES = re.compile(r"\d+")
+_GROUPED = re.compile(r"(?<=\d)[,_'’\u00a0\u202f](?=\d{3}(?!\d))")
+_ADDRESS = re.compile(r"(?:https?://|www\.)[^\s<>\"'，。）]+|[\w.+-]+@[\w-]+\.[\w.]+")
+_CAPITAL = re.compile(r"(?<![A-Za-z])[A-Z][A-Za-z\u00c0-\u024f]{2,}")
+# After these any word may have a capital.
+_BEGINS = frozenset(".!?…:;。！？：；\n\"“”'‘(（[-–—•*")
+_SHORTEST_SHOUT = 4
+_WORD = re.compile(r"[^\W\d_]+")
+# Letters; fewer begin too many words.
+_SHORTEST_STEM = 3
+
+
+def invented(answer: str, *sources: str) -> list[str]:
+    """Return the figures, addresses and names of ``answer`` that stand in no source."""
+    answer = _folded(answer)
+    source = _folded("\n".join(sources))
+    lower = source.casefold()
+    figures = set(_FIGURES.findall(source))
+    words = {word.casefold() for word in _WORD.findall(source)}
+    addresses = [each.rstrip(".,;").casefold() for each in _ADDRESS.findall(answer)]
+    found = [each for each in addresses if each not in lower]
+    found += [each for each in _FIGURES.findall(answer) if each not in figures]
+    return found + [each for each in _names(answer) if not _told(each.casefold(), words, lower)]
+
+
+def stands_in(word: str, text: str) -> bool:
+    """Tell whether ``text`` holds ``word``, whatever their case, width and blanks."""
+    return _squeezed(word) in _squeezed(text)
+
+
+def akin(word: str, text: str) -> bool:
+    """Tell whether each part of ``word`` begins as a word of ``text`` does, or stands in it."""
+    if stands_in(word, text):
+        return True
+    lower = _folded(text).casefold()
+    words = set(_WORD.findall(lower))
+    parts = _WORD.findall(_folded(word).casefold())
+    return bool(parts) and all(part.isascii() and _told(part, words, lower) for part in parts)
+
+
+def _names(text: str) -> Iterator[str]:
+    """Yield words with a capital inside a sentence, and words that are capitals all through."""
+    for match in _CAPITAL.finditer(text):
+        before = text[max(0, match.start() - 3) : match.start()].rstrip(" ")
+        inside = bool(before) and before[-1] not in _BEGINS
+        if inside or (match[0].isupper() and len(match[0]) >= _SHORTEST_SHOUT):
+            yield match[0]
+
+
+def _told(name: str, words: set[str], text: str) -> bool:
+    """Find a name in the text, or in another form: a plural, "Monday" for "Mon"."""
+    stem = name[: max(_SHORTEST_STEM, len(name) - 3)]
+    return name in text or any(
+        word.startswith(stem) or (len(word) >= _SHORTEST_STEM and name.startswith(word))
+        for word in words
+    )
+
+
+def _folded(text: str) -> str:
+    return _GROUPED.sub("", unicodedata.normalize("NFKC", text))
+
+
+def _squeezed(text: str) -> str:
+    return "".join(_folded(text).casefold().split())
+
 
 # Models count badly: they are asked for less than they may write.
 _ASKED = 0.9

@@ -8,10 +8,10 @@ import numpy as np
 
 from memci.domain.usage import Usage
 from memci.errors import ConfigurationError, SmallModelAnswerError
-from memci.smallmodel.account import current_account
+from memci.language.topic_changes import cut_into_pieces
 from memci.smallmodel.litellm.provider import Provider, Spent
-from memci.smallmodel.offline.pieces import cut_into_pieces
 from memci.smallmodel.ports import Vectors
+from memci.smallmodel.usage_account import current_account
 
 TASK = "embedder"
 _BATCH = 64

@@ -3,27 +3,118 @@
 One call is one request: nothing below retries, since what is tried again, when and how often is
 counted and decided above (M13, queue.md). LiteLLM calls nobody but the provider: its table of
 prices comes with its wheel, and neither it nor its messages are logged.
+
+A call that ends in time, whatever the other side does.
+
+What a failed call means: worth another try, or not (queue.md, "Failure, retry, dead letter").
+
+Said in our own words: a provider's may quote the text that it was sent, or the key.
 """
 
 from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from functools import cache
-from threading import Lock
+from http import HTTPStatus
+from threading import Lock, Thread
 from types import ModuleType
 from typing import Any, TypeVar
 
 import numpy as np
 
-from memci.errors import SmallModelAnswerError
-from memci.smallmodel.litellm.deadline import within
-from memci.smallmodel.litellm.failure import understood
+from memci.errors import SmallModelAnswerError, SmallModelError, SmallModelUnavailableError
 from memci.smallmodel.ports import Vectors
 
 T = TypeVar("T")
+
+# The client's own time-out comes first where it works: it closes the connection.
+_GRACE_S = 1.0
+
+
+def within(timeout_s: float, call: Callable[[], T]) -> T:
+    """Return what ``call`` does, or raise ``TimeoutError`` soon after ``timeout_s``.
+
+    Time-outs of sockets begin anew with every byte, and some providers send blanks for as long as
+    a model thinks. The call that is given up ends in its own thread, and nobody hears of it.
+    """
+    outcome: Future[T] = Future()
+
+    def run() -> None:
+        try:
+            outcome.set_result(call())
+        except BaseException as error:  # noqa: BLE001 - it is raised where it was called
+            outcome.set_exception(error)
+
+    Thread(target=run, name="model-call", daemon=True).start()
+    return outcome.result(timeout_s + _GRACE_S)
+
+
+# Seconds that a provider may make an agent wait at one time.
+_LONGEST_WAIT_S = 3600.0
+# What was sent cannot be answered, now or later.
+_REFUSED = frozenset(
+    {
+        HTTPStatus.BAD_REQUEST,
+        HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+        HTTPStatus.REQUEST_URI_TOO_LONG,
+        HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
+        HTTPStatus.UNPROCESSABLE_ENTITY,
+    }
+)
+# What whoever runs memci can do about it; until then every call fails, and jobs wait for it.
+_SET_RIGHT = {
+    HTTPStatus.UNAUTHORIZED: "it wants another key: set MEMCI_LLM__API_KEY",
+    HTTPStatus.PAYMENT_REQUIRED: "its account is empty",
+    HTTPStatus.FORBIDDEN: "the key may not use this model",
+    HTTPStatus.NOT_FOUND: "it has no such model: check the model's name and MEMCI_LLM__API_BASE",
+}
+
+
+def understood(error: Exception, model: str) -> SmallModelError:
+    """Return what an error of a call to ``model`` is to us."""
+    if isinstance(error, SmallModelError):
+        return error
+    status = getattr(error, "status_code", None)
+    if isinstance(error, TimeoutError) or status == HTTPStatus.REQUEST_TIMEOUT:
+        return SmallModelUnavailableError(f"{model} did not answer in time")
+    if status in _REFUSED:
+        return SmallModelAnswerError(f"{model} refused the request ({status})")
+    if status in _SET_RIGHT:
+        return SmallModelUnavailableError(f"{model} answered {status}: {_SET_RIGHT[status]}")
+    if status is None:
+        return SmallModelUnavailableError(f"{model} could not be asked: {type(error).__name__}")
+    return SmallModelUnavailableError(
+        f"{model} answered {status} or nothing at all",
+        retry_after_s=_retry_after_s(_headers(error), datetime.now(UTC)),
+    )
+
+
+def _headers(error: Exception) -> Mapping[str, str]:
+    headers: Mapping[str, str] | None = getattr(error, "litellm_response_headers", None)
+    if headers is None:
+        headers = getattr(getattr(error, "response", None), "headers", None)
+    return headers or {}
+
+
+def _retry_after_s(headers: Mapping[str, str], now: datetime) -> float | None:
+    """Read Retry-After, as seconds or as a date (RFC 9110); at most an hour."""
+    said = str(headers.get("retry-after") or "").strip()
+    try:
+        asked = float(said)
+    except ValueError:
+        try:
+            asked = (parsedate_to_datetime(said) - now).total_seconds()
+        except (ValueError, TypeError):
+            return None
+    # Not a number is no wait either.
+    return min(asked, _LONGEST_WAIT_S) if asked > 0 else None
+
 
 _loading = Lock()
 # Loggers that write down whole requests, or errors that quote them.

@@ -9,12 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from memci.domain.language import language_of
-from memci.domain.message import Message, Role
 from memci.errors import SmallModelAnswerError
-from memci.smallmodel.litellm.answer import Cuts
-from memci.smallmodel.litellm.excerpt import excerpt, speaker
-from memci.smallmodel.litellm.language_model import LanguageModel, Question
+from memci.language.detection import language_of
+from memci.message import Message, Role
+from memci.smallmodel.litellm.language_model import Cuts, LanguageModel, Question, excerpt, speaker
 from memci.smallmodel.offline.segmenter import LONGEST_SEGMENT, PAUSE
 from memci.smallmodel.ports import Segmenter, TopicSegment, Vectors
 

@@ -1,25 +1,137 @@
-"""Outlines interactions (P6, P7) and keeps a session's summary (R8), by a language model."""
+"""Outlines interactions (P6, P7) and keeps a session's summary (R8), by a language model.
+
+What an interaction is called and what it said (P6, P7), by a language model.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memci.domain.context.budget import Count
-from memci.domain.language import Language, language_of
-from memci.domain.message import Message
-from memci.domain.pages.outline import Outline
+from memci.domain.context.token_budget import Count
+from memci.domain.pages.outline import (
+    MOST_DESCRIPTION,
+    MOST_ENTRY,
+    MOST_NAME,
+    Outline,
+    fitted,
+    lead,
+)
 from memci.errors import SmallModelAnswerError
-from memci.smallmodel.litellm.answer import Summary
+from memci.language.detection import Language, language_of
+from memci.message import Message
 from memci.smallmodel.litellm.compressor import refuse_invented
-from memci.smallmodel.litellm.excerpt import excerpt, speaker
-from memci.smallmodel.litellm.language_model import LanguageModel, Question
-from memci.smallmodel.litellm.outline import LlmOutlines
+from memci.smallmodel.litellm.language_model import (
+    LanguageModel,
+    Names,
+    Question,
+    Summary,
+    excerpt,
+    speaker,
+)
 from memci.smallmodel.ports import Summarizer
+
+# Messages that one call shows, and characters of each; more are outlined call by call.
+_MOST_SHOWN = 20
+_LONGEST_MESSAGE = 1_500
+# Characters that are asked for, so that the tokens fit; and those above which nobody has listened.
+_ASKED = {Language.ENGLISH: (60, 240, 110), Language.CHINESE: (20, 60, 28)}
+_TOO_LONG = 4
+
+
+class LlmOutlines:
+    """One call for each interaction; of one with many messages, a call for each part of it."""
+
+    def __init__(self, model: LanguageModel, offline: Summarizer) -> None:
+        """Take the model, and what stands in for it."""
+        self._model = model
+        self._offline = offline
+
+    def outline(self, messages: Sequence[Message], language: Language, count: Count) -> Outline:
+        """Return what stands for these messages; each part knows how those before it are named."""
+        whole = Outline("", "", ())
+        for begin in range(0, len(messages), _MOST_SHOWN):
+            part = messages[begin : begin + _MOST_SHOWN]
+            told = self._part(part, whole, language, count)
+            whole = Outline(told.name, told.description, (*whole.entries, *told.entries))
+        return whole
+
+    def _part(
+        self, messages: Sequence[Message], before: Outline, language: Language, count: Count
+    ) -> Outline:
+        spoken = language_of("\n".join(each.text for each in messages))
+        sizes = _ASKED[spoken]
+
+        def read(answer: Names) -> Outline:
+            return self._read(answer, messages, before, language, count)
+
+        question = Question(
+            prompt="outline",
+            language=spoken,
+            data={
+                "so_far": {"name": before.name, "description": before.description},
+                "messages": [_shown(each) for each in messages],
+                "max_characters": dict(zip(("name", "description", "line"), sizes, strict=True)),
+            },
+            shape=Names,
+            read=read,
+        )
+        return self._model.ask(question, lambda: self._instead(messages, before, language, count))
+
+    def _read(
+        self,
+        answer: Names,
+        messages: Sequence[Message],
+        before: Outline,
+        language: Language,
+        count: Count,
+    ) -> Outline:
+        """Hold an answer to the messages and to its sizes; what is a little too long is cut."""
+        if len(answer.lines) != len(messages):
+            raise SmallModelAnswerError(
+                f"the model wrote {len(answer.lines)} lines for {len(messages)} messages"
+            )
+        longest = [_TOO_LONG * size for size in _ASKED[Language.ENGLISH]]
+        for text, most in (
+            (answer.name, longest[0]),
+            (answer.description, longest[1]),
+            *((line, longest[2]) for line in answer.lines),
+        ):
+            if not 0 < len(text) <= most:
+                raise SmallModelAnswerError(
+                    f"a name or line of the model has {len(text)} characters, 1 to {most} were"
+                    " asked at most"
+                )
+        said = [f"{speaker(each)}\n{each.text}" for each in messages]
+        refuse_invented(
+            "\n".join((answer.name, answer.description, *answer.lines)),
+            before.name,
+            before.description,
+            *said,
+        )
+        return Outline(
+            fitted(answer.name, MOST_NAME, count),
+            fitted(answer.description, MOST_DESCRIPTION, count),
+            tuple(
+                fitted(lead(message, language) + line, MOST_ENTRY, count)
+                for message, line in zip(messages, answer.lines, strict=True)
+            ),
+        )
+
+    def _instead(
+        self, messages: Sequence[Message], before: Outline, language: Language, count: Count
+    ) -> Outline:
+        told = self._offline.outline(messages, language, count)
+        return told if not before.name else Outline(before.name, before.description, told.entries)
+
+
+def _shown(message: Message) -> dict[str, str]:
+    return {"speaker": speaker(message), "text": excerpt(message.text, _LONGEST_MESSAGE)}
+
 
 # Characters of messages that one call shows; more are summarized call by call.
 _LONGEST_SHOWN = 24_000
-_LONGEST_MESSAGE = 2_000
-_ASKED = 0.9
+_SUMMARIZER_LONGEST_MESSAGE = 2_000
+_SUMMARIZER_ASKED = 0.9
 
 
 class LlmSummarizer:
@@ -48,7 +160,7 @@ class LlmSummarizer:
 
     def _go_on(self, messages: Sequence[Message], previous: str, target: int) -> str:
         shown = [
-            {"speaker": speaker(each), "text": excerpt(each.text, _LONGEST_MESSAGE)}
+            {"speaker": speaker(each), "text": excerpt(each.text, _SUMMARIZER_LONGEST_MESSAGE)}
             for each in messages
         ]
 
@@ -65,7 +177,11 @@ class LlmSummarizer:
         question = Question(
             prompt="summarize",
             language=language_of("\n".join(message.text for message in messages)),
-            data={"previous": previous, "messages": shown, "max_characters": int(target * _ASKED)},
+            data={
+                "previous": previous,
+                "messages": shown,
+                "max_characters": int(target * _SUMMARIZER_ASKED),
+            },
             shape=Summary,
             read=read,
         )
@@ -78,7 +194,7 @@ def _parts(messages: Sequence[Message]) -> list[list[Message]]:
     parts: list[list[Message]] = []
     room = 0
     for message in messages:
-        length = min(len(message.text), _LONGEST_MESSAGE)
+        length = min(len(message.text), _SUMMARIZER_LONGEST_MESSAGE)
         if length > room:
             parts.append([])
             room = _LONGEST_SHOWN

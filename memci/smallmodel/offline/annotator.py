@@ -6,15 +6,15 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from memci.domain.language import Language, language_of
 from memci.domain.memory.node import NodeType
-from memci.smallmodel.offline import chinese
-from memci.smallmodel.offline.candidates import clause_values
+from memci.language import chinese_words
+from memci.language.cue_phrases import EPISODIC, PROCEDURAL, is_social
+from memci.language.detection import Language, language_of
+from memci.language.keywords import keywords
+from memci.language.names import entities
+from memci.language.sentences import sentences
+from memci.language.shortening.clause_values import clause_values
 from memci.smallmodel.offline.compressor import OfflineCompressor
-from memci.smallmodel.offline.cues import EPISODIC, PROCEDURAL, is_social
-from memci.smallmodel.offline.entities import entities
-from memci.smallmodel.offline.keywords import keywords
-from memci.smallmodel.offline.sentences import sentences
 from memci.smallmodel.ports import Annotation
 
 LONGEST_PHRASE = 80
@@ -44,7 +44,7 @@ class OfflineAnnotator:
     def _annotate(self, text: str) -> Annotation:
         language = language_of(text)
         han, english = _by_language(text, language)
-        tagged = chinese.tagged_words(han) if han else []
+        tagged = chinese_words.tagged_words(han) if han else []
         names = entities(text, tagged)
         return Annotation(
             phrase=self._phrase(text),

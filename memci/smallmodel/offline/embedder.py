@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from memci.smallmodel.offline.once import Once
+from memci.language.load_once import LoadOnce
 from memci.smallmodel.ports import Vectors
 
 MODEL = "all-MiniLM-L6-v2"
@@ -45,7 +45,7 @@ class OfflineEmbedder:
     """
 
     def __init__(self, threads: int = 0) -> None:
-        self._model = Once(lambda: _load(threads))
+        self._model = LoadOnce(lambda: _load(threads))
         # Several threads in torch at once only fight for the same cores.
         self._forward = threading.Lock()
         self._recent = _RecentVectors(_REMEMBERED)

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from memci.domain.language import Language, language_of
-from memci.smallmodel.offline import chinese
-from memci.smallmodel.offline.entities import entities
-from memci.smallmodel.offline.worth import judged
-from memci.smallmodel.ports import Judgement
+from memci.language import chinese_words
+from memci.language.detection import Language, language_of
+from memci.language.names import entities
+from memci.language.worth import Judgement, judged
 
-# Characters read of one text, as the annotator does.
 _READ = 8_000
 
 
@@ -26,5 +24,5 @@ class OfflineJudge:
 
 def _names(text: str) -> bool:
     language = language_of(text)
-    tagged = chinese.tagged_words(text) if language is Language.CHINESE else []
+    tagged = chinese_words.tagged_words(text) if language is Language.CHINESE else []
     return bool(entities(text, tagged))

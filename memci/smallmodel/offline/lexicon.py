@@ -8,7 +8,7 @@ import threading
 import unicodedata
 from typing import Any
 
-from memci.smallmodel.offline.words import ENGLISH_STOP_WORDS
+from memci.language.word_lists import ENGLISH_STOP_WORDS
 
 LONGEST_TERM = 64
 

@@ -9,13 +9,11 @@ from itertools import pairwise
 
 import numpy as np
 
-from memci.domain.language import Language, language_of
-from memci.domain.message import Message, Role
-from memci.smallmodel.offline import chinese
+from memci.language import chinese_words
+from memci.language.detection import Language, language_of
+from memci.language.topic_changes import PRICE, Seam, best_cuts, cut_into_pieces, seam_price
+from memci.message import Message, Role
 from memci.smallmodel.offline.embedder import MODEL, unit_rows
-from memci.smallmodel.offline.pieces import cut_into_pieces
-from memci.smallmodel.offline.seams import PRICE, seam_price
-from memci.smallmodel.offline.topics import Seam, best_cuts
 from memci.smallmodel.ports import TopicSegment, Vectors
 
 # Characters of a segment's text, at most.
@@ -116,8 +114,8 @@ def _word_vectors(texts: Mapping[int, str], rows: int) -> Vectors:
     columns: dict[str, int] = {}
     cells: list[tuple[int, int, float]] = []
     for row, text in texts.items():
-        for word in chinese.words(text):
-            weight = chinese.rarity(word) - _USUAL
+        for word in chinese_words.words(text):
+            weight = chinese_words.rarity(word) - _USUAL
             if len(word) > 1 and weight > 0:
                 cells.append((row, columns.setdefault(word, len(columns)), weight))
     table = np.zeros((rows, max(1, len(columns))), dtype=np.float32)

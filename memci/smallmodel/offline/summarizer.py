@@ -11,24 +11,17 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from memci.domain.context.budget import Count
-from memci.domain.context.excerpt import named
-from memci.domain.context.summary_lines import Line, lines_of
-from memci.domain.language import Language, language_of
-from memci.domain.message import Message, Role
+from memci.domain.context.rendering import named
+from memci.domain.context.token_budget import Count
 from memci.domain.pages.outline import Outline
-from memci.domain.time.notes import with_absolute
+from memci.language.cue_phrases import is_courtesy
+from memci.language.detection import Language, language_of
+from memci.language.sentences import sentences
+from memci.language.summary_lines import TOOL_MARK, Line, lines_of, most_telling, told_most, written
+from memci.language.times.date_notes import with_absolute
+from memci.message import Message, Role
 from memci.smallmodel.offline.compressor import OfflineCompressor
-from memci.smallmodel.offline.courtesy import is_courtesy
-from memci.smallmodel.offline.digest import (
-    TOOL_MARK,
-    most_telling,
-    told_most,
-    written,
-)
-from memci.smallmodel.offline.outcome import outcome_of
-from memci.smallmodel.offline.outline import OfflineOutlines
-from memci.smallmodel.offline.sentences import sentences
+from memci.smallmodel.offline.outlines import OfflineOutlines, outcome_of
 
 # Characters of one line.
 _LONGEST_LINE = 240

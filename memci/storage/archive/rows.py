@@ -12,8 +12,8 @@ from sqlalchemy.dialects import postgresql
 from sqlalchemy.exc import DataError, IntegrityError, OperationalError, ProgrammingError
 
 from memci.errors import InvalidInputError
-from memci.storage.archive.registry import Carried
-from memci.storage.archive.values import half_vectors
+from memci.storage.archive.row_checks import half_vectors
+from memci.storage.archive.tables import Carried
 from memci.storage.vectors import to_text
 
 # A time with its offset, as one text, and the offset of such a text.

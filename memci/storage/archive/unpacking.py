@@ -2,11 +2,14 @@
 
 Names in it are looked up, never used as paths. Sizes are bounded before anything is unpacked, and
 ``zipfile`` unpacks no more of a file than its directory says.
+
+A file of somebody else's, looked into without ever holding much of it in memory.
 """
 
 from __future__ import annotations
 
 import io
+import os
 import struct
 import zlib
 from collections.abc import Iterator
@@ -19,10 +22,45 @@ from pydantic import ValidationError
 
 from memci.domain.strict_json import NotStrictError, decode
 from memci.errors import InvalidInputError, TooLargeError
-from memci.shapes.archive import FORMAT_VERSION, MANIFEST, MANIFEST_BYTES, ArchiveManifest
-from memci.storage.archive.bounded import BoundedReader
-from memci.storage.archive.registry import CARRIED, Carried
-from memci.storage.archive.values import LineError, checked_row
+from memci.schemas.archive import FORMAT_VERSION, MANIFEST, MANIFEST_BYTES, ArchiveManifest
+from memci.storage.archive.row_checks import LineError, checked_row
+from memci.storage.archive.tables import CARRIED, Carried
+
+# The directory of an archive of ours is two kilobytes; compressed data is read in smaller pieces.
+_MOST = 1024 * 1024
+
+
+class BoundedReader:
+    """What ``zipfile`` reads from: a directory that would fill the memory is not read at all."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        """Take a file that can seek."""
+        self._file = file
+
+    def read(self, size: int = -1) -> bytes:
+        """Read ``size`` bytes, or all that is left; no more than a directory of ours could be."""
+        if size > _MOST:
+            raise InvalidInputError("the archive's directory is larger than any of memci's")
+        found = self._file.read(_MOST + 1 if size < 0 else size)
+        if len(found) > _MOST:
+            raise InvalidInputError("the archive's directory is larger than any of memci's")
+        return found
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        """Go to a place."""
+        return self._file.seek(offset, whence)
+
+    def tell(self) -> int:
+        """Return the place."""
+        return self._file.tell()
+
+    def seekable(self) -> bool:
+        """Tell that it can seek."""
+        return True
+
+    def close(self) -> None:
+        """Leave the file open: it is its owner's."""
+
 
 # A row with a message of the largest size, or a snapshot of the largest network, is well below.
 _LONGEST_LINE = 32 * 1024 * 1024

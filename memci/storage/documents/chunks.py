@@ -8,11 +8,9 @@ from uuid import UUID
 
 from sqlalchemy import Connection
 
-from memci.domain.documents.chunk import Chunk, searched_text
-from memci.domain.documents.document import DocumentState
-from memci.domain.documents.symbol import last_part
-from memci.storage.documents.removal import remove_chunks
-from memci.storage.index import Embedded, Terms, posting_columns
+from memci.domain.documents import Chunk, DocumentState, last_part, searched_text
+from memci.storage.documents.documents import remove_chunks
+from memci.storage.search_index import Embedded, Terms, posting_columns
 from memci.storage.vectors import to_text
 
 _WAITING_FILE = """

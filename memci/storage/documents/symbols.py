@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection
 
-from memci.domain.documents.symbol import last_part, qualified
+from memci.domain.documents import last_part, qualified
 
 _LONGEST_NAME = 200
 # The last part leads through the index, the rest of a qualified name decides. A name as it is

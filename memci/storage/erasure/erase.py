@@ -1,21 +1,28 @@
-"""Erasing, inside one transaction with the lane locked (M25)."""
+"""Erasing, inside one transaction with the lane locked (M25).
+
+Tombstones: which messages must not come back, whatever brings them (M25).
+
+The database itself refuses a message with a tombstone, whoever inserts it. Who wants to say which
+one it was, or to leave it out beforehand (a rebuild, an import), asks ``erased_among``.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection
+from hashlib import sha256
 
 from sqlalchemy import Connection
 
-from memci.storage.beliefs import believe_anew, superseded_by_any
-from memci.storage.editions import clear_edition, drop_edition, open_edition
-from memci.storage.erasure.barrier import stand_alone
-from memci.storage.erasure.condemned import Condemned
-from memci.storage.erasure.gone import is_there
+from memci.storage.agents import is_there
+from memci.storage.erasure.deletion_set import DeletionSet
+from memci.storage.erasure.locks import stand_alone
 from memci.storage.erasure.pages import reword
-from memci.storage.erasure.registry import REGISTRY, Entry
-from memci.storage.page_lock import lock_tree
-from memci.storage.passes import position
-from memci.storage.trail import TrailEvent, append_trail
+from memci.storage.erasure.tables import REGISTRY, Entry
+from memci.storage.network.beliefs import believe_anew, superseded_by_any
+from memci.storage.network.editions import clear_edition, drop_edition, open_edition
+from memci.storage.network.node_history import TrailEvent, append_history
+from memci.storage.network.passes import position
+from memci.storage.pages.tree import lock_tree
 
 # By the same hash as ``tombstones.digest_of``; a test holds both together.
 _BURY = """
@@ -64,7 +71,7 @@ WHERE agent_id = %s
 _BEFOREHAND = frozenset({"agent_setting", "receipt", "model_usage"})
 
 
-def erase_messages(connection: Connection, agent_id: str, condemned: Condemned) -> dict[str, int]:
+def erase_messages(connection: Connection, agent_id: str, condemned: DeletionSet) -> dict[str, int]:
     """Remove messages and all that was made of them; return how many rows went, by table.
 
     The tree of pages must be locked. The messages to be remembered ``again`` are only marked so:
@@ -103,7 +110,7 @@ def erase_messages(connection: Connection, agent_id: str, condemned: Condemned) 
     connection.exec_driver_sql(_AGAIN, (agent_id, list(condemned.again)))
     _, pass_number = position(connection, agent_id)
     notes: dict[int, dict[str, object]] = {node: {} for node in going}
-    append_trail(connection, agent_id, TrailEvent.ERASED, pass_number, notes)
+    append_history(connection, agent_id, TrailEvent.ERASED, pass_number, notes)
     return {table: count for table, count in removed.items() if count}
 
 
@@ -152,3 +159,20 @@ def _clear(connection: Connection, agent_id: str, entry: Entry) -> int:
         bite = connection.exec_driver_sql(statement, values).rowcount
         removed += bite
     return removed
+
+
+_AMONG = """
+SELECT digest FROM erased_message WHERE agent_id = %s AND digest = ANY(%s)
+"""
+
+
+def digest_of(message_id: str) -> bytes:
+    """Return what is kept of a message id: its SHA-256, the same on every server."""
+    return sha256(message_id.encode()).digest()
+
+
+def erased_among(connection: Connection, agent_id: str, ids: Collection[str]) -> frozenset[str]:
+    """Return those of these message ids that were erased and are refused for good."""
+    by_digest = {digest_of(each): each for each in ids}
+    found = connection.exec_driver_sql(_AMONG, (agent_id, list(by_digest)))
+    return frozenset(by_digest[bytes(row.digest)] for row in found)

@@ -8,13 +8,12 @@ from itertools import islice
 
 from sqlalchemy import Connection
 
-from memci.domain.message import Message
 from memci.domain.pages.chapters import stand_in
 from memci.domain.pages.page import Page
+from memci.message import Message
 from memci.storage.messages import IS_NOTE
-from memci.storage.page_messages import shown_messages
-from memci.storage.page_rows import page_of
-from memci.storage.page_saving import save_pages
+from memci.storage.pages.texts import shown_messages
+from memci.storage.pages.tree import page_of, save_pages
 
 # An interaction's page is found by the message: of one session and kind, none covers another.
 _OF = """
@@ -72,7 +71,7 @@ UNNAMED = "…"
 
 
 @dataclass(frozen=True, slots=True)
-class CondemnedPages:
+class DeletedPages:
     """Pages that go, and those that lose what they say.
 
     Of ``reworded`` pages an interaction's is called again by the messages that it keeps, and
@@ -94,7 +93,7 @@ class CondemnedPages:
 
 def condemned_pages(
     connection: Connection, agent_id: str, seqs: Sequence[int], indexes: Collection[str]
-) -> CondemnedPages:
+) -> DeletedPages:
     """Return what goes with messages, and what goes of these pages; nothing is written.
 
     A page goes when nothing that was said on it stays, and so does a note that is named; pages
@@ -108,7 +107,7 @@ def condemned_pages(
     notes = [row.id for row in named if row.note]
     reworded = {row.id for row in rows if row.stays}
     reworded |= {row.id for row in named if not row.note} - set(going)
-    return CondemnedPages([*going, *notes], sorted(reworded))
+    return DeletedPages([*going, *notes], sorted(reworded))
 
 
 def unknown_pages(connection: Connection, agent_id: str, indexes: Collection[str]) -> list[str]:

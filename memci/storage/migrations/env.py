@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from alembic import context
 
-from memci.storage.rows import metadata
+from memci.storage.schema import metadata
 
 connection = context.config.attributes["connection"]
 context.configure(connection=connection, target_metadata=metadata, compare_server_default=True)

@@ -1,19 +1,23 @@
-"""Which page store the settings mean (P14)."""
+"""Which page store the settings mean (P14).
+
+Texts that must not stay in a page store, whichever it is (M25).
+"""
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from itertools import islice
 from pathlib import Path
 
-from memci.config import Settings
-from memci.errors import ConfigurationError
-from memci.storage.page_store.cached import CachedPageStore, TextCache
-from memci.storage.page_store.files import FilePageStore
+from memci.config.settings import Settings
+from memci.errors import ConfigurationError, PageStoreError
+from memci.storage.page_store.cache import CachedPageStore, TextCache
+from memci.storage.page_store.files import FilePageStore, FolderPresence
 from memci.storage.page_store.memory import MemoryPageStore
-from memci.storage.page_store.moving import MovingPageStore
-from memci.storage.page_store.port import PageStore
+from memci.storage.page_store.port import BodyKey, PageStore, delete_many
 from memci.storage.page_store.postgres import PostgresPageStore
-from memci.storage.page_store.presence import FolderPresence
 from memci.storage.page_store.s3 import Bucket, S3PageStore
+from memci.storage.page_store.two_stores import MovingPageStore
 from memci.storage.session import Database
 
 _FOLDER = "pages"  # in the data folder
@@ -82,3 +86,19 @@ def _bucket(settings: Settings) -> Bucket:
         region=settings.page_s3_region,
         addressing=settings.page_s3_addressing,
     )
+
+
+_AT_ONCE = 500
+
+
+def remove_texts(store: PageStore, agent_id: str, keys: Collection[BodyKey]) -> None:
+    """Delete an agent's texts, and look whether they are gone.
+
+    Raises ``PageStoreError`` when the store does not answer, or still has one; some may be gone
+    then, and asking again goes on.
+    """
+    left = iter(keys)
+    while some := list(islice(left, _AT_ONCE)):
+        delete_many(store, some)
+    if keys and not set(keys).isdisjoint(store.list(agent_id)):
+        raise PageStoreError

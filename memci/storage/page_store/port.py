@@ -1,9 +1,13 @@
-"""The port of page stores (P14)."""
+"""The port of page stores (P14).
+
+Many texts of one agent at once, where a store does that better than one by one (P14).
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from secrets import randbelow
 from typing import NamedTuple, Protocol, runtime_checkable
 
@@ -121,3 +125,42 @@ def no_text(key: BodyKey) -> NotFoundError:
 def damaged(key: BodyKey) -> NotFoundError:
     """Return the error for what is no text any more."""
     return NotFoundError(f"the text of page {key.page} is damaged: bring it back from a back-up")
+
+
+@runtime_checkable
+class TakesMany(Protocol):
+    """A store that is asked once for many texts, or for several at a time."""
+
+    def load_many(self, keys: Sequence[BodyKey]) -> dict[BodyKey, str]:
+        """Do as ``load_many`` of this module."""
+        ...
+
+    def delete_many(self, keys: Sequence[BodyKey]) -> None:
+        """Do as ``delete_many`` of this module."""
+        ...
+
+
+def load_many(store: PageStore, keys: Sequence[BodyKey]) -> dict[BodyKey, str]:
+    """Return those texts that there are, and that can be read; all in memory at once.
+
+    Raises ``PageStoreError``.
+    """
+    if isinstance(store, TakesMany):
+        return store.load_many(keys)
+    texts = {}
+    for key in keys:
+        with suppress(NotFoundError):
+            texts[key] = store.load(key)
+    return texts
+
+
+def delete_many(store: PageStore, keys: Sequence[BodyKey]) -> None:
+    """Remove texts; those that are not there are no error.
+
+    Raises ``PageStoreError``; some may be gone then.
+    """
+    if isinstance(store, TakesMany):
+        store.delete_many(keys)
+        return
+    for key in keys:
+        store.delete(key)

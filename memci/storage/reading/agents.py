@@ -1,15 +1,25 @@
-"""Agents: who there is, and what one holds."""
+"""Agents: who there is, and what one holds.
+
+Jobs, read for lists.
+
+What an agent asked for contexts with, as far as its messages and receipts still tell.
+
+Receipts keep a hash of the question and no text; but most questions are then stored as what the
+user said, and that has the same hash.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
+from uuid import UUID
 
 from sqlalchemy import Connection
 from sqlalchemy.engine import RowMapping
 
-from memci.storage.erasure.gone import IS_THERE
+from memci.storage.agents import IS_THERE
 
 # All dead jobs are few and have an index; those of one agent would be sought among its done ones.
 _LIST = f"""
@@ -123,3 +133,56 @@ def pass_under_way(connection: Connection, agent_id: str, number: int) -> PassUn
         _SCANNED, {"agent": agent_id, "number": number}
     ).one()
     return PassUnderWay(number, scanned, left)
+
+
+_JOB = """
+SELECT ordinal, id, agent_id, kind, source, state, first_seq, last_seq, attempts, started,
+       not_before, last_error AS error, result, models, created_at, started_at, finished_at
+  FROM job WHERE agent_id = %(agent)s {conditions} ORDER BY ordinal LIMIT %(limit)s
+"""
+
+
+def list_jobs(
+    connection: Connection, agent_id: str, *, state: str | None, after: int, limit: int
+) -> Sequence[RowMapping]:
+    """Return jobs after an ordinal, in the order of the mailbox."""
+    in_state = "" if state is None else "AND state = %(state)s"
+    statement = _JOB.format_map({"conditions": f"AND ordinal > %(after)s {in_state}"})
+    values = {"agent": agent_id, "state": state, "after": after, "limit": limit}
+    return connection.exec_driver_sql(statement, values).mappings().all()
+
+
+def read_job(connection: Connection, agent_id: str, job_id: UUID) -> RowMapping | None:
+    """Return one job."""
+    statement = _JOB.format_map({"conditions": "AND id = %(id)s"})
+    values = {"agent": agent_id, "id": job_id, "limit": 1}
+    return connection.exec_driver_sql(statement, values).mappings().first()
+
+
+# Each text once, however often it was said.
+_ASKED = """
+WITH said AS MATERIALIZED (
+    SELECT DISTINCT content, encode(sha256(convert_to(content, 'UTF8')), 'hex') AS digest
+      FROM message WHERE agent_id = %(agent)s AND role = 'user' AND content <> '')
+SELECT r.id, said.content, (r.body->>'budget_tokens')::bigint, r.session_id,
+       r.created_at
+  FROM receipt r JOIN said ON said.digest = r.body->>'query_sha256'
+ WHERE r.agent_id = %(agent)s AND r.kind = 'context'
+ ORDER BY r.created_at DESC, r.id LIMIT %(most)s
+"""
+
+
+class Asked(NamedTuple):
+    """A question, the receipt of the context that was given, and when."""
+
+    receipt_id: UUID
+    query: str
+    budget_tokens: int
+    session_id: str | None
+    asked_at: datetime
+
+
+def last_asked(connection: Connection, agent_id: str, most: int) -> list[Asked]:
+    """Return the latest questions whose text is known, at most so many, the oldest first."""
+    rows = connection.exec_driver_sql(_ASKED, {"agent": agent_id, "most": most})
+    return [Asked(*row) for row in rows][::-1]

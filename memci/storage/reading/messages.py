@@ -1,16 +1,46 @@
-"""Messages, read: the latest of a conversation, ids of seqs, and lists."""
+"""Messages, read: the latest of a conversation, ids of seqs, and lists.
+
+Whose a message is, as tools of an agent have it: they read nothing of another user (R5).
+
+The conversation before the one in which something is asked (R10).
+
+On which pages messages are, and by which ids others know them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from datetime import datetime
+from typing import NamedTuple
 
-from sqlalchemy import Connection
+from memci.language.question.last_session import Talk, talk_before
+from memci.message import Message
+from memci.storage.messages import IS_NOTE, to_message
+from memci.storage.pages.viewers import viewer_asking
+from memci.storage.search.filters import message_filters
+from memci.storage.search.find import Restriction
+from memci.storage.session import Connection, rows, tuples
 
-from memci.domain.message import Message
-from memci.storage.messages import to_message
-from memci.storage.reading.whose import of_user
-from memci.storage.session import rows
+# Whoever records an assistant may leave the user out: in a session with no other user it is this
+# one's. Pages know of users whose own words were erased. Both are asked once, and only where a
+# message names nobody.
+_OF_USER = """(m.user_id = %(with_user)s OR m.user_id IS NULL AND m.session_id {session}
+    AND NOT EXISTS (
+        SELECT FROM message o WHERE o.agent_id = %(agent)s AND o.session_id {session}
+           AND o.user_id <> %(with_user)s)
+    AND NOT EXISTS (
+        SELECT FROM page p WHERE p.agent_id = %(agent)s AND p.session_id {session}
+           AND p.first_seq IS NOT NULL AND p.user_id <> %(with_user)s))"""
+
+
+def of_user(session_id: str | None) -> str:
+    """Return the condition on a message ``m`` that it is of the user whom a session is with.
+
+    It takes ``agent``, ``session`` (None: messages of no session) and ``with_user``. A message that
+    names no user is of the one that its session is with, if it is with nobody else.
+    """
+    return _OF_USER.format(session="IS NULL" if session_id is None else "= %(session)s")
+
 
 COLUMNS = (
     "m.seq, m.id, m.role, m.content, m.said_at, m.said_offset, m.name, m.session_id, m.user_id,"
@@ -155,3 +185,79 @@ def _whose(user_id: str | None, session_id: str | None) -> str:
 def _select(asked: Mapping[str, object], end: str, *, columns: str = COLUMNS) -> str:
     given = (f"AND {_CONDITIONS[name]}" for name, value in asked.items() if value is not None)
     return _SELECT.format_map({"columns": columns, "conditions": " ".join(given), "end": end})
+
+
+# So many messages are looked through, of the session in which it is asked and of all others.
+_MOST = 2_000
+_SAID = f"""
+SELECT m.session_id, m.said_at, m.seq FROM message m
+ WHERE m.agent_id = %(agent)s AND m.said_at <= %(now)s AND m.role IN ('user', 'assistant')
+   AND NOT {IS_NOTE} {{conditions}}
+"""  # noqa: S608 - a constant of another module
+# By the index on times, which has all that is indexed; of the rest there is little.
+_NEWEST = "ORDER BY said_at DESC, seq DESC LIMIT %(most)s"
+_LATEST_BEFORE = (
+    f"({_SAID} AND m.indexed {_NEWEST}) UNION ALL ({_SAID} AND NOT m.indexed {_NEWEST})"
+)
+_HERE = "AND m.session_id = %(here)s"
+_ELSEWHERE = "AND m.session_id IS DISTINCT FROM %(here)s"
+# Whoever records an assistant may leave the user out: it speaks to the one of its session.
+_WITH = """
+AND (m.user_id = %(whose)s OR m.user_id IS NULL AND %(whose)s = (
+    SELECT o.user_id FROM message o
+     WHERE o.agent_id = m.agent_id AND o.session_id = m.session_id AND o.seq < m.seq
+       AND o.user_id IS NOT NULL
+     ORDER BY o.session_id DESC, o.seq DESC LIMIT 1))
+"""
+
+
+def last_session(
+    connection: Connection, agent_id: str, restriction: Restriction, now: datetime
+) -> Talk | None:
+    """Return the last conversation before ``now`` (aware), if there was one.
+
+    It is another than the one that goes on in ``restriction.session_id``, of the user who is there,
+    and holds what the restriction asks for.
+    """
+    here, user = restriction.session_id, restriction.user_id
+    whose = viewer_asking(connection, agent_id, here, user).user_id
+    values = restriction.values()
+    conditions = message_filters(values) + (_WITH if whose and not user else "")
+    values |= {"agent": agent_id, "now": now, "here": here, "whose": whose, "most": _MOST}
+    places = (_HERE, _ELSEWHERE) if here else ("",)
+    statements = (_LATEST_BEFORE.format(conditions=f"{conditions} {place}") for place in places)
+    found = [row for each in statements for row in tuples(connection, each, values)]
+    found.sort(key=lambda row: row[1:], reverse=True)
+    return talk_before(((session, at) for session, at, _ in found), here, now)
+
+
+# The page of a session, or of no session, that ends first behind the message.
+_PLACES = """
+SELECT m.seq, m.id, place.page FROM message m LEFT JOIN LATERAL (
+    (SELECT p.id AS page FROM page p
+     WHERE p.agent_id = m.agent_id AND p.first_seq IS NOT NULL AND p.session_id = m.session_id
+       AND p.last_seq >= m.seq AND p.first_seq <= m.seq AND (p.number = 0) = (m.role = 'system')
+     ORDER BY p.last_seq LIMIT 1)
+    UNION ALL
+    (SELECT p.id FROM page p
+     WHERE m.session_id IS NULL AND p.agent_id = m.agent_id AND p.first_seq IS NOT NULL
+       AND p.session_id IS NULL
+       AND p.last_seq >= m.seq AND p.first_seq <= m.seq AND (p.number = 0) = (m.role = 'system')
+     ORDER BY p.last_seq LIMIT 1)) AS place ON true
+WHERE m.agent_id = %s AND m.seq = ANY(%s::bigint[])
+"""
+
+
+class Place(NamedTuple):
+    """A message's id, and the index of the page that it is on; None: on none yet (P6)."""
+
+    message_id: str
+    page: str | None
+
+
+def places_of(connection: Connection, agent_id: str, seqs: Collection[int]) -> dict[int, Place]:
+    """Return the places of those of these messages that are stored."""
+    if not seqs:
+        return {}
+    found = rows(connection, _PLACES, (agent_id, sorted(seqs)))
+    return {row.seq: Place(row.id, row.page) for row in found}

@@ -1,15 +1,28 @@
-"""Nodes, links, focus points and trails, read for lists."""
+"""Nodes, links, focus points and trails, read for lists.
+
+The most important memories among some nodes: what a context without a question begins with.
+
+Memories and messages by what they are like, without a query, the newest first (R20).
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, Row
 from sqlalchemy.engine import RowMapping
 
-from memci.domain.offset import at_offset
+from memci.domain.context.candidate import Candidate, Source
+from memci.language.times.calendar import at_offset
+from memci.message import Message
+from memci.storage.messages import COLUMNS, to_message
+from memci.storage.reading.messages import of_user
+from memci.storage.reading.recall import Visibility
+from memci.storage.search.filters import node_filters
+from memci.storage.search.find import Restriction
 
 # Importance is the sum of a node's own links whose target lives (M11).
 _NODE = """
@@ -119,3 +132,130 @@ def list_trail(
 ) -> Sequence[RowMapping]:
     """Return what happened to a node, the oldest first; the node itself may be gone."""
     return connection.exec_driver_sql(_TRAIL, (agent_id, node_id, after, limit)).mappings().all()
+
+
+_IMPORTANT = """
+SELECT m.id, m.content, m.message_seqs, coalesce(m.said_at, m.created_at), m.session_id,
+       m.said_offset
+  FROM node m LEFT JOIN LATERAL (
+       SELECT sum(l.strength) AS importance FROM link l
+        WHERE l.agent_id = m.agent_id AND l.source = m.id AND EXISTS (
+              SELECT 1 FROM node t WHERE t.agent_id = l.agent_id AND t.id = l.target)) own ON true
+ WHERE m.agent_id = %(agent)s AND m.id = ANY(%(nodes)s) AND m.kind = 'memory'
+"""
+_NEWEST = "SELECT m.id FROM node m WHERE m.agent_id = %(agent)s AND m.kind = 'memory'"
+_LATEST = "ORDER BY m.id DESC LIMIT %(limit)s"
+_BEST = "ORDER BY coalesce(own.importance, 0) DESC, m.id DESC LIMIT %(limit)s"
+
+
+def newest_memories(
+    connection: Connection, agent_id: str, restriction: Restriction, *, limit: int
+) -> list[int]:
+    """Return the ids of the newest memories that are like this."""
+    asked = restriction.values()
+    statement = " ".join([_NEWEST, node_filters(asked), _LATEST])
+    values = {**asked, "agent": agent_id, "limit": limit}
+    return list(connection.exec_driver_sql(statement, values).scalars())
+
+
+def important_memories(
+    connection: Connection,
+    agent_id: str,
+    node_ids: Sequence[int],
+    restriction: Restriction,
+    *,
+    limit: int,
+) -> list[Candidate]:
+    """Return the memories among these nodes by importance (M11), greatest first."""
+    if not node_ids:
+        return []
+    asked = restriction.values()
+    statement = " ".join([_IMPORTANT, node_filters(asked), _BEST])
+    values = {
+        **asked,
+        "agent": agent_id,
+        "nodes": list(node_ids),
+        "limit": limit,
+    }
+    return [
+        Candidate(Source.MEMORY, row[0], row[1], tuple(row[2]), at_offset(row[3], row[5]), row[4])
+        for row in connection.exec_driver_sql(statement, values)
+    ]
+
+
+# In pieces, so that the planner sees only what is asked.
+_MEMORIES = """
+SELECT n.id, n.content, n.said_at, n.said_offset, n.superseded_by,
+       ARRAY(SELECT m.id FROM message m
+              WHERE m.agent_id = n.agent_id AND m.seq = ANY(n.message_seqs) ORDER BY m.seq)
+           AS message_ids
+  FROM node n
+ WHERE n.agent_id = %(agent)s AND n.kind = 'memory' AND {seen} {conditions}
+ ORDER BY n.id DESC LIMIT %(limit)s
+"""
+_OF_MEMORIES = {
+    "type": "n.type = %(type)s",
+    "in_session": "n.session_id = %(in_session)s",
+    "since": "n.said_at >= %(since)s",
+    "until": "n.said_at < %(until)s",
+    "after": "n.id < %(after)s",
+    "name": """EXISTS (SELECT FROM message m WHERE m.agent_id = n.agent_id
+                          AND m.seq = ANY(n.message_seqs) AND m.name = %(name)s)""",
+    "role": """EXISTS (SELECT FROM message m WHERE m.agent_id = n.agent_id
+                          AND m.seq = ANY(n.message_seqs) AND m.role = %(role)s)""",
+    "metadata": """EXISTS (SELECT FROM message m WHERE m.agent_id = n.agent_id
+                              AND m.seq = ANY(n.message_seqs)
+                              AND m.metadata @> %(metadata)s::jsonb)""",
+}
+_MESSAGES = """
+SELECT {columns} FROM message m WHERE m.agent_id = %(agent)s {conditions}
+ ORDER BY m.seq DESC LIMIT %(limit)s
+"""
+_OF_MESSAGES = {
+    "in_session": "m.session_id = %(in_session)s",
+    "since": "m.said_at >= %(since)s",
+    "until": "m.said_at < %(until)s",
+    "after": "m.seq < %(after)s",
+    "name": "m.name = %(name)s",
+    "role": "m.role = %(role)s",
+    "metadata": "m.metadata @> %(metadata)s::jsonb",
+}
+
+
+def filtered_memories(
+    connection: Connection, agent_id: str, sight: Visibility, asked: Mapping[str, Any], limit: int
+) -> list[Row[Any]]:
+    """Return living memories in sight that meet all criteria given, by falling numbers.
+
+    ``asked``: type, in_session, since, until, after, name, role, metadata; None for any.
+    """
+    statement = _MEMORIES.format_map(
+        {"seen": sight.condition, "conditions": _conditions(_OF_MEMORIES, asked)}
+    )
+    values = {**_values(asked), **sight.values, "agent": agent_id, "limit": limit}
+    return list(connection.exec_driver_sql(statement, values))
+
+
+def filtered_messages(
+    connection: Connection, agent_id: str, sight: Visibility, asked: Mapping[str, Any], limit: int
+) -> list[Message]:
+    """Return messages in sight that meet all criteria given, by falling seqs; they have no type.
+
+    ``asked`` as above; of the user in sight, if any, as ``whose`` tells it.
+    """
+    whose = "" if sight.user_id is None else f"AND {of_user(sight.session_id)}"
+    statement = _MESSAGES.format_map(
+        {"columns": COLUMNS, "conditions": f"{_conditions(_OF_MESSAGES, asked)} {whose}"}
+    )
+    of_sight = {"session": sight.session_id, "with_user": sight.user_id}
+    values = {**_values(asked), **of_sight, "agent": agent_id, "limit": limit}
+    return [to_message(row) for row in connection.exec_driver_sql(statement, values)]
+
+
+def _conditions(known: Mapping[str, str], asked: Mapping[str, Any]) -> str:
+    return " ".join(f"AND {known[name]}" for name, value in asked.items() if value is not None)
+
+
+def _values(asked: Mapping[str, Any]) -> dict[str, Any]:
+    metadata = asked.get("metadata")
+    return {**asked, "metadata": None if metadata is None else json.dumps(metadata)}

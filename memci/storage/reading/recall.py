@@ -1,4 +1,9 @@
-"""What recall asks of the network: focus, links of a layer, matches, and what was forgotten."""
+"""What recall asks of the network: focus, links of a layer, matches, and what was forgotten.
+
+Keywords, each given as its terms, as the columns that a statement looks them up by.
+
+Which memories a recall sees: whose, of which tier, and as of when (R5, R6).
+"""
 
 from __future__ import annotations
 
@@ -8,13 +13,111 @@ from datetime import datetime
 
 from sqlalchemy import Connection
 
-from memci.domain.language import Language
 from memci.domain.memory.node import NodeKind
 from memci.domain.memory.recall import Forgotten, Step
-from memci.domain.offset import at_offset
-from memci.storage.reading.sight import EVERYTHING, Sight
-from memci.storage.reading.terms import keyword_columns
+from memci.language.detection import Language
+from memci.language.times.calendar import at_offset
 from memci.storage.vectors import Vectors, to_text
+
+
+def keyword_columns(
+    keywords: Iterable[Collection[str]],
+) -> tuple[list[int], list[str], list[int]]:
+    """Return, for each term of each keyword: the keyword's number, the term, how many it has."""
+    spread = [
+        (number, term, len(set(terms)))
+        for number, terms in enumerate(keywords)
+        for term in sorted(set(terms))
+    ]
+    return (
+        [number for number, _, _ in spread],
+        [term for _, term, _ in spread],
+        [needed for _, _, needed in spread],
+    )
+
+
+_SEEN = "SELECT n.id FROM node n WHERE n.agent_id = %(agent)s AND n.id = ANY(%(nodes)s) AND "
+_ANY = """
+SELECT EXISTS (SELECT 1 FROM node n WHERE n.agent_id = %(agent)s AND n.kind = 'memory' AND {})
+"""
+# What a forgotten node was like, at a link ``l`` that dangles: whose it was is told by the last of
+# its messages, since no trail keeps that. Where none tells the tier, it is held for a short-term
+# one. Once any of its messages is erased, there are no links to it.
+_WAS = """
+SELECT coalesce((SELECT f.details->>'tier' FROM trail f
+                  WHERE f.agent_id = %(agent)s AND f.node_id = l.target AND f.event = 'forgotten'
+                  LIMIT 1), 'short') AS tier, m.session_id, m.user_id, m.said_at
+  FROM (SELECT (t.details->'messages'->>-1)::bigint AS seq FROM trail t
+         WHERE t.agent_id = %(agent)s AND t.node_id = l.target AND t.event = 'created'
+        OFFSET 0) c
+ CROSS JOIN LATERAL (SELECT session_id, user_id, said_at FROM message
+                      WHERE agent_id = %(agent)s AND seq = c.seq OFFSET 0) m
+"""
+# Looked up link by link: as a join it may be planned to read the whole trail for each.
+_GONE = "EXISTS (SELECT 1 FROM ({was}) n WHERE {seen} OFFSET 0)"
+_TIER = "(n.tier = 'long' OR n.session_id = %(session)s)"
+_USER = "n.user_id = %(user)s"
+_AS_OF = "n.said_at <= %(as_of)s"
+
+
+@dataclass(frozen=True, slots=True)
+class Visibility:
+    """With a session, its short tier and the long one; with a user, the long tier of that user.
+
+    ``as_of`` (aware UTC): nothing that was said later. Without any of them, everything.
+    """
+
+    session_id: str | None = None
+    user_id: str | None = None
+    as_of: datetime | None = None
+
+    @property
+    def condition(self) -> str:
+        """Return what a memory ``n`` has to be like, as SQL on ``values``."""
+        conditions = ["true"]
+        if self.session_id is not None or self.user_id is not None:
+            conditions.append(_TIER)
+        if self.user_id is not None:
+            conditions.append(_USER)
+        if self.as_of is not None:
+            conditions.append(_AS_OF)
+        return " AND ".join(conditions)
+
+    @property
+    def gone_condition(self) -> str:
+        """Return what the forgotten target of a link ``l`` has to have been like, likewise.
+
+        An entity that is gone is no common ground any more: its name is told to those who may hear
+        what it was first named in.
+        """
+        if self == EVERYTHING:
+            return "true"
+        return _GONE.format(was=_WAS, seen=self.condition)
+
+    @property
+    def values(self) -> dict[str, object]:
+        """Return what the condition speaks of."""
+        return {"session": self.session_id, "user": self.user_id, "as_of": self.as_of}
+
+
+EVERYTHING = Visibility()
+
+
+def seen(
+    connection: Connection, agent_id: str, nodes: Collection[int], sight: Visibility
+) -> set[int]:
+    """Return those of these nodes that are in sight."""
+    if sight == EVERYTHING or not nodes:
+        return set(nodes)
+    values = {**sight.values, "agent": agent_id, "nodes": list(nodes)}
+    return set(connection.exec_driver_sql(_SEEN + sight.condition, values).scalars())
+
+
+def has_memories(connection: Connection, agent_id: str, sight: Visibility) -> bool:
+    """Tell whether the agent remembers anything in sight."""
+    values = {**sight.values, "agent": agent_id}
+    return bool(connection.exec_driver_sql(_ANY.format(sight.condition), values).scalar())
+
 
 _FOCUS = "SELECT node_id FROM focus WHERE agent_id = %s ORDER BY mentioned DESC"
 # Both ways: a link leads from its target back to its source as well (M20).
@@ -119,7 +222,7 @@ def steps_from(
     agent_id: str,
     frontier: Sequence[int],
     relations: Sequence[str],
-    sight: Sight = EVERYTHING,
+    sight: Visibility = EVERYTHING,
 ) -> Iterable[Step]:
     """Return all links at these nodes, both ways; of some ``relations`` only, if given.
 
@@ -174,7 +277,7 @@ def nodes_by_cosine(
 
 
 def dangling_links(
-    connection: Connection, agent_id: str, relations: Sequence[str], sight: Sight = EVERYTHING
+    connection: Connection, agent_id: str, relations: Sequence[str], sight: Visibility = EVERYTHING
 ) -> list[Forgotten]:
     """Return what any link still says of nodes that are gone and were in ``sight``.
 

@@ -11,7 +11,7 @@ import pytest
 from benchmarks import concurrency, search
 from benchmarks.filling import multiply
 from benchmarks.stage import Stage
-from memci.config import load_settings
+from memci.config.settings import load_settings
 from memci.embedded import Postgres, Redis, Servers
 from memci.runtime import Runtime
 from memci.testing import database_copy

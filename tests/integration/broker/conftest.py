@@ -6,7 +6,7 @@ import pytest
 
 from memci.broker.app import make_producer
 from memci.broker.redis_queues import RedisAgentQueues
-from memci.broker.token import Tokens
+from memci.broker.wakeup import Wakeups
 
 
 @pytest.fixture
@@ -22,4 +22,4 @@ def queues(client):
 
 @pytest.fixture
 def tokens(app):
-    return Tokens(app)
+    return Wakeups(app)

@@ -9,11 +9,10 @@ import pytest
 import redis
 
 from memci.broker.app import make_producer
-from memci.broker.bell import Bell
-from memci.broker.letters import decode
+from memci.broker.incoming_messages import decode
 from memci.broker.names import LANE_QUEUE, agent_queue_name
 from memci.broker.redis_queues import RedisAgentQueues
-from memci.broker.token import Tokens
+from memci.broker.wakeup import QueueWatch, Wakeups
 from memci.errors import DatabaseUnavailableError
 from memci.testing import wait_until
 
@@ -50,7 +49,7 @@ def test_it_hears_what_it_does_not_see(tokens, client):
         def waiting(self):
             return []
 
-    with ringing(Bell(Blind(client), tokens, client, period_s=0.2)):
+    with ringing(QueueWatch(Blind(client), tokens, client, period_s=0.2)):
         wait_until(lambda: is_heard(client), "the bell listens")
         put(client, "a")
         wait_until(lambda: rung(client), "it has rung")
@@ -58,14 +57,14 @@ def test_it_hears_what_it_does_not_see(tokens, client):
 
 
 def test_a_burst_rings_once(queues, tokens, client):
-    bell = Bell(queues, tokens, client)
+    bell = QueueWatch(queues, tokens, client)
     assert [bell._is_first("a") for _ in range(100)].count(True) == 1
     assert bell._is_first("b")
 
 
 def test_it_finds_what_came_before_it(queues, tokens, client):
     put(client, "a", "b")
-    with ringing(Bell(queues, tokens, None, period_s=NEVER_S)):
+    with ringing(QueueWatch(queues, tokens, None, period_s=NEVER_S)):
         wait_until(lambda: rung(client) == ["a", "b"], "both are found")
 
 
@@ -74,13 +73,13 @@ def test_what_is_no_agents_queue_is_passed_over(queues, tokens, client):
     client.lpush("memci.agent.a/../b", "x")
     client.set("memci.agent.text", "x")
     put(client, "a")
-    Bell(queues, tokens, None, period_s=0)._scan()
+    QueueWatch(queues, tokens, None, period_s=0)._scan()
     assert rung(client) == ["a"]
 
 
 def test_tokens_do_not_pile_up_while_nobody_takes_them(queues, tokens, client):
     put(client, *(f"a{number}" for number in range(50)))
-    bell = Bell(queues, tokens, None, period_s=0)
+    bell = QueueWatch(queues, tokens, None, period_s=0)
     for _ in range(5):
         bell._scan()
     assert client.llen(LANE_QUEUE) == 50 + 4 * 8
@@ -91,7 +90,7 @@ def test_nobody_is_passed_over_while_tokens_of_others_wait(queues, tokens, clien
     for number in range(100):
         tokens.wake_lane(f"other{number}")
     put(client, "a")
-    Bell(queues, tokens, None, period_s=0)._scan()
+    QueueWatch(queues, tokens, None, period_s=0)._scan()
     first = decode(client.lindex(LANE_QUEUE, 0), limit_bytes=10_000)
     assert first.arguments == {"agent_id": "a", "rung": True}
 
@@ -101,7 +100,7 @@ def test_each_of_many_is_rung_for_in_time(queues, tokens, client):
     put(client, *agents)
     for _ in range(40):
         tokens.wake_lane("other")
-    bell, missing = Bell(queues, tokens, None, period_s=0), set(agents)
+    bell, missing = QueueWatch(queues, tokens, None, period_s=0), set(agents)
 
     def all_rung():
         bell._scan()
@@ -117,7 +116,7 @@ def test_it_outlives_the_broker(own_servers):
     url = own_servers.redis.url
     with make_producer(url) as app, closing(redis.Redis.from_url(url)) as client:
         queues = RedisAgentQueues(client)
-        with ringing(Bell(queues, Tokens(app), client, period_s=0.1)):
+        with ringing(QueueWatch(queues, Wakeups(app), client, period_s=0.1)):
             put(client, "a")
             wait_until(lambda: rung(client), "it has rung")
             own_servers.redis.kill()
@@ -140,7 +139,7 @@ def test_it_outlives_a_database_that_is_away(tokens, client, queues):
             return super().waiting()
 
     put(client, "a")
-    with ringing(Bell(Away(client), tokens, None, period_s=0.01)):
+    with ringing(QueueWatch(Away(client), tokens, None, period_s=0.01)):
         wait_until(lambda: rung(client), "it rings in the end")
 
 
@@ -152,7 +151,7 @@ def test_it_listens_to_its_own_database_only(broker_url, number):
         closing(redis.Redis.from_url(url)) as client,
         make_producer(url) as app,
     ):
-        bell = Bell(RedisAgentQueues(client), Tokens(app), client, period_s=0.2)
+        bell = QueueWatch(RedisAgentQueues(client), Wakeups(app), client, period_s=0.2)
         with ringing(bell):
             wait_until(lambda: is_heard(zero), "the bell listens")
             put(client, "mine")

@@ -11,9 +11,9 @@ import pytest
 
 from memci import errors
 from memci.broker.app import make_producer
-from memci.broker.call import RedisReads, Replies, wrap_answer, wrap_error
-from memci.broker.letters import decode
+from memci.broker.incoming_messages import decode
 from memci.broker.names import READ_QUEUE
+from memci.broker.read_calls import RedisReads, Replies, wrap_answer, wrap_error
 from memci.errors import (
     BrokerUnavailableError,
     InvalidInputError,

@@ -10,7 +10,7 @@ from uuid import uuid4
 from memci.broker.app import make_producer
 from memci.broker.events import JobEvents
 from memci.broker.names import CREATE_TASK
-from memci.domain.lane.job import Job, JobSource
+from memci.domain.job import Job, JobSource
 from memci.testing import frozen, wait_until
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from celery import Celery
 
-from memci.broker.janitor import remove_binding_keys
 from memci.broker.names import agent_queue_name, queue
+from memci.broker.redis_queues import remove_binding_keys
 
 
 @pytest.fixture

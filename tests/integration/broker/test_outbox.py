@@ -13,8 +13,7 @@ import redis
 
 from memci.broker.app import make_app
 from memci.broker.names import LANE_QUEUE
-from memci.broker.outbox import TokenOutbox
-from memci.broker.token import RedisTokens, Tokens
+from memci.broker.wakeup import RedisWakeups, WakeupPublisher, Wakeups
 from memci.testing import wait_until
 
 
@@ -28,8 +27,8 @@ def test_tokens_go_out_in_order(broker_url: str) -> None:
     agents = [f"a{number}" for number in range(100)]
     with (
         closing(redis.Redis.from_url(broker_url)) as client,
-        closing(RedisTokens(make_app(broker_url), broker_url)) as tokens,
-        closing(TokenOutbox(tokens)) as outbox,
+        closing(RedisWakeups(make_app(broker_url), broker_url)) as tokens,
+        closing(WakeupPublisher(tokens)) as outbox,
     ):
         for agent in agents:
             outbox.wake_lane(agent)
@@ -38,7 +37,7 @@ def test_tokens_go_out_in_order(broker_url: str) -> None:
 
 def test_what_waits_goes_out_before_it_closes(broker_url: str) -> None:
     with closing(redis.Redis.from_url(broker_url)) as client:
-        outbox = TokenOutbox(Tokens(make_app(broker_url)))
+        outbox = WakeupPublisher(Wakeups(make_app(broker_url)))
         for agent in ("ann", "bob"):
             outbox.wake_lane(agent)
         outbox.close()
@@ -48,9 +47,9 @@ def test_what_waits_goes_out_before_it_closes(broker_url: str) -> None:
 def test_a_broker_that_never_answers_holds_nobody_up() -> None:
     with socket.create_server(("127.0.0.1", 0)) as frozen:
         url = f"redis://127.0.0.1:{frozen.getsockname()[1]}/0"
-        with closing(RedisTokens(make_app(url), url)) as tokens:
+        with closing(RedisWakeups(make_app(url), url)) as tokens:
             began = time.monotonic()
-            outbox = TokenOutbox(tokens)
+            outbox = WakeupPublisher(tokens)
             for number in range(1_000):
                 outbox.wake_lane(f"a{number}")
             assert time.monotonic() - began < 1, "tokens are handed over, not published"
@@ -58,7 +57,7 @@ def test_a_broker_that_never_answers_holds_nobody_up() -> None:
             assert time.monotonic() - began < 10, "nor does the end wait for each of them"
 
 
-class Faulty(Tokens):
+class Faulty(Wakeups):
     """Fails at its first token in a way that nobody foresaw."""
 
     failed = False
@@ -73,7 +72,7 @@ class Faulty(Tokens):
 def test_a_fault_that_nobody_foresaw_does_not_end_it(broker_url: str) -> None:
     with closing(redis.Redis.from_url(broker_url)) as client:
         tokens = Faulty(make_app(broker_url))
-        with closing(TokenOutbox(tokens)) as outbox:
+        with closing(WakeupPublisher(tokens)) as outbox:
             outbox.wake_lane("lost")
             wait_until(lambda: tokens.failed, "the first token has failed")
             outbox.wake_lane("ann")

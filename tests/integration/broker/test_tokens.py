@@ -9,9 +9,9 @@ from threading import Thread
 import pytest
 
 from memci.broker.app import make_app, make_producer
-from memci.broker.letters import decode
+from memci.broker.incoming_messages import decode
 from memci.broker.names import COMPRESS_QUEUE, LANE_QUEUE
-from memci.broker.token import RedisTokens, Tokens
+from memci.broker.wakeup import RedisWakeups, Wakeups
 from memci.testing import frozen, wait_until
 
 
@@ -36,7 +36,7 @@ def test_a_token_leaves_nothing_but_itself(make, broker_url, client):
     """Not even a subscription to a result, which Celery makes when it is not told otherwise."""
     client.config_resetstat()
     with make(broker_url) as app:
-        tokens = Tokens(app)
+        tokens = Wakeups(app)
         for number in range(20):
             assert tokens.wake_lane(f"a{number}")
         assert client.keys() == [LANE_QUEUE.encode()]
@@ -55,12 +55,12 @@ def test_threads_publish_at_once(tokens, client):
 @contextmanager
 def publishing(kind, url):
     with make_producer(url) as app:
-        tokens = kind(app, url) if kind is RedisTokens else kind(app)
+        tokens = kind(app, url) if kind is RedisWakeups else kind(app)
         yield tokens
         tokens.close()
 
 
-@pytest.mark.parametrize("kind", [Tokens, RedisTokens])
+@pytest.mark.parametrize("kind", [Wakeups, RedisWakeups])
 def test_a_broker_that_is_down_is_no_trouble_and_left_alone_for_a_moment(own_servers, kind):
     with publishing(kind, own_servers.redis.url) as tokens:
         assert tokens.wake_lane("a")
@@ -75,7 +75,7 @@ def test_a_broker_that_is_down_is_no_trouble_and_left_alone_for_a_moment(own_ser
         wait_until(lambda: tokens.wake_lane("a"), "tokens are published again", timeout_s=3)
 
 
-@pytest.mark.parametrize("kind", [Tokens, RedisTokens])
+@pytest.mark.parametrize("kind", [Wakeups, RedisWakeups])
 def test_a_broker_that_is_frozen_holds_nobody_up_for_long(own_servers, kind):
     with publishing(kind, own_servers.redis.url) as tokens:
         assert tokens.wake_lane("a")

@@ -12,8 +12,8 @@ import pytest
 
 from memci.cli import app
 from memci.embedded import Postgres, Redis
-from memci.reading.assemble import Assemble
-from memci.shapes.read import ContextRequest
+from memci.reading.context import Assemble
+from memci.schemas.reads import ContextRequest
 from memci.storage.session import Database
 from tests.integration.http.serving import Served, served_by_workers
 from tests.support.command_line import run, run_json

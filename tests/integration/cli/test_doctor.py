@@ -14,18 +14,20 @@ import redis
 from sqlalchemy.engine import make_url
 
 from memci.broker.app import make_app
-from memci.broker.token import Tokens
-from memci.cli.doctor.broker import check_broker_and_workers
-from memci.cli.doctor.database import check_database
+from memci.broker.wakeup import Wakeups
+from memci.cli.doctor.checks import (
+    check_broker_and_workers,
+    check_database,
+    check_machine,
+    check_queue,
+    check_vectors,
+)
 from memci.cli.doctor.examine import worst
-from memci.cli.doctor.finding import Finding, Level
-from memci.cli.doctor.machine import check_machine
-from memci.cli.doctor.queue import check_queue
-from memci.cli.doctor.vectors import check_vectors
+from memci.cli.doctor.findings import Finding, Level
 from memci.commands import reembed
-from memci.config import Settings
-from memci.domain.message import NewMessage, Role
+from memci.config.settings import Settings
 from memci.embedded import Postgres, Servers
+from memci.message import NewMessage, Role
 from memci.queue.intake import Append, Intake
 from memci.smallmodel.offline.embedder import OfflineEmbedder
 from memci.storage.migrate import downgrade
@@ -122,7 +124,7 @@ def test_work_that_does_not_move_is_found(
     database_url: str, broker_url: str, trouble: str, subject: str, level: Level
 ):
     with closing(Database(database_url)) as database, make_app(broker_url) as app:
-        intake = Intake(database, Tokens(app))
+        intake = Intake(database, Wakeups(app))
         intake.append(Append("ann", [NewMessage(role=Role.USER, content="Hi")]))
         assert not worst(check_queue(database, token_stale_s=10))
         with database.lane_transaction() as connection:
@@ -135,7 +137,7 @@ def test_jobs_of_agents_that_are_held_wait_for_no_workers(
     database_url: str, broker_url: str, held: str
 ):
     with closing(Database(database_url)) as database, make_app(broker_url) as app:
-        intake = Intake(database, Tokens(app))
+        intake = Intake(database, Wakeups(app))
         for agent in ("ann", "ben"):
             intake.append(Append(agent, [NewMessage(role=Role.USER, content="Hi")]))
         with database.lane_transaction() as connection:
@@ -151,7 +153,7 @@ def test_jobs_of_agents_that_are_held_wait_for_no_workers(
 
 def test_dead_jobs_are_told_with_their_agents(database_url: str, broker_url: str):
     with closing(Database(database_url)) as database, make_app(broker_url) as app:
-        intake = Intake(database, Tokens(app))
+        intake = Intake(database, Wakeups(app))
         for agent in ("ann", "bob"):
             intake.append(Append(agent, [NewMessage(role=Role.USER, content="Hi")]))
         with database.lane_transaction() as connection:

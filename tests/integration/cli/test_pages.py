@@ -11,8 +11,8 @@ import pytest
 
 from memci import Memci
 from memci.cli import app
-from memci.cli.pages.answers import PRINTERS
-from memci.shapes.tools import TOOLS, About
+from memci.cli.pages.printing import PRINTERS
+from memci.schemas.tools import TOOLS, About
 from tests.integration.http.serving import Served
 from tests.support.command_line import run
 

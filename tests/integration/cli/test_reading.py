@@ -12,7 +12,7 @@ import pytest
 from memci import Memci
 from memci.embedded import Postgres, Redis
 from memci.errors import NotFoundError
-from memci.shapes.trial import RecordedQuestion
+from memci.schemas.trials import RecordedQuestion
 from tests.integration.http.serving import served_by_workers
 from tests.support.command_line import run, run_json
 

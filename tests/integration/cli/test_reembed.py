@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from memci.cli.up.embedder import check_embedder
-from memci.config import Settings
+from memci.cli.up.run import check_embedder
+from memci.config.settings import Settings
 from memci.errors import WrongEmbedderError
 from tests.support.network import AgentUnderTest
 

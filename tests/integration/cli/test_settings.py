@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memci import Memci
-from memci.domain.pages.rules import PageRules
+from memci.domain.pages.parameters import PageRules
 from tests.integration.http.serving import Served
 from tests.support.command_line import run, run_json
 

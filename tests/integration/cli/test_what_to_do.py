@@ -8,12 +8,12 @@ from uuid import uuid4
 import pytest
 from pydantic import SecretStr
 
-from memci import access
+from memci import api_keys
 from memci.cli.commands.jobs import tries
-from memci.config import Settings
-from memci.domain.lane.job import JobState
-from memci.shapes.agent import JobAnswer
-from memci.storage.trail import TrailEvent, append_trail
+from memci.config.settings import Settings
+from memci.domain.job import JobState
+from memci.schemas.agents import JobAnswer
+from memci.storage.network.node_history import TrailEvent, append_history
 from tests.integration.http.serving import Served, served
 from tests.support.command_line import run
 
@@ -22,7 +22,7 @@ from tests.support.command_line import run
 def test_a_key_is_asked_for_by_its_setting(
     database_url: str, broker_url: str, key: str | None, told: str
 ):
-    _, entry = access.new_key("ann")
+    _, entry = api_keys.new_key("ann")
     settings = Settings(
         database_url=SecretStr(database_url), broker_url=SecretStr(broker_url), api_keys=(entry,)
     )
@@ -65,7 +65,7 @@ def test_a_forgotten_memory_is_shown_with_what_became_of_it(server: Served):
     settings = {"MEMCI_API_URL": server.url}
     run("remember", "-", "--agent", "ann", settings=settings, standard_input="Ann: Hi\n")
     with server.runtime.database.agent_transaction("ann") as connection:
-        append_trail(connection, "ann", TrailEvent.FORGOTTEN, 3, {7: {"reason": "importance"}})
+        append_history(connection, "ann", TrailEvent.FORGOTTEN, 3, {7: {"reason": "importance"}})
     done = run("nodes", "7", "--agent", "ann", settings=settings)
     assert done.returncode == 0
     assert "node 7 is no longer there" in done.stdout

@@ -12,8 +12,7 @@ import pytest
 
 from memci import Memci
 from memci.client import Agent, AsyncAgent, AsyncMemci, Retries
-from memci.domain.lane.job import JobState
-from memci.domain.message import Remember
+from memci.domain.job import JobState
 from memci.errors import (
     ConflictError,
     InvalidInputError,
@@ -21,7 +20,8 @@ from memci.errors import (
     ReadTimeoutError,
     UnavailableError,
 )
-from memci.shapes.message import MessageIn
+from memci.message import Remember
+from memci.schemas.messages import MessageIn
 from tests.integration.http.serving import Served
 
 ONCE = Retries(attempts=1)
@@ -169,7 +169,7 @@ def test_no_key_is_shown() -> None:
 
 def test_importing_it_imports_no_server_package() -> None:
     servers = ["fastapi", "uvicorn", "sqlalchemy", "psycopg", "celery", "kombu", "redis",
-               "torch", "pydantic_settings", "structlog", "numpy", "memci.config",
+               "torch", "pydantic_settings", "structlog", "numpy", "memci.config.settings",
                "memci.runtime"]  # fmt: skip
     code = f"import sys; from memci import Memci; print([m for m in {servers} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

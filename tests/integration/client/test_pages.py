@@ -10,10 +10,9 @@ import pytest
 from memci import AsyncMemci, Memci
 from memci.client import Agent, AsyncAgent
 from memci.domain.pages.block import Format
-from memci.domain.pages.page import Lifecycle
-from memci.domain.pages.segment import SegmentKind
+from memci.domain.pages.page import Lifecycle, SegmentKind
 from memci.errors import ConflictError, InvalidInputError, NotFoundError, RefusedError
-from memci.shapes.tools import TOOLS, About
+from memci.schemas.tools import TOOLS, About
 from tests.integration.http.serving import Served
 
 SAID = [

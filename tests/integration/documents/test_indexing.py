@@ -9,10 +9,10 @@ import pytest
 from sqlalchemy.exc import ProgrammingError
 
 from memci.commands import documents, erase
-from memci.domain.documents.document import DocumentState
+from memci.domain.documents import DocumentState
 from memci.errors import InvalidInputError, NotFoundError, TooLargeError
 from memci.reading.listings import Listings
-from memci.storage.documents.collections import see_collections
+from memci.storage.documents.documents import see_collections
 from memci.storage.documents.symbols import find_symbols
 from memci.storage.page_store.postgres import PostgresPageStore
 from memci.storage.session import Database

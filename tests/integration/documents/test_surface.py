@@ -8,9 +8,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from memci.access import Scope, authorize, is_for, new_key
+from memci.api_keys import Scope, authorize, is_for, new_key
 from memci.client import Memci
-from memci.domain.documents.document import DocumentState
+from memci.domain.documents import DocumentState
 from memci.errors import ForbiddenError, InvalidInputError, NotFoundError, TooLargeError
 from tests.integration.http.serving import Served
 from tests.support import files

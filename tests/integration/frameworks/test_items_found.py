@@ -10,9 +10,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from memci.storage import item_index
-from memci.storage.item_index import ItemQuestion, find_items, index_items, unindexed_items
-from memci.storage.items import put_item, where_below
+from memci.storage import items as item_index
+from memci.storage.items import (
+    ItemQuestion,
+    find_items,
+    index_items,
+    put_item,
+    unindexed_items,
+    where_below,
+)
 from memci.storage.session import Database
 from memci.testing import database_copy
 from tests.support.plans import explain, indexes, read

@@ -5,9 +5,9 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 
 from memci.commands import checkpoints
-from memci.shapes.checkpoints import ChannelValue, CheckpointIn, CheckpointPrune, Typed
+from memci.schemas.frameworks import ChannelValue, CheckpointIn, CheckpointPrune, Typed
 from memci.storage import checkpoints as stored
-from memci.storage.page_lock import hold_lane
+from memci.storage.pages.tree import hold_lane
 from memci.storage.session import Connection, Database
 from memci.testing import open_database, wait_until
 from tests.support.locks import waiting_for_locks

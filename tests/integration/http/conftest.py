@@ -14,7 +14,7 @@ import pytest
 import structlog
 from pydantic import SecretStr
 
-from memci.config import Settings
+from memci.config.settings import Settings
 from memci.embedded import Postgres, Redis
 from memci.telemetry.logs import configure_logs
 from memci.telemetry.traces import NO_TRACES, Traces

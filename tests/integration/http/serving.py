@@ -11,7 +11,7 @@ from pathlib import Path
 from pydantic import SecretStr
 from sqlalchemy import text
 
-from memci.config import Settings
+from memci.config.settings import Settings
 from memci.embedded import Postgres, Redis
 from memci.http.app import create_app
 from memci.http.server import make_server

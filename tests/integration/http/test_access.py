@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from memci.access import new_key
+from memci.api_keys import new_key
 from tests.integration.http.conftest import Serve
 from tests.integration.http.serving import Served
 

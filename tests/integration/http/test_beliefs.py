@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from memci import Memci
-from memci.domain.lane.job import JobState
+from memci.domain.job import JobState
 from memci.errors import NotFoundError
 from tests.integration.http.serving import Served
 

@@ -13,7 +13,7 @@ from memci.client import Agent
 from memci.domain.memory.scan import Forgetting
 from memci.embedded import Postgres, Redis
 from memci.errors import ConflictError, InvalidInputError, NotFoundError
-from memci.storage.nodes import forget_nodes
+from memci.storage.network.nodes import forget_nodes
 from tests.integration.http.exploring import explore
 from tests.integration.http.serving import Served, served_by_workers
 from tests.support.command_line import run, run_json

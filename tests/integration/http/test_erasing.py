@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from memci import Memci
-from memci.access import new_key
+from memci.api_keys import new_key
 from memci.errors import ErasedError, NotFoundError
 from tests.integration.http.conftest import Serve
 from tests.integration.http.serving import Served

@@ -11,7 +11,7 @@ import openai
 import pytest
 from pydantic import SecretStr
 
-from memci.access import new_key
+from memci.api_keys import new_key
 from tests.integration.http.conftest import ALONE, Serve
 from tests.integration.http.proxying import DONE, ask, chatting, event, recorded, stored, user
 from tests.integration.http.serving import Served

@@ -12,7 +12,7 @@ import pytest
 from memci import Memci
 from memci.embedded import Postgres, Redis
 from memci.errors import BudgetTooSmallError
-from memci.shapes.read import ContextMessage
+from memci.schemas.reads import ContextMessage
 from tests.integration.http.exploring import explore
 from tests.integration.http.serving import Served, served_by_workers
 

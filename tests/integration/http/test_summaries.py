@@ -13,7 +13,7 @@ from memci import Memci
 from memci.embedded import Postgres, Redis
 from memci.errors import BudgetTooSmallError, NotFoundError
 from memci.queue.sweep import sweep
-from memci.smallmodel.offline.tokens import OfflineTokenCounter
+from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 from memci.testing import wait_until
 from tests.integration.http.serving import Served, served_by_workers
 from tests.support.command_line import run, run_json

@@ -10,7 +10,7 @@ import pytest
 
 import memci
 from memci import AsyncMemci, Memci
-from memci.access import new_key
+from memci.api_keys import new_key
 from memci.errors import (
     ForbiddenError,
     InvalidInputError,
@@ -18,8 +18,7 @@ from memci.errors import (
     NotFoundError,
     RefusedError,
 )
-from memci.shapes.tool_formats import ToolFormat, tools
-from memci.shapes.tools import tools_of_agents
+from memci.schemas.tools import ToolFormat, tools, tools_of_agents
 from tests.support.command_line import run
 
 

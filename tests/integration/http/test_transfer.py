@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from memci.access import new_key
+from memci.api_keys import new_key
 from memci.client import Memci
 from memci.errors import ConflictError, InvalidInputError, NotFoundError
 from tests.integration.http.conftest import Serve

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from memci.config import Settings
+from memci.config.settings import Settings
 from memci.smallmodel.registry import SmallModels, build_small_models
 from tests.support.model_server import ModelServer, close_clients, model_server
 

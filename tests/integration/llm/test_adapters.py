@@ -8,14 +8,14 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pytest
 
-from memci.config import Settings
-from memci.domain.language import Language
+from memci.config.settings import Settings
 from memci.domain.memory.node import NodeType
-from memci.domain.memory.note import note_metadata
-from memci.domain.message import Message, Role
 from memci.errors import ConfigurationError, SmallModelAnswerError, SmallModelUnavailableError
+from memci.language.detection import Language
+from memci.language.worth import Judgement
+from memci.message import Message, Role, note_metadata
 from memci.smallmodel.litellm.embedder import LlmEmbedder
-from memci.smallmodel.ports import Annotation, Judgement, Vectors
+from memci.smallmodel.ports import Annotation, Vectors
 from memci.smallmodel.registry import SmallModels, build_small_models
 from tests.support.model_server import ModelServer, Reply, fails, hangs, says
 

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from memci.domain.language import Language, language_of
-from memci.domain.message import Message, Role
 from memci.errors import SmallModelAnswerError
+from memci.language.detection import Language, language_of
+from memci.message import Message, Role
 from memci.smallmodel.litellm.prompts import instructions
 from memci.smallmodel.offline.annotator import OfflineAnnotator
 from memci.smallmodel.offline.judge import OfflineJudge
-from memci.smallmodel.offline.relation import OfflineRelationNamer
+from memci.smallmodel.offline.relation_namer import OfflineRelationNamer
 from memci.smallmodel.registry import SmallModels
 from tests.support.model_server import ModelServer, says
 

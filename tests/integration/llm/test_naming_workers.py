@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from memci.domain.message import NewMessage, Remember, Role
+from memci.message import NewMessage, Remember, Role
+from memci.queue.follow_up_jobs import NAME_KIND
 from memci.queue.intake import Append
-from memci.queue.page_naming import NAME_KIND
-from memci.reading.jobs import JobListings
+from memci.reading.listings import JobListings
 from memci.testing import wait_until
 from tests.integration.llm.conftest import TASKS
 from tests.integration.llm.test_workers import Hurry, Nth, of_task

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from memci.domain.language import Language
-from memci.domain.message import Message, Role
 from memci.domain.pages.outline import MOST_DESCRIPTION, MOST_ENTRY, MOST_NAME, Outline
 from memci.errors import SmallModelUnavailableError
+from memci.language.detection import Language
+from memci.message import Message, Role
 from memci.smallmodel.offline.summarizer import OfflineSummarizer
 from memci.smallmodel.registry import SmallModels
 from tests.integration.llm.conftest import models_of

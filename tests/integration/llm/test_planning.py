@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from memci.config import Settings
-from memci.domain.language import Language
+from memci.config.settings import Settings
 from memci.errors import ConfigurationError, SmallModelUnavailableError
-from memci.reading.analysed import planned
+from memci.language.detection import Language
+from memci.reading.retrieval import planned
 from memci.smallmodel.litellm.prompts import instructions
 from memci.smallmodel.registry import SmallModels, build_small_models
 from tests.integration.llm.conftest import models_of

@@ -10,9 +10,9 @@ import pytest
 import structlog
 
 from memci.domain.usage import Usage
-from memci.queue.accounts import Accounts
-from memci.smallmodel.account import current_account
+from memci.queue.usage_accounting import Accounts
 from memci.smallmodel.registry import SmallModels
+from memci.smallmodel.usage_account import current_account
 from memci.storage.session import Database
 from memci.storage.usage import Use, add_usage, total_usage, usage_by_day
 from tests.integration.llm.conftest import models_of

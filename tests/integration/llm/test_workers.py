@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from memci.domain.lane.job import JobState
+from memci.domain.job import JobState
 from memci.errors import DatabaseBusyError
-from memci.reading.jobs import JobListings
+from memci.reading.listings import JobListings
 from memci.storage.session import Database
 from memci.testing import wait_until
 from tests.integration.llm.conftest import TASKS

@@ -13,8 +13,8 @@ import pytest
 from mcp.shared.exceptions import MCPError
 
 import memci.http.mcp
-from memci.access import new_key
-from memci.shapes.tools import tools_of_agents
+from memci.api_keys import new_key
+from memci.schemas.tools import tools_of_agents
 from tests.integration.http.serving import Served
 from tests.support.command_line import environment
 from tests.support.mcp_clients import over_http, talk

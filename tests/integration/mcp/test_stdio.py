@@ -9,7 +9,7 @@ from typing import IO, Any
 
 import pytest
 
-from memci.access import new_key
+from memci.api_keys import new_key
 from tests.support.command_line import MEMCI, environment, run
 from tests.support.mcp_clients import over_stdio, talk
 from tests.support.model_server import model_server, sends

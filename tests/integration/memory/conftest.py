@@ -10,7 +10,7 @@ import redis
 from sqlalchemy.engine import make_url
 
 from memci.broker.app import make_app
-from memci.broker.token import Tokens
+from memci.broker.wakeup import Wakeups
 from memci.storage.session import Database
 from tests.support.erasing import Eraser
 from tests.support.mailbox import Mailbox
@@ -39,7 +39,7 @@ def mailbox(ada: AgentUnderTest) -> Mailbox:
 @pytest.fixture
 def eraser(database: Database, broker_url: str, client: redis.Redis) -> Iterator[Eraser]:
     with make_app(broker_url) as app:
-        yield Eraser(database, Tokens(app), client)
+        yield Eraser(database, Wakeups(app), client)
 
 
 @pytest.fixture

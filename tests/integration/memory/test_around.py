@@ -10,12 +10,12 @@ import pytest
 import redis
 
 from memci.broker.app import make_app
-from memci.broker.token import Tokens
+from memci.broker.wakeup import Wakeups
 from memci.commands import reembed
-from memci.domain.context.position import REACH, first_after, position_at, session_at
+from memci.domain.context.bm25 import REACH, first_after, position_at, session_at
 from memci.jobs.reembed import Reembedding
-from memci.queue.reembed import REEMBED_KIND
-from memci.storage.around import renew_around
+from memci.queue.network_jobs import REEMBED_KIND
+from memci.storage.search_index import renew_around
 from memci.storage.session import Database
 from memci.storage.vectors import from_arrays
 from tests.support.archives import another_database, arrived, exported, imported
@@ -174,7 +174,7 @@ def test_counters_stay_right_while_many_write_and_erase(
     def live(agent_id: str) -> AgentUnderTest:
         agent, random = AgentUnderTest(database, agent_id), Random(agent_id)
         with make_app(broker_url) as app:
-            eraser = Eraser(database, Tokens(app), client, agent_id)
+            eraser = Eraser(database, Wakeups(app), client, agent_id)
             for _ in range(4):
                 talk(agent, random, jobs=2)
                 newest = agent.rows("SELECT id FROM message WHERE agent_id = %s ORDER BY seq DESC")

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from memci.domain.memory.parameters import MemoryParameters
-from memci.queue.consolidation import CONSOLIDATE_KIND, ask
+from memci.queue.network_jobs import CONSOLIDATE_KIND, ask_for_consolidation
 from memci.storage.session import Database
 from memci.storage.sessions import end_session
 from tests.support.network import AgentUnderTest
@@ -271,9 +271,12 @@ def test_a_creation_notes_when_the_first_term_ends(ada: AgentUnderTest):
 def test_a_request_is_one_with_another_that_waits(ada: AgentUnderTest):
     ada.say("hello")
     with ada.database.lane_transaction() as connection:
-        first, second = ask(connection, "ada"), ask(connection, "ada")
+        first, second = (
+            ask_for_consolidation(connection, "ada"),
+            ask_for_consolidation(connection, "ada"),
+        )
     assert (first.coalesced, second.coalesced) == (False, True)
     assert first.job_id == second.job_id
     ada.execute("UPDATE job SET started = 1 WHERE agent_id = %s")  # it may have looked already
     with ada.database.lane_transaction() as connection:
-        assert not ask(connection, "ada").coalesced
+        assert not ask_for_consolidation(connection, "ada").coalesced

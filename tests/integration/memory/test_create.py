@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from memci.domain.language import Language
 from memci.domain.memory.node import NodeType
 from memci.domain.memory.parameters import MemoryParameters
 from memci.errors import SmallModelAnswerError, SmallModelUnavailableError
-from memci.smallmodel.ports import Annotation, Judgement, TopicSegment
+from memci.language.detection import Language
+from memci.language.worth import Judgement
+from memci.smallmodel.ports import Annotation, TopicSegment
 from tests.support.network import AgentUnderTest
 
 

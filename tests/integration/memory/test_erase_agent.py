@@ -8,18 +8,17 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from sqlalchemy.dialects import postgresql
 
-from memci.commands import consolidate, focus, pause, rebuild, reembed, restore
+from memci.commands import jobs, memory, rebuild, reembed
 from memci.domain.memory.parameters import MemoryParameters
 from memci.errors import ErasedError, NotFoundError
-from memci.queue.drops import submit_drop
+from memci.queue.network_jobs import submit_drop
 from memci.reading.listings import Listings
-from memci.shapes.agent import FocusList
-from memci.storage.erasure.barrier import stand_alone
+from memci.schemas.agents import FocusList
 from memci.storage.erasure.erase import erase_agent
-from memci.storage.rows import lane
+from memci.storage.erasure.locks import stand_alone
+from memci.storage.schema import lane
 from memci.testing import open_database, wait_until
-from memci.upkeep.compress import request_due_passes
-from memci.upkeep.consolidate import request_due_consolidations
+from memci.upkeep.due_jobs import request_due_consolidations, request_due_passes
 from tests.support.erasing import Eraser, bury, erased
 from tests.support.locks import waiting_for_locks
 from tests.support.mailbox import Mailbox
@@ -141,17 +140,19 @@ def test_no_term_ends_for_an_agent_that_is_gone(told: Mailbox, eraser: Eraser) -
 
 
 COMMANDS: dict[str, Callable[[Eraser, int], object]] = {
-    "mention": lambda by, _: focus.run(by.database, by.tokens, "ada", "Oslo", MemoryParameters()),
+    "mention": lambda by, _: memory.mention_in_focus(
+        by.database, by.tokens, "ada", "Oslo", MemoryParameters()
+    ),
     "rebuild": lambda by, _: rebuild.begin(by.database, by.tokens, "ada", up_to_seq=None),
     "show": lambda by, _: rebuild.show(by.database, "ada"),
     "switch": lambda by, _: rebuild.switch(by.database, by.tokens, "ada"),
     "drop": lambda by, _: rebuild.drop(by.database, by.tokens, "ada"),
-    "restore": lambda by, node: restore.run(by.database, by.tokens, "ada", node),
-    "consolidate": lambda by, _: consolidate.run(by.database, by.tokens, "ada"),
-    "end": lambda by, _: consolidate.end(by.database, by.tokens, "ada", "s"),
-    "pause": lambda by, _: pause.pause(by.database, "ada"),
-    "resume": lambda by, _: pause.resume(by.database, by.tokens, "ada"),
-    "cancel": lambda by, _: pause.cancel_compression(by.database, "ada"),
+    "restore": lambda by, node: memory.restore_memory(by.database, by.tokens, "ada", node),
+    "consolidate": lambda by, _: memory.consolidate(by.database, by.tokens, "ada"),
+    "end": lambda by, _: memory.end_session(by.database, by.tokens, "ada", "s"),
+    "pause": lambda by, _: jobs.pause(by.database, "ada"),
+    "resume": lambda by, _: jobs.resume(by.database, by.tokens, "ada"),
+    "cancel": lambda by, _: jobs.cancel_compression(by.database, "ada"),
 }
 
 

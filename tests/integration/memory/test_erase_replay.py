@@ -7,8 +7,8 @@ import pytest
 
 from memci.domain.memory.scan import Forgetting
 from memci.reading.listings import Listings
-from memci.storage.nodes import forget_nodes
-from memci.storage.rows import EDITION_SCHEMA, TWINNED
+from memci.storage.network.nodes import forget_nodes
+from memci.storage.schema import EDITION_SCHEMA, TWINNED
 from memci.storage.sessions import end_session
 from tests.support.erasing import Eraser, SegmentsOf, found_in_database
 from tests.support.network import AgentUnderTest

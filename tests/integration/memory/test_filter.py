@@ -8,8 +8,9 @@ import pytest
 
 from memci.domain.memory.node import NodeType
 from memci.domain.memory.parameters import MemoryParameters
-from memci.domain.message import Remember
-from memci.smallmodel.ports import Annotation, Judgement
+from memci.language.worth import Judgement
+from memci.message import Remember
+from memci.smallmodel.ports import Annotation
 from tests.support.mailbox import Mailbox
 from tests.support.network import AgentUnderTest
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from memci.domain.lane.job import Job
+from memci.domain.job import Job
 from memci.jobs.index import MessageIndexing, WindowLimits
 from memci.storage.session import Connection
 from tests.support.network import AgentUnderTest

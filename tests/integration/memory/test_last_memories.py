@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from memci.storage.conversations import said_before
-from memci.storage.messages import COLUMNS, to_message
-from memci.storage.nodes import last_memories
+from memci.storage.messages import COLUMNS, said_before, to_message
+from memci.storage.network.nodes import last_memories
 from tests.support.network import AgentUnderTest
 from tests.support.short_term import consolidate, remember
 

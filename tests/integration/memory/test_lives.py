@@ -8,13 +8,13 @@ import psycopg
 import pytest
 
 from memci.commands.pages.perform import Asked
-from memci.domain.message import NewMessage, Role
 from memci.domain.pages.permission import Actor
 from memci.errors import ErasedError, NotFoundError, RefusedError
+from memci.message import NewMessage, Role
 from memci.queue.intake import Append, append_in
 from memci.reading.listings import Listings
-from memci.shapes.tools import BY_NAME
-from memci.storage.erasure.registry import REGISTRY
+from memci.schemas.tools import BY_NAME
+from memci.storage.erasure.tables import REGISTRY
 from memci.storage.page_store.postgres import PostgresPageStore
 from memci.storage.session import Database
 from tests.support.erasing import Eraser, found_in_database

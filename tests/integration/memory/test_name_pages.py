@@ -6,13 +6,12 @@ from collections.abc import Sequence
 
 import pytest
 
-from memci.domain.context.budget import Count
-from memci.domain.language import Language
-from memci.domain.memory.note import note_metadata
-from memci.domain.message import Message
+from memci.domain.context.token_budget import Count
 from memci.domain.pages.outline import MOST_ENTRY, Outline
-from memci.domain.pages.rules import PageRules
+from memci.domain.pages.parameters import PageRules
 from memci.errors import SmallModelAnswerError, SmallModelUnavailableError
+from memci.language.detection import Language
+from memci.message import Message, note_metadata
 from tests.support.naming import BACKUP, COUNTER, LUNCH, ROOM, TRAIN, Meanwhile, PagesUnderTest
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memci.jobs.index import MessageIndexing, WindowLimits
-from memci.queue.page_naming import MOST_UNSETTLED
+from memci.queue.follow_up_jobs import MOST_UNSETTLED
 from memci.queue.submit import submit_follow_up
 from tests.support.naming import BACKUP, ROOM, PagesUnderTest
 

@@ -6,12 +6,11 @@ from collections.abc import Sequence
 
 import pytest
 
-from memci.domain.language import language_of
-from memci.domain.memory.note import Corrected, note_metadata
 from memci.domain.memory.parameters import MemoryParameters
-from memci.domain.message import Message
+from memci.language.detection import language_of
+from memci.message import Corrected, Message, note_metadata
 from memci.smallmodel.ports import TopicSegment, Vectors
-from memci.storage.origins import origin_of
+from memci.storage.network.node_history import origin_of
 from tests.support.network import AgentUnderTest
 from tests.support.rebuilding import Rebuilding, is_same
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memci.config import Settings
+from memci.config.settings import Settings
 from memci.smallmodel.registry import SmallModels, build_small_models
 from memci.storage.session import Database
 from tests.support.network import AgentUnderTest

@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 import pytest
 
 from memci.domain.memory.scan import Forgetting
-from memci.domain.offset import offset_of
-from memci.storage.nodes import forget_nodes
+from memci.language.times.calendar import offset_of
+from memci.storage.network.nodes import forget_nodes
 from tests.support.mailbox import Mailbox
 from tests.support.network import AgentUnderTest
 from tests.support.rebuilding import Rebuilding, is_same

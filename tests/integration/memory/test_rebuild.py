@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from memci.commands.erase_preview import preview
-from memci.commands.erase_which import Which
-from memci.domain.lane.job import JobState
+from memci.commands.erase import Which, preview
+from memci.domain.job import JobState
 from memci.errors import ConflictError, NotFoundError
 from memci.reading.listings import Listings
 from memci.storage.page_store.postgres import PostgresPageStore
-from memci.storage.rows import EDITION_SCHEMA, TWINNED
+from memci.storage.schema import EDITION_SCHEMA, TWINNED
 from tests.support.fading import forget_focus
 from tests.support.network import AgentUnderTest
 from tests.support.rebuilding import Rebuilding, is_same

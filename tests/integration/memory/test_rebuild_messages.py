@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from memci.errors import InvalidInputError
-from memci.storage.reading.once_known import was_known
-from memci.storage.reading.sight import EVERYTHING, Sight
+from memci.storage.reading.forgotten import was_known
+from memci.storage.reading.recall import EVERYTHING, Visibility
 from tests.support.network import AgentUnderTest
 from tests.support.rebuilding import Rebuilding, is_same
 
@@ -72,13 +72,13 @@ def test_what_a_switch_has_left_out_was_known_once_and_is_restored(
     rebuilding.run()
     assert set(ada.memories()) == {"heron"}
 
-    def known(word: str, sight: Sight = EVERYTHING) -> bool:
+    def known(word: str, sight: Visibility = EVERYTHING) -> bool:
         with ada.database.agent_snapshot(ada.agent_id) as connection:
             return was_known(connection, ada.agent_id, [], [word], sight)
 
     assert known("kestrel")
     assert not known("osprey")  # of this no memory was ever made
-    assert not known("kestrel", Sight(user_id="somebody else"))
+    assert not known("kestrel", Visibility(user_id="somebody else"))
     # Made anew, it is of the network that another rebuild makes too.
     rebuilding.restore(lost)
     rebuilding.run()

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import pytest
 
-from memci.domain.memory import slots
+from memci.domain.memory import creation
 from memci.domain.memory.parameters import MemoryParameters
-from memci.domain.message import Message
 from memci.errors import SmallModelUnavailableError
+from memci.message import Message
 from memci.smallmodel.ports import TopicSegment, Vectors
-from memci.storage.vector_model import VectorModel, change_model
+from memci.storage.vectors import VectorModel, change_model
 from tests.support.models import BagOfWords, OneSegmentAMessage, ScriptedCompressor, is_down
 from tests.support.network import AgentUnderTest
 from tests.support.rebuilding import Rebuilding, is_same
@@ -53,7 +53,7 @@ def test_what_is_born_between_the_beginning_of_a_pass_and_its_first_node_waits_a
 def test_the_same_nodes_give_up_their_slots_again(
     ada: AgentUnderTest, rebuilding: Rebuilding, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(slots, "DRAWN", 2)
+    monkeypatch.setattr(creation, "DRAWN", 2)
     ada.parameters = MemoryParameters(node_capacity=20, focus_limit=2)
     for day in range(15):
         ada.remember(*(f"{day}-{n} talk with [P{day}]" for n in range(3)))
@@ -132,7 +132,7 @@ def models_of_memories(ada: AgentUnderTest) -> set[tuple[str, int]]:
 def test_vectors_of_another_embedder_are_made_anew_before_a_switch(
     ada: AgentUnderTest, rebuilding: Rebuilding, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memci.jobs.replay.REEMBEDDED", 2)
+    monkeypatch.setattr("memci.jobs.rebuild.REEMBEDDED", 2)
     ada.remember(*(f"{name} [Grace]" for name in "ABCDE"))
     rebuilding.begin()
     rebuilding.run()

@@ -7,13 +7,13 @@ from uuid import uuid4
 import pytest
 
 from memci.commands import reembed
-from memci.domain.lane.job import Job, JobSource
+from memci.domain.job import Job, JobSource
 from memci.errors import WrongEmbedderError
-from memci.jobs.items import ItemIndexing
+from memci.jobs.index import ItemIndexing
 from memci.jobs.reembed import Reembedding
-from memci.queue.reembed import REEMBED_KIND, Left
-from memci.storage.index import nearest_nodes
+from memci.queue.network_jobs import REEMBED_KIND, ReembeddingLeft
 from memci.storage.items import put_item
+from memci.storage.search_index import nearest_nodes
 from tests.support.models import BagOfWords, ScriptedModels
 from tests.support.network import AgentUnderTest
 
@@ -107,7 +107,7 @@ def test_vectors_are_made_anew_in_bites_and_nothing_else_changes(ada):
     assert max(bites) == 3
     assert {entry[1:] for entry in stored(ada)} == {("other-words", 96)}
     assert ada.memories() == content
-    assert reembed.progress(ada.database).left == Left(queued=0, dead=0)
+    assert reembed.progress(ada.database).left == ReembeddingLeft(queued=0, dead=0)
     ada.remember("[Ann] sold honey")
 
 

@@ -8,16 +8,16 @@ from typing import Any
 import pytest
 
 from memci.commands import erase
-from memci.commands.erase_which import Which
-from memci.domain.memory.fate import Fate
+from memci.commands.erase import Which
+from memci.domain.memory.node import Fate
 from memci.domain.memory.recall import Miss
 from memci.domain.memory.scan import Forgetting
 from memci.errors import ConflictError
+from memci.language.worth import Judgement
 from memci.reading.listings import Listings
 from memci.reading.recall import Recall
-from memci.shapes.read import RecallAnswer, RecallRequest
-from memci.smallmodel.ports import Judgement
-from memci.storage.nodes import forget_nodes
+from memci.schemas.reads import RecallAnswer, RecallRequest
+from memci.storage.network.nodes import forget_nodes
 from memci.storage.page_store.postgres import PostgresPageStore
 from memci.storage.session import Database
 from tests.support.network import AgentUnderTest

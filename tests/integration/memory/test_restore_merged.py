@@ -9,9 +9,9 @@ import pytest
 from sqlalchemy import event
 
 from memci.domain.memory.scan import Forgetting
-from memci.queue.consolidation import CONSOLIDATE_KIND
-from memci.smallmodel.ports import Judgement
-from memci.storage.nodes import forget_nodes
+from memci.language.worth import Judgement
+from memci.queue.network_jobs import CONSOLIDATE_KIND
+from memci.storage.network.nodes import forget_nodes
 from tests.support.network import AgentUnderTest
 from tests.support.rebuilding import Rebuilding, is_same
 from tests.support.short_term import consolidate, consolidation

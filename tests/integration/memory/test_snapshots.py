@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from memci.domain.memory.parameters import MemoryParameters
 from memci.errors import NotFoundError
 from memci.reading.listings import Listings
-from memci.reading.network import spans
-from memci.shapes.network import NetworkAnswer
+from memci.reading.network_history import spans
+from memci.schemas.network import NetworkAnswer
+from memci.storage.network.passes import snapshots_weight
 from memci.storage.session import Database
-from memci.storage.snapshots import snapshots_weight
 from tests.support.examples import examples
 from tests.support.fading import LONG, NO_FOCUS, shrinking
 from tests.support.network import AgentUnderTest

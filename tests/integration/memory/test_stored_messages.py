@@ -6,10 +6,10 @@ from uuid import uuid4
 
 import pytest
 
-from memci.domain.message import Remember
 from memci.errors import ConflictError, InvalidInputError
 from memci.jobs.create import MEMORY_CREATE
-from memci.queue import dead_letter
+from memci.message import Remember
+from memci.queue import dead_jobs
 from tests.support.mailbox import Mailbox
 
 
@@ -67,7 +67,7 @@ def test_before_they_are_indexed_they_may_be_asked_for_too(mailbox: Mailbox) -> 
     mailbox.append("A [Grace] one", ids=["a"], remember=Remember.NEVER)
     index = mailbox.waiting()[0]
     assert mailbox.ask("a")
-    mailbox.decide(dead_letter.cancel, index.id)
+    mailbox.decide(dead_jobs.cancel, index.id)
     mailbox.run()
     assert mailbox.messages() == [("made", True)]
 
@@ -114,9 +114,9 @@ def test_cancelled_wishes_are_forgotten_and_may_be_made_again(stored: Mailbox) -
     stored.ask("m1", "m3", job_id=job)
     between = uuid4()
     stored.ask("m2", job_id=between)
-    stored.decide(dead_letter.cancel, between)
+    stored.decide(dead_jobs.cancel, between)
     assert states(stored)[:3] == ["pending", "none", "pending"]
-    stored.decide(dead_letter.cancel, job)
+    stored.decide(dead_jobs.cancel, job)
     assert states(stored) == ["none"] * 5
     assert not stored.ask("m1", "m3", job_id=job), "the same message, delivered again"
     assert stored.ask("m1")
@@ -132,6 +132,6 @@ def test_what_lies_between_stays_with_its_own_job(stored: Mailbox) -> None:
     stored.bury(own)
     stored.run()
     assert states(stored)[5:] == ["pending", "made"]
-    stored.decide(dead_letter.discard, own)
+    stored.decide(dead_jobs.discard, own)
     assert states(stored)[5:] == ["none", "made"]
     assert memories(stored) == ["one", "seven"]

@@ -12,16 +12,16 @@ import pytest
 import redis
 
 from memci.broker.app import make_app
-from memci.broker.token import Tokens
-from memci.commands.tools.place import Place
-from memci.commands.tools.summarise import summary_request
-from memci.domain.memory.note import note_metadata
+from memci.broker.wakeup import Wakeups
+from memci.commands.tools.caller import Place
+from memci.commands.tools.memory_reads import summary_request
 from memci.domain.pages.viewer import Viewer
 from memci.errors import FencedOffError
 from memci.jobs.consolidate import utc_now
-from memci.queue.summaries import ask_summary
-from memci.reading.activity import ReadActivity
-from memci.shapes.memory_tools import Summarise
+from memci.message import note_metadata
+from memci.queue.follow_up_jobs import ask_summary
+from memci.reading.deferred_writes import ReadActivity
+from memci.schemas.memory_tools import Summarise
 from memci.storage.session import Database
 from memci.storage.sessions import end_session
 from tests.support.erasing import Eraser, found_in_database
@@ -260,7 +260,7 @@ def test_of_several_users_each_sees_what_was_said_with_nobody_else(summaries: Su
 @pytest.fixture
 def eraser(database: Database, broker_url: str) -> Iterator[Eraser]:
     with closing(redis.Redis.from_url(broker_url)) as client:
-        yield Eraser(database, Tokens(make_app(broker_url)), client)
+        yield Eraser(database, Wakeups(make_app(broker_url)), client)
 
 
 def test_an_erasure_takes_along_what_tells_of_it_and_has_the_rest_summed_up_anew(

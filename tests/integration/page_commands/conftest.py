@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memci.commands.pages.perform import PageCommands
-from memci.domain.pages.rules import PageRules
+from memci.domain.pages.parameters import PageRules
 from memci.storage.page_store.postgres import PostgresPageStore
 from tests.support.network import AgentUnderTest
 from tests.support.page_asking import COUNTER

@@ -8,17 +8,17 @@ import pytest
 from pydantic import SecretStr
 
 from memci.commands.pages.perform import PageCommands
-from memci.config import Settings
+from memci.config.settings import Settings
 from memci.domain.pages.block import Format
+from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.permission import Actor
-from memci.domain.pages.rules import PageRules
 from memci.errors import InvalidInputError
-from memci.reading.activity import ReadActivity
+from memci.reading.deferred_writes import ReadActivity
 from memci.reading.models import ReadingDefaults, ReadingModels, Tokenizers
 from memci.reading.search import Search
-from memci.shapes.read import SearchRequest
+from memci.schemas.reads import SearchRequest
 from memci.smallmodel.offline.summarizer import OfflineSummarizer
-from memci.smallmodel.offline.tokens import OfflineTokenCounter
+from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 from memci.storage.page_store.memory import MemoryPageStore
 from tests.support.page_asking import COUNTER, asked, do, told, window
 

@@ -13,8 +13,8 @@ from memci.commands.pages.perform import PageCommands
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.pages.block import Format
 from memci.domain.pages.page import DEEPEST
+from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.permission import Actor
-from memci.domain.pages.rules import PageRules
 from memci.errors import NotFoundError, PageStoreError, RefusedError
 from memci.storage.page_store.memory import MemoryPageStore
 from tests.support.network import AgentUnderTest

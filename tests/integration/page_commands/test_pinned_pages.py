@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from memci.domain.pages.permission import Actor
-from memci.domain.pages.state import PageState
+from memci.domain.pages.tree import PageState
 from memci.errors import RefusedError
-from memci.shapes.told import told as models_told
+from memci.schemas.page_tools import told as models_told
 from tests.support.page_asking import do, folder, told, window
 
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from memci.domain.pages.page import DEEPEST, Lifecycle
+from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.permission import Actor
-from memci.domain.pages.rules import PageRules
-from memci.domain.pages.state import PageState
+from memci.domain.pages.tree import PageState
 from memci.errors import RefusedError
 from tests.support.page_asking import asked, deeper, do, folder, told, tree, window
 

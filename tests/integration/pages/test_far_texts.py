@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import pytest
 
-from memci.commands.tools.place import Place
-from memci.commands.tools.summarise import summary_request
+from memci.commands.tools.caller import Place
+from memci.commands.tools.memory_reads import summary_request
 from memci.jobs.name_pages import PageNaming, Pages
-from memci.shapes.memory_tools import Summarise
+from memci.schemas.memory_tools import Summarise
 from memci.smallmodel.offline.summarizer import OfflineSummarizer
-from memci.storage.page_store.cached import CachedPageStore, TextCache
+from memci.storage.page_store.cache import CachedPageStore, TextCache
 from memci.storage.page_store.memory import MemoryPageStore
 from memci.storage.page_store.port import BodyKey
 from memci.storage.session import Database
@@ -146,8 +146,8 @@ def test_a_folder_is_summed_up_by_its_newest_notes_with_no_transaction_open(take
 
 
 def test_a_folder_is_summed_up_by_its_newest_messages(ada, taker, monkeypatch):
-    monkeypatch.setattr("memci.commands.tools.summarise._MOST", 5)
-    monkeypatch.setattr("memci.commands.tools.summarise._PAGES_AT_ONCE", 2)
+    monkeypatch.setattr("memci.commands.tools.memory_reads._MOST", 5)
+    monkeypatch.setattr("memci.commands.tools.memory_reads._PAGES_AT_ONCE", 2)
     for n in range(6):
         ada.say(f"Question {n}?", session="s1")
         ada.say(f"Answer {n}.", role="assistant", session="s1")

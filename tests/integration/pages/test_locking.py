@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 
-from memci.storage.page_lock import lock_tree
+from memci.storage.pages.tree import lock_tree
 from memci.storage.session import Database
 from memci.testing import open_database, wait_until
 from tests.support.locks import waiting_for_locks

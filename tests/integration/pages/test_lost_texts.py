@@ -10,22 +10,21 @@ from sqlalchemy import event
 from structlog.testing import capture_logs
 
 from memci.broker.app import make_app
-from memci.broker.token import Tokens
-from memci.cli.doctor.finding import Level
-from memci.cli.doctor.page_texts import check_page_texts
-from memci.commands.pages.migrate import Migration
-from memci.config import Settings
+from memci.broker.wakeup import Wakeups
+from memci.cli.doctor.checks import check_page_texts
+from memci.cli.doctor.findings import Level
+from memci.commands.pages.move_texts import Migration
+from memci.config.settings import Settings
 from memci.errors import PageStoreError
 from memci.jobs.name_pages import PageNaming, Pages
-from memci.queue.page_naming import NAME_KIND
+from memci.queue.follow_up_jobs import NAME_KIND
 from memci.smallmodel.offline.summarizer import OfflineSummarizer
-from memci.storage.page_store.cached import CachedPageStore, TextCache
-from memci.storage.page_store.choose import choose_page_store
+from memci.storage.page_store.cache import CachedPageStore, TextCache
+from memci.storage.page_store.choose import choose_page_store, remove_texts
 from memci.storage.page_store.files import FilePageStore
 from memci.storage.page_store.memory import MemoryPageStore
 from memci.storage.page_store.port import PageStore
-from memci.storage.page_store.removal import remove_texts
-from memci.upkeep.orphans import remove_orphans
+from memci.upkeep.cleanup import remove_orphans
 from tests.support.erasing import Eraser
 from tests.support.network import AgentUnderTest
 from tests.support.notes import COUNTER, ROOMY, NoteTaker, asked
@@ -159,7 +158,7 @@ def test_nothing_is_said_to_be_erased_while_the_folder_is_away(
     store = choose_page_store(settings, ada.database)
     away = folder.rename(folder.with_name("unmounted"))
     with make_app(broker_url) as app:
-        eraser = Eraser(ada.database, Tokens(app), client, texts=store)
+        eraser = Eraser(ada.database, Wakeups(app), client, texts=store)
         for act in (lambda: eraser.erase(pages=[written]), eraser.erase_agent):
             with pytest.raises(PageStoreError, match="mount the disk that it is on"):
                 act()

@@ -8,14 +8,14 @@ from threading import Event, Thread
 
 import pytest
 
-from memci.commands.pages.migrate import Migration, Moved
+from memci.commands.pages.move_texts import Migration, Moved
 from memci.errors import PageStoreError
-from memci.storage.page_store.cached import CachedPageStore, TextCache
+from memci.storage.page_store.cache import CachedPageStore, TextCache
 from memci.storage.page_store.files import FilePageStore
 from memci.storage.page_store.memory import MemoryPageStore
-from memci.storage.page_store.moving import MovingPageStore
 from memci.storage.page_store.port import BodyKey
 from memci.storage.page_store.postgres import PostgresPageStore
+from memci.storage.page_store.two_stores import MovingPageStore
 from memci.testing import wait_until
 from tests.support.network import AgentUnderTest
 from tests.support.notes import NoteTaker

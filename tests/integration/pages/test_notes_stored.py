@@ -7,12 +7,12 @@ import pytest
 from memci.broker.redis_queues import RedisAgentQueues
 from memci.commands import erase
 from memci.errors import NotFoundError, PageStoreError
-from memci.storage.page_store.cached import CachedPageStore, TextCache
+from memci.storage.page_store.cache import CachedPageStore, TextCache
 from memci.storage.page_store.files import FilePageStore
 from memci.storage.page_store.port import BodyKey, joined
 from memci.storage.page_store.postgres import PostgresPageStore
 from memci.storage.session import Database
-from memci.upkeep.orphans import remove_orphans
+from memci.upkeep.cleanup import remove_orphans
 from tests.support.network import AgentUnderTest
 from tests.support.notes import NoteTaker, asked
 

@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 from memci.commands.pages.perform import Asked, PageCommands
+from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.permission import Actor
-from memci.domain.pages.rules import PageRules
 from memci.errors import RefusedError
 from memci.reading.window import Windows
-from memci.shapes.told import told
-from memci.shapes.tools import BY_NAME
-from memci.shapes.window import WindowRequest
-from memci.smallmodel.offline.tokens import OfflineTokenCounter
+from memci.schemas.page_tools import told
+from memci.schemas.pages import WindowRequest
+from memci.schemas.tools import BY_NAME
+from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 from memci.storage.page_store.postgres import PostgresPageStore
 from tests.support.network import AgentUnderTest
 

@@ -8,11 +8,10 @@ from contextlib import suppress
 import pytest
 
 from memci.errors import InvalidInputError, NotFoundError
-from memci.storage.page_store.cached import CachedPageStore, TextCache
-from memci.storage.page_store.many import delete_many, load_many
+from memci.storage.page_store.cache import CachedPageStore, TextCache
 from memci.storage.page_store.memory import MemoryPageStore
-from memci.storage.page_store.moving import MovingPageStore
-from memci.storage.page_store.port import BodyKey, new_version
+from memci.storage.page_store.port import BodyKey, delete_many, load_many, new_version
+from memci.storage.page_store.two_stores import MovingPageStore
 from tests.support.page_stores import STORES, store_of
 
 KEY = BodyKey("ada", "usr-1", 7)

@@ -10,7 +10,7 @@ from hashlib import sha256
 import boto3
 import pytest
 
-from memci.config import load_settings
+from memci.config.settings import load_settings
 from memci.errors import ConfigurationError, NotFoundError, PageStoreError
 from memci.storage.page_store.choose import open_page_store
 from memci.storage.page_store.port import BodyKey

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from memci.domain.pages.undo import Edit
-from memci.storage.page_lock import lock_tree
-from memci.storage.page_steps import add_step, mark_undone, step_to_redo, step_to_undo
+from memci.storage.pages.tree import lock_tree
+from memci.storage.pages.undo_steps import add_step, mark_undone, step_to_redo, step_to_undo
 from memci.storage.session import Connection, Database
 from tests.support.network import AgentUnderTest
 

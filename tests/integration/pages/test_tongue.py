@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from memci.commands.pages.perform import Asked, PageCommands
+from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.permission import Actor
-from memci.domain.pages.rules import PageRules
 from memci.reading.window import Windows
-from memci.shapes.tools import BY_NAME
-from memci.shapes.window import WindowRequest
-from memci.smallmodel.offline.tokens import OfflineTokenCounter
+from memci.schemas.pages import WindowRequest
+from memci.schemas.tools import BY_NAME
+from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 from memci.storage.page_store.postgres import PostgresPageStore
 from tests.support.naming import PagesUnderTest
 from tests.support.network import AgentUnderTest

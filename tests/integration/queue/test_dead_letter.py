@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from memci.commands import dead_jobs
-from memci.domain.message import AppendLimits
-from memci.queue import dead_letter, mailbox
+from memci.commands import jobs
+from memci.message import AppendLimits
+from memci.queue import dead_jobs as dead_letter
+from memci.queue import mailbox
 from memci.queue.claim import Claims
 from memci.queue.intake import CREATE_KIND
 from memci.testing import open_database
@@ -43,7 +44,7 @@ def test_the_next_job_does_not_wait_for_a_cancelled_one(producer, claims):
     following = producer.append("a")
     waiting = end_head(claims, back_off)
     assert not claims.due("a", 1).claimed
-    dead_jobs.cancel(producer.database, producer.tokens, "a", waiting.id)
+    jobs.cancel(producer.database, producer.tokens, "a", waiting.id)
     assert end_head(claims, bury).id == following.job_id
 
 
@@ -53,7 +54,7 @@ def test_a_replayed_job_does_not_wait_for_a_later_one(producer, claims):
     dead = end_head(claims, bury)
     end_head(claims, back_off)
     assert not claims.due("a", 1).claimed
-    dead_jobs.replay(producer.database, producer.tokens, "a", dead.id, at_tail=False, limits=LIMITS)
+    jobs.replay(producer.database, producer.tokens, "a", dead.id, at_tail=False, limits=LIMITS)
     assert end_head(claims, bury).id == dead.id
 
 
@@ -61,7 +62,7 @@ def test_a_job_that_backs_off_is_not_hurried_by_decisions_about_others(producer,
     producer.append("a")
     other = producer.append("a")
     end_head(claims, back_off)
-    dead_jobs.cancel(producer.database, producer.tokens, "a", other.job_id)
+    jobs.cancel(producer.database, producer.tokens, "a", other.job_id)
     (claimed,) = claims.due("a", 1).claimed
     assert mailbox.begin_head_of(claimed.lease) is None
 

@@ -11,18 +11,18 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from memci.broker.letters import encode
+from memci.broker.incoming_messages import encode
 from memci.broker.names import CREATE_TASK, agent_queue_name, queue
 from memci.broker.redis_queues import RedisAgentQueues
-from memci.commands import dead_jobs, erase
-from memci.domain.message import AppendLimits, NewMessage, Role
+from memci.commands import erase, jobs
 from memci.errors import BrokerUnavailableError, ErasedError, FencedOffError
+from memci.message import AppendLimits, NewMessage, Role
 from memci.queue import submit
-from memci.queue.bridge import Bridge, take_in
+from memci.queue.broker_intake import BrokerIntake, take_in
 from memci.queue.claim import Claims
 from memci.queue.intake import Append
-from memci.storage import letters
-from memci.storage.erasure.condemned import beginnings_of
+from memci.storage import unreadable_messages
+from memci.storage.erasure.deletion_set import beginnings_of
 from memci.storage.page_store.postgres import PostgresPageStore
 from memci.storage.reading.agents import list_agents
 from memci.testing import wait_until
@@ -57,7 +57,7 @@ def deliver(producer: Producer, raw: bytes) -> UUID | None:
 
 def kept(producer: Producer, job_id: UUID) -> bytes | None:
     with producer.database.agent_snapshot("a") as connection:
-        return letters.read(connection, "a", job_id)
+        return unreadable_messages.read(connection, "a", job_id)
 
 
 def stored(producer: Producer) -> list[str]:
@@ -78,7 +78,7 @@ def test_a_letter_with_an_erased_message_is_buried_without_it(producer, eraser):
     assert deliver(producer, raw) is None, "it came again before it was removed"
     assert producer.states("a").count("dead") == 1
 
-    watched = dead_jobs.replay(
+    watched = jobs.replay(
         producer.database, producer.tokens, "a", dead, at_tail=False, limits=LIMITS
     )
     assert producer.job("a", watched).state == "queued"
@@ -90,7 +90,7 @@ def test_of_a_letter_with_nothing_else_nothing_is_kept(producer, eraser):
     eraser.erase("m1")
     dead = deliver(producer, letter("m1"))
     assert kept(producer, dead) is None
-    dead_jobs.replay(producer.database, producer.tokens, "a", dead, at_tail=False, limits=LIMITS)
+    jobs.replay(producer.database, producer.tokens, "a", dead, at_tail=False, limits=LIMITS)
     assert stored(producer) == ["m2"]
 
 
@@ -267,7 +267,7 @@ def test_a_batch_that_was_read_before_the_erasure_is_not_taken_in(producer, eras
     queues = ErasingQueues(RedisAgentQueues(client), eraser)
     claimed = Claims(producer.database, 30_000).named("a")
     with pytest.raises(FencedOffError):
-        Bridge(queues, batch=10, limits=LIMITS).cross(claimed.lease)
+        BrokerIntake(queues, batch=10, limits=LIMITS).cross(claimed.lease)
     assert stored(producer) == []
     assert not client.exists(agent_queue_name("a"))
 

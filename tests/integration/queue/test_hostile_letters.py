@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 from memci.broker.names import COMPRESS_TASK, CREATE_TASK, agent_queue_name
 from memci.broker.redis_queues import RedisAgentQueues
-from memci.commands import dead_jobs
-from memci.config import Settings
+from memci.commands import jobs as dead_jobs
+from memci.config.settings import Settings
 from memci.errors import BrokerUnavailableError, ConflictError
 from memci.queue import mailbox
-from memci.queue.bridge import Bridge, redeliver
+from memci.queue.broker_intake import BrokerIntake, redeliver
 from memci.queue.claim import Claims
 from memci.storage.session import Database
 from tests.support.examples import examples
@@ -35,7 +35,7 @@ def limits():
 
 @pytest.fixture
 def bridge(client, limits):
-    return Bridge(RedisAgentQueues(client), batch=100, limits=limits)
+    return BrokerIntake(RedisAgentQueues(client), batch=100, limits=limits)
 
 
 @pytest.fixture
@@ -162,7 +162,7 @@ def test_letters_that_are_too_large_are_buried_with_their_ends(
 def test_with_halt_a_letter_that_is_buried_stops_its_agent_until_it_is_decided_on(
     producer, database, client, limits, lease
 ):
-    bridge = Bridge(RedisAgentQueues(client), batch=100, limits=limits, halt_on_dead=True)
+    bridge = BrokerIntake(RedisAgentQueues(client), batch=100, limits=limits, halt_on_dead=True)
     key = agent_queue_name("a")
     for each in (create(GOOD), b"bad", create(GOOD)):
         client.lpush(key, each)
@@ -194,7 +194,7 @@ def test_letters_under_one_id_that_differ_are_both_kept(database, client, bridge
 
 def test_a_broker_that_is_away_is_said_to_be(own_servers, database_url, limits):
     with closing(redis.Redis.from_url(own_servers.redis.url)) as client:
-        bridge = Bridge(RedisAgentQueues(client), batch=100, limits=limits)
+        bridge = BrokerIntake(RedisAgentQueues(client), batch=100, limits=limits)
         database = Database(database_url)
         claimed = Claims(database, 60_000).named("a")
         own_servers.redis.kill()

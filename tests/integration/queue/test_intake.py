@@ -10,8 +10,8 @@ from uuid import uuid4
 import pytest
 import redis
 
-from memci.domain.message import NewMessage, Remember, Role
 from memci.errors import ConflictError, NotFoundError
+from memci.message import NewMessage, Remember, Role
 from memci.queue.intake import Append
 from tests.support import lanes
 

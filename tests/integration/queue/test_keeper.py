@@ -9,7 +9,7 @@ import pytest
 
 from memci.queue import mailbox
 from memci.queue.claim import Claims
-from memci.queue.keeper import LeaseKeeper
+from memci.queue.lease_renewal import LeaseRenewal
 from memci.testing import wait_until
 from tests.support import lanes
 
@@ -23,7 +23,7 @@ def claims(database):
 
 @pytest.fixture
 def keeper(database, claims):
-    with closing(LeaseKeeper(database, claims, renew_ms=20)) as made:
+    with closing(LeaseRenewal(database, claims, renew_ms=20)) as made:
         yield made
 
 

@@ -9,14 +9,14 @@ from contextlib import closing
 import pytest
 from sqlalchemy.exc import ProgrammingError
 
-from memci.broker.letters import encode
+from memci.broker.incoming_messages import encode
 from memci.broker.names import COMPRESS_TASK, agent_queue_name
-from memci.commands import dead_jobs
-from memci.config import Settings
+from memci.commands import jobs
+from memci.config.settings import Settings
 from memci.errors import DatabaseUnavailableError
 from memci.queue.intake import CREATE_KIND
 from memci.runtime import Runtime
-from memci.smallmodel.account import current_account
+from memci.smallmodel.usage_account import current_account
 from memci.testing import open_database
 from tests.support.erasing import Eraser
 from tests.support.lanes import messages_of
@@ -80,7 +80,7 @@ class Interrupted:
 
 def test_nothing_that_a_model_said_outlives_its_job(runtime, producer, client):
     def cancel(job):
-        dead_jobs.cancel(producer.database, producer.tokens, "a", job.id)
+        jobs.cancel(producer.database, producer.tokens, "a", job.id)
 
     def erase(job):
         messages = [each.id for each in messages_of(producer.database, "a")]

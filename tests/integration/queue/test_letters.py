@@ -7,13 +7,13 @@ import json
 
 import pytest
 
-from memci.broker.letters import encode, letter_id
+from memci.broker.incoming_messages import encode, letter_id
 from memci.broker.names import CREATE_TASK
-from memci.commands import dead_jobs
-from memci.domain.message import AppendLimits, NewMessage, Remember, Role
+from memci.commands import jobs
 from memci.errors import ConflictError
+from memci.message import AppendLimits, NewMessage, Remember, Role
 from memci.queue import submit
-from memci.queue.bridge import take_in
+from memci.queue.broker_intake import take_in
 from memci.queue.intake import Append
 
 LIMITS = AppendLimits(1_000_000, 100_000, 50)
@@ -57,7 +57,7 @@ def test_a_letter_is_kept_until_it_is_decided_on(producer):
     deliver(producer, raw)
     deliver(producer, raw)
     assert (producer.states("a"), kept(producer)) == (["dead"], 1)
-    dead_jobs.discard(producer.database, producer.tokens, "a", letter_id("1", raw))
+    jobs.discard(producer.database, producer.tokens, "a", letter_id("1", raw))
     assert (producer.states("a"), kept(producer)) == (["cancelled"], 0)
 
 
@@ -86,9 +86,9 @@ def test_ids_that_are_not_stored_make_a_dead_letter_until_they_are(producer):
     assert "1 of 1 messages are not stored, such as message_ids[0], 'chat-7?';" in dead.last_error
     replay = (producer.database, producer.tokens, "a", dead.id)
     with pytest.raises(ConflictError, match="not stored"):
-        dead_jobs.replay(*replay, at_tail=False, limits=LIMITS)
+        jobs.replay(*replay, at_tail=False, limits=LIMITS)
     store(producer, "chat-7\x1b")
-    watched = dead_jobs.replay(*replay, at_tail=False, limits=LIMITS)
+    watched = jobs.replay(*replay, at_tail=False, limits=LIMITS)
     assert producer.job("a", watched).payload == {"seqs": [1]}
 
 

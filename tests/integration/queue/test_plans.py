@@ -15,11 +15,11 @@ from sqlalchemy import event
 
 from memci.broker.app import make_app
 from memci.broker.redis_queues import RedisAgentQueues
-from memci.broker.token import Tokens
+from memci.broker.wakeup import Wakeups
 from memci.queue import mailbox
 from memci.queue.claim import Claims
 from memci.queue.sweep import sweep
-from memci.storage.gauges import lane_gauges
+from memci.storage.diagnosis import lane_gauges
 from memci.storage.session import Database
 
 AGENTS, BUSY, QUEUED, DONE = 10_000, 10, 300, 3_000
@@ -140,7 +140,7 @@ def test_a_sweep_reads_heads_and_not_what_stands_behind_them(
     with crowded.upkeep_transaction() as connection:
         connection.exec_driver_sql("UPDATE lane SET wake_at = NULL WHERE agent_id = 'busy1'")
     with closing(redis.Redis.from_url(broker_url)) as client:
-        swept = sweep(crowded, RedisAgentQueues(client), Tokens(make_app(broker_url)))
+        swept = sweep(crowded, RedisAgentQueues(client), Wakeups(make_app(broker_url)))
 
     assert swept.lane == BUSY
     assert reads["job"] <= 3 * BUSY

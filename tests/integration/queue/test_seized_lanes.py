@@ -6,7 +6,7 @@ from contextlib import closing
 
 import pytest
 
-from memci.config import Settings
+from memci.config.settings import Settings
 from memci.queue import mailbox
 from memci.queue.claim import Claims
 from memci.queue.intake import CREATE_KIND

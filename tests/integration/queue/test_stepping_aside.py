@@ -10,7 +10,7 @@ import pytest
 import redis
 
 from memci.broker.redis_queues import RedisAgentQueues
-from memci.domain.lane.job import Job, JobSource
+from memci.domain.job import Job, JobSource
 from memci.queue import mailbox
 from memci.queue.claim import Claims
 from memci.queue.lease import Lease

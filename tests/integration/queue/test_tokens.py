@@ -12,7 +12,7 @@ import pytest
 
 from memci.broker.app import make_app
 from memci.broker.names import COMPRESS_QUEUE, LANE_QUEUE
-from memci.broker.token import ENOUGH_LANE_TOKENS, RedisTokens, Tokens
+from memci.broker.wakeup import ENOUGH_LANE_TOKENS, RedisWakeups, Wakeups
 
 
 @pytest.fixture
@@ -43,24 +43,24 @@ def published(client, queue):
     ],
 )
 def test_a_token_of_ours_is_as_celery_would_send_it(app, client, broker_url, queue, publish):
-    assert publish(Tokens(app))
+    assert publish(Wakeups(app))
     celerys = published(client, queue)
 
-    with closing(RedisTokens(app, broker_url)) as tokens:
+    with closing(RedisWakeups(app, broker_url)) as tokens:
         assert publish(tokens)
 
     assert published(client, queue) == celerys
 
 
 def test_publishing_leaves_nothing_but_the_token(app, client, broker_url):
-    with closing(RedisTokens(app, broker_url)) as tokens:
+    with closing(RedisWakeups(app, broker_url)) as tokens:
         tokens.wake_lane("ada")
 
     assert client.keys() == [LANE_QUEUE.encode()]
 
 
 def test_without_a_broker_publishing_fails_soon_and_says_so(app):
-    with closing(RedisTokens(app, "redis://127.0.0.1:1/0")) as tokens:
+    with closing(RedisWakeups(app, "redis://127.0.0.1:1/0")) as tokens:
         assert not tokens.wake_lane("ada")
 
 
@@ -71,7 +71,7 @@ def hints(client, queue):
 
 
 def test_no_more_tokens_wait_than_there_can_be_workers(app, client, broker_url):
-    with closing(RedisTokens(app, broker_url)) as tokens:
+    with closing(RedisWakeups(app, broker_url)) as tokens:
         for _ in range(ENOUGH_LANE_TOKENS + 5):
             assert tokens.wake_lane("ada")
 
@@ -79,7 +79,7 @@ def test_no_more_tokens_wait_than_there_can_be_workers(app, client, broker_url):
 
 
 def test_tokens_of_the_bell_are_never_left_out_and_come_next(app, client, broker_url):
-    with closing(RedisTokens(app, broker_url)) as tokens:
+    with closing(RedisWakeups(app, broker_url)) as tokens:
         for number in range(ENOUGH_LANE_TOKENS):
             tokens.wake_lane(f"a{number}")
         tokens.wake_lane("rung", rung=True)
@@ -88,7 +88,7 @@ def test_tokens_of_the_bell_are_never_left_out_and_come_next(app, client, broker
 
 
 def test_wishes_for_compression_are_all_published(app, client, broker_url):
-    with closing(RedisTokens(app, broker_url)) as tokens:
+    with closing(RedisWakeups(app, broker_url)) as tokens:
         for number in range(ENOUGH_LANE_TOKENS + 5):
             tokens.wake_compress(f"a{number}")
 
@@ -98,7 +98,7 @@ def test_wishes_for_compression_are_all_published(app, client, broker_url):
 def test_a_broker_that_takes_connections_and_never_answers_holds_nobody_up(app):
     with socket.create_server(("127.0.0.1", 0)) as frozen:
         url = f"redis://127.0.0.1:{frozen.getsockname()[1]}/0"
-        with closing(RedisTokens(app, url)) as tokens:
+        with closing(RedisWakeups(app, url)) as tokens:
             began = time.monotonic()
             assert not tokens.wake_lane("ada")
             assert not tokens.wake_lane("ada"), "it is left alone for a while"

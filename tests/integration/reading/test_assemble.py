@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from memci.domain.message import Role
 from memci.errors import BudgetTooSmallError
+from memci.message import Role
 from tests.support.lists import assemble, check, sections
 from tests.support.stored import Reader, Stored
 

@@ -6,11 +6,11 @@ import pytest
 
 from memci.domain.memory.parameters import MemoryParameters
 from memci.errors import NotFoundError
-from memci.reading.compare import Compare
+from memci.reading.edition_comparison import Compare
 from memci.reading.models import ReadingDefaults, ReadingModels, Tokenizers
-from memci.shapes.edition import ComparisonAnswer, ComparisonRequest
+from memci.schemas.editions import ComparisonAnswer, ComparisonRequest
 from memci.smallmodel.offline.summarizer import OfflineSummarizer
-from memci.smallmodel.offline.tokens import OfflineTokenCounter
+from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 from memci.storage.session import Database
 from tests.support.network import AgentUnderTest
 from tests.support.rebuilding import Rebuilding

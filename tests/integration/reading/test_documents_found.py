@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from memci.domain.context.candidate import Source
-from memci.domain.documents.chunk import Chunk, ChunkKind
+from memci.domain.documents import Chunk, ChunkKind
 from memci.errors import NotFoundError
-from memci.reading.assemble import Assemble
+from memci.reading.context import Assemble
 from memci.reading.search import Search
-from memci.shapes.read import ContextRequest, Hit, SearchRequest
+from memci.schemas.reads import ContextRequest, Hit, SearchRequest
 from tests.support.documents import put
 from tests.support.stored import Reader, Stored
 

@@ -14,15 +14,15 @@ from sqlalchemy import event
 from memci.broker.agent_queues import AgentQueues
 from memci.broker.app import make_app
 from memci.broker.redis_queues import RedisAgentQueues
-from memci.broker.token import Tokens
+from memci.broker.wakeup import Wakeups
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.recall import Miss
-from memci.jobs.drop import LinkDropping
+from memci.jobs.drop_links import LinkDropping
 from memci.queue import mailbox
 from memci.queue.claim import Claims
 from memci.queue.sweep import sweep
 from memci.reading.recall import Recall
-from memci.shapes.read import RecallAnswer, RecallRequest, RecallText
+from memci.schemas.reads import RecallAnswer, RecallRequest, RecallText
 from tests.support.stored import Reader, Stored
 
 GONE = 4242
@@ -91,7 +91,7 @@ class Lane:
 
     def run(self) -> list[dict[str, Any]]:
         """Run all that the sweeper finds; return what the jobs say they did."""
-        sweep(self.reader.database, self.queues, Tokens(self.celery))
+        sweep(self.reader.database, self.queues, Wakeups(self.celery))
         results: list[dict[str, Any]] = []
         for claimed in self.claims.due("alice", 1).claimed:
             while (job := mailbox.begin_head_of(claimed.lease)) is not None:

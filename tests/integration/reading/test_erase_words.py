@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from memci.commands.erase_words import Words, find_messages
+from memci.commands.erase_search import Words, find_messages
 from tests.support.stored import Reader, Stored
 
 

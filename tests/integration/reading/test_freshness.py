@@ -6,11 +6,11 @@ import threading
 import time
 from typing import Any
 
-from memci.reading.activity import ReadActivity
-from memci.reading.freshness import wait_until_fresh
+from memci.reading.deferred_writes import ReadActivity
+from memci.reading.reader import wait_until_fresh
 from memci.reading.search import Search
-from memci.shapes.read import Fresh, SearchRequest
-from memci.storage.reading.state import Progress, progress
+from memci.schemas.reads import Fresh, SearchRequest
+from memci.storage.reading.snapshot_state import Progress, progress
 from memci.testing import wait_until
 from tests.support.stored import Reader, Stored
 

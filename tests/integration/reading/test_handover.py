@@ -9,7 +9,7 @@ import pytest
 
 from memci.errors import NotFoundError
 from memci.reading.handover import HandingOver
-from memci.shapes.summary import HandoverAnswer, HandoverRequest
+from memci.schemas.sessions import HandoverAnswer, HandoverRequest
 from memci.smallmodel.offline.summarizer import OfflineSummarizer
 from tests.support.kept import pin, plan
 from tests.support.stored import Reader, Stored

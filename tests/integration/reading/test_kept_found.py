@@ -9,8 +9,8 @@ import pytest
 
 from memci.domain.context.candidate import Source
 from memci.reading.search import Search
-from memci.shapes.read import Filters, Hit, SearchRequest
-from memci.storage.search_kept import MOST_LOOKED_AT
+from memci.schemas.reads import Filters, Hit, SearchRequest
+from memci.storage.search.unindexed_sources import MOST_LOOKED_AT
 from tests.support.kept import page, pin, plan, summary
 from tests.support.stored import BEGIN, Reader, Stored
 

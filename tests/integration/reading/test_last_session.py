@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from memci.domain.memory.note import note_metadata
-from memci.reading.assemble import Assemble
+from memci.message import note_metadata
+from memci.reading.context import Assemble
 from memci.reading.search import Search
-from memci.shapes.read import ContextRequest, Filters, SearchRequest
+from memci.schemas.reads import ContextRequest, Filters, SearchRequest
 from tests.support.stored import BEGIN, Reader, Stored
 
 DAY, MINUTE = timedelta(days=1), timedelta(minutes=1)

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from memci.domain.context.candidate import Channel, Source
-from memci.reading.assemble import Assemble
+from memci.reading.context import Assemble
 from memci.reading.search import Search
-from memci.shapes.read import ContextRequest, Hit, SearchRequest
+from memci.schemas.reads import ContextRequest, Hit, SearchRequest
 from tests.support.stored import BEGIN, Reader, Stored
 
 QUESTION = "Where did the harbour ferry sail?"

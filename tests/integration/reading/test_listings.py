@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import pytest
 
-from memci.domain.lane.job import JobState
+from memci.domain.job import JobState
 from memci.errors import InvalidInputError, NotFoundError
 from memci.reading.listings import Listings
 from tests.support.stored import Reader, Stored

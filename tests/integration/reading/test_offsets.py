@@ -8,26 +8,25 @@ from typing import Any
 import pytest
 
 from memci.domain.context.candidate import Source
-from memci.domain.context.excerpt import day_words
-from memci.domain.language import Language
+from memci.domain.context.rendering import day_words
 from memci.domain.memory.parameters import MemoryParameters
-from memci.reading.assemble import Assemble
-from memci.reading.beliefs import BeliefListings
+from memci.language.detection import Language
+from memci.reading.context import Assemble
 from memci.reading.handover import HandingOver
-from memci.reading.messages import MessageListings
-from memci.reading.nodes import NodeListings
+from memci.reading.listings import MessageListings
+from memci.reading.memory_listings import BeliefListings, NodeListings
 from memci.reading.recall import Recall
 from memci.reading.search import Search
-from memci.shapes.read import (
+from memci.schemas.reads import (
     ContextRequest,
     RecallAnswer,
     RecallRequest,
     RecallText,
     SearchRequest,
 )
-from memci.shapes.summary import HandoverRequest
+from memci.schemas.sessions import HandoverRequest
 from memci.smallmodel.offline.summarizer import OfflineSummarizer
-from memci.storage.versions import supersede
+from memci.storage.network.beliefs import supersede
 from tests.support.stored import Reader, Stored
 
 # Of another day in UTC: the day before, and the day after.

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from memci.domain.pages.page import LONGEST_NAME
-from memci.reading.assemble import Assemble
-from memci.reading.receipts import ReceiptListings
-from memci.shapes.read import ContextAnswer, ContextRequest
+from memci.reading.context import Assemble
+from memci.reading.listings import ReceiptListings
+from memci.schemas.reads import ContextAnswer, ContextRequest
 from tests.support.kept import page, pin, plan, plant, summary
 from tests.support.stored import Reader, Stored
 

@@ -7,8 +7,8 @@ from datetime import timedelta
 import pytest
 
 from memci.errors import BudgetTooSmallError
-from memci.reading.receipts import ReceiptListings
-from memci.shapes.read import ContextItem
+from memci.reading.listings import ReceiptListings
+from memci.schemas.reads import ContextItem
 from tests.support.lists import assemble, check, sections
 from tests.support.stored import BEGIN, Reader, Stored
 

@@ -10,22 +10,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from memci.commands.erase_words import Words, find_messages
-from memci.domain.message import Message, Role
-from memci.reading.assemble import Assemble
-from memci.reading.keywords import Keywords
+from memci.commands.erase_search import Words, find_messages
+from memci.message import Message, Role
+from memci.reading.context import Assemble
 from memci.reading.listings import Listings
-from memci.reading.once_known import was_known
-from memci.reading.recall import Recall
+from memci.reading.recall import Keywords, Recall, was_known
 from memci.reading.search import Search
-from memci.shapes.read import ContextRequest, RecallRequest, SearchRequest
-from memci.storage.conversations import said_before
-from memci.storage.nodes import last_memories
-from memci.storage.reading.last_session import last_session
-from memci.storage.reading.outset import outset_behind
-from memci.storage.reading.recall import dangling_links, steps_from
-from memci.storage.reading.sight import Sight
-from memci.storage.search import Restriction
+from memci.schemas.reads import ContextRequest, RecallRequest, SearchRequest
+from memci.storage.messages import said_before
+from memci.storage.network.nodes import last_memories
+from memci.storage.reading.messages import last_session
+from memci.storage.reading.recall import Visibility, dangling_links, steps_from
+from memci.storage.reading.snapshot_state import outset_behind
+from memci.storage.search.find import Restriction
 from memci.storage.session import Database
 from memci.testing import database_copy
 from tests.support.crowd import fill
@@ -207,7 +204,7 @@ def test_a_miss_looks_among_its_agents_messages_by_index(crowded: Reader, sight:
     looked = Keywords.of(["w1 zzz", "w2 w3", "猫"], crowded.models, vector)
     anything = Keywords.of([], crowded.models, vector[:0])
     request = RecallRequest(keywords=[], **sight)
-    seen = Sight(request.session_id, request.user_id, request.as_of)
+    seen = Visibility(request.session_id, request.user_id, request.as_of)
     for keywords in (looked, anything):
 
         def read(keywords: Keywords = keywords) -> None:
@@ -229,7 +226,7 @@ def test_what_a_query_would_erase_is_found_by_index(crowded: Reader, query: str)
 @pytest.mark.parametrize("sight", SIGHTS, ids=str)
 def test_links_to_forgotten_nodes_are_judged_by_index(crowded: Reader, sight: dict[str, Any]):
     """Also where most of a network is forgotten."""
-    asked = Sight(sight.get("session_id"), sight.get("user_id"), sight.get("as_of"))
+    asked = Visibility(sight.get("session_id"), sight.get("user_id"), sight.get("as_of"))
 
     def read() -> None:
         with crowded.database.agent_snapshot("big") as connection:

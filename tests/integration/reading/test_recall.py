@@ -9,7 +9,7 @@ import pytest
 
 from memci.domain.memory.recall import Miss
 from memci.reading.recall import Recall
-from memci.shapes.read import RecallAnswer, RecallRequest, RecallText
+from memci.schemas.reads import RecallAnswer, RecallRequest, RecallText
 from tests.support.stored import BEGIN, Reader, Stored
 
 

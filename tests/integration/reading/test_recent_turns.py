@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from memci.domain.context.candidate import Source
-from memci.domain.message import Role
-from memci.reading.assemble import Assemble
-from memci.reading.receipts import ReceiptListings
-from memci.shapes.read import ContextAnswer, ContextRequest
+from memci.message import Role
+from memci.reading.context import Assemble
+from memci.reading.listings import ReceiptListings
+from memci.schemas.reads import ContextAnswer, ContextRequest
 from tests.support.lists import assemble, check, sections
 from tests.support.stored import BEGIN, Reader, Stored
 

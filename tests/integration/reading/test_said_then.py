@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from memci.domain.context.candidate import Source
-from memci.reading.assemble import Assemble
+from memci.reading.context import Assemble
 from memci.reading.search import Search
-from memci.shapes.read import ContextRequest, Filters, Hit, SearchRequest
+from memci.schemas.reads import ContextRequest, Filters, Hit, SearchRequest
 from tests.support.stored import Reader, Stored
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)  # a Sunday; last week is the 9th to the 15th

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from memci.domain.context.candidate import Channel, Source
-from memci.domain.context.depth import DEEPEST
+from memci.domain.context.search_depth import DEEPEST
 from memci.reading.search import Search
-from memci.shapes.read import Filters, Hit, SearchAnswer, SearchRequest
+from memci.schemas.reads import Filters, Hit, SearchAnswer, SearchRequest
 from tests.support.models import ScriptedPlanner
 from tests.support.stored import BEGIN, Reader, Stored
 
@@ -284,7 +284,7 @@ def test_what_is_in_a_fifth_of_all_texts_is_found_however_old_where_it_is_asked_
     reader: Reader, alice: Stored, monkeypatch: pytest.MonkeyPatch
 ):
     """No newer message of many stands in the way of those that a filter leaves."""
-    monkeypatch.setattr("memci.storage.search.MOST_POSTINGS", 3)
+    monkeypatch.setattr("memci.storage.search.find.MOST_POSTINGS", 3)
     old = [alice.say("The coffee is cold.", session="s1") for _ in range(2)]
     for _ in range(12):
         alice.say("More coffee.", session="s2")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from memci.domain.memory.note import note_metadata
-from memci.reading.summarise import Summarise
-from memci.shapes.memory_tools import Summary, SummaryRequest
+from memci.message import note_metadata
+from memci.reading.summary import Summarise
+from memci.schemas.memory_tools import Summary, SummaryRequest
 from tests.support.stored import Reader, Stored
 
 

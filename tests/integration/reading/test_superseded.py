@@ -12,12 +12,11 @@ from typing import Any
 
 import pytest
 
-from memci.domain.memory.claim import Claim, Held
-from memci.reading.assemble import Assemble
+from memci.language.claims.claim import Claim, Held
+from memci.reading.context import Assemble
 from memci.reading.search import Search
-from memci.shapes.read import ContextAnswer, ContextRequest, Hit, SearchRequest
-from memci.storage.claims import add_claims
-from memci.storage.versions import supersede
+from memci.schemas.reads import ContextAnswer, ContextRequest, Hit, SearchRequest
+from memci.storage.network.beliefs import add_claims, supersede
 from tests.support.stored import BEGIN, Reader, Stored
 
 MAY = datetime(2026, 5, 5, tzinfo=UTC)

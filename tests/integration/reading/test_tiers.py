@@ -10,11 +10,11 @@ import pytest
 from memci.domain.memory.parameters import MemoryParameters
 from memci.domain.memory.recall import Miss
 from memci.errors import InvalidInputError, NotFoundError
-from memci.reading.assemble import Assemble
+from memci.reading.context import Assemble
 from memci.reading.listings import Listings
 from memci.reading.recall import Recall
 from memci.reading.search import Search
-from memci.shapes.read import (
+from memci.schemas.reads import (
     ContextRequest,
     RecallAnswer,
     RecallRequest,

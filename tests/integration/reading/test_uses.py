@@ -10,14 +10,14 @@ import pytest
 from sqlalchemy import Row, text
 
 from memci.domain.context.candidate import Source
-from memci.reading.assemble import Assemble
+from memci.reading.context import Assemble
+from memci.reading.deferred_writes import Use, UseLog, use_of
 from memci.reading.recall import Recall
 from memci.reading.search import Search
-from memci.reading.uses import Use, UseLog, use_of
-from memci.shapes.read import ContextAnswer, ContextRequest, RecallRequest, SearchRequest
-from memci.storage.erasure.barrier import stand_alone
-from memci.storage.reading.receipts import Given, NewReceipt
-from memci.storage.reading.state import Progress
+from memci.schemas.reads import ContextAnswer, ContextRequest, RecallRequest, SearchRequest
+from memci.storage.erasure.locks import stand_alone
+from memci.storage.reading.snapshot_state import Progress
+from memci.storage.receipts import Given, NewReceipt
 from memci.testing import wait_until
 from tests.support.stored import Reader, Stored
 

@@ -12,7 +12,7 @@ import pytest
 
 from memci.embedded import Servers
 from memci.errors import DatabaseBusyError, DatabaseUnavailableError
-from memci.storage.flight import Flights
+from memci.storage.pipeline import PipelinedStatements
 from memci.storage.session import Database
 from memci.testing import wait_until
 
@@ -47,7 +47,7 @@ def message(agent: str, seq: int = 1) -> dict[str, Any]:
 
 def test_a_flight_is_the_agents_own_and_is_durable(database_url: str) -> None:
     async def fly() -> tuple[Any, ...]:
-        async with aclosing(Flights(database_url)) as flights:
+        async with aclosing(PipelinedStatements(database_url)) as flights:
             return await flights.run("ann", _WHOSE, {})
 
     role, agent, _, durable = asyncio.run(fly())
@@ -59,7 +59,7 @@ def test_an_agent_sees_and_writes_its_own_rows_alone(database_url: str, database
         lane_of(database, agent)
 
     async def fly() -> None:
-        async with aclosing(Flights(database_url, most=1)) as flights:
+        async with aclosing(PipelinedStatements(database_url, most=1)) as flights:
             assert await flights.run("ann", _ADD, message("ann")) == (1,)
             assert await flights.run("bob", _COUNT, {}) == (0,)
             with pytest.raises(psycopg.errors.InsufficientPrivilege):
@@ -75,7 +75,7 @@ def test_what_fails_leaves_nothing_and_does_not_cost_the_connection(
     lane_of(database, "ann")
 
     async def fly() -> None:
-        async with aclosing(Flights(database_url, most=1)) as flights:
+        async with aclosing(PipelinedStatements(database_url, most=1)) as flights:
             *_, before, _ = await flights.run("ann", _WHOSE, {})
             for _ in range(8):  # from the sixth on, the statement is a prepared one
                 with pytest.raises(psycopg.IntegrityError):
@@ -95,7 +95,7 @@ def test_flights_that_wait_for_a_lock_hold_no_other_agent_up(
     lane_of(database, "ann")
 
     async def fly() -> None:
-        async with aclosing(Flights(database_url)) as flights:
+        async with aclosing(PipelinedStatements(database_url)) as flights:
             with locked(database, "ann"):
                 waiting = [
                     asyncio.create_task(flights.run("ann", _TOUCH, {"agent": "ann"}))
@@ -111,7 +111,7 @@ def test_flights_that_wait_for_a_lock_hold_no_other_agent_up(
 
 def test_a_connection_that_a_restart_has_cut_is_replaced(own_servers: Servers) -> None:
     async def fly(url: str) -> None:
-        async with aclosing(Flights(url)) as flights:
+        async with aclosing(PipelinedStatements(url)) as flights:
             assert await flights.run("ann", _COUNT, {}) == (0,)
             own_servers.postgres.stop()
             with pytest.raises(DatabaseUnavailableError):
@@ -129,7 +129,7 @@ def test_a_flight_that_is_given_up_does_not_come_back(
     database_url: str, database: Database
 ) -> None:
     async def fly() -> None:
-        async with aclosing(Flights(database_url, most=1)) as flights:
+        async with aclosing(PipelinedStatements(database_url, most=1)) as flights:
             await flights.run("ann", _COUNT, {})
             slow = asyncio.create_task(flights.run("ann", "SELECT pg_sleep(30)", {}))
             await asyncio.to_thread(wait_until, lambda: sleepers(database) == 1, "it flies")
@@ -153,11 +153,11 @@ def sleepers(database: Database) -> int:
 
 def test_nothing_of_an_agent_stays_behind_on_a_connection(database_url: str) -> None:
     async def fly() -> None:
-        async with aclosing(Flights(database_url, most=1)) as flights:
+        async with aclosing(PipelinedStatements(database_url, most=1)) as flights:
             for statement in (_COUNT, "SELECT 1 / 0"):
                 with suppress(psycopg.DataError):
                     await flights.run("ann", statement, {})
-                async with aclosing(Flights(database_url, most=1)) as fresh:
+                async with aclosing(PipelinedStatements(database_url, most=1)) as fresh:
                     await fresh.run("bob", _COUNT, {})
                     for each in (*flights._idle, *fresh._idle):
                         cursor = await each.execute(_WHOSE)
@@ -175,7 +175,7 @@ def test_a_statement_that_could_not_be_prepared_does_not_spoil_the_connection(
     lane_of(database, "ann")
 
     async def fly() -> None:
-        async with aclosing(Flights(database_url, most=1)) as flights:
+        async with aclosing(PipelinedStatements(database_url, most=1)) as flights:
             for seq in range(1, 6):  # the sixth would be prepared
                 await flights.run("ann", _ADD, message("ann", seq))
             await flights.run("ann", _IMPATIENT, {})
@@ -196,7 +196,7 @@ def test_a_lock_that_is_not_to_be_had_is_no_fault_of_the_caller(
     lane_of(database, "ann")
 
     async def fly() -> None:
-        async with aclosing(Flights(database_url, most=1)) as flights:
+        async with aclosing(PipelinedStatements(database_url, most=1)) as flights:
             await flights.run("ann", _IMPATIENT, {})
             with locked(database, "ann"), pytest.raises(DatabaseBusyError):
                 await flights.run("ann", _TOUCH, {"agent": "ann"})
@@ -213,7 +213,7 @@ def test_what_says_nothing_about_a_flight_is_our_own_error(
     database_url: str, database: Database, state: str
 ) -> None:
     async def fly() -> None:
-        async with aclosing(Flights(database_url, most=1)) as flights:
+        async with aclosing(PipelinedStatements(database_url, most=1)) as flights:
             await flights.run("ann", _FAILS.format(state), {})
 
     with pytest.raises(DatabaseUnavailableError):

@@ -9,7 +9,7 @@ from sqlalchemy import text
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.exc import ProgrammingError
 
-from memci.storage.rows import metadata
+from memci.storage.schema import metadata
 
 DIALECT = postgresql.dialect()
 QUEUE_TABLES = {"lane", "job"}

@@ -10,9 +10,9 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import create_engine, inspect, text
 from sqlalchemy.pool import NullPool
 
-from memci.storage.erasure.gone import is_there
+from memci.storage.agents import is_there
 from memci.storage.migrate import _HERE, current_revision, downgrade, head_revision, upgrade
-from memci.storage.rows import EDITION_SCHEMA, TWINNED, metadata
+from memci.storage.schema import EDITION_SCHEMA, TWINNED, metadata
 from memci.storage.session import Database
 
 

@@ -14,11 +14,11 @@ import redis
 from memci.broker.redis_queues import RedisAgentQueues
 from memci.commands import erase
 from memci.errors import ConflictError, ErasedError, InvalidInputError, TooLargeError
-from memci.shapes.archive import FORMAT_VERSION, MANIFEST
+from memci.schemas.archive import FORMAT_VERSION, MANIFEST
 from memci.storage.archive.consistency import LAWS
-from memci.storage.archive.registry import CARRIED
+from memci.storage.archive.tables import CARRIED
 from memci.storage.page_store.postgres import PostgresPageStore
-from memci.storage.rows import metadata
+from memci.storage.schema import metadata
 from memci.storage.session import Database
 from tests.integration.transfer.forged_pages import PAGES, TREES
 from tests.integration.transfer.forged_rows import CONTRADICTIONS, VALUES

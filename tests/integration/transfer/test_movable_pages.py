@@ -7,13 +7,12 @@ from typing import Any
 import pytest
 
 from memci.commands import erase
-from memci.commands.erase_which import Which
-from memci.commands.tools.arguments import asked_of
-from memci.domain.memory.note import note_metadata
-from memci.domain.pages.page import DEEPEST, LONGEST_NAME
+from memci.commands.erase import Which
+from memci.commands.tools.tools import asked_of
+from memci.domain.pages.page import DEEPEST, DEFAULT_SEGMENTS, LONGEST_NAME, MOST_SEGMENTS
 from memci.domain.pages.permission import Actor
-from memci.domain.pages.segment import DEFAULT_SEGMENTS, MOST_SEGMENTS
 from memci.errors import RefusedError
+from memci.message import note_metadata
 from memci.storage.page_store.postgres import PostgresPageStore
 from memci.storage.session import Database
 from tests.support.archives import Told, exported, imported

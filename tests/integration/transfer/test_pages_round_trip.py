@@ -10,7 +10,7 @@ import redis
 
 from memci.broker.redis_queues import RedisAgentQueues
 from memci.commands import erase
-from memci.commands.erase_which import Which
+from memci.commands.erase import Which
 from memci.errors import ConflictError, InvalidInputError, PageStoreError
 from memci.storage.page_store.files import FilePageStore
 from memci.storage.page_store.memory import MemoryPageStore

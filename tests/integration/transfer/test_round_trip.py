@@ -12,21 +12,21 @@ import pytest
 from pydantic import SecretStr
 
 from memci.commands import erase
-from memci.commands.erase_which import Which
-from memci.config import Settings
-from memci.domain.pages.rules import PageRules
+from memci.commands.erase import Which
+from memci.config.settings import Settings
+from memci.domain.pages.parameters import PageRules
 from memci.errors import ConflictError
 from memci.jobs import compress
 from memci.reading.models import ReadingModels, Tokenizers
-from memci.reading.readings import Readings
+from memci.reading.registry import Readings
 from memci.reading.window import Windows
-from memci.shapes.archive import MANIFEST, ArchiveManifest
+from memci.schemas.archive import MANIFEST, ArchiveManifest
 from memci.smallmodel.offline.summarizer import OfflineSummarizer
-from memci.smallmodel.offline.tokens import OfflineTokenCounter
-from memci.storage.archive.registry import CARRIED
+from memci.smallmodel.offline.token_counter import OfflineTokenCounter
+from memci.storage.archive.tables import CARRIED
 from memci.storage.page_store.postgres import PostgresPageStore
 from memci.storage.session import Database
-from memci.storage.vector_model import VectorModel, claim_model
+from memci.storage.vectors import VectorModel, claim_model
 from tests.support.archives import (
     Told,
     arrived,

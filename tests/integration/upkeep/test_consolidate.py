@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from memci.queue.consolidation import CONSOLIDATE_KIND, ask_due
+from memci.queue.network_jobs import CONSOLIDATE_KIND, ask_for_due_consolidations
 from memci.storage.session import Database
-from memci.upkeep.consolidate import request_due_consolidations
+from memci.upkeep.due_jobs import request_due_consolidations
 from tests.support.rows_read import rows_read
 
 _FILL = """
@@ -77,5 +77,5 @@ def test_of_a_hundred_thousand_agents_only_the_due_are_read(database: Database):
         connection.commit()
     read = rows_read(database, "lane")
     with database.upkeep_transaction() as connection:
-        assert ask_due(connection, 500) == 40
+        assert ask_for_due_consolidations(connection, 500) == 40
     assert sum(read) < 500

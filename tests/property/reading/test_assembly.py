@@ -7,17 +7,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memci.domain.context.assembly import RECENT_TOKENS, Assembly, assemble
-from memci.domain.context.brief import message_in_brief
-from memci.domain.context.budget import LIST_OVERHEAD, Count, message_tokens
 from memci.domain.context.candidate import Candidate, Channel, Source
-from memci.domain.context.fusion import fuse_rrf
 from memci.domain.context.interaction import interactions
 from memci.domain.context.materials import Materials
-from memci.domain.context.parts import Section
-from memci.domain.language import Language
-from memci.domain.message import Message, Role
+from memci.domain.context.message_list import Section
+from memci.domain.context.ranking import fuse_rrf
+from memci.domain.context.recent_messages import digest_of_message
+from memci.domain.context.token_budget import LIST_OVERHEAD, Count, message_tokens
 from memci.errors import BudgetTooSmallError
-from memci.smallmodel.offline.tokens import OfflineTokenCounter
+from memci.language.detection import Language
+from memci.message import Message, Role
+from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 from tests.support.examples import examples
 from tests.support.talk import TEXTS, candidates, conversations, memory, message, words
 
@@ -175,7 +175,7 @@ def test_recent_messages_keep_their_order_and_calls_their_results(chosen: Materi
     plain = [seq for seq, utterance in recent if utterance.role is not Role.TOOL]
     assert plain == sorted(plain)
     for seq, utterance in recent:
-        forms = (said[seq], message_in_brief(said[seq]))
+        forms = (said[seq], digest_of_message(said[seq]))
         assert utterance.content in [each.content for each in forms]
         assert utterance.role is Role.TOOL or utterance.content == said[seq].content
 

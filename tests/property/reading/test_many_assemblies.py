@@ -12,21 +12,21 @@ from random import Random
 import pytest
 
 from memci.domain.context.assembly import Assembly, assemble
-from memci.domain.context.budget import LIST_OVERHEAD, Count
 from memci.domain.context.candidate import Candidate, Source, message_candidate
-from memci.domain.context.excerpt import day_words
-from memci.domain.context.fusion import Ranked
 from memci.domain.context.interaction import interactions
-from memci.domain.context.listing import Leaf, Listed
-from memci.domain.context.materials import Covered, Materials
-from memci.domain.context.parts import Item, Part, Section
-from memci.domain.context.shown import Shown
-from memci.domain.language import Language
-from memci.domain.message import Message, Role
-from memci.domain.pages.pin import Pin, PinKind
+from memci.domain.context.materials import Covered, Materials, Shown
+from memci.domain.context.message_list import Item, Part, Section
+from memci.domain.context.page_listing import Leaf, Listed
+from memci.domain.context.ranking import Ranked
+from memci.domain.context.rendering import day_words
+from memci.domain.context.token_budget import LIST_OVERHEAD, Count
+from memci.domain.pages.pin import Pin
 from memci.errors import BudgetTooSmallError
-from memci.smallmodel.offline.sentences import sentence_spans
-from memci.smallmodel.offline.tokens import OfflineTokenCounter
+from memci.language.detection import Language
+from memci.language.key_messages.rules import PinKind
+from memci.language.sentences import sentence_spans
+from memci.message import Message, Role
+from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 from tests.support.talk import BEGIN, words
 
 ASSEMBLIES = 10_000

@@ -12,15 +12,14 @@ import pytest
 
 from memci.domain.context.assembly import Assembly, assemble
 from memci.domain.context.candidate import message_candidate
-from memci.domain.context.fusion import Ranked
 from memci.domain.context.interaction import interactions
 from memci.domain.context.materials import Materials
-from memci.domain.context.parts import Section
-from memci.domain.context.prefix import Piece, pieces, stable_prefix
-from memci.domain.context.recent import GROWTH
-from memci.domain.language import Language
-from memci.domain.message import Message, Role
-from memci.smallmodel.offline.sentences import sentence_spans
+from memci.domain.context.message_list import Piece, Section, pieces, stable_prefix
+from memci.domain.context.ranking import Ranked
+from memci.domain.context.recent_messages import GROWTH
+from memci.language.detection import Language
+from memci.language.sentences import sentence_spans
+from memci.message import Message, Role
 from tests.support.talk import BEGIN, words
 
 TURNS = 60

@@ -13,10 +13,10 @@ from memci.domain.context.candidate import Source, message_candidate
 from memci.domain.context.interaction import interactions
 from memci.domain.context.materials import Materials
 from memci.domain.context.packing import Packed, pack
-from memci.domain.language import Language
 from memci.domain.memory.wording import worded
-from memci.domain.message import Message, Role
-from memci.smallmodel.offline.sentences import sentence_spans
+from memci.language.detection import Language
+from memci.language.sentences import sentence_spans
+from memci.message import Message, Role
 from tests.support.examples import examples
 from tests.support.talk import BEGIN, in_order, memory, message, words
 

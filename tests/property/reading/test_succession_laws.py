@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from memci.domain.context.candidate import Source
 from memci.domain.context.materials import Materials
 from memci.domain.context.packing import pack
-from memci.domain.context.succession import leaders_first
-from memci.domain.language import Language
+from memci.domain.context.supersession import leaders_first
+from memci.language.detection import Language
 from tests.support.examples import examples
 from tests.support.talk import TEXTS, in_order, message, words
 

@@ -7,7 +7,7 @@ from datetime import MAXYEAR, MINYEAR, date, datetime, timedelta, timezone
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memci.domain.time import absolute_notes, find_times, with_absolute
+from memci.language.times import absolute_notes, find_times, with_absolute
 from tests.support.examples import examples
 
 PIECES = (

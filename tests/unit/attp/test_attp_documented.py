@@ -6,15 +6,14 @@ import re
 import tomllib
 from pathlib import Path
 
-from memci.commands.attp.imports import ALLOWED
+from memci.commands.attp.allowed_imports import ALLOWED
 from memci.commands.attp.outcome import Outcome
 from memci.commands.attp.perform import succeeded
 from memci.commands.attp.protocol import LONGEST_CODE, read_answer
 from memci.commands.attp.sandbox import Limits
-from memci.domain.language import Language
-from memci.shapes.attp import LONGEST_ANSWER, AttpChanges
-from memci.shapes.attp_guide import guide_in
-from memci.smallmodel.offline.tokens import OfflineTokenCounter
+from memci.language.detection import Language
+from memci.schemas.attp import LONGEST_ANSWER, AttpChanges, guide_in
+from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 
 DOCUMENT = (Path(__file__).parents[3] / "docs/attp.md").read_text()
 ASKED, ANSWERED = re.findall(r"```toml\n(.+?)```", DOCUMENT, re.DOTALL)

@@ -7,18 +7,24 @@ from dataclasses import replace
 import pytest
 
 from memci.commands.attp.protocol import read_answer
-from memci.domain.language import Language, language_of
-from memci.domain.pages.guide import keep_guide
-from memci.domain.pages.making import create_contents_page, create_detail_page, update_page
-from memci.domain.pages.moving import move_page, remove_page, restore_page
-from memci.domain.pages.opening import expand_details, hide_details
+from memci.domain.pages.operations import (
+    create_contents_page,
+    create_detail_page,
+    expand_details,
+    hide_details,
+    keep_guide,
+    move_page,
+    remove_page,
+    restore_page,
+    update_page,
+)
+from memci.domain.pages.page import Permission
 from memci.domain.pages.permission import Actor, is_guide, permission_of
-from memci.domain.pages.segment import Permission
 from memci.domain.pages.tree import Tree
 from memci.errors import RefusedError
-from memci.shapes.attp import AttpStatus
-from memci.shapes.attp_guide import guide_in
-from memci.shapes.tools import TOOLS, tools_in_code
+from memci.language.detection import Language, language_of
+from memci.schemas.attp import AttpStatus, guide_in
+from memci.schemas.tools import TOOLS, tools_in_code
 
 
 @pytest.mark.parametrize("language", Language)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from memci.commands.attp.hosting import CallError, Function
+from memci.commands.attp.host_functions import CallError, Function
 from memci.commands.attp.sandbox import Limits, Sandbox
 
 # What is endless has a short time; what ends by itself has one that no busy machine takes.
@@ -54,7 +54,7 @@ CASES = {
     "os as another": Hostile("import os as math", ONLY),
     "below os": Hostile("from os.path import join", ONLY),
     "relative": Hostile("from . import config", ONLY),
-    "ours": Hostile("import memci.config", ONLY),
+    "ours": Hostile("import memci.config.settings", ONLY),
     "in a line": Hostile("if True: import os", ONLY),
     "wide letters": Hostile("import ｏｓ", ONLY),
     "__import__": Hostile("__import__('os')", NO_FUNCTION),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memci.commands.attp.imports import ALLOWED, Import, first_forbidden, refusal
+from memci.commands.attp.allowed_imports import ALLOWED, Import, first_forbidden, refusal
 
 
 @pytest.mark.parametrize(

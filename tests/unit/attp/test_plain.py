@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memci.commands.attp.plain import DEEPEST, NotPlainError, plain
+from memci.commands.attp.outcome import DEEPEST, NotPlainError, plain
 
 _JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**63) + 1, 2**63 - 1) | st.text(),

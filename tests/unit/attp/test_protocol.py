@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from memci.commands.attp.protocol import EXAMPLE, LONGEST_CODE, read_answer
 from memci.errors import InvalidInputError, TooLargeError
-from memci.shapes.attp import LONGEST_ANSWER, AttpStatus
+from memci.schemas.attp import LONGEST_ANSWER, AttpStatus
 
 CALL = """\
 thought = "look"

@@ -10,7 +10,7 @@ import pytest
 from benchmarks.evidence import Row, Summary, Variant, share, tokens_needed, with_options, without
 from benchmarks.questions import read_exchanges, read_locomo
 from memci.domain.context.candidate import Channel, Source
-from memci.shapes.read import ContextRequest, SearchRequest
+from memci.schemas.reads import ContextRequest, SearchRequest
 
 _SHAPES = (ContextRequest, SearchRequest)
 

@@ -11,9 +11,9 @@ from amqp import Message
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memci.broker import amqp_letters
-from memci.broker.letters import decode
-from memci.broker.oversized import noted_size
+from memci.broker import rabbitmq_queues
+from memci.broker.agent_queues import noted_size
+from memci.broker.incoming_messages import decode
 
 ID = "6f1f2a3e-0000-4000-8000-000000000001"
 JSON = "application/json"
@@ -26,7 +26,7 @@ def message(body, content_type=JSON, **headers):
 
 
 def envelope(given_message, most_bytes=100_000):
-    return amqp_letters.raw_letter(given_message, most_bytes)
+    return rabbitmq_queues.raw_letter(given_message, most_bytes)
 
 
 def read(wrapped):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from memci.broker import amqp_watch
-from memci.broker.amqp_watch import Known, Strangers
+from memci.broker import rabbitmq_queues
+from memci.broker.rabbitmq_queues import Known, Strangers
 
 
 def test_the_known_take_turns():
@@ -19,7 +19,7 @@ def test_the_known_take_turns():
 
 
 def test_the_known_are_bounded(monkeypatch):
-    monkeypatch.setattr(amqp_watch, "_MOST_KNOWN", 3)
+    monkeypatch.setattr(rabbitmq_queues, "_MOST_KNOWN", 3)
     known = Known()
     for agent in "abcd":
         known.add(agent)
@@ -27,7 +27,7 @@ def test_the_known_are_bounded(monkeypatch):
 
 
 def test_strangers_are_asked_quickly_once_and_slowly_then(monkeypatch):
-    monkeypatch.setattr(amqp_watch, "_REFILL_S", 0)
+    monkeypatch.setattr(rabbitmq_queues, "_REFILL_S", 0)
     everyone = [str(number) for number in range(150)]
     strangers = Strangers(lambda: everyone)
     assert strangers.next() == everyone[:100]

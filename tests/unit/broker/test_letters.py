@@ -11,9 +11,9 @@ from celery.app.amqp import AMQP
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memci.broker.agent_queues import note
 from memci.broker.app import make_producer
-from memci.broker.letters import Letter, decode, encode, letter_id
-from memci.broker.oversized import note
+from memci.broker.incoming_messages import IncomingMessage, decode, encode, letter_id
 from memci.errors import InvalidInputError
 
 LIMIT = 100_000
@@ -40,7 +40,7 @@ def second(arguments, **headers):
     return envelope([[], arguments, {}], headers={"task": "t", "id": ID, **headers})
 
 
-def read(raw) -> Letter:
+def read(raw) -> IncomingMessage:
     return decode(raw, limit_bytes=LIMIT)
 
 

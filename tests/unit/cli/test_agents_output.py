@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memci.cli.commands.agents import print_agent
-from memci.shapes.agent import AgentAnswer
+from memci.schemas.agents import AgentAnswer
 
 
 def test_messages_that_memory_made_nothing_of_are_not_called_known(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memci.cli.formats import chat_text
-from memci.cli.formats.parsed import BadFileError
+from memci.cli.formats.parsed_file import BadFileError
 
 
 def said(text: str) -> list[tuple[str, str | None, str]]:

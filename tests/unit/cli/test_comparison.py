@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from memci.cli.comparison import largest_differences
-from memci.shapes.edition import ComparisonAnswer
+from memci.cli.commands.rebuild import largest_differences
+from memci.schemas.editions import ComparisonAnswer
 
 
 @pytest.mark.parametrize(

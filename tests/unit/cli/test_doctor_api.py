@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pydantic import SecretStr
 
-from memci.cli.doctor.api import check_api
-from memci.config import Settings
+from memci.cli.doctor.checks import check_api
+from memci.config.settings import Settings
 
 
 def test_a_setting_that_is_wrong_is_not_mended_by_starting_a_server() -> None:

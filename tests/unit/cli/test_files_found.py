@@ -12,10 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from memci.cli.indexing.finding import Found, find
-from memci.cli.indexing.knowing import KnownFolders
-from memci.cli.indexing.leaving import gone_of
-from memci.cli.indexing.skipping import Skip
+from memci.cli.indexing.file_search import Found, Skip, find
+from memci.cli.indexing.upload import KnownFolders, gone_of
 from memci.errors import ConflictError, InvalidInputError
 
 NOBODY = 65534

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memci.cli.formats import chat_text
-from memci.cli.formats.parsed import BadFileError
+from memci.cli.formats.parsed_file import BadFileError
 from memci.cli.formats.read import FileFormat, decode, parse
 
 STORABLE = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), min_size=1)

@@ -6,8 +6,7 @@ import json
 
 import pytest
 
-from memci.cli.formats.kind import FileFormat
-from memci.cli.formats.parsed import BadFileError
+from memci.cli.formats.parsed_file import BadFileError, FileFormat
 from memci.cli.formats.read import decode, detect, parse
 
 HI = {"role": "user", "content": "Hi"}

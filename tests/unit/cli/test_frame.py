@@ -10,10 +10,9 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from memci.cli.network.frame import frame
-from memci.cli.network.sight import Gone, Sight
-from memci.shapes.agent import AgentAnswer, PassProgress
-from memci.shapes.network import Fate, NetworkNode, PassAnswer
+from memci.cli.network.watch import Gone, Sight, frame
+from memci.schemas.agents import AgentAnswer, PassProgress
+from memci.schemas.network import Fate, NetworkNode, PassAnswer
 from tests.support.networks import THEN, entity, network, node
 
 

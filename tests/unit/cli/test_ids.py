@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memci.cli.formats.ids import with_ids
+from memci.cli.formats.read import with_ids
 
 MESSAGES = st.lists(
     st.fixed_dictionaries(

@@ -11,10 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from memci.cli.network.dot import dot_of, quoted
-from memci.cli.network.forest import Branch, forest_of
-from memci.cli.network.tree import print_tree
-from memci.shapes.network import NetworkAnswer
+from memci.cli.network.tree import Branch, dot_of, forest_of, print_tree, quoted
+from memci.schemas.network import NetworkAnswer
 from tests.support.examples import examples
 from tests.support.networks import entity, link, network, node
 

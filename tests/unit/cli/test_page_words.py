@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from memci.cli.pages.answers import print_answer
-from memci.cli.pages.window import print_window
-from memci.shapes.pages import CollapseAnswer
-from memci.shapes.tools import BY_NAME
-from memci.shapes.window import WindowAnswer
+from memci.cli.pages.printing import print_answer, print_window
+from memci.schemas.pages import CollapseAnswer, WindowAnswer
+from memci.schemas.tools import BY_NAME
 
 
 @pytest.mark.parametrize(

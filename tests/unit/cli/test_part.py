@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memci.cli.up.addresses import Addresses
-from memci.cli.up.logs import PartLog
-from memci.cli.up.part import FALSE_STARTS, Part, State, pause_s
+from memci.cli.up.part import FALSE_STARTS, Part, PartLog, State, pause_s
 from memci.testing import wait_until
 from tests.support.command_line import environment
 
@@ -71,8 +70,8 @@ def test_so_many_false_starts_are_a_failure(part: Part):
 def test_on_a_leash_a_command_keeps_its_line_and_dies_with_its_parent():
     holder = (
         "import os, subprocess, sys; child = subprocess.Popen([sys.executable, '-m',"
-        " 'memci.cli.up.leash', str(os.getpid()), 'sleep', '60']); print(child.pid, flush=True);"
-        " child.wait()"
+        " 'memci.cli.up.parent_death', str(os.getpid()), 'sleep', '60']);"
+        " print(child.pid, flush=True); child.wait()"
     )
     with subprocess.Popen(
         [sys.executable, "-c", holder], env=environment(), stdout=subprocess.PIPE
@@ -88,7 +87,7 @@ def test_on_a_leash_a_command_keeps_its_line_and_dies_with_its_parent():
 
 def test_a_leash_whose_holder_is_gone_starts_nothing():
     done = subprocess.run(
-        [sys.executable, "-m", "memci.cli.up.leash", "1", "echo", "hello"],
+        [sys.executable, "-m", "memci.cli.up.parent_death", "1", "echo", "hello"],
         env=environment(),
         capture_output=True,
         check=False,

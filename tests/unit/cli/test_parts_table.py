@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memci.cli.parts import PARTS, STOP_ORDER, WORKERS
+from memci.cli.up.addresses import PARTS, STOP_ORDER, WORKERS
 from tests.support import deployment
 
 

@@ -12,18 +12,19 @@ import numpy as np
 import pytest
 from matplotlib.image import imread
 
-from memci.cli.network.fonts import Fonts
-from memci.cli.network.plot import _color, plot
-from memci.cli.network.series import (
+from memci.cli.network.plot import (
+    Fonts,
+    _color,
     end_of,
     last_seen,
     medians,
+    plot,
     shares_of,
     sights_in,
     switches_in,
     ticks_up_to,
 )
-from memci.shapes.network import FadingAnswer, Fate
+from memci.schemas.network import FadingAnswer, Fate
 from tests.support.command_line import environment
 from tests.support.networks import fading
 
@@ -117,8 +118,8 @@ def test_a_phrase_that_cannot_be_drawn_leaves_the_id():
 
 def test_only_a_plot_imports_matplotlib():
     program = (
-        "import sys, memci.cli.app, memci.cli.commands.plot, memci.cli.network.tree\n"
-        "import memci.cli.network.frame, memci.cli.network.dot\n"
+        "import sys, memci.cli.app, memci.cli.commands.network, memci.cli.network.tree\n"
+        "import memci.cli.network.watch, memci.cli.network.tree\n"
         "sys.exit('matplotlib' in sys.modules)"
     )
     subprocess.run([sys.executable, "-c", program], env=environment(), check=True)

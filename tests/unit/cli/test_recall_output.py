@@ -13,9 +13,9 @@ from memci.cli.commands.recall import (
     out_of_reach,
     print_recall,
 )
-from memci.domain.language import Language
 from memci.domain.memory.recall import Miss
-from memci.shapes.read import ForgottenMemory, RecallAnswer, RecalledMemory
+from memci.language.detection import Language
+from memci.schemas.reads import ForgottenMemory, RecallAnswer, RecalledMemory
 
 
 @pytest.mark.parametrize("language", Language)

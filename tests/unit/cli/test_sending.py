@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memci.cli.formats.parsed import BadFileError, Parsed
-from memci.cli.sending import Limits, batches, check_sizes
+from memci.cli.commands.remember import Limits, batches, check_sizes
+from memci.cli.formats.parsed_file import BadFileError, Parsed
 
 MESSAGES = st.lists(
     st.text(max_size=300).map(lambda text: {"role": "user", "content": text}), max_size=40

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from memci.cli.commands.remember import told_future, told_times
-from memci.cli.formats.parsed import Parsed
+from memci.cli.formats.parsed_file import Parsed
 from memci.cli.formats.read import parse
 
 NOW = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)

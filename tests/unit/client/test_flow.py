@@ -10,7 +10,7 @@ from uuid import UUID
 import httpx
 import pytest
 
-from memci.client.flow import Exchange, Flow, Outcome, Pause, Retries
+from memci.client.exchange import Exchange, Flow, Outcome, Pause, Retries
 from memci.client.verbs import AgentVerbs, Habits
 from memci.errors import ConflictError, MemciError, UnavailableError
 

@@ -13,7 +13,7 @@ from memci import AsyncMemci, Memci
 from memci.client import options
 from memci.client.client import Agent, AsyncAgent
 from memci.client.verbs import AgentVerbs
-from memci.shapes.read import ContextAnswer
+from memci.schemas.reads import ContextAnswer
 
 
 def methods() -> Iterator[Any]:

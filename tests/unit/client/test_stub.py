@@ -32,9 +32,9 @@ def test_strict_users_are_told_of_types(tmp_path: Path):
         cwd=ROOT, capture_output=True, text=True, check=False,
     )  # fmt: skip
     said = done.stdout
-    assert 'use.py:4: note: Revealed type is "memci.shapes.pages.PageChange"' in said
-    assert 'use.py:5: note: Revealed type is "memci.shapes.pages.PageList"' in said
-    assert "Coroutine[Any, Any, memci.shapes.pages.PageText]" in said
+    assert 'use.py:4: note: Revealed type is "memci.schemas.pages.PageChange"' in said
+    assert 'use.py:5: note: Revealed type is "memci.schemas.pages.PageList"' in said
+    assert "Coroutine[Any, Any, memci.schemas.pages.PageText]" in said
     assert 'Missing positional argument "target"' in said
     assert '"kind" to "create_segment"' in said
     assert "Found 2 errors" in said

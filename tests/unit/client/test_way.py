@@ -8,7 +8,7 @@ import pytest
 
 from memci import AsyncMemci, Memci
 from memci.client import Retries
-from memci.client.way import headers_for
+from memci.client.exchange import headers_for
 from memci.errors import InvalidInputError
 
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memci.domain.context.brief import head, in_brief, one_line, tail
 from memci.domain.context.interaction import Interaction, interactions
-from memci.domain.message import Message, Role
+from memci.domain.context.recent_messages import digest_of_interaction, head, one_line, tail
+from memci.message import Message, Role
 from tests.support.talk import BEGIN
 
 
@@ -36,12 +36,12 @@ def arguments_of(interaction: Interaction) -> Any:
 def test_what_is_short_stays_byte_for_byte() -> None:
     (alone,) = interactions([Message(1, "m1", Role.USER, "x\ny" * 900, BEGIN)])
     for one in (look('{ "at": 8 }', "on time"), alone):
-        assert in_brief(one) == one
+        assert digest_of_interaction(one) == one
 
 
 def test_a_long_result_is_one_line_with_its_beginning_and_its_end() -> None:
     one = look("{}", "Connecting …\n" + "row\n" * 500 + "error: disk full")
-    brief = in_brief(one).messages
+    brief = digest_of_interaction(one).messages
     assert (brief[2].content or "").startswith("Connecting … row")
     assert (brief[2].content or "").endswith("error: disk full")
     assert "\n" not in (brief[2].content or "")
@@ -52,13 +52,13 @@ def test_a_long_result_is_one_line_with_its_beginning_and_its_end() -> None:
 @pytest.mark.parametrize("value", ["x" * 5_000, ["x"] * 500, {"deep": "字" * 900}])
 def test_long_arguments_are_cut_and_stay_json(value: object) -> None:
     one = look(json.dumps({"path": "a.txt", "text": value}), "written")
-    arguments = arguments_of(in_brief(one))
+    arguments = arguments_of(digest_of_interaction(one))
     assert arguments["path"] == "a.txt"
     assert len(json.dumps(arguments, ensure_ascii=False)) < 300
 
 
 def test_arguments_that_are_no_json_are_cut_to_a_text() -> None:
-    assert len(arguments_of(in_brief(look("x" * 900, "ok")))) <= 160
+    assert len(arguments_of(digest_of_interaction(look("x" * 900, "ok")))) <= 160
 
 
 def test_one_line() -> None:

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from memci.domain.context.bm25 import Collected, question_terms, score, scored_terms
-from memci.domain.context.budget import Utterance, fitting, tokenizer_of
 from memci.domain.context.interaction import interactions, units_of
-from memci.domain.context.prefix import pieces, stable_prefix
-from memci.domain.message import Message, Role
+from memci.domain.context.message_list import pieces, stable_prefix
+from memci.domain.context.token_budget import Utterance, fitting, tokenizer_of
+from memci.message import Message, Role
 
 AT = datetime(2026, 3, 2, tzinfo=UTC)
 CALL = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}

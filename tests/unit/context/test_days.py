@@ -8,12 +8,12 @@ from typing import NamedTuple
 import pytest
 
 from memci.domain.context.assembly import Assembly, assemble
-from memci.domain.context.budget import Count
 from memci.domain.context.interaction import interactions
 from memci.domain.context.materials import Materials
-from memci.domain.context.parts import Section
-from memci.domain.language import Language
-from memci.domain.message import Message, Role
+from memci.domain.context.message_list import Section
+from memci.domain.context.token_budget import Count
+from memci.language.detection import Language
+from memci.message import Message, Role
 from tests.support.talk import words
 
 TODAY = date(2026, 11, 22)

@@ -7,9 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from memci.domain.context.candidate import UNTIMED, Candidate, Channel, Source, reads
-from memci.domain.context.fusion import Ranked, at_most, fuse_rrf
-from memci.domain.context.scaled import Hints, fuse_scaled
-from memci.domain.language import Language
+from memci.domain.context.ranking import Hints, Ranked, at_most, fuse_rrf, fuse_scaled
+from memci.language.detection import Language
 from tests.support.talk import in_order, keys, memory, message
 
 

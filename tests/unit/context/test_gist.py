@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from memci.domain.context.gist import Gist, is_all_courtesy, is_courtesy, joined, whole
-from memci.domain.context.voices import Speakers
-from memci.domain.memory.small_talk import tells_much
-from memci.smallmodel.offline.sentences import sentence_spans
+from memci.domain.context.highlight import Highlighter, is_all_courtesy, is_courtesy, joined, whole
+from memci.domain.context.speakers import Speakers
+from memci.language.sentences import sentence_spans
+from memci.language.small_talk import tells_much
 from tests.support.talk import words
 
 LONG = (
@@ -19,8 +19,10 @@ CHINESE = (
 )
 
 
-def gist(asked: str | None, room: int = 60) -> Gist:
-    return Gist(asked, [LONG, "We had fun.", "The weather was nice."], room, sentence_spans, words)
+def gist(asked: str | None, room: int = 60) -> Highlighter:
+    return Highlighter(
+        asked, [LONG, "We had fun.", "The weather was nice."], room, sentence_spans, words
+    )
 
 
 def test_the_best_entries_stay_whole() -> None:
@@ -46,23 +48,23 @@ def test_words_are_the_same_in_other_forms() -> None:
         "The neighbour drove his tractor through the muddy field behind our barn on and on."
     )
     texts = [told, *("The boat was late today." for _ in range(30))]
-    assert "painting" in Gist("who painted it", texts, 0, sentence_spans, words).of(told, 5)
+    assert "painting" in Highlighter("who painted it", texts, 0, sentence_spans, words).of(told, 5)
 
 
 def test_chinese_is_cut_at_its_sentences() -> None:
     def characters(text: str) -> int:
         return len(text)
 
-    shown = Gist("谁卖了自行车？", [CHINESE], 0, sentence_spans, characters).of(CHINESE, 9)
+    shown = Highlighter("谁卖了自行车？", [CHINESE], 0, sentence_spans, characters).of(CHINESE, 9)
     assert shown == "…王磊上周在成都把那辆红色的自行车卖掉了。"
 
 
 def test_one_sentence_is_always_left_and_one_alone_never_cut() -> None:
-    none = Gist("x", ["Hi! Thanks!"], 0, sentence_spans, words)
+    none = Highlighter("x", ["Hi! Thanks!"], 0, sentence_spans, words)
     assert none.of("Hi! Thanks!", 9) == "Hi! Thanks!"
     endless = "word " * 500
     assert none.of(endless, 9) == endless
-    assert Gist("x", [LONG], 0, whole, words).of(LONG, 9) == LONG
+    assert Highlighter("x", [LONG], 0, whole, words).of(LONG, 9) == LONG
 
 
 def rows(count: int) -> str:
@@ -76,7 +78,7 @@ def test_the_row_that_is_asked_for_is_found_among_many(count: int) -> None:
     text, asked = rows(count), count * 2 // 3
     for question in (f"What is in row {asked}?", f"How many are on shelf {asked}?"):
         # By characters: the longer its figures, the less a row is worth for what it takes.
-        shown = Gist(question, [text, "We had fun."], 1_200, sentence_spans, len).of(text, 0)
+        shown = Highlighter(question, [text, "We had fun."], 1_200, sentence_spans, len).of(text, 0)
         assert f"Row {asked}: shelf {asked} has" in shown
         assert len(shown) < 1_200
 
@@ -84,7 +86,7 @@ def test_the_row_that_is_asked_for_is_found_among_many(count: int) -> None:
 @pytest.mark.parametrize("room", [300, 3_000, 9_000])
 def test_what_fits_of_very_many_sentences_is_found_in_few_looks(room: int) -> None:
     text = rows(1_000)
-    long = Gist("row 700", [text], room, sentence_spans, words)
+    long = Highlighter("row 700", [text], room, sentence_spans, words)
     looks: list[str] = []
 
     def fits(longer: str) -> bool:
@@ -167,7 +169,7 @@ def test_what_denies_goes_last() -> None:
         "The other generator is cheaper than that one by far. It has a handle and wheels. "
         "I would not take it. It can be had in any colour that one likes."
     )
-    assert "I would not take it." in Gist("x", [told], 0, sentence_spans, words).of(told, 9)
+    assert "I would not take it." in Highlighter("x", [told], 0, sentence_spans, words).of(told, 9)
 
 
 def test_all_but_courtesy() -> None:

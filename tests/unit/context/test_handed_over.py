@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from memci.domain.context.exchange import exchanges
-from memci.domain.context.handover import Handover
-from memci.domain.language import Language
-from memci.domain.message import Message, Role
-from memci.domain.pages.pin import Pin, PinKind
-from memci.smallmodel.offline.sentences import sentence_spans
+from memci.domain.context.handover import Handover, exchanges
+from memci.domain.pages.pin import Pin
+from memci.language.detection import Language
+from memci.language.key_messages.rules import PinKind
+from memci.language.sentences import sentence_spans
+from memci.language.summary_lines import whole_lines
+from memci.message import Message, Role
 from memci.smallmodel.offline.summarizer import OfflineSummarizer
-from memci.smallmodel.offline.tokens import OfflineTokenCounter
-from memci.smallmodel.offline.whole_lines import whole_lines
+from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 
 TODAY = date(2026, 11, 22)
 count = OfflineTokenCounter().count

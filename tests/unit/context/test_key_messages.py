@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memci.domain.context.key_messages import LONGEST, key_sentences, kind_of
-from memci.domain.message import Message, Role
-from memci.smallmodel.offline.sentences import sentence_spans
+from memci.language.key_messages.detector import LONGEST, key_sentences, kind_of
+from memci.language.sentences import sentence_spans
+from memci.message import Message, Role
 from tests.support.agent_talk import CHINESE, ENGLISH
 from tests.support.everyday_talk import ASKED, EVERYDAY, TOLD
 from tests.support.standing_talk import DUE, ORDERS, PASSING

@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
-from memci.domain.context.key_messages import kind_of
-from memci.domain.context.key_pins import KeyPins, pinned
-from memci.domain.pages.pin import Maker, Pin, PinKind
-from memci.domain.pages.rules import PageRules
+from memci.domain.context.automatic_pins import KeyPins, pinned
+from memci.domain.pages.parameters import PageRules
+from memci.domain.pages.pin import Maker, Pin
+from memci.language.key_messages.detector import kind_of
+from memci.language.key_messages.rules import PinKind
 
 OTHERWISE = (
     ("Our budget is $4,800.", "Our budget is $6,200 now."),

@@ -11,10 +11,10 @@ from memci.domain.context.assembly import Assembly, assemble
 from memci.domain.context.candidate import Candidate, message_candidate
 from memci.domain.context.interaction import interactions
 from memci.domain.context.materials import Covered, Materials
-from memci.domain.context.parts import Section
-from memci.domain.language import Language
-from memci.domain.message import Message, Role
-from memci.smallmodel.offline.sentences import sentence_spans
+from memci.domain.context.message_list import Section
+from memci.language.detection import Language
+from memci.language.sentences import sentence_spans
+from memci.message import Message, Role
 from tests.support.talk import BEGIN, in_order, words
 
 CALL = {"id": "c", "type": "function", "function": {"name": "hotels", "arguments": "{}"}}

@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 import pytest
 
 from memci.domain.context.candidate import Candidate, Channel, Source
-from memci.domain.context.query import Order
-from memci.domain.context.scaled import Hints, fuse_scaled
+from memci.domain.context.ranking import Hints, fuse_scaled
+from memci.language.question import Order
 from tests.support.talk import BEGIN, memory, message
 
 DAY = timedelta(days=1)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from memci.domain.context.budget import Count
 from memci.domain.context.candidate import Candidate
 from memci.domain.context.materials import Materials
 from memci.domain.context.packing import Packed, pack
-from memci.domain.language import Language
-from memci.domain.message import Role
-from memci.smallmodel.offline.sentences import sentence_spans
+from memci.domain.context.token_budget import Count
+from memci.language.detection import Language
+from memci.language.sentences import sentence_spans
+from memci.message import Role
 from tests.support.talk import in_order, memory, message, words
 
 # The fourth and later entries are cut.

@@ -13,15 +13,12 @@ from memci.domain.context.plan import (
     finished_message_seqs,
     is_finished,
     made_of,
+    plan_text,
     with_states,
 )
-from memci.domain.context.plan_calls import called_plan
-from memci.domain.context.plan_lists import listing_in
-from memci.domain.context.plan_progress import Progress, progress_in
-from memci.domain.context.plan_text import plan_text
-from memci.domain.context.plan_tracker import listed
-from memci.domain.language import Language
-from memci.smallmodel.offline.sentences import sentence_spans
+from memci.domain.context.plan_tracker import Progress, called_plan, listed, listing_in, progress_in
+from memci.language.detection import Language
+from memci.language.sentences import sentence_spans
 
 PENDING, ACTIVE, DONE, DROPPED = StepState
 READ = ["Read the code", "Write the tests"]

@@ -6,15 +6,22 @@ import pytest
 
 from memci.domain.context.assembly import assemble
 from memci.domain.context.candidate import Candidate, Kept, Source
-from memci.domain.context.fusion import Ranked
-from memci.domain.context.joining import unrepeated
+from memci.domain.context.duplicates import unrepeated
 from memci.domain.context.materials import Materials
-from memci.domain.context.parts import LeftOut
-from memci.domain.context.plan import Item, StepState, made_of, with_states
-from memci.domain.context.plan_text import plan_text, steps_listed, whole_text
-from memci.domain.language import Language
-from memci.domain.message import Role
-from memci.smallmodel.offline.sentences import sentence_spans
+from memci.domain.context.message_list import LeftOut
+from memci.domain.context.plan import (
+    Item,
+    StepState,
+    made_of,
+    plan_text,
+    steps_listed,
+    whole_text,
+    with_states,
+)
+from memci.domain.context.ranking import Ranked
+from memci.language.detection import Language
+from memci.language.sentences import sentence_spans
+from memci.message import Role
 from tests.support.talk import BEGIN, in_order, message, words
 
 STEPS = {

@@ -10,11 +10,12 @@ from memci.domain.context.assembly import Assembly, assemble
 from memci.domain.context.candidate import Candidate, Source, message_candidate
 from memci.domain.context.interaction import interactions
 from memci.domain.context.materials import Covered, Materials
-from memci.domain.context.parts import LeftOut, Section
-from memci.domain.language import Language
-from memci.domain.message import Message, Role
-from memci.domain.pages.pin import Pin, PinKind
-from memci.smallmodel.offline.sentences import sentence_spans
+from memci.domain.context.message_list import LeftOut, Section
+from memci.domain.pages.pin import Pin
+from memci.language.detection import Language
+from memci.language.key_messages.rules import PinKind
+from memci.language.sentences import sentence_spans
+from memci.message import Message, Role
 from tests.support.talk import BEGIN, in_order, words
 
 SUMMARY = (

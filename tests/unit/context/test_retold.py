@@ -9,13 +9,14 @@ import pytest
 from memci.domain.context.assembly import assemble
 from memci.domain.context.interaction import interactions
 from memci.domain.context.materials import Covered, Materials
-from memci.domain.context.parts import Section
-from memci.domain.context.retold import Retold
-from memci.domain.context.summary_lines import Line, lines_of, under_days
-from memci.domain.language import Language
-from memci.domain.message import Message, Role
-from memci.domain.pages.pin import Pin, PinKind
-from memci.smallmodel.offline.sentences import sentence_spans
+from memci.domain.context.message_list import Section
+from memci.domain.context.session_summary import RepeatedLines
+from memci.domain.pages.pin import Pin
+from memci.language.detection import Language
+from memci.language.key_messages.rules import PinKind
+from memci.language.sentences import sentence_spans
+from memci.language.summary_lines import Line, lines_of, under_days
+from memci.message import Message, Role
 from memci.smallmodel.offline.summarizer import OfflineSummarizer
 from tests.support.talk import words
 
@@ -66,7 +67,7 @@ def shown(
 
 
 def left_of(lines: list[Line], *said: Message, pinned: tuple[str, ...] = ()) -> list[str]:
-    return [each.text for each in Retold(said, pinned, sentence_spans).left_of(lines)]
+    return [each.text for each in RepeatedLines(said, pinned, sentence_spans).left_of(lines)]
 
 
 @pytest.mark.parametrize("said", [ENGLISH, CHINESE], ids=["en", "zh"])

@@ -9,12 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memci.domain.context.candidate import Candidate, Channel, Extract, Source
-from memci.domain.context.depth import DEEPEST, depth
-from memci.domain.context.fusion import Ranked, best_of
-from memci.domain.context.hints import hints_of
-from memci.domain.context.joining import joined
-from memci.domain.context.query import analyse
-from memci.domain.context.scaled import Hints, Wanted, fuse_scaled
+from memci.domain.context.duplicates import joined
+from memci.domain.context.ranking import Hints, Ranked, Wanted, best_of, fuse_scaled, hints_of
+from memci.domain.context.search_depth import DEEPEST, depth
+from memci.language.question import analyse
 from tests.support.talk import BEGIN, in_order, keys, memory, message
 
 BOTH = tuple(Channel)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from memci.domain.context.overlap import unsaid
+from memci.domain.context.duplicates import unsaid
 from memci.domain.context.selection import Selection, thin
-from memci.domain.message import Role
+from memci.message import Role
 from tests.support.talk import in_order, keys, memory, message
 
 

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from memci.domain.context.candidate import Source
-from memci.domain.context.fusion import Ranked
 from memci.domain.context.materials import Materials
 from memci.domain.context.packing import Packed, pack
-from memci.domain.context.query.stretch import Stretch
-from memci.domain.context.succession import Ended, held_then, leaders_first
-from memci.domain.language import Language
+from memci.domain.context.ranking import Ranked
+from memci.domain.context.supersession import Ended, held_then, leaders_first
+from memci.language.detection import Language
+from memci.language.times.ranges import Stretch
 from tests.support.talk import in_order, memory, message
 
 MAY = datetime(2026, 5, 5, tzinfo=UTC)

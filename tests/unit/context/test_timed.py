@@ -6,11 +6,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from memci.domain.context.candidate import Candidate, Channel, Source
-from memci.domain.context.fusion import Ranked, fuse_rrf
-from memci.domain.context.query import Stretch, TimeRange, analyse, stretches_of
-from memci.domain.context.scaled import Hints, fuse_scaled
-from memci.domain.context.timed import Timed
+from memci.domain.context.candidate import Candidate, Channel, Source, Timed
+from memci.domain.context.ranking import Hints, Ranked, fuse_rrf, fuse_scaled
+from memci.language.question import Stretch, TimeRange, analyse, stretches_of
 from tests.support.talk import BEGIN, memory, message
 
 BOTH = (Channel.DENSE, Channel.LEXICAL)

@@ -6,7 +6,7 @@ import sys
 
 from memci.reading import models
 from memci.reading.models import Tokenizers
-from memci.smallmodel.offline.tokens import OfflineTokenCounter
+from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 
 
 class Counting:

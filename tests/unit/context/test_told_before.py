@@ -7,15 +7,15 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from memci.domain.context.budget import Count
-from memci.domain.context.excerpt import day_words
 from memci.domain.context.interaction import interactions
 from memci.domain.context.materials import Materials
-from memci.domain.context.recent import Recent
-from memci.domain.context.told_before import Before, told_before
-from memci.domain.language import Language
-from memci.domain.message import Message, Role
-from memci.smallmodel.offline.sentences import sentence_spans
+from memci.domain.context.recent_messages import Recent
+from memci.domain.context.rendering import day_words
+from memci.domain.context.session_summary import SummaryBlock, session_summary_block
+from memci.domain.context.token_budget import Count
+from memci.language.detection import Language
+from memci.language.sentences import sentence_spans
+from memci.message import Message, Role
 from tests.support.talk import words
 
 BEGIN = datetime(2026, 1, 1, 9, tzinfo=UTC)
@@ -24,7 +24,7 @@ ROOM = 10_000
 
 def told(
     said: Sequence[Message], ceiling: int, count: Count = words, held: Sequence[int] = ()
-) -> Before:
+) -> SummaryBlock:
     """What is told of messages without room in about so many tokens."""
     window = interactions(said)
     materials = Materials(
@@ -33,10 +33,10 @@ def told(
     )  # fmt: skip
     recent = Recent((), (), tuple(window), 0, ())
     # 15 % of what there is.
-    return told_before(materials, recent, set(held), ceiling * 100 // 15, ROOM, count)
+    return session_summary_block(materials, recent, set(held), ceiling * 100 // 15, ROOM, count)
 
 
-def lines(before: Before) -> list[str]:
+def lines(before: SummaryBlock) -> list[str]:
     text = "".join(part.utterance.content or "" for part in before.parts)
     return text.splitlines()[1:]
 
@@ -114,6 +114,6 @@ def test_the_same_is_told_while_the_recent_turns_begin_at_the_same_one(turns: in
     )
     taken, older = window[began : began + turns], window[: began + turns - 8]
     recent = Recent(tuple(taken), tuple(older), tuple(window[len(older) : began]), 0, ())
-    before = told_before(materials, recent, set(), ROOM, ROOM, words)
+    before = session_summary_block(materials, recent, set(), ROOM, ROOM, words)
     told = [f"Crate {number} is full of tea." for number in range(2 * (began - 8), 2 * began)]
     assert [each.split(": ")[1] for each in lines(before)] == told

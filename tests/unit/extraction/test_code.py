@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from memci.domain.documents.chunk import ChunkKind
-from memci.domain.documents.symbol import last_part, qualified
-from memci.extraction.code.chunks import code_chunks
-from memci.extraction.code.grammars import GRAMMARS, language_of_file
+from memci.domain.documents import ChunkKind, last_part, qualified
+from memci.extraction.blocks import ExtractionLimits
+from memci.extraction.chunker import count_tokens
 from memci.extraction.formats import read_document
-from memci.extraction.limits import ExtractionLimits
-from memci.extraction.tokens import count_tokens
+from memci.extraction.source_code import GRAMMARS, code_chunks, language_of_file
 
 SOURCES: dict[str, tuple[str, list[str]]] = {
     "a.py": (("class A:\n    x = 1\n\n    def b(self):\n        pass\n\n\n"

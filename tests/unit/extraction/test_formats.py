@@ -6,12 +6,11 @@ import json
 
 import pytest
 
-from memci.domain.documents.chunk import Chunk, ChunkKind
+from memci.domain.documents import Chunk, ChunkKind
 from memci.errors import UnreadableDocumentError
-from memci.extraction.chunker import MOST_TOKENS
+from memci.extraction.blocks import ExtractionLimits
+from memci.extraction.chunker import MOST_TOKENS, count_tokens
 from memci.extraction.formats import read_document
-from memci.extraction.limits import ExtractionLimits
-from memci.extraction.tokens import count_tokens
 from tests.support import files
 
 LIMITS = ExtractionLimits()

@@ -7,10 +7,10 @@ import sys
 
 import pytest
 
-from memci.domain.documents.chunk import ChunkKind
+from memci.domain.documents import ChunkKind
 from memci.errors import UnreadableDocumentError
+from memci.extraction.blocks import ExtractionLimits
 from memci.extraction.isolated import extract
-from memci.extraction.limits import ExtractionLimits
 from tests.support import files
 
 

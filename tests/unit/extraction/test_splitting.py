@@ -9,10 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memci.extraction.block import Block, BlockKind
-from memci.extraction.chunker import MOST_TOKENS, chunks_of
-from memci.extraction.splitting import split_text
-from memci.extraction.tokens import count_tokens
+from memci.extraction.blocks import Block, BlockKind
+from memci.extraction.chunker import MOST_TOKENS, chunks_of, count_tokens, split_text
 from tests.support.fleet import ROOT
 
 TEXTS = st.text(st.sampled_from([*"ab .!\n", "词", "語", "。", "é", "😀", "1", "_"]), max_size=100)
@@ -63,7 +61,7 @@ def minilm():
 @pytest.mark.parametrize(
     "path",
     ["README.md", "CHANGELOG.md", "docs/configuration.md", "memci/storage/session.py",
-     "memci/smallmodel/offline/words.py", "memci/cli/demo/chinese.jsonl", "requirements.lock"],
+     "memci/language/word_lists.py", "memci/cli/demo/chinese.jsonl", "requirements.lock"],
 )  # fmt: skip
 def test_chunks_of_real_texts_fit_what_the_embedder_reads(minilm, path: str):
     text = (ROOT / path).read_text()

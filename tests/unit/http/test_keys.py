@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memci.access import Scope, authenticate, authorize, new_key
+from memci.api_keys import Scope, authenticate, authorize, new_key
 from memci.errors import ForbiddenError, UnauthorizedError
 
 

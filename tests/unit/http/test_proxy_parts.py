@@ -11,11 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
-from memci.http.proxy.answer import Answer
-from memci.http.proxy.asked import Asked
-from memci.http.proxy.context import notes_of
-from memci.http.proxy.headers import Keys, back, keys_in, upwards
-from memci.http.proxy.said import said_in
+from memci.http.proxy.chat_messages import Asked, said_in
+from memci.http.proxy.memory import notes_of
+from memci.http.proxy.relay import Answer
+from memci.http.proxy.upstream import Keys, back, keys_in, upwards
 
 MOST = 10_000
 

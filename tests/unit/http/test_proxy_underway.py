@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import anyio
 
-from memci.domain.message import NewMessage, Role
-from memci.http.proxy.asked import Asked
-from memci.http.proxy.underway import UnderWay
+from memci.http.proxy.chat_messages import Asked
+from memci.http.proxy.memory import UnderWay
+from memci.message import NewMessage, Role
 
 
 def said(*texts: str) -> tuple[NewMessage, ...]:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memci.errors import RateLimitedError
-from memci.http.rate import RateLimit
+from memci.http.auth import RateLimit
 
 
 class Clock:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memci.domain.memory.echo import grams, is_echo
+from memci.domain.memory.message_filter import grams, is_echo
 
 GIVEN = "Anna moves to Lisbon in May, and looks for a flat near the river with two rooms."
 GEGEBEN = "王小明五月搬到里斯本，想在河边找一套两居室的公寓。"

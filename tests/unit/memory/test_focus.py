@@ -3,8 +3,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memci.domain.memory.entity import Entity
-from memci.domain.memory.focus import mention
+from memci.domain.memory.creation import mention
+from memci.language.entities import Entity
 
 A, B, C, D = (Entity.named(name) for name in "abcd")
 entities = st.lists(st.sampled_from([A, B, C, D]))

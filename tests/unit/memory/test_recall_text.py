@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from memci.domain.language import Language
-from memci.domain.memory.recall import Miss, mentions, why_nothing
-from memci.domain.memory.recall_text import forgotten_entry, memory_entry, miss_entry
+from memci.domain.memory.recall import (
+    Miss,
+    forgotten_entry,
+    memory_entry,
+    mentions,
+    miss_entry,
+    why_nothing,
+)
+from memci.language.detection import Language
 
 
 def test_entries_are_in_the_language_of_what_they_tell():

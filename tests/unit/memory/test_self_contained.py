@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memci.domain.memory.self_contained import self_contained
-from memci.domain.message import Message, Role
+from memci.domain.memory.wording import self_contained
+from memci.message import Message, Role
 from tests.support.examples import examples
 
 MONDAY = datetime(2023, 5, 8, 23, tzinfo=UTC)

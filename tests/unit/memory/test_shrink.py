@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from memci.domain.memory.relation import is_generic
-from memci.domain.memory.shrink import check_compressed, shrunk_keywords, shrunk_phrase
+from memci.domain.memory.link import is_generic
+from memci.domain.memory.scan import check_compressed, shrunk_keywords, shrunk_phrase
 from memci.errors import SmallModelAnswerError
 
 

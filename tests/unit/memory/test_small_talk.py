@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memci.domain.memory.small_talk import (
+from memci.language.small_talk import (
     asks,
     can_answer,
     is_trivial,

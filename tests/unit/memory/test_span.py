@@ -7,7 +7,7 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memci.domain.memory.span import Span, cut_out, solid_length, stretches
+from memci.domain.memory.passage import Span, cut_out, solid_length, stretches
 from tests.support.examples import examples
 
 TEXTS = st.text("ab \n\t\u3000你", min_size=1, max_size=12).filter(str.strip)

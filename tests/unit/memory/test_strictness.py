@@ -7,11 +7,17 @@ from typing import Any
 
 import pytest
 
-from memci.domain.memory.novelty import details_of, information
+from memci.domain.memory.message_filter import (
+    FilterReason,
+    Standing,
+    Utterance,
+    details_of,
+    information,
+    judged,
+    reach,
+    windows_around,
+)
 from memci.domain.memory.parameters import MemoryParameters
-from memci.domain.memory.state import FilterReason
-from memci.domain.memory.strictness import judged
-from memci.domain.memory.windows import Standing, Utterance, reach, windows_around
 
 TRIVIAL, REPEATED, LOW = (
     FilterReason.TRIVIAL,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from memci.domain.language import Language
 from memci.domain.memory.wording import leans_on, worded
-from memci.domain.message import Message, Role
+from memci.language.detection import Language
+from memci.message import Message, Role
 
 FRIDAY = datetime(2023, 5, 12, 9, tzinfo=UTC)
 

@@ -7,17 +7,17 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memci.domain.language import language_of
-from memci.domain.message import Message, Role
 from memci.domain.pages.block import Format, Held, Writer
 from memci.domain.pages.chapters import settle
 from memci.domain.pages.labels import labels_of
 from memci.domain.pages.outline import named
+from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.render import Rendering
-from memci.domain.pages.rules import PageRules
 from memci.domain.pages.tree import Tree
+from memci.language.detection import language_of
+from memci.message import Message, Role
 from memci.smallmodel.offline.summarizer import OfflineSummarizer
-from memci.smallmodel.offline.tokens import OfflineTokenCounter
+from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 
 count = OfflineTokenCounter().count
 TALKS = [

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from memci.config import Settings, load_settings
+from memci.config.settings import Settings, load_settings
 from memci.errors import ConfigurationError, NotFoundError
 from memci.http import __main__ as api
 from memci.runtime import Runtime

@@ -8,11 +8,10 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memci.domain.pages.moving import move_into, remove_page
+from memci.domain.pages.operations import move_into, remove_page
 from memci.domain.pages.page import Page, PageKind
 from memci.domain.pages.permission import Actor
-from memci.domain.pages.siblings import Siblings
-from memci.domain.pages.tree import Tree
+from memci.domain.pages.tree import Siblings, Tree
 from memci.domain.pages.undo import do_again, edits_of, take_back
 
 FEW, MANY = 200, 8_000

@@ -7,21 +7,20 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memci.domain.language import Language
-from memci.domain.message import Message, Role
 from memci.domain.pages.block import Format, Held, Writer
 from memci.domain.pages.chapters import settle
 from memci.domain.pages.labels import labels_of
-from memci.domain.pages.moving import recall_page
-from memci.domain.pages.opening import pin_page
+from memci.domain.pages.operations import pin_page, recall_page
 from memci.domain.pages.page import Lifecycle, Page
+from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.permission import Actor
 from memci.domain.pages.render import Rendering
-from memci.domain.pages.rules import PageRules
 from memci.domain.pages.tree import Tree
 from memci.domain.pages.viewer import Viewer
 from memci.errors import RefusedError
-from memci.smallmodel.offline.tokens import OfflineTokenCounter
+from memci.language.detection import Language
+from memci.message import Message, Role
+from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 # One interaction is active: the one before is archived when the next one begins.

@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from datetime import UTC, datetime
 
-from memci.domain.message import Message, Role
 from memci.domain.pages.chapters import settle
-from memci.domain.pages.rules import PageRules
+from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.tree import Tree
+from memci.message import Message, Role
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 

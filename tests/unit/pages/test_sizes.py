@@ -8,15 +8,15 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memci.domain.language import Language
-from memci.domain.message import Message, Role
 from memci.domain.pages.block import Format, Held, Writer
 from memci.domain.pages.chapters import settle
 from memci.domain.pages.labels import labels_of
+from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.render import Rendering
-from memci.domain.pages.rules import PageRules
 from memci.domain.pages.tree import Tree
-from memci.smallmodel.offline.tokens import OfflineTokenCounter
+from memci.language.detection import Language
+from memci.message import Message, Role
+from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 
 count = OfflineTokenCounter().count
 TEXTS = {

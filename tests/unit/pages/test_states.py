@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from memci.domain.message import Message, Role
 from memci.domain.pages.chapters import settle
-from memci.domain.pages.making import create_contents_page
-from memci.domain.pages.moving import remove_page
-from memci.domain.pages.opening import hide_details
+from memci.domain.pages.operations import create_contents_page, hide_details, remove_page
 from memci.domain.pages.page import Lifecycle
+from memci.domain.pages.parameters import PageRules
 from memci.domain.pages.permission import Actor
-from memci.domain.pages.rules import PageRules
-from memci.domain.pages.state import PageState, state_of
-from memci.domain.pages.tree import Tree
+from memci.domain.pages.tree import PageState, Tree, state_of
 from memci.domain.pages.viewer import Viewer
+from memci.message import Message, Role
 
 AGENT = Actor.AGENT
 

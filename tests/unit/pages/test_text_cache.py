@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from memci.errors import NotFoundError, PageStoreError
-from memci.storage.page_store.cached import CachedPageStore, TextCache
+from memci.storage.page_store.cache import CachedPageStore, TextCache
 from memci.storage.page_store.memory import MemoryPageStore
 from memci.storage.page_store.port import BodyKey
 

@@ -8,19 +8,20 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memci.domain.language import Language
-from memci.domain.message import Message, Role
 from memci.domain.pages.block import Excess, Format, Held, Writer
 from memci.domain.pages.chapters import settle
 from memci.domain.pages.labels import labels_of
 from memci.domain.pages.page import Recalls
-from memci.domain.pages.pin import Pin, PinKind
+from memci.domain.pages.parameters import PageRules
+from memci.domain.pages.pin import Pin
 from memci.domain.pages.render import Rendering
-from memci.domain.pages.rules import PageRules
 from memci.domain.pages.tree import Tree
 from memci.domain.pages.viewer import Viewer
-from memci.shapes.attp_guide import guide_in
-from memci.smallmodel.offline.tokens import OfflineTokenCounter
+from memci.language.detection import Language
+from memci.language.key_messages.rules import PinKind
+from memci.message import Message, Role
+from memci.schemas.attp import guide_in
+from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 from tests.support.page_document import window
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

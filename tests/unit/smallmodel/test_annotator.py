@@ -1,7 +1,7 @@
 import pytest
 
 from memci.domain.memory.node import NodeType
-from memci.smallmodel.offline.words import ENGLISH_PRONOUNS
+from memci.language.word_lists import ENGLISH_PRONOUNS
 
 DECIDED = (
     "We decided to move the billing service from MySQL to Postgres 16 by March 3rd. "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memci.smallmodel.offline.atoms import atoms
+from memci.language.shortening.protected_spans import atoms
 
 
 @pytest.mark.timeout(30)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memci.smallmodel.offline.courtesy import is_courtesy
+from memci.language.cue_phrases import is_courtesy
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memci.domain.language import Language, language_of
-from memci.domain.message import Message, Role
 from memci.domain.pages.outline import (
     MOST_DESCRIPTION,
     MOST_ENTRY,
@@ -20,8 +18,10 @@ from memci.domain.pages.outline import (
     is_outline_of,
 )
 from memci.domain.pages.page import LONGEST_DESCRIPTION, LONGEST_ENTRY, LONGEST_NAME
+from memci.language.detection import Language, language_of
+from memci.message import Message, Role
 from memci.smallmodel.offline.summarizer import OfflineSummarizer
-from memci.smallmodel.offline.tokens import OfflineTokenCounter
+from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 from tests.support.examples import examples
 from tests.unit.smallmodel.test_summarizer import CALL, say
 

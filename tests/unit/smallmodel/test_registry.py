@@ -6,7 +6,7 @@ from importlib.metadata import EntryPoint
 
 import pytest
 
-from memci.config import Settings
+from memci.config.settings import Settings
 from memci.errors import ConfigurationError
 from memci.smallmodel import registry
 from memci.smallmodel.offline.compressor import OfflineCompressor
@@ -59,7 +59,7 @@ def test_an_unknown_adapter_names_the_known_ones(name):
 
 def test_building_loads_no_model():
     code = (
-        "import sys; from memci.config import Settings;"
+        "import sys; from memci.config.settings import Settings;"
         "from memci.smallmodel.registry import build_small_models; build_small_models(Settings());"
         "heavy = {'torch', 'sentence_transformers', 'jieba', 'litellm', 'tiktoken'};"
         "print(sorted(heavy & set(sys.modules)))"
@@ -74,7 +74,7 @@ def test_building_loads_no_model():
 def test_without_a_language_model_no_process_imports_litellm(module):
     """Nor with one, before it is asked: the API, beat and upkeep never ask."""
     code = (
-        f"import sys, {module}; from memci.config import Settings;"
+        f"import sys, {module}; from memci.config.settings import Settings;"
         "from memci.smallmodel.registry import build_small_models;"
         "build_small_models(Settings()).compressor.compress('We met. ' * 20, 30);"
         "build_small_models(Settings(compressor='llm:openai/x', embedder='llm:openai/y'));"
@@ -90,7 +90,7 @@ def test_without_a_language_model_no_process_imports_litellm(module):
 
 def test_a_worker_with_a_language_model_loads_it_before_its_first_job():
     code = (
-        "import sys; from memci.config import Settings;"
+        "import sys; from memci.config.settings import Settings;"
         "from memci.smallmodel.registry import build_small_models;"
         "made = build_small_models(Settings(compressor='llm:openai/x', embedder='llm:openai/y',"
         " llm={'dimension': 8}));"
@@ -108,9 +108,9 @@ def refuse(*args, **kwargs):
     raise AssertionError("a model opened a socket")
 socket.socket.connect = socket.create_connection = socket.getaddrinfo = refuse
 from datetime import UTC, datetime
-from memci.config import Settings
-from memci.domain.language import Language
-from memci.domain.message import Message, Role
+from memci.config.settings import Settings
+from memci.language.detection import Language
+from memci.message import Message, Role
 from memci.smallmodel.registry import build_small_models
 models = build_small_models(Settings())
 text = "我们决定把订单服务迁到自建机房，由李明负责。"

@@ -2,8 +2,8 @@ import sys
 
 import pytest
 
-from memci.domain.language import Language
-from memci.smallmodel.offline.relation import OfflineRelationNamer
+from memci.language.detection import Language
+from memci.smallmodel.offline.relation_namer import OfflineRelationNamer
 
 EN, ZH = Language.ENGLISH, Language.CHINESE
 

@@ -4,9 +4,9 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pytest
 
-from memci.domain.language import Language
-from memci.domain.message import Message, Role
-from memci.smallmodel.offline.seams import PRICE, seam_price
+from memci.language.detection import Language
+from memci.language.topic_changes import PRICE, seam_price
+from memci.message import Message, Role
 from memci.smallmodel.offline.segmenter import LONGEST_SEGMENT, OfflineSegmenter
 
 NOON = datetime(2026, 5, 4, 12, tzinfo=UTC)

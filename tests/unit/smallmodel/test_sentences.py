@@ -1,6 +1,6 @@
 import pytest
 
-from memci.smallmodel.offline.sentences import sentences
+from memci.language.sentences import sentences
 
 
 @pytest.mark.parametrize(

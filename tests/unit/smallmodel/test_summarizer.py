@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memci.domain.memory.note import note_metadata
-from memci.domain.message import Message, Role
+from memci.message import Message, Role, note_metadata
 from memci.smallmodel.offline.summarizer import OfflineSummarizer
 from tests.support.examples import examples
 

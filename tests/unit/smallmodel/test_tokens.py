@@ -5,7 +5,7 @@ import time
 import pytest
 
 from memci.errors import ConfigurationError
-from memci.smallmodel.offline.tokens import OfflineTokenCounter
+from memci.smallmodel.offline.token_counter import OfflineTokenCounter
 
 
 @pytest.mark.parametrize(

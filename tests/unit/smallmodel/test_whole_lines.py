@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memci.smallmodel.offline.whole_lines import whole_lines
+from memci.language.summary_lines import whole_lines
 from tests.support.examples import examples
 
 ENGLISH = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memci.smallmodel.offline.worth import judged
+from memci.language.worth import judged
 
 WORTH_KEEPING = [
     "We decided to use Postgres.", "We go with the blue one.", "我们决定用Postgres。",

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memci.domain.time import with_absolute
+from memci.language.times import with_absolute
 
 TUESDAY = datetime(2023, 5, 9, 15, tzinfo=UTC)
 

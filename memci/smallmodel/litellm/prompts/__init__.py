@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from importlib.resources import files
 
-from memci.domain.language import Language
+from memci.language.detection import Language
 
 
 @cache

@@ -9,7 +9,7 @@ import pytest
 import redis
 
 from memci.broker.app import make_app
-from memci.broker.token import Tokens
+from memci.broker.wakeup import Wakeups
 from memci.storage.page_store.files import FilePageStore
 from memci.storage.page_store.port import PageStore
 from memci.storage.page_store.postgres import PostgresPageStore
@@ -29,7 +29,7 @@ def eraser(
     database: Database, store: PageStore, broker_url: str, client: redis.Redis
 ) -> Iterator[Eraser]:
     with make_app(broker_url) as app:
-        yield Eraser(database, Tokens(app), client, texts=store)
+        yield Eraser(database, Wakeups(app), client, texts=store)
 
 
 @pytest.fixture

@@ -7,11 +7,10 @@ from typing import Any
 import pytest
 from sqlalchemy import event
 
-from memci.commands.erase_pages import find_pages, shown_pages
-from memci.commands.erase_words import Words
+from memci.commands.erase_search import Words, find_pages, shown_pages
 from memci.errors import NotFoundError, RefusedError
 from memci.smallmodel.offline.lexicon import OfflineLexicon
-from memci.storage.page_store.cached import CachedPageStore, TextCache
+from memci.storage.page_store.cache import CachedPageStore, TextCache
 from memci.storage.page_store.port import PageStore
 from tests.support.erasing import MARK, Eraser, found_in_database
 from tests.support.network import AgentUnderTest
@@ -131,7 +130,7 @@ def test_many_notes_are_looked_at_in_few_statements(
 def test_of_a_far_store_the_newest_texts_are_looked_at_and_the_others_counted(
     ada: AgentUnderTest, pages: Folders, store: PageStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memci.commands.erase_pages._MOST_READ", 2)
+    monkeypatch.setattr("memci.commands.erase_search._MOST_READ", 2)
     named = pages.note("Boats", "Of the oldest.")
     made = [pages.note(f"Note {number}", "About boats.") for number in range(4)][::-1]
     far = CachedPageStore(store, TextCache(0), far=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from memci.commands import erase
-from memci.commands.erase_which import Which
-from memci.domain.memory.note import note_metadata
+from memci.commands.erase import Which
 from memci.errors import NotFoundError, RefusedError
+from memci.message import note_metadata
 from tests.support.erasing import MARK, Eraser
 from tests.support.network import AgentUnderTest
 from tests.support.page_folders import Folders, page

@@ -8,9 +8,9 @@ import psycopg
 import pytest
 
 from memci.errors import NotFoundError, PageStoreError, RefusedError
-from memci.storage.page_lock import lock_tree
 from memci.storage.page_store.memory import MemoryPageStore
 from memci.storage.page_store.port import BodyKey, PageStore
+from memci.storage.pages.tree import lock_tree
 from memci.testing import open_database, wait_until
 from tests.support.erasing import MARK, Eraser, found_in_database
 from tests.support.locks import waiting_for_locks

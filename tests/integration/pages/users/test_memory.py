@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from memci.commands.tools.place import Place, place_in
-from memci.commands.tools.summarise import summary_request
+from memci.commands.tools.caller import Place, place_in
+from memci.commands.tools.memory_reads import summary_request
 from memci.domain.pages.permission import Actor
 from memci.errors import NotFoundError, RefusedError
-from memci.shapes.memory_tools import Summarise
+from memci.schemas.memory_tools import Summarise
 from tests.support.network import AgentUnderTest
 from tests.support.two_users import SAYS
 

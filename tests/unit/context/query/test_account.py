@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime, timedelta, timezone
 
-from memci.domain.context.query import analyse
-from memci.domain.language import Language
-from memci.reading.analysed import analysis_account, planned
+from memci.language.detection import Language
+from memci.language.question import analyse
+from memci.reading.retrieval import analysis_account, planned
 from tests.support.asked_times import NOW
 from tests.support.models import ScriptedModels, ScriptedPlanner
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from memci.domain.context.query import Asks, Bounds, analyse, parts_of
 from memci.domain.memory.parameters import MemoryParameters
 from memci.errors import InvalidInputError
+from memci.language.question import Asks, Bounds, analyse, parts_of
 from tests.support.asked_times import NOW
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memci.domain.context.query import analyse, holds
+from memci.language.question import analyse, holds
 from tests.support.asked_times import NOW
 
 ENGLISH = [

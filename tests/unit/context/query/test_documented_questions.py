@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memci.domain.context.query import analyse
+from memci.language.question import analyse
 from tests.support.asked_times import NOW, times
 
 PAGE = (Path(__file__).parents[4] / "docs" / "questions.md").read_text()

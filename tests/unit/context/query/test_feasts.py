@@ -6,8 +6,8 @@ from datetime import date, timedelta
 
 import pytest
 
-from memci.domain.context.query import analyse
-from memci.domain.context.query.new_moons import MoonFeast
+from memci.language.question import analyse
+from memci.language.times.holidays import MoonFeast
 from tests.support.asked_times import NOW, times
 
 # A lunation, in days; a new moon; and where feasts stand in theirs.

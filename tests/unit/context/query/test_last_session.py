@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memci.domain.context.query import last_session_in
+from memci.language.question import last_session_in
 
 ASKED = [
     ("What did we talk about last time?", "last time"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memci.domain.context.query import Order, analyse
+from memci.language.question import Order, analyse
 from tests.support.asked_times import NOW
 
 LATEST = [

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memci.domain.context.query import analyse
+from memci.language.question import analyse
 from tests.support.asked_times import NOW, times
 
 AT_THE_BEGINNING = datetime(1, 1, 1, 0, 30, tzinfo=UTC)

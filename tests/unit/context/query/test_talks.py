@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from memci.domain.context.query import Talk
-from memci.domain.context.query.talks import talk_before
+from memci.language.question import Talk
+from memci.language.question.last_session import talk_before
 from tests.support.asked_times import NOW
 
 HOUR, MINUTE = timedelta(hours=1), timedelta(minutes=1)

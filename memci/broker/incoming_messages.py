@@ -1,0 +1,147 @@
+"""What lies in an agent's Celery queue, decoded with care: it comes from anyone."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+from uuid import UUID, uuid5
+
+from memci.broker.agent_queues import noted_size
+from memci.errors import InvalidInputError
+
+# Ids of tasks that are no UUIDs, and of letters that carry no id at all, live in this name space.
+_NAMESPACE = UUID("6d656d63-6900-5000-8000-000000000002")
+# W3C Trace Context; anything else is not ours to store.
+_TRACEPARENT = re.compile(r"[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}")
+
+
+@dataclass(frozen=True, slots=True)
+class IncomingMessage:
+    """One message of a Celery producer. ``raw``: the bytes as they lay in the queue.
+
+    ``positional``: there were arguments without a name, which are not kept.
+    """
+
+    raw: bytes
+    id: UUID
+    task: str
+    arguments: Mapping[str, Any]
+    traceparent: str | None
+    positional: bool = False
+
+
+def decode(raw: bytes, *, limit_bytes: int) -> IncomingMessage:
+    """Decode a kombu envelope with a Celery body, protocol 1 or 2, JSON only.
+
+    The body has up to ``limit_bytes``; whoever read ``raw`` has bounded the rest.
+
+    Raises ``InvalidInputError`` that says what is wrong and quotes nothing.
+    """
+    size = noted_size(raw)
+    if size is not None:
+        raise InvalidInputError(
+            f"{size} bytes are too many to be read, and only the ends are kept: send fewer messages"
+            " at once, or raise MEMCI_MAX_REQUEST_BYTES"
+        )
+    envelope = _object(raw, "the envelope")
+    properties = envelope.get("properties")
+    encoding = properties.get("body_encoding") if isinstance(properties, dict) else None
+    headers = envelope.get("headers")
+    body = _body(envelope, encoding)
+    # The body and not the envelope, which may be ours: its base64 is a third larger than what the
+    # producer has sent.
+    if len(body) > limit_bytes:
+        raise InvalidInputError(f"larger than {limit_bytes} bytes; send fewer messages at once")
+    return decode_body(
+        raw,
+        body,
+        headers if isinstance(headers, dict) else {},
+        str(envelope.get("content-type") or "application/json"),
+    )
+
+
+def decode_body(
+    raw: bytes, body: bytes, headers: Mapping[str, Any], content_type: str
+) -> IncomingMessage:
+    """Decode the body of a Celery message; ``raw`` is what it is known by if it has no id."""
+    if content_type != "application/json":
+        raise InvalidInputError("only JSON is accepted: set the producer's task_serializer to json")
+    try:
+        content = json.loads(body)
+    except (ValueError, RecursionError):
+        raise InvalidInputError("the body is not JSON") from None
+    if isinstance(content, dict):  # protocol 1
+        task, task_id, arguments = content.get("task"), content.get("id"), content.get("kwargs")
+        unnamed = content.get("args")
+    elif isinstance(content, list) and len(content) == 3:  # noqa: PLR2004 - protocol 2
+        task, task_id, arguments = headers.get("task"), headers.get("id"), content[1]
+        unnamed = content[0]
+    else:
+        raise InvalidInputError("the body is not a Celery task message")
+    if not isinstance(task, str) or not isinstance(arguments, dict):
+        raise InvalidInputError("expected a task name and keyword arguments")
+    return IncomingMessage(
+        raw=raw,
+        id=letter_id(task_id if isinstance(task_id, str) else None, raw),
+        task=task,
+        arguments=arguments,
+        traceparent=_traceparent(headers.get("traceparent")),
+        positional=bool(unnamed),
+    )
+
+
+def encode(
+    task: str, task_id: str, arguments: Mapping[str, Any], traceparent: str | None = None
+) -> bytes:
+    """Write the envelope of a message that a worker got already decoded."""
+    body = json.dumps([[], dict(arguments), {}]).encode()
+    return json.dumps(
+        {
+            "headers": {"task": task, "id": task_id, "traceparent": traceparent},
+            "content-type": "application/json",
+            "body": base64.b64encode(body).decode(),
+            "properties": {"body_encoding": "base64"},
+        }
+    ).encode()
+
+
+def letter_id(task_id: str | None, raw: bytes) -> UUID:
+    """Return the job id of a letter: its task id, or one that the same bytes always give."""
+    if task_id is None:
+        return uuid5(_NAMESPACE, sha256(raw).hexdigest())
+    try:
+        return UUID(task_id)
+    except ValueError:
+        return uuid5(_NAMESPACE, task_id.encode(errors="surrogatepass").hex())
+
+
+def _traceparent(value: object) -> str | None:
+    return value if isinstance(value, str) and _TRACEPARENT.fullmatch(value) else None
+
+
+def _body(envelope: Mapping[str, Any], encoding: object) -> bytes:
+    body = envelope.get("body")
+    if not isinstance(body, str):
+        raise InvalidInputError("the envelope has no body")
+    if encoding != "base64":
+        return body.encode(errors="replace")
+    try:
+        return base64.b64decode(body, validate=True)
+    except (binascii.Error, ValueError):
+        raise InvalidInputError("the body is not base64") from None
+
+
+def _object(raw: bytes, what: str) -> dict[str, Any]:
+    try:
+        value = json.loads(raw)
+    except (ValueError, RecursionError):
+        raise InvalidInputError(f"{what} is not JSON") from None
+    if not isinstance(value, dict):
+        raise InvalidInputError(f"{what} is not a JSON object")
+    return value

@@ -1,0 +1,101 @@
+"""``memci restore`` and ``memci focus``: what brings single things back.
+
+``memci compress``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from memci.cli.options import AgentOption, JsonOption, TimeoutOption, WaitOption
+from memci.domain.job import JobState
+from memci.errors import MemciError
+
+if TYPE_CHECKING:
+    from memci.schemas.agents import JobAnswer
+
+
+def restore(
+    *,
+    node: Annotated[int, typer.Argument(metavar="ID", min=1, help="The forgotten node.")],
+    agent: AgentOption,
+    wait: WaitOption = False,
+    timeout: TimeoutOption = 60.0,
+    as_json: JsonOption = False,
+) -> None:
+    """Have a forgotten memory made anew from its messages."""
+    from memci.cli.connection import agent_of, why_still
+    from memci.cli.output import print_json, say
+
+    with agent_of(agent) as memory:
+        answer = memory.restore(node)
+        if answer.restored_as is not None:
+            before = f"restored before, as node {answer.restored_as}; nothing was done"
+            print_json(answer) if as_json else say(before)
+            return
+        if wait and (still := why_still(memory)):
+            raise MemciError(f"asked for, but not waiting: {still}")
+        job = memory.wait(answer.job_id, timeout_s=timeout) if wait else None
+    if as_json:
+        print_json(job or answer)
+    elif job is None:
+        say(f"node {node} is to be restored (job {answer.job_id})")
+    else:
+        made = (job.result or {}).get("node")
+        say(f"restored as node {made}" if made else _why_not(job))
+
+
+def _why_not(job: JobAnswer) -> str:
+    if job.state is JobState.DONE:
+        return "nothing was restored: its messages are erased, or no slot is free"
+    return f"nothing was restored: job {job.id} is {job.state}" + (
+        f" ({job.error})" * bool(job.error)
+    )
+
+
+def focus(
+    *,
+    entity: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="What the agent is talking about now.")
+    ] = None,
+    agent: AgentOption,
+    as_json: JsonOption = False,
+) -> None:
+    """Bring something into an agent's focus, or show what is in it."""
+    from memci.cli.connection import agent_of
+    from memci.cli.output import print_json, print_table
+
+    with agent_of(agent) as memory:
+        points = memory.focus() if entity is None else memory.mention(entity)
+    if as_json:
+        print_json(points)
+    else:
+        print_table(("node", "name"), ((each.node_id, each.name) for each in points.focus))
+
+
+def compress(
+    *,
+    agent: AgentOption,
+    reason: Annotated[str | None, typer.Option(help="Why, for whoever reads the log.")] = None,
+    wait: WaitOption = False,
+    timeout: TimeoutOption = 300.0,
+    as_json: JsonOption = False,
+) -> None:
+    """Ask for one more compression pass over an agent's memories."""
+    from memci.cli.connection import agent_of, why_still
+    from memci.cli.output import print_json, say
+
+    with agent_of(agent) as memory:
+        answer = memory.compress(reason=reason)
+        if wait and (still := why_still(memory)):
+            raise MemciError(f"asked for, but not waiting: {still}")
+        about = memory.wait_idle(timeout_s=timeout) if wait else None
+    if as_json:
+        print_json(about or answer)
+    elif about is not None:
+        say(f"pass {about.passes} done: {about.nodes} nodes, {about.links} links")
+    else:
+        waits = "was already asked for" if answer.coalesced else "is asked for"
+        say(f"compression {waits} (request {answer.round})")

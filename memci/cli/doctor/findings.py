@@ -1,0 +1,64 @@
+"""What a check found.
+
+The doctor's findings for people.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+
+from memci.cli.output import say
+
+
+class Level(StrEnum):
+    """How bad it is."""
+
+    OK = "ok"
+    NOTE = "note"  # works, but someone should know
+    WRONG = "wrong"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing looked at; ``advice`` says what to do where something is to be done."""
+
+    level: Level
+    subject: str
+    text: str
+    advice: str = ""
+
+    def as_json(self) -> dict[str, str]:
+        """Return it in JSON values."""
+        return {name: str(value) for name, value in asdict(self).items()}
+
+
+def ok(subject: str, text: str) -> Finding:
+    """All is well."""
+    return Finding(Level.OK, subject, text)
+
+
+def note(subject: str, text: str, advice: str = "") -> Finding:
+    """Someone should know."""
+    return Finding(Level.NOTE, subject, text, advice)
+
+
+def wrong(subject: str, text: str, advice: str) -> Finding:
+    """Something does not work."""
+    return Finding(Level.WRONG, subject, text, advice)
+
+
+_SIGNS = {Level.OK: ("✓", "green"), Level.NOTE: ("!", "yellow"), Level.WRONG: ("✗", "bold red")}
+
+
+def print_findings(findings: Sequence[Finding]) -> None:
+    """Print each finding, and what to do below it; at the end how many are wrong."""
+    for each in findings:
+        sign, style = _SIGNS[each.level]
+        say(f"{sign} {each.subject:<14} {each.text}", style=style)
+        if each.advice:
+            say(f"    → {each.advice}")
+    count = sum(each.level is Level.WRONG for each in findings)
+    say()
+    say("all is well" if not count else f"{count} to put right, the first one first")

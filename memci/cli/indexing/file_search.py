@@ -1,0 +1,260 @@
+"""Files that are not sent: secrets, what is no text, what is too large.
+
+The files below a folder, without those that git ignores.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from pathspec import GitIgnoreSpec
+
+from memci.domain.documents import check_name
+from memci.errors import InvalidInputError
+
+
+class Skip(StrEnum):
+    """Why a file is left out, in words for people."""
+
+    SECRET = "looks like a secret"  # noqa: S105 - words for people
+    GENERATED = "written by a tool"
+    OF_GIT = "what git is told"
+    BINARY = "no text and no document"
+    LARGE = "larger than MEMCI_MAX_DOCUMENT_BYTES"
+    EMPTY = "empty"
+    LINK = "a link that leads elsewhere"
+    SAME = "called as another file is"
+    UNREADABLE = "cannot be read; what was indexed of it stays"
+
+
+_SECRETS = (
+    ".env", ".env.*", "*.env", "*.pem", "*.key", "*.p12", "*.pfx", "*.jks", "*.keystore", "*.kdbx",
+    "*.ppk", "*.gpg", "*.asc", "id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*", ".netrc", "_netrc",
+    ".npmrc", ".pypirc", ".htpasswd", ".pgpass", ".git-credentials", "credentials",
+    "credentials.json", "secrets.json", "secrets.y*ml", "secrets.toml", "*.tfstate", "*.tfvars",
+    "service-account*.json", "kubeconfig",
+)  # fmt: skip
+# They show which names there are, and no values.
+_EXAMPLES = (".env.example", ".env.sample", ".env.template", ".env.dist", "*.pub")
+# What begins so is read although it is no text.
+_DOCUMENTS: Mapping[bytes, str] = {b"%PDF-": "pdf", b"PK\x03\x04": "zip"}
+_ZIPPED = frozenset({".docx", ".pptx", ".xlsx", ".docm", ".pptm", ".xlsm", ".epub"})
+_GENERATED = ("package-lock.json", "*.lock", "pnpm-lock.yaml", "go.sum", "*.min.js", "*.min.css")
+_OF_GIT = frozenset({".gitignore", ".gitattributes", ".gitmodules", ".gitkeep"})
+_LOOKED_AT = 8 * 1024
+
+
+def is_secret(name: str) -> bool:
+    """Tell by a file's name whether it may hold keys or passwords."""
+    small = name.lower()
+    if any(fnmatchcase(small, each) for each in _EXAMPLES):
+        return False
+    return any(fnmatchcase(small, each) for each in _SECRETS)
+
+
+def why_skipped(path: Path, *, max_bytes: int) -> Skip | None:
+    """Return why a file is left out; None if it is to be sent."""
+    if is_secret(path.name) or path.name in _OF_GIT:
+        return Skip.OF_GIT if path.name in _OF_GIT else Skip.SECRET
+    try:
+        size = path.stat().st_size
+        with path.open("rb") as file:
+            begin = file.read(_LOOKED_AT)
+    except OSError:
+        return Skip.UNREADABLE
+    if not begin.strip():
+        return Skip.EMPTY
+    if size > max_bytes:
+        return Skip.LARGE
+    if any(fnmatchcase(path.name.lower(), each) for each in _GENERATED):
+        return Skip.GENERATED
+    return None if _may_be_read(path, begin) else Skip.BINARY
+
+
+def _may_be_read(path: Path, begin: bytes) -> bool:
+    kind = next((kind for mark, kind in _DOCUMENTS.items() if begin.startswith(mark)), None)
+    if kind is not None:
+        return kind == "pdf" or path.suffix.lower() in _ZIPPED
+    from memci.extraction.decoding import may_be_text
+
+    return may_be_text(begin)
+
+
+# Where there is no repository that says so: made by tools, and read by them.
+_NEVER = frozenset({
+    ".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv", "venv", ".tox", ".mypy_cache",
+    ".pytest_cache", ".ruff_cache", ".idea", ".vscode", "dist", "build", "target", ".next",
+    ".cache",
+})  # fmt: skip
+_GIT_S = 60
+# Of git's own folder nobody expects to be told.
+_FINDING_OF_GIT = frozenset({".git", ".hg", ".svn"})
+_KNOWN = ("--cached", "--deduplicate")
+_IGNORED = ("--ignored", "--directory")  # a folder that is ignored whole is one
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Files to send, by the names that their documents have, and those left out, with why.
+
+    ``roots``: folders, by what names of their documents begin with: such as have no file any more
+    are removed. ``unread``: what could not be looked at, so that nobody knows whether it is gone:
+    names, and of folders what names begin with (they end with a slash). ``ignored``: files that
+    git ignores, and folders, without what is in them.
+    """
+
+    files: dict[str, Path] = field(default_factory=dict)
+    skipped: dict[str, Skip] = field(default_factory=dict)
+    roots: dict[str, Path] = field(default_factory=dict)
+    unread: set[str] = field(default_factory=set)
+    ignored: set[Path] = field(default_factory=set)
+
+    def leave_unread(self, name: str) -> None:
+        """Note what cannot be read: what is known of it stays."""
+        self.skipped[name] = Skip.UNREADABLE
+        self.unread.add(_document(name))
+
+
+def find(path: Path, found: Found, *, called: str | None, max_bytes: int) -> None:
+    """Add a file, or what is below a folder.
+
+    A document is called after the folder that was named, whatever the working directory is:
+    ``guide/install.md``; ``called`` names that folder otherwise. Raises ``InvalidInputError`` for
+    what is not there, and for two folders of one name.
+    """
+    try:
+        root = path.resolve(strict=True)
+        is_folder = root.is_dir()
+    except (OSError, RuntimeError) as error:  # RuntimeError: a link that leads to itself
+        raise InvalidInputError(
+            f"{path}: there is no such file or folder, or it cannot be read", field="path"
+        ) from error
+    name = check_name((called or root.name).strip("/") or "root")
+    if not is_folder:
+        _add(root, name, found, max_bytes)
+        return
+    _add_root(f"{name}/", root, found)
+    listed = _inside(root, f"{name}/", found)
+    for inner in sorted(listed):
+        file, document = root / inner, f"{name}/{inner.as_posix()}"
+        try:
+            # What a link leads to must be one of the files itself: not outside, ignored or secret.
+            if file.is_symlink() and not _is_listed(file.resolve(), root, listed):
+                found.skipped[document] = Skip.LINK
+            elif file.is_file():
+                _add(file, document, found, max_bytes)
+        except (OSError, RuntimeError):
+            found.leave_unread(document)
+
+
+def _add_root(prefix: str, root: Path, found: Found) -> None:
+    if found.roots.setdefault(prefix, root) != root:
+        raise InvalidInputError(
+            f"{found.roots[prefix]} and {root} are both called {prefix[:-1]}: index them one by "
+            "one, and call one of them otherwise with --as NAME"
+        )
+
+
+def _document(name: str) -> str:
+    """Return what a document is called whose file has this name; itself where none can be."""
+    try:
+        return check_name(name)
+    except InvalidInputError:
+        return name
+
+
+def _is_listed(target: Path, root: Path, listed: set[Path]) -> bool:
+    return (
+        target.is_relative_to(root)
+        and target.relative_to(root) in listed
+        and not is_secret(target.name)
+    )
+
+
+def _add(file: Path, name: str, found: Found, max_bytes: int) -> None:
+    skip, document = why_skipped(file, max_bytes=max_bytes), _document(name)
+    if skip is Skip.UNREADABLE:
+        found.leave_unread(name)
+    elif skip is not None:
+        found.skipped[name] = skip
+    elif found.files.setdefault(document, file) != file:
+        found.skipped[name] = Skip.SAME
+
+
+def _inside(root: Path, prefix: str, found: Found) -> set[Path]:
+    """Return the paths of files below a folder that are not ignored, relative to it."""
+    listed = _of_git(root)
+    if listed is not None:
+        found.ignored.update(root / each for each in _of_git(root, *_IGNORED) or ())
+        return listed
+    unread: list[Path] = []
+    walked = set(_walk(root, unread, found.ignored))
+    for each in unread:
+        found.leave_unread(f"{prefix}{each.as_posix()}/" if each.parts else prefix)
+    return walked
+
+
+def _of_git(root: Path, *which: str) -> set[Path] | None:
+    """Return what git knows or would add; None where there is no repository, or no git."""
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(root), "ls-files", "-z", "--others", "--exclude-standard",
+             *(which or _KNOWN)],
+            capture_output=True, timeout=_GIT_S, check=False,
+        )  # fmt: skip
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    if done.returncode != 0:
+        return None
+    return {Path(os.fsdecode(each)) for each in done.stdout.split(b"\0") if each}
+
+
+def _walk(root: Path, unread: list[Path], ignored: set[Path]) -> Iterator[Path]:
+    """Walk through a folder that no git knows, with the .gitignore files that there are.
+
+    Folders that cannot be listed, or of which nobody can say what is ignored, go to ``unread``;
+    what is ignored to ``ignored``, of a folder that itself alone.
+    """
+
+    def leave(error: OSError) -> None:
+        unread.append(Path(str(error.filename)).relative_to(root))
+
+    specs: dict[Path, GitIgnoreSpec] = {}
+    for here, folders, files in os.walk(root, onerror=leave):
+        folder = Path(here)
+        if ".gitignore" in files:
+            try:
+                rules = (folder / ".gitignore").read_text(errors="replace").splitlines()
+            except OSError:
+                unread.append(folder.relative_to(root))
+                folders.clear()
+                continue
+            specs[folder] = GitIgnoreSpec.from_lines(rules)
+        kept = [
+            each
+            for each in folders
+            if each not in _NEVER and not _is_ignored(folder / each, root, specs, "/")
+        ]
+        ignored.update(folder / each for each in folders if each not in {*kept, *_FINDING_OF_GIT})
+        folders[:] = sorted(kept)
+        for each in files:
+            if _is_ignored(folder / each, root, specs, ""):
+                ignored.add(folder / each)
+            else:
+                yield (folder / each).relative_to(root)
+
+
+def _is_ignored(path: Path, root: Path, specs: dict[Path, GitIgnoreSpec], ending: str) -> bool:
+    above = [path.parent, *path.parent.parents]
+    inside = above[: above.index(root) + 1]
+    return any(
+        specs[folder].match_file(path.relative_to(folder).as_posix() + ending)
+        for folder in inside
+        if folder in specs
+    )

@@ -1,0 +1,29 @@
+"""Becomes a command that does not outlive the process that started it.
+
+``python -m memci.cli.up.parent_death PARENT_PID COMMAND…``. It imports nothing of memci, and leaves
+the command line as it was given.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import sys
+
+_PR_SET_PDEATHSIG = 1
+_GONE = 143
+
+
+def main() -> None:
+    """Ask the kernel for the signal, then turn into the command."""
+    parent, command = int(sys.argv[1]), sys.argv[2:]
+    # SIGKILL: what is killed here loses nothing (a lease runs out), and nothing is left behind.
+    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != parent:  # it died before we asked
+        sys.exit(_GONE)
+    os.execvp(command[0], command)  # noqa: S606 - a command of the table of parts
+
+
+if __name__ == "__main__":
+    main()

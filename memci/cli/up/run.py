@@ -1,0 +1,196 @@
+"""One `memci up` for a data folder: a second one is told so before anything else is wrong.
+
+Workers whose vectors would not fit the database's do not start: said before they try.
+
+The environment of the parts: addresses and secrets go there, never on a command line.
+
+Flower's password: as set, else one of our own in a private file.
+
+From settings to everything running.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from memci import __version__, embedded
+from memci.cli.output import console
+from memci.cli.up.addresses import PARTS, Addresses, choose_addresses
+from memci.cli.up.interrupts import Interrupts
+from memci.cli.up.part import Part, PartLog
+from memci.cli.up.readiness import Readiness
+from memci.cli.up.status_display import open_board
+from memci.cli.up.supervisor import Observer, Supervisor
+from memci.config.settings import Settings
+from memci.embedded import Servers
+from memci.embedded.owner import owner_of
+from memci.errors import ConfigurationError
+from memci.smallmodel.registry import build_small_models
+from memci.storage.migrate import upgrade
+from memci.storage.page_store.choose import check_shared
+from memci.storage.session import Database
+from memci.storage.vectors import VectorModel, check_model
+
+
+def check_alone(settings: Settings) -> None:
+    """Raise ``ConfigurationError`` while another process owns the servers of the data folder."""
+    if settings.database_url is not None and settings.broker_url is not None:
+        return  # then the folder has no servers to own
+    process = owner_of(settings.data_dir)
+    if process is not None:
+        raise ConfigurationError(
+            f"process {process} already runs memci in {settings.data_dir}: use that one, or stop "
+            "it first; for one more, set MEMCI_DATA_DIR, MEMCI_PORT and MEMCI_FLOWER_PORT to others"
+        )
+
+
+def check_embedder(settings: Settings, database_url: str) -> None:
+    """Raise ``WrongEmbedderError``, which says what to do."""
+    embedder = build_small_models(settings).embedder
+    database = Database(database_url)
+    try:
+        with database.lane_transaction() as connection:
+            check_model(connection, VectorModel(embedder.model, embedder.dimension))
+    finally:
+        database.close()
+
+
+def part_environment(
+    *, database_url: str, broker_url: str, flower_password: str, addresses: Addresses
+) -> Mapping[str, str]:
+    """Return the environment of every part: ours, and what we know better."""
+    here = str(Path(sys.executable).parent)
+    return {
+        **os.environ,
+        # `python` and `celery` are those that run us.
+        "PATH": os.pathsep.join([here, os.environ.get("PATH", os.defpath)]),
+        "PYTHONUNBUFFERED": "1",
+        "MEMCI_DATABASE_URL": database_url,
+        "MEMCI_BROKER_URL": broker_url,
+        "MEMCI_FLOWER_PASSWORD": flower_password,
+        "MEMCI_PORT": str(addresses.port),
+        "MEMCI_FLOWER_PORT": str(addresses.flower_port),
+    }
+
+
+_FILE = "flower.password"
+
+
+def flower_password(settings: Settings) -> tuple[str, str]:
+    """Return the password, and a phrase that says where people find it."""
+    if settings.flower_password is not None:
+        return settings.flower_password.get_secret_value(), "password as in MEMCI_FLOWER_PASSWORD"
+    path = settings.data_dir / _FILE
+    return _kept_in(path), f"password in {path}"
+
+
+def _kept_in(path: Path) -> str:
+    if not path.exists():
+        fresh = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
+        with open(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:  # noqa: PTH123 - a mode from the first moment
+            file.write(secrets.token_urlsafe(24) + "\n")
+        fresh.replace(path)
+    return path.read_text(encoding="ascii").strip()
+
+
+_INTERRUPTED = 130
+
+
+def run_everything(settings: Settings) -> int:
+    """Run until asked to stop; returns the exit code."""
+    check_shared(settings)
+    check_alone(settings)
+    addresses = choose_addresses(settings)
+    try:
+        with Interrupts() as interrupts, _servers(settings) as servers:
+            return _run(settings, addresses, servers, interrupts)
+    except KeyboardInterrupt:
+        return _INTERRUPTED
+
+
+@contextmanager
+def _servers(settings: Settings) -> Iterator[Servers | None]:
+    """Own the embedded servers, unless both addresses are set."""
+    if settings.database_url is not None and settings.broker_url is not None:
+        settings.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+        yield None
+        return
+    _say(f"starting PostgreSQL and Redis in {settings.data_dir} …")
+    left = _running(embedded.servers_of(settings.data_dir))
+    with embedded.own(settings.data_dir) as servers:
+        for server in (servers.postgres, servers.redis):
+            adopted = " · ran already, and is adopted" if server.pid in left else ""
+            _say(f"{server.name:<9} {'ready':<10} 127.0.0.1:{server.port}{adopted}")
+        yield servers
+        _say("stopping PostgreSQL and Redis …")
+
+
+def _running(servers: Servers) -> set[int]:
+    return {pid for each in (servers.postgres, servers.redis) if (pid := each.pid) is not None}
+
+
+def _run(
+    settings: Settings, addresses: Addresses, servers: Servers | None, interrupts: Interrupts
+) -> int:
+    database_url, broker_url = _urls(settings, servers)
+    upgrade(database_url)
+    check_embedder(settings, database_url)
+    password, where = flower_password(settings)
+    environment = part_environment(
+        database_url=database_url,
+        broker_url=broker_url,
+        flower_password=password,
+        addresses=addresses,
+    )
+    logs = _log_folder(settings)
+    parts = [
+        Part(name, command, environment, PartLog(logs / f"{name}.log"))
+        for name, command in PARTS.items()
+    ]
+    readiness = Readiness(addresses, broker_url, (settings.flower_user, password))
+    for line in _headline(settings, addresses, where, logs):
+        _say(line)
+    with open_board(parts) as board:
+        supervisor = Supervisor(parts, Observer(readiness, servers), board, interrupts)
+        return supervisor.run(f"memci is ready at {addresses.api_url} · Ctrl-C stops everything")
+
+
+def _urls(settings: Settings, servers: Servers | None) -> tuple[str, str]:
+    own = servers.addresses if servers else None
+    database, broker = settings.database_url, settings.broker_url
+    return (
+        database.get_secret_value() if database else own.database_url if own else "",
+        broker.get_secret_value() if broker else own.broker_url if own else "",
+    )
+
+
+def _log_folder(settings: Settings) -> Path:
+    folder = settings.data_dir / "logs"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    return folder
+
+
+def _headline(settings: Settings, addresses: Addresses, where: str, logs: Path) -> list[str]:
+    return [
+        f"memci     {__version__}",
+        f"API       {addresses.api_url}   documentation {addresses.api_url}/docs",
+        f"Flower    {addresses.flower_url}   user {settings.flower_user}, {where}",
+        f"logs      {logs}",
+        _keys(settings),
+        *([f"open      {addresses.others}"] if addresses.others else []),
+    ]
+
+
+def _keys(settings: Settings) -> str:
+    if not settings.api_keys:
+        return "keys      none: only programs of this machine are served"
+    return f"keys      {', '.join(f'{each.name} ({each.scope})' for each in settings.api_keys)}"
+
+
+def _say(text: str) -> None:
+    console().print(text, soft_wrap=True)

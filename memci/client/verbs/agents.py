@@ -1,0 +1,216 @@
+"""What an agent holds, and how it is set.
+
+Jobs of an agent's mailbox, and the lane that runs them.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Literal, Unpack
+from uuid import UUID
+
+from memci.client.exchange import Flow, Pause, ask, exchange
+from memci.client.options import (
+    FadingOptions,
+    JobOptions,
+    LinkOptions,
+    MessageOptions,
+    NetworkOptions,
+    NodeOptions,
+    Page,
+    PlanOptions,
+    SummaryOptions,
+)
+from memci.client.verbs.agent_requests import Asking
+from memci.domain.job import JobState
+from memci.errors import UnavailableError
+from memci.schemas.agents import (
+    AgentAnswer,
+    FocusList,
+    JobAnswer,
+    JobList,
+    LaneAnswer,
+    LinkList,
+    NodeAnswer,
+    NodeList,
+    ReceiptAnswer,
+    TrailList,
+    UsageAnswer,
+)
+from memci.schemas.messages import MessageList
+from memci.schemas.network import FadingAnswer, NetworkAnswer, PassList
+from memci.schemas.pages import PinList, PlanAnswer
+from memci.schemas.sessions import HistoryAnswer, SessionList, SummaryList
+from memci.schemas.settings import SettingsAnswer
+
+
+class LookingVerbs(Asking):
+    """Looks, and sets parameters."""
+
+    def about(self) -> Flow[AgentAnswer]:
+        """Return what the agent holds, and what is still to do for it."""
+        return self._get("", AgentAnswer)
+
+    def messages(self, **options: Unpack[MessageOptions]) -> Flow[MessageList]:
+        """List messages by seq."""
+        return self._get("/messages", MessageList, options)
+
+    def pins(self) -> Flow[PinList]:
+        """List what is pinned: texts that every window and context shows, and pages."""
+        return self._get("/pins", PinList)
+
+    def plan(self, session_id: str | None = None) -> Flow[PlanAnswer]:
+        """Return what a session follows, step by step; none: that of the last message."""
+        return self._get("/plan", PlanAnswer, {"session_id": session_id})
+
+    def update_plan(
+        self, session_id: str | None = None, **asked: Unpack[PlanOptions]
+    ) -> Flow[PlanAnswer]:
+        """Set the steps of a session's plan, all of them; or how far one of them is."""
+        request = exchange(
+            "POST", f"{self._path}/plan", body=asked, params={"session_id": session_id}
+        )
+        return ask(request, PlanAnswer, self._habits.retries)
+
+    def nodes(self, **options: Unpack[NodeOptions]) -> Flow[NodeList]:
+        """List nodes by id."""
+        return self._get("/nodes", NodeList, options)
+
+    def node(self, node_id: int) -> Flow[NodeAnswer]:
+        """Return one node."""
+        return self._get(f"/nodes/{node_id}", NodeAnswer)
+
+    def trail(self, node_id: int, **page: Unpack[Page]) -> Flow[TrailList]:
+        """List what happened to a node, the oldest first."""
+        return self._get(f"/nodes/{node_id}/trail", TrailList, page)
+
+    def history(
+        self, node_id: int, *, as_of: datetime | str | float | None = None
+    ) -> Flow[HistoryAnswer]:
+        """List the versions of a memory, before it and after it, the oldest first."""
+        return self._get(f"/nodes/{node_id}/history", HistoryAnswer, {"as_of": as_of})
+
+    def sessions(self, **page: Unpack[Page]) -> Flow[SessionList]:
+        """List sessions by id."""
+        return self._get("/sessions", SessionList, page)
+
+    def summaries(self, **options: Unpack[SummaryOptions]) -> Flow[SummaryList]:
+        """List what sessions were about, in short."""
+        return self._get("/summaries", SummaryList, options)
+
+    def links(self, **options: Unpack[LinkOptions]) -> Flow[LinkList]:
+        """List links by source, then target."""
+        return self._get("/links", LinkList, options)
+
+    def focus(self) -> Flow[FocusList]:
+        """List what the agent is talking about, the latest mention first."""
+        return self._get("/focus", FocusList)
+
+    def network(self, **options: Unpack[NetworkOptions]) -> Flow[NetworkAnswer]:
+        """Return nodes, links and focus: now, or as the pass ``number`` left them."""
+        params = {"pass": options.get("number"), "limit": options.get("limit")}
+        return self._get("/network", NetworkAnswer, params)
+
+    def passes(self, **page: Unpack[Page]) -> Flow[PassList]:
+        """List passes, the latest first."""
+        return self._get("/passes", PassList, page)
+
+    def fading(self, **options: Unpack[FadingOptions]) -> Flow[FadingAnswer]:
+        """Return strengths, importance and length of memories over passes."""
+        return self._get("/fading", FadingAnswer, options)
+
+    def receipt(self, receipt_id: UUID) -> Flow[ReceiptAnswer]:
+        """Return what an operation did."""
+        return self._get(f"/receipts/{receipt_id}", ReceiptAnswer)
+
+    def settings(self) -> Flow[SettingsAnswer]:
+        """Return the memory parameters that hold for the agent."""
+        return self._get("/settings", SettingsAnswer)
+
+    def configure(self, parameters: Mapping[str, float | str]) -> Flow[SettingsAnswer]:
+        """Replace all that the agent has of its own: what is not named is back at its default."""
+        request = exchange("PUT", f"{self._path}/settings", body=parameters)
+        return ask(request, SettingsAnswer, self._habits.retries)
+
+    def usage(self, *, days: int = 30) -> Flow[UsageAnswer]:
+        """Return what language models took for the agent, and its budget of today."""
+        return self._get("/usage", UsageAnswer, {"days": days})
+
+
+_POLL_S = 0.2
+
+
+class OperatingVerbs(LookingVerbs):
+    """Decides about jobs, stops and starts the lane, waits for it."""
+
+    def jobs(self, **options: Unpack[JobOptions]) -> Flow[JobList]:
+        """List jobs in the order of the mailbox."""
+        return self._get("/jobs", JobList, options)
+
+    def job(self, job_id: UUID) -> Flow[JobAnswer]:
+        """Return one job."""
+        return self._get(f"/jobs/{job_id}", JobAnswer)
+
+    def cancel(self, job_id: UUID) -> Flow[JobAnswer]:
+        """Take a queued job out of the mailbox."""
+        return self._post(f"/jobs/{job_id}/cancel", JobAnswer, repeatable=False)
+
+    def replay(self, job_id: UUID, *, where: Literal["place", "tail"] = "place") -> Flow[JobAnswer]:
+        """Run a dead job again: in its place, or anew behind all that waits."""
+        return self._post(f"/jobs/{job_id}/replay", JobAnswer, {"where": where}, repeatable=False)
+
+    def discard(self, job_id: UUID) -> Flow[JobAnswer]:
+        """Give up a dead job."""
+        return self._post(f"/jobs/{job_id}/discard", JobAnswer, repeatable=False)
+
+    def pause(self) -> Flow[LaneAnswer]:
+        """Let no worker begin another job of the agent."""
+        return self._post("/pause", LaneAnswer)
+
+    def cancel_compression(self) -> Flow[LaneAnswer]:
+        """Drop the pass under way and the one that waits; what is done stays."""
+        return self._post("/compress/cancel", LaneAnswer)
+
+    def resume(self) -> Flow[LaneAnswer]:
+        """Let workers go on."""
+        return self._post("/resume", LaneAnswer)
+
+    def wait(self, job_id: UUID, *, timeout_s: float = 60.0) -> Flow[JobAnswer]:
+        """Return a job as soon as it is no longer queued.
+
+        Raises ``UnavailableError`` after ``timeout_s``; it says if the agent is paused or halted.
+        """
+        deadline = time.monotonic() + timeout_s
+        while (job := (yield from self.job(job_id))).state is JobState.QUEUED:
+            if time.monotonic() > deadline:
+                reason = why_late((yield from self.about()))
+                raise UnavailableError(
+                    f"job {job_id} is still queued after {timeout_s:g} s; {reason}"
+                )
+            yield Pause(_POLL_S)
+        return job
+
+    def wait_idle(self, *, timeout_s: float = 60.0) -> Flow[AgentAnswer]:
+        """Return the agent as soon as nothing is left to do for it, or raise likewise."""
+        deadline = time.monotonic() + timeout_s
+        while not (about := (yield from self.about())).idle:
+            if time.monotonic() > deadline:
+                raise UnavailableError(
+                    f"agent {self.id} is still busy after {timeout_s:g} s; {why_late(about)}"
+                )
+            yield Pause(_POLL_S)
+        return about
+
+
+def why_late(about: AgentAnswer) -> str:
+    """Return why nothing happens to what is waited for."""
+    if about.paused:
+        return f"agent {about.agent_id} is paused: resume it, and workers go on"
+    if about.halted_by is not None:
+        return (
+            f"agent {about.agent_id} is halted by dead job {about.halted_by}: "
+            "replay that job, or resume the agent to go on without it"
+        )
+    return "do workers run?"

@@ -1,0 +1,83 @@
+"""Decide about single jobs: cancel a queued one, replay or discard a dead one.
+
+Pause and resume an agent's lane (M17).
+"""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from memci.broker.wakeup import Wakeups
+from memci.message import AppendLimits
+from memci.queue import broker_intake, dead_jobs, lane_control
+from memci.schemas.agents import LaneAnswer
+from memci.storage import unreadable_messages
+from memci.storage.session import Database
+
+
+def cancel(database: Database, tokens: Wakeups, agent_id: str, job_id: UUID) -> UUID:
+    """Take a queued job out of the mailbox; its messages stay stored and searchable."""
+    with database.agent_transaction(agent_id) as connection:
+        dead_jobs.cancel(connection, agent_id, job_id)
+    tokens.wake_lane(agent_id)
+    return job_id
+
+
+def replay(
+    database: Database,
+    tokens: Wakeups,
+    agent_id: str,
+    job_id: UUID,
+    *,
+    at_tail: bool,
+    limits: AppendLimits,
+) -> UUID:
+    """Run a dead job again, in its own place or anew at the tail; returns the id to watch.
+
+    A broker message that could not be taken in is read again, as a new job at the tail.
+    """
+    with database.agent_transaction(agent_id) as connection:
+        raw = unreadable_messages.read(connection, agent_id, job_id)
+        if raw is None:
+            watched = dead_jobs.replay(connection, agent_id, job_id, at_tail=at_tail)
+        else:
+            dead_jobs.discard(connection, agent_id, job_id)
+            watched = broker_intake.redeliver(connection, agent_id, raw, limits)
+            unreadable_messages.drop(connection, agent_id, job_id)
+    tokens.wake_lane(agent_id)
+    return watched
+
+
+def discard(database: Database, tokens: Wakeups, agent_id: str, job_id: UUID) -> UUID:
+    """Give a dead job up for good; its messages stay stored and searchable.
+
+    A broker message that could not be taken in is gone with it.
+    """
+    with database.agent_transaction(agent_id) as connection:
+        dead_jobs.discard(connection, agent_id, job_id)
+        unreadable_messages.drop(connection, agent_id, job_id)
+    tokens.wake_lane(agent_id)
+    return job_id
+
+
+def pause(database: Database, agent_id: str) -> LaneAnswer:
+    """Stop the lane between two jobs or nodes; messages are still accepted."""
+    with database.lane_transaction() as connection:
+        state = lane_control.pause(connection, agent_id)
+    return LaneAnswer(agent_id=agent_id, paused=state.paused, halted_by=state.halted_by)
+
+
+def resume(database: Database, tokens: Wakeups, agent_id: str) -> LaneAnswer:
+    """Let the lane go on, after a pause or after a dead job that halted it."""
+    with database.lane_transaction() as connection:
+        state = lane_control.resume(connection, agent_id)
+    tokens.wake_lane(agent_id)
+    tokens.wake_compress(agent_id)
+    return LaneAnswer(agent_id=agent_id, paused=state.paused, halted_by=state.halted_by)
+
+
+def cancel_compression(database: Database, agent_id: str) -> LaneAnswer:
+    """Drop the pass under way and the one that waits; what it has done stays."""
+    with database.lane_transaction() as connection:
+        state = lane_control.cancel_compression(connection, agent_id)
+    return LaneAnswer(agent_id=agent_id, paused=state.paused, halted_by=state.halted_by)

@@ -1,0 +1,171 @@
+"""Merge alike memories and judge short-term ones now, or because a session has ended (R5).
+
+Bring an entity into the focus of an agent (M5).
+
+Have a forgotten memory made anew from its raw messages (M24).
+"""
+
+from __future__ import annotations
+
+from uuid import uuid4
+
+from memci.broker.wakeup import Wakeups
+from memci.domain.memory.node import Fate, NodeKind
+from memci.domain.memory.parameters import MemoryParameters
+from memci.domain.memory.passage import details_of
+from memci.errors import ConflictError, InvalidInputError, NotFoundError
+from memci.language.entities import Entity, is_pronoun
+from memci.queue import network_jobs
+from memci.queue.network_jobs import submit_restore
+from memci.queue.submit import lock_agent, unlock_lane
+from memci.schemas.agents import FocusList, FocusPoint
+from memci.schemas.editions import RestoreAnswer
+from memci.schemas.sessions import ConsolidateAnswer, SessionEndAnswer
+from memci.storage.network.mention import mention_entity
+from memci.storage.network.node_history import (
+    Origin,
+    fates_of,
+    last_restored,
+    memory_telling,
+    origin_of,
+    successors_of,
+    was_merged,
+)
+from memci.storage.parameters import parameters_of
+from memci.storage.reading.nodes import list_focus
+from memci.storage.session import Connection, Database
+from memci.storage.sessions import end_session as sessions_end_session
+from memci.storage.summaries import open_session
+
+
+def consolidate(database: Database, tokens: Wakeups, agent_id: str) -> ConsolidateAnswer:
+    """Ask for it; requests that wait are one. Raises ``NotFoundError`` for no agent."""
+    with database.lane_transaction() as connection:
+        asked = network_jobs.ask_for_consolidation(connection, agent_id)
+    if asked.woken:
+        tokens.wake_lane(agent_id)
+    return ConsolidateAnswer(job_id=asked.job_id, coalesced=asked.coalesced)
+
+
+def end_session(
+    database: Database, tokens: Wakeups, agent_id: str, session_id: str
+) -> SessionEndAnswer:
+    """End a session up to its last message; a later message begins it anew.
+
+    Ended twice is ended once. Raises ``NotFoundError`` for a session without messages.
+    """
+    with database.agent_transaction(agent_id) as connection:
+        asked = network_jobs.ask_for_consolidation(connection, agent_id)
+        ended = sessions_end_session(connection, agent_id, session_id)
+        if ended is None:
+            raise NotFoundError("there is no such session: one exists from its first message on")
+        open_session(connection, agent_id, session_id)
+    if asked.woken:
+        tokens.wake_lane(agent_id)
+    seq, ended_at = ended
+    return SessionEndAnswer(session_id=session_id, seq=seq, ended_at=ended_at, job_id=asked.job_id)
+
+
+def mention_in_focus(
+    database: Database, tokens: Wakeups, agent_id: str, name: str, defaults: MemoryParameters
+) -> FocusList:
+    """Make it the newest focus point, and return the list, the latest mention first.
+
+    Raises as ``bring_into_focus``, and ``NotFoundError`` for no agent.
+    """
+    with database.agent_transaction(agent_id) as connection:
+        woken = lock_agent(connection, agent_id)
+        points = bring_into_focus(connection, agent_id, name, defaults)
+        unlock_lane(connection, agent_id, woken=woken)
+    if not woken:  # a worker that looked while the lane was locked has gone again
+        tokens.wake_lane(agent_id)
+    return points
+
+
+def bring_into_focus(
+    connection: Connection, agent_id: str, name: str, defaults: MemoryParameters
+) -> FocusList:
+    """Do it in a transaction in which the lane is locked.
+
+    Raises ``InvalidInputError`` for a pronoun, and ``ConflictError`` when nothing can enter the
+    focus.
+    """
+    entity = Entity.named(name)
+    if not entity.key or is_pronoun(name):
+        raise InvalidInputError("expected the name of a thing; a pronoun is none", field="entity")
+    parameters = parameters_of(connection, agent_id, defaults)
+    if not parameters.focus_limit:
+        raise ConflictError("this agent has no focus: its focus_limit is 0")
+    if not mention_entity(connection, agent_id, entity, parameters, uuid4()):
+        raise ConflictError(
+            "every slot of the memory is taken by what may not give way: raise node_capacity"
+        )
+    points = list_focus(connection, agent_id)
+    return FocusList(focus=[FocusPoint(**row) for row in points])
+
+
+def restore_memory(
+    database: Database, tokens: Wakeups, agent_id: str, node_id: int
+) -> RestoreAnswer:
+    """Queue it; asking twice is asking once.
+
+    Raises ``NotFoundError`` when there never was such a node, or no such agent, and
+    ``ConflictError`` when there is nothing to restore, or nothing to restore it from.
+    """
+    with database.agent_transaction(agent_id) as connection:
+        woken = lock_agent(connection, agent_id)
+        origin = origin_of(connection, agent_id, node_id)
+        if origin is None:
+            raise NotFoundError("there never was such a node")
+        before = last_restored(connection, agent_id, node_id)
+        if before is not None and before.lives:
+            unlock_lane(connection, agent_id, woken=woken)
+            return RestoreAnswer(job_id=before.job_id, node_id=node_id, restored_as=before.node_id)
+        _check(connection, agent_id, node_id, origin)
+        payload = {"node": node_id, "seqs": origin.seqs, **details_of(origin.passages)}
+        job_id = submit_restore(connection, agent_id, payload)
+    # A worker that looked while the lane was locked has gone again.
+    tokens.wake_lane(agent_id)
+    return RestoreAnswer(job_id=job_id, node_id=node_id, restored_as=None)
+
+
+def _check(connection: Connection, agent_id: str, node_id: int, origin: Origin) -> None:
+    if origin.lives:
+        raise ConflictError(f"node {node_id} is not forgotten: there is nothing to restore")
+    if origin.kind is NodeKind.ENTITY:
+        raise ConflictError(
+            f"node {node_id} was an entity: mention it by its name, and it is in the focus again"
+        )
+    _check_heir(connection, agent_id, node_id)
+    if fates_of(connection, agent_id, [node_id])[node_id] is Fate.ERASED:
+        raise ConflictError(
+            f"node {node_id} was erased with messages that it was made of: what is left of them "
+            "was remembered again"
+        )
+    _check_whole(connection, agent_id, node_id, origin)
+
+
+def _check_heir(connection: Connection, agent_id: str, node_id: int) -> None:
+    """Raise ``ConflictError`` where another node, living or not, stands for this one."""
+    heir = successors_of(connection, agent_id, [node_id])[node_id]
+    if heir.last == node_id:
+        return
+    merged = was_merged(connection, agent_id, node_id)
+    became = f"node {node_id} was {'merged into' if merged else 'restored as'} node"
+    if heir.living is not None:
+        raise ConflictError(f"{became} {heir.living}, which lives: there is nothing to restore")
+    if fates_of(connection, agent_id, [heir.last])[heir.last] is Fate.ERASED:
+        raise ConflictError(f"{became} {heir.last}, which was erased")
+    origin = origin_of(connection, agent_id, heir.last)
+    if origin is not None:
+        _check_whole(connection, agent_id, heir.last, origin)
+    raise ConflictError(f"{became} {heir.last}, which is forgotten: restore that one")
+
+
+def _check_whole(connection: Connection, agent_id: str, node_id: int, origin: Origin) -> None:
+    """Raise ``ConflictError`` where messages are missing, or what they told is remembered."""
+    if not origin.complete:
+        raise ConflictError(f"messages that node {node_id} was made of are erased")
+    living = memory_telling(connection, agent_id, origin.seqs, origin.span)
+    if living is not None:
+        raise ConflictError(f"node {living} was made of the same, and is not forgotten")

@@ -1,0 +1,240 @@
+"""Texts are pinned and taken down (R7).
+
+An agent's pages, opened for some operations in a row (P4, P16, P17).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import NamedTuple, TypedDict, TypeVar
+
+from memci.domain.pages.labels import Labels
+from memci.domain.pages.page import Page
+from memci.domain.pages.parameters import PageRules
+from memci.domain.pages.permission import Actor
+from memci.domain.pages.pin import Maker, Pin
+from memci.domain.pages.render import Rendering
+from memci.domain.pages.tree import Tree, no_page
+from memci.domain.pages.undo import Edit, step_of
+from memci.domain.pages.workspace import PageWorkspace
+from memci.errors import NotFoundError, RefusedError, TooLargeError
+from memci.language.key_messages.rules import PinKind
+from memci.message import Message
+from memci.schemas.pages import PageOut, page_out
+from memci.storage.pages.tree import know_pages, save_tree
+from memci.storage.pages.undo_steps import add_step, mark_undone
+from memci.storage.pages.workspace import OpenWorkspace
+from memci.storage.pins import save_pins
+from memci.storage.session import Connection
+
+
+@dataclass
+class Pinning:
+    """The pins of a window that is worked on; nothing is written before ``save``."""
+
+    rendering: Rendering
+    rules: PageRules
+    every: Sequence[Pin]  # other users' too
+    last: int
+    _added: dict[int, Pin] = field(default_factory=dict)
+    _taken_down: set[int] = field(default_factory=set)
+    _given_way: set[int] = field(default_factory=set)
+
+    def add(self, kind: PinKind, by: Actor, said: str | Message) -> Pin:
+        """Pin a text; raises ``RefusedError`` when there are too many, or they are too long.
+
+        Who speaks with a user pins for this user, and a developer for all, unless it is a message.
+        What the detector has pinned gives way to it, the oldest first.
+        Nobody who sees it is shown more pins than the rules allow.
+        """
+        pin = self._made(kind, by, said)
+        for beside in list(self._windows_of(pin)):
+            self._check_room(self._with_room(beside, pin), pin)
+        if self._is_seen(pin):
+            self.rendering.pin((*self.rendering.pins, pin))
+        self.last += 1
+        self._added[pin.number] = pin
+        return pin
+
+    def take_down(self, number: int, by: Actor) -> None:
+        """Unpin; raises ``RefusedError`` for what the developer pinned, if an agent asks."""
+        known = self.rendering.pins if by is Actor.AGENT else [*self.every, *self._added.values()]
+        pin = next((each for each in known if each.number == number), None)
+        if pin is None:
+            raise NotFoundError(f"nothing is pinned as {number}")
+        if by is Actor.AGENT and pin.by == Maker.DEVELOPER:
+            raise RefusedError(f"pin {number} was set by the developer, and stays")
+        self.rendering.pin(each for each in self.rendering.pins if each.number != number)
+        self._taken_down.add(number)
+
+    def save(self, connection: Connection, agent_id: str) -> None:
+        """Write what has changed. The tree must be locked."""
+        save_pins(connection, agent_id, self._added.values(), self._taken_down, self._given_way)
+
+    def _made(self, kind: PinKind, by: Actor, said: str | Message) -> Pin:
+        number, now = self.last + 1, datetime.now(UTC)
+        user = self.rendering.tree.viewer.user_id if by is Actor.AGENT else None
+        if isinstance(said, str):
+            return Pin(number, kind, said, by.value, now, user_id=user)
+        return Pin(number, kind, said.text, by.value, now, said.seq, user or said.user_id)
+
+    def _windows_of(self, pin: Pin) -> Iterator[Sequence[Pin]]:
+        """Yield what is pinned beside it in this window, and then for each user who will see it."""
+        if self._is_seen(pin):
+            yield self.rendering.pins
+        every = (*self.every, *self._added.values())
+        gone = self._taken_down | self._given_way
+        there = [each for each in every if each.number not in gone]
+        users = [pin.user_id] if pin.user_id else [each.user_id for each in there if each.user_id]
+        for user in dict.fromkeys(users):
+            yield [each for each in there if each.user_id in {None, user}]
+
+    def _is_seen(self, pin: Pin) -> bool:
+        return self.rendering.tree.viewer.sees(pin)
+
+    def _with_room(self, beside: Sequence[Pin], pin: Pin) -> Sequence[Pin]:
+        """Return what is pinned beside it once findings have given way, as far as need be."""
+        left = [each for each in beside if each.number not in self._given_way]
+        for old in [each for each in left if each.by == Maker.DETECTOR]:
+            takes = self.rendering.tokens_of_pins((*left, pin))
+            if len(left) < self.rules.max_pins and takes <= self.rules.pins_max_tokens:
+                break
+            left.remove(old)
+            self._given_way.add(old.number)
+            self.rendering.pin(each for each in self.rendering.pins if each is not old)
+        return left
+
+    def _check_room(self, beside: Sequence[Pin], pin: Pin) -> None:
+        if len(beside) >= self.rules.max_pins:
+            raise RefusedError(
+                f"no more texts than {len(beside)} can be pinned: unpin takes one down"
+            )
+        most = self.rules.pins_max_tokens
+        takes = self.rendering.tokens_of_pins((*beside, pin))
+        if takes > most:
+            raise TooLargeError(
+                f"with it all pinned texts would take {takes} tokens, and"
+                f" {most} is the most: pin something shorter, or take something down with unpin",
+                field="text" if pin.message_seq is None else "message",
+            )
+
+
+T = TypeVar("T")
+
+
+class Mark(NamedTuple):
+    """What a tree was when it was opened: the same mark, the same tree."""
+
+    version: int
+    settled_seq: int
+
+
+class Effect(TypedDict):
+    """What was done to the window: its tokens, those over a limit, and what was hidden (P13)."""
+
+    tokens_before: int
+    tokens_after: int
+    over: int
+    collapsed: list[str]
+
+
+@dataclass
+class OperationContext:
+    """What operations work on. Nothing is written before ``save``.
+
+    ``turned``: steps, and whether they are undone now.
+    """
+
+    connection: Connection
+    agent_id: str
+    actor: Actor
+    opened: OpenWorkspace
+    done: list[str] = field(default_factory=list)
+    turned: dict[int, bool] = field(default_factory=dict)
+    _edits: list[Edit] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.mark = Mark(self.opened.version, self.tree.clock.settled_seq)
+        self.pinning = Pinning(self.desk.rendering, self.desk.rules, *self.opened.pins)
+
+    @property
+    def desk(self) -> PageWorkspace:
+        """The desk."""
+        return self.opened.desk
+
+    @property
+    def tree(self) -> Tree:
+        """The tree."""
+        return self.desk.tree
+
+    @property
+    def labels(self) -> Labels:
+        """The words of the agent's language."""
+        return self.desk.rendering.writer.labels
+
+    @property
+    def tokens(self) -> int:
+        """What the window takes."""
+        return self.desk.rendering.tokens()
+
+    def know(self, indexes: Sequence[str]) -> None:
+        """Have the pages that are spoken of; to an agent those of other users are none."""
+        self.fetch(indexes)
+        for each in indexes:
+            if each in self.tree.pages and not self.sees(self.tree[each]):
+                raise no_page(each)
+
+    def fetch(self, indexes: Sequence[str]) -> None:
+        """Fetch pages that are not in the window: cold, or of other sessions."""
+        unknown = [each for each in indexes if each not in self.tree.pages]
+        if unknown:
+            know_pages(self.connection, self.agent_id, self.tree, unknown)
+
+    def sees(self, page: Page) -> bool:
+        """Tell whether the actor may see a page: a developer sees all."""
+        return self.actor is Actor.DEVELOPER or self.tree.sees(page)
+
+    def page(self, index: str) -> Page:
+        """Return a page that the actor may see; agents see nothing of what was removed (P2)."""
+        self.know([index])
+        page = self.tree[index]
+        if page.cold and self.actor is Actor.AGENT:
+            raise RefusedError(f"{index} was removed from the context: restore_page brings it back")
+        return page
+
+    def out(self, index: str) -> PageOut:
+        """Return a page as it is now."""
+        return page_out(self.desk.rendering, index)
+
+    def do(self, act: Callable[[], T]) -> tuple[T, list[Edit]]:
+        """Do something, as part of the step that is saved; return what it has changed, too."""
+        known = len(self.desk.steps)
+        done = self.desk.do(act)
+        edits = self.desk.steps[known:]
+        self._edits += edits
+        return done, edits
+
+    def effect(self, before: int) -> Effect:
+        """Return what was done to a window that took so many tokens ``before``."""
+        return Effect(
+            tokens_before=before,
+            tokens_after=self.tokens,
+            over=self.desk.over,
+            collapsed=list(self.desk.rendering.collapsed()),
+        )
+
+    def save(self) -> None:
+        """Write what was ``done``; what an agent did is one step. The tree must be locked."""
+        # All that a far store is asked under the lock: the key of a text has its page's index in
+        # it. Each text is kept, or refused, within half a minute.
+        self.opened.texts.save()
+        self.pinning.save(self.connection, self.agent_id)
+        save_tree(self.connection, self.agent_id, self.tree, self.opened.version + 1)
+        for number, undone in self.turned.items():
+            mark_undone(self.connection, self.agent_id, number, undone=undone)
+        step = step_of(self.tree, self._edits)
+        if self.actor is Actor.AGENT and step:
+            user = self.tree.viewer.user_id
+            add_step(self.connection, self.agent_id, user, self.done, step)

@@ -1,0 +1,61 @@
+"""Where a tool of memory is used: by whose agent, in which conversation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from memci.errors import NotFoundError, RefusedError, shown_name
+from memci.storage.pages.viewers import has_users, viewer_in
+from memci.storage.reading.messages import seqs_of
+from memci.storage.session import Connection
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """An agent, and the session and user that it speaks with: what is in its sight (R5).
+
+    ``is_new``: nobody has spoken in the session yet, so nobody knows whose it will be.
+    """
+
+    agent_id: str
+    session_id: str | None
+    user_id: str | None
+    is_new: bool = False
+
+    def check_sight(self, connection: Connection) -> None:
+        """Raise ``RefusedError`` where nobody knows whose memory may be looked at."""
+        if self.is_new and has_users(connection, self.agent_id):
+            raise RefusedError(
+                "nobody has said anything in this session yet, and what users have said is looked"
+                " at in their own sessions alone: wait for the user's first message"
+            )
+
+    def seqs(self, connection: Connection, ids: Sequence[str]) -> list[int]:
+        """Return the seqs of messages in sight; raises ``NotFoundError`` when one is not.
+
+        Who speaks with one user reads, pins and erases nothing of another's.
+        """
+        self.check_sight(connection)
+        known = seqs_of(
+            connection, self.agent_id, ids, session_id=self.session_id, user_id=self.user_id
+        )
+        if missing := [each for each in ids if each not in known]:
+            raise NotFoundError(f"{_not_stored(missing)}: search and filter_memory tell ids")
+        return [known[each] for each in dict.fromkeys(ids)]
+
+
+def _not_stored(missing: Sequence[str]) -> str:
+    named = f"'{shown_name(missing[0])}'"
+    if len(missing) == 1:
+        return f"message {named} is not stored"
+    return f"{len(missing)} of these messages are not stored, such as {named}"
+
+
+def place_in(connection: Connection, agent_id: str, session_id: str | None) -> Place:
+    """Return where an agent is in a session; None: in that of its last message.
+
+    With whom it speaks is told as windows are (``viewer_in``).
+    """
+    viewer = viewer_in(connection, agent_id, session_id)
+    return Place(agent_id, viewer.session_id, viewer.user_id, viewer.is_new)

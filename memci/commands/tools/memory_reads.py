@@ -1,0 +1,348 @@
+"""What was found, as short as a model can act on it (R20).
+
+Memories and messages by what they are like, without a query, the newest first (R20).
+
+What an agent wants summed up (R20): found here, read and thought about by a context worker.
+
+Tools of memory that are used alone: those that look, and the one that erases (R20).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from memci.broker.names import ReadUse
+from memci.broker.read_calls import Reads
+from memci.broker.wakeup import Wakeups
+from memci.commands import erase
+from memci.commands.erase import Which
+from memci.commands.pages.perform import Asked, PageCommands
+from memci.commands.pages.workspace import OperationContext
+from memci.commands.tools.caller import Place, place_in
+from memci.domain.memory.recall import Miss, forgotten_entry, miss_entry
+from memci.domain.pages.page import Page
+from memci.domain.pages.permission import Actor
+from memci.domain.pages.viewer import Viewer
+from memci.language.detection import Language, language_of
+from memci.language.times.calendar import at_offset
+from memci.schemas import memory_tools as shapes
+from memci.schemas.base import Answer
+from memci.schemas.memory_tools import FilterMemory, Found, FoundList, Summarise, SummaryRequest
+from memci.schemas.reads import RecallAnswer, SearchAnswer
+from memci.storage.agents import snapshot_of
+from memci.storage.pages.texts import reading_texts, shown_messages
+from memci.storage.reading.messages import latest_seqs
+from memci.storage.reading.nodes import filtered_memories, filtered_messages
+from memci.storage.reading.recall import Visibility
+from memci.storage.reading.snapshot_state import progress
+from memci.storage.session import Connection
+from memci.storage.summaries import StoredSummary, read_summary
+
+# What a model can do about it.
+_NEXT = {
+    Language.ENGLISH: {
+        Miss.NEVER_KNOWN: "search looks at all that was said, remembered or not",
+        Miss.FORGOTTEN: "search may still find what was said about it",
+        Miss.PENDING: "search may find them already; or recall again in a moment",
+        Miss.OUT_OF_REACH: "recall with a greater depth, or focus on it first, or search",
+    },
+    Language.CHINESE: {
+        Miss.NEVER_KNOWN: "search 会查找说过的一切，无论是否记住",
+        Miss.FORGOTTEN: "search 也许还能找到当时说过的话",
+        Miss.PENDING: "search 也许已能找到；也可以稍后再 recall",
+        Miss.OUT_OF_REACH: "用更大的 depth 再 recall，或先用 focus 转向它，或用 search",
+    },
+}
+_JOINT = {Language.ENGLISH: "; ", Language.CHINESE: "；"}
+
+
+def of_recall(answer: RecallAnswer, keywords: Sequence[str]) -> FoundList:
+    """Return what a recall found; in the keywords' language, why nothing, and what to do then."""
+    notes = [forgotten_entry(each.relation, each.hint) for each in answer.forgotten]
+    if answer.miss is not None:
+        language = language_of(" ".join(keywords))
+        step = _NEXT[language][answer.miss]
+        notes.append(f"{miss_entry(answer.miss, language)}{_JOINT[language]}{step}")
+    found = [
+        Found(
+            memory=each.node_id,
+            messages=each.message_ids,
+            said_at=moment(each.said_at),
+            text=each.content,
+            replaced_by=each.superseded_by,
+        )
+        for each in answer.memories
+    ]
+    return FoundList(found=found, note="\n".join(notes) or None)
+
+
+def of_search(answer: SearchAnswer) -> FoundList:
+    """Return what a search found."""
+    found = [
+        Found(
+            memory=each.node_id,
+            messages=each.message_ids,
+            said_at=moment(each.created_at),
+            text=each.text,
+            replaced_by=each.superseded_by,
+            page=each.page,
+        )
+        for each in answer.hits
+    ]
+    return FoundList(found=found)
+
+
+def moment(at: datetime | None) -> str:
+    """Return a time to the minute, with its offset if it is not UTC; a model need not know more."""
+    if at is None:
+        return ""
+    clock = at if at.utcoffset() else at.replace(tzinfo=None)
+    return clock.isoformat(" ", "minutes")
+
+
+def filtered(connection: Connection, place: Place, asked: FilterMemory) -> FoundList:
+    """Return what meets all criteria and is in the agent's sight."""
+    find = _memories if asked.what == "memories" else _messages
+    numbered = find(connection, place, asked, asked.limit + 1)
+    shown = numbered[: asked.limit]
+    more = shown[-1][0] if len(numbered) > len(shown) else None
+    return FoundList(found=[each for _, each in shown], more=more)
+
+
+def _memories(
+    connection: Connection, place: Place, asked: FilterMemory, limit: int
+) -> list[tuple[int, Found]]:
+    criteria = {**_criteria(asked), "type": asked.type}
+    sight = Visibility(asked.session or place.session_id, place.user_id)
+    rows = filtered_memories(connection, place.agent_id, sight, criteria, limit)
+    return [
+        (
+            row.id,
+            Found(
+                memory=row.id,
+                messages=row.message_ids,
+                said_at=moment(row.said_at and at_offset(row.said_at, row.said_offset)),
+                text=row.content,
+                replaced_by=row.superseded_by,
+            ),
+        )
+        for row in rows
+    ]
+
+
+def _messages(
+    connection: Connection, place: Place, asked: FilterMemory, limit: int
+) -> list[tuple[int, Found]]:
+    sight = Visibility(place.session_id, place.user_id)
+    found = filtered_messages(connection, place.agent_id, sight, _criteria(asked), limit)
+    return [
+        (
+            message.seq,
+            Found(
+                messages=[message.id],
+                by=message.name or message.role.value,
+                said_at=moment(message.said_at),
+                text=message.text,
+            ),
+        )
+        for message in found
+    ]
+
+
+def _criteria(asked: FilterMemory) -> dict[str, object]:
+    return {
+        "in_session": asked.session,
+        "since": asked.since,
+        "until": asked.until,
+        "after": asked.after,
+        "name": asked.name,
+        "role": asked.role,
+        "metadata": asked.metadata,
+    }
+
+
+# More than these are not read at once: messages, notes and characters of notes, the newest.
+_MOST = 2_000
+_MOST_NOTES = 200
+_MOST_CHARACTERS = 200_000
+_PAGES_AT_ONCE = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a worker is to sum up; ``in_part``: there is more than is read at once."""
+
+    request: SummaryRequest
+    in_part: bool = False
+
+
+def summary_request(pages: PageCommands, place: Place, asked: Summarise) -> Wanted:
+    """Return what a worker is to sum up; raises ``NotFoundError`` for no such page or message."""
+    if asked.page is not None:
+        return _of_page(pages, place, asked.page, asked.max_tokens)
+    with snapshot_of(pages.database, place.agent_id) as connection:
+        before = None
+        if asked.messages is None:
+            before = _summary_of(connection, place)
+            seqs = latest_seqs(
+                connection,
+                place.agent_id,
+                session_id=place.session_id,
+                user_id=place.user_id,
+                most=_MOST,
+            )
+        else:
+            seqs = place.seqs(connection, asked.messages)
+    if before is not None:
+        seqs = [seq for seq in seqs if seq > before.through_seq]
+    request = SummaryRequest(
+        previous="" if before is None else before.text,
+        seqs=tuple(seqs),
+        max_tokens=asked.max_tokens,
+    )
+    return Wanted(request)
+
+
+def _summary_of(connection: Connection, place: Place) -> StoredSummary | None:
+    """Return the summary of the session, from which the conversation so far is gone on with."""
+    if place.session_id is None:
+        return None
+    viewer = Viewer(place.session_id, place.user_id, is_new=place.is_new)
+    return read_summary(connection, place.agent_id, place.session_id, viewer)
+
+
+def _of_page(pages: PageCommands, place: Place, index: str, max_tokens: int) -> Wanted:
+    session = place.session_id
+    with pages.rehearsal(place.agent_id, Actor.AGENT, session_id=session) as bench:
+        held = list(_below(bench, bench.page(index)))
+        seqs = _newest_seqs(bench, held)
+    # Afterwards: a store that is far shall hold no transaction.
+    notes = [page for page in held if page.body is not None]
+    texts = _newest_texts(pages, place.agent_id, notes)
+    request = SummaryRequest(
+        seqs=tuple(seqs[:_MOST]),
+        texts=tuple(texts[each.index] for each in notes if texts.get(each.index)),
+        max_tokens=max_tokens,
+    )
+    whole = sum(map(len, texts.values())) < _MOST_CHARACTERS and len(texts) == len(notes)
+    return Wanted(request, in_part=len(seqs) > _MOST or not whole)
+
+
+def _newest_seqs(bench: OperationContext, held: Iterable[Page]) -> list[int]:
+    """Return the newest messages of pages, latest first; more than ``_MOST`` if there are more."""
+    ends = [(page.span.last_seq, page) for page in held if page.span is not None]
+    waiting = [page for _, page in sorted(ends, key=lambda each: each[0])]
+    seqs: list[int] = []
+    while waiting and len(seqs) <= _MOST:
+        bite = [waiting.pop() for _ in waiting[-_PAGES_AT_ONCE:]]
+        said = shown_messages(bench.connection, bench.agent_id, bite)
+        seqs += [each.seq for messages in said.values() for each in messages]
+    return sorted(set(seqs), reverse=True)
+
+
+def _newest_texts(pages: PageCommands, agent_id: str, notes: Iterable[Page]) -> dict[str, str]:
+    """Return the texts of the newest notes by index, the last of them cut where it is too long."""
+    newest = sorted(notes, key=lambda each: each.place, reverse=True)[:_MOST_NOTES]
+    texts: dict[str, str] = {}
+    room = _MOST_CHARACTERS
+    with reading_texts(pages.database, pages.store, agent_id) as reader:
+        for page in newest:
+            texts[page.index] = reader.read(page).text[:room]
+            room -= len(texts[page.index])
+            if not room:
+                break
+    return texts
+
+
+def _below(bench: OperationContext, page: Page) -> Iterator[Page]:
+    for each in bench.opened.desk.rendering.sight.below(page):
+        if not each.is_folder:
+            yield each
+
+
+# What an agent has just noted is to be found; memory may be behind by much more than is worth
+# waiting for.
+_WAIT_MS = 1_000
+_IN_PART = "There is more on these pages than is read at once: this is of the newest"
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryTools:
+    """Asks context workers, reads what needs none, and erases."""
+
+    pages: PageCommands
+    reads: Reads
+    tokens: Wakeups
+
+    def run(self, agent_id: str, asked: Asked, *, session_id: str | None) -> Answer:
+        """Use a tool; raises ``NotFoundError`` for no agent, and what the tool raises."""
+        with snapshot_of(self.pages.database, agent_id) as connection:
+            place = place_in(connection, agent_id, session_id)
+            place.check_sight(connection)
+            if isinstance(asked.request, shapes.FilterMemory):
+                return filtered(connection, place, asked.request)
+            seq = progress(connection, agent_id).message_seq
+        match asked.request:
+            case shapes.Recall() as request:
+                return self._recall(place, request, seq)
+            case shapes.Search() as request:
+                return self._search(place, request, seq)
+            case shapes.Summarise() as request:
+                return self._summarise(place, request)
+            case shapes.Erase() as request:
+                return self._erase(place, request)
+            case _:
+                raise AssertionError(f"{asked.tool.name} is no tool of memory that is used alone")
+
+    def _summarise(self, place: Place, asked: shapes.Summarise) -> shapes.Summary:
+        wanted = summary_request(self.pages, place, asked)
+        request = wanted.request.model_dump(mode="json")
+        answer = self.reads.call("summarise", place.agent_id, request)
+        note = _IN_PART if wanted.in_part else None
+        return shapes.Summary.model_validate(answer).model_copy(update={"note": note})
+
+    def _recall(self, place: Place, asked: shapes.Recall, seq: int) -> Answer:
+        fields = {
+            "keywords": asked.keywords,
+            "depth": asked.depth,
+            "limit": asked.limit,
+            "format": "structured",
+        }
+        answer = self._ask("recall", place, fields, seq)
+        return of_recall(RecallAnswer.model_validate(answer), asked.keywords)
+
+    def _search(self, place: Place, asked: shapes.Search, seq: int) -> Answer:
+        times = asked.model_dump(mode="json", include={"since", "until"}, exclude_none=True)
+        fields = {"query": asked.query, "k": asked.limit, "filters": times}
+        return of_search(SearchAnswer.model_validate(self._ask("search", place, fields, seq)))
+
+    def _ask(
+        self, use: ReadUse, place: Place, fields: Mapping[str, Any], seq: int
+    ) -> dict[str, Any]:
+        whose = {"session_id": place.session_id, "user_id": place.user_id}
+        fresh = {"min_seq": seq, "wait_ms": _WAIT_MS}
+        return self.reads.call(use, place.agent_id, {**fields, **whose, **fresh}, wait_ms=_WAIT_MS)
+
+    def _erase(self, place: Place, asked: shapes.Erase) -> Answer:
+        with snapshot_of(self.pages.database, place.agent_id) as connection:
+            place.seqs(connection, asked.messages)
+        which = Which(asked.messages)
+        self.pages.settle_before_erasing(place.agent_id)
+        receipt = erase.run(
+            self.pages.database,
+            self.pages.store,
+            self.tokens,
+            place.agent_id,
+            which,
+            settle=self.pages.settle_in,
+        )
+        told: dict[str, Any] = receipt.body
+        return shapes.Erased(
+            messages=len(told["message_ids"]),
+            memories=told["memories"],
+            again=told["again"],
+            receipt=str(receipt.id),
+        )

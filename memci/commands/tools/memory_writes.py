@@ -1,0 +1,213 @@
+"""The plan of a session, set by whoever makes it (R7).
+
+What changes an agent's memory by a tool (R20), in a transaction of its caller's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from memci.commands.memory import bring_into_focus
+from memci.commands.pages.perform import Asked
+from memci.commands.tools.caller import Place, place_in
+from memci.domain.context.plan import Plan, whole_text, with_states
+from memci.domain.context.plan_tracker import item_of, listed
+from memci.domain.job import JobSource
+from memci.domain.memory.node import NodeKind
+from memci.domain.memory.parameters import MemoryParameters
+from memci.domain.pages.viewer import Viewer
+from memci.errors import ConflictError, NotFoundError, TooLargeError
+from memci.language.detection import language_of
+from memci.language.key_messages.detector import words_of
+from memci.message import AppendLimits, Corrected, NewMessage, Remember, Role, note_metadata
+from memci.queue.intake import Append, append_in
+from memci.schemas import memory_tools as shapes
+from memci.schemas.base import Answer, Request
+from memci.schemas.pages import PlanAnswer, UpdatePlan
+from memci.storage.network.node_history import origin_of
+from memci.storage.plans import last_seq, read_plan, save_plan
+from memci.storage.reading.nodes import list_focus, read_node
+from memci.storage.reading.recall import Visibility, seen
+from memci.storage.session import Connection
+
+
+@dataclass(frozen=True, slots=True)
+class PlanChange:
+    """A plan as it is to be; ``said``: words that are new, which a message is to hold."""
+
+    plan: Plan
+    said: str | None
+
+
+def change_plan(connection: Connection, place: Place, asked: UpdatePlan, seq: int) -> PlanChange:
+    """Return the plan as it is asked for, as of the message ``seq``; nothing is written.
+
+    Raises ``ConflictError`` for no plan, ``NotFoundError`` for no such step.
+    """
+    plan = read_plan(connection, place.agent_id, Viewer(place.session_id, place.user_id))
+    if asked.steps is not None:
+        items = [item_of(each) for each in asked.steps]
+        known = {words_of(each.text) for each in plan.steps} if plan else set()
+        after = listed(plan, items, seq, place.session_id, place.user_id)
+        is_new = plan is None or after.made_seq != plan.made_seq
+        if not is_new and all(words_of(each.text) in known for each in items):
+            return PlanChange(after, None)
+        return PlanChange(after, whole_text(after, language_of(" ".join(i.text for i in items))))
+    if plan is None:
+        raise ConflictError("there is no plan in this session yet: give its steps")
+    step, state = asked.step or 0, asked.state
+    if step > len(plan.steps) or state is None:
+        raise NotFoundError(f"there is no step {step}: the plan has {len(plan.steps)}")
+    return PlanChange(with_states(plan, [(step, state)], seq), None)
+
+
+def update_plan(
+    connection: Connection, place: Place, asked: UpdatePlan, note: Callable[[str], int]
+) -> PlanAnswer:
+    """Do it; ``note`` stores a message with these words and returns its seq.
+
+    The lane must be locked. Words of a plan are always a message's, and are erased with it (M25).
+    """
+    seq = last_seq(connection, place.agent_id)
+    change = change_plan(connection, place, asked, seq)
+    if change.said is not None:
+        change = change_plan(connection, place, asked, note(change.said))
+    save_plan(connection, place.agent_id, change.plan)
+    return PlanAnswer.of(change.plan, place.session_id)
+
+
+_Write: TypeAlias = Callable[[Connection, Place, Any, str], Answer]
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryWrites:
+    """Does and rehearses ``remember``, ``update``, ``focus`` and ``update_plan``."""
+
+    defaults: MemoryParameters
+    limits: AppendLimits
+
+    def apply_in(
+        self, connection: Connection, agent_id: str, asked: Asked, *, session_id: str | None
+    ) -> Answer:
+        """Do it. The lane's row must be locked, and its token be published after COMMIT."""
+        place = place_in(connection, agent_id, session_id)
+        return self._writes[type(asked.request)](connection, place, asked.request, asked.id)
+
+    def prepare(
+        self, connection: Connection, agent_id: str, asked: Asked, *, session_id: str | None
+    ) -> Answer:
+        """Answer as ``apply_in`` would, and write nothing; raises what can be foreseen.
+
+        A snapshot is enough.
+        """
+        match asked.request:
+            case shapes.Remember(text=text):
+                self._check_size(text)
+                return shapes.Noted(message=asked.id)
+            case shapes.Update(memory=memory, text=text):
+                self._check_size(text)
+                _correctable(connection, place_in(connection, agent_id, session_id), memory)
+                return shapes.Noted(message=asked.id, corrects=memory)
+            case shapes.Focus(entity=entity):
+                names = [row["name"] for row in list_focus(connection, agent_id)]
+                return shapes.InFocus(focus=[entity, *(each for each in names if each != entity)])
+            case UpdatePlan() as request:
+                place = place_in(connection, agent_id, session_id)
+                change = change_plan(connection, place, request, last_seq(connection, agent_id))
+                return PlanAnswer.of(change.plan, place.session_id)
+            case _:
+                raise AssertionError(f"{asked.tool.name} writes nothing into memory")
+
+    @property
+    def _writes(self) -> Mapping[type[Request], _Write]:
+        return {
+            shapes.Remember: self._remember,
+            shapes.Update: self._update,
+            shapes.Focus: self._focus,
+            UpdatePlan: self._update_plan,
+        }
+
+    def _remember(
+        self, connection: Connection, place: Place, asked: shapes.Remember, message_id: str
+    ) -> Answer:
+        self._note(connection, place, message_id, asked.text, None)
+        return shapes.Noted(message=message_id)
+
+    def _update(
+        self, connection: Connection, place: Place, asked: shapes.Update, message_id: str
+    ) -> Answer:
+        corrected = _correctable(connection, place, asked.memory)
+        self._note(connection, place, message_id, asked.text, corrected)
+        return shapes.Noted(message=message_id, corrects=asked.memory)
+
+    def _focus(self, connection: Connection, place: Place, asked: shapes.Focus, _: str) -> Answer:
+        points = bring_into_focus(connection, place.agent_id, asked.entity, self.defaults)
+        return shapes.InFocus(focus=[each.name for each in points.focus])
+
+    def _update_plan(
+        self, connection: Connection, place: Place, asked: UpdatePlan, message_id: str
+    ) -> Answer:
+        def note(said: str) -> int:
+            # It is found in the chat, and no memory is made of it: the plan itself is shown.
+            return self._append(connection, place, message_id, said, Remember.NEVER)
+
+        return update_plan(connection, place, asked, note)
+
+    def _note(
+        self,
+        connection: Connection,
+        place: Place,
+        message_id: str,
+        text: str,
+        corrected: Corrected | None,
+    ) -> None:
+        self._check_size(text)
+        self._append(connection, place, message_id, text, Remember.NOW, corrected)
+
+    def _append(
+        self,
+        connection: Connection,
+        place: Place,
+        message_id: str,
+        text: str,
+        remember: Remember,
+        corrected: Corrected | None = None,
+    ) -> int:
+        note = NewMessage(Role.ASSISTANT, text, id=message_id, metadata=note_metadata(corrected))
+        request = Append(
+            place.agent_id,
+            [note],
+            session_id=place.session_id,
+            user_id=place.user_id,
+            remember=remember,
+            source=JobSource.HTTP,
+        )
+        answer, _ = append_in(connection, request)
+        return answer.seq
+
+    def _check_size(self, text: str) -> None:
+        if len(text.encode()) > self.limits.message_bytes:
+            raise TooLargeError(
+                f"expected at most {self.limits.message_bytes} bytes in one message", field="text"
+            )
+
+
+def _correctable(connection: Connection, place: Place, memory: int) -> Corrected:
+    """Return what a memory is known by; raises when there is none that could be corrected."""
+    place.check_sight(connection)
+    row = read_node(connection, place.agent_id, memory)
+    origin = origin_of(connection, place.agent_id, memory)
+    sight = Visibility(place.session_id, place.user_id)
+    unseen = row is not None and not seen(connection, place.agent_id, [memory], sight)
+    if origin is None or origin.kind is not NodeKind.MEMORY or unseen:
+        raise NotFoundError(f"there is no memory {memory}: search or recall tells their numbers")
+    if row is None:
+        raise ConflictError(f"memory {memory} is forgotten: remember what holds now")
+    if row["superseded_by"] is not None:
+        raise ConflictError(
+            f"memory {memory} was replaced by memory {row['superseded_by']}: correct that one"
+        )
+    span = None if origin.span is None else tuple(origin.span)
+    return Corrected(tuple(origin.seqs), span)

@@ -1,0 +1,165 @@
+"""Blocks of the page tree in a list: the Contents Page and what somebody has filed (R13).
+
+Pages as a context lists them: the Contents Page, and what somebody has filed (R13).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from memci.domain.context.message_list import Item, Part, Section, part_of, part_tokens
+from memci.domain.context.token_budget import MESSAGE_OVERHEAD, Count
+from memci.domain.pages.block import Held, Place, Reads, Writer
+from memci.domain.pages.page import USER, Page, SegmentKind
+from memci.domain.pages.tree import Sight
+from memci.message import Role
+
+# Tokens, beside which a list of pages is worth its room; and what it takes of them at most.
+_LEAST_ROOM = 1_000
+_CEILINGS = {Section.CONTENTS: 0.15, Section.TREE: 0.1}
+
+
+class Leaf(NamedTuple):
+    """The block of one page, which begins with a heading mark and ends with a blank line.
+
+    ``closed``: what stands there where that is too long, if anything does.
+    """
+
+    page: str
+    text: str
+    closed: str = ""
+
+
+class _Counted(NamedTuple):
+    page: str
+    text: str
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """Pages under a heading, which is such a block, too, and says nothing without them."""
+
+    heading: str
+    leaves: Sequence[Leaf]
+
+
+class Room(NamedTuple):
+    """Tokens: ``always`` whatever is asked, ``free`` beside what is; ``left`` bounds pages."""
+
+    always: int
+    free: int
+    left: int
+
+
+def listing(section: Section, listed: Listed | None, room: Room, count: Count) -> tuple[Part, ...]:
+    """Return pages as a message: as many as its share of the room holds, and never half a page.
+
+    The share is of what there always is, so that the same pages stand there whatever is asked. Of
+    the Contents Page the newest lines stay, of the rest the first; a page too long by itself
+    stands there closed. Under 1,000 tokens there is none.
+    """
+    if listed is None or room.always < _LEAST_ROOM:
+        return ()
+    ceiling = min(int(_CEILINGS[section] * min(room.always, 2 * room.free)), room.left)
+    newest_first = section is Section.CONTENTS
+    leaves = _fitting(listed, ceiling, count, newest_first=newest_first)
+    while leaves:
+        part = _written(section, listed.heading, leaves, count)
+        if part_tokens([part]) <= ceiling:
+            return (part,)
+        # Tokens of a text are not the sum of its pieces' tokens in every tokenizer.
+        leaves = leaves[1:] if newest_first else leaves[:-1]
+    return ()
+
+
+def _fitting(
+    listed: Listed, ceiling: int, count: Count, *, newest_first: bool
+) -> Sequence[_Counted]:
+    """Return the pages that fit, up to the first that does not, in the order that they came in.
+
+    A page that would not fit alone ends nothing: it stands there closed, or not at all.
+    """
+    most = ceiling - MESSAGE_OVERHEAD - count(listed.heading)
+    free, taken = most, list[_Counted]()
+    for leaf in reversed(listed.leaves) if newest_first else listed.leaves:
+        counted = _alone(leaf, most, count)
+        if counted is None:
+            continue
+        free -= counted.tokens
+        if free < 0:
+            break
+        taken.append(counted)
+    return taken[::-1] if newest_first else taken
+
+
+def _alone(leaf: Leaf, most: int, count: Count) -> _Counted | None:
+    for text in filter(None, (leaf.text, leaf.closed)):
+        tokens = count(text)
+        if tokens <= most:
+            return _Counted(leaf.page, text, tokens)
+    return None
+
+
+def _written(section: Section, heading: str, leaves: Sequence[_Counted], count: Count) -> Part:
+    first, *others = leaves
+    items = [
+        Item(section, heading + first.text, 0, origin={"page": first.page}),
+        *(Item(section, each.text, each.tokens, origin={"page": each.page}) for each in others),
+    ]
+    return part_of(Role.SYSTEM, items, count)
+
+
+def contents_listed(sight: Sight, writer: Writer) -> Listed | None:
+    """Return the Contents Page as the viewer sees it; None where it has no line."""
+    tree = sight.tree
+    archive = tree.pages.get(tree.clock.archive or "")
+    if archive is None or not sight.has(archive):
+        return None
+    leaves = [_leaf(sight, writer, each, 2, _nothing) for each in sight.inside(archive)]
+    return Listed(_leaf(sight, writer, archive, 1, _nothing).text, leaves) if leaves else None
+
+
+def tree_listed(sight: Sight, writer: Writer, reads: Reads) -> Listed | None:
+    """Return notes, folders and what is filed in these, as the window shows them; None for none.
+
+    Open notes show what ``reads`` gives. Of interactions, which are retrieved word for word or
+    recent, there is the name and the description; those of active chapters are left out, and so is
+    ``sys``: a list has its own system text.
+    """
+    leaves = [
+        _leaf(sight, writer, page, level, reads) for page, level in _filed(sight) if level > 1
+    ]
+    if not leaves:
+        return None
+    root = replace(sight.tree[sight.tree.segments[USER].root], expanded=True)
+    return Listed(_leaf(sight, writer, root, 1, _nothing).text, leaves)
+
+
+def _filed(sight: Sight) -> Iterator[tuple[Page, int]]:
+    tree = sight.tree
+    root = tree.segments[USER].root
+    for segment in tree.segments.values():
+        if segment.kind is SegmentKind.SYSTEM:
+            continue
+        for page, level in sight.walk(segment):
+            of_chapter = page.span is not None and page.parent == root
+            in_archive = page.index == tree.clock.archive or tree.is_archived(page)
+            if not of_chapter and not in_archive:
+                yield page, level
+
+
+def _leaf(sight: Sight, writer: Writer, page: Page, level: int, reads: Reads) -> Leaf:
+    shown = page if page.span is None else replace(page, expanded=False)
+    place = Place(level, sight.size(page))
+    text = writer.block(sight.tree, shown, place, reads)
+    if page.is_folder or not shown.expanded:
+        return Leaf(page.index, text)
+    closed = replace(shown, expanded=False)
+    return Leaf(page.index, text, writer.block(sight.tree, closed, place, reads))
+
+
+def _nothing(_: Page) -> Held:
+    return Held()

@@ -1,0 +1,198 @@
+"""What makes a network, as it is logged, and a network that is made so once more (M24).
+
+::
+
+                 its end is reached           switch
+    (rebuild) building ──────────────► ready ────────► switching ──► switched
+                 └────────► dropped ◄────┴─────────────────┘   its end is reached
+
+Two editions of a network, compared (M24): what both have, and what only one of them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Any, Self, TypeAlias
+from uuid import UUID
+
+
+class ReplayEvent(StrEnum):
+    """What can happen to a network, besides the erasure of messages: the log has none of these."""
+
+    CREATED = "created"  # messages became memories
+    SCANNED = "scanned"  # a pass, or the part of it up to the next event
+    MENTIONED = "mentioned"  # somebody brought an entity into the focus
+    RESTORED = "restored"  # a forgotten memory was made anew
+    CONSOLIDATED = "consolidated"  # alike memories became one, and short terms ended
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayEntry:
+    """One event. ``place`` orders the log of an agent.
+
+    ``seqs``: the messages that it took. Of a pass: its number, the nodes scanned in this part of
+    it, and whether it ended there. ``job_id`` is what draws by lot are seeded with.
+    """
+
+    place: int
+    event: ReplayEvent
+    job_id: UUID | None = None
+    seqs: tuple[int, ...] = ()
+    pass_number: int = 0
+    scanned: int = 0
+    ended: bool = False
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+class EditionState(StrEnum):
+    """Where a rebuilt network stands."""
+
+    BUILDING = "building"
+    READY = "ready"
+    SWITCHING = "switching"
+    SWITCHED = "switched"
+    DROPPED = "dropped"
+
+
+@dataclass(frozen=True, slots=True)
+class Edition:
+    """A network that is rebuilt beside the current one, and how far it is.
+
+    It is made of the log's entries up to ``cut_at``, of which only messages up to ``up_to_seq``
+    are taken, and of those after ``begun_at``; None: of all. ``place`` is the entry replayed
+    last; of a pass, ``scanned`` nodes so far; ``settled``: nothing of it is left to do.
+    """
+
+    number: int
+    state: EditionState
+    begun_at: int
+    up_to_seq: int | None = None
+    cut_at: int | None = None
+    place: int = 0
+    scanned: int = 0
+    settled: bool = True
+
+    def takes(self, entry: ReplayEntry) -> bool:
+        """Tell whether an entry is part of it at all."""
+        return self.cut_at is None or entry.place <= self.cut_at or entry.place > self.begun_at
+
+    def has_done(self, entry: ReplayEntry) -> bool:
+        """Tell whether nothing of an entry is left to do; the last one of the log may grow."""
+        if entry.place != self.place:
+            return entry.place < self.place
+        return self.settled or (
+            entry.event is ReplayEvent.SCANNED and not entry.ended and self.scanned >= entry.scanned
+        )
+
+    def seqs_of(self, entry: ReplayEntry) -> tuple[int, ...]:
+        """Return those of an entry's messages that it is to take."""
+        if self.up_to_seq is None or entry.place > self.begun_at:
+            return entry.seqs
+        return tuple(seq for seq in entry.seqs if seq <= self.up_to_seq)
+
+    def after(self, entry: ReplayEntry, *, scanned: int = 0, settled: bool = True) -> Self:
+        """Return how far it is after (a part of) an entry."""
+        done = self.scanned if entry.place == self.place else 0
+        return replace(self, place=entry.place, scanned=done + scanned, settled=settled)
+
+
+# Strengths of links by (source, target), both living nodes.
+Strengths: TypeAlias = Mapping[tuple[int, int], float]
+_Key: TypeAlias = tuple[str | None, tuple[int, ...], int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedNode:
+    """A living node. ``digest`` tells its text from others; ``importance`` by M11."""
+
+    id: int
+    entity_key: str | None  # None: a memory
+    seqs: tuple[int, ...]
+    original_length: int
+    length: int
+    digest: str
+    importance: float
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedNetwork:
+    """One of the editions; nodes by id, ascending."""
+
+    nodes: Sequence[ComparedNode]
+    strengths: Strengths
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """The same memory or entity in both editions."""
+
+    current: ComparedNode
+    rebuilt: ComparedNode
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What came of it; the lists hold memories alone, the most important first."""
+
+    pairs: list[Pair]  # of memories
+    only_current: list[ComparedNode]
+    only_rebuilt: list[ComparedNode]
+    same_links: int
+    links_only_current: int
+    links_only_rebuilt: int
+    largest_strength_difference: float
+    largest_importance_difference: float
+
+    @property
+    def changed(self) -> list[Pair]:
+        """Memories that say different things in the two editions."""
+        return [each for each in self.pairs if each.current.digest != each.rebuilt.digest]
+
+
+def compare(current: ComparedNetwork, rebuilt: ComparedNetwork) -> Comparison:
+    """Compare them. Nodes are the same when they were made of the same; ids differ always."""
+    ours, theirs = _keyed(current.nodes), _keyed(rebuilt.nodes)
+    both = [Pair(ours[key], theirs[key]) for key in ours if key in theirs]
+    names = {pair.current.id: pair.rebuilt.id for pair in both}
+    linked = {
+        (names.get(source, -source), names.get(target, -target)): strength
+        for (source, target), strength in current.strengths.items()
+    }
+    same = linked.keys() & rebuilt.strengths.keys()
+    strengths = (abs(linked[pair] - rebuilt.strengths[pair]) for pair in same)
+    importances = (abs(each.current.importance - each.rebuilt.importance) for each in both)
+    memories = [each for each in both if each.current.entity_key is None]
+    return Comparison(
+        pairs=sorted(memories, key=lambda each: _rank(each.current)),
+        only_current=_memories(node for key, node in ours.items() if key not in theirs),
+        only_rebuilt=_memories(node for key, node in theirs.items() if key not in ours),
+        same_links=len(same),
+        links_only_current=len(linked) - len(same),
+        links_only_rebuilt=len(rebuilt.strengths) - len(same),
+        largest_strength_difference=max(strengths, default=0.0),
+        largest_importance_difference=max(importances, default=0.0),
+    )
+
+
+def _keyed(nodes: Sequence[ComparedNode]) -> dict[_Key, ComparedNode]:
+    """Name nodes by what they were made of; the first of several is the first in both."""
+    found: dict[_Key, ComparedNode] = {}
+    seen: Counter[tuple[str | None, tuple[int, ...], int]] = Counter()
+    for node in nodes:
+        made_of: tuple[str | None, tuple[int, ...], int] = (None, node.seqs, node.original_length)
+        if node.entity_key is not None:
+            made_of = (node.entity_key, (), 0)
+        found[(*made_of, seen[made_of])] = node
+        seen[made_of] += 1
+    return found
+
+
+def _memories(nodes: Iterable[ComparedNode]) -> list[ComparedNode]:
+    return sorted((node for node in nodes if node.entity_key is None), key=_rank)
+
+
+def _rank(node: ComparedNode) -> tuple[float, int]:
+    return -node.importance, node.id

@@ -1,0 +1,104 @@
+"""Which pages speak of something: by the words of their names, summaries and notes (P4).
+
+A long text in parts that a model can read one after the other (P4).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+from memci.domain.context.token_budget import Count
+from memci.domain.pages.page import Page
+from memci.errors import InvalidInputError
+
+# A run of Chinese characters is looked for as a whole and by its pairs, for it has no spaces.
+_RUN = re.compile(r"[\u3400-\u9fff]+|[^\W_]+")
+_CHINESE = re.compile(r"[\u3400-\u9fff]")
+_SHORTEST_PLURAL = 4
+_MOST_WORDS = 64
+
+
+def words_of(query: str) -> list[str]:
+    """Return the words to look for, in lower case, each once."""
+    words: dict[str, None] = {}
+    for run in _RUN.findall(query.lower()):
+        for word in _pairs(run) if _CHINESE.match(run) else [_singular(run)]:
+            words.setdefault(word)
+    return list(words)[:_MOST_WORDS]
+
+
+def score(page: Page, words: Sequence[str], within: Collection[str] = ()) -> int:
+    """Return how well a page fits: words in its name count twice; 0: not at all.
+
+    ``within``: those of the words that are in its own text.
+    """
+    name = page.name.lower()
+    rest = " ".join([page.description, *page.entries]).lower()
+    return sum(2 * (word in name) + (word in rest or word in within) for word in words)
+
+
+def among(text: str, words: Sequence[str]) -> list[str]:
+    """Return those of the words that are in a text."""
+    lower = text.lower()
+    return [word for word in words if word in lower]
+
+
+def _pairs(run: str) -> list[str]:
+    return [run, *(run[at : at + 2] for at in range(len(run) - 1))]
+
+
+def _singular(word: str) -> str:
+    is_plural = len(word) >= _SHORTEST_PLURAL and word.endswith("s") and not word.endswith("ss")
+    return word[:-1] if is_plural else word
+
+
+# Tokens of a part.
+MOST_TOKENS = 4_000
+# More characters than these are not counted: a token has about four, seldom more than eight.
+_LONGEST = 16 * MOST_TOKENS
+# A part ends with a line, or else between words, if no more than this share is lost by that.
+_GIVEN_UP = 0.1
+
+
+class Part(NamedTuple):
+    """A part of a text, and the offset at which the next one begins, in characters.
+
+    None: there is no more.
+    """
+
+    text: str
+    next_offset: int | None
+
+
+def part_of(text: str, offset: int, count: Count) -> Part:
+    """Return what begins at an offset, at most ``MOST_TOKENS`` of it.
+
+    Raises ``InvalidInputError`` for an offset behind the end.
+    """
+    rest = rest_of(text, offset)
+    part = rest[:_LONGEST]
+    while len(part) > 1 and (tokens := count(part)) > MOST_TOKENS:
+        part = part[: max(1, min(len(part) * MOST_TOKENS // tokens, len(part) - 1))]
+    if len(part) == len(rest):
+        return Part(part, None)
+    part = part[: _seam(part)]
+    return Part(part, offset + len(part))
+
+
+def rest_of(text: str, offset: int) -> str:
+    """Return a text from an offset on; ``InvalidInputError`` for one behind the end."""
+    if offset and offset >= len(text):
+        raise InvalidInputError(f"the text ends before that, at offset {len(text)}", field="offset")
+    return text[offset:]
+
+
+def _seam(part: str) -> int:
+    """Return the length up to the last end of a line, or of a word, if that is near."""
+    nearest = int(len(part) * (1 - _GIVEN_UP))
+    for end in ("\n", " "):
+        at = part.rfind(end, nearest)
+        if at >= 0:
+            return at + 1
+    return len(part)

@@ -1,0 +1,114 @@
+"""A token bucket for each API key, in this process only.
+
+Several API processes each grant the whole rate; put a limit that must hold exactly before them.
+
+Who may come in: keys, rates, and, on a server without keys, this machine only.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from urllib.parse import urlsplit
+
+from starlette.requests import Request
+
+from memci.api_keys import Scope, authenticate, authorize
+from memci.config.settings import LOOPBACK, Settings
+from memci.domain.agent import check_agent_id
+from memci.domain.documents import collection_owner
+from memci.errors import ForbiddenError, RateLimitedError
+
+
+class RateLimit:
+    """Lets ``per_minute`` requests of a key pass; 0 lets all pass. Safe for threads."""
+
+    def __init__(self, per_minute: int, *, clock: Callable[[], float] = time.monotonic) -> None:
+        """Take the rate, and a clock in seconds that never goes back."""
+        self._per_minute = per_minute
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._buckets: dict[str, tuple[float, float]] = {}  # name → tokens left, when
+
+    def take(self, name: str) -> None:
+        """Take one token of a key, or raise ``RateLimitedError`` with the wait for the next."""
+        if not self._per_minute:
+            return
+        now = self._clock()
+        with self._lock:
+            left, since = self._buckets.get(name, (float(self._per_minute), now))
+            left = min(left + (now - since) * self._per_minute / 60, self._per_minute)
+            self._buckets[name] = (left - 1 if left >= 1 else left, now)
+        if left < 1:
+            raise RateLimitedError(
+                f"the key {name!r} may send {self._per_minute} requests a minute; slow down",
+                retry_after_s=(1 - left) * 60 / self._per_minute,
+            )
+
+
+class Gate:
+    """Decides for each request whether it may go on; safe for threads."""
+
+    def __init__(self, settings: Settings) -> None:
+        """Take keys and rates from the settings."""
+        self._keys = settings.api_keys
+        self._rates = RateLimit(settings.rate_limit_per_minute)
+        self.max_request_bytes = settings.max_request_bytes
+
+    def admit(
+        self, request: Request, needed: Scope, authorization: str | None = None
+    ) -> str | None:
+        """Check key, rate, agent id and rights; return the agent id, if the path names one.
+
+        The key is in ``authorization``, or else in the header of that name.
+
+        Raises ``UnauthorizedError``, ``RateLimitedError``, ``InvalidInputError`` or
+        ``ForbiddenError``. Leaves the key, and the pattern of agents that it is for, in the state.
+        """
+        if not self._keys:
+            _check_local(request)
+        if authorization is None:
+            authorization = request.headers.get("authorization")
+        key = authenticate(self._keys, authorization)
+        if key is not None:
+            self._rates.take(key.name)
+        agent_id = request.path_params.get("agent")
+        if agent_id is not None:
+            check_agent_id(agent_id)
+        collection = request.path_params.get("collection")
+        owner = agent_id if collection is None else collection_owner(collection)
+        authorize(key, needed, owner)
+        request.state.key = key
+        request.state.agents = key.agents if key else "*"
+        return agent_id
+
+
+def _check_local(request: Request) -> None:
+    """Refuse what a page of another site makes a browser on this machine send.
+
+    Without keys the server listens on loopback only; a foreign ``Host`` (DNS rebinding) or
+    ``Origin`` shows that the sender is not a program of this machine.
+    """
+    for header in ("host", "origin"):
+        value = request.headers.get(header)
+        if value and _host(value) not in LOOPBACK:
+            raise ForbiddenError(
+                f"without API keys only this machine is served, and the {header} header names "
+                "another; set MEMCI_API_KEYS to serve others"
+            )
+
+
+def check_same_origin(request: Request) -> None:
+    """Refuse what a page of another site makes a browser send, keys or no keys (MCP demands it)."""
+    origin = request.headers.get("origin")
+    asked, asking = _host(request.headers.get("host", "")), _host(origin or "")
+    if origin and asking != asked and not {asked, asking} <= LOOPBACK:
+        raise ForbiddenError("the origin header names another site than the one that is asked")
+
+
+def _host(value: str) -> str | None:
+    try:
+        return urlsplit(value if "//" in value else f"//{value}").hostname
+    except ValueError:
+        return None

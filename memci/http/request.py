@@ -1,0 +1,188 @@
+"""What is wrong with a body before anybody looks at what it says.
+
+The request that endpoints get: its body is read up to a limit and parsed strictly.
+
+Query parameters that no route has: what they should do would silently not be done.
+
+Parameters that several endpoints take.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+from difflib import get_close_matches
+from typing import Annotated, Any, TypeAlias
+from uuid import UUID
+
+from fastapi import Header, Path, Query
+from pydantic import AfterValidator, Field, WithJsonSchema
+from starlette.requests import Request
+from starlette.types import Receive
+from starlette.types import Scope as Connection
+
+from memci.api_keys import Scope, authorize
+from memci.domain.agent import AGENT_ID_PATTERN
+from memci.domain.documents import collection_owner
+from memci.domain.pages.block import Format
+from memci.domain.strict_json import NotStrictError, decode
+from memci.errors import InvalidInputError, TooLargeError, shown_name
+from memci.runtime import Runtime
+from memci.schemas.base import ForeignId, Instant, Text
+
+
+class MalformedError(InvalidInputError):
+    """The body is not JSON."""
+
+
+class MediaTypeError(InvalidInputError):
+    """The body must be JSON: send it with 'Content-Type: application/json'."""
+
+
+def parse_json(body: bytes) -> Any:
+    """Parse UTF-8 JSON of RFC 8259, or raise ``MalformedError``."""
+    try:
+        return decode(body)
+    except NotStrictError as error:
+        raise MalformedError(f"the body {error}") from None
+
+
+class Call(Request):
+    """A request that was let in, with what its endpoint needs."""
+
+    def __init__(self, scope: Connection, receive: Receive, *, max_bytes: int) -> None:
+        """Take the limit in bytes."""
+        super().__init__(scope, receive)
+        self._max_bytes = max_bytes
+        self._bytes = b""
+        self._parsed: Any = None
+
+    async def read(self) -> None:
+        """Read and parse the body, if there is one.
+
+        Stops with ``TooLargeError`` as soon as it is over the limit. Raises ``MediaTypeError``
+        or ``MalformedError``.
+        """
+        self._check_size(announced_bytes(self))
+        body = bytearray()
+        async for chunk in self.stream():
+            body += chunk
+            self._check_size(len(body))
+        self._bytes = bytes(body)
+        if self._bytes:
+            if not _is_json(self.headers.get("content-type", "")):
+                raise MediaTypeError
+            self._parsed = parse_json(self._bytes)
+
+    async def body(self) -> bytes:
+        """Return what was read."""
+        return self._bytes
+
+    async def json(self) -> Any:
+        """Return what was parsed."""
+        return self._parsed
+
+    def _check_size(self, size: int) -> None:
+        if size > self._max_bytes:
+            raise TooLargeError(
+                f"expected a body of at most {self._max_bytes} bytes; send several requests"
+            )
+
+    @property
+    def runtime(self) -> Runtime:
+        """Everything that this process works with."""
+        runtime: Runtime = self.app.state.runtime
+        return runtime
+
+    @property
+    def traceparent(self) -> str | None:
+        """The span that this request is."""
+        traceparent: str | None = self.state.traceparent
+        return traceparent
+
+    def check(self, needed: Scope) -> None:
+        """Raise ``ForbiddenError`` when the key may not do so much."""
+        authorize(self.state.key, needed, None)
+
+    def check_collections(self, names: Iterable[str]) -> None:
+        """Raise ``ForbiddenError`` when the key may not read one of these collections."""
+        for name in names:
+            authorize(self.state.key, Scope.READ, collection_owner(name))
+
+    @property
+    def key_agents(self) -> str:
+        """Pattern of the agents that the key is for."""
+        agents: str = self.state.agents
+        return agents
+
+
+def announced_bytes(request: Request) -> int:
+    """Return how long the body is to be, as far as its sender says so."""
+    content_length = request.headers.get("content-length")
+    return int(content_length) if content_length and content_length.isdecimal() else 0
+
+
+def _is_json(content_type: str) -> bool:
+    kind = content_type.partition(";")[0].strip().lower()
+    return kind == "application/json" or (
+        kind.startswith("application/") and kind.endswith("+json")
+    )
+
+
+def check_query(request: Request, known: Collection[str]) -> None:
+    """Raise ``InvalidInputError`` for the first parameter that is not among the known ones."""
+    for name in request.query_params:
+        if name not in known:
+            raise InvalidInputError(_advice(name, known), field=shown_name(name))
+
+
+def _advice(name: str, known: Collection[str]) -> str:
+    if not known:
+        return "there is no such parameter: this path takes none"
+    nearest = get_close_matches(name, known, n=1)
+    if nearest:
+        return f"there is no such parameter; did you mean {nearest[0]}?"
+    return f"there is no such parameter: this path takes {', '.join(sorted(known))}"
+
+
+# The gate has checked it before any endpoint sees it; the pattern is for readers of the docs.
+AgentId: TypeAlias = Annotated[str, Path(json_schema_extra={"pattern": f"^{AGENT_ID_PATTERN}$"})]
+NodeId: TypeAlias = Annotated[int, Path(ge=0, le=2**63 - 1)]
+ThingId: TypeAlias = Annotated[UUID, Path()]
+Cursor: TypeAlias = Annotated[
+    Annotated[Text, Field(max_length=512)] | None,
+    Query(description="next_cursor of the page before; none for the first page"),
+]
+Limit: TypeAlias = Annotated[int, Query(ge=1, le=500)]
+AsOf: TypeAlias = Annotated[
+    Instant | None,
+    Query(description="What was believed then: ISO 8601, or an epoch number"),
+]
+SessionId: TypeAlias = Annotated[ForeignId | None, Query()]
+WindowFormat: TypeAlias = Annotated[
+    Format,
+    Query(
+        alias="format",
+        description="How the window is written that the model sees: what fits, and tokens, are"
+        " counted in it",
+    ),
+]
+_KEY_PATTERN = r"^[\x21-\x7e]{1,255}$"
+
+
+def _visible(key: str) -> str:
+    if not re.fullmatch(_KEY_PATTERN, key):
+        raise ValueError("expected 1 to 255 visible ASCII characters, without blanks")
+    return key
+
+
+IdempotencyKey: TypeAlias = Annotated[
+    Annotated[
+        str, AfterValidator(_visible), WithJsonSchema({"type": "string", "pattern": _KEY_PATTERN})
+    ]
+    | None,
+    Header(
+        alias="Idempotency-Key",
+        description="1 to 255 visible characters; the same key again gives the same answer, once",
+    ),
+]

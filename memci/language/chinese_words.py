@@ -1,0 +1,170 @@
+"""Chinese words and their kinds, from jieba's own dictionary."""
+
+from __future__ import annotations
+
+import logging
+import math
+import re
+import warnings
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from memci.language.load_once import LoadOnce
+from memci.language.word_lists import CHINESE_NICKNAMES, CHINESE_SURNAMES
+
+# jieba's time is quadratic in a run of unknown characters; words do not reach over these marks.
+_MARKS = r"\s，。！？；：,!?;"
+_RUN = re.compile(rf"[^{_MARKS}]{{0,200}}[{_MARKS}]+|[^{_MARKS}]{{1,200}}")
+_LATIN = re.compile(r"[0-9A-Za-z]")
+# The names of children and adults today, without those that are words beside a noun: 超, 明, 文.
+_GIVEN = frozenset(
+    "子涵轩梓萱宇浩晨泽睿博豪嘉琪瑶琳婷佳颖敏磊洋艳杰娟涛欣怡诺依悦妍彤琦萌俊熙辰铭皓航昊琛玥淇菲雯倩"
+    "璐莹薇蕾芸芳丽娜燕霞慧鑫鹏峰伟斌凯翔毅恒旭晓馨瑾瑜煜烨桐沐妮娅茜"
+)
+_OF_A_PERSON = frozenset("很挺不真太特非好在也都就还又对")
+_HAN = re.compile(r"[\u3400-\u9fff]+")
+_LONGEST_PERSON = 3
+_PLACE_ENDINGS = frozenset("路街区镇村乡站桥港")
+_PLACE_TAGS = frozenset(("ns", "nz", "nr"))
+_NICKNAME = 2  # characters
+_BEFORE_SURNAMES = frozenset("小老阿")
+# Pronouns, particles and the most usual verbs are part of no word that a dictionary does not have.
+_NO_PART_BEFORE = re.compile("[我你您他她它这那叫是在了的和与跟也很就都又再去被把从对给让改换]")
+_NO_PART_AFTER = re.compile("[我你您他她它了的吗呢吧啊是在去说们过着]$")
+
+
+@dataclass(frozen=True, slots=True)
+class TaggedWord:
+    """A word and jieba's tag of it: n noun, nr person, ns place, nt organisation, r pronoun.
+
+    Words that are not in the dictionary are ``eng`` when Latin, ``nr`` when they look like a
+    person's name, ``n`` when longer than a character, and else ``x``.
+    """
+
+    text: str
+    tag: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Dictionary:
+    cutter: Any  # jieba.Tokenizer
+    tags: dict[str, str]
+    total: float
+
+
+def words(text: str) -> list[str]:
+    """Cut ``text`` into words; joined they are the text again."""
+    cutter = _dictionary.get().cutter
+    return _mended([word for run in _RUN.findall(text) for word in cutter.cut(run)], cutter.FREQ)
+
+
+def is_nickname(word: str) -> bool:
+    """Say whether a word is such as 小李, 老张, 阿陈."""
+    if len(word) != _NICKNAME or word[0] not in _BEFORE_SURNAMES:
+        return False
+    return word[1] in CHINESE_NICKNAMES or (word[1] in _GIVEN and not _is_known(word))
+
+
+def is_given_name(word: str) -> bool:
+    """Say whether a word is such as 子涵: two characters of names, and no word."""
+    return len(word) == _NICKNAME and _GIVEN.issuperset(word) and not _is_known(word)
+
+
+def _is_known(word: str) -> bool:
+    return bool(_dictionary.get().cutter.FREQ.get(word))
+
+
+def _mended(cut: Iterable[str], known: Mapping[str, int]) -> list[str]:
+    """Cut anew what jieba's guess at unknown words got wrong.
+
+    小|李去 is 小李|去, 我养 is 我|养, 王子|涵 is 王子涵, and 赵敏人|很 is 赵敏|人|很.
+    """
+    found: list[str] = []
+    for each in cut:
+        word = each
+        if found and _is_whole_name(found[-1], word):
+            found[-1] += word
+            continue
+        if found and word[:1] in _OF_A_PERSON and _is_called_person(found[-1], known):
+            found[-1:] = [found[-1][:-1], found[-1][-1]]
+        if found and word in _PLACE_ENDINGS and tag(found[-1]) in _PLACE_TAGS:
+            found[-1] += word
+            continue
+        if found and is_nickname(found[-1] + word[:1]) and not known.get(word if word[1:] else ""):
+            found[-1] += word[0]
+            word = word[1:]
+        guessed = len(word) > 1 and not known.get(word) and _HAN.fullmatch(word)
+        if guessed and _NO_PART_BEFORE.match(word):
+            found.append(word[0])
+            word = word[1:]
+        if guessed and len(word) > 1 and _NO_PART_AFTER.search(word):
+            found.append(word[:-1])
+            word = word[-1]
+        if word:
+            found.append(word)
+    return found
+
+
+def _is_whole_name(word: str, after: str) -> bool:
+    """Say whether what a dictionary has as a word is a surname and half of a given name."""
+    half = len(word) == _LONGEST_PERSON - 1 and word[0] in CHINESE_SURNAMES and word[1] in _GIVEN
+    return half and len(after) == 1 and after in _GIVEN
+
+
+def _is_called_person(word: str, known: Mapping[str, int]) -> bool:
+    """Say whether a guess is a name with 人 behind it: 赵敏人 of 赵敏人很好."""
+    whole = len(word) == _LONGEST_PERSON and word[0] in CHINESE_SURNAMES and word[-1] == "人"
+    return whole and not known.get(word)
+
+
+def tagged_words(text: str) -> list[TaggedWord]:
+    """Cut ``text`` into words with their tags.
+
+    Not by ``jieba.posseg``: its model of unknown words takes milliseconds for each character.
+    """
+    return [TaggedWord(word, tag(word)) for word in words(text)]
+
+
+def tag(word: str) -> str:
+    """Return the kind of a word, as in ``TaggedWord``."""
+    return _dictionary.get().tags.get(word) or _tag_of_unknown(word)
+
+
+def rarity(word: str) -> float:
+    """Say how rare a word is in Chinese text: about 3 for 的, 11 for a usual noun, 17 unknown."""
+    dictionary = _dictionary.get()
+    return math.log(dictionary.total / max(dictionary.cutter.FREQ.get(word, 0), 2))
+
+
+def _tag_of_unknown(word: str) -> str:
+    if _LATIN.match(word):
+        return "eng"
+    if is_nickname(word) or is_given_name(word):
+        return "nr"
+    if word[-1] in _PLACE_ENDINGS and len(word) > _NICKNAME and _HAN.fullmatch(word):
+        return "ns"
+    if len(word) == 1 or not _HAN.fullmatch(word):
+        return "x"
+    return "nr" if word[0] in CHINESE_SURNAMES and len(word) <= _LONGEST_PERSON else "n"
+
+
+def _load() -> _Dictionary:
+    with warnings.catch_warnings():
+        # jieba's sources have escapes that newer Pythons warn of, and it looks for pkg_resources.
+        warnings.simplefilter("ignore")
+        import jieba  # noqa: PLC0415 - a second and 100 MB: only where Chinese is cut
+
+    jieba.setLogLevel(logging.ERROR)  # it prints to stderr
+    cutter = jieba.Tokenizer()
+    # jieba's own way keeps its dictionary in the shared temporary folder and trusts whatever
+    # lies there under that name: read the packaged dictionary instead.
+    cutter.FREQ, cutter.total = cutter.gen_pfdict(cutter.get_dict_file())
+    cutter.initialized = True
+    with cutter.get_dict_file() as file:
+        entries = (line.decode().split(" ") for line in file)
+        tags = {word: tag.strip() for word, _, tag in entries}
+    return _Dictionary(cutter, tags, float(cutter.total))
+
+
+_dictionary = LoadOnce(_load)

@@ -1,0 +1,372 @@
+"""Clauses: the smallest parts of a sentence that can be left out and leave something readable.
+
+Who does what in an English clause: its subject, and the verbs that need one.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from memci.language.detection import Language
+from memci.language.sentences import sentence_spans
+from memci.language.shortening.protected_spans import Span, is_inside, notes
+from memci.language.word_lists import (
+    CHINESE_NEGATIONS,
+    ENGLISH_FINITE_VERBS,
+    ENGLISH_NEGATIONS,
+    ENGLISH_VERBS_OR_NOUNS,
+)
+from memci.language.word_weights import UNKNOWN, Word, rarity
+
+_PRONOUNS = frozenset(("i", "we", "he", "she", "they", "you", "it", "there"))
+_DETERMINERS = frozenset(("my", "our", "his", "her", "their", "your", "its", "the", "a", "an"))
+# What brings in somebody or something else that does what follows.
+DOERS = _PRONOUNS | {"who", "which", "that", "where", "what", "when", "because", "if", "while"}
+_LONGEST_SUBJECT = 5  # words
+_SHORTEST_PAST = 4
+_LONGEST_VERB_IN_ING = 5  # bring
+_PERSONS = frozenset(("i", "we", "he", "she", "they", "you"))
+_BEFORE_VERBS = frozenset((
+    "to", "will", "would", "can", "cannot", "could", "shall", "should", "may", "might", "must",
+    "do", "does", "did", "let", "let's", "please",
+))  # fmt: skip
+_ADVERBS = frozenset(("also", "always", "often", "just", "still", "now", "then", "soon", "both"))
+_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+
+
+def is_finite(word: Word) -> bool:
+    """Say whether a word is a verb that somebody has to do."""
+    return _is_finite(word.text)
+
+
+def tells_who_does_it(part: str) -> bool:
+    """Say whether English words tell that somebody does something."""
+    return last_verb(_WORD.findall(part)) is not None
+
+
+def begins_with_verb(part: str) -> bool:
+    """Say whether English words begin with a verb whose doer is named elsewhere."""
+    first = part.split(" ", 1)[0]
+    return first.isalpha() and first.islower() and _is_finite(first)
+
+
+def last_verb(words: Sequence[str]) -> int | None:
+    """Return the index of the last word that somebody has to do."""
+    found = (
+        at
+        for at in reversed(range(len(words)))
+        if _is_finite(words[at])
+        or (at and words[at].lower() in ENGLISH_VERBS_OR_NOUNS and does(words[at - 1]))
+    )
+    return next(found, None)
+
+
+def lacks_doer(words: Sequence[Word], at: int) -> bool:
+    """Say whether a word is a verb, with who does it, or "to" or "will", before it.
+
+    "Will bring a tart" and "to leave Chloe", cut before the verb, would be orders.
+    """
+    word = words[at]
+    if is_finite(word):
+        return True
+    if not at or not word.text.islower() or not word.text.isascii() or _is_participle(word.key):
+        return False
+    before = at - 1
+    while before and (words[before].negation or _is_adverb(words[before].key)):
+        before -= 1
+    head, _, tail = words[before].key.replace("’", "'").partition("'")
+    if head in _PERSONS:
+        return tail in {"", "ll", "d"}
+    return head in _BEFORE_VERBS
+
+
+def _is_participle(key: str) -> bool:
+    return key.endswith("ing") and len(key) > _LONGEST_VERB_IN_ING
+
+
+def _is_adverb(key: str) -> bool:
+    return key in _ADVERBS or (key.endswith("ly") and len(key) > _SHORTEST_PAST)
+
+
+def does(word: str) -> bool:
+    """Say whether what stands behind a word, verb or noun, is what it does."""
+    return word.lower() in _PERSONS or word[0].isupper()
+
+
+@functools.lru_cache(maxsize=1 << 14)
+def _is_finite(text: str) -> bool:
+    key = text.lower().replace("’", "'")
+    head, _, tail = key.partition("'")
+    if key in ENGLISH_FINITE_VERBS or (tail and tail != "s" and head in _PRONOUNS):
+        return True
+    past = len(key) > _SHORTEST_PAST and key.endswith("ed") and text.islower()
+    return past and any(rarity(stem) < UNKNOWN for stem in (key[:-2], key[:-1], key[:-3]))
+
+
+def subject_words(words: Sequence[Word]) -> int:
+    """Return how many words at a clause's beginning say who does it; 0 when that is not certain."""
+    if not words:
+        return 0
+    first = words[0].key.replace("’", "'").split("'")[0]
+    if first in _PRONOUNS:
+        return 1
+    if first not in _DETERMINERS and not words[0].text[:1].isupper():
+        return 0
+    for at, word in enumerate(words[1 : _LONGEST_SUBJECT + 1], start=1):
+        if word.key in DOERS:
+            return 0
+        if is_finite(word) or word.key in ENGLISH_VERBS_OR_NOUNS:
+            return at
+    return 0
+
+
+_SUBORDINATORS = (
+    "because|although|though|whereas|which|who|whom|whose|when|where|while|since|after|before|"
+    "until|whenever|wherever|so that|in order to|such as|including|especially|as well as"
+)
+_SUBJECTS = (
+    "i|we|he|she|it|they|you|there|this|that|these|those|the|my|our|his|her|their|your|its|a|an|"
+    "let's|i'm|i've|i'd|i'll|we're|we've|we'll|it's|they're|he's|she's|that's|there's|you're"
+)
+_SUBORDINATE = re.compile(rf"(?:{_SUBORDINATORS})\b", re.IGNORECASE)
+_CONDITION = re.compile(
+    r"(?:and |but |so )?(?:if|unless|once|as soon as|in case|except)\b", re.IGNORECASE
+)
+_ENGLISH_SEAM = re.compile(
+    rf"(?<=[,;])\s+|(?<=\s[-–—])\s+|(?<=\w—)(?=\w)"
+    rf"|\s+(?=(?:{_SUBORDINATORS})\s)|\s+(?=(?:and|but|so)\s+(?:{_SUBJECTS})\s)"
+    r"|\s+(?=(?:and|but|so)\s+(?-i:[A-ZÀ-Þ])[\w'’-]+\s+(?-i:(?:[A-ZÀ-Þ][\w'’-]*\s+)?[a-z]))",
+    re.IGNORECASE,
+)
+_CHINESE_SEAM = re.compile(r"(?<=[，；])\s*|(?<=[,;])\s*(?=[\u3400-\u9fff])|(?<=——)")
+_CONJUNCTION = re.compile(r"(?:and|but|so|or|then|plus)\s+", re.IGNORECASE)
+_STANDS_ALONE = re.compile(rf"(?:{_SUBJECTS})\b|(?-i:[A-Z])[\w'’]+\s+\w|\d+[.)]\s", re.IGNORECASE)
+_ENGLISH_DEPENDENT = re.compile(
+    rf"(?:{_SUBORDINATORS}|like|to|or|by|for|with|in|on|at|from|[a-z]+ing|otherwise)\b|\(",
+    re.IGNORECASE,
+)
+_CHINESE_DEPENDENT = re.compile(
+    "对(?![了面方联])|绝?对?不[能可得]|绝对|千万|患|严重|吃了|只能|禁止|确诊|因为|由于|虽然|尽管|为了|以便|尤其|特别是|例如|比如|包括|以及|或者|（|和|或|——|像|甚至|的|"
+    "让|使|使得|叫上|顺便|并|并且|就|便|又|再|还|还有|可能|也许|作为|对于|关于|随着|否则|不然|把|将|除非|而不是|.{1,12}(?:的时候|时|之后|以后|后|之前|以前)，$"
+)
+_CHINESE_CONDITION = re.compile(
+    "(?:但是?|而且|不过)?(?:如果|要是|假如|只要|只有|无论|不管|一旦|万一|除了)"
+)
+_CHINESE_EXCEPTION = re.compile("除非|而不是|否则|不然")
+_ENGLISH_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+# "Ann: …", "Budget: …": who speaks on a line, or what it is about.
+_LABEL = re.compile(
+    rf"(?!https?:|(?i:{_SUBJECTS})\s)"
+    r"(?:[^\W\d_][\w.'’-]*(?: [\w.'’-]+){0,2}:[ \t]+|"
+    r"[^\W\d_a-zA-Z]{1,8}[:：][ \t]*)(?=\S)"
+)
+_PRONOUN = re.compile(r"(?:he|she|they)\b", re.IGNORECASE)
+_JOINED = re.compile(r"(?:and|or)\s", re.IGNORECASE)
+_NAMES = re.compile(r"(?:(?:Dr|Mr|Mrs|Ms|Prof)\.\s)?(?:[^\W\d_a-z]\w*,?\s*){1,3}")
+_NAMED_TOGETHER = re.compile(r"(?:[A-ZÀ-ÖØ-Þ]\w*,\s)*(?:[A-ZÀ-ÖØ-Þ]\w*\s)?and\s")
+_BRINGS_IN = frozenset(("that", "if", "because", "when", "while", "where"))
+# What follows these verbs is done by those who are named behind them.
+_REPORTING = frozenset((
+    "think", "thinks", "thought", "say", "says", "said", "told", "know", "knows", "knew",
+    "hope", "hoped", "believe", "guess", "wish", "heard", "hear", "saw", "see", "felt", "feel",
+    "mean",
+))  # fmt: skip
+# Speakers for certain: what follows in further lines is theirs, too.
+_ROLE = re.compile("(?:User|Assistant|Tool|用户|助手|工具)[:：]")
+_LONGEST_LABEL = 32
+_FEWEST_WORDS = 3
+_FEWEST_CHARACTERS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """Part of sentence ``sentence`` of line ``line``; ``end`` is that sentence's closing mark.
+
+    ``needs`` is the index of the clause without which it cannot be read, or None. ``label`` is
+    what stands before all clauses of its line, such as a speaker's name; what one speaker says in
+    several lines shares it: its ``turn`` is the line that shows it.
+    """
+
+    text: str
+    line: int
+    sentence: int
+    end: str
+    needs: int | None = None
+    label: str = ""
+    turn: int = 0
+
+
+def clauses(text: str, language: Language) -> list[Clause]:
+    """Split ``text`` into its clauses, in order."""
+    found: list[Clause] = []
+    line = before = end = turn = 0
+    label = shown = ""
+    for number, (start, stop) in enumerate(_sentences(text)):
+        line += text.count("\n", before, start)
+        opens_line = not number or "\n" in text[end:start]
+        if opens_line:
+            shown = label_of(text, start, stop)
+            if shown or not _ROLE.match(label):
+                label, turn = shown, line
+        before, end = start, stop
+        sentence = text[start + (len(shown) if opens_line else 0) : stop]
+        parts = _parts(sentence, language)
+        heads = _heads(parts, language)
+        offset = len(found)
+        for part, head in zip(parts, heads, strict=True):
+            needs = None if head is None else offset + head
+            found.append(Clause(part, line, number, _closing(sentence), needs, label, turn))
+    return found
+
+
+def has_negation(text: str, language: Language) -> bool:
+    """Say whether ``text`` denies something."""
+    if any(
+        word in ENGLISH_NEGATIONS or word.endswith("n't")
+        for word in _ENGLISH_WORD.findall(text.lower().replace("’", "'"))
+    ):
+        return True
+    return language is Language.CHINESE and any(each in text for each in CHINESE_NEGATIONS)
+
+
+def without_conjunction(clause: Clause) -> Clause:
+    """Return a clause that can open a sentence: "and we left" as "we left"."""
+    match = _CONJUNCTION.match(clause.text)
+    return replace(clause, text=clause.text[match.end() :]) if match else clause
+
+
+def _sentences(text: str) -> list[Span]:
+    """Return the sentences; those within one pair of brackets or quotation marks are one."""
+    spans = notes(text)
+    found: list[Span] = []
+    for start, end in sentence_spans(text):
+        if found and is_inside(start, spans):
+            found[-1] = (found[-1][0], end)
+        else:
+            found.append((start, end))
+    return found
+
+
+def label_of(text: str, start: int, stop: int) -> str:
+    """Return what names the speaker or the subject of a line ("Ann: "), or nothing."""
+    match = _LABEL.match(text, start, stop)
+    return match[0] if match and len(match[0]) <= _LONGEST_LABEL else ""
+
+
+def _parts(sentence: str, language: Language) -> list[str]:
+    if sentence.startswith(("```", "~~~")):
+        return [line.strip() for line in sentence.splitlines() if line.strip()]
+    seam = _CHINESE_SEAM if language is Language.CHINESE else _ENGLISH_SEAM
+    parts: list[str] = []
+    spans = notes(sentence)
+    cuts = [each.span() for each in seam.finditer(sentence) if not is_inside(each.start(), spans)]
+    starts = [0, *(end for _, end in cuts)]
+    ends = [*(start for start, _ in cuts), len(sentence)]
+    for start, end in zip(starts, ends, strict=True):
+        part = sentence[start:end].strip()
+        if not part:
+            continue
+        if parts and _must_stay(parts[-1], part, language):
+            parts[-1] = f"{parts[-1]}{'' if language is Language.CHINESE else ' '}{part}"
+            # "Emil, | Dana | and I met": only now does it show that Emil was there too.
+            while len(parts) > 1 and (
+                _shares_subject(parts[-2], parts[-1]) or _goes_around(parts[-2], parts[-1])
+            ):
+                parts[-2:] = [f"{parts[-2]} {parts[-1]}"]
+        else:
+            parts.append(part)
+    return parts
+
+
+def _must_stay(before: str, part: str, language: Language) -> bool:
+    """A clause that would mean something else, or nothing, without the one before it.
+
+    So a condition stays with what it conditions, whichever comes first.
+    """
+    if language is Language.CHINESE:
+        short = len(part) < _FEWEST_CHARACTERS
+        return short or bool(_CHINESE_CONDITION.match(before) or _CHINESE_EXCEPTION.match(part))
+    if _shares_subject(before, part) or _is_done_by(before, part):
+        return True
+    if _CONDITION.match(before) or (_CONDITION.match(part) and not before.endswith((";", "-"))):
+        return True
+    if _alone(part, language) or _SUBORDINATE.match(part):
+        return False
+    return has_negation(part, language)
+
+
+def _shares_subject(before: str, part: str) -> bool:
+    """Say whether the seam lies between those who did it together: "Emil | and I decided"."""
+    if before.endswith(","):
+        return bool(_NAMES.fullmatch(before) and _NAMED_TOGETHER.match(part))
+    if before.endswith((";", "-")) or not _JOINED.match(part):
+        return False
+    words = before.split()
+    return len(words) <= _FEWEST_WORDS or not tells_who_does_it(part) or _leads_to_doer(words)
+
+
+def _is_done_by(before: str, part: str) -> bool:
+    """Say whether the seam lies between who does it and the verb: "Mia's allergist, | said"."""
+    return before.endswith(",") and begins_with_verb(part) and last_verb(before.split()) is None
+
+
+def _goes_around(before: str, part: str) -> bool:
+    """Say whether "Mia's allergist, said …" tells what the name before it does: "Dr. Patel,"."""
+    _, _, rest = part.partition(", ")
+    return bool(_NAMES.fullmatch(before)) and begins_with_verb(rest)
+
+
+def _leads_to_doer(words: Sequence[str]) -> bool:
+    """Say whether what stands before "and" is one of those who do what follows it.
+
+    So in "I think Emil | and I decided"; but not in "my name is Helen | and I live in Bristol".
+    """
+    verb = last_verb(words)
+    if verb is None:
+        return True
+    between = (word.lower() for word in words[verb + 1 :])
+    if any(word in _BRINGS_IN for word in between):
+        return True
+    return words[-1][0].isupper() and words[verb].lower() in _REPORTING
+
+
+def _alone(part: str, language: Language) -> bool:
+    if language is Language.CHINESE:
+        return len(part) >= _FEWEST_CHARACTERS and not _CHINESE_DEPENDENT.match(part)
+    body = _CONJUNCTION.sub("", part, count=1)
+    if body != part and _PRONOUN.match(body):
+        return False  # "and she must not eat sesame" is told of whoever stands before it
+    if _ENGLISH_DEPENDENT.match(body) or not _STANDS_ALONE.match(body):
+        return False
+    return len(_ENGLISH_WORD.findall(body)) >= _FEWEST_WORDS
+
+
+def _heads(parts: list[str], language: Language) -> list[int | None]:
+    """For each part the index of the one it needs."""
+    alone = [index for index, part in enumerate(parts) if _alone(part, language)]
+    if not alone:
+        alone = [min(range(len(parts)), key=lambda index: _dependence(parts, index, language))]
+    heads: list[int | None] = []
+    for index in range(len(parts)):
+        if index in alone:
+            heads.append(None)
+            continue
+        if index and _SUBORDINATE.match(parts[index]) and language is not Language.CHINESE:
+            heads.append(index - 1)  # "who turns 90", "when we moved"
+            continue
+        before = [each for each in alone if each < index]
+        heads.append(before[-1] if before else alone[0])
+    return heads
+
+
+def _dependence(parts: list[str], index: int, language: Language) -> tuple[bool, int]:
+    dependent = _CHINESE_DEPENDENT if language is Language.CHINESE else _ENGLISH_DEPENDENT
+    return bool(dependent.match(parts[index])), -len(parts[index])
+
+
+def _closing(sentence: str) -> str:
+    mark = sentence.rstrip("\"'”’)]»」』）》")[-1:]
+    return mark if mark and mark in ".!?…。！？" else ""

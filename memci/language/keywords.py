@@ -1,0 +1,224 @@
+"""Keywords (M4): nouns and names that a text turns on."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+
+from memci.language import chinese_words
+from memci.language.chinese_words import TaggedWord
+from memci.language.detection import Language
+from memci.language.names import is_interjection, is_plural
+from memci.language.word_lists import (
+    ENGLISH_EXCLAMATIONS,
+    ENGLISH_FUNCTION_WORDS,
+    ENGLISH_KIN,
+    ENGLISH_NOT_NOUNS,
+    ENGLISH_OPENING_ADJECTIVES,
+    ENGLISH_TIMES,
+    HAN_NUMERALS,
+    MEASURE_WORDS,
+    NOT_CHINESE_NAMES,
+)
+from memci.language.word_weights import Word, weigh
+
+MOST_KEYWORDS = 12
+LONGEST_KEYWORD = 64
+
+_FEWEST = 3
+_CHARACTERS_PER_KEYWORD = {Language.ENGLISH: 40, Language.CHINESE: 12}
+_NOT_A_NOUN = re.compile(r"(?:ly|ing|ed|n't|ful|ous|ive|able|ible|est)$")
+# What makes a word of such an ending a noun: "the wedding", "my painting", "for training".
+_NOUN_BEFORE = re.compile(
+    r"\b(?:a|an|the|my|our|your|his|her|their|its|this|that|some|any|no|of|for|about|more|'s)\s+$",
+    re.IGNORECASE,
+)
+_LONGEST_DETERMINER = 8
+_VERBAL = 0.45  # what such endings leave of the score of a noun
+# What shows that the word behind it is a verb or an adjective, whatever its ending.
+_NO_NOUN_BEFORE = re.compile(
+    r"(?:\b(?:to|i|you|we|they|he|she|who|can|could|will|would|should|might|may|must|let's|not|please|"
+    r"is|are|was|were|be|been|being|am|feel|feels|felt|feeling|look|looks|looked|seem|seems|sound|"
+    r"so|very|really|too|pretty|quite|more|most|how|super|always|never|just|also|even)|"
+    r"n['’]t|['’](?:ll|d|re|m|ve))\s+$",
+    re.IGNORECASE,
+)
+_LONGEST_BEFORE = 12
+_UNLIKELY = 0.4  # what that leaves of the score of a noun
+# "rooms", "dogs": of many, none is meant; what names one comes first.
+_OF_MANY = 0.6
+# Titles, and what stands behind the hour.
+_NO_THING = frozenset(
+    ("mr", "mrs", "ms", "dr", "prof", "sir", "am", "pm", "understood", "noted", "agreed", "done")
+)
+_POSSESSIVE = re.compile(r"['’]s$")
+_COMPOUND = 1.15
+_NOUN_TAGS = ("n", "vn", "an", "eng", "i", "j", "l")
+_LESS_TAGS = {"vn": 0.8, "an": 0.6, "i": 0.6, "l": 0.5}
+# A word that is in no dictionary may be one that was cut wrongly.
+_UNKNOWN_CHINESE = 16.0
+_LESS_UNKNOWN = 0.6
+# Pronouns, particles and verbs of speech are in no noun: such "words" were cut wrongly.
+_CUT_WRONGLY = re.compile(
+    f"[我你您他她它们这那是的了吗呢吧啊]|聊|对$|^时|^[很挺最太做没先再]|^好久|^[{HAN_NUMERALS}]?[{MEASURE_WORDS}]$|"
+    f"^[{HAN_NUMERALS}][{MEASURE_WORDS}]"
+)
+# Nouns that name nothing by themselves.
+_NO_THINGS = frozenset("人事家心话天年时面边头手点里上下中样处方些性子儿") | NOT_CHINESE_NAMES
+_LONGEST_CHINESE_COMPOUND = 8
+_PLAIN = re.compile(r"[\w.+#-]+")
+# [photo: a dog], 【语音】: what a message carries beside its words; every such message says it.
+_LABEL = re.compile(r"[\[【]\s*([^\[\]【】:：\n]{1,20}?)\s*[:：\]】]")
+
+
+def keywords(
+    text: str,
+    language: Language,
+    tagged: Sequence[TaggedWord],
+    names: Sequence[str],
+    english: str = "",
+) -> list[str]:
+    """Return keywords, best first; ``names`` are the text's entities, which lead the list.
+
+    ``tagged``: the words of what is Chinese in it; ``english``: its sentences that are not.
+    """
+    scores = _chinese_scores(tagged) | _english_scores(english)
+    room = max(_FEWEST, len(text) // _CHARACTERS_PER_KEYWORD[language])
+    labels = {label.lower() for label in _LABEL.findall(text)}
+    candidates = [word for word in _ranked(scores) if not _has_label(word, labels)]
+    return _best([*names, *candidates], min(room, MOST_KEYWORDS)) or _any_word(text, tagged)
+
+
+def _ranked(scores: dict[str, float]) -> list[str]:
+    return sorted(scores, key=lambda word: -scores[word])  # stable: first mentioned first
+
+
+def _has_label(candidate: str, labels: Iterable[str]) -> bool:
+    parts = candidate.split()
+    # Chinese compounds are written without a space.
+    return any(label in parts or (not label.isascii() and label in candidate) for label in labels)
+
+
+def _best(candidates: Iterable[str], most: int) -> list[str]:
+    chosen: list[str] = []
+    for candidate in candidates:
+        if len(chosen) == most:
+            break
+        lower = candidate.lower()
+        if len(candidate) <= LONGEST_KEYWORD and not any(lower in each.lower() for each in chosen):
+            chosen.append(candidate)
+    return chosen
+
+
+def _english_scores(text: str) -> dict[str, float]:
+    words = [word for word in weigh(text, Language.ENGLISH) if not word.negation]
+    nouns = [word for word in words if word.weight > 0 and not _is_no_noun(_name(word))]
+    counts = Counter(_name(word) for word in nouns)
+    scores: dict[str, float] = {}
+    for word in nouns:
+        if not _NOT_A_NOUN.search(word.key) or _follows_determiner(text, word):
+            score = _noun(word) * _likely(text, word) * (1 + math.log(counts[_name(word)]))
+            scores[_name(word)] = max(score, scores.get(_name(word), 0.0))
+    for before, after in pairwise(nouns):
+        if _only_describes(before.key):
+            continue
+        if text[before.end : after.start] == " " and not _NOT_A_NOUN.search(after.key):
+            pair = f"{before.key} {_name(after)}"
+            better = max(_noun(before), before.weight * 0.8)
+            score = _COMPOUND * (better + _noun(after)) / 2 + 1
+            scores.setdefault(pair, score * _likely(text, before, of_many=False))
+    return scores
+
+
+def _name(word: Word) -> str:
+    """Without the possessive: "life's"."""
+    return _POSSESSIVE.sub("", word.key)
+
+
+def _follows_determiner(text: str, word: Word) -> bool:
+    return bool(_NOUN_BEFORE.search(text, max(0, word.start - _LONGEST_DETERMINER), word.start))
+
+
+def _likely(text: str, word: Word, *, of_many: bool = True) -> float:
+    """How likely a word is a noun that names something, by what stands before it; 1 at most."""
+    before = _NO_NOUN_BEFORE.search(text, max(0, word.start - _LONGEST_BEFORE), word.start)
+    many = of_many and word.text.islower() and is_plural(word.text)
+    return (_UNLIKELY if before else 1.0) * (_OF_MANY if many else 1.0)
+
+
+def _only_describes(key: str) -> bool:
+    return key in ENGLISH_OPENING_ADJECTIVES or key in ENGLISH_KIN or key.endswith("ly")
+
+
+def _is_no_noun(key: str) -> bool:
+    """Say whether a word is a verb, an adjective, an exclamation, or only says when."""
+    return (
+        key in ENGLISH_TIMES
+        or key in _NO_THING
+        or key in ENGLISH_EXCLAMATIONS
+        or key in ENGLISH_NOT_NOUNS
+        or key in ENGLISH_OPENING_ADJECTIVES
+        or key.removesuffix("s") in ENGLISH_NOT_NOUNS
+        or is_interjection(key)
+    )
+
+
+def _noun(word: Word) -> float:
+    if word.key.isdigit():  # a number alone names nothing
+        return word.weight * 0.05
+    if any(character.isdigit() for character in word.key):
+        return word.weight * 0.3
+    return word.weight * (_VERBAL if _NOT_A_NOUN.search(word.key) else 1.0)
+
+
+def _chinese_scores(tagged: Sequence[TaggedWord]) -> dict[str, float]:
+    scores: dict[str, float] = {}
+    counts = Counter(word.text for word in tagged)
+    for word, before in zip(tagged, (None, *tagged), strict=False):
+        if not _is_noun(word):
+            continue
+        rarity = chinese_words.rarity(word.text)
+        score = rarity * _LESS_TAGS.get(word.tag, 1.0)
+        if rarity > _UNKNOWN_CHINESE and word.tag == "n":
+            score *= _LESS_UNKNOWN
+        score *= 1 + 0.5 * math.log(counts[word.text])
+        scores.setdefault(word.text, score)
+        if before is not None and _is_noun(before) and not _names_person(before, word):
+            pair = before.text + word.text
+            if len(pair) <= _LONGEST_CHINESE_COMPOUND and not pair.isascii():
+                scores.setdefault(pair, max(scores.get(before.text, 0), score) * _COMPOUND)
+    return scores
+
+
+def _names_person(*words: TaggedWord) -> bool:
+    """Say whether one of the words is a person: 老板 and 赵敏 are two things, and no compound."""
+    return any(word.tag in {"nr", "nrfg"} for word in words)
+
+
+def _is_noun(word: TaggedWord) -> bool:
+    return (
+        len(word.text) > 1
+        and word.tag.startswith(_NOUN_TAGS)
+        and word.tag != "nrt"
+        and not (word.tag == "eng" and _is_no_noun(word.text.lower()))
+        and word.text.lower() not in ENGLISH_FUNCTION_WORDS
+        and not word.text.isdigit()
+        and word.text not in NOT_CHINESE_NAMES
+        and not _CUT_WRONGLY.search(word.text)
+        and _PLAIN.fullmatch(word.text) is not None
+    )
+
+
+def _any_word(text: str, tagged: Sequence[TaggedWord]) -> list[str]:
+    """A noun of one character, else the longest word: a text that says anything has a keyword."""
+    nouns = [each.text for each in tagged if each.tag == "n" and each.text not in _NO_THINGS]
+    whole = [each for each in nouns if not _CUT_WRONGLY.search(each)]
+    if whole:
+        return [max(whole, key=chinese_words.rarity)]
+    found = [word.text for word in tagged if _PLAIN.fullmatch(word.text)] or _PLAIN.findall(text)
+    found = [word for word in found if not _CUT_WRONGLY.search(word)] or found
+    words = sorted(found, key=lambda word: -len(word)) or [text.strip()]
+    return [words[0][:LONGEST_KEYWORD]] if words[0] else []

@@ -1,0 +1,282 @@
+"""Names in Latin letters: what has a capital for its own sake, and not because a sentence opens.
+
+Names of people, places, products and works in a text (M5): never pronouns.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from memci.language import chinese_words
+from memci.language.chinese_words import TaggedWord
+from memci.language.clauses import label_of
+from memci.language.sentences import sentences
+from memci.language.word_lists import (
+    CHINESE_SURNAMES,
+    ENGLISH_FINITE_VERBS,
+    ENGLISH_FIRST_NAMES,
+    ENGLISH_KIN,
+    ENGLISH_NOT_NOUNS,
+    ENGLISH_OPENING_ADJECTIVES,
+    ENGLISH_PRONOUNS,
+    HAN_NUMERALS,
+    MEASURE_WORDS,
+    NOT_CHINESE_NAMES,
+    NOT_NAMES,
+)
+from memci.language.word_weights import UNKNOWN, rarity
+
+# A Latin letter or digit: \w would join a name to the Han characters beside it.
+_L = r"[0-9A-Za-z_À-ɏ]"
+_PART = rf"[A-ZÀ-ÖØ-Þ]{_L}*(?:[-'’.&+#/][A-Za-z0-9]{_L}*)*[+#]*"
+_LINK = "(?:of the|of|de|van|von|the|and the) "
+_NAME = re.compile(
+    rf"(?<!{_L})(?<!['’-])(?:St\. )?{_PART}(?: (?:{_LINK})?(?:{_PART}|\d[0-9A-Za-z.]*))*"
+)
+# iPhone, npm2, o200k_base: a capital or a digit inside a word marks a product or an identifier.
+_MADE = re.compile(rf"(?<!{_L})(?<!['’/.-])(?:[a-z]+[A-Z]{_L}*|[A-Za-z]+-?\d+{_L}*)(?!{_L})(?!/)")
+_SAINT = re.compile(r"^St\.? (?=\w)")  # a church or hospital: its name ends in 's
+_POSSESSIVE = re.compile(r"['’]s?$")
+_NOT_NAMES = NOT_NAMES | ENGLISH_NOT_NOUNS
+# A sentence may open with any word: a capital there makes a name only of a first name, of a word
+# that no dictionary has and that is called (“Priya, …”) or spoken of, and of a rare word that does
+# what people do (“Dana owns …”). “Progress is slow” and “Exams, again” name nobody.
+_RARE = 7.4
+_CALLED_OR_DOING = re.compile(
+    r"['’]s\b|, |[ ](?:and|is|was|has|had|will|can|would|\w{2,}(?:s|ed))\b"
+)
+_DOING = re.compile(
+    r"['’]s (?:in|at|on|the|my|our|idea|birthday|name|\w+(?:er|or))\b|[ ](?:owns?|leads?|said|says|"
+    r"told|tells|made|makes|went|goes|got|gets|thinks|thought|wants|wanted|likes|loves|liked|loved|lives|"
+    r"lived|works|worked|asked|asks|called|calls|came|comes|moved|met|wrote|writes|agreed|agrees|"
+    r"decided|bought|promised|prefers|knows|knew|has|had)\b"
+)
+_ABSTRACT = re.compile(r"(?:ing|ly|ity|tion|ness|ment|ship|able|ful|ous|ed|ism|ance|ence)$")
+_INTERJECTION = re.compile(r"(.)\1\1|^(?:[ah]+|[oh]+|[hm]+|[aw]+)$", re.IGNORECASE)
+# Function words that open names as well: New York, Under Armour.
+_OPENS_NAMES = frozenset(("new", "under", "over", "great", "big", "little", "good", "best", "old"))
+# So do these in titles: My Brilliant Friend.
+_TITLE_WORDS = 3  # "My Friend called" is no title
+_OPENS_TITLES = frozenset(("my", "our", "his", "her", "your"))
+_USUAL_ADVERB = 9.0  # rarity below which the stem of a word in -ly shows that it is an adverb
+
+
+def latin_names(text: str) -> Iterator[str]:
+    """Yield the names, each time they are mentioned."""
+    inside: set[str] = set()
+    opening: list[str] = []
+    for sentence in sentences(text):
+        label = len(label_of(sentence, 0, len(sentence)))
+        for match in _NAME.finditer(sentence):
+            opens = _opens(sentence, label, match.start())
+            name = _trimmed(match[0], opens=opens)
+            if not name:
+                continue
+            start = match.start() + max(match[0].find(name), 0)
+            opens = _opens(sentence, label, start)
+            rest = sentence[start + len(name) :]
+            valued = 0 < label <= start and not rest.strip(" .!") and rarity(name.lower()) > _RARE
+            if opens and not valued and not _surely_a_name(name, rest):
+                opening.append(name)
+            else:
+                inside.add(name)
+                yield name
+        yield from (match[0] for match in _MADE.finditer(sentence))
+    yield from (name for name in opening if name in inside)
+
+
+def _opens(sentence: str, label: int, start: int) -> bool:
+    """Say whether nothing but the sentence's label stands before ``start``."""
+    before = sentence[label if start >= label else 0 : start]
+    return not any(character.isalnum() for character in before)
+
+
+def _trimmed(name: str, *, opens: bool) -> str:
+    """Drop words at both ends that are capitalised without being names, and possessives."""
+    saint = _SAINT.match(name)
+    bare = name.rstrip(".")
+    words = (_SAINT.sub("St ", bare) if saint else _POSSESSIVE.sub("", bare)).split(" ")
+    while opens and len(words) > 1 and _only_describes(words[0]):
+        words.pop(0)
+    while words and _no_name(words[0]) and not _begins_a_name(words, opens=opens):
+        owner = words.pop(0).lower() in _OPENS_TITLES
+        if owner and len(words) > 1 and words[0].lower() in ENGLISH_KIN:
+            words.pop(0)
+        opens = False
+    while words and _no_name(words[-1]):
+        words.pop()
+    return " ".join(words) if words and not words[0][0].isdigit() else ""
+
+
+def _begins_a_name(words: list[str], *, opens: bool) -> bool:
+    """Say whether a function word with a capital belongs to the name that follows it."""
+    first = words[0].lower()
+    named = len(words) > 1 and words[1][0].isupper() and not _no_name(words[1])
+    if named and first in _OPENS_TITLES:
+        # "My Uncle Bob called": there the capital is the sentence's.
+        if words[1].lower() in ENGLISH_KIN:
+            return False
+        return not opens or (len(words) >= _TITLE_WORDS and not any(map(_is_person, words[1:])))
+    return named and first in _OPENS_NAMES and (not opens or first == "new")
+
+
+def _is_person(word: str) -> bool:
+    lower = word.lower()
+    return lower in ENGLISH_FIRST_NAMES or rarity(lower) >= UNKNOWN
+
+
+def _only_describes(word: str) -> bool:
+    """Say whether a capitalised word is a usual adjective, adverb or participle before a name."""
+    lower = word.lower()
+    if lower in ENGLISH_OPENING_ADJECTIVES and lower not in (
+        "new",
+        "great",
+        "little",
+        "big",
+        "old",
+    ):
+        return True
+    return _is_participle(word) or _is_adverb(lower)
+
+
+def _is_adverb(lower: str) -> bool:
+    if not lower.endswith("ly") or lower in ENGLISH_FIRST_NAMES or rarity(lower) >= UNKNOWN:
+        return False
+    stem = lower.removesuffix("ly")
+    return any(rarity(each) < _USUAL_ADVERB for each in (stem, f"{stem}l", f"{stem}le"))
+
+
+def _is_participle(word: str) -> bool:
+    """Say whether a word is a verb's form in -ing: "Learning German", not "Beijing University"."""
+    lower = word.lower()
+    stem = lower.removesuffix("ing")
+    verbs = (stem, f"{stem}e", stem[:-1])
+    return lower != stem and len(stem) > 1 and any(rarity(verb) < UNKNOWN for verb in verbs)
+
+
+def _no_name(word: str) -> bool:
+    bare = re.split(r"['’]", word.lower())[0]
+    if bare in _NOT_NAMES or bare.removesuffix("s") in _NOT_NAMES:
+        return True
+    return len(word) == 1 and not word.isdigit()
+
+
+def _surely_a_name(name: str, rest: str) -> bool:
+    if "-" in name and all(rarity(part) < UNKNOWN for part in name.lower().split("-")):
+        return False
+    if " " in name or not name[1:].islower() or name.lower() in ENGLISH_FIRST_NAMES:
+        return True
+    if _ABSTRACT.search(name) or is_interjection(name) or is_plural(name.lower()):
+        return False
+    known = rarity(name.lower())
+    if known >= UNKNOWN:
+        return bool(_CALLED_OR_DOING.match(rest)) or (
+            not name.endswith("s") and _next_word(rest) in ENGLISH_FINITE_VERBS
+        )
+    return known >= _RARE and bool(_DOING.match(rest))
+
+
+def _next_word(rest: str) -> str:
+    return rest[1:].partition(" ")[0].rstrip(".,!") if rest.startswith(" ") else ""
+
+
+def is_interjection(word: str) -> bool:
+    """Say whether a word is only a sound: "oooh", "hmm"."""
+    return bool(_INTERJECTION.search(word))
+
+
+def is_plural(word: str) -> bool:
+    """Say whether a lower-case word is a usual word in the plural."""
+    return word.endswith("s") and rarity(word[:-1]) < UNKNOWN
+
+
+MOST_ENTITIES = 4
+LONGEST_NAME = 64
+
+_TITLE = re.compile(r"《([^《》\n]{1,40})》|[“\"]([A-Z][^“”\"\n]{2,40})[”\"]|「([^「」\n]{2,40})」")
+_CHINESE_NAMES = ("nr", "ns", "nt")
+# jieba's dictionary has thousands of usual words among its names of two characters; those above
+# this rarity seldom are.
+_SELDOM = 14.2
+_WHOLE_NAME = 3
+_SHORTEST_IN_TITLE = 4  # letters of a word that has its capital in a title
+_PLACE_ENDINGS = ("省", "市", "县", "镇", "州", "岛", "屿", "湖", "湾")
+_PLACE_KINDS = ("城市", "小镇", "岛屿", "超市", "夜市", "海岛")
+# A place that no dictionary has: 绿禾公园, 育英中学.
+_KIND = "公园|大学|学院|中学|小学|医院|公司|机场|车站|博物馆|图书馆|广场|酒店|餐厅|书店|寺|山庄"
+_PLACE = re.compile(
+    "(?<=[去在到是了叫从来往于])[^\\W\\da-zA-Z去在到是了的叫从来往这那哪个家某有和我你他她]{2,5}"
+    f"(?:{_KIND})"
+)
+# What tells which or how many, and names no place: 一名小学, 附近公园, 重点中学.
+_UNNAMED = re.compile(
+    f"^(?:[{HAN_NUMERALS}][{MEASURE_WORDS}]|附近|当地|本地|隔壁|楼下|楼上|对面|旁边|小区|社区|市里|城里|"
+    "县里|镇上|村里|郊区|郊外|市中心|重点|普通|著名|知名|公立|私立|民办|国际|大型|小型|外地|国外|国内|很多|"
+    "许多|一些|所有|自家|母校|新开)+"
+)
+_PLACE_KIND = re.compile(f"(?:[\u3400-\u9fff]?(?:{_KIND}))?")
+_LATIN = re.compile(r"[A-Za-z]")
+
+
+def entities(text: str, tagged: Iterable[TaggedWord]) -> list[str]:
+    """Return the names in ``text``, best first; ``tagged``: the words of its Chinese sentences."""
+    found: Counter[str] = Counter()
+    for name, weight in _found(text, tagged):
+        if 0 < len(name) <= LONGEST_NAME and name.lower() not in ENGLISH_PRONOUNS:
+            found[name] += weight
+    names: list[str] = []
+    # Counter keeps the order of first mention among equals.
+    for name, _ in found.most_common():
+        if not any(_within(name, kept) for kept in names):
+            names.append(name)
+    return names[:MOST_ENTITIES]
+
+
+def _found(text: str, tagged: Iterable[TaggedWord]) -> Iterator[tuple[str, int]]:
+    for match in _TITLE.finditer(text):
+        title = next(group for group in match.groups() if group).strip()
+        if not match[2]:
+            yield title, 3
+        elif _is_title(title):
+            yield title.removeprefix("The "), 3
+    if tagged:
+        for match in _PLACE.finditer(text):
+            place = _UNNAMED.sub("", match[0])
+            if not _PLACE_KIND.fullmatch(place):
+                yield place, 3
+        for word in tagged:
+            if _names_something(word):
+                yield (
+                    word.text,
+                    3 if word.tag == "nr" or chinese_words.is_nickname(word.text) else 2,
+                )
+    for name in latin_names(text):
+        yield name, 2 + name.count(" ")
+
+
+def _names_something(word: TaggedWord) -> bool:
+    text, tag = word.text, word.tag
+    if tag.startswith("n") and len(text) >= _WHOLE_NAME and text.endswith(_PLACE_ENDINGS):
+        return not text.endswith(_PLACE_KINDS)
+    if chinese_words.is_nickname(text) or chinese_words.is_given_name(text):
+        return True
+    if not tag.startswith(_CHINESE_NAMES) or len(text) == 1 or text in NOT_CHINESE_NAMES:
+        return False
+    if _LATIN.search(text):
+        return False
+    if tag in {"nr", "nrfg"}:
+        whole = len(text) >= _WHOLE_NAME or chinese_words.rarity(text) > _SELDOM
+        return text[0] in CHINESE_SURNAMES and whole
+    return tag in {"ns", "nt"} or len(text) >= _WHOLE_NAME
+
+
+def _within(name: str, longer: str) -> bool:
+    return name != longer and name.lower() in longer.lower()
+
+
+def _is_title(quoted: str) -> bool:
+    """Say whether most words of a quotation have a capital: a title has, a saying has not."""
+    words = [word for word in quoted.split() if len(word) >= _SHORTEST_IN_TITLE]
+    return 2 * sum(not word[0].islower() for word in words) >= len(words)

@@ -1,0 +1,202 @@
+"""Whether two texts say the same (R5): the same words in the same order, whatever else is said.
+
+Deliberately strict, since what is merged by mistake is lost and what is not merged only costs
+room. A word that one text has and the other lacks may turn all the rest ("a former doctor", "假药",
+"New York", "a phone case"), and no list of such words is ever complete. So the list is the other
+way round: left out is what is known to change nothing, and only where it does: articles, greetings
+and hesitation, politeness, particles of mood, and stress, which behind a negation is no stress
+("not really"). All else counts. So the same is an equivalence: it holds for whole groups.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+def _words(text: str, characters: str = "") -> frozenset[str]:
+    return frozenset((*text.split(), *characters))
+
+
+_ARTICLES = _words("a an the")
+# Anywhere.
+_SOUNDS = _words("um uh erm hmm please", "的呢啊嘛哦呀嗯呵喔诶嘿哎")
+# In front of what is said; greetings only in a clause of their own.
+_OPENINGS = _words("so actually basically anyway hey hi hello", "哈")
+_GREETINGS = _words("well ok okay oh ah thanks 好的")
+# More of the same, but behind a negation or at the end ("I think so").
+_STRESS = _words(
+    "very really truly so actually definitely totally absolutely extremely incredibly"
+    " 很 非常 真的 确实 其实 反正"
+)
+_NEGATIONS = _words(
+    "not no never none nothing nobody nowhere neither nor without hardly barely scarcely dont"
+    " doesnt didnt cant couldnt wont wouldnt isnt arent wasnt werent doubt deny refuse",
+    "不没沒无無非别別未勿莫甭",
+)
+# Each says something else when it stands by itself: "No, sugar", "不，要去".
+_ANSWERS = _words("no not never", "不没沒别別")
+_PRONOUNS = _words("", "我你您他她它们咱")
+# Where one tells of something told, or of two things, a time belongs to what it stands beside.
+_TWOFOLD = _words(
+    "say says said saying tell tells told hear hears heard know knows knew think thinks thought"
+    " read learn learned learnt find found remember remembers remembered promise promised hope"
+    " hoped believe believed want wanted decided plan planned that and but or because if when"
+    " while who which before after until since then",
+    "说听想知觉告看读记道打和跟但因如若就再然才",
+)
+_BE = frozenset(("am", "are", "is"))
+_SAME_SIGNS = str.maketrans(
+    {**dict.fromkeys("’‘＇", "'"), **dict.fromkeys("“”„«»「」", '"'), "−": "-"}
+)
+_WORDINGS = tuple(
+    (re.compile(short, re.IGNORECASE), whole)
+    for short, whole in (
+        (r"\b(?:can't|cannot)\b", "can not"),
+        (r"\bwon't\b", "will not"),
+        (r"n't\b", " not"),
+        (r"'m\b", " am"),
+        (r"'re\b", " are"),
+        (r"'ve\b", " have"),
+        (r"'ll\b", " will"),
+        (r"\b(it|he|she|that|there|what|who|here|where)'s\b", r"\1 is"),
+        (r"\b(?:a|the) (few|little)\b", r"some \1"),  # much more than "few" and "little"
+        (r"啦", "了"),
+        (r"(?<!\w)请(?:问|(?=[把帮给记告提]))", ""),
+    )
+)
+_HAN_RANGES = r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+_LETTERS = rf"[^\W\d_{_HAN_RANGES}]+"
+_DAY = "(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+_WHEN = (
+    rf"\b(?:(?:on|last|next|this|every) ){{0,3}}{_DAY}s?\b"
+    r"|\b(?:last|next|this|every) (?:week|month|year|weekend|morning|evening|night)\b"
+    r"|\b(?:today|tomorrow|yesterday|tonight)\b"
+    r"|(?:上|下|这|本)?(?:周|星期|礼拜)[一二三四五六日天]|[今明昨后前]天|[今昨明]晚|[去今明]年"
+)
+# Marks that only divide. All others count, as words do: "?", "€", quotation marks, faces.
+_DIVIDING = r".,;:!()\[\]{}…—–、。·•\-"
+_TOKEN = re.compile(
+    rf"(?P<when>{_WHEN})|非常|真的|确实|其实|反正|(?<!\w)好的(?=[,.;!])"
+    r"|(?:(?<!\w)-)?\d+(?:[.,:/-]\d+)*%?"
+    rf"|[{_HAN_RANGES}]|{_LETTERS}(?:'{_LETTERS})*|(?P<mark>[{_DIVIDING}])|[^\w\s'*~《》『』【】]",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a text says, as tokens in order, and how often it stresses it."""
+
+    tokens: tuple[str, ...]
+    stresses: int
+
+    @property
+    def says(self) -> int:
+        """How much it says: of texts that say the same, that which stresses it says most."""
+        return len(self.tokens) + self.stresses
+
+
+def say_the_same(one: str, other: str) -> bool:
+    """Tell whether two texts say the same; a text without any word says nothing."""
+    return tells_the_same(read(one), read(other))
+
+
+def tells_the_same(one: Reading, other: Reading) -> bool:
+    """Do as ``same`` for texts that were read."""
+    return bool(one.tokens) and one.tokens == other.tokens
+
+
+def says(text: str) -> int:
+    """Return how much a text says: its tokens, with stress, but not what changes nothing."""
+    return read(text).says
+
+
+def read(text: str) -> Reading:
+    """Read a text, to compare it with others."""
+    plain = unicodedata.normalize("NFKC", text.translate(_SAME_SIGNS)).translate(_SAME_SIGNS)
+    plain = " ".join(plain.split())
+    for pattern, whole in _WORDINGS:
+        plain = pattern.sub(whole, plain)
+    reader = _Reader(list(_TOKEN.finditer(plain)), shouted=plain.isupper())
+    for place in range(len(reader.found)):
+        reader.take(place)
+    return reader.finished()
+
+
+class _Reader:
+    """Takes the tokens of a text one by one, and leaves out what changes nothing where it is."""
+
+    def __init__(self, found: Sequence[re.Match[str]], *, shouted: bool) -> None:
+        self.found = found
+        self.shouted = shouted
+        self.tokens: list[str] = []
+        self.whens: list[int] = []
+        self.divided: set[int] = set()  # the tokens in front of which a clause ends
+        self.stresses = 0
+        self.opening = True  # nothing of this clause was taken yet
+        self.first = ""  # the clause's first token
+        self.negated = False
+
+    def take(self, place: int) -> None:
+        match = self.found[place]
+        word = match[0].casefold()
+        if match["mark"]:
+            self._divide()
+        elif not self._changes_nothing(word, match[0], ends=self._ends_behind(place)):
+            self._keep("be" if word in _BE else word, is_when=bool(match["when"]))
+
+    def finished(self) -> Reading:
+        if self._may_move():
+            when = self.tokens.pop(self.whens[0])
+            self.tokens.insert(0, when)
+        return Reading(tuple(self.tokens), self.stresses)
+
+    def _ends_behind(self, place: int) -> bool:
+        """Tell whether a clause ends behind this one of those found, but for particles."""
+        behind = (each for each in self.found[place + 1 :] if each[0] not in _SOUNDS)
+        following = next(behind, None)
+        return following is None or bool(following["mark"]) or following[0] == "?"
+
+    def _divide(self) -> None:
+        if self.tokens:
+            self.divided.add(len(self.tokens))
+        self.opening = True
+
+    def _keep(self, word: str, *, is_when: bool) -> None:
+        answered = self.tokens and len(self.tokens) in self.divided
+        if answered and (self.tokens[-1] in _ANSWERS or self.tokens[-2:] == ["没", "有"]):
+            self.tokens.append(",")
+        if self.opening:
+            self.first = word
+        self.opening = word == "?"
+        self.negated = self.negated or word in _NEGATIONS
+        if is_when:
+            self.whens.append(len(self.tokens))
+        self.tokens.append(word)
+
+    def _changes_nothing(self, word: str, written: str, *, ends: bool) -> bool:
+        if word in _ARTICLES:  # not in "plan A", nor in "Vitamin A is healthy"
+            return not ends and (self.opening or self.shouted or written != "A")
+        if self.opening and (word in _OPENINGS or (word in _GREETINGS and ends)):
+            return True
+        if word in _STRESS and not self.negated and not ends:
+            self.stresses += 1
+            return True
+        if word == "的" and ends and self.tokens and self.tokens[-1] in _PRONOUNS:
+            return False  # "that is mine" is not "that is me"
+        if word == "吧":  # polite at the end of what is asked for, else a guess or a proposal
+            return ends and self.first in {"把", "帮", "给"} and "了" not in self.tokens
+        return word in _SOUNDS
+
+    def _may_move(self) -> bool:
+        """Tell whether the time that the text names says the same at its beginning."""
+        if len(self.whens) != 1 or _TWOFOLD.intersection(self.tokens):
+            return False
+        (when,) = self.whens
+        inside = self.divided - {when, when + 1, len(self.tokens)}
+        before = self.tokens[:when]
+        at_an_end = when == len(self.tokens) - 1 or all(each in _PRONOUNS for each in before)
+        return at_an_end and not inside

@@ -1,0 +1,188 @@
+"""Takes out of a clause what fills a pause and tells nothing.
+
+What each clause of a text tells, for choosing among them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from memci.language.clauses import Clause, clauses, without_conjunction
+from memci.language.cue_phrases import Cue, is_social
+from memci.language.detection import Language, language_of
+from memci.language.importance_cues import stake_of_clause
+from memci.language.word_lists import CHINESE_FILLERS, CHINESE_NEGATIONS, ENGLISH_FILLERS
+from memci.language.word_weights import UNKNOWN, Word, rarity, weigh
+
+_ENGLISH = re.compile(
+    r"(?<![\w'’-])(?:" + "|".join(map(re.escape, ENGLISH_FILLERS)) + r")(?![\w'’-])[,，]?\s*",
+    re.IGNORECASE,
+)
+_CHINESE = re.compile("|".join(sorted(CHINESE_FILLERS, key=len, reverse=True)))
+_PARTICLES = re.compile(r"(?<=[\u3400-\u9fff])[啊呀呢吧哦啦嘛哟]+(?=[，。！？；…]|$)")
+_INTERJECTION = re.compile(
+    r"(?:(?:oh|wow|hey|hi|hello|well|yeah|yep|yes|okay|ok|haha|lol|um|uh|hmm|aww?|so)\b[,!.]*\s*)+",
+    re.IGNORECASE,
+)
+_DENIED = re.compile(
+    r"(?:\b(?:not|no|never|nor|hardly|cannot)|n['’]t|" + "|".join(CHINESE_NEGATIONS) + r")\s*.?$",
+    re.IGNORECASE,
+)
+
+
+def without_fillers(clause: str) -> str:
+    """Return the clause without fillers; as it is, if nothing else is in it.
+
+    What follows a negation stays: "not just tea" is not "not tea".
+    """
+    text = _INTERJECTION.sub("", clause, count=1) if _INTERJECTION.match(clause) else clause
+    for fillers in (_ENGLISH, _CHINESE):
+        text = fillers.sub(lambda match: match[0] if _denied(match) else "", text)
+    text = _PARTICLES.sub("", text).strip()
+    return text if any(character.isalnum() for character in text) else clause
+
+
+def _denied(match: re.Match[str]) -> bool:
+    return bool(_DENIED.search(match.string, max(0, match.start() - 8), match.start()))
+
+
+OPEN_MARKS = ",;:，；：、—–-( "
+_CLOSERS = ('"', "”", "’", "」", "』", "》", ")", "）")
+
+# A word's worth when it was said once already, twice, …
+AGAIN = 0.3
+# A question tells less than an answer.
+_QUESTION = 0.5
+# A greeting, thanks or praise tells next to nothing; a decision, a rule or a date's plan more.
+_SOCIAL = 0.3
+_TELLING = 1.4
+_FEWEST_TELLING_WORDS = 2
+_EXCLAIMS = re.compile(r"(?:[^\W\d_]|['’-])+[!！,.。，]")
+# In Chinese the first clause mostly names what the sentence is about, and the others leave it out.
+_OPENS_CHINESE = 1.15
+_ASKS_CHINESE = re.compile("[吗呢]|什么|怎么|哪|谁|几|多少|是不是|有没有|能不能|会不会|要不要|如何")
+# What the speaker does, has or wants tells more than how something is in general …
+_OWN_CHINESE = re.compile(
+    "我(?!觉得|认为|想你|知道|理解|明白|相信|希望|也(?:很|好|非常)?(?:想|希望|会|可以)|们?会|们?可以|"
+    "很?(?:乐意|愿意|期待|高兴|荣幸)|建议|推荐|无法|没有真实)|咱们"
+)
+_OWN = 1.4
+# … and how good something is tells less.
+_VALUES_CHINESE = re.compile(
+    "不错|很棒|真棒|太棒|优美|震撼|舒畅|有趣|精彩|好看|好听|好吃|美好|重要|享受|感受|感觉|表达|有意义|值得|帮助|提高|"
+    "启发|启示|魅力|特色|氛围"
+)
+_VALUES = 0.6
+# Characters that any choice costs beside its own: keeps one-word clauses from winning.
+_OVERHEAD = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A clause without its fillers.
+
+    ``social``: it is said only to be kind; ``bare``: it only calls somebody, or exclaims;
+    ``vital``: health or safety is at stake.
+    """
+
+    clause: Clause
+    words: tuple[Word, ...]
+    factor: float
+    social: bool
+    bare: bool = False
+    vital: bool = False
+
+    @property
+    def cost(self) -> int:
+        """Characters that it takes at most, with its closing mark and the gap before it."""
+        text = self.clause.text
+        with_mark = len(text) + text.endswith(_CLOSERS)  # ";" may set off what ends with a quote
+        return max(with_mark, len(closed(text, self.clause.end or ";"))) + 1
+
+    def gain(self, said: Counter[str]) -> float:
+        """What it tells beyond what is ``said``."""
+        total = 0.0
+        here: Counter[str] = Counter()
+        for word in self.words:
+            if word.weight <= 0:
+                continue
+            key = word.key
+            total += word.weight * AGAIN ** (said[key] + here[key])
+            here[key] += 1
+        return total * self.factor
+
+    def density(self, said: Counter[str]) -> float:
+        """What it tells per character."""
+        return self.gain(said) / (len(self.clause.text) + _OVERHEAD)
+
+
+def candidates(text: str, language: Language) -> list[Candidate]:
+    """Return the clauses of ``text``, in order."""
+    found: list[Candidate] = []
+    sentence = -1
+    for clause in clauses(text, language):
+        opens, sentence = clause.sentence != sentence, clause.sentence
+        shorter = replace(clause, text=without_fillers(clause.text))
+        if clause.end == "？" and not _asks(clause):
+            shorter = replace(shorter, end="。")  # told, whatever is asked behind it
+        words = tuple(weigh(shorter.text, language))
+        # A name or a word alone ("John!") calls or exclaims.
+        alone = sum(word.weight > 0 for word in words) < _FEWEST_TELLING_WORDS
+        kind = is_social(clause.text) or is_social(shorter.text)
+        values = language is Language.CHINESE and _only_values(clause.text)
+        staked, vital = stake_of_clause(clause.text, clause.label)
+        factor = _factor(clause, language, opens=opens) * (_SOCIAL if alone or kind else staked)
+        bare = alone and (kind or _EXCLAIMS.fullmatch(shorter.text) is not None)
+        found.append(Candidate(shorter, words, factor, alone or kind or values, bare, vital))
+    return found
+
+
+def clause_values(text: str) -> Iterator[tuple[str, float]]:
+    """Yield each clause of ``text`` that can stand alone, and what it tells."""
+    language = language_of(text)
+    for candidate in candidates(text, language):
+        if candidate.clause.needs is None:
+            shown = opened(without_conjunction(candidate.clause).text, language)
+            yield " ".join(shown.rstrip(OPEN_MARKS).split()), candidate.gain(Counter())
+
+
+def opened(text: str, language: Language) -> str:
+    """Begin with a capital, if the first word is an ordinary one: not ``npm`` or ``iPhone``."""
+    word = text.split(" ", 1)[0]
+    usual = language is not Language.CHINESE and word.isascii() and rarity(word) < UNKNOWN
+    return text[0].upper() + text[1:] if usual else text
+
+
+def closed(text: str, mark: str) -> str:
+    """End with the sentence's own mark, not with a comma."""
+    if text.endswith((*_CLOSERS, mark or "\n")):
+        return text
+    return text.rstrip(OPEN_MARKS) + mark
+
+
+def _factor(clause: Clause, language: Language, *, opens: bool) -> float:
+    chinese = language is Language.CHINESE
+    factor = 1.0
+    if clause.end in {"?", "？"} and (not chinese or _asks(clause)):
+        factor = _QUESTION
+    if any(cue.value.search(clause.text) for cue in Cue):
+        factor *= _TELLING
+    if not chinese:
+        return factor
+    if _OWN_CHINESE.search(clause.text):
+        factor *= _OWN
+    elif _only_values(clause.text):
+        factor *= _VALUES
+    return factor * _OPENS_CHINESE if opens else factor
+
+
+def _only_values(text: str) -> bool:
+    return bool(_VALUES_CHINESE.search(text)) and not _OWN_CHINESE.search(text)
+
+
+def _asks(clause: Clause) -> bool:
+    """In Chinese commas join what is told to what is asked: "我在看《百年孤独》，你听说过吗？"."""
+    return bool(_ASKS_CHINESE.search(clause.text)) or not clause.text.endswith(("，", ","))

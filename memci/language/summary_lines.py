@@ -1,0 +1,275 @@
+"""Lines of a summary, and the days on which they were said (R8).
+
+A day stands on a line of its own above what was said on it.
+
+Which lines of a long conversation tell most in little room (R8).
+
+A line counts for the words in it that no line taken before has: names, figures and dates most,
+empty words nothing. So what is said of one thing gives way to another, and lines of all topics and
+times find room. How much it counts goes by what it is: decisions first, then what weighs in a life,
+wishes, rules and plans, results of tools; questions and what an assistant says back least.
+
+Says of a summary what has room, in whole lines and sentences (R8).
+
+Where a summary goes on it keeps something at any length; where it is only shown in less room, a
+scrap of a sentence says less than nothing, and may mislead.
+"""
+
+from __future__ import annotations
+
+import heapq
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+from itertools import pairwise
+
+from memci.language.cue_phrases import Cue, cues_of, introduces, is_courtesy
+from memci.language.detection import language_of
+from memci.language.sentences import sentences
+from memci.language.word_weights import weigh
+from memci.language.worth import judged
+
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of a summary, and the day on which it was said ("" where that is not known).
+
+    ``relative``: it speaks of times as they are called on that day ("yesterday").
+    """
+
+    text: str
+    day: str = ""
+    relative: bool = False
+
+    @property
+    def is_day(self) -> bool:
+        """Whether it is nothing but a day."""
+        return bool(_DAY.fullmatch(self.text))
+
+
+def lines_of(summary: str) -> list[Line]:
+    """Return the lines of a summary, whoever has written it.
+
+    A day that stands above nothing is a line: all that was left of one.
+    """
+    lines: list[Line] = []
+    day = ""
+    rows = [text for each in summary.splitlines() if (text := each.strip())]
+    for text, below in zip(rows, [*rows, ""][1:], strict=True):
+        if not _DAY.fullmatch(text):
+            lines.append(Line(text, day, relative=bool(day)))
+        elif below and not _DAY.fullmatch(below):
+            day = text
+        else:
+            lines.append(Line(text))
+    return lines
+
+
+def under_days(lines: Sequence[Line]) -> str:
+    """Return lines under their days: also the first of them, if its day is known."""
+    rows: list[str] = []
+    day = ""
+    for line in lines:
+        if line.day and line.day != day:
+            day = line.day
+            rows.append(day)
+        rows.append(line.text)
+    return "\n".join(rows)
+
+
+_LENGTH_OF_DAY = 11
+# Whoever speaks, before what is said.
+_LEAD = re.compile(r"[^:：→\n]{1,48}: |[^:：→，。\s]{1,12}：")
+_ASSISTANT = re.compile(r"assistant: |助手：")
+TOOL_MARK = " → "
+
+# A word that was told of before counts for so much of its weight, each time.
+_AGAIN = 0.2
+# Longer lines count for less of each word: below 1, else the longest would always be taken.
+_LENGTH = 0.9
+_QUESTION = 0.25
+_TALK = 0.2
+_SAID_BACK = 0.4
+# Of fewer words that weigh something a line is a mere exclamation, or leans on others.
+_ENOUGH = 4
+_WORTH = 0.1  # for each point of worth, 0 to 10
+# A line that stands alone has so many words that weigh something, or some that weigh so much.
+_ALONE = 3
+_ALONE_WEIGHT = 30.0
+# Whom it speaks of, the line before says.
+_LEANS = re.compile(r"(?:s?he|it|they|these|those)\b|[她他它]", re.IGNORECASE)
+_NEWEST = 0.15  # how much more the last line counts than the first
+
+
+class Kind(Enum):
+    """What a line does; the value is how much more it counts."""
+
+    DECISION = 5.0
+    WANTED = 1.6  # preferences, constraints, corrections, plans, and who is talking
+    TOOL = 1.2
+    OTHER = 1.0
+
+
+_KINDS: Mapping[Cue, Kind] = {
+    Cue.DECISION: Kind.DECISION,
+    Cue.CONSTRAINT: Kind.WANTED,
+    Cue.PREFERENCE: Kind.WANTED,
+    Cue.CORRECTION: Kind.WANTED,
+    Cue.PLAN: Kind.WANTED,
+}
+
+
+def written(lines: Sequence[Line], room: int | None = None) -> str:
+    """Return lines under their days; where the day does not matter, only if it fits in ``room``."""
+    whole = under_days(lines)
+    if _is_dated(lines) or room is None or len(whole) <= room:
+        return whole
+    return "\n".join(each.text for each in lines)
+
+
+def _is_dated(lines: Sequence[Line]) -> bool:
+    return len({each.day for each in lines}) > 1 or any(each.relative for each in lines)
+
+
+def told_most(lines: Sequence[Line], room: int) -> list[Line]:
+    """Return those lines, in order, that together tell most in ``room`` characters."""
+    if len(written(lines, room)) <= room:
+        return list(lines)
+    whole = room
+    speakers = _speakers(lines)
+    weighed = [_weighed(line, at / len(lines), speakers) for at, line in enumerate(lines)]
+    told: dict[str, int] = {}
+    taken: list[int] = []  # as they were taken: what tells most first
+    days = set() if _is_dated(lines) else {each.day for each in lines}
+    waiting = [(-each.density(told), at) for at, each in enumerate(weighed)]
+    heapq.heapify(waiting)
+    while waiting:
+        _, at = heapq.heappop(waiting)
+        line = lines[at]
+        cost = len(line.text) + 1 + (_LENGTH_OF_DAY if line.day and line.day not in days else 0)
+        if cost > room + 1:
+            continue
+        density = weighed[at].density(told)
+        if waiting and density < -waiting[0][0]:
+            heapq.heappush(waiting, (-density, at))
+            continue
+        taken.append(at)
+        days.add(line.day)
+        room -= cost
+        for key in weighed[at].words:
+            told[key] = told.get(key, 0) + 1
+    # Days that come in no order stand above their lines more than once.
+    while taken and len(written([lines[at] for at in sorted(taken)], whole)) > whole:
+        taken.pop()
+    return [lines[at] for at in sorted(taken)]
+
+
+def most_telling(lines: Sequence[Line]) -> Line:
+    """Return the one line that tells most, however long it is."""
+    best = max(
+        enumerate(lines), key=lambda each: _weighed(each[1], each[0] / len(lines)).density({})
+    )
+    return best[1]
+
+
+def tells_alone(line: Line) -> bool:
+    """Tell whether a line tells something where those around it are left out.
+
+    "I'm nervous." does not, nor "She loves it", nor does a question.
+    """
+    body = body_of(line.text)
+    if line.is_day or _LEANS.match(body):
+        return False
+    if TOOL_MARK in line.text or introduces(body) or _KINDS.keys() & cues_of(body):
+        return True
+    words = _weighed(line, 0).words
+    enough = len(words) >= _ALONE or sum(words.values()) >= _ALONE_WEIGHT
+    return enough and not body.endswith(("?", "？"))
+
+
+def body_of(text: str) -> str:
+    """Return what is said in a line, without who says it."""
+    lead = _LEAD.match(text)
+    return text[lead.end() :] if lead else text
+
+
+@dataclass(frozen=True, slots=True)
+class _Weighed:
+    """A line's words by what they weigh, and how much the line counts for each character."""
+
+    words: Mapping[str, float]
+    factor: float
+
+    def density(self, told: Mapping[str, int]) -> float:
+        return self.factor * sum(
+            weight * _AGAIN ** told.get(key, 0) for key, weight in self.words.items()
+        )
+
+
+def _speakers(lines: Sequence[Line]) -> frozenset[str]:
+    """Return the names before what is said: whoever is spoken to is no news."""
+    leads = filter(None, (_LEAD.match(each.text) for each in lines))
+    return frozenset(lead[0].rstrip("：: ").lower() for lead in leads)
+
+
+def _weighed(line: Line, place: float, speakers: Collection[str] = ()) -> _Weighed:
+    body = body_of(line.text)
+    words: dict[str, float] = {}
+    for word in weigh(body, language_of(body)):
+        if word.weight and word.key not in speakers:
+            words[word.key] = max(word.weight, words.get(word.key, 0.0))
+    factor = _counts(line.text, body) * (1 + _NEWEST * place)
+    factor *= 1.0 if introduces(body) else min(1.0, len(words) / _ENOUGH)
+    return _Weighed(words, factor / (len(line.text) + 1) ** _LENGTH)
+
+
+def _counts(text: str, body: str) -> float:
+    if TOOL_MARK in text:
+        return Kind.TOOL.value
+    if is_courtesy(body):
+        return _TALK
+    back = _SAID_BACK if _ASSISTANT.match(text) else 1.0
+    if body.endswith(("?", "？")):
+        return _QUESTION * back
+    kinds = {_KINDS[cue] for cue in cues_of(body) if cue in _KINDS}
+    kinds |= {Kind.WANTED} if introduces(body) else set()
+    kind = max((each.value for each in kinds), default=Kind.OTHER.value)
+    # A decision counts, whoever tells of it.
+    back = 1.0 if Kind.DECISION in kinds else back
+    return kind * back * (1 + _WORTH * judged(body, lambda: False).worth)
+
+
+# Longer lines are somebody else's paragraphs: the extractor's own lines have a sentence each.
+_LONGEST_LINE = 240
+
+
+def whole_lines(summary: str, target: int) -> str:
+    """Return those lines that tell most in ``target`` characters, under their days.
+
+    All if they fit; else none that tells nothing without the line before it: "" if no other fits.
+    """
+    if len(summary) <= target:
+        return summary
+    lines = [part for each in lines_of(summary) for part in _in_sentences(each)]
+    leaning = [
+        (before, each) for before, each in pairwise([Line(""), *lines]) if not tells_alone(each)
+    ]
+    while True:
+        kept = told_most(lines, target)
+        lost = [each for before, each in leaning if each in kept and before not in kept]
+        if not lost:
+            return written(kept, target)
+        lines = [each for each in lines if each not in lost]
+
+
+def _in_sentences(line: Line) -> Iterator[Line]:
+    if len(line.text) <= _LONGEST_LINE or TOOL_MARK in line.text:
+        yield line
+        return
+    body = body_of(line.text)
+    lead = line.text[: len(line.text) - len(body)]
+    for sentence in sentences(body):
+        yield replace(line, text=f"{lead}{sentence}")

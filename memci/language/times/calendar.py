@@ -1,0 +1,188 @@
+"""Days, weeks, months and years around a day.
+
+Beyond the years 1 to 9999 they raise what ``datetime`` does: OverflowError or ValueError.
+
+Counts and dates as Chinese writes them.
+
+Counts, as English writes them before "days ago".
+
+The offset from UTC that a speaker's clock has: his "yesterday" is a day of his own (R4, R10).
+
+Whole minutes, east of Greenwich positive; None is UTC. What is said at an offset is the same
+instant, and comes in the same order, as in UTC: only its day and its hour are others.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from calendar import monthrange
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta, timezone
+
+from memci.language.times.rules import Granularity, Reading
+
+_SATURDAY = 5
+# "Two weeks ago" is said of anything from eleven to seventeen days.
+_WEEK_SLACK = 3
+# "Ten days ago" may be nine or eleven, "eight days ago" is eight.
+_ROUND = 10
+# Where summer is June to August; elsewhere a season is never certain.
+_SEASON_BEGINS = {"spring": 3, "summer": 6, "autumn": 9, "winter": 12}
+
+
+def day(said: date, days: int) -> Reading:
+    """Return the day that many days later; negative: earlier."""
+    found = said + timedelta(days)
+    return Reading(found, found, Granularity.DAY)
+
+
+def period(first: date, last: date) -> Reading:
+    """Return a stretch of days."""
+    return Reading(first, last, Granularity.PERIOD)
+
+
+def week(said: date, weeks: int) -> Reading:
+    """Return the week, Monday to Sunday, that many weeks later."""
+    monday = said + timedelta(7 * weeks - said.weekday())
+    return Reading(monday, monday + timedelta(6), Granularity.WEEK)
+
+
+def weekday(said: date, weeks: int, index: int) -> Reading:
+    """Return one day, 0 (Monday) to 6 (Sunday), of the week that many weeks later."""
+    return day(said, 7 * weeks - said.weekday() + index)
+
+
+def weekend(said: date, weeks: int) -> Reading:
+    """Return Saturday and Sunday of the week that many weeks later."""
+    saturday = weekday(said, weeks, _SATURDAY).first
+    return Reading(saturday, saturday + timedelta(1), Granularity.WEEKEND)
+
+
+def month_of(year: int, month: int) -> Reading:
+    """Return a month, 1 to 12, of a year."""
+    first = date(year, month, 1)
+    last = first.replace(day=monthrange(year, month)[1])
+    return Reading(first, last, Granularity.MONTH)
+
+
+def month(said: date, months: int) -> Reading:
+    """Return the calendar month that many months later."""
+    count = said.year * 12 + said.month - 1 + months
+    return month_of(count // 12, count % 12 + 1)
+
+
+def year(said: date, years: int) -> Reading:
+    """Return the calendar year that many years later."""
+    return year_of(said.year + years)
+
+
+def year_of(number: int) -> Reading:
+    """Return a calendar year."""
+    return Reading(date(number, 1, 1), date(number, 12, 31), Granularity.YEAR)
+
+
+def season(year_begun: int, name: str) -> Reading:
+    """Return the northern spring, summer, autumn or winter that begins in a year; a guess."""
+    begins = year_begun * 12 + _SEASON_BEGINS[name] - 1
+    last = month_of((begins + 2) // 12, (begins + 2) % 12 + 1).last
+    first = date(year_begun, _SEASON_BEGINS[name], 1)
+    return Reading(first, last, Granularity.SEASON, certain=False)
+
+
+def distant(said: date, unit: str, count: int) -> Reading:
+    """Return the time that many days, weeks, months or years later, as people round it."""
+    if unit == "day":
+        found = day(said, count)
+        if count % _ROUND or not count:
+            return found
+        slack = timedelta(abs(count) // _ROUND)
+        return replace(found, first=found.first - slack, last=found.last + slack, approximate=True)
+    if unit == "week":
+        slack, middle = timedelta(_WEEK_SLACK), said + timedelta(7 * count)
+        return Reading(middle - slack, middle + slack, Granularity.WEEK, approximate=True)
+    if unit == "month":
+        return replace(month(said, count), approximate=True)
+    if abs(count) == 1:
+        return replace(month(said, 12 * count), approximate=True)
+    return replace(year(said, count), approximate=True)
+
+
+def rolling(said: date, unit: str, count: int) -> Reading:
+    """Return the stretch between the day and that many units from it, a guess."""
+    if unit in ("day", "week"):
+        other = said + timedelta(count * (7 if unit == "week" else 1))
+    else:
+        there = month(said, count * (12 if unit == "year" else 1))
+        other = there.first + timedelta(min(said.day, there.last.day) - 1)
+    return replace(period(min(said, other), max(said, other)), certain=False)
+
+
+_DIGITS = {digit: value for value, digit in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
+ZH_NUMBER = r"(?:\d{1,3}|[一二两三四五六七八九]?十[一二三四五六七八九]?|[一二两三四五六七八九])"
+YEAR = r"(?:\d{4}|[一二三四五六七八九][零〇一二三四五六七八九]{3})"
+
+
+def chinese_number(text: str) -> int:
+    """Return the value of what ``NUMBER`` or ``YEAR`` matched: 3, 三, 十五, 二十三, 二〇二三."""
+    if text.isdecimal():
+        return int(text)
+    if "十" in text:
+        tens, ones = text.split("十")
+        return 10 * (_DIGITS[tens] if tens else 1) + (_DIGITS[ones] if ones else 0)
+    return int("".join(str(_DIGITS[each]) for each in text))
+
+
+_SMALL_WORDS = """
+    one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
+    sixteen seventeen eighteen nineteen
+"""
+_TENS_WORDS = "twenty thirty forty fifty sixty seventy eighty ninety"
+_SMALL, _TENS = _SMALL_WORDS.split(), _TENS_WORDS.split()
+
+# Groups: n.
+EN_NUMBER = (
+    r"(?<![\w.,/–—-])(?P<n>\d{1,3}|an?|"
+    rf"(?:{'|'.join(_TENS)})(?:[\s-](?:{'|'.join(_SMALL[:9])}))?|(?:{'|'.join(_SMALL)}))"
+)
+_VALUES = {word: value for value, word in enumerate(_SMALL, 1)}
+_VALUES |= {word: 10 * value for value, word in enumerate(_TENS, 2)}
+_VALUES |= {"a": 1, "an": 1}
+
+
+def english_number(words: str) -> int:
+    """Return the value of what ``NUMBER`` matched."""
+    if words.isdecimal():
+        return int(words)
+    return sum(_VALUES[word] for word in re.split(r"[\s-]+", words.lower()))
+
+
+_MINUTE = timedelta(minutes=1)
+# No zone is further away; PostgreSQL reads nothing that is.
+_MOST = 16 * 60
+
+
+def offset_of(at: datetime) -> int | None:
+    """Return the offset of an aware time; None for UTC, and for what is no zone's."""
+    minutes = (at.utcoffset() or timedelta()) // _MINUTE
+    return minutes if minutes and abs(minutes) < _MOST else None
+
+
+def at_offset(at: datetime, offset: int | None) -> datetime:
+    """Return the same instant at an offset; as it is for UTC, as databases tell times."""
+    return at.astimezone(_zone(offset)) if offset else at
+
+
+def with_offset(at: datetime) -> datetime:
+    """Return the same instant, aware, at its own offset in whole minutes.
+
+    A naive time is taken for UTC. Raises ``OverflowError`` for what is no instant in UTC.
+    """
+    if at.tzinfo is None:
+        return at.replace(tzinfo=UTC)
+    return at_offset(at.astimezone(UTC), offset_of(at))
+
+
+@functools.cache
+def _zone(offset: int) -> timezone:
+    return timezone(timedelta(minutes=offset))

@@ -1,0 +1,158 @@
+"""A stretch of time that a question names, and how well something fits into it (R10).
+
+An expression of time in a question (R10).
+
+Stretches of time that are looked into for whatever was said then (R10, R11).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from typing import NamedTuple
+
+from memci.language.times.rules import Reading
+
+_DAY = timedelta(days=1)
+# How sure a reading is that rests on a convention; that the speaker rounded; both at once; and one
+# of two that the same figures may mean ("5/8/2023").
+CERTAIN, ROUNDED, GUESSED, ONE_OF_TWO = 1.0, 0.8, 0.6, 0.5
+# A month without a year is looked for in all years, in the latest one first.
+_OTHER_YEAR = 0.8
+_FEBRUARY, _SHORTEST_MONTH = 2, 28
+
+
+@dataclass(frozen=True, slots=True)
+class TimeRange:
+    """From ``since`` to before ``until``, both aware; None: open at that end, never at both.
+
+    ``certainty``: 0 to 1, whether the words mean these days. ``slack``: how far outside something
+    fits half as well as inside; as long as what was named, so that a day is looked for more
+    closely than a year. ``yearly``: no year was named, and the range is the latest; it lies as
+    well, if less likely, in every other year. ``session``: what was said in it
+    alone is meant; "": in none.
+    """
+
+    since: datetime | None
+    until: datetime | None
+    certainty: float = CERTAIN
+    slack: timedelta = _DAY
+    yearly: bool = False
+    session: str | None = None
+
+    def fit(self, at: datetime, session_id: str | None = None) -> float:
+        """Return how well what was said fits: 1 inside, falling to 0 with the distance outside."""
+        if self.session is not None and self.session != (session_id or ""):
+            return 0.0
+        here = _fit(at, self.since, self.until, self.slack)
+        if not self.yearly or here == 1 or self.since is None or self.until is None:
+            return here
+        others = (moved(self.since, self.until, at.year + step) for step in (-1, 0, 1))
+        return max(here, *(_OTHER_YEAR * _fit(at, *other, self.slack) for other in others if other))
+
+
+def _fit(at: datetime, since: datetime | None, until: datetime | None, slack: timedelta) -> float:
+    if since is not None and at < since:
+        outside = since - at
+    elif until is not None and at >= until:
+        outside = at - until
+    else:
+        return 1.0
+    return 1 / (1 + (outside / slack) ** 2)
+
+
+def range_of(reading: Reading, zone: tzinfo | None, *, yearly: bool = False) -> TimeRange:
+    """Return the days of a reading, from midnight to midnight in a time zone."""
+    since, until = begin_of(reading.first, zone), end_of(reading.last, zone)
+    certainty = CERTAIN if reading.certain else GUESSED
+    if reading.approximate:
+        certainty = min(certainty, ROUNDED)
+    return TimeRange(since, until, certainty, reading.last - reading.first + _DAY, yearly)
+
+
+def begin_of(day: date, zone: tzinfo | None) -> datetime:
+    """Return the first moment of a day."""
+    return datetime.combine(day, time.min, zone or UTC)
+
+
+def end_of(day: date, zone: tzinfo | None) -> datetime | None:
+    """Return the first moment after a day; None after the calendar's last."""
+    return begin_of(day + _DAY, zone) if day < date.max else None
+
+
+def moved(since: datetime, until: datetime, year: int) -> tuple[datetime, datetime] | None:
+    """Return the same days of the year that they begin in; None beyond the calendar.
+
+    What begins on 29 February begins on the 28th.
+    """
+    day = min(since.day, _SHORTEST_MONTH)
+    try:
+        begin = since.replace(year=year, day=day if since.month == _FEBRUARY else since.day)
+        return begin, begin + (until - since)
+    except (ValueError, OverflowError):
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """Characters ``start`` to ``end`` of a question, and the time that they mean.
+
+    ``times``: two where the same figures may be read in two ways, else one.
+    """
+
+    start: int
+    end: int
+    times: tuple[TimeRange, ...]
+
+    @property
+    def time(self) -> TimeRange:
+        """The more likely of its times."""
+        return self.times[0]
+
+
+def apart(moments: Iterable[Moment]) -> list[Moment]:
+    """Return moments in order, none overlapping another; the longer of two that begin alike."""
+    found: list[Moment] = []
+    for each in sorted(moments, key=lambda each: (each.start, -each.end)):
+        if not found or each.start >= found[-1].end:
+            found.append(each)
+    return found
+
+
+# What was named without its year is looked for in so many years before the latest, too.
+_YEARS_BACK = 3
+
+
+class Stretch(NamedTuple):
+    """From ``since`` to before ``until``, both aware; None: open at that end.
+
+    ``besides``: it is looked into where what was named leaves room. ``session``: only what was
+    said in this session lies in it; "": in none.
+    """
+
+    since: datetime | None
+    until: datetime | None
+    besides: bool = False
+    session: str | None = None
+
+    def holds(self, at: datetime, session_id: str | None = None) -> bool:
+        """Tell whether what was said at a moment (aware), in a session, lies in it."""
+        if self.session is not None and self.session != (session_id or ""):
+            return False
+        begun = self.since is None or at >= self.since
+        return begun and (self.until is None or at < self.until)
+
+
+def stretches_of(times: Iterable[TimeRange]) -> tuple[Stretch, ...]:
+    """Return what a question names, then the same days of earlier years where it names no year."""
+    times = list(times)
+    named = [Stretch(each.since, each.until, session=each.session) for each in times]
+    earlier = [
+        Stretch(*place, besides=True)
+        for each in times
+        if each.yearly and each.since is not None and each.until is not None
+        for back in range(1, _YEARS_BACK + 1)
+        if (place := moved(each.since, each.until, each.since.year - back))
+    ]
+    return tuple(dict.fromkeys([*named, *earlier]))

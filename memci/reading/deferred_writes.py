@@ -1,0 +1,270 @@
+"""Something done a little later, once, however often it is wanted until then.
+
+What reads have given, noted after the answer: receipts and use events (R11, M26, M27).
+
+No read waits for it. In a crash the last few are lost, and so are those for which there is no room.
+
+What reads leave to be written: they themselves write nothing.
+
+Which agents are read is what beat looks at (M16); dangling links that a recall has reported go by
+a job of their agent, where that is wanted (M15); so is a summary made that was missing (R15).
+What they gave is noted apart (uses.py).
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from uuid import uuid4
+
+import structlog
+
+from memci.errors import MemciError
+from memci.queue.follow_up_jobs import ask_summary
+from memci.queue.network_jobs import submit_drop
+from memci.storage.reading.snapshot_state import Progress, touch_read
+from memci.storage.receipts import Given, NewReceipt, append_uses
+from memci.storage.session import Database
+
+_log = structlog.get_logger(__name__)
+
+# Of what is wanted again and again the thread stays: to start one takes longer than most reads can
+# spare. After so long without anything wanted it goes.
+_IDLE_S = 30.0
+
+
+class Soon:
+    """Runs ``act`` in a thread, within the period after it is wanted; safe for threads."""
+
+    def __init__(self, act: Callable[[], None], period_s: float) -> None:
+        """Begin with nothing wanted."""
+        self._act = act
+        self._period_s = period_s
+        self._lock = threading.Lock()
+        self._wanted = threading.Event()
+        self._closed = threading.Event()
+        self._is_running = False
+
+    def want(self) -> None:
+        """Have it done soon; after ``close`` this does nothing."""
+        with self._lock:
+            if self._closed.is_set():
+                return
+            self._wanted.set()
+            if not self._is_running:
+                self._is_running = True
+                threading.Thread(target=self._run, name="soon", daemon=True).start()
+
+    def close(self) -> None:
+        """Have nothing done any more; what has begun goes on."""
+        with self._lock:
+            self._closed.set()
+            self._wanted.set()
+
+    def _run(self) -> None:
+        while self._is_wanted() and not self._closed.wait(self._period_s):
+            # What is wanted from here on may come too late for this time.
+            self._wanted.clear()
+            try:
+                self._act()
+            except Exception:  # noqa: BLE001 - it is logged, and nothing may end the thread
+                _log.exception("notes of reads were not written")
+
+    def _is_wanted(self) -> bool:
+        """Wait until it is; end the thread if it is not for long, or never will be."""
+        if not self._closed.is_set() and self._wanted.wait(_IDLE_S):
+            return True
+        with self._lock:
+            self._is_running = self._wanted.is_set()
+            return self._is_running
+
+
+# The next thing that the agent's model says must find its receipt; what comes within this time is
+# written together.
+_PERIOD_S = 0.1
+_MOST = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A receipt of a read; ``kept`` tells whether it is stored already."""
+
+    agent_id: str
+    receipt: NewReceipt
+    kept: bool = False
+
+
+def use_of(
+    agent_id: str,
+    kind: str,
+    now: Progress,
+    given: tuple[Iterable[int], Collection[int]],
+    ids: Mapping[int, str],
+) -> Use | None:
+    """Return the use that a read made of messages and nodes; None if it gave nothing.
+
+    ``given``: seqs of messages whose words were given, also as memories; and those memories.
+    """
+    seqs, nodes = frozenset(given[0]), frozenset(given[1])
+    if not seqs and not nodes:
+        return None
+    body = {
+        "seq": now.seq,
+        "pending": now.pending,
+        "message_ids": [ids[seq] for seq in sorted(seqs) if seq in ids],
+        "node_ids": sorted(nodes),
+    }
+    about = Given(now.message_seq, seqs, seqs, nodes)
+    return Use(agent_id, NewReceipt(uuid4(), kind, body, given=about))
+
+
+class UseLog:
+    """Collects uses and writes them soon, agent by agent; safe for threads."""
+
+    def __init__(
+        self, database: Database, *, period_s: float = _PERIOD_S, most: int = _MOST
+    ) -> None:
+        """Begin with none; hold ``most`` at once, the newest."""
+        self._database = database
+        self._most = most
+        self._lock = threading.Lock()
+        self._writing = threading.Lock()  # held while the database is in use: close waits for it
+        self._noted: deque[Use] = deque()
+        self._lost = 0
+        self._soon = Soon(self.flush, period_s)
+
+    def note(self, use: Use) -> None:
+        """Note a use; it is written within the period."""
+        with self._lock:
+            self._noted.append(use)
+            self._trim()
+        self._soon.want()
+
+    def flush(self) -> None:
+        """Write what is noted; wait for no erasure. What cannot be written is tried again soon."""
+        with self._writing:
+            with self._lock:
+                noted, self._noted = list(self._noted), deque()
+                lost, self._lost = self._lost, 0
+            if lost:
+                _log.warning("uses not noted: there were too many at once", count=lost)
+            by_agent: dict[str, list[Use]] = {}
+            for use in noted:
+                by_agent.setdefault(use.agent_id, []).append(use)
+            left = [use for uses in by_agent.values() if not self._write(uses) for use in uses]
+        if left:
+            with self._lock:
+                self._noted.extendleft(reversed(left))
+                self._trim()
+            self._soon.want()
+
+    def close(self) -> None:
+        """Write what is noted, once more."""
+        self._soon.close()
+        self.flush()
+
+    def _trim(self) -> None:
+        while len(self._noted) > self._most:
+            self._noted.popleft()
+            self._lost += 1
+
+    def _write(self, uses: Sequence[Use]) -> bool:
+        receipts = [use.receipt for use in uses]
+        written = {use.receipt.id for use in uses if use.kept}
+        try:
+            with self._database.agent_transaction(uses[0].agent_id, durable=False) as connection:
+                return append_uses(connection, uses[0].agent_id, receipts, written)
+        except MemciError:
+            return False
+        except Exception:  # noqa: BLE001 - nothing may end the timer, and no use is worth a retry
+            _log.exception("uses not noted", count=len(uses))
+        return True
+
+
+_ACTIVITY_PERIOD_S = 1.0
+
+
+class ReadActivity:
+    """Collects agents and notes them together, at most once a second; safe for threads."""
+
+    def __init__(self, database: Database, *, period_s: float = _ACTIVITY_PERIOD_S) -> None:
+        """Begin with none noted."""
+        self._database = database
+        self._uses = UseLog(database)
+        self._lock = threading.Lock()
+        self._writing = threading.Lock()  # held while the database is in use: close waits for it
+        # By agent, the forgotten nodes to which links are to go.
+        self._noted: dict[str, set[int]] = {}
+        # Agents and their sessions (None: what was said in none) to be summed up.
+        self._unsummed: set[tuple[str, str | None]] = set()
+        self._soon = Soon(self.flush, period_s)
+
+    def note(
+        self, agent_id: str, *, dropping: Collection[int] = (), use: Use | None = None
+    ) -> None:
+        """Note that an agent was read; it is written within the period.
+
+        Links to the forgotten nodes ``dropping`` are to go (M15). ``use`` is what it was given.
+        """
+        if use is not None:
+            self._uses.note(use)
+        with self._lock:
+            self._add(agent_id, dropping)
+        self._soon.want()
+
+    def want_summary(self, agent_id: str, session_id: str | None) -> None:
+        """Note that a session's summary was missed; it is asked for within the period."""
+        with self._lock:
+            self._unsummed.add((agent_id, session_id))
+        self._soon.want()
+
+    def flush(self) -> None:
+        """Write what is noted. What cannot be written now stays for the next time."""
+        self._uses.flush()
+        with self._writing:
+            with self._lock:
+                noted, self._noted = self._noted, {}
+                unsummed, self._unsummed = self._unsummed, set()
+            for agent_id, session_id in unsummed:
+                self._ask_summary(agent_id, session_id)
+            busy = self._write(noted) if noted else ()
+        if busy:
+            with self._lock:
+                for agent_id in busy:
+                    self._add(agent_id, noted[agent_id])
+            self._soon.want()
+
+    def close(self) -> None:
+        """Write what is noted, once more; what is noted later is written by ``flush`` only."""
+        self._soon.close()
+        self._uses.close()
+        self.flush()
+
+    def _add(self, agent_id: str, dropping: Iterable[int]) -> None:
+        self._noted.setdefault(agent_id, set()).update(dropping)
+
+    def _write(self, noted: Mapping[str, set[int]]) -> Collection[str]:
+        """Write what is noted, and return the agents that have to wait."""
+        try:
+            with self._database.lane_transaction(durable=False) as connection:
+                busy = touch_read(connection, noted)
+        except MemciError:
+            return noted.keys()
+        # In transactions of their own: those agents' lanes are all free again.
+        dropping = {each: noted[each] for each in noted if noted[each] and each not in busy}
+        return busy.union(each for each in dropping if not self._drop(each, dropping[each]))
+
+    def _ask_summary(self, agent_id: str, session_id: str | None) -> None:
+        # Whoever misses it again asks again.
+        with suppress(MemciError):
+            ask_summary(self._database, agent_id, session_id)
+
+    def _drop(self, agent_id: str, targets: Iterable[int]) -> bool:
+        try:
+            with self._database.lane_transaction(durable=False) as connection:
+                return submit_drop(connection, agent_id, targets)
+        except MemciError:
+            return False

@@ -1,0 +1,279 @@
+"""The network of one agent, listed: nodes, what happened to them, links and focus points.
+
+Sessions of an agent, and the history of one memory, listed (R5, R6).
+
+Summaries of an agent's sessions, listed (R8).
+
+Documents and collections, listed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from datetime import datetime, timedelta
+from typing import Any, Literal
+
+from memci.api_keys import is_for
+from memci.domain.documents import collection_owner, is_collection, nobody
+from memci.domain.memory.node import Fate
+from memci.domain.memory.parameters import MemoryParameters
+from memci.errors import NotFoundError
+from memci.language.times.calendar import at_offset
+from memci.reading.cursors import (
+    named_after,
+    named_cursor,
+    names_after,
+    names_cursor,
+    page_of,
+    place_after,
+)
+from memci.schemas.agents import (
+    FocusList,
+    FocusPoint,
+    LinkAnswer,
+    LinkList,
+    NodeAnswer,
+    NodeList,
+    TrailEvent,
+    TrailList,
+)
+from memci.schemas.documents import CollectionList, CollectionOut, DocumentList, DocumentOut
+from memci.schemas.sessions import (
+    HistoryAnswer,
+    SessionAnswer,
+    SessionList,
+    SummaryAnswer,
+    SummaryList,
+    VersionAnswer,
+)
+from memci.storage.agents import is_there, snapshot_of
+from memci.storage.documents.documents import (
+    document_by_id,
+    is_collection_there,
+    list_collections,
+    list_documents,
+)
+from memci.storage.network.node_history import fates_of
+from memci.storage.parameters import parameters_of
+from memci.storage.reading.nodes import list_focus, list_links, list_nodes, list_trail, read_node
+from memci.storage.reading.superseded import ever_was, versions_of
+from memci.storage.session import Connection, Database
+from memci.storage.sessions import Session, list_sessions
+from memci.storage.summaries import StoredSummary, list_summaries
+
+
+class NodeListings:
+    """Reads the network of one agent."""
+
+    def __init__(self, database: Database) -> None:
+        """Take where it all is."""
+        self._database = database
+
+    def nodes(
+        self,
+        agent_id: str,
+        *,
+        kind: str | None,
+        type: str | None,  # noqa: A002 - the word of the surface
+        tier: str | None = None,
+        as_of: datetime | None = None,
+        cursor: str | None,
+        limit: int,
+    ) -> NodeList:
+        """List living nodes by id, of one kind, type and tier or of all.
+
+        ``as_of``: memories that were made of what was said by then, and not superseded yet.
+        """
+        (after,) = place_after(cursor)
+        asked = {"kind": kind, "type": type, "tier": tier, "as_of": as_of}
+        with snapshot_of(self._database, agent_id) as connection:
+            rows = list_nodes(connection, agent_id, asked, after=after, limit=limit + 1)
+        page, following = page_of(rows, limit, lambda row: row["id"])
+        return NodeList(nodes=[NodeAnswer(**row) for row in page], next_cursor=following)
+
+    def node(self, agent_id: str, node_id: int) -> NodeAnswer:
+        """Return one node, or raise ``NotFoundError``."""
+        with snapshot_of(self._database, agent_id) as connection:
+            row = read_node(connection, agent_id, node_id)
+        if row is None:
+            raise NotFoundError("there is no such node; its trail tells if it was forgotten")
+        return NodeAnswer(**row)
+
+    def trail(self, agent_id: str, node_id: int, *, cursor: str | None, limit: int) -> TrailList:
+        """List what happened to a node, living or forgotten; ``NotFoundError`` if it never was."""
+        (after,) = place_after(cursor)
+        with snapshot_of(self._database, agent_id) as connection:
+            rows = list_trail(connection, agent_id, node_id, after=after, limit=limit + 1)
+        if not rows and cursor is None:
+            raise NotFoundError("there never was such a node")
+        page, following = page_of(rows, limit, lambda row: row["id"])
+        return TrailList(events=[TrailEvent(**row) for row in page], next_cursor=following)
+
+    def links(
+        self, agent_id: str, *, node_id: int | None, cursor: str | None, limit: int
+    ) -> LinkList:
+        """List links by source and target, of one node or of all."""
+        source, target = place_after(cursor, parts=2)
+        with snapshot_of(self._database, agent_id) as connection:
+            rows = list_links(
+                connection, agent_id, node_id=node_id, after=(source, target), limit=limit + 1
+            )
+        page, following = page_of(rows, limit, lambda row: f"{row['source']}.{row['target']}")
+        return LinkList(links=[LinkAnswer(**row) for row in page], next_cursor=following)
+
+    def focus(self, agent_id: str) -> FocusList:
+        """List the focus points, the latest mention first."""
+        with snapshot_of(self._database, agent_id) as connection:
+            rows = list_focus(connection, agent_id)
+        return FocusList(focus=[FocusPoint(**row) for row in rows])
+
+
+class BeliefListings:
+    """Reads the sessions of one agent, and what it believed when."""
+
+    def __init__(self, database: Database) -> None:
+        """Take where it all is."""
+        self._database = database
+
+    def sessions(
+        self,
+        agent_id: str,
+        defaults: MemoryParameters,
+        *,
+        now: datetime,
+        cursor: str | None,
+        limit: int,
+    ) -> SessionList:
+        """List sessions by id; ``now`` tells which have been silent for too long."""
+        after = named_after(cursor)
+        with snapshot_of(self._database, agent_id) as connection:
+            parameters = parameters_of(connection, agent_id, defaults)
+            found = list_sessions(connection, agent_id, after=after, limit=limit + 1)
+        silence = parameters.session_silence
+        page = found[:limit]
+        more = len(found) > limit
+        return SessionList(
+            sessions=[_session(each, now, silence) for each in page],
+            next_cursor=named_cursor(page[-1].session_id) if more else None,
+        )
+
+    def history(self, agent_id: str, node_id: int, as_of: datetime | None) -> HistoryAnswer:
+        """List the versions of a memory; ``NotFoundError`` if it never was."""
+        with snapshot_of(self._database, agent_id) as connection:
+            if not ever_was(connection, agent_id, node_id):
+                raise NotFoundError("there never was such a node")
+            rows = versions_of(connection, agent_id, node_id, as_of)
+            gone = [row["node_id"] for row in rows if not row["living"]]
+            fates = fates_of(connection, agent_id, gone)
+        return HistoryAnswer(
+            versions=[_version(row, as_of, fates.get(row["node_id"])) for row in rows]
+        )
+
+
+def _session(found: Session, now: datetime, silence: timedelta) -> SessionAnswer:
+    ended_at = None
+    if found.ended_seq is not None and found.ended_seq >= found.last_seq:
+        ended_at = found.ended_at
+    elif found.received_at + silence <= now:
+        ended_at = found.received_at + silence
+    return SessionAnswer(
+        session_id=found.session_id,
+        messages=found.messages,
+        first_seq=found.first_seq,
+        last_seq=found.last_seq,
+        began_at=at_offset(found.began_at, found.began_offset),
+        last_at=at_offset(found.last_at, found.last_offset),
+        ended_at=ended_at,
+        short_memories=found.short_memories,
+    )
+
+
+def _version(row: Mapping[str, Any], as_of: datetime | None, fate: Fate | None) -> VersionAnswer:
+    fields: dict[str, Any] = {name: row[name] for name in row if name not in {"reason", "living"}}
+    until: datetime | None = row["until"]
+    held = row["reason"] is None or (
+        row["reason"] == "superseded" and as_of is not None and until is not None and until > as_of
+    )
+    return VersionAnswer(
+        **fields, state=_state(row, fate), holds=held and row["content"] is not None
+    )
+
+
+def _state(row: Mapping[str, Any], fate: Fate | None) -> Literal["current", "superseded"] | Fate:
+    if row["reason"] == "merged":
+        return Fate.MERGED
+    if row["reason"] == "superseded":
+        return "superseded"
+    return fate or "current"
+
+
+class SummaryListings:
+    """Reads the summaries of one agent."""
+
+    def __init__(self, database: Database) -> None:
+        """Take where it all is."""
+        self._database = database
+
+    def summaries(
+        self, agent_id: str, *, session_id: str | None, cursor: str | None, limit: int
+    ) -> SummaryList:
+        """List summaries by session, of one session or of all."""
+        session, user = names_after(cursor, 2)
+        with snapshot_of(self._database, agent_id) as connection:
+            found = list_summaries(
+                connection, agent_id, only=session_id, after=(session, user), limit=limit + 1
+            )
+        page, last = found[:limit], found[limit - 1] if len(found) > limit else None
+        return SummaryList(
+            summaries=[_answer(each) for each in page],
+            next_cursor=last and names_cursor(last.session_id or "", last.user_id or ""),
+        )
+
+
+def _answer(summary: StoredSummary) -> SummaryAnswer:
+    return SummaryAnswer.model_validate(
+        {name: getattr(summary, name) for name in SummaryAnswer.model_fields}
+    )
+
+
+class DocumentListings:
+    """Reads what agents and collections have for documents."""
+
+    def __init__(self, database: Database) -> None:
+        """Take where it all is."""
+        self._database = database
+
+    def documents(self, owner: str, *, prefix: str, cursor: str | None, limit: int) -> DocumentList:
+        """List documents by id; raises ``NotFoundError`` for no such owner."""
+        (after,) = place_after(cursor)
+        with self._database.agent_snapshot(owner) as connection:
+            _check(connection, owner)
+            rows = list_documents(connection, owner, prefix=prefix, after=after, limit=limit + 1)
+        page, following = page_of(rows, limit, lambda row: row.id)
+        documents = [DocumentOut(**asdict(each)) for each in page]
+        return DocumentList(documents=documents, next_cursor=following)
+
+    def document(self, owner: str, document_id: int) -> DocumentOut:
+        """Return one document, or raise ``NotFoundError``."""
+        with self._database.agent_snapshot(owner) as connection:
+            _check(connection, owner)
+            found = document_by_id(connection, owner, document_id)
+        if found is None:
+            raise NotFoundError("there is no such document; it may have been removed")
+        return DocumentOut(**asdict(found))
+
+    def collections(self, *, patterns: str, cursor: str | None, limit: int) -> CollectionList:
+        """List the collections that a key with such patterns is for, by name."""
+        with self._database.lane_transaction(durable=False) as connection:
+            found = list_collections(connection, after=named_after(cursor))
+        allowed = [each for each in found if is_for(patterns, collection_owner(each.name))]
+        page, following = page_of(allowed, limit, lambda each: named_cursor(each.name))
+        collections = [CollectionOut(**asdict(each)) for each in page]
+        return CollectionList(collections=collections, next_cursor=following)
+
+
+def _check(connection: Connection, owner: str) -> None:
+    there = is_collection_there if is_collection(owner) else is_there
+    if not there(connection, owner):
+        raise nobody(owner)

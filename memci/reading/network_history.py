@@ -1,0 +1,310 @@
+"""Snapshots turned into what each memory was over them.
+
+The network as it is or was after a pass, the passes, and how memories fade over them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+from memci.domain.memory.node import Fate
+from memci.errors import NotFoundError
+from memci.reading.cursors import page_of, place_after
+from memci.schemas.agents import TrailEvent
+from memci.schemas.network import (
+    FadingAnswer,
+    FadingMemory,
+    FadingPass,
+    LeftOut,
+    NetworkAnswer,
+    NetworkLink,
+    NetworkNode,
+    PassAnswer,
+    PassList,
+    Strengths,
+)
+from memci.storage.agents import snapshot_of
+from memci.storage.network.node_history import fates_of
+from memci.storage.network.nodes import phrases_of
+from memci.storage.reading.network_history import (
+    Snapshot,
+    fading_rows,
+    fate_in,
+    last_events,
+    last_pass,
+    list_passes,
+    network_at,
+    network_now,
+    snapshot_numbers,
+    switches,
+    words_of_links,
+)
+from memci.storage.session import Connection, Database
+
+
+class _Sight(NamedTuple):
+    importance: float
+    length: int
+
+
+class Fading:
+    """Memories over the passes that were added, in their order."""
+
+    def __init__(self) -> None:
+        """Begin without a pass."""
+        self.passes: list[FadingPass] = []
+        # By memory and by place in ``passes``.
+        self.memories: dict[int, dict[int, _Sight]] = {}
+        self._original_lengths: dict[int, int] = {}
+
+    def add(self, row: Mapping[str, Any]) -> None:
+        """Add a snapshot as it was read."""
+        entities, place = set(row["entities"]), len(self.passes)
+        memories = 0
+        for node_id, length, original, importance in zip(
+            row["node_ids"], row["lengths"], row["original_lengths"], row["importances"],
+            strict=True,
+        ):  # fmt: skip
+            if node_id not in entities:
+                memories += 1
+                self.memories.setdefault(node_id, {})[place] = _Sight(importance, length)
+                self._original_lengths[node_id] = original
+        strengths = Strengths(
+            links=row["links"], dangling=row["dangling"], quantiles=row["quantiles"] or []
+        )
+        self.passes.append(
+            FadingPass(
+                number=row["number"], taken_at=row["taken_at"], memories=memories,
+                strengths=strengths,
+            )
+        )  # fmt: skip
+
+    def made_after(self, number: int) -> list[int]:
+        """Return the memories that were seen after this pass, by id."""
+        places = {place for place, each in enumerate(self.passes) if each.number > number}
+        return sorted(node for node, seen in self.memories.items() if places & seen.keys())
+
+    def memory(self, node_id: int, phrase: str | None, gone: Fate | None) -> FadingMemory:
+        """Return one memory over all passes."""
+        sights = self.memories[node_id]
+        seen = [sights.get(place) for place in range(len(self.passes))]
+        return FadingMemory(
+            id=node_id,
+            phrase=phrase,
+            original_length=self._original_lengths[node_id],
+            forgotten=gone is Fate.FORGOTTEN,
+            gone=gone,
+            importances=[each and each.importance for each in seen],
+            lengths=[each and each.length for each in seen],
+        )
+
+
+def fading_of(rows: Iterable[Mapping[str, Any]]) -> Fading:
+    """Return what memories were over these snapshots, the oldest first."""
+    fading = Fading()
+    for row in rows:
+        fading.add(row)
+    return fading
+
+
+T = TypeVar("T")
+# Of an answer, for each node of its limit.
+_LINKS_EACH = 10
+_ABOVE_ALL = 2**63 - 1
+# Spans of passes that an error names.
+_MOST_SPANS = 8
+
+
+class NetworkListings:
+    """Reads networks and their past."""
+
+    def __init__(self, database: Database) -> None:
+        """Take where it all is."""
+        self._database = database
+
+    def network(self, agent_id: str, *, number: int | None, limit: int) -> NetworkAnswer:
+        """Return the network now, or as the pass ``number`` left it.
+
+        Where no snapshot of that pass is kept, the one before it stands for it; raises
+        ``NotFoundError`` when there is none, or no such pass.
+        """
+        with snapshot_of(self._database, agent_id) as connection:
+            if number is None:
+                found = network_now(connection, agent_id)
+            else:
+                found = _at(connection, agent_id, number)
+            return _answer(connection, agent_id, found, limit)
+
+    def passes(self, agent_id: str, *, cursor: str | None, limit: int) -> PassList:
+        """List passes, the latest first."""
+        before = _ABOVE_ALL if cursor is None else place_after(cursor)[0]
+        with snapshot_of(self._database, agent_id) as connection:
+            rows = list_passes(connection, agent_id, before=before, limit=limit + 1)
+        page, following = page_of(rows, limit, lambda row: row["number"])
+        return PassList(passes=[PassAnswer(**row) for row in page], next_cursor=following)
+
+    def fading(self, agent_id: str, *, passes: int, limit: int) -> FadingAnswer:
+        """Return at most ``limit`` memories over at most so many passes, evenly drawn.
+
+        They are those of one network, the latest that a pass has left: what was made anew when a
+        rebuilt one took its place was not forgotten (M24).
+        """
+        with snapshot_of(self._database, agent_id) as connection:
+            numbers = evenly(snapshot_numbers(connection, agent_id), passes)
+            series = fading_of(fading_rows(connection, agent_id, numbers))
+            switched_after = switches(connection, agent_id)
+            begun = [each for each in switched_after if numbers and each < numbers[-1]]
+            memories = series.made_after(begun[-1] if begun else 0)
+            shown = evenly(memories, limit)
+            phrases = phrases_of(connection, agent_id, shown)
+            gone = [each for each in shown if each not in phrases]
+            fates = fates_of(connection, agent_id, gone)
+        return FadingAnswer(
+            agent_id=agent_id,
+            passes=series.passes,
+            switched_after=switched_after,
+            memories=[series.memory(each, phrases.get(each), fates.get(each)) for each in shown],
+            left_out=len(memories) - len(shown),
+        )
+
+
+def evenly(things: Sequence[T], most: int) -> list[T]:
+    """Return at most so many of the things, at even distances; first and last are among them."""
+    if len(things) <= most:
+        return list(things)
+    if most == 1:
+        return [things[-1]]
+    return [things[index * (len(things) - 1) // (most - 1)] for index in range(most)]
+
+
+def _at(connection: Connection, agent_id: str, number: int) -> Snapshot:
+    found = network_at(connection, agent_id, number)
+    if found is not None and found.number == number:
+        return found
+    kept = _kept(connection, agent_id)
+    last = last_pass(connection, agent_id) or 0
+    if number > last:
+        which = f"the last one is {last}" if last else "there was none yet"
+        raise NotFoundError(f"there is no pass {number}, {which}; {kept}")
+    if found is None:
+        raise NotFoundError(f"no snapshot of pass {number} or before is kept; {kept}")
+    return found
+
+
+def _kept(connection: Connection, agent_id: str) -> str:
+    numbers = snapshot_numbers(connection, agent_id)
+    if not numbers:
+        return (
+            "no snapshot of this agent's network is kept: one is taken after each pass, unless "
+            "MEMCI_SNAPSHOT_BYTES is 0; without `pass` you get the network of now"
+        )
+    found = spans(numbers)
+    if len(found) > _MOST_SPANS:
+        found = [*found[: _MOST_SPANS - 1], "…", found[-1]]
+    return f"snapshots are kept of {'pass' if len(numbers) == 1 else 'passes'} {', '.join(found)}"
+
+
+def spans(numbers: Sequence[int]) -> list[str]:
+    """Return ascending numbers in words, those that follow one another as one span."""
+    found: list[list[int]] = []
+    for number in numbers:
+        if found and number == found[-1][-1] + 1:
+            found[-1].append(number)
+        else:
+            found.append([number])
+    return [f"{each[0]}" if len(each) == 1 else f"{each[0]} to {each[-1]}" for each in found]
+
+
+def _answer(connection: Connection, agent_id: str, found: Snapshot, limit: int) -> NetworkAnswer:
+    shown = _most_important(found, limit)
+    ids = [found.node_ids[index] for index in shown]
+    links = _strongest(found, set(ids), limit * _LINKS_EACH)
+    phrases = phrases_of(connection, agent_id, ids)
+    return NetworkAnswer(
+        agent_id=agent_id,
+        pass_number=found.number,
+        taken_at=found.taken_at,
+        nodes=_nodes(connection, agent_id, found, shown, phrases),
+        links=_links(connection, agent_id, found, links),
+        focus=found.focus,
+        left_out=LeftOut(
+            nodes=len(found.node_ids) - len(shown), links=len(found.sources) - len(links)
+        ),
+    )
+
+
+def _most_important(found: Snapshot, limit: int) -> list[int]:
+    """Return the places of the focus points, and then of the most important nodes."""
+    focus = set(found.focus)
+    return sorted(
+        range(len(found.node_ids)),
+        key=lambda at: (found.node_ids[at] not in focus, -found.importances[at], at),
+    )[:limit]
+
+
+def _strongest(found: Snapshot, shown: set[int], limit: int) -> list[int]:
+    """Return the places of links between nodes that are shown, and of their dangling ones."""
+    hidden = set(found.node_ids) - shown
+    places = [
+        at
+        for at, (source, target) in enumerate(zip(found.sources, found.targets, strict=True))
+        if source in shown and target not in hidden
+    ]
+    return sorted(places, key=lambda at: (-found.strengths[at], at))[:limit]
+
+
+def _nodes(
+    connection: Connection,
+    agent_id: str,
+    found: Snapshot,
+    places: Sequence[int],
+    phrases: dict[int, str],
+) -> list[NetworkNode]:
+    entities, focus = set(found.entities), set(found.focus)
+    gone = [found.node_ids[at] for at in places if found.node_ids[at] not in phrases]
+    events = last_events(connection, agent_id, gone)
+    nodes = []
+    for at in places:
+        node_id = found.node_ids[at]
+        event = events.get(node_id)
+        fate = None if node_id in phrases else fate_in(event)
+        nodes.append(
+            NetworkNode(
+                id=node_id,
+                kind="entity" if node_id in entities else "memory",
+                phrase=phrases.get(node_id),
+                importance=found.importances[at],
+                length=found.lengths[at],
+                original_length=found.original_lengths[at],
+                focus=node_id in focus,
+                forgotten=fate is Fate.FORGOTTEN,
+                gone=fate,
+                last_event=TrailEvent(**event) if event else None,
+            )
+        )
+    return nodes
+
+
+def _links(
+    connection: Connection, agent_id: str, found: Snapshot, places: Sequence[int]
+) -> list[NetworkLink]:
+    living = set(found.node_ids)
+    words = words_of_links(
+        connection, agent_id, [(found.sources[at], found.targets[at]) for at in places]
+    )
+    links = []
+    for at in places:
+        source, target = found.sources[at], found.targets[at]
+        relation, hint = words.get((source, target), (None, None))
+        links.append(
+            NetworkLink(
+                source=source,
+                target=target,
+                strength=found.strengths[at],
+                dangling=target not in living,
+                relation=relation,
+                hint=hint,
+            )
+        )
+    return links

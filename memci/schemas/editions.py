@@ -1,0 +1,145 @@
+"""A network that is rebuilt beside the current one, and what else brings memories back."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated
+from uuid import UUID
+
+from pydantic import Field, StringConstraints
+
+from memci.domain.job import JobState
+from memci.domain.memory.edition import EditionState
+from memci.schemas.base import Answer, Request, Seq, Text
+
+_PROBES = 20
+_SHOWN = 100
+
+Name = Annotated[Text, StringConstraints(min_length=1, max_length=64)]
+Keywords = Annotated[tuple[Annotated[Text, StringConstraints(max_length=256)], ...],
+                     Field(max_length=32)]  # fmt: skip
+
+
+class RebuildRequest(Request):
+    """How far a network is rebuilt."""
+
+    up_to_seq: Annotated[Seq, Field(ge=1)] | None = Field(
+        None,
+        description="As it was with the messages up to this one; of what came later, only what "
+        "comes from now on. Else all",
+    )
+
+
+class StepJob(Answer):
+    """The job that takes a rebuild further."""
+
+    id: UUID
+    state: JobState
+    error: str | None
+
+
+class EditionAnswer(Answer):
+    """A rebuilt network, and how far it is.
+
+    `replayed` of `events` in the history of the network are done. When it is `ready`, it can be
+    compared and switched to; what has happened since is done before a switch.
+    """
+
+    agent_id: str
+    edition: int
+    state: EditionState
+    up_to_seq: int | None
+    replayed: int | None
+    events: int | None
+    job: StepJob | None
+    created_at: datetime
+    finished_at: datetime | None
+
+
+class RestoreAnswer(Answer):
+    """The job that makes a forgotten memory anew, and the new node once it is made."""
+
+    job_id: UUID
+    node_id: int
+    restored_as: int | None
+
+
+class FocusRequest(Request):
+    """Something that the agent is talking about."""
+
+    entity: Name = Field(description="The name of a thing, a person, a place")
+
+
+class ComparisonRequest(Request):
+    """What to compare a rebuilt network with the current one by."""
+
+    probes: Annotated[tuple[Keywords, ...], Field(max_length=_PROBES)] = Field(
+        (), description="Keywords of recalls; each is tried on both networks"
+    )
+    limit: int = Field(20, ge=0, le=_SHOWN, description="Memories that each list shows, at most")
+
+
+class NetworkNumbers(Answer):
+    """One of the networks. `characters` of `original_characters` are left; `importance` adds up."""
+
+    memories: int
+    entities: int
+    links: int
+    dangling: int
+    characters: int
+    original_characters: int
+    importance: float
+    focus: list[str]
+
+
+class ShownMemory(Answer):
+    """A memory that one of the networks has, and the beginning of its text."""
+
+    node_id: int
+    message_seqs: list[int]
+    length: int
+    original_length: int
+    importance: float
+    text: str
+
+
+class ChangedMemory(Answer):
+    """A memory that both networks have, and that says different things in them."""
+
+    current: ShownMemory
+    rebuilt: ShownMemory
+
+
+class ProbeComparison(Answer):
+    """What a recall finds in both networks, and in one of them only: beginnings of texts."""
+
+    keywords: list[str]
+    both: int
+    only_current: list[str]
+    only_rebuilt: list[str]
+
+
+class ComparisonAnswer(Answer):
+    """The rebuilt network beside the current one.
+
+    Memories are the same when they were made of the same text of the same messages; entities,
+    when they have the same name; links, when their ends are the same. The lists show the most
+    important ones; the numbers count all.
+    """
+
+    edition: EditionAnswer
+    current: NetworkNumbers
+    rebuilt: NetworkNumbers
+    same_memories: int
+    same_texts: int
+    only_current: int
+    only_rebuilt: int
+    same_links: int
+    links_only_current: int
+    links_only_rebuilt: int
+    largest_strength_difference: float
+    largest_importance_difference: float
+    changed: list[ChangedMemory]
+    shown_only_current: list[ShownMemory]
+    shown_only_rebuilt: list[ShownMemory]
+    probes: list[ProbeComparison]

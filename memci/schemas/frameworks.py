@@ -1,0 +1,312 @@
+"""Items: what an agent's programs keep under names of their own (docs/frameworks.md).
+
+Checkpoints: the states of a framework's threads, as bytes that memci never reads.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Literal, Self
+
+from pydantic import (
+    AfterValidator,
+    Base64Bytes,
+    Field,
+    JsonValue,
+    StrictBool,
+    StrictInt,
+    StringConstraints,
+    model_validator,
+)
+
+from memci.domain.items import OPERATORS, unknown_operator
+from memci.schemas.base import Answer, JsonObject, Query, Request, Text
+
+# What an index row takes, with the agent's id.
+_MOST_BYTES = 2_000
+_LABELS = 32
+
+Label = Annotated[Text, StringConstraints(min_length=1, max_length=512)]
+
+
+def _fits(labels: tuple[str, ...]) -> tuple[str, ...]:
+    if sum(len(each.encode()) + 4 for each in labels) > _MOST_BYTES:
+        raise ValueError(f"must not be longer than {_MOST_BYTES} bytes in all")
+    return labels
+
+
+Namespace = Annotated[
+    tuple[Label, ...],
+    Field(max_length=_LABELS, description="A path, from the widest to the narrowest"),
+    AfterValidator(_fits),
+]
+Limit = Annotated[StrictInt, Field(ge=0, le=1_000)]
+Offset = Annotated[StrictInt, Field(ge=0, le=1_000_000)]
+
+
+class ItemPlace(Request):
+    """Where an item is."""
+
+    namespace: Namespace
+    key: Label
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        _fits((*self.namespace, self.key))
+        return self
+
+
+class ItemIn(ItemPlace):
+    """An item to keep, in the place of what was there."""
+
+    value: JsonObject | None = Field(description="Null: the item is taken away")
+    text: Annotated[Text, StringConstraints(max_length=262_144)] | None = Field(
+        None, description="What it is searched by; null: it is not searched by words or meaning"
+    )
+    ttl_minutes: Annotated[float, Field(gt=0, le=5_000_000, allow_inf_nan=False)] | None = Field(
+        None, description="It goes so long after it was last written or read"
+    )
+
+
+class ItemsIn(Request):
+    """Items to keep and to take away, all or none; of one place the last one holds."""
+
+    items: Annotated[tuple[ItemIn, ...], Field(min_length=1, max_length=1_000)]
+
+
+class ItemsAnswer(Answer):
+    """What became of them."""
+
+    stored: int
+    removed: int
+
+
+class ItemPlaces(Request):
+    """Items to read."""
+
+    items: Annotated[tuple[ItemPlace, ...], Field(min_length=1, max_length=1_000)]
+    refresh: StrictBool = Field(True, description="Reading puts off when they go")
+
+
+class ItemOut(Answer):
+    """One item."""
+
+    namespace: list[str]
+    key: str
+    value: dict[str, JsonValue]
+    created_at: datetime
+    updated_at: datetime
+    score: float | None = Field(None, description="How well it fits the query, if it does")
+
+
+class ItemList(Answer):
+    """Items; of those that were asked for by place, null where there is none."""
+
+    items: list[ItemOut | None]
+
+
+def _known_operators(condition: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    """Raise ``ValueError`` for an operator that is none: no item's value would fit it."""
+    if (name := unknown_operator(condition)) is not None:
+        raise ValueError(f"{name} is no operator: expected {', '.join(OPERATORS)}")
+    return condition
+
+
+class ItemSearch(Request):
+    """Items below a namespace, whose values are so, best first if there is a query."""
+
+    prefix: Namespace = ()
+    filter: Annotated[JsonObject, AfterValidator(_known_operators)] | None = Field(
+        None,
+        description="Values by field: a value, an object of fields, or of `$eq`, `$ne`, `$gt`, "
+        "`$gte`, `$lt` and `$lte`",
+    )
+    query: Query | None = None
+    limit: Limit = 10
+    offset: Offset = 0
+    refresh: StrictBool = Field(True, description="Reading puts off when they go")
+
+
+class NamespaceMatch(Request):
+    """How a namespace begins or ends; ``*`` stands for any one label."""
+
+    type: Literal["prefix", "suffix"]
+    path: Namespace
+
+
+class NamespaceSearch(Request):
+    """Which namespaces hold items."""
+
+    match: Annotated[tuple[NamespaceMatch, ...], Field(max_length=16)] = ()
+    max_depth: Annotated[StrictInt, Field(ge=1, le=_LABELS)] | None = Field(
+        None, description="Deeper ones are cut to so many labels"
+    )
+    limit: Limit = 100
+    offset: Offset = 0
+
+
+class NamespaceList(Answer):
+    """Namespaces, in order."""
+
+    namespaces: list[list[str]]
+
+
+def _bounded(most: int) -> AfterValidator:
+    """Refuse names that no index row takes."""
+
+    def check(name: str) -> str:
+        if len(name.encode()) > most:
+            raise ValueError(f"must not be longer than {most} bytes")
+        return name
+
+    return AfterValidator(check)
+
+
+ThreadName = Annotated[Text, StringConstraints(min_length=1, max_length=512), _bounded(512)]
+SpaceName = Annotated[Text, StringConstraints(max_length=1024), _bounded(1024)]
+CheckpointId = Annotated[Text, StringConstraints(min_length=1, max_length=128), _bounded(128)]
+ChannelName = Annotated[Text, StringConstraints(min_length=1, max_length=512), _bounded(512)]
+TaskId = Annotated[Text, StringConstraints(min_length=1, max_length=128), _bounded(128)]
+Kind = Annotated[Text, StringConstraints(min_length=1, max_length=64)]
+TaskPath = Annotated[Text, StringConstraints(max_length=4096)]
+_MANY = 10_000
+
+
+class Typed(Request):
+    """Bytes, and how they are to be read."""
+
+    kind: Kind
+    body: Base64Bytes = Field(description="As base64")
+
+
+class ChannelValue(Typed):
+    """What a channel holds since some version."""
+
+    channel: ChannelName
+    version: CheckpointId
+
+
+class CheckpointIn(Request):
+    """A checkpoint; values that an earlier one brought in the same version are not sent again."""
+
+    namespace: SpaceName = ""
+    id: CheckpointId
+    parent: CheckpointId | None = None
+    checkpoint: Typed
+    versions: Annotated[dict[ChannelName, CheckpointId], Field(max_length=_MANY)] = Field(
+        default_factory=dict, description="Of each channel the version that it has here"
+    )
+    values: Annotated[tuple[ChannelValue, ...], Field(max_length=_MANY)] = ()
+    metadata: JsonObject = Field(default_factory=dict)
+
+
+class PendingWrite(Typed):
+    """What a task has written after a checkpoint.
+
+    Of one task and place the first one holds; below zero the last.
+    """
+
+    place: Annotated[StrictInt, Field(ge=-1_000, le=1_000_000)]
+    channel: ChannelName
+
+
+class WritesIn(Request):
+    """What a task has written after a checkpoint, before the next one."""
+
+    namespace: SpaceName = ""
+    checkpoint_id: CheckpointId
+    task_id: TaskId
+    path: TaskPath = ""
+    writes: Annotated[tuple[PendingWrite, ...], Field(max_length=_MANY)]
+
+
+class CheckpointPlace(Request):
+    """A checkpoint by its names."""
+
+    thread: ThreadName
+    namespace: SpaceName = ""
+    id: CheckpointId
+
+
+class CheckpointSearch(Request):
+    """Which checkpoints: all that are so, the latest first."""
+
+    thread: ThreadName | None = None
+    namespace: SpaceName | None = None
+    id: CheckpointId | None = None
+    before: CheckpointId | None = Field(None, description="Only those with a lower id")
+    filter: JsonObject | None = Field(None, description="Metadata by field")
+    after: CheckpointPlace | None = Field(None, description="The last one of the page before")
+    limit: Annotated[StrictInt, Field(ge=1, le=500)] = 20
+
+
+class TypedOut(Answer):
+    """Bytes, and how they are to be read."""
+
+    kind: str
+    body: str = Field(description="As base64")
+
+
+class ChannelValueOut(TypedOut):
+    """What a channel holds."""
+
+    channel: str
+
+
+class PendingWriteOut(TypedOut):
+    """What a task has written."""
+
+    task_id: str
+    channel: str
+
+
+class CheckpointOut(Answer):
+    """A checkpoint, with the values of its channels and the writes after it, in order."""
+
+    thread: str
+    namespace: str
+    id: str
+    parent: str | None
+    checkpoint: TypedOut
+    values: list[ChannelValueOut]
+    writes: list[PendingWriteOut]
+    metadata: dict[str, JsonValue]
+
+
+class CheckpointList(Answer):
+    """Checkpoints, the latest first."""
+
+    checkpoints: list[CheckpointOut]
+    more: bool = Field(description="Whether others come after the last one")
+
+
+class CheckpointKept(Answer):
+    """A checkpoint, or writes after one, are stored."""
+
+    id: str
+
+
+class ThreadCopy(Request):
+    """Under which name a thread is to be once more; what is there is replaced."""
+
+    to: ThreadName
+
+
+class CheckpointPrune(Request):
+    """Checkpoints to take away: those of some runs, or all but the latest of some threads."""
+
+    run_ids: Annotated[tuple[Text, ...], Field(max_length=1_000)] = ()
+    threads: Annotated[tuple[ThreadName, ...], Field(max_length=1_000)] = ()
+    keep_latest: StrictBool = Field(True, description="Of threads: keep the latest checkpoint")
+
+    @model_validator(mode="after")
+    def _names_one(self) -> Self:
+        if bool(self.run_ids) == bool(self.threads):
+            raise ValueError("expected either run_ids or threads")
+        return self
+
+
+class ThreadAnswer(Answer):
+    """How many checkpoints went, or came."""
+
+    checkpoints: int

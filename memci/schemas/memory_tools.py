@@ -1,0 +1,238 @@
+"""Tools of an agent's memory (R20): what is asked of them, and what comes back.
+
+The texts of fields and classes are what a model reads of the tools; answers are short for the
+same reason, and what is null in them is left out.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import (
+    AfterValidator,
+    Field,
+    GetJsonSchemaHandler,
+    SerializerFunctionWrapHandler,
+    StrictInt,
+    StringConstraints,
+    WithJsonSchema,
+    model_serializer,
+    model_validator,
+)
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
+
+from memci.message import Role
+from memci.schemas.base import (
+    Answer,
+    ForeignId,
+    Instant,
+    Query,
+    Request,
+    Seq,
+    Text,
+    Until,
+    expect_in_order,
+    with_words,
+)
+from memci.schemas.pages import Index
+
+Words = Annotated[Text, StringConstraints(min_length=1, max_length=256)]
+MemoryNumber = Annotated[StrictInt, Field(ge=1, le=2**62)]
+MessageIds = Annotated[
+    list[ForeignId], Field(min_length=1, max_length=100, description="Ids of messages, as found")
+]
+# Any instant is taken; a model needs one way to write it.
+When = Annotated[Instant, WithJsonSchema({"type": "string", "description": "ISO 8601"})]
+Ended = Annotated[
+    Until, WithJsonSchema({"type": "string", "description": "ISO 8601; a day: to its end"})
+]
+Values = Annotated[
+    dict[Words, Text | bool | int | float],
+    WithJsonSchema({"type": "object"}),
+    Field(max_length=8, description="Values that messages carry"),
+]
+Most = Annotated[StrictInt, Field(ge=1, le=50)]
+
+
+NoteText = Annotated[
+    Text,
+    StringConstraints(max_length=65_536),
+    AfterValidator(with_words),
+    Field(description="The facts, in sentences that can be understood alone"),
+]
+
+
+class Remember(Request):
+    """Keep something in long memory: a fact, a decision, a preference, a lesson."""
+
+    text: NoteText
+
+
+class Update(Request):
+    """Correct a memory that is wrong or no longer so. The old one stays in its history."""
+
+    memory: Annotated[MemoryNumber, Field(description="Its number, as found")]
+    text: NoteText
+
+
+class Erase(Request):
+    """Delete messages and all that was remembered of them, for good. There is no undo.
+
+    Only when the user asks for it; to correct something use update.
+    """
+
+    messages: MessageIds
+
+
+class Recall(Request):
+    """Recall what is remembered around what is talked about now, by keywords."""
+
+    keywords: Annotated[
+        list[Words], Field(min_length=1, max_length=16, description="Names of things, topics")
+    ]
+    depth: Annotated[StrictInt, Field(ge=0, le=10, description="Links to follow outwards")] = 2
+    limit: Most = 10
+
+
+class Search(Request):
+    """Search all that was ever said and remembered, by meaning and by words."""
+
+    query: Annotated[Query, AfterValidator(with_words)]
+    since: When | None = None
+    until: Ended | None = None
+    limit: Most = 10
+
+    @model_validator(mode="after")
+    def _is_a_span(self) -> Self:
+        expect_in_order(self.since, self.until)
+        return self
+
+
+class Summarise(Request):
+    """Sum up a page, or some messages, or else the conversation so far. Nothing changes."""
+
+    page: Index | None = None
+    messages: MessageIds | None = None
+    max_tokens: Annotated[StrictInt, Field(ge=16, le=4_000)] = 300
+
+    @model_validator(mode="after")
+    def _is_named_once(self) -> Self:
+        if self.page is not None and self.messages is not None:
+            raise ValueError("expected page or messages, not both")
+        return self
+
+
+class SummaryRequest(Request):
+    """What a context worker is to sum up: messages by seq, and texts of an agent's own notes.
+
+    ``previous``: a summary of what was said before, to go on from.
+    """
+
+    previous: Text = ""
+    seqs: Annotated[tuple[Seq, ...], Field(max_length=2_000)] = ()
+    texts: tuple[Text, ...] = ()
+    max_tokens: Annotated[StrictInt, Field(ge=16, le=4_000)] = 300
+
+
+class FilterMemory(Request):
+    """List memories or messages that meet all given criteria, the newest first; no query."""
+
+    what: Literal["memories", "messages"] = "memories"
+    type: Annotated[
+        Literal["episodic", "semantic", "procedural"] | None, Field(description="Of memories")
+    ] = None
+    role: Annotated[
+        Role | None, Field(description="Of messages, or of one that the memory was made of")
+    ] = None
+    name: Annotated[Words | None, Field(description="Who said it")] = None
+    session: ForeignId | None = None
+    since: When | None = None
+    until: Ended | None = None
+    metadata: Values | None = None
+    limit: Most = 20
+    after: Annotated[StrictInt | None, Field(ge=1, description="`more` of the last answer")] = None
+
+    @model_validator(mode="after")
+    def _is_a_span(self) -> Self:
+        expect_in_order(self.since, self.until)
+        return self
+
+    @model_validator(mode="after")
+    def _has_a_type(self) -> Self:
+        if self.what == "messages" and self.type is not None:
+            raise ValueError("messages have no type: leave it out, or ask for memories")
+        return self
+
+
+class Focus(Request):
+    """Turn attention to a thing: recall starts from it."""
+
+    entity: Annotated[Words, Field(description="Its name: no pronoun")]
+
+
+class _Short(Answer):
+    """An answer of which a model reads no nulls."""
+
+    @model_serializer(mode="wrap")
+    def _without_nulls(self, write: SerializerFunctionWrapHandler) -> Any:
+        return {name: value for name, value in write(self).items() if value is not None}
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, core: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        """Describe the fields, of which the serializer only leaves some out."""
+        fields: Any = {name: part for name, part in core.items() if name != "serialization"}
+        return handler(fields)
+
+
+class Noted(_Short):
+    """What was taken down; memory has it in a moment."""
+
+    message: str = Field(description="Id of the message that holds it")
+    corrects: int | None = Field(None, description="The memory that it takes the place of")
+
+
+class Erased(_Short):
+    """What went, for good."""
+
+    messages: int
+    memories: int
+    again: int = Field(description="Messages of which memories are made anew: theirs were shared")
+    receipt: str
+
+
+class Found(_Short):
+    """Something remembered, or said."""
+
+    memory: int | None = None
+    messages: list[str]
+    by: str | None = Field(None, description="Who said it")
+    said_at: str = Field(description="Day and time, UTC or with an offset")
+    text: str
+    replaced_by: int | None = Field(None, description="The memory that says otherwise now")
+    page: str | None = Field(None, description="The page that it is on")
+
+
+class FoundList(_Short):
+    """Things found, best or newest first."""
+
+    found: list[Found]
+    more: int | None = Field(None, description="There are more: send it as `after`")
+    note: str | None = None
+
+
+class Summary(_Short):
+    """What was said, in short."""
+
+    text: str
+    tokens: int
+    of_tokens: int = Field(description="What was summed up takes so many")
+    note: str | None = None
+
+
+class InFocus(_Short):
+    """What has the attention, the latest first."""
+
+    focus: list[str]

@@ -1,0 +1,406 @@
+"""What is answered of pages (page-tree.md P4, P15).
+
+What pages and segments are named by, as it is asked (P1, P4).
+
+Pages and segments of a tree as answers.
+
+The context window of an agent: asked for and answered (P11, P12).
+
+What is pinned: asked and answered (R7).
+
+A session's plan: asked, changed and answered (R7).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from datetime import datetime
+from typing import Annotated, Any, Self
+
+from pydantic import (
+    AfterValidator,
+    Field,
+    StrictInt,
+    StringConstraints,
+    WithJsonSchema,
+    model_validator,
+)
+
+from memci.domain.context.plan import LONGEST_STEP, MOST_STEPS, Plan, StepState
+from memci.domain.pages.block import Format
+from memci.domain.pages.page import (
+    LONGEST_DESCRIPTION,
+    LONGEST_NAME,
+    Lifecycle,
+    Page,
+    PageKind,
+    Permission,
+    Segment,
+    SegmentKind,
+)
+from memci.domain.pages.render import Rendering
+from memci.domain.pages.tree import PageState, state_of
+from memci.language.key_messages.rules import PinKind
+from memci.schemas.base import Answer, BudgetTokens, ForeignId, Request, Text
+from memci.schemas.reads import ContextMessage
+
+# Of a window beside its tokens.
+OVER = "Tokens by which what cannot be hidden is over a limit; 0: it fits"
+NEW_SESSION = "Nobody has said anything in this session yet: it is new, or its id is misspelt"
+
+
+class PageOut(Answer):
+    """A page as it is now."""
+
+    index: str
+    kind: PageKind
+    segment: str
+    parent: str | None
+    name: str
+    description: str
+    expanded: bool
+    lifecycle: Lifecycle
+    state: PageState = Field(description="Its place and visibility in plain words")
+    pinned: bool
+    children: int
+    session_id: str | None
+    first_seq: int | None
+    last_seq: int | None
+    recalls: int
+    user_id: str | None = Field(None, description="In whose sessions alone it is seen; null: all")
+
+
+class PageChange(Answer):
+    """What an operation did: the page, others that changed, and the tokens of the window."""
+
+    page: PageOut
+    changed: list[str]
+    tokens_before: int
+    tokens_after: int
+    over: int = Field(description=OVER)
+    collapsed: list[str]
+    new_agent: bool = Field(
+        False, description="There was no such agent, and now there is: new, or its id is misspelt"
+    )
+    new_session: bool = Field(False, description=NEW_SESSION)
+
+
+class StepAnswer(Answer):
+    """What was undone or redone: its operations, the pages, and the tokens of the window."""
+
+    operations: list[str]
+    changed: list[str]
+    tokens_before: int
+    tokens_after: int
+    over: int = Field(description=OVER)
+    collapsed: list[str]
+
+
+class CollapseAnswer(Answer):
+    """What was hidden, in that order, and the tokens of the window."""
+
+    collapsed: list[str]
+    tokens_before: int
+    tokens_after: int
+    over: int = Field(description="Tokens by which what must stay is over what was asked; 0: fits")
+
+
+class PageText(Answer):
+    """A page and what it holds, whether it is expanded or not.
+
+    An agent gets at most 4,000 tokens of the text, and 50 entries with its beginning.
+    """
+
+    page: PageOut
+    text: str
+    entries: list[str]
+    next_offset: int | None = Field(
+        None, description="Offset of the rest of the text; null: there is no more"
+    )
+
+
+class PageList(Answer):
+    """Pages, in order."""
+
+    pages: list[PageOut]
+    next_offset: int | None = Field(
+        None, description="Offset of the pages that come next in a folder; null: there are no more"
+    )
+
+
+class SegmentOut(Answer):
+    """A part of the context, and what agents may do in it."""
+
+    id: str
+    name: str
+    kind: SegmentKind
+    permission: Permission
+    max_tokens: int = Field(description="0: only the window's own limit")
+    root: str
+
+
+class PageTree(Answer):
+    """The tree of a session: its segments, and its pages in order, each behind its folder.
+
+    Of what was removed, the latest first.
+    """
+
+    segments: list[SegmentOut]
+    pages: list[PageOut]
+    session_id: str | None
+    archive: str | None = Field(description="The Contents Page, once there is one")
+    tokens: int = Field(description="What the whole window takes")
+    tokens_of: dict[str, int] = Field(
+        description="What each page takes by itself; none of those that cannot be seen"
+    )
+    next_cursor: str | None = Field(description="Only of what was removed")
+    new_session: bool = Field(False, description=NEW_SESSION)
+
+
+SEGMENT_PATTERN = r"^[a-z][a-z0-9_]{0,31}$"
+INDEX_PATTERN = r"^[a-z][a-z0-9_]{0,31}-[0-9]{1,15}$"
+
+
+def _index(text: str) -> str:
+    """Return an index without what stands around it in headings: brackets and blanks."""
+    index = text.strip()
+    if index.startswith("[") and index.endswith("]"):
+        index = index[1:-1].strip()
+    if not re.fullmatch(INDEX_PATTERN, index):
+        raise ValueError("expected the index of a page as the window shows it, such as usr-12")
+    return index
+
+
+Index = Annotated[
+    Text,
+    AfterValidator(_index),
+    WithJsonSchema({"type": "string", "pattern": INDEX_PATTERN}),
+    Field(description="Such as usr-12"),
+]
+Folder = Annotated[Index, Field(description="Folder, such as usr-0")]
+Name = Annotated[
+    Text,
+    StringConstraints(min_length=1, max_length=LONGEST_NAME),
+    Field(description="Short title"),
+]
+Description = Annotated[
+    Text,
+    StringConstraints(max_length=LONGEST_DESCRIPTION),
+    Field(description="A sentence: all that shows while it is hidden"),
+]
+
+
+def _segment_id(text: str) -> str:
+    if not re.fullmatch(SEGMENT_PATTERN, text):
+        raise ValueError(
+            "expected a short name of small letters a-z, digits and _, a letter first, such as plan"
+        )
+    return text
+
+
+SegmentId = Annotated[
+    Text,
+    AfterValidator(_segment_id),
+    WithJsonSchema({"type": "string", "pattern": SEGMENT_PATTERN}),
+    Field(description="Small letters, digits and _, such as plan: its pages are plan-1, plan-2"),
+]
+
+
+def page_out(rendering: Rendering, index: str) -> PageOut:
+    """Return a page as it is now, and as its session sees it, with the name that the window gives.
+
+    Roots and the Contents Page have none of their own.
+    """
+    tree = rendering.tree
+    page = shown = tree[index]
+    if index in {tree.clock.archive, tree.segment_of(page).root}:
+        shown = replace(page, name=rendering.writer.name(tree, page))
+    return _told(shown, tree.lifecycle(index), state_of(tree, index), rendering.sight.size(page))
+
+
+def removed_out(page: Page, children: int) -> PageOut:
+    """Return a page that was removed, with so many pages directly inside it."""
+    return _told(page, Lifecycle.COLD_ARCHIVED, PageState.REMOVED, children)
+
+
+def _told(page: Page, lifecycle: Lifecycle, state: PageState, children: int) -> PageOut:
+    span = page.span
+    return PageOut(
+        index=page.index,
+        kind=page.kind,
+        segment=page.segment,
+        parent=page.parent,
+        name=page.name,
+        description=page.description,
+        expanded=page.expanded,
+        lifecycle=lifecycle,
+        state=state,
+        pinned=page.pinned,
+        children=children,
+        session_id=span.session_id if span else None,
+        first_seq=span.first_seq if span else None,
+        last_seq=span.last_seq if span else None,
+        recalls=page.recalls.count,
+        user_id=page.user_id,
+    )
+
+
+def segment_out(segment: Segment) -> SegmentOut:
+    """Return a segment as it is now."""
+    return SegmentOut(
+        id=segment.id,
+        name=segment.name,
+        kind=segment.kind,
+        permission=segment.permission,
+        max_tokens=segment.max_tokens,
+        root=segment.root,
+    )
+
+
+class WindowRequest(Request):
+    """Which window is meant, and how it is written."""
+
+    session_id: ForeignId | None = None
+    budget_tokens: BudgetTokens | None = None
+    format: Format = Format.MARKDOWN
+
+
+class WindowAnswer(Answer):
+    """The context window: its messages, and exactly how many tokens they take."""
+
+    messages: list[ContextMessage]
+    tokens: int
+    by_segment: dict[str, int]
+    collapsed: list[str] = Field(description="What was hidden to fit, in that order")
+    over: int = Field(description="Tokens by which what must stay is over the budget; 0: it fits")
+    session_id: str | None
+    new_session: bool = Field(False, description=NEW_SESSION)
+    tokenizer: str
+
+    def as_dicts(self) -> list[dict[str, Any]]:
+        """Return the messages as plain dicts, as chat APIs and their clients take them."""
+        return [each.model_dump(mode="json") for each in self.messages]
+
+
+# A closed set that rules of the domain use too belongs to the surface as well.
+__all__ = ["PinKind"]
+
+
+def _said(text: str) -> str:
+    if not text.strip():
+        raise ValueError("must say something")
+    return text
+
+
+PinNumber = Annotated[StrictInt, Field(ge=1, le=2**62)]
+
+
+class Pin(Request):
+    """Keep a short text, or a message, in sight always, until unpin. It costs tokens each time."""
+
+    text: Annotated[
+        Annotated[Text, StringConstraints(max_length=65_536), AfterValidator(_said)] | None,
+        Field(description="What is to stay in sight"),
+    ] = None
+    message: Annotated[ForeignId | None, Field(description="Id of a message, as found")] = None
+    kind: PinKind = PinKind.NOTE
+
+    @model_validator(mode="after")
+    def _is_one(self) -> Self:
+        if (self.text is None) == (self.message is None):
+            raise ValueError("expected either text or message")
+        return self
+
+
+class Unpin(Request):
+    """Take a pinned text down."""
+
+    pin: Annotated[PinNumber, Field(description="Its number, as the window shows it in brackets")]
+
+
+class PinOut(Answer):
+    """A pinned text."""
+
+    pin: int = Field(description="Its number")
+    kind: PinKind
+    text: str
+    by: str = Field(description="Who pinned it: agent, developer or detector")
+    message: str | None = Field(None, description="Id of the message whose text it is")
+    created_at: datetime
+    user_id: str | None = Field(
+        None, description="In whose sessions alone it is shown; null: in all"
+    )
+
+
+class PinChange(Answer):
+    """What was pinned or taken down, and the tokens of the window."""
+
+    pin: int
+    tokens_before: int
+    tokens_after: int
+    over: int = Field(description=OVER)
+    collapsed: list[str]
+
+
+class PinList(Answer):
+    """What is pinned: texts, the oldest first, and pages that the system does not hide."""
+
+    pins: list[PinOut]
+    pages: list[str]
+    tokens: int = Field(description="What the texts take in every window")
+
+
+# A closed set that rules of the domain use too belongs to the surface as well.
+
+
+def _one_line(text: str) -> str:
+    if not (line := " ".join(text.split())):
+        raise ValueError("must say something")
+    return line
+
+
+# As the domain reads it: "[x] Read the code".
+PlanStepText = Annotated[
+    Text, StringConstraints(max_length=LONGEST_STEP), AfterValidator(_one_line)
+]
+
+
+class UpdatePlan(Request):
+    """Set all steps of this conversation's plan; or, by step (from 1) and state, how one is."""
+
+    steps: Annotated[
+        Annotated[list[PlanStepText], Field(min_length=1, max_length=MOST_STEPS)] | None,
+        Field(description="In order; [x] before what is done"),
+    ] = None
+    step: Annotated[StrictInt, Field(ge=1, le=2**31 - 1)] | None = None
+    state: StepState | None = None
+
+    @model_validator(mode="after")
+    def _is_one(self) -> Self:
+        by_step = self.step is not None and self.state is not None
+        if by_step is not (self.steps is None) or (self.step is None) is not (self.state is None):
+            raise ValueError("expected either steps, or step and state")
+        return self
+
+
+class PlanStepOut(Answer):
+    """A step; one of a plan is active as long as any waits."""
+
+    step: int = Field(description="Its place, from 1")
+    text: str
+    state: StepState
+
+
+class PlanAnswer(Answer):
+    """What a session follows; no steps: it has no plan."""
+
+    session_id: str | None = Field(None, description="Null: what is said in no session")
+    steps: list[PlanStepOut]
+
+    @classmethod
+    def of(cls, plan: Plan | None, session_id: str | None) -> Self:
+        """Return a plan as it is answered."""
+        steps = enumerate(plan.steps if plan else (), 1)
+        out = [PlanStepOut(step=at, text=each.text, state=each.state) for at, each in steps]
+        return cls(session_id=session_id, steps=out)

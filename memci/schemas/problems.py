@@ -1,0 +1,198 @@
+"""How an error looks on the wire: problem details of RFC 9457, and which error is which.
+
+One table for all who cross it: HTTP and read tasks turn errors into problems, clients turn
+problems back into errors.
+
+What is wrong with a request, in words that quote nothing of it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import NamedTuple
+
+from pydantic import ConfigDict, ValidationError
+
+from memci.errors import (
+    BudgetTooSmallError,
+    ConflictError,
+    ErasedError,
+    ForbiddenError,
+    InvalidInputError,
+    MemciError,
+    NotFoundError,
+    RateLimitedError,
+    ReadTimeoutError,
+    RefusedError,
+    SmallModelError,
+    TooLargeError,
+    UnauthorizedError,
+    UnavailableError,
+)
+from memci.schemas.base import Answer
+from memci.validation_messages import Fault as ExpectationFault
+from memci.validation_messages import expectation, own_faults
+
+TYPE_PREFIX = "urn:memci:problem:"
+MEDIA_TYPE = "application/problem+json"
+
+
+class ProblemType(StrEnum):
+    """Stable ends of the ``type`` of problem details."""
+
+    INVALID = "invalid-input"
+    TOO_LARGE = "too-large"
+    MEDIA_TYPE = "unsupported-media-type"
+    BUDGET_TOO_SMALL = "budget-too-small"
+    NOT_FOUND = "not-found"
+    CONFLICT = "conflict"
+    ERASED = "erased"
+    UNAUTHORIZED = "unauthorized"
+    FORBIDDEN = "forbidden"
+    REFUSED = "refused"
+    METHOD = "method-not-allowed"
+    RATE_LIMITED = "rate-limited"
+    UNAVAILABLE = "unavailable"
+    READ_TIMEOUT = "read-timeout"
+    INTERNAL = "internal"
+
+
+class Fault(Answer):
+    """One field that is wrong; ``field`` is a path such as ``messages[3].role``."""
+
+    field: str | None = None
+    detail: str
+
+
+class Problem(Answer):
+    """Problem details of RFC 9457. ``type`` is stable, ``detail`` says what to do."""
+
+    model_config = ConfigDict(extra="allow")
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    field: str | None = None
+    errors: list[Fault] | None = None
+    needs: dict[str, int] | None = None
+    checks: dict[str, str] | None = None
+
+
+class Kind(NamedTuple):
+    """What stands for one class of errors on the wire."""
+
+    error: type[MemciError]
+    type: ProblemType
+    status: int
+    title: str
+
+
+# Subclasses before their parents: the first that fits is taken.
+KINDS: tuple[Kind, ...] = (
+    Kind(TooLargeError, ProblemType.TOO_LARGE, 413, "Too large"),
+    Kind(InvalidInputError, ProblemType.INVALID, 422, "Invalid input"),
+    Kind(BudgetTooSmallError, ProblemType.BUDGET_TOO_SMALL, 422, "Budget too small"),
+    Kind(NotFoundError, ProblemType.NOT_FOUND, 404, "Not found"),
+    Kind(ErasedError, ProblemType.ERASED, 409, "Erased"),
+    Kind(ConflictError, ProblemType.CONFLICT, 409, "Conflict"),
+    Kind(UnauthorizedError, ProblemType.UNAUTHORIZED, 401, "Unauthorized"),
+    Kind(ForbiddenError, ProblemType.FORBIDDEN, 403, "Forbidden"),
+    Kind(RefusedError, ProblemType.REFUSED, 403, "Refused"),
+    Kind(RateLimitedError, ProblemType.RATE_LIMITED, 429, "Rate limited"),
+    Kind(ReadTimeoutError, ProblemType.READ_TIMEOUT, 503, "No answer in time"),
+    Kind(UnavailableError, ProblemType.UNAVAILABLE, 503, "Unavailable"),
+    Kind(SmallModelError, ProblemType.UNAVAILABLE, 503, "Unavailable"),
+)
+# What a caller may be told of an error that is not in the table: nothing.
+INTERNAL = Kind(MemciError, ProblemType.INTERNAL, 500, "Internal error")
+
+
+def kind_of(error: MemciError) -> Kind:
+    """Return how an error is told."""
+    return next((kind for kind in KINDS if isinstance(error, kind.error)), INTERNAL)
+
+
+def problem_of(error: MemciError) -> Problem:
+    """Return the problem details of an error; one that is not ours to tell says nothing."""
+    kind = kind_of(error)
+    told = kind is not INTERNAL and not isinstance(error, SmallModelError)
+    return Problem(
+        type=TYPE_PREFIX + kind.type,
+        title=kind.title,
+        status=kind.status,
+        detail=str(error) if told else f"{kind.title.lower()}; the server's log says more",
+        field=error.field if isinstance(error, (InvalidInputError, ErasedError)) else None,
+        errors=_erased(error) if isinstance(error, ErasedError) else None,
+        needs=error.needs or None if isinstance(error, BudgetTooSmallError) else None,
+    )
+
+
+def _erased(error: ErasedError) -> list[Fault] | None:
+    """Name each erased message of a request, so that one round is enough to leave them out."""
+    listed = (error.field or "").partition("[")[0]
+    return [
+        Fault(field=f"{listed}[{place}]", detail="erased for good; leave it out")
+        for place in error.places
+    ] or None
+
+
+def error_of(problem: Problem, *, retry_after_s: float | None = None) -> MemciError:
+    """Return the error that a problem tells of."""
+    ending = problem.type.removeprefix(TYPE_PREFIX)
+    kind = next((kind for kind in KINDS if kind.type == ending), INTERNAL)
+    if issubclass(kind.error, (InvalidInputError, ErasedError)):
+        return kind.error(problem.detail, field=problem.field)
+    if issubclass(kind.error, BudgetTooSmallError):
+        return kind.error(problem.detail, needs=problem.needs)
+    if issubclass(kind.error, (RateLimitedError, UnavailableError)):
+        return kind.error(problem.detail, retry_after_s=retry_after_s or 1.0)
+    return kind.error(problem.detail)
+
+
+_MOST = 5
+_LONGEST_PATH = 256
+# Names of fields that were made up by the sender may hold anything, of any length.
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
+
+
+def field_path(location: tuple[int | str, ...]) -> str:
+    """Return a path such as ``messages[3].role``; ``?`` stands for a name that is none of ours."""
+    path = ""
+    for part in location:
+        if isinstance(part, int):
+            path += f"[{part}]"
+        else:
+            path += ("." if path else "") + (part if _NAME.fullmatch(part) else "?")
+    return path[:_LONGEST_PATH]
+
+
+def describe_faults(error: ValidationError) -> str:
+    """Return the first faults, each with its field and what was expected."""
+    return _joined(
+        [f"{field_path(each['loc']) or 'request'}: {expectation(each)}" for each in _own(error)]
+    )
+
+
+def describe_misuse(error: ValidationError, arguments: Sequence[str]) -> str:
+    """Do so for a model that has used a tool, of which it knows the arguments, and no request."""
+    return _joined([_misuse(each, arguments) for each in _own(error)])
+
+
+def _misuse(fault: ExpectationFault, arguments: Sequence[str]) -> str:
+    path, expected = field_path(fault["loc"]), expectation(fault)
+    if fault["type"] == "extra_forbidden" and len(fault["loc"]) == 1:
+        there_are = f"use {', '.join(arguments)}" if arguments else "leave it out"
+        expected = f"there is no such argument: {there_are}"
+    return f"{path}: {expected}" if path else expected
+
+
+def _own(error: ValidationError) -> list[ExpectationFault]:
+    return own_faults(error.errors(include_input=False, include_url=False))
+
+
+def _joined(faults: Sequence[str]) -> str:
+    more = len(faults) - _MOST
+    return "; ".join(faults[:_MOST]) + (f"; and {more} more" if more > 0 else "")

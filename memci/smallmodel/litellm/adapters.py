@@ -1,0 +1,47 @@
+"""The family ``llm``: adapters of every task by any provider that LiteLLM knows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from memci.config.settings import Settings
+from memci.smallmodel.litellm.annotator import LlmAnnotator, LlmJudge, LlmRelationNamer
+from memci.smallmodel.litellm.compressor import LlmCompressor
+from memci.smallmodel.litellm.embedder import LlmEmbedder
+from memci.smallmodel.litellm.language_model import LanguageModel
+from memci.smallmodel.litellm.provider import Provider
+from memci.smallmodel.litellm.query_planner import LlmQueryPlanner
+from memci.smallmodel.litellm.segmenter import LlmSegmenter
+from memci.smallmodel.litellm.summarizer import LlmSummarizer
+
+FAMILY = "llm"
+_ADAPTERS: Mapping[str, Callable[[LanguageModel, Any], Any]] = {
+    "segmenter": LlmSegmenter,
+    "annotator": LlmAnnotator,
+    "relation_namer": LlmRelationNamer,
+    "compressor": LlmCompressor,
+    "judge": LlmJudge,
+    "summarizer": LlmSummarizer,
+    "query_planner": LlmQueryPlanner,
+}
+
+
+def llm_adapter(task: str, model: str, settings: Settings, offline: Callable[[], Any]) -> Any:
+    """Return the adapter of a task; ``offline`` makes what stands in for it."""
+    provider = _provider(task, model, settings)
+    if task == "embedder":
+        return LlmEmbedder(provider, settings.llm.dimension)
+    return _ADAPTERS[task](LanguageModel(task, provider), offline())
+
+
+def _provider(task: str, model: str, settings: Settings) -> Provider:
+    where = settings.llm.of(task)
+    return Provider(
+        model=model,
+        api_base=where.api_base,
+        api_key=where.api_key.get_secret_value() if where.api_key else None,
+        timeout_s=where.timeout_ms / 1000,
+        temperature=where.temperature,
+        max_answer_tokens=where.max_answer_tokens,
+    )

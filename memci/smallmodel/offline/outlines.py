@@ -1,0 +1,264 @@
+"""What an interaction is called and what it said, in its own words (P6, P7).
+
+A name is what the user wants: the sentence that tells most, a question before others. A description
+is all that, and what came of it in the end. Courtesies count for nothing while anything else is
+said; the answer names only what the user says nothing in ("继续", "ok, go on").
+
+What came of a tool's call, on one short line (R8).
+
+What a result says in its first words is often filler. Of its pieces (lines, sentences, fields)
+those stay that tell of a fault, of a sum or a figure, or of what was asked; not those that are said
+over and over with other numbers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from memci.domain.context.token_budget import Count
+from memci.domain.pages.outline import (
+    MOST_DESCRIPTION,
+    MOST_ENTRY,
+    MOST_NAME,
+    Outline,
+    fitted,
+    lead,
+)
+from memci.language.cue_phrases import says_something
+from memci.language.detection import Language, language_of
+from memci.language.sentences import sentences
+from memci.language.shortening.clause_values import candidates
+from memci.language.small_talk import asks
+from memci.message import JsonObject, Message, Role
+from memci.smallmodel.offline.compressor import OfflineCompressor
+from memci.smallmodel.ports import Compressor
+
+# Characters read of the beginning of a message, and of its end.
+_READ, _READ_LAST = 5_000, 1_500
+_ARROW = " → "
+_NOTHING = "–"
+_NOTHING_SAID = {Language.ENGLISH: "(nothing was said)", Language.CHINESE: "（没有说什么）"}
+_MORE = "…"
+_LONGEST_ARGUMENTS = 100
+# How much shorter a text is made at each try, until its tokens fit; and when trying is over.
+_SHRINK, _FEWEST = 0.8, 12
+# A question is what is wanted; by itself it would count for less than what is told.
+_ASKED = 3.0
+_CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
+_FENCE = re.compile(r"^[ \t]*```.*$", re.MULTILINE)
+_MARKS = re.compile(
+    r"^[ \t]*(?:#{1,6}|[-*+>]|\d{1,2}[.)])[ \t]+|^[ \t]*[-=*|: ]{3,}$|\*\*|__", re.MULTILINE
+)
+_FULL_STOPS = ".。 "
+# Where a line ends and nothing says so.
+_LINE_END = re.compile(r"(?<![\s.!?:;,…。！？：；，、])\s*\n\s*(?=\S)")
+_WENT_WRONG = re.compile(
+    r"\b(?:error|fatal|fail(?:s|ed|ure)?|exception|denied|refused|not found)\b"
+    "|错误|失败|异常|拒绝|找不到",
+    re.IGNORECASE,
+)
+
+
+class OfflineOutlines:
+    """Extractive, for English and Chinese; other languages by English's rules."""
+
+    def __init__(self, compressor: OfflineCompressor) -> None:
+        """Take what shortens."""
+        self._compressor = compressor
+
+    def outline(self, messages: Sequence[Message], language: Language, count: Count) -> Outline:
+        """Return what stands for these messages."""
+        entries = tuple(self._entries(messages, language, count))
+        wanted, came = _wanted(messages), _came(messages)
+        name = self._name((wanted, came), count)
+        description = self._description((wanted, came), count)
+        nothing = _NOTHING_SAID[language]
+        return Outline(name or nothing, description or nothing, entries)
+
+    def _name(self, texts: Sequence[str], count: Count) -> str:
+        for text in texts:
+            told = _told(text)
+            if told:
+                best = max(told, key=told.__getitem__).rstrip(_FULL_STOPS)
+                return self._fitting(best, MOST_NAME, count).rstrip(_FULL_STOPS)
+        return self._fitting(next(filter(None, texts), ""), MOST_NAME, count)
+
+    def _description(self, texts: Sequence[str], count: Count) -> str:
+        telling = [text for text in texts if _told(text) or asks(text)] or [*filter(None, texts)]
+        room = (MOST_DESCRIPTION - 2) // max(1, len(telling))
+        joined = _ARROW.join(self._fitting(text, room, count) for text in telling)
+        # Texts may take more tokens side by side than each by itself.
+        return fitted(joined, MOST_DESCRIPTION, count)
+
+    def _entries(
+        self, messages: Sequence[Message], language: Language, count: Count
+    ) -> Sequence[str]:
+        calls: dict[str, str] = {}
+        entries = []
+        for message in messages:
+            begin = lead(message, language)
+            if message.role is Role.TOOL:
+                name = calls.get(str(message.tool_call_id)) or message.name
+                begin += fitted(name, MOST_ENTRY // 2, count) + _ARROW if name else ""
+            room = MOST_ENTRY - count(begin)
+            line = begin + self._line(message, room, count)
+            entries.append(fitted(line, MOST_ENTRY, count))
+            calls |= {str(call.get("id")): _function(call) for call in message.tool_calls}
+        return entries
+
+    def _line(self, message: Message, room: int, count: Count) -> str:
+        if message.role is Role.TOOL:
+            return fitted(_result(message.content or ""), room, count) or _NOTHING
+        text = _prose(message.content)
+        if not message.tool_calls:
+            return self._fitting(text, room, count) or _NOTHING
+        called = fitted("; ".join(map(_called, message.tool_calls)), room, count)
+        left = room - count(called) - 1
+        said = self._fitting(text, left, count) if text and left >= _FEWEST else ""
+        return f"{said} {called}".strip()
+
+    def _fitting(self, text: str, most: int, count: Count) -> str:
+        """Shorten a text until it takes at most so many tokens."""
+        text = _LINE_END.sub("; " if language_of(text) is Language.ENGLISH else "；", text)
+        line = " ".join(text.split())
+        tokens = count(line)
+        length = int(len(line) * most / max(1, tokens))
+        while tokens > most and length >= _FEWEST:
+            line = " ".join(self._compressor.compress(text, length).split())
+            tokens, length = count(line), int(length * _SHRINK)
+        return fitted(line, most, count)
+
+
+def _wanted(messages: Sequence[Message]) -> str:
+    """Return what the user says."""
+    said = [_led(each.content) for each in messages if each.role is Role.USER]
+    return "\n".join(filter(None, said))
+
+
+def _led(content: str | None) -> str:
+    """Return a message's prose; where it only leads to code ("fix this:"), with its first line."""
+    text = _prose(content)
+    code = _CODE.search(content or "") if text.endswith((":", "：")) else None
+    lines = _FENCE.sub("", code[0]).split("\n") if code else []
+    first = next((each.strip() for each in lines if each.strip()), "")
+    return f"{text} {first}" if first else text
+
+
+def _came(messages: Sequence[Message]) -> str:
+    """Return what came of it: the last answer; else the last result of a tool."""
+    for role in (Role.ASSISTANT, Role.TOOL):
+        for message in reversed(messages):
+            text = _prose(message.content) if message.role is role else ""
+            if text:
+                return text
+    return ""
+
+
+def _told(text: str) -> dict[str, float]:
+    """Return each sentence that tells something, and how much."""
+    language = language_of(text)
+    told: dict[str, float] = {}
+    for sentence in sentences(text):
+        parts = candidates(sentence, language)
+        gain = sum(
+            each.gain(Counter()) * (_ASKED if each.clause.end in {"?", "？"} else 1.0)
+            for each in parts
+            if not (each.social or each.bare) or says_something(each.clause.text)
+        )
+        if gain:
+            told[sentence] = gain
+    return told
+
+
+def _result(content: str) -> str:
+    """Return a tool's result from its beginning; of one that tells what went wrong, from there."""
+    wrong = next((line for line in content.splitlines() if _WENT_WRONG.search(line)), "")
+    return f"{wrong.strip()} {_MORE}" if wrong and not content.startswith(wrong) else content
+
+
+def _prose(content: str | None) -> str:
+    """Return a message's text without code and marks of Markdown, where that leaves any."""
+    text = content or ""
+    if len(text) > _READ + _READ_LAST:
+        text = f"{text[:_READ]}\n{text[-_READ_LAST:]}"
+    return _MARKS.sub("", _CODE.sub("\n", text)).strip() or _FENCE.sub("", text).strip()
+
+
+def _function(call: JsonObject) -> str:
+    return " ".join(str(call.get("function", {}).get("name") or "tool").split())
+
+
+def _called(call: JsonObject) -> str:
+    arguments = " ".join(str(call.get("function", {}).get("arguments", "")).split())
+    return f"{_function(call)}({arguments[:_LONGEST_ARGUMENTS]})"
+
+
+_ENDS = re.compile(r'\n+|(?<=[.;!?])\s+|(?<=[。！？；])|(?<=,)\s*(?=["\[{])')
+_BRACKETS = " \t,{}[]"
+_GAP = " … "
+_DIGITS = re.compile(r"\d+")
+_WORD = re.compile(r"[^\W\d_]{3,}|[\u3400-\u9fff]{2}")
+_OFTEN = 3  # so many pieces of one form are a list
+
+_FAULT = re.compile(
+    r"\b(?:error|exception|fail|denied|refused|not found|timed? ?out|invalid|missing)|"
+    "错误|失败|异常|超时|拒绝|找不到|无效",
+    re.IGNORECASE,
+)
+_SUM = re.compile(
+    r"\b(?:total|sum|price|cost|count|result|balance|average|status|amount|free|seats?)\b|"
+    "合计|总|价|费|余额|结果|状态|数量|平均|共",
+    re.IGNORECASE,
+)
+_WORTH_OF_FAULT = 4.0
+_WORTH_OF_SUM = 2.0
+_WORTH_OF_FIGURE = 2.0
+_WORTH_OF_ASKED = 0.5  # each word of the call
+_WORTH_OF_BEGIN = 1.0
+_WORTH_OF_LIST = -4.0
+
+
+def outcome_of(result: str, called: str, most: int, compressor: Compressor) -> str:
+    """Return what came of a call (its name and arguments) in at most ``most`` characters."""
+    whole = " ".join(result.split())
+    if len(whole) <= most:
+        return whole
+    pieces = [text for each in _ENDS.split(result) if (text := " ".join(each.split()))]
+    pieces = [each.strip(_BRACKETS) or each for each in pieces]
+    forms = Counter(_DIGITS.sub("0", each) for each in pieces)
+    asked = set(_words(called))
+
+    def worth(place: int) -> float:
+        piece = pieces[place]
+        found = _WORTH_OF_BEGIN if place == 0 else 0.0
+        found += _WORTH_OF_FAULT if _FAULT.search(piece) else 0.0
+        found += _WORTH_OF_SUM if _SUM.search(piece) else 0.0
+        found += _WORTH_OF_FIGURE if _DIGITS.search(piece) else 0.0
+        found += _WORTH_OF_LIST if forms[_DIGITS.sub("0", piece)] >= _OFTEN else 0.0
+        return found + _WORTH_OF_ASKED * len(asked.intersection(_words(piece)))
+
+    best = sorted(range(len(pieces)), key=lambda place: (-worth(place), place))
+    taken: list[int] = []
+    room = most
+    for place in best:
+        cost = len(pieces[place]) + (len(_GAP) if taken else 0)
+        if cost <= room:
+            taken.append(place)
+            room -= cost
+        elif not taken:
+            return compressor.compress(pieces[place], most).strip()
+    return _joined(pieces, sorted(taken))
+
+
+def _joined(pieces: list[str], taken: list[int]) -> str:
+    told = ""
+    for before, place in zip([-1, *taken], taken, strict=False):
+        beside = before == place - 1 and told.endswith((".", "!", "?", ";"))
+        told += (" " if beside else _GAP) * bool(told) + pieces[place]
+    return told
+
+
+def _words(text: str) -> list[str]:
+    return [each.lower() for each in _WORD.findall(text)]

@@ -1,0 +1,208 @@
+"""Which memories are believed (R6): by what is claimed now, and by what was claimed before.
+
+What living memories claim (R6).
+
+Memories that another took the place of: merged (R5) or superseded (R6), as they were then.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection, Row
+
+from memci.language.claims.claim import Claim, Held, supersessions
+from memci.storage.network.node_history import TrailEvent, append_history
+from memci.storage.network.passes import position
+
+_ADD = """
+INSERT INTO claim (agent_id, node_id, subject, attribute, seq, value, ended, said_at)
+SELECT %s, * FROM unnest(%s::bigint[], %s::text[], %s::text[], %s::bigint[], %s::text[],
+                         %s::text[], %s::timestamptz[])
+ON CONFLICT (agent_id, node_id, subject, attribute, seq)
+DO UPDATE SET value = excluded.value, ended = excluded.ended
+"""
+_ABOUT = """
+SELECT c.subject, c.attribute, c.value, c.ended, c.node_id, c.seq, c.said_at
+  FROM unnest(%s::text[], %s::text[]) AS asked(subject, attribute)
+ CROSS JOIN LATERAL (
+       SELECT * FROM claim WHERE agent_id = %s AND subject = asked.subject
+          AND attribute = asked.attribute ORDER BY said_at DESC, seq DESC LIMIT %s) c
+"""
+_RECENT = """
+SELECT subject, attribute, value, ended, node_id, seq, said_at FROM claim
+ WHERE agent_id = %s AND seq >= %s
+"""
+# Claims about one attribute that are looked at: the latest.
+_MOST = 100
+
+
+def add_claims(connection: Connection, agent_id: str, claims: Sequence[Held]) -> None:
+    """Write what memories claim; of two about one attribute in one message the later stays."""
+    last = {
+        (held.node_id, held.claim.subject, held.claim.attribute, held.seq): held for held in claims
+    }
+    if last:
+        each = list(last.values())
+        columns = (
+            [held.node_id for held in each],
+            [held.claim.subject for held in each],
+            [held.claim.attribute for held in each],
+            [held.seq for held in each],
+            [held.claim.value for held in each],
+            [held.claim.ended for held in each],
+            [held.said_at for held in each],
+        )
+        connection.exec_driver_sql(_ADD, (agent_id, *columns))
+
+
+def claims_about(
+    connection: Connection, agent_id: str, keys: Collection[tuple[str, str]]
+) -> list[Held]:
+    """Return the claims about these (subject, attribute)."""
+    if not keys:
+        return []
+    subjects, attributes = zip(*keys, strict=True)
+    values = (list(subjects), list(attributes), agent_id, _MOST)
+    return [_held(row) for row in connection.exec_driver_sql(_ABOUT, values)]
+
+
+def claims_since(connection: Connection, agent_id: str, seq: int) -> list[Held]:
+    """Return the claims that were made in messages from ``seq`` on."""
+    return [_held(row) for row in connection.exec_driver_sql(_RECENT, (agent_id, seq))]
+
+
+def _held(row: Row[Any]) -> Held:
+    claim = Claim(row.subject, row.attribute, row.value, row.ended, evidence="")
+    return Held(claim, row.node_id, row.seq, row.said_at)
+
+
+_KEEP = """
+INSERT INTO node_version (agent_id, node_id, replaced_by, reason, content, phrase, keywords,
+                          language, type, message_seqs, session_id, user_id, said_at, until,
+                          said_offset)
+SELECT n.agent_id, n.id, %(by)s, %(reason)s, n.content, n.phrase, n.keywords, n.language, n.type,
+       n.message_seqs, n.session_id, n.user_id, n.said_at, %(until)s, n.said_offset
+  FROM node n WHERE n.agent_id = %(agent)s AND n.id = ANY(%(nodes)s)
+ON CONFLICT (agent_id, node_id, replaced_by) DO NOTHING
+RETURNING node_id
+"""
+_SUPERSEDE = """
+UPDATE node SET superseded_by = %(by)s, superseded_at = least(superseded_at, %(until)s)
+WHERE agent_id = %(agent)s AND id = ANY(%(nodes)s)
+"""
+
+
+class Reason(StrEnum):
+    """Why another memory took the place."""
+
+    MERGED = "merged"
+    SUPERSEDED = "superseded"
+
+
+def supersede(
+    connection: Connection,
+    agent_id: str,
+    nodes: Sequence[int],
+    *,
+    by: int,
+    until: datetime,
+    pass_number: int,
+) -> list[int]:
+    """Note that another memory says otherwise since then; return those it is new for.
+
+    Their text stays under history as it is now; they themselves decay as all others.
+    """
+    kept = _keep(connection, agent_id, nodes, by=by, until=until)
+    if kept:
+        values = {"agent": agent_id, "nodes": kept, "by": by, "until": until}
+        connection.exec_driver_sql(_SUPERSEDE, values)
+        details = {node: {"by": by} for node in kept}
+        append_history(connection, agent_id, TrailEvent.SUPERSEDED, pass_number, details)
+    return kept
+
+
+def _keep(
+    connection: Connection, agent_id: str, nodes: Sequence[int], *, by: int, until: datetime
+) -> list[int]:
+    reason = Reason.SUPERSEDED
+    values = {"agent": agent_id, "nodes": list(nodes), "by": by, "reason": reason, "until": until}
+    return list(connection.exec_driver_sql(_KEEP, values).scalars())
+
+
+# Of memories that told the same: forgotten, they left their versions and trails.
+_SUPERSEDED = """
+SELECT v.replaced_by, v.until FROM node_version v
+  JOIN trail t ON t.agent_id = v.agent_id AND t.node_id = v.node_id AND t.event = 'created'
+ WHERE v.agent_id = %(agent)s AND v.reason = 'superseded' AND v.message_seqs = %(seqs)s::bigint[]
+   AND t.details->'span' IS NOT DISTINCT FROM to_jsonb(%(span)s::bigint[])
+ ORDER BY v.until, v.replaced_by LIMIT 1
+"""
+_UNSUPERSEDED = """
+SELECT id FROM node WHERE agent_id = %s AND id = ANY(%s) AND superseded_by IS NULL ORDER BY id
+"""
+_BY_ANY = "SELECT id FROM node WHERE agent_id = %s AND superseded_by = ANY(%s)"
+_KEYS = "SELECT DISTINCT subject, attribute FROM claim WHERE agent_id = %s AND node_id = ANY(%s)"
+
+
+class Superseded(NamedTuple):
+    """By which memory, and since when."""
+
+    by: int
+    until: datetime
+
+
+def supersede_older(
+    connection: Connection, agent_id: str, keys: Collection[tuple[str, str]]
+) -> set[int]:
+    """Let the newest claims about each (subject, attribute) hold; return what they supersede now.
+
+    The lane must be locked.
+    """
+    by_key: defaultdict[tuple[str, str], list[Held]] = defaultdict(list)
+    for held in claims_about(connection, agent_id, keys):
+        by_key[held.claim.subject, held.claim.attribute].append(held)
+    _, pass_number = position(connection, agent_id)
+    superseded: set[int] = set()
+    for about in sorted(by_key):
+        for each in supersessions(by_key[about]):
+            superseded.update(
+                supersede(
+                    connection,
+                    agent_id,
+                    [each.older.node_id],
+                    by=each.newer.node_id,
+                    until=each.newer.said_at,
+                    pass_number=pass_number,
+                )
+            )
+    return superseded
+
+
+def superseded_by_any(connection: Connection, agent_id: str, nodes: Collection[int]) -> list[int]:
+    """Return the memories that these supersede."""
+    return list(connection.exec_driver_sql(_BY_ANY, (agent_id, list(nodes))).scalars())
+
+
+def believe_anew(connection: Connection, agent_id: str, nodes: Sequence[int]) -> None:
+    """Supersede those of these memories again that others contradict as well."""
+    rows = connection.exec_driver_sql(_KEYS, (agent_id, list(nodes)))
+    supersede_older(connection, agent_id, {(row.subject, row.attribute) for row in rows})
+
+
+def superseded_telling(
+    connection: Connection, agent_id: str, seqs: Iterable[int], span: Sequence[int] | None
+) -> Superseded | None:
+    """Return what superseded a memory that was made of the same, first of all; None: nothing."""
+    values = {"agent": agent_id, "seqs": list(seqs), "span": None if span is None else list(span)}
+    row = connection.exec_driver_sql(_SUPERSEDED, values).first()
+    return None if row is None else Superseded(*row)
+
+
+def unsuperseded(connection: Connection, agent_id: str, nodes: Sequence[int]) -> list[int]:
+    """Return those of these nodes that hold."""
+    return list(connection.exec_driver_sql(_UNSUPERSEDED, (agent_id, list(nodes))).scalars())

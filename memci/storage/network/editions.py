@@ -1,0 +1,283 @@
+"""Networks that are rebuilt beside the current ones (M24); each agent has at most one.
+
+Its nodes and all that belongs to them lie in tables of the same names in a schema of their own
+(``Database.beside``). Lanes must be locked by whoever writes here.
+
+The log of what has made a network, in order (M24): its lane must be locked.
+
+Written in the transaction of what it logs. While a network is rebuilt, the same statements write
+the log of the rebuilt one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from psycopg.types.json import Jsonb
+from sqlalchemy import Connection
+
+from memci.domain.memory.edition import Edition, EditionState, ReplayEntry, ReplayEvent
+from memci.domain.memory.scan import Forgetting
+from memci.storage.network.node_history import TrailEvent
+from memci.storage.schema import EDITION_SCHEMA, TWINNED, trail
+
+_COLUMNS = "number, state, begun_at, up_to_seq, cut_at, place, scanned, settled"
+_OPEN = "state IN ('building', 'ready', 'switching')"
+_INSERT = """
+INSERT INTO edition (agent_id, number, state, begun_at, up_to_seq, cut_at)
+SELECT %s, coalesce(max(number), 0) + 1, 'building', %s, %s, %s FROM edition WHERE agent_id = %s
+RETURNING number
+"""
+_LAST = f"""
+SELECT {_COLUMNS}, created_at, finished_at FROM edition WHERE agent_id = %s
+ORDER BY number DESC LIMIT 1
+"""  # noqa: S608 - constants of this module
+_READ_OPEN = f"SELECT {_COLUMNS} FROM edition WHERE agent_id = %s AND {_OPEN}"  # noqa: S608 - as above
+_SAVE = """
+UPDATE edition SET state = %(state)s, place = %(place)s, scanned = %(scanned)s,
+    settled = %(settled)s, finished_at = CASE WHEN %(finished)s THEN now() END
+WHERE agent_id = %(agent)s AND number = %(number)s
+"""
+# What lived so far is succeeded by what was made of the same messages.
+_SUCCEED = """
+INSERT INTO trail (agent_id, node_id, event, pass_number, details)
+SELECT lane.agent_id, node.id, %s, lane.pass_number, jsonb_build_object('reason', %s::text)
+FROM public.node JOIN lane USING (agent_id) WHERE node.agent_id = %s ORDER BY node.id
+"""
+# Use speaks for a memory at the end of its short term (R5), under its new id too.
+_CARRY_USES = f"""
+INSERT INTO {EDITION_SCHEMA}.trail (agent_id, node_id, event, pass_number, details)
+SELECT used.agent_id, new.id, used.event, used.pass_number, used.details
+  FROM {EDITION_SCHEMA}.node new
+  JOIN {EDITION_SCHEMA}.trail made
+    ON made.agent_id = new.agent_id AND made.node_id = new.id AND made.event = 'created'
+  JOIN public.node old ON old.agent_id = new.agent_id AND old.message_seqs = new.message_seqs
+  JOIN public.trail was ON was.agent_id = old.agent_id AND was.node_id = old.id
+   AND was.event = 'created' AND was.details->'span' IS NOT DISTINCT FROM made.details->'span'
+  JOIN public.trail used
+    ON used.agent_id = old.agent_id AND used.node_id = old.id AND used.event = %s
+ WHERE new.agent_id = %s AND new.tier = 'short' AND new.kind = 'memory' ORDER BY used.id
+"""  # noqa: S608 - a constant of ours
+# A network as of an earlier message leaves out what came later: that may be asked for anew, and
+# does not go to memory by itself.
+_LEAVE_OUT = f"""
+UPDATE message SET memory_state = 'none', memory_reason = NULL, remember = 'never'
+WHERE agent_id = %(agent)s AND memory_state IN ('made', 'filtered') AND seq IN (
+    SELECT unnest(seqs) FROM public.replay_log WHERE agent_id = %(agent)s
+    EXCEPT SELECT unnest(seqs) FROM {EDITION_SCHEMA}.replay_log WHERE agent_id = %(agent)s)
+"""  # noqa: S608 - constants of this module
+_STALE = f"""
+SELECT EXISTS (SELECT FROM {EDITION_SCHEMA}.node_vector v
+    JOIN {EDITION_SCHEMA}.node n ON n.agent_id = v.agent_id AND n.id = v.node_id
+    JOIN vector_model held
+    ON (v.model, vector_dims(v.embedding)) <> (held.model, held.dimension) WHERE v.agent_id = %s)
+"""  # noqa: S608 - a constant of ours
+# Logs of passes tell what has run; those of a rebuilt network only tell when it was rebuilt.
+_KEPT = frozenset({"pass_log"})
+
+
+class Known(NamedTuple):
+    """The last edition of an agent; ``finished_at``: when it was switched to or dropped."""
+
+    edition: Edition
+    created_at: datetime
+    finished_at: datetime | None
+
+
+def begin_edition(
+    connection: Connection,
+    agent_id: str,
+    *,
+    begun_at: int,
+    up_to_seq: int | None,
+    cut_at: int | None,
+) -> Edition:
+    """Begin one with an empty network; there must be none that is open."""
+    clear_edition(connection, agent_id)
+    values = (agent_id, begun_at, up_to_seq, cut_at, agent_id)
+    number = connection.exec_driver_sql(_INSERT, values).scalar_one()
+    return Edition(number, EditionState.BUILDING, begun_at, up_to_seq, cut_at)
+
+
+def open_edition(connection: Connection, agent_id: str) -> Edition | None:
+    """Return the edition that is neither switched to nor dropped."""
+    row = connection.exec_driver_sql(_READ_OPEN, (agent_id,)).first()
+    return None if row is None else _edition(tuple(row))
+
+
+def last_edition(connection: Connection, agent_id: str) -> Known | None:
+    """Return the latest edition, open or not."""
+    row = connection.exec_driver_sql(_LAST, (agent_id,)).first()
+    return None if row is None else Known(_edition(tuple(row)[:-2]), row[-2], row[-1])
+
+
+def save_edition(connection: Connection, agent_id: str, edition: Edition) -> None:
+    """Write how far it is."""
+    values = {
+        "agent": agent_id,
+        "number": edition.number,
+        "state": edition.state,
+        "place": edition.place,
+        "scanned": edition.scanned,
+        "settled": edition.settled,
+        "finished": edition.state in {EditionState.SWITCHED, EditionState.DROPPED},
+    }
+    connection.exec_driver_sql(_SAVE, values)
+
+
+def drop_edition(connection: Connection, agent_id: str, edition: Edition) -> None:
+    """Delete the rebuilt network; jobs that were to take it further find nothing to do."""
+    clear_edition(connection, agent_id)
+    save_edition(connection, agent_id, replace(edition, state=EditionState.DROPPED))
+
+
+def has_stale_vectors(connection: Connection, agent_id: str) -> bool:
+    """Tell whether the rebuilt network has vectors of an embedder that is no longer in use."""
+    return bool(connection.exec_driver_sql(_STALE, (agent_id,)).scalar())
+
+
+def switch_networks(connection: Connection, agent_id: str) -> None:
+    """Put the rebuilt network in the place of the current one, which is gone then.
+
+    Trails of its nodes stay. The log tells from now on what has made the new one.
+    """
+    succession = (TrailEvent.FORGOTTEN, Forgetting.SWITCHED, agent_id)
+    connection.exec_driver_sql(_SUCCEED, succession)
+    connection.exec_driver_sql(_CARRY_USES, (TrailEvent.USED, agent_id))
+    connection.exec_driver_sql(_LEAVE_OUT, {"agent": agent_id})
+    for table in TWINNED:
+        if table.name in _KEPT:
+            continue
+        if table is not trail:
+            connection.exec_driver_sql(
+                f"DELETE FROM public.{table.name} WHERE agent_id = %s",  # noqa: S608 - our own name
+                (agent_id,),
+            )
+        columns = ", ".join(each.name for each in table.columns if each.identity is None)
+        order = ", ".join(each.name for each in table.primary_key)
+        connection.exec_driver_sql(
+            f"INSERT INTO public.{table.name} ({columns}) SELECT {columns}"  # noqa: S608 - as above
+            f" FROM {EDITION_SCHEMA}.{table.name} WHERE agent_id = %s ORDER BY {order}",
+            (agent_id,),
+        )
+    clear_edition(connection, agent_id)
+
+
+def clear_edition(connection: Connection, agent_id: str) -> None:
+    """Delete the rebuilt network of an agent, with all that belongs to it."""
+    for table in TWINNED:
+        connection.exec_driver_sql(
+            f"DELETE FROM {EDITION_SCHEMA}.{table.name} WHERE agent_id = %s",  # noqa: S608 - ours
+            (agent_id,),
+        )
+
+
+def _edition(row: tuple[object, ...]) -> Edition:
+    number, state, *rest = row
+    return Edition(number, EditionState(state), *rest)  # type: ignore[arg-type]  # a row is untyped
+
+
+_LOG = """
+INSERT INTO replay_log (agent_id, event, job_id, seqs, details) VALUES (%s, %s, %s, %s, %s)
+"""
+# A pass is one entry for as long as nothing else happens to the network.
+_SCANNED = """
+WITH last AS (
+    SELECT place, event, pass_number FROM replay_log WHERE agent_id = %(agent)s
+    ORDER BY place DESC LIMIT 1),
+longer AS (
+    UPDATE replay_log SET scanned = scanned + %(scanned)s, ended = %(ended)s
+    FROM last WHERE replay_log.agent_id = %(agent)s AND replay_log.place = last.place
+    AND last.event = 'scanned' AND last.pass_number = %(pass)s
+    RETURNING 1)
+INSERT INTO replay_log (agent_id, event, pass_number, scanned, ended)
+SELECT %(agent)s, 'scanned', %(pass)s, %(scanned)s, %(ended)s
+WHERE NOT EXISTS (SELECT FROM longer)
+"""
+_NEXT = """
+SELECT place, event, job_id, seqs, pass_number, scanned, ended, details FROM replay_log
+WHERE agent_id = %(agent)s AND place >= %(place)s
+AND (%(cut)s::bigint IS NULL OR place <= %(cut)s OR place > %(begun)s)
+ORDER BY place LIMIT 2
+"""
+_COUNTS = """
+SELECT count(*) FILTER (WHERE place < %(place)s OR (place = %(place)s AND %(settled)s)), count(*)
+FROM replay_log WHERE agent_id = %(agent)s
+AND (%(cut)s::bigint IS NULL OR place <= %(cut)s OR place > %(begun)s)
+"""
+_END = "SELECT coalesce(max(place), 0) FROM replay_log WHERE agent_id = %s"
+_FIRST_BEYOND = """
+SELECT min(place) FROM replay_log WHERE agent_id = %s AND event IN ('created', 'restored')
+AND EXISTS (SELECT FROM unnest(seqs) AS taken(seq) WHERE seq > %s)
+"""
+
+
+def log_event(
+    connection: Connection,
+    agent_id: str,
+    event: ReplayEvent,
+    job_id: UUID,
+    seqs: Sequence[int] = (),
+    details: Mapping[str, Any] | None = None,
+) -> None:
+    """Log what a job or a command did to the network: ids and numbers, no text of messages."""
+    connection.exec_driver_sql(
+        _LOG, (agent_id, event, job_id, sorted(seqs), Jsonb(dict(details or {})))
+    )
+
+
+def log_scanned(
+    connection: Connection, agent_id: str, number: int, scanned: int, *, ended: bool = False
+) -> None:
+    """Log that a pass has scanned so many more nodes, and whether it ended."""
+    values = {"agent": agent_id, "pass": number, "scanned": scanned, "ended": ended}
+    connection.exec_driver_sql(_SCANNED, values)
+
+
+def next_entry(connection: Connection, agent_id: str, edition: Edition) -> ReplayEntry | None:
+    """Return the first entry of which something is left to replay for an edition."""
+    for row in connection.exec_driver_sql(_NEXT, _values(agent_id, edition)):
+        entry = ReplayEntry(
+            place=row.place,
+            event=ReplayEvent(row.event),
+            job_id=row.job_id,
+            seqs=tuple(row.seqs),
+            pass_number=row.pass_number,
+            scanned=row.scanned,
+            ended=row.ended,
+            details=row.details,
+        )
+        if not edition.has_done(entry):
+            return entry
+    return None
+
+
+def replayed(connection: Connection, agent_id: str, edition: Edition) -> tuple[int, int]:
+    """Return how many entries an edition has replayed, and of how many."""
+    done, entries = connection.exec_driver_sql(_COUNTS, _values(agent_id, edition)).one()
+    return done, entries
+
+
+def end_of_log(connection: Connection, agent_id: str) -> int:
+    """Return the place of the last entry, 0 when there is none."""
+    return int(connection.exec_driver_sql(_END, (agent_id,)).scalar_one())
+
+
+def first_beyond(connection: Connection, agent_id: str, seq: int) -> int | None:
+    """Return the place of the first entry that takes a message after ``seq``."""
+    found = connection.exec_driver_sql(_FIRST_BEYOND, (agent_id, seq)).scalar()
+    return None if found is None else int(found)
+
+
+def _values(agent_id: str, edition: Edition) -> dict[str, Any]:
+    return {
+        "agent": agent_id,
+        "place": edition.place,
+        "settled": edition.settled,
+        "cut": edition.cut_at,
+        "begun": edition.begun_at,
+    }

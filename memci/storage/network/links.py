@@ -1,0 +1,155 @@
+"""Links between nodes.
+
+The focus list of an agent (M5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+
+from sqlalchemy import Connection
+
+from memci.domain.memory.creation import Focus
+from memci.domain.memory.link import FAINTEST, LOCKED, Link, breaking_point, fading, relation_names
+from memci.domain.memory.parameters import MemoryParameters
+from memci.language.detection import Language
+from memci.language.entities import Entity
+
+_ADD = """
+INSERT INTO link (agent_id, source, target, relation, strength, hint)
+SELECT %s, * FROM unnest(%s::bigint[], %s::bigint[], %s::text[], %s::float8[], %s::text[])
+"""
+# Two statements, so that each finds its rows by an index.
+_LOCK_OUT = "UPDATE link SET strength = %s WHERE agent_id = %s AND source = ANY(%s)"
+_LOCK_IN = "UPDATE link SET strength = %s WHERE agent_id = %s AND target = ANY(%s)"
+_SUPPORTS = """
+SELECT link.source, link.target, link.strength FROM link
+JOIN node ON node.agent_id = link.agent_id AND node.id = link.target
+WHERE link.agent_id = %s AND link.source = ANY(%s)
+"""
+# Arrays of the columns' own type are looked up by hash; psycopg sends smaller numbers as smallint.
+# The same float arithmetic as memci.domain.memory.link.decayed; a test holds both together.
+_BREAK = """
+DELETE FROM link WHERE agent_id = %(agent)s AND source = ANY(%(sources)s::bigint[])
+AND target <> ALL(%(focus)s::bigint[])
+AND greatest(strength, %(faintest)s::float8) * %(rate)s::float8 < %(threshold)s::float8
+"""
+_FADE = """
+UPDATE link SET strength = strength * %(rate)s::float8
+WHERE agent_id = %(agent)s AND source = ANY(%(sources)s::bigint[])
+AND target <> ALL(%(focus)s::bigint[])
+"""
+_DROP = """
+DELETE FROM link WHERE agent_id = %(agent)s AND target = ANY(%(targets)s)
+AND NOT EXISTS (SELECT FROM node WHERE node.agent_id = %(agent)s AND node.id = link.target)
+"""
+_GENERIC_OUT = """
+UPDATE link SET relation = %s WHERE agent_id = %s AND source = ANY(%s) AND relation <> %s
+"""
+_GENERIC_IN = """
+UPDATE link SET relation = %s WHERE agent_id = %s AND target = ANY(%s) AND relation <> %s
+"""
+
+
+def add_links(connection: Connection, agent_id: str, links: Sequence[Link]) -> None:
+    """Write new links."""
+    if links:
+        columns = (
+            [each.source for each in links],
+            [each.target for each in links],
+            [each.relation for each in links],
+            [each.strength for each in links],
+            [each.hint for each in links],
+        )
+        connection.exec_driver_sql(_ADD, (agent_id, *columns))
+
+
+def lock_links(connection: Connection, agent_id: str, nodes: Collection[int]) -> None:
+    """Set every link of nodes that enter the focus, both ways, to full strength (M10)."""
+    if nodes:
+        for statement in (_LOCK_OUT, _LOCK_IN):
+            connection.exec_driver_sql(statement, (LOCKED, agent_id, list(nodes)))
+
+
+def supports_of(
+    connection: Connection, agent_id: str, nodes: Iterable[int]
+) -> dict[int, dict[int, float]]:
+    """Return the strengths of nodes' links to living nodes, by source and target (M11)."""
+    supports: dict[int, dict[int, float]] = {}
+    for source, target, strength in connection.exec_driver_sql(_SUPPORTS, (agent_id, list(nodes))):
+        supports.setdefault(source, {})[target] = strength
+    return supports
+
+
+def decay_links(
+    connection: Connection,
+    agent_id: str,
+    sources: Collection[int],
+    focus: Collection[int],
+    parameters: MemoryParameters,
+) -> int:
+    """Let the unlocked links of scanned nodes fade once; return how many broke (M12.3).
+
+    ``sources`` are no focus points; their links to ``focus`` are locked (M10).
+    """
+    if not sources:
+        return 0
+    values = {
+        "agent": agent_id,
+        "sources": list(sources),
+        "focus": list(focus),
+        "rate": fading(parameters),
+        "faintest": FAINTEST,
+        "threshold": breaking_point(parameters),
+    }
+    broken = connection.exec_driver_sql(_BREAK, values).rowcount
+    connection.exec_driver_sql(_FADE, values)
+    return broken
+
+
+def drop_dangling(connection: Connection, agent_id: str, targets: Collection[int]) -> int:
+    """Remove all links to those of the nodes that are gone; return how many (M15)."""
+    values = {"agent": agent_id, "targets": list(targets)}
+    return connection.exec_driver_sql(_DROP, values).rowcount
+
+
+def make_generic(
+    connection: Connection, agent_id: str, nodes: Collection[int], language: Language
+) -> None:
+    """Give every relation at these nodes the generic name (M12.6)."""
+    if nodes:
+        name = relation_names(language).related
+        for statement in (_GENERIC_OUT, _GENERIC_IN):
+            connection.exec_driver_sql(statement, (name, agent_id, list(nodes), name))
+
+
+_READ = """
+SELECT node.entity_key, node.content, node.id FROM focus
+JOIN node ON node.agent_id = focus.agent_id AND node.id = focus.node_id
+WHERE focus.agent_id = %s ORDER BY focus.mentioned
+"""
+_WRITE = """
+INSERT INTO focus (agent_id, node_id, mentioned)
+SELECT %s, id, %s + place FROM unnest(%s::bigint[]) WITH ORDINALITY AS new(id, place)
+"""
+_MENTION = "UPDATE lane SET mentions = mentions + %s WHERE agent_id = %s RETURNING mentions - %s"
+
+
+def focus_of(connection: Connection, agent_id: str) -> Focus:
+    """Return the focus points, least recently mentioned first."""
+    rows = connection.exec_driver_sql(_READ, (agent_id,))
+    return tuple(Entity(key, name) for key, name, _ in rows)
+
+
+def focus_nodes(connection: Connection, agent_id: str) -> frozenset[int]:
+    """Return the ids of the focus points."""
+    return frozenset(row.id for row in connection.exec_driver_sql(_READ, (agent_id,)))
+
+
+def replace_focus(connection: Connection, agent_id: str, nodes: Sequence[int]) -> None:
+    """Store the focus list, given least recently mentioned first. The lane must be locked."""
+    connection.exec_driver_sql("DELETE FROM focus WHERE agent_id = %s", (agent_id,))
+    if nodes:
+        count = len(nodes)
+        mentions = connection.exec_driver_sql(_MENTION, (count, agent_id, count)).scalar_one()
+        connection.exec_driver_sql(_WRITE, (agent_id, mentions, list(nodes)))

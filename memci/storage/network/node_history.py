@@ -1,0 +1,257 @@
+"""The trail of each node: what happened to it, in ids and numbers, append-only (M27).
+
+What became of nodes that are gone, as their trails tell: who stands for them now (M24, R5).
+
+A memory that was restored lives on as the one that was made anew, a merged one as the one that
+stands for it and others; those may be forgotten, restored and merged in turn. Ids ascend.
+
+What nodes were made of, whether they live or not (M24, M27).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from psycopg.types.json import Jsonb
+from sqlalchemy import Connection
+
+from memci.domain.memory.node import Fate, NodeKind
+from memci.domain.memory.passage import Passage, details_of, passages
+from memci.domain.memory.scan import Forgetting
+
+_APPEND = """
+INSERT INTO trail (agent_id, node_id, event, pass_number, details)
+SELECT %s, id, %s, %s, details FROM unnest(%s::bigint[], %s::jsonb[]) AS new(id, details)
+ORDER BY id
+"""
+
+
+class TrailEvent(StrEnum):
+    """What can happen to a node."""
+
+    CREATED = "created"  # job, messages, and what of them (memory/passage.py) or kind, of an
+    # entity; from: the memories that were merged into it
+    COMPRESSED = "compressed"  # from, to: characters
+    FORGOTTEN = "forgotten"  # reason; tier: as it was at the end
+    RESTORED = "restored"  # as: of the forgotten node, the new one; of: the other way round
+    MERGED = "merged"  # into: the memory that stands for it and others
+    PROMOTED = "promoted"  # reason: what spoke for it at the end of its short term
+    SETTLED = "settled"  # its short term is over, and nothing spoke for it
+    SUPERSEDED = "superseded"  # by: the memory that says otherwise
+    USED = "used"  # receipts, times
+    ERASED = "erased"
+
+
+def append_history(
+    connection: Connection,
+    agent_id: str,
+    event: TrailEvent,
+    pass_number: int,
+    details: Mapping[int, Mapping[str, Any]],
+) -> None:
+    """Note that ``event`` happened to nodes; ``details`` by node id, without text."""
+    if details:
+        connection.exec_driver_sql(
+            _APPEND,
+            (agent_id, event, pass_number, list(details), list(map(Jsonb, details.values()))),
+        )
+
+
+# To be put behind "WITH RECURSIVE line AS (SELECT of, id ... UNION", up to the end of the line.
+FOLLOWED = """
+SELECT line.of, step.heir FROM line CROSS JOIN LATERAL (
+    SELECT coalesce(t.details->>'into', t.details->>'as')::bigint AS heir FROM trail t
+     WHERE t.agent_id = %(agent)s AND t.node_id = line.id
+       AND (t.event = 'merged' OR t.event = 'restored' AND t.details ? 'as') OFFSET 0) step
+"""
+_HEIRS = f"""
+WITH RECURSIVE line AS (
+    SELECT each.id AS of, each.id FROM unnest(%(nodes)s::bigint[]) AS each(id)
+     UNION {FOLLOWED})
+SELECT line.of, max(line.id) AS last, max(n.id) AS living
+  FROM line LEFT JOIN node n ON n.agent_id = %(agent)s AND n.id = line.id
+ GROUP BY line.of
+"""  # noqa: S608 - a constant of this module
+_LAST = """
+SELECT DISTINCT ON (t.node_id) t.node_id, t.event, t.details FROM trail t
+ WHERE t.agent_id = %s AND t.node_id = ANY(%s) AND t.event = ANY(%s)
+ ORDER BY t.node_id, t.id DESC
+"""
+_MERGED = f"""
+WITH RECURSIVE line AS (
+    SELECT %(node)s::bigint AS of, %(node)s::bigint AS id UNION {FOLLOWED})
+SELECT EXISTS (SELECT FROM line JOIN trail t ON t.agent_id = %(agent)s AND t.node_id = line.id
+                WHERE t.event = 'merged')
+"""  # noqa: S608 - as above
+# What a node that is gone is gone by, and what is no more than a note on one.
+FATAL: tuple[TrailEvent, ...] = (
+    TrailEvent.FORGOTTEN,
+    TrailEvent.RESTORED,
+    TrailEvent.MERGED,
+    TrailEvent.ERASED,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Successor:
+    """The last node in line that stands for one that is gone: itself if none does.
+
+    ``living``: the one that lives, of all in line.
+    """
+
+    last: int
+    living: int | None
+
+
+def successors_of(
+    connection: Connection, agent_id: str, nodes: Collection[int]
+) -> dict[int, Successor]:
+    """Return who stands for each of these nodes."""
+    if not nodes:
+        return {}
+    values = {"agent": agent_id, "nodes": list(nodes)}
+    rows = connection.exec_driver_sql(_HEIRS, values)
+    return {row.of: Successor(row.last, row.living) for row in rows}
+
+
+def was_merged(connection: Connection, agent_id: str, node_id: int) -> bool:
+    """Tell whether a node, or what it was restored as, was merged into another."""
+    values = {"agent": agent_id, "node": node_id}
+    return bool(connection.exec_driver_sql(_MERGED, values).scalar())
+
+
+def fates_of(connection: Connection, agent_id: str, gone: Sequence[int]) -> dict[int, Fate]:
+    """Return what became of nodes that are gone; where no trail tells, they are forgotten."""
+    rows = connection.exec_driver_sql(_LAST, (agent_id, list(gone), list(FATAL)))
+    known = {row.node_id: fate_by(row.event, row.details) for row in rows}
+    return {node: known.get(node, Fate.FORGOTTEN) for node in gone}
+
+
+def fate_by(event: str, details: Mapping[str, object]) -> Fate:
+    """Return what became of a node that is gone, by the last fatal event of its trail."""
+    if event == TrailEvent.FORGOTTEN and details.get("reason") == Forgetting.SWITCHED:
+        return Fate.SWITCHED
+    return Fate(event)
+
+
+_ORIGIN = """
+SELECT t.details->'messages', t.details, t.details->>'kind',
+       EXISTS (SELECT FROM node n WHERE n.agent_id = t.agent_id AND n.id = t.node_id),
+       (SELECT count(*) FROM message m WHERE m.agent_id = t.agent_id AND m.seq IN (
+            SELECT taken::bigint FROM jsonb_array_elements_text(t.details->'messages') AS o(taken)))
+  FROM trail t WHERE t.agent_id = %s AND t.node_id = %s AND t.event = 'created'
+"""
+# What was made before spans were kept has none, and is held for the whole of its messages. Merged
+# ones are told by what stands for them now.
+_TELLS = f"""
+WITH RECURSIVE same AS (
+    SELECT id FROM node WHERE agent_id = %(agent)s AND kind = 'memory'
+       AND message_seqs = %(seqs)s::bigint[]
+     UNION ALL
+    SELECT node_id FROM node_version WHERE agent_id = %(agent)s AND reason = 'merged'
+       AND message_seqs = %(seqs)s::bigint[]),
+line AS (
+    SELECT same.id AS of, same.id FROM same
+      JOIN trail t ON t.agent_id = %(agent)s AND t.node_id = same.id AND t.event = 'created'
+     WHERE t.details->'span' IS NOT DISTINCT FROM to_jsonb(%(span)s::bigint[])
+     UNION {FOLLOWED})
+SELECT max(n.id) FROM line JOIN node n ON n.agent_id = %(agent)s AND n.id = line.id
+"""  # noqa: S608 - a constant of ours
+_FORGOTTEN_TELLING = """
+SELECT t.node_id FROM trail t
+ WHERE t.agent_id = %(agent)s AND t.event = 'created'
+   AND t.details->'messages' = to_jsonb(%(seqs)s::bigint[])
+   AND t.details->'span' IS NOT DISTINCT FROM to_jsonb(%(span)s::bigint[])
+   AND t.details->>'kind' IS DISTINCT FROM 'entity'
+   AND 'forgotten' = (SELECT o.event FROM trail o
+                       WHERE o.agent_id = t.agent_id AND o.node_id = t.node_id AND o.event <> 'used'
+                       ORDER BY o.id DESC LIMIT 1)
+ ORDER BY t.node_id
+"""
+_MADE_OF = """
+SELECT node_id, details FROM trail WHERE agent_id = %s AND node_id = ANY(%s) AND event = 'created'
+"""
+_RESTORED = """
+SELECT (t.details->>'as')::bigint, (t.details->>'job')::uuid,
+       EXISTS (SELECT FROM node n
+                WHERE n.agent_id = t.agent_id AND n.id = (t.details->>'as')::bigint)
+  FROM trail t
+ WHERE t.agent_id = %s AND t.node_id = %s AND t.event = 'restored' AND t.details ? 'as'
+ ORDER BY t.id DESC LIMIT 1
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """What a node was made of. ``complete``: all those messages are still stored."""
+
+    kind: NodeKind
+    seqs: tuple[int, ...]
+    passages: tuple[Passage, ...]
+    lives: bool
+    complete: bool
+
+    @property
+    def span(self) -> Sequence[int] | None:
+        """Return what tells it from others of the same messages, if anything does."""
+        return details_of(self.passages).get("span")
+
+
+def origin_of(connection: Connection, agent_id: str, node_id: int) -> Origin | None:
+    """Return a node's origin; None: there never was such a node."""
+    row = connection.exec_driver_sql(_ORIGIN, (agent_id, node_id)).first()
+    if row is None:
+        return None
+    seqs, details, kind, lives, stored = row
+    return Origin(
+        kind=NodeKind(kind or NodeKind.MEMORY),
+        seqs=tuple(seqs),
+        passages=passages(seqs, details),
+        lives=lives,
+        complete=bool(seqs) and stored == len(set(seqs)),
+    )
+
+
+def passages_of(
+    connection: Connection, agent_id: str, nodes: Collection[int]
+) -> dict[int, tuple[Passage, ...]]:
+    """Return what memories were made of, by node."""
+    rows = connection.exec_driver_sql(_MADE_OF, (agent_id, list(nodes)))
+    return {row.node_id: passages(row.details["messages"], row.details) for row in rows}
+
+
+def memory_telling(
+    connection: Connection, agent_id: str, seqs: Sequence[int], span: Sequence[int] | None
+) -> int | None:
+    """Return a living memory that was made of the same, or stands for one that was."""
+    return connection.exec_driver_sql(_TELLS, _same(agent_id, seqs, span)).scalar()
+
+
+def forgotten_telling(
+    connection: Connection, agent_id: str, seqs: Sequence[int], span: Sequence[int] | None
+) -> list[int]:
+    """Return the memories that were made of the same, are forgotten and were not restored."""
+    rows = connection.exec_driver_sql(_FORGOTTEN_TELLING, _same(agent_id, seqs, span))
+    return list(rows.scalars())
+
+
+def _same(agent_id: str, seqs: Sequence[int], span: Sequence[int] | None) -> dict[str, object]:
+    return {"agent": agent_id, "seqs": list(seqs), "span": None if span is None else list(span)}
+
+
+class Restored(NamedTuple):
+    """The node as which a forgotten one was made anew, by which job, and whether it lives."""
+
+    node_id: int
+    job_id: UUID
+    lives: bool
+
+
+def last_restored(connection: Connection, agent_id: str, node_id: int) -> Restored | None:
+    """Return as what a forgotten node was last made anew."""
+    row = connection.exec_driver_sql(_RESTORED, (agent_id, node_id)).first()
+    return None if row is None else Restored(*row)

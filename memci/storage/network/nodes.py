@@ -1,0 +1,269 @@
+"""Nodes: adding them, finding them, and forgetting them.
+
+Finding a slot for each new node, at the cost of the least important (M19).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
+
+from psycopg.types.json import Jsonb
+from sqlalchemy import Connection
+
+from memci.domain.memory.creation import NewNode, draw, least_important
+from memci.domain.memory.link import importance
+from memci.domain.memory.scan import Forgetting
+from memci.language.times.calendar import offset_of
+from memci.storage.network.links import supports_of
+from memci.storage.network.node_history import TrailEvent, append_history
+
+# Rows travel as JSON where they hold lists of different lengths, which arrays cannot.
+# A node is born as if the pass under way had been there: it waits for the next one (M18).
+_ADD = """
+INSERT INTO node (agent_id, id, slot, kind, type, content, original_length, phrase, keywords,
+                  language, entity_key, worth, message_seqs, session_id, user_id, said_at,
+                  said_offset, tier, expires_at, last_pass)
+SELECT %(agent)s, id, slot, kind, type, content, char_length(content), phrase, keywords,
+       language, entity_key, worth, message_seqs, session_id, user_id, said_at,
+       said_offset, tier, expires_at, %(pass)s
+FROM jsonb_to_recordset(%(nodes)s) AS new(
+    id bigint, slot bigint, kind text, type text, content text, phrase text, keywords text[],
+    language text, entity_key text, worth float8, message_seqs bigint[], session_id text,
+    user_id text, said_at timestamptz, said_offset smallint, tier text, expires_at timestamptz)
+"""
+_ENTITIES = "SELECT entity_key, id FROM node WHERE agent_id = %s AND entity_key = ANY(%s)"
+_PHRASES = "SELECT id, phrase FROM node WHERE agent_id = %s AND id = ANY(%s)"
+# By the last message, since merged and restored memories have new ids. Twice, since "IS NOT
+# DISTINCT FROM" would not use the index.
+_LAST_OF_SESSION = """
+SELECT n.id FROM node n
+ WHERE n.agent_id = %(agent)s AND n.session_id {session} AND n.kind = 'memory'
+ ORDER BY n.message_seqs[cardinality(n.message_seqs)] DESC, n.id DESC LIMIT 1
+"""
+_LAST_OF_SESSIONS = f"""
+SELECT asked.session_id, last.id
+  FROM unnest(%(sessions)s::text[]) AS asked(session_id)
+ CROSS JOIN LATERAL ({_LAST_OF_SESSION.format(session="= asked.session_id")}) AS last
+ UNION ALL
+SELECT NULL, last.id
+  FROM (SELECT WHERE %(without)s) AS asked
+ CROSS JOIN LATERAL ({_LAST_OF_SESSION.format(session="IS NULL")}) AS last
+"""  # noqa: S608 - a constant of this module
+# As the order of a memory: the last of its messages, the first that it does not only quote, and
+# where in that one it begins.
+_BEFORE = """
+SELECT n.id FROM node n
+ CROSS JOIN LATERAL (
+     SELECT min(t.first) AS first, min(t.start) AS start FROM (
+         SELECT coalesce((o.details->'span'->>0)::bigint, 0) AS start,
+                (SELECT min(seq) FROM unnest(n.message_seqs) AS each(seq)
+                  WHERE NOT coalesce(o.details->'quoted' @> to_jsonb(seq), false)) AS first
+           FROM trail o
+          WHERE o.agent_id = n.agent_id AND o.node_id = n.id AND o.event = 'created') t
+     OFFSET 0) made
+ WHERE n.agent_id = %(agent)s AND n.session_id {session} AND n.kind = 'memory'
+   AND n.message_seqs[cardinality(n.message_seqs)] <= %(seq)s
+   AND (n.message_seqs[cardinality(n.message_seqs)] < %(seq)s
+        OR (made.first, made.start) < (%(seq)s, %(start)s))
+ ORDER BY n.message_seqs[cardinality(n.message_seqs)] DESC, made.first DESC, made.start DESC,
+          n.id DESC LIMIT 1
+"""
+_HIGHEST_SLOT = "SELECT coalesce(max(slot), 0) FROM node WHERE agent_id = %s"
+_FREE_SLOTS = """
+SELECT free FROM generate_series(1, %(capacity)s) AS free
+WHERE NOT EXISTS (SELECT 1 FROM node WHERE agent_id = %(agent)s AND slot = free)
+ORDER BY free
+LIMIT greatest(least(%(wanted)s, %(capacity)s
+                     - (SELECT count(*) FROM node WHERE agent_id = %(agent)s)), 0)
+"""
+_CANDIDATES = """
+SELECT id FROM node WHERE agent_id = %(agent)s AND id <> ALL(%(kept)s)
+AND NOT EXISTS (SELECT 1 FROM focus WHERE agent_id = %(agent)s AND node_id = node.id)
+ORDER BY id
+"""
+_FORGET = "DELETE FROM node WHERE agent_id = %s AND id = ANY(%s) RETURNING id, slot, tier"
+_FORGET_WITH_IT = (
+    "DELETE FROM link WHERE agent_id = %s AND source = ANY(%s)",
+    "DELETE FROM node_vector WHERE agent_id = %s AND node_id = ANY(%s)",
+    "DELETE FROM node_term WHERE agent_id = %s AND node_id = ANY(%s)",
+    "DELETE FROM claim WHERE agent_id = %s AND node_id = ANY(%s)",
+)
+
+
+def add_nodes(
+    connection: Connection,
+    agent_id: str,
+    nodes: Sequence[NewNode],
+    slots: Sequence[int],
+    pass_number: int,
+) -> None:
+    """Write new nodes into their slots; raises the lane's last node id, which must be locked."""
+    if not nodes:
+        return
+    rows = [_row(node, slot) for node, slot in zip(nodes, slots, strict=True)]
+    connection.exec_driver_sql(_ADD, {"agent": agent_id, "pass": pass_number, "nodes": Jsonb(rows)})
+    connection.exec_driver_sql(
+        "UPDATE lane SET last_node_id = %s WHERE agent_id = %s",
+        (max(node.id for node in nodes), agent_id),
+    )
+
+
+def entity_nodes(connection: Connection, agent_id: str, keys: Collection[str]) -> dict[str, int]:
+    """Return the living nodes of entities, by key."""
+    rows = connection.exec_driver_sql(_ENTITIES, (agent_id, list(keys)))
+    return {row.entity_key: row.id for row in rows}
+
+
+def phrases_of(connection: Connection, agent_id: str, nodes: Collection[int]) -> dict[int, str]:
+    """Return the phrases of those nodes that live."""
+    rows = connection.exec_driver_sql(_PHRASES, (agent_id, list(nodes)))
+    return {row.id: row.phrase for row in rows}
+
+
+def last_memories(
+    connection: Connection, agent_id: str, sessions: Collection[str | None]
+) -> dict[str | None, int]:
+    """Return the living memory of each session that goes on to its latest message (M7).
+
+    None is "without a session".
+    """
+    values = {
+        "agent": agent_id,
+        "sessions": [each for each in sessions if each is not None],
+        "without": None in sessions,
+    }
+    rows = connection.exec_driver_sql(_LAST_OF_SESSIONS, values).all()
+    return {session: node for session, node in rows}  # noqa: C416 - dict() refuses rows
+
+
+def memory_before(
+    connection: Connection, agent_id: str, session_id: str | None, seq: int, start: int
+) -> int | None:
+    """Return the living memory of a session that comes right before a place in it (M7).
+
+    The place is a message, and how many characters of it lie before, blanks not counted.
+    """
+    statement = _BEFORE.format(session="IS NULL" if session_id is None else "= %(session)s")
+    values = {"agent": agent_id, "session": session_id, "seq": seq, "start": start}
+    return connection.exec_driver_sql(statement, values).scalar()
+
+
+def free_slots(connection: Connection, agent_id: str, wanted: int, capacity: int) -> list[int]:
+    """Return at most ``wanted`` free slots; ``capacity`` 0 is unbounded (M19).
+
+    Slots above the highest one are taken first: looking for gaps reads the whole network.
+    """
+    highest: int = connection.exec_driver_sql(_HIGHEST_SLOT, (agent_id,)).scalar_one()
+    if not capacity or highest + wanted <= capacity:
+        return list(range(highest + 1, highest + wanted + 1))
+    values = {"agent": agent_id, "wanted": wanted, "capacity": capacity}
+    return list(connection.exec_driver_sql(_FREE_SLOTS, values).scalars())
+
+
+def eviction_candidates(connection: Connection, agent_id: str, kept: Collection[int]) -> list[int]:
+    """Return the nodes that may give up their slot: no focus points, none of ``kept`` (M19).
+
+    In the order of their ids: the same lots draw the same victims when a network is rebuilt.
+    """
+    values = {"agent": agent_id, "kept": list(kept)}
+    return list(connection.exec_driver_sql(_CANDIDATES, values).scalars())
+
+
+def forget_nodes(
+    connection: Connection, agent_id: str, reasons: Mapping[int, Forgetting], pass_number: int
+) -> list[int]:
+    """Forget nodes with their own links, and return their slots (M14).
+
+    What points at them stays as it is, and dangles.
+    """
+    if not reasons:
+        return []
+    gone = connection.exec_driver_sql(_FORGET, (agent_id, list(reasons))).all()
+    for statement in _FORGET_WITH_IT:
+        connection.exec_driver_sql(statement, (agent_id, list(reasons)))
+    # The tier, for links that still tell of it: not every read may hear of a short-term memory.
+    details = {node: {"reason": reasons[node], "tier": tier} for node, _, tier in gone}
+    append_history(connection, agent_id, TrailEvent.FORGOTTEN, pass_number, details)
+    return [slot for _, slot, _ in gone]
+
+
+def _row(node: NewNode, slot: int) -> dict[str, object]:
+    return {
+        "id": node.id,
+        "slot": slot,
+        "kind": node.kind,
+        "type": node.type,
+        "content": node.content,
+        "phrase": node.phrase,
+        "keywords": node.keywords,
+        "language": node.language,
+        "entity_key": node.entity_key,
+        "worth": node.worth,
+        "message_seqs": node.seqs,
+        "session_id": node.session_id,
+        "user_id": node.user_id,
+        "said_at": node.said_at.isoformat() if node.said_at else None,
+        "said_offset": offset_of(node.said_at) if node.said_at else None,
+        "tier": node.tier,
+        "expires_at": node.expires_at.isoformat() if node.expires_at else None,
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class SlotNeed:
+    """How many slots are wanted, of how many in all (0: unbounded), and who must not pay.
+
+    ``kept`` never give up their slots, ``spared`` only when nobody else is left.
+    """
+
+    wanted: int
+    capacity: int
+    kept: Collection[int] = ()
+    spared: Collection[int] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """Slots for new nodes, and whether spared nodes had to give up some of them."""
+
+    slots: list[int]
+    of_spared: bool = False
+
+
+def take_slots(
+    connection: Connection, agent_id: str, need: SlotNeed, pass_number: int, random: Random
+) -> Taken:
+    """Return slots for as many new nodes as are wanted, or as can be had.
+
+    Nodes give up their slots when none is free; focus points and kept nodes never do. A
+    network that is over a capacity set lower later shrinks by forgetting alone.
+    """
+    slots = free_slots(connection, agent_id, need.wanted, need.capacity)
+    missing = need.wanted - len(slots)
+    if not missing:
+        return Taken(slots)
+    candidates = eviction_candidates(connection, agent_id, need.kept)
+    spared = [node for node in candidates if node in need.spared]
+    others = [node for node in candidates if node not in need.spared]
+    victims = _drawn(connection, agent_id, others, missing, random)
+    of_spared = _drawn(connection, agent_id, spared, missing - len(victims), random)
+    reasons = dict.fromkeys(victims | of_spared, Forgetting.SLOT_TAKEN)
+    slots += forget_nodes(connection, agent_id, reasons, pass_number)
+    return Taken(slots, bool(of_spared))
+
+
+def _drawn(
+    connection: Connection, agent_id: str, candidates: list[int], count: int, random: Random
+) -> set[int]:
+    """Return so many of the candidates, or all: each the least important of those drawn."""
+    victims: set[int] = set()
+    while candidates and len(victims) < count:
+        lots = [draw(candidates, random) for _ in range(count - len(victims))]
+        drawn = {node for lot in lots for node in lot}
+        supports = supports_of(connection, agent_id, drawn)
+        importances = {node: importance(supports.get(node, {}).values()) for node in drawn}
+        victims |= least_important(lots, importances)
+        candidates = [node for node in candidates if node not in victims]
+    return victims

@@ -1,0 +1,363 @@
+"""Passes: which is under way, how far it is, and their log (M17, M18).
+
+Reading nodes for a scan, and writing what a batch of scans did (M12).
+
+Snapshots: the network in ids and numbers, as it is or as a pass left it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from psycopg.types.json import Jsonb
+from sqlalchemy import Connection
+
+from memci.domain.memory.node import NodeKind
+from memci.domain.memory.scan import (
+    Compressed,
+    NodeText,
+    Outcome,
+    PassCursor,
+    ScannedNode,
+    Supports,
+)
+from memci.domain.memory.snapshot_retention import kept_snapshots
+from memci.language.detection import Language
+from memci.storage.network.editions import log_scanned
+from memci.storage.network.links import focus_nodes, make_generic, supports_of
+from memci.storage.network.node_history import TrailEvent, append_history
+from memci.storage.network.nodes import forget_nodes
+
+_READ = """
+SELECT compress_req, compress_done, compress_cursor, pass_number FROM lane WHERE agent_id = %s
+"""
+_POSITION = """
+SELECT last_node_id,
+       coalesce((SELECT max(p.number) FROM pass_log p WHERE p.agent_id = lane.agent_id), 0)
+           AS pass_number
+FROM lane WHERE agent_id = %s
+"""
+_BEGIN = """
+UPDATE lane SET pass_number = pass_number + 1 WHERE agent_id = %s
+RETURNING pass_number, message_seq
+"""
+_LOG = """
+UPDATE pass_log SET scanned = scanned + %(scanned)s, compressed = compressed + %(compressed)s,
+    forgotten = forgotten + %(forgotten)s, broken = broken + %(broken)s,
+    given_up = given_up + %(given_up)s
+WHERE agent_id = %(agent)s AND number = %(number)s
+"""
+_LEFT = """
+SELECT count(*), count(*) FILTER (WHERE attempts_pass = %(pass)s AND retry_at > %(now)s),
+       min(retry_at) FILTER (WHERE attempts_pass = %(pass)s)
+FROM node WHERE agent_id = %(agent)s AND last_pass < %(pass)s
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class CompressionState:
+    """What the lane says about compression. It is wanted while requested > done."""
+
+    requested: int
+    done: int
+    cursor: PassCursor | None
+    pass_number: int
+
+
+@dataclass(frozen=True, slots=True)
+class PassCounts:
+    """What happened in a part of a pass."""
+
+    scanned: int
+    compressed: int
+    forgotten: int
+    broken: int
+    given_up: int
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """Nodes that a pass has not scanned yet, and how many of them wait for a model until when."""
+
+    nodes: int
+    waiting: int
+    retry_at: datetime | None
+
+
+def compression_state(connection: Connection, agent_id: str) -> CompressionState:
+    """Read it; the lane must exist."""
+    row = connection.exec_driver_sql(_READ, (agent_id,)).one()
+    cursor = row.compress_cursor and _cursor(row.compress_cursor)
+    return CompressionState(row.compress_req, row.compress_done, cursor, row.pass_number)
+
+
+def position(connection: Connection, agent_id: str) -> tuple[int, int]:
+    """Return the last node id that was given out, and the number of the network's last pass.
+
+    Ids are the lane's in every edition; passes are the edition's own. The lane should be locked.
+    """
+    row = connection.exec_driver_sql(_POSITION, (agent_id,)).one()
+    return row.last_node_id, row.pass_number
+
+
+def begin_pass(connection: Connection, agent_id: str) -> int:
+    """Take the next pass number and log where in the raw messages the pass runs."""
+    number, message_seq = connection.exec_driver_sql(_BEGIN, (agent_id,)).one()
+    open_pass(connection, agent_id, number, message_seq)
+    return int(number)
+
+
+def open_pass(connection: Connection, agent_id: str, number: int, message_seq: int) -> None:
+    """Log that a pass begins at this position in the raw messages (M18)."""
+    connection.exec_driver_sql(
+        "INSERT INTO pass_log (agent_id, number, message_seq) VALUES (%s, %s, %s)",
+        (agent_id, number, message_seq),
+    )
+    log_scanned(connection, agent_id, number, 0)
+
+
+def move_cursor(connection: Connection, agent_id: str, cursor: PassCursor) -> None:
+    """Store where the pass stands."""
+    body = {
+        "pass": cursor.number,
+        "req": cursor.request,
+        "fence": cursor.fence,
+        "unavailable": cursor.unavailable,
+        "mute": cursor.mute,
+        "retry_at": cursor.retry_at and cursor.retry_at.isoformat(),
+    }
+    connection.exec_driver_sql(
+        "UPDATE lane SET compress_cursor = %s WHERE agent_id = %s", (Jsonb(body), agent_id)
+    )
+
+
+def log_pass(connection: Connection, agent_id: str, number: int, counts: PassCounts) -> None:
+    """Add to the pass's counts."""
+    values = {field: getattr(counts, field) for field in counts.__slots__}
+    connection.exec_driver_sql(_LOG, {"agent": agent_id, "number": number, **values})
+    log_scanned(connection, agent_id, number, counts.scanned)
+
+
+def left_of_pass(connection: Connection, agent_id: str, number: int, now: datetime) -> Left:
+    """Count what a pass has still to scan."""
+    values = {"agent": agent_id, "pass": number, "now": now}
+    return Left(*connection.exec_driver_sql(_LEFT, values).one())
+
+
+def close_pass(connection: Connection, agent_id: str, number: int) -> None:
+    """Log that a pass has scanned all that it had to."""
+    connection.exec_driver_sql(
+        "UPDATE pass_log SET finished_at = now() WHERE agent_id = %s AND number = %s",
+        (agent_id, number),
+    )
+    log_scanned(connection, agent_id, number, 0, ended=True)
+
+
+def end_pass(connection: Connection, agent_id: str, cursor: PassCursor) -> None:
+    """Mark a pass as finished, and the request that it fulfilled as done."""
+    close_pass(connection, agent_id, cursor.number)
+    connection.exec_driver_sql(
+        "UPDATE lane SET compress_cursor = NULL, compress_done = greatest(compress_done, %s)"
+        " WHERE agent_id = %s",
+        (cursor.request, agent_id),
+    )
+
+
+def _cursor(body: dict[str, Any]) -> PassCursor:
+    retry_at = body.get("retry_at")
+    return PassCursor(
+        number=body["pass"],
+        request=body["req"],
+        fence=body.get("fence", 0),
+        unavailable=body.get("unavailable", 0),
+        mute=body.get("mute", False),
+        retry_at=datetime.fromisoformat(retry_at) if retry_at else None,
+    )
+
+
+# A node that waits for its model is passed over (M13). The inner query keeps Postgres from
+# measuring the contents of all nodes before it takes the first ones.
+_NEXT = """
+SELECT id, kind, char_length(content) AS length, original_length,
+       CASE WHEN attempts_pass = %(pass)s THEN attempts ELSE 0 END AS attempts
+FROM (
+    SELECT id, kind, content, original_length, attempts, attempts_pass, scan_count FROM node
+    WHERE agent_id = %(agent)s AND last_pass < %(pass)s
+    AND NOT (attempts_pass = %(pass)s AND coalesce(retry_at > %(now)s, false))
+    ORDER BY scan_count, id LIMIT %(limit)s
+) AS next
+ORDER BY scan_count, id
+"""
+_COUNT_ATTEMPTS = """
+UPDATE node SET attempts = CASE WHEN attempts_pass = %(pass)s THEN attempts + 1 ELSE 1 END,
+                attempts_pass = %(pass)s, retry_at = NULL
+WHERE agent_id = %(agent)s AND id = ANY(%(nodes)s)
+RETURNING id, content, phrase, keywords, language
+"""
+_SCANNED = """
+UPDATE node SET scan_count = scan_count + 1, last_pass = %s
+WHERE agent_id = %s AND id = ANY(%s)
+"""
+_SHRINK = """
+UPDATE node SET content = new.content, phrase = new.phrase, keywords = new.keywords
+FROM jsonb_to_recordset(%s) AS new(id bigint, content text, phrase text, keywords text[])
+WHERE node.agent_id = %s AND node.id = new.id
+RETURNING node.id
+"""
+_WAIT = """
+UPDATE node SET retry_at = new.retry_at
+FROM unnest(%s::bigint[], %s::timestamptz[]) AS new(id, retry_at)
+WHERE node.agent_id = %s AND node.id = new.id
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """The next nodes of a pass, in scan order, with all that their scans depend on.
+
+    ``attempts`` are the small-model calls already counted in this pass, by node.
+    """
+
+    nodes: list[ScannedNode]
+    attempts: dict[int, int]
+    supports: Supports
+    focus: frozenset[int]
+
+
+def next_batch(
+    connection: Connection, agent_id: str, pass_number: int, now: datetime, limit: int
+) -> Batch:
+    """Read the next nodes that the pass has not scanned (M18)."""
+    values = {"agent": agent_id, "pass": pass_number, "now": now, "limit": limit}
+    rows = connection.exec_driver_sql(_NEXT, values).all()
+    nodes = [ScannedNode(row[0], NodeKind(row[1]), row[2], row[3]) for row in rows]
+    return Batch(
+        nodes=nodes,
+        attempts={row[0]: row[4] for row in rows},
+        supports=supports_of(connection, agent_id, [node.id for node in nodes]),
+        focus=focus_nodes(connection, agent_id),
+    )
+
+
+def count_attempts(
+    connection: Connection, agent_id: str, nodes: Collection[int], pass_number: int
+) -> dict[int, NodeText]:
+    """Count small-model calls that are about to be made, and return what to compress (M13).
+
+    Nodes that are gone are left out.
+    """
+    values = {"agent": agent_id, "pass": pass_number, "nodes": list(nodes)}
+    return {
+        row[0]: NodeText(row[1], row[2], tuple(row[3]), Language(row[4]))
+        for row in connection.exec_driver_sql(_COUNT_ATTEMPTS, values)
+    }
+
+
+def write_outcome(
+    connection: Connection,
+    agent_id: str,
+    pass_number: int,
+    outcome: Outcome,
+) -> None:
+    """Write what a batch of scans did to its nodes; their links fade apart (``decay_links``)."""
+    forget_nodes(connection, agent_id, outcome.forgotten, pass_number)
+    _write_compressed(connection, agent_id, pass_number, outcome.compressed)
+    scanned = [*outcome.protected, *outcome.fading]
+    connection.exec_driver_sql(_SCANNED, (pass_number, agent_id, scanned))
+    if outcome.waiting:
+        waits = (list(outcome.waiting), list(outcome.waiting.values()))
+        connection.exec_driver_sql(_WAIT, (*waits, agent_id))
+
+
+def _write_compressed(
+    connection: Connection, agent_id: str, pass_number: int, compressed: list[Compressed]
+) -> None:
+    if not compressed:
+        return
+    rows = [
+        {
+            "id": each.id,
+            "content": each.text.content,
+            "phrase": each.text.phrase,
+            "keywords": each.text.keywords,
+        }
+        for each in compressed
+    ]
+    connection.exec_driver_sql(_SHRINK, (Jsonb(rows), agent_id))
+    for language in Language:
+        faint = [each.id for each in compressed if each.generic and each.text.language == language]
+        make_generic(connection, agent_id, faint, language)
+    details = {each.id: {"from": each.before, "to": len(each.text.content)} for each in compressed}
+    append_history(connection, agent_id, TrailEvent.COMPRESSED, pass_number, details)
+
+
+# Arrays in the order of ids. Importance is the sum of a node's own links whose target lives (M11).
+# What no REAL can hold would be an error, not a 0: such strengths are where links never break.
+NETWORK = """
+    n.node_ids, n.lengths, n.original_lengths, n.importances, n.entities,
+    ARRAY(SELECT f.node_id FROM focus f WHERE f.agent_id = %(agent)s ORDER BY f.mentioned DESC)
+        AS focus,
+    l.sources, l.targets, l.strengths
+  FROM (
+    SELECT coalesce(array_agg(id), '{}') AS node_ids,
+           coalesce(array_agg(length), '{}') AS lengths,
+           coalesce(array_agg(original_length), '{}') AS original_lengths,
+           coalesce(array_agg(importance), '{}') AS importances,
+           coalesce(array_agg(id) FILTER (WHERE kind = 'entity'), '{}') AS entities
+      FROM (SELECT o.id, o.kind, char_length(o.content) AS length, o.original_length,
+                   CASE WHEN own.importance > 1e-30 THEN own.importance ELSE 0 END::real
+                       AS importance
+              FROM node o LEFT JOIN (
+                   SELECT k.source, sum(k.strength) AS importance
+                     FROM link k JOIN node t ON t.agent_id = k.agent_id AND t.id = k.target
+                    WHERE k.agent_id = %(agent)s GROUP BY k.source) own ON own.source = o.id
+             WHERE o.agent_id = %(agent)s ORDER BY o.id) ordered) n,
+  (
+    SELECT coalesce(array_agg(source), '{}') AS sources,
+           coalesce(array_agg(target), '{}') AS targets,
+           coalesce(array_agg(strength), '{}') AS strengths
+      FROM (SELECT k.source, k.target,
+                   CASE WHEN k.strength > 1e-30 THEN k.strength ELSE 0 END::real AS strength
+              FROM link k
+             WHERE k.agent_id = %(agent)s ORDER BY k.source, k.target) ordered) l
+"""
+COLUMNS = (
+    "node_ids, lengths, original_lengths, importances, entities, focus, sources, targets, strengths"
+)
+_TAKE = f"""
+INSERT INTO pass_snapshot (agent_id, number, {COLUMNS})
+SELECT %(agent)s, %(number)s, {NETWORK}
+"""
+# What a column weighs where it is stored, compressed; reads none of the arrays themselves.
+_BYTES = " + ".join(f"pg_column_size({column})" for column in COLUMNS.split(", "))
+_WEIGHT = f"""
+SELECT coalesce(sum({_BYTES}), 0) FROM pass_snapshot WHERE agent_id = %s
+"""  # noqa: S608 - columns of this module
+_WEIGHTS = f"""
+SELECT number, {_BYTES} FROM pass_snapshot WHERE agent_id = %s
+"""  # noqa: S608 - columns of this module
+_DROP = "DELETE FROM pass_snapshot WHERE agent_id = %s AND number <> ALL(%s)"
+# What is let go of beyond need, so that it is not done after every pass.
+_ROOM = 0.75
+
+
+def take_snapshot(connection: Connection, agent_id: str, number: int, budget: int) -> None:
+    """Keep the network as this pass leaves it; all that are kept weigh ``budget`` bytes at most.
+
+    The newest is kept whatever it weighs; with a budget of 0 none is taken.
+    """
+    if not budget:
+        return
+    connection.exec_driver_sql(_TAKE, {"agent": agent_id, "number": number})
+    if snapshots_weight(connection, agent_id) > budget:
+        rows = connection.exec_driver_sql(_WEIGHTS, (agent_id,))
+        kept = kept_snapshots({row[0]: row[1] for row in rows}, int(budget * _ROOM))
+        connection.exec_driver_sql(_DROP, (agent_id, kept))
+
+
+def snapshots_weight(connection: Connection, agent_id: str) -> int:
+    """Return the bytes that the snapshots of an agent take."""
+    return int(connection.exec_driver_sql(_WEIGHT, (agent_id,)).scalar_one())

@@ -1,0 +1,273 @@
+"""What was said, as pages show it (P6).
+
+What pages hold, fetched when a window shows it (P11, P14).
+
+Texts of notes are fetched from far stores before anything is locked (P14).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TypeGuard
+
+from memci.domain.pages.block import Held
+from memci.domain.pages.lookup import among
+from memci.domain.pages.page import Page
+from memci.domain.pages.permission import is_guide
+from memci.errors import NotFoundError
+from memci.message import Message
+from memci.storage.messages import COLUMNS, IS_NOTE, to_message
+from memci.storage.page_store.cache import CachedPageStore, HeldPageStore
+from memci.storage.page_store.port import BodyKey, PageStore, joined, new_version
+from memci.storage.pages.viewers import viewer_in
+from memci.storage.session import Connection, Database
+
+_UNSETTLED = f"""
+SELECT {COLUMNS} FROM message WHERE agent_id = %s AND seq > %s ORDER BY seq LIMIT %s
+"""  # noqa: S608 - a constant of another module
+# A range of the index for each page: without the fence all messages may be read for a few.
+_SHOWN = f"""
+SELECT said.*, span.page
+FROM unnest(%(pages)s::text[], %(firsts)s::bigint[], %(lasts)s::bigint[], %(sessions)s::text[],
+            %(systems)s::boolean[]) AS span (page, first, last, session, system)
+CROSS JOIN LATERAL (
+    SELECT {COLUMNS} FROM message
+    WHERE agent_id = %(agent)s AND seq BETWEEN span.first AND span.last
+      AND session_id IS NOT DISTINCT FROM span.session AND (role = 'system') = span.system
+      AND NOT {IS_NOTE}
+    OFFSET 0) AS said
+ORDER BY said.seq
+"""  # noqa: S608 - a constant of another module
+
+
+def unsettled(connection: Connection, agent_id: str, seq: int, most: int) -> list[Message]:
+    """Return the messages behind a seq that are on no page yet, ascending, at most so many."""
+    rows = connection.exec_driver_sql(_UNSETTLED, (agent_id, seq, most))
+    return [to_message(row) for row in rows]
+
+
+def shown_messages(
+    connection: Connection, agent_id: str, pages: Iterable[Page]
+) -> dict[str, list[Message]]:
+    """Return the messages that pages are views of, by index, ascending; notes are no talk."""
+    views = [(page.index, page.span) for page in pages if page.span is not None]
+    found: dict[str, list[Message]] = {index: [] for index, _ in views}
+    values = {
+        "agent": agent_id,
+        "pages": [index for index, _ in views],
+        "firsts": [span.first_seq for _, span in views],
+        "lasts": [span.last_seq for _, span in views],
+        "sessions": [span.session_id for _, span in views],
+        "systems": [not span.number for _, span in views],
+    }
+    for row in connection.exec_driver_sql(_SHOWN, values) if views else ():
+        found[row.page].append(to_message(row))
+    return found
+
+
+# Which of some words are in texts that are in the database.
+_WORDS = """
+SELECT wanted.page, wanted.version,
+       ARRAY(SELECT word FROM unnest(%(words)s::text[]) AS word
+              WHERE strpos(note.lower, word) > 0) AS found
+FROM unnest(%(pages)s::text[], %(versions)s::bigint[]) AS wanted (page, version),
+LATERAL (SELECT lower(text) AS lower FROM page_body
+          WHERE agent_id = %(agent)s AND page_id = wanted.page AND version = wanted.version
+         OFFSET 0) AS note
+"""
+# Of texts that are elsewhere the newest are read, one by one.
+_MOST_READ = 50
+
+
+class NoteTexts:
+    """Texts of an agent's notes; each is fetched once."""
+
+    def __init__(self, agent_id: str, store: PageStore) -> None:
+        """Read and write them in a store."""
+        self._agent_id = agent_id
+        self._store = store
+        self._known: dict[BodyKey, str] = {}
+        self._unsaved: list[BodyKey] = []
+
+    def write(self, page: Page, text: str) -> int:
+        """Give a page a text, which ``save`` keeps; return its version."""
+        key = BodyKey(self._agent_id, page.index, new_version())
+        self._known[key] = text
+        self._unsaved.append(key)
+        return key.version
+
+    def save(self) -> None:
+        """Keep what was written: it is in the store before the tree says so (P14).
+
+        Raises ``PageStoreError``, and then the tree must not be written.
+        """
+        for key in self._unsaved:
+            self._store.save(key, self._known[key])
+        self._unsaved.clear()
+
+    def read(self, page: Page) -> Held:
+        """Return what a page says of its own: nothing, if it has no text.
+
+        One text that the store has lost hinders nothing else: the page can be hidden and removed.
+        """
+        if page.body is None:
+            return Held()
+        key = BodyKey(self._agent_id, page.index, page.body)
+        if key not in self._known:
+            try:
+                self._known[key] = self._store.load(key)
+            except NotFoundError:
+                return Held(lost=True)
+        return Held(text=self._known[key])
+
+    def words_in(
+        self, connection: Connection, pages: Iterable[Page], words: Sequence[str]
+    ) -> dict[str, Collection[str]]:
+        """Return which of some words the texts of pages hold, by index.
+
+        Of texts that are not in the database only those of the newest notes are looked at.
+        """
+        notes = {(each.index, each.body): each for each in pages if each.body is not None}
+        values = {
+            "agent": self._agent_id,
+            "pages": [index for index, _ in notes],
+            "versions": [version for _, version in notes],
+            "words": list(words),
+        }
+        rows = connection.exec_driver_sql(_WORDS, values).all() if notes else []
+        found: dict[str, Collection[str]] = {row.page: row.found for row in rows}
+        others = [each for each in notes.values() if each.index not in found]
+        for page in sorted(others, key=lambda each: each.place, reverse=True)[:_MOST_READ]:
+            found[page.index] = among(self.read(page).text, words)
+        return found
+
+
+class PageTexts:
+    """Messages of interactions and texts of notes; each is fetched once, messages many at a time.
+
+    Of messages nothing is kept beyond the transaction: what is erased is gone with the next one.
+    """
+
+    def __init__(
+        self, connection: Connection, agent_id: str, store: PageStore, guide: str = ""
+    ) -> None:
+        """Read messages through the connection, and notes from the store; ``guide`` is told."""
+        self._connection = connection
+        self._agent_id = agent_id
+        self._notes = NoteTexts(agent_id, joined(store, connection))
+        self._messages: dict[tuple[str, int], list[Message]] = {}
+        self._guide = guide
+
+    def fetch(self, pages: Iterable[Page]) -> None:
+        """Fetch the messages of these pages at once."""
+        wanted = [page for page in pages if page.span and _key(page) not in self._messages]
+        found = shown_messages(self._connection, self._agent_id, wanted) if wanted else {}
+        for page in wanted:
+            self._messages[_key(page)] = found[page.index]
+
+    def words_in(
+        self, pages: Iterable[Page], words: Sequence[str]
+    ) -> Mapping[str, Collection[str]]:
+        """Do as ``NoteTexts.words_in``."""
+        return self._notes.words_in(self._connection, pages, words)
+
+    def write(self, page: Page, text: str) -> int:
+        """Do as ``NoteTexts.write``."""
+        return self._notes.write(page, text)
+
+    def save(self) -> None:
+        """Do as ``NoteTexts.save``."""
+        self._notes.save()
+
+    def __call__(self, page: Page) -> Held:
+        """Return what a page holds."""
+        if is_guide(page):
+            return Held(text=self._guide)
+        if page.span is not None:
+            self.fetch([page])
+            return Held(self._messages[_key(page)])
+        return self._notes.read(page)
+
+
+def _key(page: Page) -> tuple[str, int]:
+    return page.index, page.span.last_seq if page.span else 0
+
+
+# Open notes that a window shows, or will when what is named is opened or put back: from the roots
+# and from what is named, down through folders that are open, or are above what is named. The
+# conversation opens by itself (P13). Notes and folders are of no session: of very many
+# interactions none is read.
+_SHOWN_NOTES = """
+WITH RECURSIVE above AS (
+    SELECT id, parent FROM page WHERE agent_id = %(agent)s AND id = ANY(%(named)s::text[])
+    UNION
+    SELECT page.id, page.parent FROM above JOIN page
+        ON page.agent_id = %(agent)s AND page.id = above.parent),
+seen AS (
+    SELECT id, kind, body, expanded, cold FROM page
+    WHERE agent_id = %(agent)s AND (parent IS NULL AND NOT cold OR id = ANY(%(named)s::text[]))
+    UNION
+    SELECT below.* FROM seen, LATERAL (
+        (SELECT id, kind, body, expanded, cold FROM page
+          WHERE agent_id = %(agent)s AND parent = seen.id AND session_id IS NULL
+            AND NOT cold AND NOT seen.cold AND (%(all)s OR user_id IS NULL OR user_id = %(user)s))
+        UNION ALL
+        (SELECT id, kind, body, expanded, cold FROM page
+          WHERE agent_id = %(agent)s AND parent = seen.id AND parent IS NOT NULL
+            AND cold AND seen.cold)) AS below
+    WHERE seen.kind = 'contents'
+      AND (seen.expanded OR seen.id = 'usr-0' OR seen.id IN (SELECT id FROM above)))
+SELECT id, body FROM seen WHERE body IS NOT NULL AND (expanded OR id = ANY(%(named)s::text[]))
+"""
+
+
+def warm(
+    database: Database,
+    store: PageStore,
+    agent_id: str,
+    session_id: str | None = None,
+    named: Collection[str] = (),
+) -> PageStore:
+    """Fetch what a session's window shows (None: that of the last message), and what is named.
+
+    Returns a store for this one request, which has these texts at hand, and does not ask again for
+    those that are nowhere. It is for far stores, before the tree is locked or a snapshot opened:
+    neither shall last while a network is asked. What changes in between is fetched then; it is
+    little. Raises ``PageStoreError``, also where the store itself is gone.
+    """
+    if not _is_far(store):
+        return store
+    store.check()
+    with database.agent_snapshot(agent_id) as connection:
+        keys = _shown(connection, agent_id, session_id, named)
+    return HeldPageStore(store, store.fetch(keys))
+
+
+@contextmanager
+def reading_texts(database: Database, store: PageStore, agent_id: str) -> Iterator[NoteTexts]:
+    """Lend what reads an agent's notes: by one transaction, or by none where the store is far."""
+    if _is_far(store):
+        store.check()
+        yield NoteTexts(agent_id, store)
+        return
+    with database.agent_snapshot(agent_id) as connection:
+        yield NoteTexts(agent_id, joined(store, connection))
+
+
+def _is_far(store: PageStore) -> TypeGuard[CachedPageStore]:
+    return isinstance(store, CachedPageStore) and store.far
+
+
+def _shown(
+    connection: Connection, agent_id: str, session_id: str | None, named: Collection[str]
+) -> list[BodyKey]:
+    viewer = viewer_in(connection, agent_id, session_id)
+    values = {
+        "agent": agent_id,
+        "named": list(named),
+        "all": viewer.sees_all,
+        "user": viewer.user_id,
+    }
+    rows = connection.exec_driver_sql(_SHOWN_NOTES, values).all()
+    return [BodyKey(agent_id, row.id, row.body) for row in rows]

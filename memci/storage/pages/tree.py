@@ -1,0 +1,425 @@
+"""Rows of trees and of pages as values of the domain, and back.
+
+What of a tree its windows show: read without what lies hidden, however much that is (P12).
+
+Trees of pages in the database, read as far as they are asked for (P12, P14).
+
+Trees are written as far as they changed (P14, P16).
+
+What is locked while pages change: the row of the lane first, then that of the tree (P16).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, Row
+
+from memci.domain.pages.page import (
+    SYSTEM,
+    USER,
+    Page,
+    PageKind,
+    Permission,
+    Recalls,
+    Segment,
+    SegmentKind,
+    Span,
+    session_key,
+)
+from memci.domain.pages.tree import Clock, Tree
+from memci.domain.pages.viewer import Viewer
+
+
+def page_of(row: Row[Any]) -> Page:
+    """Return the page that a row of all its columns is."""
+    span = None
+    if row.first_seq is not None:
+        span = Span(row.first_seq, row.last_seq, row.session_id, row.number, row.answered)
+    return Page(
+        index=row.id,
+        kind=PageKind(row.kind),
+        segment=row.segment,
+        parent=row.parent,
+        place=row.place,
+        name=row.name,
+        description=row.description,
+        expanded=row.expanded,
+        cold=row.cold,
+        managed=row.managed,
+        span=span,
+        body=row.body,
+        entries=tuple(row.entries),
+        recalls=Recalls(
+            row.recalls, row.recalled_at, row.entered_at, row.archived_at, row.opened_at
+        ),
+        named=row.named,
+        summed=row.summed,
+        pinned_by=row.pinned_by,
+        chapter=row.chapter,
+        user_id=row.user_id,
+        held_tokens=row.held_tokens,
+    )
+
+
+def row_of(page: Page) -> dict[str, Any]:
+    """Return a page as a row, without its agent."""
+    span = page.span
+    return {
+        "id": page.index,
+        "kind": page.kind,
+        "segment": page.segment,
+        "parent": page.parent,
+        "place": page.place,
+        "name": page.name,
+        "description": page.description,
+        "expanded": page.expanded,
+        "cold": page.cold,
+        "managed": page.managed,
+        "named": page.named,
+        "summed": page.summed,
+        "pinned_by": page.pinned_by,
+        "chapter": page.chapter,
+        "user_id": page.user_id,
+        "held_tokens": page.held_tokens,
+        "first_seq": span.first_seq if span else None,
+        "last_seq": span.last_seq if span else None,
+        "session_id": span.session_id if span else None,
+        "number": span.number if span else None,
+        "answered": span.answered if span else None,
+        "entries": list(page.entries),
+        "body": page.body,
+        "recalls": page.recalls.count,
+        "recalled_at": page.recalls.last_at,
+        "entered_at": page.recalls.entered_at,
+        "archived_at": page.recalls.archived_at,
+        "opened_at": page.recalls.opened_at,
+    }
+
+
+def tree_of(row: Row[Any], pages: Iterable[Page]) -> Tree:
+    """Return the tree that a row of ``page_tree`` is with these pages."""
+    segments = [_segment_of(each) for each in row.segments]
+    clock = Clock(
+        settled_seq=row.settled_seq,
+        interactions=row.interactions,
+        next_place=row.next_place,
+        archive=row.archive,
+        notice=tuple(row.notice),
+    )
+    return Tree.of(
+        {each.id: each for each in segments}, {each.index: each for each in pages}, clock
+    )
+
+
+def tree_row_of(tree: Tree) -> dict[str, Any]:
+    """Return a tree as a row of ``page_tree``, without its agent and its version."""
+    clock = tree.clock
+    return {
+        "segments": json.dumps([_written(each) for each in tree.segments.values()]),
+        "settled_seq": clock.settled_seq,
+        "interactions": clock.interactions,
+        "next_place": clock.next_place,
+        "archive": clock.archive,
+        "notice": list(clock.notice),
+    }
+
+
+def _segment_of(stored: Mapping[str, Any]) -> Segment:
+    return Segment(
+        id=stored["id"],
+        kind=SegmentKind(stored["kind"]),
+        permission=Permission(stored["permission"]),
+        name=stored["name"],
+        max_tokens=stored["max_tokens"],
+        next_number=stored["next_number"],
+    )
+
+
+def _written(segment: Segment) -> dict[str, Any]:
+    return {
+        "id": segment.id,
+        "kind": segment.kind,
+        "permission": segment.permission,
+        "name": segment.name,
+        "max_tokens": segment.max_tokens,
+        "next_number": segment.next_number,
+    }
+
+
+# From the roots down through folders that are open; into the conversation and the archive even when
+# they are closed, since pages leave them (P7, P8), and into ``sys``, which has the guide (P15).
+# Then what is named, the last page of each session that goes on, and the folders above these.
+# ``inside``: how many pages lie in a closed folder. Row by row, by index: a plan that believes in
+# small trees would read all of a large one.
+SHOWN_PAGES = """
+WITH RECURSIVE seen AS (
+    SELECT id, kind, expanded FROM page
+    WHERE agent_id = %(agent)s AND parent IS NULL AND NOT cold
+    UNION ALL
+    SELECT below.* FROM seen, LATERAL (
+        SELECT id, kind, expanded FROM page
+        WHERE agent_id = %(agent)s AND parent = seen.id AND NOT cold
+          AND (seen.id <> %(root)s OR NOT coalesce(number > 0, false)
+               OR coalesce(nullif(chapter, ''), '+' || session_id, '-')
+                  = ANY(%(sessions)s::text[])) OFFSET 0) AS below
+    WHERE seen.kind = 'contents'
+      AND (seen.expanded OR seen.id IN (%(archive)s, %(root)s, %(system)s))),
+latest AS (
+    SELECT last.id FROM unnest(%(sessions)s::text[]) AS session (key), LATERAL (
+        SELECT id FROM page WHERE agent_id = %(agent)s AND first_seq IS NOT NULL AND number > 0
+            AND session_id = substr(session.key, 2) AND session.key <> '-'
+        ORDER BY last_seq DESC LIMIT 1) AS last
+    UNION
+    (SELECT id FROM page WHERE agent_id = %(agent)s AND first_seq IS NOT NULL AND number > 0
+            AND session_id IS NULL AND '-' = ANY(%(sessions)s::text[])
+        ORDER BY last_seq DESC LIMIT 1)),
+above AS (
+    SELECT page.* FROM (
+        SELECT unnest(%(named)s::text[]) AS id UNION SELECT id FROM latest) AS meant, LATERAL (
+        SELECT id, parent FROM page
+        WHERE agent_id = %(agent)s AND page.id = meant.id LIMIT 1) AS page
+    UNION
+    SELECT page.* FROM above, LATERAL (
+        SELECT id, parent FROM page
+        WHERE agent_id = %(agent)s AND id = above.parent LIMIT 1) AS page)
+SELECT page.*, CASE WHEN kind = 'contents' AND NOT expanded THEN (
+    SELECT count(*) FROM page AS within
+    WHERE within.agent_id = %(agent)s AND within.parent = page.id AND NOT within.cold
+      AND page.id <> %(root)s
+      AND (%(all)s OR within.user_id IS NULL OR within.user_id = %(user)s)) END AS inside
+FROM (SELECT id FROM seen UNION SELECT id FROM above) AS wanted, LATERAL (
+    SELECT * FROM page WHERE agent_id = %(agent)s AND page.id = wanted.id LIMIT 1) AS page
+ORDER BY place, page.id
+"""
+# Interactions that are over, since another of their session has begun or they lie elsewhere.
+_UNNAMED = """
+SELECT id FROM page
+WHERE agent_id = %(agent)s AND number > 0 AND NOT (named AND summed) AND (cold
+    OR EXISTS (SELECT FROM page AS later
+        WHERE later.agent_id = %(agent)s AND later.first_seq IS NOT NULL
+          AND later.session_id = page.session_id AND later.last_seq > page.last_seq)
+    OR page.session_id IS NULL AND EXISTS (SELECT FROM page AS later
+        WHERE later.agent_id = %(agent)s AND later.first_seq IS NOT NULL
+          AND later.session_id IS NULL AND later.number > 0 AND later.last_seq > page.last_seq))
+ORDER BY number DESC LIMIT %(most)s
+"""
+_STORED = "SELECT count(*) FROM message WHERE agent_id = %s AND seq = ANY(%s)"
+
+
+def unnamed_pages(connection: Connection, agent_id: str, most: int) -> list[str]:
+    """Return the indexes of stored pages that the summarizer has to name, the newest first."""
+    values = {"agent": agent_id, "most": most}
+    return list(connection.exec_driver_sql(_UNNAMED, values).scalars())
+
+
+def all_stored(connection: Connection, agent_id: str, seqs: list[int]) -> bool:
+    """Tell whether all of these messages are there: none was erased."""
+    found = connection.exec_driver_sql(_STORED, (agent_id, seqs)).scalar_one()
+    return int(found) == len(set(seqs))
+
+
+_SETTLED = "SELECT settled_seq FROM page_tree WHERE agent_id = %s"
+_TREE = """
+SELECT version, segments, settled_seq, interactions, next_place, archive, notice
+FROM page_tree WHERE agent_id = %s
+"""
+# What lies in the tree, without the active chapters of other sessions; and the last page of each
+# session that goes on.
+_PAGES = """
+SELECT * FROM page WHERE agent_id = %(agent)s AND NOT cold
+    AND (parent IS DISTINCT FROM %(root)s OR NOT coalesce(number > 0, false)
+         OR coalesce(nullif(chapter, ''), '+' || session_id, '-')
+                  = ANY(%(sessions)s::text[]))
+UNION
+SELECT latest.* FROM unnest(%(sessions)s::text[]) AS session (key), LATERAL (
+    SELECT * FROM page WHERE agent_id = %(agent)s AND first_seq IS NOT NULL AND number > 0
+        AND session_id = substr(session.key, 2) AND session.key <> '-'
+    ORDER BY last_seq DESC LIMIT 1) AS latest
+UNION
+(SELECT * FROM page WHERE agent_id = %(agent)s AND first_seq IS NOT NULL AND number > 0
+        AND session_id IS NULL AND '-' = ANY(%(sessions)s::text[])
+    ORDER BY last_seq DESC LIMIT 1)
+ORDER BY place, id
+"""
+# Pages by their indexes; of those that were removed all that was removed with them.
+_NAMED = """
+WITH RECURSIVE named AS (
+    SELECT id, parent, cold FROM page WHERE agent_id = %(agent)s AND id = ANY(%(named)s::text[])),
+above AS (
+    SELECT id, parent FROM named WHERE cold
+    UNION
+    SELECT page.id, page.parent FROM above JOIN page
+        ON page.agent_id = %(agent)s AND page.id = above.parent),
+below AS (
+    SELECT id FROM above
+    UNION
+    SELECT page.id FROM below JOIN page
+        ON page.agent_id = %(agent)s AND page.cold AND page.parent = below.id)
+SELECT * FROM page WHERE agent_id = %(agent)s
+    AND id IN (SELECT id FROM named UNION SELECT id FROM below)
+ORDER BY place, id
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A tree at a version."""
+
+    tree: Tree
+    version: int
+
+
+def settled_seq(connection: Connection, agent_id: str) -> int:
+    """Return up to which message an agent's pages hold all; 0 for a new agent."""
+    return connection.exec_driver_sql(_SETTLED, (agent_id,)).scalar() or 0
+
+
+def read_tree(connection: Connection, agent_id: str, sessions: Collection[str | None]) -> Stored:
+    """Return what lies in an agent's tree, of active chapters only those of ``sessions``.
+
+    Of a new agent it is a planted tree.
+    """
+    row = connection.exec_driver_sql(_TREE, (agent_id,)).first()
+    if row is None or not row.version:
+        return Stored(Tree.planted(), 0)
+    pages = _pages_of(connection, agent_id, sessions)
+    return Stored(tree_of(row, pages), row.version)
+
+
+def read_shown(
+    connection: Connection,
+    agent_id: str,
+    viewer: Viewer,
+    sessions: Collection[str | None],
+    named: Collection[str] = (),
+) -> Stored:
+    """Return what windows of ``sessions`` show, the archive, and what is ``named``.
+
+    What lies in closed folders is counted as the viewer sees it. Of a new agent it is a planted
+    tree.
+    """
+    row = connection.exec_driver_sql(_TREE, (agent_id,)).first()
+    if row is None or not row.version:
+        return Stored(Tree.planted(), 0)
+    values = {
+        "agent": agent_id,
+        "root": f"{USER}-0",
+        "system": f"{SYSTEM}-0",
+        "archive": row.archive,
+        # What was collapsed may lie in closed folders, and the window tells of it.
+        "named": [*named, *row.notice],
+        "sessions": [session_key(each) for each in sessions],
+        "all": viewer.sees_all,
+        "user": viewer.user_id,
+    }
+    rows = connection.exec_driver_sql(SHOWN_PAGES, values).all()
+    tree = tree_of(row, map(page_of, rows))
+    tree.viewer = viewer
+    tree.count_unread({each.id: each.inside for each in rows if each.inside})
+    return Stored(tree, row.version)
+
+
+def know_sessions(
+    connection: Connection, agent_id: str, tree: Tree, sessions: Collection[str | None]
+) -> None:
+    """Have a tree know the active chapters of more sessions, and what their messages go on from."""
+    if sessions:
+        tree.know(_pages_of(connection, agent_id, sessions))
+
+
+def know_pages(connection: Connection, agent_id: str, tree: Tree, indexes: Collection[str]) -> None:
+    """Have a tree know pages that it was not read with, each with all that was removed with it."""
+    values = {"agent": agent_id, "named": list(indexes)}
+    tree.know(page_of(row) for row in connection.exec_driver_sql(_NAMED, values))
+
+
+def _pages_of(
+    connection: Connection, agent_id: str, sessions: Collection[str | None]
+) -> Iterator[Page]:
+    values = {
+        "agent": agent_id,
+        "root": f"{USER}-0",
+        "sessions": [session_key(each) for each in sessions],
+    }
+    return (page_of(each) for each in connection.exec_driver_sql(_PAGES, values))
+
+
+_SAVE_TREE = """
+UPDATE page_tree SET version = %(version)s, segments = %(segments)s::jsonb,
+    settled_seq = %(settled_seq)s, interactions = %(interactions)s, next_place = %(next_place)s,
+    archive = %(archive)s, notice = %(notice)s::text[]
+WHERE agent_id = %(agent)s
+"""
+_SAVE_PAGE = """
+INSERT INTO page (agent_id, id, kind, segment, parent, place, name, description, expanded, cold,
+    managed, named, summed, pinned_by, first_seq, last_seq, session_id, number, answered, entries,
+    body, recalls, recalled_at, entered_at, archived_at, opened_at, chapter, user_id,
+    held_tokens)
+VALUES (%(agent)s, %(id)s, %(kind)s, %(segment)s, %(parent)s, %(place)s, %(name)s,
+    %(description)s, %(expanded)s, %(cold)s, %(managed)s, %(named)s, %(summed)s, %(pinned_by)s,
+    %(first_seq)s, %(last_seq)s, %(session_id)s, %(number)s, %(answered)s, %(entries)s::text[],
+    %(body)s, %(recalls)s, %(recalled_at)s, %(entered_at)s, %(archived_at)s, %(opened_at)s,
+    %(chapter)s, %(user_id)s, %(held_tokens)s)
+ON CONFLICT (agent_id, id) DO UPDATE SET
+    parent = excluded.parent, place = excluded.place, name = excluded.name,
+    description = excluded.description, expanded = excluded.expanded, cold = excluded.cold,
+    managed = excluded.managed, named = excluded.named, summed = excluded.summed,
+    pinned_by = excluded.pinned_by, first_seq = excluded.first_seq, last_seq = excluded.last_seq,
+    answered = excluded.answered, entries = excluded.entries, body = excluded.body,
+    recalls = excluded.recalls, recalled_at = excluded.recalled_at,
+    entered_at = excluded.entered_at, archived_at = excluded.archived_at,
+    opened_at = excluded.opened_at, chapter = excluded.chapter,
+    user_id = excluded.user_id, held_tokens = excluded.held_tokens
+"""
+
+
+def save_tree(connection: Connection, agent_id: str, tree: Tree, version: int) -> None:
+    """Write what has changed, as this version. The tree must be locked."""
+    row = {"agent": agent_id, "version": version, **tree_row_of(tree)}
+    connection.exec_driver_sql(_SAVE_TREE, row)
+    save_pages(connection, agent_id, [tree.pages[index] for index in tree.changed])
+
+
+def save_pages(connection: Connection, agent_id: str, pages: Iterable[Page]) -> None:
+    """Write pages as they are now. The tree must be locked."""
+    rows = [{"agent": agent_id, **row_of(page)} for page in pages]
+    if rows:
+        connection.exec_driver_sql(_SAVE_PAGE, rows)
+
+
+# A lane that nothing was written for is a claim's, or what an erasure has left. Whoever waited here
+# for an erasure to end was asked in the life before: the statement still sees that one's epoch.
+_BEGIN = """
+INSERT INTO lane (agent_id, written_at) VALUES (%(agent)s, now())
+ON CONFLICT (agent_id) DO UPDATE SET written_at = now()
+WHERE lane.written_at IS NULL AND lane.message_seq = lane.erased_messages
+  AND lane.epoch = coalesce((SELECT epoch FROM lane AS seen WHERE seen.agent_id = %(agent)s), 0)
+"""
+_HOLD = "SELECT FROM lane WHERE agent_id = %s FOR NO KEY UPDATE"
+_PLANT = "INSERT INTO page_tree (agent_id) VALUES (%s) ON CONFLICT (agent_id) DO NOTHING"
+_LOCK = "SELECT FROM page_tree WHERE agent_id = %s FOR UPDATE"
+
+
+def begin_agent(connection: Connection, agent_id: str) -> bool:
+    """Have an agent that is not there exist before its first message; tell whether it was not.
+
+    Of an id that was erased another life begins, unless that happens right now.
+    """
+    return connection.exec_driver_sql(_BEGIN, {"agent": agent_id}).rowcount > 0
+
+
+def hold_lane(connection: Connection, agent_id: str) -> None:
+    """Let nobody append a message before the transaction ends."""
+    connection.exec_driver_sql(_HOLD, (agent_id,))
+
+
+def lock_tree(connection: Connection, agent_id: str) -> None:
+    """Lock an agent's tree until the transaction ends (P16)."""
+    locked = None
+    while locked is None:  # the row may go between the two, with an agent that is erased
+        connection.exec_driver_sql(_PLANT, (agent_id,))
+        locked = connection.exec_driver_sql(_LOCK, (agent_id,)).first()

@@ -1,0 +1,114 @@
+"""All of an agent's pages, in its window or not: found, listed and counted (P4, P14).
+
+The pages that a context lists, read without what lies hidden (R13).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from memci.domain.pages.block import Held, Reads
+from memci.domain.pages.page import Page
+from memci.domain.pages.tree import Sight
+from memci.domain.pages.viewer import Viewer
+from memci.storage.page_store.port import BodyKey
+from memci.storage.pages.tree import page_of, read_shown
+from memci.storage.session import Connection
+
+_NOTES = "SELECT id, body FROM page WHERE agent_id = %s AND body IS NOT NULL"
+_COUNT = "SELECT count(*) FROM page WHERE agent_id = %s AND (parent IS NOT NULL OR cold)"
+# What was removed by itself, the latest first, and how many pages went directly inside it.
+_REMOVED = """
+SELECT *, (SELECT count(*) FROM page AS child
+           WHERE child.agent_id = page.agent_id AND child.cold AND child.parent = page.id) AS inside
+FROM page WHERE agent_id = %(agent)s AND cold AND parent IS NULL AND place < %(before)s
+ORDER BY place DESC LIMIT %(limit)s
+"""
+# As domain/pages/finding.py scores pages: words in the name count twice. Of notes' texts those that
+# are in the database.
+_FIND = """
+SELECT id, held FROM page
+LEFT JOIN page_body AS note
+    ON note.agent_id = page.agent_id AND note.page_id = page.id AND note.version = page.body,
+LATERAL (SELECT lower(name) AS name, lower(concat_ws(
+    ' ', description, array_to_string(entries, ' '), note.text)) AS rest OFFSET 0) AS says,
+LATERAL (
+    SELECT sum((strpos(says.name, word) > 0)::int * 2 + (strpos(says.rest, word) > 0)::int) AS held
+    FROM unnest(%(words)s::text[]) AS word) AS score
+WHERE page.agent_id = %(agent)s AND held > 0
+    AND (%(all)s OR page.user_id IS NULL OR page.user_id = %(user)s)
+    AND NOT id = ANY(%(known)s::text[])
+ORDER BY held DESC, place DESC LIMIT %(limit)s
+"""
+
+
+def find_pages(
+    connection: Connection,
+    agent_id: str,
+    viewer: Viewer,
+    words: Sequence[str],
+    known: Collection[str],
+    limit: int,
+) -> list[tuple[int, str]]:
+    """Return scores and indexes of pages that hold some of these words, best and newest first.
+
+    None is another user's than the viewer's. Those that are ``known`` are left out.
+    """
+    values = {
+        "agent": agent_id,
+        "all": viewer.sees_all,
+        "user": viewer.user_id,
+        "words": list(words),
+        "known": list(known),
+        "limit": limit,
+    }
+    return [(row.held, row.id) for row in connection.exec_driver_sql(_FIND, values)]
+
+
+def removed_pages(
+    connection: Connection, agent_id: str, before: int, limit: int
+) -> list[tuple[Page, int]]:
+    """Return what was removed before a place, the latest first, each with how much lies in it."""
+    values = {"agent": agent_id, "before": before, "limit": limit}
+    return [(page_of(row), row.inside) for row in connection.exec_driver_sql(_REMOVED, values)]
+
+
+def count_pages(connection: Connection, agent_id: str) -> int:
+    """Count an agent's stored pages, removed ones too, without the roots of segments."""
+    return int(connection.exec_driver_sql(_COUNT, (agent_id,)).scalar_one())
+
+
+def note_keys(connection: Connection, agent_id: str) -> set[BodyKey]:
+    """Return where the page store has the texts of an agent's notes."""
+    rows = connection.exec_driver_sql(_NOTES, (agent_id,))
+    return {BodyKey(agent_id, row.id, row.body) for row in rows}
+
+
+# Of texts elsewhere nothing is read here: no list waits for a network.
+_TEXTS = """
+SELECT note.page_id, note.text
+  FROM unnest(%(pages)s::text[], %(versions)s::bigint[]) AS wanted (page, version)
+ CROSS JOIN LATERAL (SELECT page_id, text FROM page_body
+                      WHERE agent_id = %(agent)s AND page_id = wanted.page
+                        AND version = wanted.version OFFSET 0) AS note
+"""
+
+
+def listed_pages(connection: Connection, agent_id: str, viewer: Viewer) -> tuple[Sight, Reads]:
+    """Return what a viewer sees beside the active chapters, and what open notes say."""
+    tree = read_shown(connection, agent_id, viewer, ()).tree
+    open_notes = [each for each in tree.pages.values() if each.expanded and each.body is not None]
+    texts = _texts(connection, agent_id, open_notes)
+    return Sight(tree, viewer.session_id), lambda page: Held(text=texts.get(page.index, ""))
+
+
+def _texts(connection: Connection, agent_id: str, notes: Collection[Page]) -> dict[str, str]:
+    if not notes:
+        return {}
+    values = {
+        "agent": agent_id,
+        "pages": [each.index for each in notes],
+        "versions": [each.body for each in notes],
+    }
+    rows = connection.exec_driver_sql(_TEXTS, values)
+    return {row.page_id: row.text for row in rows}

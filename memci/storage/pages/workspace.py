@@ -1,0 +1,158 @@
+"""An agent's pages as they are worked on or looked at, with what was said since (P6, P16)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from memci.domain.context.token_budget import Count
+from memci.domain.pages.block import Format, Writer
+from memci.domain.pages.labels import labels_of
+from memci.domain.pages.operations import keep_guide
+from memci.domain.pages.page import LONGEST_NAME, one_line
+from memci.domain.pages.parameters import PageRules
+from memci.domain.pages.permission import is_guide
+from memci.domain.pages.render import Rendering
+from memci.domain.pages.tree import Tree
+from memci.domain.pages.viewer import Viewer
+from memci.domain.pages.workspace import PageWorkspace
+from memci.language.detection import Language, language_of
+from memci.message import Message, Role
+from memci.schemas.attp import guide_in
+from memci.storage.page_store.port import PageStore
+from memci.storage.pages.texts import PageTexts, unsettled
+from memci.storage.pages.tree import Stored, know_sessions, read_shown, read_tree, settled_seq
+from memci.storage.pins import Pins, read_pins
+from memci.storage.plans import read_plan
+from memci.storage.session import Connection
+from memci.storage.sessions import language_spoken
+
+# Messages that are put onto pages at once; more of them wait only where an agent has many already
+# when its first page is asked for.
+_BATCH = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """Which window is meant: whose, how it is written and counted, by which rules."""
+
+    viewer: Viewer
+    count: Count
+    rules: PageRules
+    format: Format = Format.MARKDOWN
+
+
+@dataclass(frozen=True, slots=True)
+class OpenWorkspace:
+    """A desk, the texts behind it, and the version of the tree that it was opened at.
+
+    ``waited``: how many messages were on no stored page.
+    """
+
+    desk: PageWorkspace
+    texts: PageTexts
+    version: int
+    pins: Pins  # of all users
+    waited: int = 0
+
+    def fetch_open(self) -> None:
+        """Fetch at once what all open pages hold, also those in closed folders."""
+        tree = self.desk.tree
+        self.texts.fetch(
+            page
+            for page in tree.pages.values()
+            if page.expanded and not page.cold and not tree.is_archived(page)
+        )
+
+    def fetch_shown(self) -> None:
+        """Fetch at once what the open pages of the window hold."""
+        rendering = self.desk.rendering
+        self.texts.fetch(
+            page
+            for segment in rendering.tree.segments.values()
+            for page in rendering.sight.seen(segment)
+            if page.expanded
+        )
+
+
+def open_workspace(
+    connection: Connection, agent_id: str, store: PageStore, view: View
+) -> OpenWorkspace:
+    """Read an agent's pages, and settle all messages that are on none yet.
+
+    Nothing is written. To change something, the tree must have been locked first.
+    """
+    seq = settled_seq(connection, agent_id)
+    said = unsettled(connection, agent_id, seq, _BATCH)
+    sessions = frozenset({view.viewer.session_id, *(each.session_id for each in said)})
+    stored = read_tree(connection, agent_id, sessions)
+    opened = _opened(connection, agent_id, store, view, stored, said)
+    tree = opened.desk.tree
+    waited = 0
+    while said:
+        waited += len(said)
+        opened.desk.settle(said)
+        said = unsettled(connection, agent_id, said[-1].seq, _BATCH) if len(said) == _BATCH else []
+        know_sessions(connection, agent_id, tree, {each.session_id for each in said})
+    opened.fetch_open()
+    # Once, however much has been said: a page that grows is written as often as is looked.
+    if waited:
+        opened.desk.look_after()
+    else:
+        opened.desk.say_excess()
+    return replace(opened, waited=waited)
+
+
+def open_shown(
+    connection: Connection,
+    agent_id: str,
+    store: PageStore,
+    view: View,
+    named: Collection[str] = (),
+) -> tuple[OpenWorkspace, list[Message]]:
+    """Read of an agent's pages what the window shows and what is named, however many there are.
+
+    Nothing is settled: returns the messages that wait for it as well, at most a thousand.
+    """
+    said = unsettled(connection, agent_id, settled_seq(connection, agent_id), _BATCH)
+    sessions = frozenset({view.viewer.session_id, *(each.session_id for each in said)})
+    stored = read_shown(connection, agent_id, view.viewer, sessions, named)
+    return _opened(connection, agent_id, store, view, stored, said), said
+
+
+def is_batch(said: Sequence[Message]) -> bool:
+    """Tell whether these are as many as are put onto pages at once: there may be more."""
+    return len(said) == _BATCH
+
+
+def _opened(
+    connection: Connection,
+    agent_id: str,
+    store: PageStore,
+    view: View,
+    stored: Stored,
+    said: Sequence[Message],
+) -> OpenWorkspace:
+    spoken = language_spoken(connection, agent_id, view.viewer)
+    language = spoken or language_of_tree(stored.tree, said)
+    guide = guide_in(language)
+    # Before anything is settled: whoever looks, its index is the same.
+    keep_guide(stored.tree, on=view.rules.attp, name=guide.name, description=guide.description)
+    texts = PageTexts(connection, agent_id, store, guide.text)
+    writer = Writer(view.format, labels_of(language))
+    pins = read_pins(connection, agent_id)
+    stored.tree.viewer = view.viewer
+    session, shown = view.viewer.session_id, tuple(filter(view.viewer.sees, pins.pins))
+    plan = read_plan(connection, agent_id, view.viewer)
+    rendering = Rendering(stored.tree, writer, view.count, texts, session, shown, plan=plan)
+    return OpenWorkspace(PageWorkspace(rendering, view.rules), texts, stored.version, pins)
+
+
+def language_of_tree(tree: Tree, said: Iterable[Message] = ()) -> Language:
+    """Return the language that the window of a session speaks in which nobody has: that of names.
+
+    What users have ``said`` that is on no page yet will give pages their names.
+    """
+    names = (page.name for page in tree.pages.values() if not is_guide(page))
+    lines = (one_line(each.text, LONGEST_NAME) for each in said if each.role is Role.USER)
+    return language_of(" ".join((*names, *lines)))

@@ -1,0 +1,105 @@
+"""One statement of one agent as a whole transaction, in one flight and without a thread.
+
+``Database`` (session.py) is the door for everything else: it asks for a thread and four round
+trips for each transaction. An API that accepts messages would spend more time on changing threads
+than on its SQL.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any
+from weakref import WeakValueDictionary
+
+import psycopg
+from psycopg import AsyncConnection
+from sqlalchemy.engine import make_url
+
+from memci.errors import DatabaseBusyError, DatabaseUnavailableError
+from memci.storage.roles import DatabaseRole
+from memci.storage.session import CONNECT, ENTER, is_cut, known, understood
+
+# Longer than any statement may take; it ends a wait for a server that is frozen.
+_PATIENCE_S = 65
+_IN_LINE_S = 5
+# Those of one agent wait for each other on its lane's row: no need to do so on all connections.
+_OF_ONE_AGENT = 2
+
+
+class PipelinedStatements:
+    """Connections of one event loop; each is used by one flight at a time."""
+
+    def __init__(self, url: str, *, most: int = 16) -> None:
+        """Take a PostgreSQL URL; connects when first used, at most so many times."""
+        self._conninfo = (
+            make_url(url).set(drivername="postgresql").render_as_string(hide_password=False)
+        )
+        self._places = asyncio.Semaphore(most)
+        self._turns: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
+        self._idle: list[AsyncConnection] = []
+
+    async def run(
+        self, agent_id: str, statement: str, values: Mapping[str, Any]
+    ) -> tuple[Any, ...]:
+        """Run a statement under the agent's row-level security; return its one row.
+
+        Durable when it returns. Raises, with nothing written, psycopg's ``IntegrityError`` or
+        ``DatabaseBusyError``; after a ``DatabaseUnavailableError`` nobody knows.
+        """
+        async with self._place(agent_id):
+            try:
+                async with asyncio.timeout(_PATIENCE_S):
+                    connection = await self._take()
+                    return await self._fly(connection, agent_id, statement, values)
+            except TimeoutError:
+                raise DatabaseUnavailableError from None
+            except psycopg.OperationalError as error:
+                raise understood(error) or error from error
+            except psycopg.InternalError as error:
+                raise known(error) or error from error
+
+    async def aclose(self) -> None:
+        """Close the connections; another loop will do."""
+        while self._idle:
+            await self._idle.pop().close()
+
+    @asynccontextmanager
+    async def _place(self, agent_id: str) -> AsyncIterator[None]:
+        turn = self._turns.setdefault(agent_id, asyncio.Semaphore(_OF_ONE_AGENT))
+        async with AsyncExitStack() as taken:
+            try:
+                async with asyncio.timeout(_IN_LINE_S):
+                    await taken.enter_async_context(turn)
+                    await taken.enter_async_context(self._places)
+            except TimeoutError:
+                raise DatabaseBusyError from None
+            yield
+
+    async def _take(self) -> AsyncConnection:
+        while self._idle:
+            connection = self._idle.pop()
+            if not is_cut(connection):
+                return connection
+            await connection.close()
+        return await AsyncConnection.connect(self._conninfo, autocommit=True, **CONNECT)
+
+    async def _fly(
+        self, connection: AsyncConnection, agent_id: str, statement: str, values: Mapping[str, Any]
+    ) -> tuple[Any, ...]:
+        try:
+            # Without BEGIN, all that is sent before the pipeline ends is one transaction.
+            async with connection.pipeline():
+                await connection.execute(ENTER, (DatabaseRole.APP.value, agent_id, "on"))
+                cursor = await connection.execute(statement, values)
+            (row,) = await cursor.fetchall()
+        except psycopg.IntegrityError:
+            self._idle.append(connection)
+            raise
+        except BaseException:
+            # Psycopg may take a statement for prepared that the server never saw.
+            await connection.close()
+            raise
+        self._idle.append(connection)
+        return row

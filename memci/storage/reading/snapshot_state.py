@@ -1,0 +1,178 @@
+"""How far an agent's memory is, and how it is set.
+
+What a read begins with, in one statement: progress, parameters and the last list (R16).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection
+
+from memci.domain.context.candidate import KEPT, Source
+from memci.storage.agents import IS_THERE
+from memci.storage.session import rows
+
+_PROGRESS = f"""
+SELECT l.message_seq, NOT ({IS_THERE}),
+       (SELECT min(j.first_seq) FROM job j
+         WHERE j.agent_id = l.agent_id AND j.state = 'queued' AND j.first_seq IS NOT NULL)
+  FROM lane l WHERE l.agent_id = %s
+"""  # noqa: S608 - a constant of this module
+# A lane that its worker holds is left for the next time: a read never waits for a write.
+_TOUCH = """
+UPDATE lane SET read_at = now(), receipts_from = coalesce(receipts_from, now())
+WHERE agent_id IN (
+    SELECT agent_id FROM lane WHERE agent_id = ANY(%s) ORDER BY agent_id
+       FOR NO KEY UPDATE SKIP LOCKED)
+RETURNING agent_id
+"""
+_KNOWN = "SELECT agent_id FROM lane WHERE agent_id = ANY(%s)"
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far an agent's memory is.
+
+    ``seq``: memory has caught up with it (R18); ``message_seq``: the agent's last message;
+    ``new_agent``: there is no such agent, or not yet.
+    """
+
+    seq: int
+    message_seq: int
+    new_agent: bool = False
+
+    @property
+    def pending(self) -> int:
+        """Messages on their way to memory."""
+        return self.message_seq - self.seq
+
+
+def progress(connection: Connection, agent_id: str) -> Progress:
+    """Return how far memory has caught up; an agent without messages is at 0."""
+    row = connection.exec_driver_sql(_PROGRESS, (agent_id,)).first()
+    if row is None:
+        return Progress(0, 0, new_agent=True)
+    message_seq, new_agent, first_queued = row
+    seq = message_seq if first_queued is None else first_queued - 1
+    return Progress(seq, message_seq, new_agent)
+
+
+def touch_read(connection: Connection, agent_ids: Collection[str]) -> set[str]:
+    """Note that these agents were read now (M16); return those whose lane was busy.
+
+    What they were read for may have left a receipt. The lanes of the others are locked until the
+    transaction ends, so let it end at once.
+    """
+    ids = list(agent_ids)
+    touched = {row[0] for row in connection.exec_driver_sql(_TOUCH, (ids,))}
+    missed = [each for each in ids if each not in touched]
+    if not missed:
+        return set()
+    return {row[0] for row in connection.exec_driver_sql(_KNOWN, (missed,))}
+
+
+_READ = """
+SELECT l.message_seq, NOT ({is_there}) AS gone,
+       (SELECT min(j.first_seq) FROM job j
+         WHERE j.agent_id = l.agent_id AND j.state = 'queued' AND j.first_seq IS NOT NULL
+       ) AS first_queued,
+       coalesce(l.indexed_chunks, 0) AS chunks,
+       -- Nobody is shown pages that nobody has ever worked with.
+       coalesce((SELECT t.last_step > 0 FROM page_tree t WHERE t.agent_id = asked.agent_id), false)
+       OR EXISTS (SELECT FROM page p WHERE p.agent_id = asked.agent_id AND p.first_seq IS NULL
+                     AND p.parent IS NOT NULL AND NOT p.managed AND NOT p.cold
+                     AND p.segment <> 'sys') AS has_pages,
+       (SELECT s.parameters FROM agent_setting s WHERE s.agent_id = asked.agent_id) AS parameters,
+       -- What there is none of, a read need not look into.
+       array_remove(ARRAY[
+           -- In order, or those of all agents may be looked through for the first.
+           CASE WHEN (SELECT n.id FROM node n WHERE n.agent_id = asked.agent_id
+                       ORDER BY n.slot LIMIT 1) IS NOT NULL THEN 'memory' END,
+           CASE WHEN EXISTS (SELECT FROM page p WHERE p.agent_id = asked.agent_id
+                                AND p.first_seq IS NULL AND p.segment <> 'sys'
+                                AND (p.parent IS NOT NULL OR p.cold)) THEN 'page' END,
+           CASE WHEN EXISTS (SELECT FROM summary s WHERE s.agent_id = asked.agent_id
+                                AND s.text <> '') THEN 'summary' END,
+           CASE WHEN EXISTS (SELECT FROM pin p WHERE p.agent_id = asked.agent_id)
+                THEN 'pin' END,
+           CASE WHEN EXISTS (SELECT FROM plan p WHERE p.agent_id = asked.agent_id)
+                THEN 'plan' END], NULL) AS holds,
+       EXISTS (SELECT FROM node_version v WHERE v.agent_id = asked.agent_id
+                  AND v.reason = 'superseded') AS has_ended,
+       {last}
+  FROM (VALUES (%(agent)s::text)) AS asked(agent_id)
+  LEFT JOIN lane l ON l.agent_id = asked.agent_id
+"""
+_NO_LIST = "NULL::jsonb AS last"
+# Of no session: ordered by the session, too, there is but one index that has the order. By time
+# alone the planner may look through all that was ever read.
+_LAST_LIST = """
+(SELECT jsonb_build_array(r.body->'prefix', r.body->'recent_begins') FROM receipt r
+  WHERE r.agent_id = asked.agent_id AND r.kind = 'context' AND {of_session}
+  ORDER BY r.session_id DESC, r.created_at DESC LIMIT 1) AS last
+"""
+# In its pieces, so that the planner sees only what is asked.
+_OF_SESSION = "r.session_id = %(session)s"
+_OF_NONE = "r.session_id IS NULL"
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotState:
+    """How far memory is, what the agent has of its own, and the session's last list.
+
+    ``parameters``: what differs from the defaults. ``prefix``: the list's pieces as (hash, bytes);
+    ``recent_begins``: the seq that its recent interactions began with. Empty and None without one.
+    ``has_pages``: somebody has worked with its pages, by a note, a folder or an operation.
+    ``holds``: of memories and of the kept sources those that there is anything of; ``has_ended``:
+    there are memories that no longer hold (R6).
+    """
+
+    progress: Progress
+    parameters: Mapping[str, Any]
+    prefix: Sequence[tuple[str, int]]
+    recent_begins: int | None
+    has_documents: bool = False
+    has_pages: bool = False
+    holds: frozenset[Source] = frozenset()
+    has_ended: bool = False
+
+    @property
+    def lacks(self) -> frozenset[Source]:
+        """Those of memories and of the kept sources that there is nothing of."""
+        return KEPT.union({Source.MEMORY}) - self.holds
+
+
+def snapshot_state_of(connection: Connection, agent_id: str) -> SnapshotState:
+    """Return what a search begins with, which follows no list."""
+    return _outset(connection, _NO_LIST, {"agent": agent_id})
+
+
+def outset_behind(connection: Connection, agent_id: str, session_id: str | None) -> SnapshotState:
+    """Return what an assembly begins with: behind the last list of a session, or (None) of none."""
+    last = _LAST_LIST.format_map({"of_session": _OF_NONE if session_id is None else _OF_SESSION})
+    return _outset(connection, last, {"agent": agent_id, "session": session_id})
+
+
+def _outset(connection: Connection, last: str, values: Mapping[str, Any]) -> SnapshotState:
+    (row,) = rows(connection, _READ.format_map({"is_there": IS_THERE, "last": last}), values)
+    prefix, recent_begins = row.last or (None, None)
+    return SnapshotState(
+        progress=_progress(row.message_seq, row.first_queued, gone=row.gone),
+        parameters=row.parameters or {},
+        prefix=[(digest, length) for digest, length in prefix or ()],
+        recent_begins=recent_begins,
+        has_documents=row.chunks > 0,
+        has_pages=row.has_pages,
+        holds=frozenset(map(Source, row.holds)),
+        has_ended=row.has_ended,
+    )
+
+
+def _progress(message_seq: int | None, first_queued: int | None, *, gone: bool) -> Progress:
+    if message_seq is None:
+        return Progress(0, 0, new_agent=True)
+    seq = message_seq if first_queued is None else first_queued - 1
+    return Progress(seq, message_seq, gone)

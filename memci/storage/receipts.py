@@ -1,0 +1,281 @@
+"""Receipts: what operations did, in numbers and ids (R16).
+
+What reads gave an agent before it said something (M26).
+
+Use events: which memories were given to their agent, by which receipts (R11, M27).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice
+from typing import Any, cast
+from uuid import UUID
+
+from psycopg.types.json import Jsonb
+from sqlalchemy import Connection
+
+from memci.domain.memory.message_filter import INTERACTIONS
+from memci.storage.erasure.locks import stored_among, try_beside
+from memci.storage.messages import COLUMNS, to_message
+from memci.storage.network.node_history import TrailEvent, append_history
+from memci.storage.session import rows, sending
+
+_WRITE = """
+INSERT INTO receipt (agent_id, id, kind, session_id, body, at_seq, seqs, given, nodes)
+SELECT %s, new.* FROM jsonb_to_recordset(%s) AS new(
+    id uuid, kind text, session_id text, body jsonb, at_seq bigint, seqs bigint[], given bigint[],
+    nodes bigint[])
+RETURNING created_at
+"""
+_READ = "SELECT id, kind, body, created_at FROM receipt WHERE agent_id = %s AND id = %s"
+_WITH_OLD = """
+SELECT agent_id FROM lane WHERE receipts_from < now() - %s * interval '1 second'
+ ORDER BY receipts_from LIMIT %s
+"""
+_DELETE_OLD = """
+DELETE FROM receipt WHERE agent_id = %(agent)s AND id IN (
+    SELECT id FROM receipt
+     WHERE agent_id = %(agent)s AND created_at < now() - %(keep)s * interval '1 second'
+       AND kind <> 'erasure'
+     LIMIT %(most)s)
+"""
+# A lane that its worker holds is left for the next time.
+_NOTE_OLDEST = """
+UPDATE lane SET receipts_from = (SELECT min(created_at) FROM receipt
+                                  WHERE agent_id = %(agent)s AND kind <> 'erasure')
+ WHERE agent_id = (SELECT agent_id FROM lane WHERE agent_id = %(agent)s
+                      FOR NO KEY UPDATE SKIP LOCKED)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What a read gave its agent, in seqs and ids.
+
+    ``at_seq`` was the agent's last message then. ``seqs`` are all messages that the receipt speaks
+    of; ``given`` those of them whose words the agent got, also as memories: the ``nodes``.
+    """
+
+    at_seq: int
+    seqs: frozenset[int]
+    given: frozenset[int]
+    nodes: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
+class NewReceipt:
+    """A receipt to keep; ``body`` is JSON. Of a read it says under which session, and what."""
+
+    id: UUID
+    kind: str
+    body: Mapping[str, Any]
+    session_id: str | None = None
+    given: Given | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """A receipt that is kept."""
+
+    id: UUID
+    kind: str
+    body: Mapping[str, Any]
+    created_at: datetime
+
+
+def write_receipt(connection: Connection, agent_id: str, receipt: NewReceipt) -> datetime:
+    """Keep a receipt; return since when."""
+    ((created_at,),) = rows(connection, _WRITE, (agent_id, Jsonb([_record(receipt)])))
+    return cast("datetime", created_at)
+
+
+@contextmanager
+def keeping_receipt(
+    connection: Connection, agent_id: str, receipt: NewReceipt | None
+) -> Iterator[None]:
+    """Keep a receipt, if there is one, while the block does something else."""
+    if receipt is None:
+        yield
+        return
+    with sending(connection, _WRITE, (agent_id, Jsonb([_record(receipt)]))):
+        yield
+
+
+def write_receipts(connection: Connection, agent_id: str, receipts: Iterable[NewReceipt]) -> None:
+    """Keep receipts."""
+    records = [_record(each) for each in receipts]
+    if records:
+        connection.exec_driver_sql(_WRITE, (agent_id, Jsonb(records)))
+
+
+def read_receipt(connection: Connection, agent_id: str, receipt_id: UUID) -> Receipt | None:
+    """Return a receipt, or None when there is none of this id."""
+    row = connection.exec_driver_sql(_READ, (agent_id, receipt_id)).first()
+    return Receipt(*row) if row else None
+
+
+def agents_with_old_receipts(connection: Connection, *, older_s: float, most: int) -> list[str]:
+    """Return agents that may have receipts older than this, those with the oldest first.
+
+    Reads lanes alone.
+    """
+    return list(connection.exec_driver_sql(_WITH_OLD, (older_s, most)).scalars())
+
+
+def delete_old_receipts(connection: Connection, agent_id: str, *, keep_s: float, most: int) -> int:
+    """Delete receipts that are older, at most so many; return how many."""
+    values = {"agent": agent_id, "keep": keep_s, "most": most}
+    return connection.exec_driver_sql(_DELETE_OLD, values).rowcount
+
+
+def note_oldest_receipt(connection: Connection, agent_id: str) -> None:
+    """Note on the lane how old the oldest receipt is now."""
+    connection.exec_driver_sql(_NOTE_OLDEST, {"agent": agent_id})
+
+
+def _record(receipt: NewReceipt) -> dict[str, Any]:
+    record: dict[str, Any] = {
+        "id": str(receipt.id),
+        "kind": receipt.kind,
+        "session_id": receipt.session_id,
+        "body": receipt.body,
+    }
+    if receipt.given is not None:
+        record["at_seq"] = receipt.given.at_seq
+        for name in ("seqs", "given", "nodes"):
+            record[name] = sorted(getattr(receipt.given, name))
+    return record
+
+
+# An interaction begins with a user message.
+_BEGINNINGS = """
+SELECT seq FROM message WHERE agent_id = %(agent)s AND role = 'user' AND seq < %(last)s
+   AND seq >= coalesce((SELECT seq FROM message WHERE agent_id = %(agent)s AND role = 'user'
+                           AND seq < %(first)s
+                         ORDER BY seq DESC OFFSET %(interactions)s - 1 LIMIT 1), 0)
+ ORDER BY seq
+"""
+# However many reads there were: what one gives again and again is looked at once.
+_RECEIPTS = """
+SELECT DISTINCT at_seq, given, nodes FROM receipt
+ WHERE agent_id = %s AND at_seq >= %s AND at_seq < %s ORDER BY at_seq
+"""
+_MESSAGES = f"""
+SELECT {COLUMNS} FROM message WHERE agent_id = %s AND seq = ANY(%s)
+   AND coalesce(length(content), 0) <= %s
+"""  # noqa: S608 - a constant of this package
+_NODES = "SELECT id, content FROM node WHERE agent_id = %s AND id = ANY(%s) AND kind = 'memory'"
+# Texts that are read at once.
+_BITE = 100
+# Characters: longer messages than this, nobody repeats.
+_LONGEST = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class GivenThen:
+    """What one receipt gave: messages by seq, memories by id; ``at_seq`` was the last message."""
+
+    at_seq: int
+    messages: frozenset[int]
+    nodes: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
+class GivenBefore:
+    """Receipts by ``at_seq``, and the seqs at which interactions began; both ascending."""
+
+    receipts: list[GivenThen]
+    beginnings: list[int]
+
+    def before(self, seq: int) -> list[GivenThen]:
+        """Return the receipts of the last 20 interactions before a message."""
+        begun = self.beginnings[: bisect_left(self.beginnings, seq)][-INTERACTIONS:]
+        since = begun[0] if len(begun) == INTERACTIONS else 0
+        first, end = (bisect_left(self.receipts, at, key=_at_seq) for at in (since, seq))
+        return self.receipts[first:end]
+
+
+def given_before(connection: Connection, agent_id: str, first: int, last: int) -> GivenBefore:
+    """Return what was given before the messages from the first to the last seq."""
+    values = {"agent": agent_id, "first": first, "last": last, "interactions": INTERACTIONS}
+    beginnings = list(connection.exec_driver_sql(_BEGINNINGS, values).scalars())
+    since = beginnings[0] if len(beginnings) >= INTERACTIONS else 0
+    rows = connection.exec_driver_sql(_RECEIPTS, (agent_id, since, last))
+    receipts = [GivenThen(row[0], frozenset(row[1]), frozenset(row[2])) for row in rows]
+    return GivenBefore(receipts, beginnings)
+
+
+def messages_given(
+    connection: Connection, agent_id: str, seqs: Iterable[int]
+) -> Iterator[tuple[int, str]]:
+    """Yield messages by seq and what they say, a few at a time."""
+    for some in _bites(seqs):
+        said = connection.exec_driver_sql(_MESSAGES, (agent_id, some, _LONGEST))
+        yield from ((each.seq, each.text) for each in map(to_message, said))
+
+
+def memories_given(
+    connection: Connection, agent_id: str, nodes: Iterable[int]
+) -> Iterator[tuple[int, str]]:
+    """Yield memories by id and what they say now, as far as they live, likewise."""
+    for some in _bites(nodes):
+        rows = connection.exec_driver_sql(_NODES, (agent_id, some))
+        yield from ((row.id, row.content) for row in rows)
+
+
+def _bites(ids: Iterable[int]) -> Iterator[list[int]]:
+    left = iter(ids)
+    while some := list(islice(left, _BITE)):
+        yield some
+
+
+def _at_seq(receipt: GivenThen) -> int:
+    return receipt.at_seq
+
+
+_LIVING = """
+SELECT id, (SELECT pass_number FROM lane WHERE lane.agent_id = node.agent_id) AS pass_number
+FROM node WHERE agent_id = %s AND id = ANY(%s)
+"""
+# Of more uses at once a trail tells the number alone.
+_MOST_NAMED = 8
+
+
+def append_uses(
+    connection: Connection,
+    agent_id: str,
+    receipts: Iterable[NewReceipt],
+    written: Collection[UUID],
+) -> bool:
+    """Note on the trails of memories that these receipts gave them; one event a memory.
+
+    Receipts that are not among the ``written`` are kept now. One that speaks of a message that was
+    erased in the meantime is passed over. False, and nothing is noted, while something of the
+    agent is being erased: whoever writes for many agents waits for none.
+    """
+    if not try_beside(connection, agent_id):
+        return False
+    kept = [(each, each.given) for each in receipts if each.given is not None]
+    stored = stored_among(connection, agent_id, {seq for _, given in kept for seq in given.seqs})
+    kept = [(each, given) for each, given in kept if given.seqs <= stored]
+    new = [each for each, _ in kept if each.id not in written]
+    write_receipts(connection, agent_id, new)
+    used: dict[int, list[str]] = {}
+    for receipt, given in kept:
+        for node in given.nodes:
+            used.setdefault(node, []).append(str(receipt.id))
+    if not used:
+        return True
+    living = connection.exec_driver_sql(_LIVING, (agent_id, list(used))).all()
+    details = {
+        row.id: {"receipts": used[row.id][-_MOST_NAMED:], "times": len(used[row.id])}
+        for row in living
+    }
+    if living:
+        append_history(connection, agent_id, TrailEvent.USED, living[0].pass_number or 0, details)
+    return True

@@ -1,0 +1,185 @@
+"""Texts whose vectors were made by another embedder, and writing their new ones."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from sqlalchemy import Connection
+
+from memci.domain.documents import searched_text
+from memci.storage.items import Place as ItemPlace
+from memci.storage.items import place_of
+from memci.storage.messages import COLUMNS, to_message
+from memci.storage.search_index import renew_around
+from memci.storage.vectors import VectorModel, Vectors, to_text
+
+_OTHER = "(v.model <> %(model)s OR vector_dims(v.embedding) <> %(dimension)s)"
+_MESSAGES = f"""
+SELECT {COLUMNS} FROM message WHERE agent_id = %(agent)s AND seq IN (
+    SELECT v.seq FROM message_vector v
+    WHERE v.agent_id = %(agent)s AND v.seq > %(after)s AND {_OTHER} ORDER BY v.seq LIMIT %(limit)s)
+ORDER BY seq
+"""  # noqa: S608 - constants of this package
+_NODES = f"""
+SELECT v.node_id, node.content FROM node_vector v
+JOIN node ON node.agent_id = v.agent_id AND node.id = v.node_id
+WHERE v.agent_id = %(agent)s AND v.node_id > %(after)s AND {_OTHER}
+ORDER BY v.node_id LIMIT %(limit)s
+"""  # noqa: S608 - a constant of this module
+_CHUNKS = f"""
+SELECT v.chunk_id, d.name, c.path, c.text FROM chunk_vector v
+JOIN chunk c ON c.agent_id = v.agent_id AND c.id = v.chunk_id
+JOIN document d ON d.agent_id = v.agent_id AND d.id = c.document_id
+WHERE v.agent_id = %(agent)s AND v.chunk_id > %(after)s AND {_OTHER}
+ORDER BY v.chunk_id LIMIT %(limit)s
+"""  # noqa: S608 - a constant of this module
+# Of one that has no vector yet another job makes it. No place to go on from: what has got its new
+# vector is not found again.
+_ITEMS = f"""
+SELECT v.namespace, v.key, v.text FROM item v
+WHERE v.agent_id = %(agent)s AND v.text IS NOT NULL AND v.embedding IS NOT NULL AND {_OTHER}
+ORDER BY v.updated_at DESC, v.namespace, v.key LIMIT %(limit)s
+"""  # noqa: S608 - a constant of this module
+# Only rows that are still there: what was erased or forgotten meanwhile stays so.
+_REPLACE_OF_MESSAGES = """
+UPDATE message_vector SET embedding = new.embedding::halfvec, model = %s
+FROM unnest(%s::bigint[], %s::text[]) AS new(seq, embedding)
+WHERE message_vector.agent_id = %s AND message_vector.seq = new.seq
+"""
+_REPLACE_OF_NODES = """
+UPDATE node_vector SET embedding = new.embedding::halfvec, model = %s
+FROM unnest(%s::bigint[], %s::text[]) AS new(id, embedding)
+WHERE node_vector.agent_id = %s AND node_vector.node_id = new.id
+"""
+_REPLACE_OF_CHUNKS = """
+UPDATE chunk_vector SET embedding = new.embedding::halfvec, model = %s
+FROM unnest(%s::bigint[], %s::text[]) AS new(id, embedding)
+WHERE chunk_vector.agent_id = %s AND chunk_vector.chunk_id = new.id
+"""
+_REPLACE_OF_ITEMS = """
+UPDATE item SET embedding = new.embedding::halfvec, model = %(model)s
+FROM (SELECT ARRAY(SELECT jsonb_array_elements_text(each->'namespace')) AS namespace,
+             each->>'key' AS key, each->>'text' AS text, each->>'embedding' AS embedding
+        FROM jsonb_array_elements(%(rows)s::jsonb) AS each) AS new
+WHERE item.agent_id = %(agent)s AND item.namespace = new.namespace AND item.key = new.key
+  AND item.text = new.text
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """How far an agent's texts have been gone through: the last message, node and chunk."""
+
+    seq: int = 0
+    node_id: int = 0
+    chunk_id: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class StaleTexts:
+    """Texts to embed, by seq, by node id, by chunk id and by where items are, in this order."""
+
+    messages: dict[int, str]
+    nodes: dict[int, str]
+    chunks: dict[int, str]
+    items: dict[ItemPlace, str] = field(default_factory=dict)
+
+    @property
+    def texts(self) -> list[str]:
+        """All of them, messages first."""
+        parts = (self.messages, self.nodes, self.chunks, self.items)
+        return [text for part in parts for text in part.values()]
+
+    def end(self, begin: Place) -> Place:
+        """Return how far these reach."""
+        return Place(
+            max(self.messages, default=begin.seq),
+            max(self.nodes, default=begin.node_id),
+            max(self.chunks, default=begin.chunk_id),
+        )
+
+
+def stale_texts(
+    connection: Connection, agent_id: str, model: VectorModel, after: Place, limit: int
+) -> StaleTexts:
+    """Return the next texts of one agent whose vectors are another model's."""
+    values = {
+        "agent": agent_id,
+        "model": model.name,
+        "dimension": model.dimension,
+        "after": after.seq,
+        "limit": limit,
+    }
+    found = map(to_message, connection.exec_driver_sql(_MESSAGES, values))
+    messages = {message.seq: message.searched for message in found}
+    nodes = stale_nodes(connection, agent_id, model, after.node_id, limit - len(messages))
+    left = limit - len(messages) - len(nodes)
+    rows = connection.exec_driver_sql(_CHUNKS, {**values, "after": after.chunk_id, "limit": left})
+    chunks = {row.chunk_id: searched_text(row.name, row.path, row.text) for row in rows}
+    rows = connection.exec_driver_sql(_ITEMS, {**values, "limit": left - len(chunks)})
+    items = {place_of(row): row.text for row in rows}
+    return StaleTexts(messages, nodes, chunks, items)
+
+
+def stale_nodes(
+    connection: Connection, agent_id: str, model: VectorModel, after: int, limit: int
+) -> dict[int, str]:
+    """Return the next memories of one agent whose vectors are another model's, by id."""
+    values = {
+        "agent": agent_id,
+        "model": model.name,
+        "dimension": model.dimension,
+        "after": after,
+        "limit": limit,
+    }
+    return {row[0]: row[1] for row in connection.exec_driver_sql(_NODES, values)}
+
+
+def replace_vectors(
+    connection: Connection, agent_id: str, stale: StaleTexts, vectors: Vectors, model: VectorModel
+) -> int:
+    """Write new vectors, row by row of ``stale.texts``; return how many were still wanted."""
+    left = iter(to_text(vectors))
+    replaced = sum(
+        _replace(connection, statement, agent_id, (keys, [next(left) for _ in keys]), model)
+        for statement, keys in (
+            (_REPLACE_OF_MESSAGES, list(stale.messages)),
+            (_REPLACE_OF_NODES, list(stale.nodes)),
+            (_REPLACE_OF_CHUNKS, list(stale.chunks)),
+        )
+    )
+    renew_around(connection, agent_id, list(stale.messages))
+    return replaced + _replace_of_items(connection, agent_id, stale.items, list(left), model)
+
+
+def _replace(
+    connection: Connection,
+    statement: str,
+    agent_id: str,
+    rows: tuple[Sequence[int], Sequence[str]],
+    model: VectorModel,
+) -> int:
+    keys, vectors = rows
+    if not keys:
+        return 0
+    values = (model.name, list(keys), list(vectors), agent_id)
+    return connection.exec_driver_sql(statement, values).rowcount
+
+
+def _replace_of_items(
+    connection: Connection,
+    agent_id: str,
+    items: Mapping[ItemPlace, str],
+    vectors: Sequence[str],
+    model: VectorModel,
+) -> int:
+    rows = [
+        {"namespace": list(namespace), "key": key, "text": text, "embedding": vector}
+        for ((namespace, key), text), vector in zip(items.items(), vectors, strict=True)
+    ]
+    if not rows:
+        return 0
+    values = {"agent": agent_id, "model": model.name, "rows": json.dumps(rows)}
+    return connection.exec_driver_sql(_REPLACE_OF_ITEMS, values).rowcount

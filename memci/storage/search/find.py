@@ -1,0 +1,309 @@
+"""Candidates of every source and channel, in one round trip (R11)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection
+
+from memci.domain.context import bm25
+from memci.domain.context.candidate import (
+    KEPT,
+    WRITTEN,
+    Candidate,
+    Extract,
+    Source,
+)
+from memci.domain.context.search_depth import DEEPEST, lenders
+from memci.domain.documents import ChunkKind, collection_of, last_part
+from memci.domain.pages.viewer import Viewer
+from memci.language.question import Stretch
+from memci.language.times.calendar import at_offset
+from memci.message import Message, Role, spoken
+from memci.storage.search import statement
+from memci.storage.search.indexes import Row
+from memci.storage.search.statement import Shape, search_statement
+from memci.storage.search.unindexed_sources import kept_asked, kept_candidate, kept_values
+from memci.storage.session import tuples
+from memci.storage.vectors import Vectors, to_text
+
+# Postings that are scored for one question, however small the index.
+MOST_POSTINGS = 2_000
+# Messages of one time that are looked at, the newest, to choose candidates from.
+MOST_TIMED = 2_000
+_ROLES = {role.value: role for role in Role}
+# No owner has so many chunks, and no agent so many messages.
+_KEYS_OF_OWNER = 1 << 48
+RAW_TAIL = 200  # newest messages that are not indexed yet (R10b)
+
+
+@dataclass(frozen=True, slots=True)
+class Restriction:
+    """What every candidate has to be like; empty: anything. ``since`` ≤ said < ``until``.
+
+    With ``session_id`` the short-term memories are that session's, with ``user_id`` alone there
+    are none (R5); ``as_of``: nothing said later counts. ``viewer``: who sees what is kept; without
+    one whoever ``user_id`` is.
+    """
+
+    since: datetime | None = None
+    until: datetime | None = None
+    roles: tuple[Role, ...] = ()
+    names: tuple[str, ...] = ()
+    sessions: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
+    user_id: str | None = None
+    session_id: str | None = None
+    as_of: datetime | None = None
+    tags: tuple[str, ...] = ()
+    metadata: Mapping[str, object] | None = None
+    viewer: Viewer | None = None
+
+    @property
+    def is_of_talk(self) -> bool:
+        """Whether it asks for something that only what was said has."""
+        asked = (self.since, self.until, self.roles, self.names, self.sessions, self.types)
+        return any((*asked, self.tags, self.metadata))
+
+    def values(self) -> dict[str, object]:
+        """Return what is asked for, by name."""
+        asked: dict[str, object] = {
+            "since": self.since,
+            "until": self.until,
+            "roles": [role.value for role in self.roles],
+            "names": list(self.names),
+            "sessions": list(self.sessions),
+            "types": list(self.types),
+            "user": self.user_id,
+            "seen_by": self._users(),
+            "tier": (self.session_id or "") if self.session_id or self.user_id else None,
+            "as_of": self.as_of,
+            "tags": list(self.tags),
+            "metadata": None if not self.metadata else json.dumps(self.metadata),
+        }
+        return {name: value for name, value in asked.items() if value not in (None, [])}
+
+    def _users(self) -> list[str]:
+        """Return whose kept things are seen beside nobody's; empty: everybody's."""
+        viewer = self.viewer or Viewer(self.session_id, self.user_id)
+        # Nobody has the empty name: who looks from a new session sees what is nobody's.
+        return [] if viewer.sees_all else [viewer.user_id or ""]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is looked for. Without ``vector`` there is no dense channel, without terms no lexical.
+
+    ``vector``, shape (d,), is of ``model``; ``best``: candidates of each channel;
+    ``names`` are written as programs write them. ``walks``: links of the network are followed from
+    what is found, if memories are looked into, and from the ``focus``. ``stretches``: times whose
+    messages are looked for whatever their words.
+    """
+
+    terms: Sequence[str]
+    vector: Vectors | None
+    model: str
+    sources: frozenset[Source]
+    restriction: Restriction = field(default_factory=Restriction)
+    best: int = DEEPEST
+    names: tuple[str, ...] = ()
+    walks: bool = False
+    focus: bool = False
+    stretches: tuple[Stretch, ...] = ()
+
+    @property
+    def symbols(self) -> tuple[str, ...]:
+        """Names of code that the question asks for, if code is looked into."""
+        return self.names if Source.CODE in self.sources else ()
+
+    def seen_by(self, viewer: Viewer | None) -> Question:
+        """Return it for one who looks at what is kept."""
+        return replace(self, restriction=replace(self.restriction, viewer=viewer))
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Candidates of the indexes; messages not indexed yet, newest first; the chat index's size.
+
+    A message's ``lexical`` is the score of its own words; ``postings`` are of the scored terms.
+    ``kept``, like the ``tail``, is in no index and has no score. ``alone``: seqs of messages that
+    only the time has found that they were said at.
+    """
+
+    candidates: list[Candidate]
+    tail: list[Message]
+    collected: bm25.Collected
+    postings: dict[str, dict[int, int]] = field(default_factory=dict)
+    kept: list[Candidate] = field(default_factory=list)
+    alone: frozenset[int] = frozenset()
+
+
+def find(
+    connection: Connection,
+    agent_id: str,
+    question: Question,
+    owners: Sequence[str] = (),
+    absent: Collection[Source] = (),
+) -> Found:
+    """Return the best candidates of each source and channel that is asked, and the raw tail.
+
+    ``owners`` have documents to be looked into: the agent, and collections that are seen
+    (``see_collections``). Sources that are ``absent`` are not looked into: there is nothing.
+    """
+    asked = question.restriction.values()
+    sources = _searched(question, owners).difference(absent)
+    named = {f"owner{place}": owner for place, owner in enumerate(owners)}
+    timed = bool(question.stretches) and Source.CHAT in sources
+    walks = question.walks and Source.MEMORY in sources
+    scored = question.vector is not None or bool(question.terms)
+    # Nobody knows any more what was talked of last at another time.
+    focus = walks and question.focus and question.restriction.as_of is None
+    if not (scored or focus):
+        sources, walks = sources & {Source.CHAT}, False
+    if not sources or not (scored or focus or timed):
+        return Found([], [], bm25.Collected(1, 1, {}))
+    shape = Shape(
+        sources,
+        frozenset(asked),
+        dense=question.vector is not None,
+        lexical=bool(question.terms),
+        owners=tuple(named),
+        symbols=bool(question.symbols),
+        walks=walks,
+        focus=focus,
+        timed=timed,
+    )
+    values = {
+        **statement.VALUES,
+        **asked,
+        **named,
+        **kept_values(question.terms, question.restriction.session_id),
+        **_times_asked(question),
+        "agent": agent_id,
+        "vector": None if question.vector is None else to_text(question.vector[None])[0],
+        "model": question.model,
+        "terms": list(question.terms),
+        "symbols": [last_part(each) for each in question.symbols],
+        "best": question.best,
+        "lenders": lenders(question.best),
+        "scored": bm25.MAX_SCORED_TERMS,
+        "postings": MOST_POSTINGS,
+        "tail": RAW_TAIL,
+        "k1": bm25.K1,
+        "b": bm25.B,
+    }
+    return _read(tuples(connection, search_statement(shape), values), owners)
+
+
+def _times_asked(question: Question) -> dict[str, object]:
+    """Return the times that are asked for; what is named shares the candidates evenly."""
+    named = sum(not each.besides for each in question.stretches)
+    return {
+        # Under row-level security a coalesce() in the statement would keep it from the index.
+        "begins": [_written(each.since) or "-infinity" for each in question.stretches],
+        "ends": [_written(each.until) or "infinity" for each in question.stretches],
+        "asked_sessions": [each.session for each in question.stretches],
+        "share": max(question.best // max(named, 1), 1),
+        "most_timed": MOST_TIMED,
+    }
+
+
+def _written(at: datetime | None) -> str | None:
+    return None if at is None else at.isoformat()
+
+
+def _searched(question: Question, owners: Sequence[str]) -> frozenset[Source]:
+    """Return the sources that may hold what is asked for."""
+    sources = question.sources
+    if question.vector is None and not question.terms:
+        sources -= WRITTEN  # no link leads there
+    if question.restriction.types:
+        sources -= {Source.CHAT}  # messages have no type
+    if not owners or question.restriction.is_of_talk:
+        sources -= WRITTEN
+    kept = kept_asked(sources, question.restriction.values()) if question.terms else frozenset()
+    return sources - KEPT | kept
+
+
+def _read(answered: Sequence[tuple[Any, ...]], owners: Sequence[str]) -> Found:
+    found = Found([], [], bm25.Collected(1, 1, {}), {})
+    places = {f"chunk_owner{place}": owner for place, owner in enumerate(owners)}
+    for each in answered:
+        source = each[0]
+        if source == "chat":
+            found.candidates.append(_message(each))
+            continue
+        row = Row._make(each)
+        if source == "memory":
+            found.candidates.append(_memory(row))
+        elif source == "postings":
+            found.postings[row.text] = dict(zip(row.seqs, row.counts, strict=True))
+        elif source == "size":
+            known = bm25.Collected(row.dense, row.lexical, json.loads(row.text or "{}"))
+            found = replace(found, collected=known)
+        elif source == "alone":
+            found = replace(found, alone=frozenset(row.seqs or ()))
+        elif source == "tail":
+            found.tail.append(_said(row))
+        elif source in KEPT:
+            found.kept.append(kept_candidate(row))
+        else:
+            place = list(places).index(source)
+            found.candidates.append(_chunk(row, place, places[source]))
+    return found
+
+
+def _said(row: Row) -> Message:
+    calls = row.tool_calls or ()
+    role = Role(row.role)
+    at = at_offset(row.at, row.said_offset)
+    return Message(row.key, "", role, row.text, at, row.name, row.session_id, tool_calls=calls)
+
+
+def _message(row: tuple[Any, ...]) -> Candidate:
+    """Return a message, by the places of its columns: there are hundreds of them in each search."""
+    (_, seq, dense, lexical, linked, content, role, name, calls, session, at, _, position, _,
+     offset) = row  # fmt: skip
+    return Candidate(
+        Source.CHAT,
+        seq,
+        spoken(role, content, calls or ()),
+        (seq,),
+        at_offset(at, offset),
+        session,
+        _ROLES[role],
+        name,
+        dense,
+        lexical,
+        position=position,
+        linked=linked,
+    )
+
+
+def _memory(row: Row) -> Candidate:
+    at = at_offset(row.at, row.said_offset)
+    found = Candidate(Source.MEMORY, row.key, row.text, tuple(row.seqs), at, row.session_id)
+    return found._replace(dense=row.dense, lexical=row.lexical, linked=row.linked)
+
+
+def _chunk(row: Row, place: int, owner: str) -> Candidate:
+    """Return a chunk; its key tells it from those of other owners, and from messages."""
+    path, *place_in_file = row.tool_calls
+    source = Source.CODE if row.role == ChunkKind.CODE else Source.DOCUMENT
+    # What the headings say, the text beneath need not say again.
+    text = row.text if source is Source.CODE or not path else f"{path}\n{row.text}"
+    return Candidate(
+        source,
+        (place + 1) * _KEYS_OF_OWNER + row.key,
+        text,
+        (),
+        row.at,
+        name=row.name,
+        dense=row.dense,
+        lexical=row.lexical,
+        extract=Extract(collection_of(owner), path, *place_in_file),
+    )

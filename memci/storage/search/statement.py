@@ -1,0 +1,416 @@
+"""The walk over the memory network in a search's statement (R11, ``bfs``).
+
+It begins at the nodes that the question finds best, entities among them, and at the focus where
+the question goes on; it goes two links out. Strength is shared among all links of a node, so that
+what everything is linked to says little; where ways meet, they add up.
+
+The one statement of a search (R11b).
+
+Each channel materializes its best, and the cosines of what only others have found are looked up;
+all are put together by key, and their texts read row by row. Nothing is joined whose size the
+planner would have to guess, numbers are float8 throughout, and each part is written only when it is
+asked for. It is composed of constants; all values are bound.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+
+from memci.domain.context.candidate import KEPT, WRITTEN, Channel, Source
+from memci.storage.search.filters import (
+    HIDDEN,
+    chunk_filters,
+    memory_filters,
+    message_filters,
+    node_filters,
+)
+from memci.storage.search.indexes import CHAT, CHUNK, MEMORY
+from memci.storage.search.unindexed_sources import kept_rows
+
+# Restrictions on what may be known at all, and not only on what is looked for.
+SIGHT = frozenset({"user", "as_of", "tier"})
+SEEDS = 10  # of each channel
+NEAR = 60  # nodes from which the walk goes on
+LINKED_MEMORIES = 30  # whose messages are offered, too
+DECAY = 0.5  # of each link beyond the first
+FOCUS_WEIGHT = 0.5  # beside 1 for the best of a channel
+
+_SEED = """
+(SELECT key, {channel} / (max({channel}) OVER ()) AS weight FROM memory_{channel}
+  WHERE {channel} > 0 ORDER BY {channel} DESC LIMIT %(seeds)s)
+"""
+_FOCUS = """
+(SELECT k.target AS key, %(focus_weight)s::float8 AS weight
+   FROM (SELECT agent_id, node_id AS target FROM focus WHERE agent_id = %(agent)s) k {sight})
+"""
+_STEP = """
+SELECT l.key, sum(s.weight * l.strength) AS weight
+  FROM {origin} s CROSS JOIN LATERAL (
+           SELECT k.target AS key, k.strength / sqrt(count(*) OVER ()) AS strength
+             FROM link k {sight} WHERE k.agent_id = %(agent)s AND k.source = s.key
+            ORDER BY k.strength DESC, k.target DESC LIMIT %(near)s) l
+ GROUP BY l.key ORDER BY weight DESC, l.key DESC LIMIT %(near)s
+"""
+# An entity is common ground; a memory that is out of sight leads nowhere.
+_SIGHT = """
+JOIN node m ON m.agent_id = k.agent_id AND m.id = k.target
+               AND (m.kind = 'entity' OR true {conditions})
+"""
+_WALK = """
+walk_seed AS MATERIALIZED (
+    SELECT key, max(weight) AS weight FROM ({seeds}) each GROUP BY key),
+walk_near AS MATERIALIZED ({near_step}),
+walk_far AS MATERIALIZED ({far_step}),
+memory_linked AS MATERIALIZED (
+    SELECT w.key, w.linked
+      FROM (SELECT key, sum(weight) AS linked
+              FROM (SELECT key, weight FROM walk_near UNION ALL
+                    SELECT key, weight * %(decay)s::float8 FROM walk_far) ways GROUP BY key) w
+     CROSS JOIN LATERAL (SELECT m.id FROM node m
+                          WHERE m.agent_id = %(agent)s AND m.id = w.key AND m.kind = 'memory'
+                                {filters} OFFSET 0) m
+     ORDER BY w.linked DESC, w.key DESC LIMIT %(best)s)
+"""
+_SAID = """
+chat_linked AS MATERIALIZED (
+    SELECT said.key, max(w.linked) AS linked
+      FROM (SELECT key, linked FROM memory_linked
+             ORDER BY linked DESC, key DESC LIMIT %(linked_memories)s) w
+     CROSS JOIN LATERAL (SELECT unnest(n.message_seqs) AS key FROM node n
+                          WHERE n.agent_id = %(agent)s AND n.id = w.key OFFSET 0) said
+     CROSS JOIN LATERAL (SELECT m.seq FROM message m
+                          WHERE m.agent_id = %(agent)s AND m.seq = said.key {filters} OFFSET 0) m
+     GROUP BY said.key ORDER BY linked DESC, said.key DESC LIMIT %(best)s)
+"""
+VALUES = {
+    "seeds": SEEDS,
+    "near": NEAR,
+    "linked_memories": LINKED_MEMORIES,
+    "decay": DECAY,
+    "focus_weight": FOCUS_WEIGHT,
+}
+
+
+def walk(
+    channels: Collection[Channel], restricted: Collection[str], *, focus: bool, says: bool
+) -> str:
+    """Write the walk: what it begins at is read from the memories' own ``channels``, and ``focus``.
+
+    ``restricted`` as in ``Restriction.values``; ``says``: messages of what it leads to as well.
+    """
+    seeds = [_SEED.format(channel=each.value) for each in channels]
+    if focus:
+        seeds.append(_FOCUS.format(sight=_sight(restricted)))
+    whole = _WALK.format(
+        seeds=" UNION ALL ".join(seeds),
+        near_step=_STEP.format(origin="walk_seed", sight=_sight(restricted)),
+        far_step=_STEP.format(origin="walk_near", sight=_sight(restricted)),
+        filters=node_filters(restricted),
+    )
+    if not says:
+        return whole
+    return f"{whole},{_SAID.format(filters=message_filters(restricted))}"
+
+
+def _sight(restricted: Collection[str]) -> str:
+    conditions = node_filters(SIGHT.intersection(restricted)).strip()
+    return _SIGHT.format(conditions=conditions) if conditions else ""
+
+
+_SYMBOL = """
+{name}_symbol AS MATERIALIZED (
+    SELECT m.id AS key FROM chunk m
+     WHERE m.agent_id = {owner} AND m.symbol_key = ANY(%(symbols)s) AND m.indexed {filters}
+     ORDER BY length(m.symbol), m.id DESC LIMIT 20)
+"""
+_SYMBOL_PART = """
+SELECT key, NULL::float8 AS dense, NULL::float8 AS lexical, NULL::float8 AS linked
+  FROM {name}_symbol
+"""
+
+_DENSE = """
+{name}_dense AS MATERIALIZED (
+    SELECT key, -far AS dense FROM (
+        SELECT v.{key} AS key, v.embedding <#> %(vector)s::halfvec AS far FROM {vectors} v {join}
+         WHERE v.agent_id = {owner} AND v.model = %(model)s {filters} {hidden}
+         ORDER BY far LIMIT %(best)s) AS nearest)
+"""
+# Of the terms, the rarest whose postings are not too many to be read; always the rarest one. What
+# stands in a fifth of all texts tells hardly one from another. They are read as columns: there are
+# thousands of them.
+_RARE = """
+{name}_df AS MATERIALIZED (
+    SELECT asked.term, p.* FROM unnest(%(terms)s::text[]) AS asked(term) CROSS JOIN LATERAL (
+        SELECT count(*)::float8 AS df, sum(v.length)::float8 AS total FROM {table}_term v
+         WHERE v.agent_id = {owner} AND v.term = asked.term OFFSET 0) p
+     WHERE p.df > 0),
+{name}_size AS MATERIALIZED ({size}),
+{name}_rare AS MATERIALIZED (
+    SELECT term, s.length AS mean,
+           ln(1 + (greatest(s.texts - df, 0) + 0.5::float8) / (df + 0.5::float8)) AS idf
+      FROM (SELECT *, sum(df) OVER (ORDER BY df, term) AS postings FROM {name}_df) ranked
+     CROSS JOIN {name}_size s
+     WHERE postings <= greatest(%(postings)s::float8, s.texts / 5) OR postings = df
+     ORDER BY df, term LIMIT %(scored)s),
+{name}_postings AS MATERIALIZED (
+    SELECT r.*, p.* FROM {name}_rare r CROSS JOIN LATERAL (
+        SELECT array_agg(key) AS keys, array_agg(tf) AS counts, array_agg(length) AS lengths
+               {as_positions}
+          FROM (SELECT v.{key} AS key, v.tf, v.length {position} FROM {table}_term v {sight_join}
+                 WHERE v.agent_id = {owner} AND v.term = r.term {sight} OFFSET 0) posting
+        OFFSET 0) p
+     WHERE p.keys IS NOT NULL)
+"""
+_LEXICAL = """
+{name}_lexical AS MATERIALIZED (
+    SELECT v.key,
+           sum(r.idf * v.tf * (%(k1)s::float8 + 1)
+               / (v.tf + %(k1)s::float8
+                         * (1 - %(b)s::float8 + %(b)s::float8 * v.length / r.mean))) AS lexical
+           {any_position}
+      FROM {name}_postings r
+     CROSS JOIN LATERAL unnest(r.keys, r.counts, r.lengths {positions})
+                     AS v(key, tf, length {position_name}) {posting_join}
+     WHERE true {filters} {posting_hidden}
+     GROUP BY v.key ORDER BY lexical DESC, v.key DESC LIMIT %(best)s)
+"""
+# Who lends words to those beside them need not be what is looked for, too: only in sight.
+_LENDERS = (
+    _LEXICAL.replace("{name}_lexical", "chat_lenders")
+    .replace("{posting_join}", "")
+    .replace("{filters}", "")
+    .replace("%(best)s", "%(lenders)s")
+)
+_AND_LENDERS = "UNION SELECT position FROM chat_lenders"
+# A message is found by the words of those beside it, too: all of it is scored in domain/.
+_BESIDE = """
+chat_beside AS MATERIALIZED (
+    SELECT n.seq AS key
+      FROM (SELECT * FROM (SELECT position FROM chat_lexical
+                            ORDER BY lexical DESC LIMIT %(lenders)s) best {lenders}) o
+     CROSS JOIN (VALUES (-2), (-1), (1), (2)) AS away(steps)
+     CROSS JOIN LATERAL (SELECT m.seq FROM message m WHERE m.agent_id = %(agent)s
+                            AND m.position = o.position + away.steps {filters} OFFSET 0) n)
+"""
+# What was said at a time that is asked for, whatever its words: evenly of all that was said then,
+# at most a share of the candidates for each time. Where they leave room, what lies besides.
+_TIMED = """
+chat_timed AS MATERIALIZED (
+    SELECT key FROM (
+        SELECT DISTINCT ON (said.key) said.key, asked.place, said.nth
+          FROM unnest(%(begins)s::text[]::timestamptz[], %(ends)s::text[]::timestamptz[],
+                      %(asked_sessions)s::text[])
+               WITH ORDINALITY AS asked(begins, ends, session, place)
+         CROSS JOIN LATERAL (
+               SELECT seq AS key, row_number() OVER (ORDER BY said_at DESC, seq DESC) - 1 AS nth,
+                      greatest(count(*) OVER (), %(share)s::bigint) AS many
+                 FROM (SELECT m.seq, m.said_at FROM message m
+                        WHERE m.agent_id = %(agent)s AND m.indexed
+                          AND m.said_at >= asked.begins AND m.said_at < asked.ends
+                          AND (asked.session IS NULL OR m.session_id = asked.session
+                               OR (asked.session = '' AND m.session_id IS NULL)) {filters}
+                        ORDER BY m.said_at DESC, m.seq DESC LIMIT %(most_timed)s) newest) said
+         -- Those with which the share of them, cut off to a whole number, grows by one.
+         WHERE said.nth = 0 OR said.nth * %(share)s::bigint / said.many
+                               <> (said.nth - 1) * %(share)s::bigint / said.many
+         ORDER BY said.key, asked.place) each
+     ORDER BY place, nth LIMIT %(best)s)
+"""
+_TIMED_PART = """
+SELECT key, NULL::float8 AS dense, NULL::float8 AS lexical, NULL::float8 AS linked FROM chat_timed
+"""
+# Those of them that nothing else has found.
+_ALONE = """
+SELECT 'alone', NULL, NULL::float8, NULL::float8, NULL::float8, NULL,
+       {nothing}, array_agg(key), NULL::bigint, NULL::integer[], NULL::smallint
+  FROM (SELECT key FROM chat_timed {but_others}) alone
+"""
+_DENSE_PART = """
+SELECT key, dense, NULL::float8 AS lexical, NULL::float8 AS linked FROM {name}_dense
+"""
+_LEXICAL_PART = """
+SELECT key, NULL::float8 AS dense, lexical, NULL::float8 AS linked FROM {name}_lexical
+"""
+_BESIDE_PART = """
+SELECT key, NULL::float8 AS dense, NULL::float8 AS lexical, NULL::float8 AS linked FROM chat_beside
+"""
+_LINKED_PART = """
+SELECT key, NULL::float8 AS dense, NULL::float8 AS lexical, linked FROM {name}_linked
+"""
+# Of what other channels have found, looked up all at once.
+_COSINE = """
+{name}_cosine AS MATERIALIZED (
+    SELECT v.{key} AS key, -(v.embedding <#> %(vector)s::halfvec) AS dense FROM {vectors} v
+     WHERE v.agent_id = {owner} AND v.model = %(model)s
+       AND v.{key} = ANY(ARRAY(SELECT key FROM ({others}) other)))
+"""
+_COSINE_PART = """
+SELECT key, dense, NULL::float8 AS lexical, NULL::float8 AS linked FROM {name}_cosine
+"""
+_TEXTS = """
+SELECT '{name}' AS source, k.key, k.dense, k.lexical, k.linked, t.*
+  FROM (SELECT key, max(dense) AS dense, max(lexical) AS lexical, max(linked) AS linked
+          FROM ({parts}) each GROUP BY key) k
+ CROSS JOIN LATERAL (SELECT {columns} FROM {table} m
+                      WHERE m.agent_id = {owner} AND m.{entry} = k.key {where} OFFSET 0) t
+"""
+_TAIL = """
+(SELECT 'tail' AS source, m.seq AS key, NULL::float8 AS dense, NULL::float8 AS lexical,
+        NULL::float8 AS linked, {columns}
+   FROM message m WHERE m.agent_id = %(agent)s AND NOT m.indexed {filters}
+  ORDER BY m.seq DESC LIMIT %(tail)s)
+"""
+_NOTHING = """NULL, NULL, NULL::jsonb, NULL, NULL::timestamptz"""
+_SIZE = f"""
+SELECT 'size', NULL, s.texts, s.length, NULL::float8,
+       (SELECT json_object_agg(term, df)::text FROM chat_df),
+       {_NOTHING}, NULL::bigint[], NULL::bigint, NULL::integer[], NULL::smallint
+  FROM chat_size s
+"""  # noqa: S608 - constants of this module
+_POSTINGS = f"""
+SELECT 'postings', NULL, NULL::float8, NULL::float8, NULL::float8, term, {_NOTHING},
+       positions, NULL::bigint, counts, NULL::smallint
+  FROM chat_postings
+"""  # noqa: S608 - constants of this module
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What a statement is to look for.
+
+    ``restricted`` as in ``Restriction.values``; ``owners``: so many, the first of which is the
+    agent, have documents to be looked into; ``symbols``: names of code are asked for. ``walks``:
+    over links, and ``focus``: from the focus as well. ``timed``: times are asked for.
+    """
+
+    sources: frozenset[Source]
+    restricted: frozenset[str]
+    dense: bool
+    lexical: bool
+    owners: tuple[str, ...] = ()
+    symbols: bool = False
+    walks: bool = False
+    focus: bool = False
+    timed: bool = False
+
+
+# Restrictions on what may be known at all, and not only on what is looked for.
+_SEARCH_STATEMENT_SIGHT = frozenset({"user", "as_of"})
+
+
+@functools.lru_cache(maxsize=256)
+def search_statement(shape: Shape) -> str:
+    """Write the statement for what is asked. ``owners`` are names of its values."""
+    channels: list[str] = []
+    cosines: list[str] = []
+    selects: list[str] = []
+    for source, owner in _looked_into(shape):
+        names = _names(source, owner, shape)
+        parts = list(_parts(source, shape))
+        channels += [channel.format_map(names) for channel, _ in parts if channel]
+        found = [part.format_map(names) for _, part in parts]
+        alone = _alone(part for part in found if part != _TIMED_PART)
+        if shape.dense and len(found) > 1:
+            others = " UNION ALL ".join(found[1:])
+            cosines.append(_COSINE.format_map({**names, "others": others}))
+            found.append(_COSINE_PART.format_map(names))
+        selects.append(_TEXTS.format_map({**names, "parts": " UNION ALL ".join(found)}))
+        if source is Source.CHAT and shape.timed:
+            selects.append(alone)
+        if source is Source.CHAT and (shape.lexical or shape.timed):
+            selects.append(_TAIL.format_map(names))
+        if source is Source.CHAT and shape.lexical:
+            selects += [_SIZE, _POSTINGS]
+    if shape.walks:
+        channels.append(_walk(shape))
+    selects += kept_rows(shape.sources, shape.restricted)
+    indexes = ["WITH", ",".join(channels + cosines)] if channels else []
+    return " ".join([*indexes, " UNION ALL ".join(selects)])
+
+
+def _alone(others: Iterable[str]) -> str:
+    """Return which messages only their time has found."""
+    but = "".join(f" EXCEPT SELECT key FROM ({part}) other" for part in others)  # noqa: S608 - constants
+    return _ALONE.format(nothing=_NOTHING, but_others=but)
+
+
+def _walk(shape: Shape) -> str:
+    scored = {Channel.DENSE: shape.dense, Channel.LEXICAL: shape.lexical}
+    return walk(
+        [channel for channel, is_on in scored.items() if is_on],
+        shape.restricted,
+        focus=shape.focus,
+        says=Source.CHAT in shape.sources,
+    )
+
+
+def _looked_into(shape: Shape) -> Iterator[tuple[Source, str]]:
+    """Yield the indexes to look into, by source and name of the owner's value."""
+    for source in sorted(shape.sources - WRITTEN - KEPT):
+        yield source, "agent"
+    if shape.sources & WRITTEN:
+        for owner in shape.owners:
+            yield Source.DOCUMENT, owner
+
+
+def _parts(source: Source, shape: Shape) -> Iterator[tuple[str, str]]:
+    """Yield the channels of an index, the dense one first: what materializes and what reads it."""
+    if shape.dense:
+        yield _DENSE, _DENSE_PART
+    if shape.lexical:
+        yield _RARE + "," + _LEXICAL, _LEXICAL_PART
+    if shape.lexical and source is Source.CHAT:
+        lenders = _LENDERS + "," if _wants_more_than_sight(shape) else ""
+        yield lenders + _BESIDE, _BESIDE_PART
+    if shape.timed and source is Source.CHAT:
+        yield _TIMED, _TIMED_PART
+    if shape.symbols and source is Source.DOCUMENT:
+        yield _SYMBOL, _SYMBOL_PART
+    if shape.walks and source not in WRITTEN:
+        yield "", _LINKED_PART
+
+
+def _wants_more_than_sight(shape: Shape) -> bool:
+    return bool(message_filters(shape.restricted - _SEARCH_STATEMENT_SIGHT))
+
+
+def _names(source: Source, owner: str, shape: Shape) -> dict[str, str]:
+    """Return what stands for the names in the templates of one index."""
+    if source is Source.CHAT:
+        index, filters = CHAT, message_filters(shape.restricted)
+    elif source is Source.MEMORY:
+        index, filters = MEMORY, memory_filters(shape.restricted)
+    else:
+        index, filters = CHUNK, chunk_filters(shape.sources, shape.restricted)
+    value = f"%({owner})s"
+    hides = source is Source.MEMORY and "tier" in shape.restricted
+    join = f"JOIN {index.table} m ON m.agent_id = {value} AND m.{index.entry} = v."
+    chat = source is Source.CHAT
+    sight = shape.restricted & _SEARCH_STATEMENT_SIGHT
+    return {
+        "name": index.name if owner == "agent" else f"{index.name}_{owner}",
+        "owner": value,
+        "table": index.table,
+        "vectors": index.vectors,
+        "key": index.key,
+        "entry": index.entry,
+        "where": index.where,
+        "size": index.size.format_map({"owner": value}),
+        "columns": index.columns,
+        "filters": filters,
+        "join": join + index.key if filters else "",
+        "posting_join": join + "key" if filters else "",
+        "lenders": _AND_LENDERS if _wants_more_than_sight(shape) else "",
+        # Words out of sight lend nothing to what stands beside them.
+        "sight": message_filters(sight) if chat else "",
+        "sight_join": join + index.key if chat and sight else "",
+        "hidden": HIDDEN.format(f"v.{index.key}") if hides else "",
+        "posting_hidden": HIDDEN.format("v.key") if hides else "",
+        "position": ", v.position" if chat else "",
+        "as_positions": ", array_agg(position) AS positions" if chat else "",
+        "positions": ", r.positions" if chat else "",
+        "position_name": ", position" if chat else "",
+        "any_position": ", min(v.position) AS position" if chat else "",
+    }

@@ -1,0 +1,274 @@
+"""Positions of messages: given when they are indexed, under the lane's lock (R11b).
+
+What a message means among its neighbours: its vector, summed with theirs (R11b).
+
+Kept beside the vector itself, so that a search reads one row a message. Whatever adds, replaces
+or erases vectors renews the rows about it, in the same transaction.
+
+What finds messages and memory nodes: their vectors and the postings of their terms (R11b).
+
+Entity nodes are in neither index: they are found by name, as focus points and by links.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import Connection
+
+from memci.domain.context.bm25 import first_after, position_at, session_at
+from memci.storage.vectors import Vectors, from_arrays, to_text
+
+_SESSIONS = """
+SELECT seq, session_id FROM message WHERE agent_id = %s AND seq = ANY(%s) ORDER BY seq
+"""
+# By the index of sessions: the latest that are indexed come nearly first.
+_LAST_OF_SESSION = """
+SELECT position FROM message
+ WHERE agent_id = %(agent)s AND {condition} AND position IS NOT NULL ORDER BY seq DESC LIMIT 1
+"""
+_LAST_BEFORE = """
+SELECT max(position) FROM message WHERE agent_id = %s AND position < %s
+"""
+_LAST = "SELECT max(position) FROM message WHERE agent_id = %s"
+
+
+def next_positions(connection: Connection, agent_id: str, seqs: Sequence[int]) -> dict[int, int]:
+    """Return a position for each of these messages that are stored, at the end of its session."""
+    rows = connection.exec_driver_sql(_SESSIONS, (agent_id, list(seqs))).all()
+    new: dict[str | None, int] = {}
+    positions: dict[int, int] = {}
+    begun = 0
+    for seq, session_id in rows:
+        if session_id not in new:
+            last = _last_of(connection, agent_id, session_id)
+            if last is None:
+                new[session_id] = position_at(_sessions(connection, agent_id) + begun, 0)
+                begun += 1
+            else:
+                new[session_id] = last + 1
+        positions[seq] = new[session_id]
+        new[session_id] += 1
+    return positions
+
+
+def _last_of(connection: Connection, agent_id: str, session_id: str | None) -> int | None:
+    """Return the greatest position in a session; None: it has none yet."""
+    condition = "session_id IS NULL" if session_id is None else "session_id = %(session)s"
+    values = {"agent": agent_id, "session": session_id}
+    any_of_it: int | None = connection.exec_driver_sql(
+        _LAST_OF_SESSION.format(condition=condition), values
+    ).scalar()
+    if any_of_it is None:
+        return None
+    end = first_after(session_at(any_of_it))
+    return int(connection.exec_driver_sql(_LAST_BEFORE, (agent_id, end)).scalar_one())
+
+
+def _sessions(connection: Connection, agent_id: str) -> int:
+    """Count the sessions that have had a number."""
+    last = connection.exec_driver_sql(_LAST, (agent_id,)).scalar()
+    return 0 if last is None else session_at(last) + 1
+
+
+# 1, 0.5 and 0.2 times 5: pgvector refuses products that a halfvec cannot hold, as small ones
+# times less than one would be. The sum is scaled to length one.
+# Of users who share a session, nobody's words lend their sense to another's.
+# Row by row by their keys: joined, all messages of the agent would be read.
+_SUMS = """
+SELECT %(agent)s, c.seq, c.position, l2_normalize(sum(n.embedding * w.weight)), v.model
+  FROM {positions} p
+ CROSS JOIN LATERAL (SELECT seq, position, user_id FROM message
+                      WHERE agent_id = %(agent)s AND position = p.position OFFSET 0) c
+ CROSS JOIN LATERAL (SELECT embedding, model FROM message_vector
+                      WHERE agent_id = %(agent)s AND seq = c.seq OFFSET 0) v
+ CROSS JOIN (VALUES (-2, 1.0::real), (-1, 2.5::real), (0, 5.0::real), (1, 2.5::real),
+                    (2, 1.0::real)) AS away(steps, times)
+ CROSS JOIN LATERAL (SELECT seq FROM message
+                      WHERE agent_id = %(agent)s AND position = c.position + away.steps
+                        AND coalesce(user_id = c.user_id, true) OFFSET 0) o
+ CROSS JOIN LATERAL (SELECT embedding FROM message_vector
+                      WHERE agent_id = %(agent)s AND seq = o.seq AND model = v.model
+                        AND vector_dims(embedding) = vector_dims(v.embedding) OFFSET 0) n
+ CROSS JOIN LATERAL (SELECT array_fill(away.times, ARRAY[vector_dims(v.embedding)])::halfvec
+                         AS weight) w
+ GROUP BY c.seq, c.position, v.model
+"""
+_INTO = """
+INSERT INTO message_around (agent_id, seq, position, embedding, model) {sums}
+ON CONFLICT (agent_id, seq) DO UPDATE
+SET position = excluded.position, embedding = excluded.embedding, model = excluded.model
+"""
+_ABOUT = """
+(SELECT DISTINCT m.position + steps AS position FROM unnest(%(seqs)s::bigint[]) AS named(seq)
+  CROSS JOIN LATERAL (SELECT position FROM message WHERE agent_id = %(agent)s
+                         AND seq = named.seq AND position IS NOT NULL OFFSET 0) m
+  CROSS JOIN generate_series(-2, 2) AS steps)
+"""
+_ALL = "(SELECT position FROM message WHERE agent_id = %(agent)s AND position IS NOT NULL)"
+# For those whose vectors are gone already and whose rows are still there.
+RENEW_ABOUT = _INTO.format(sums=_SUMS.format(positions=_ABOUT))
+RENEW_ALL = _INTO.format(sums=_SUMS.format(positions=_ALL))
+
+
+def renew_around(connection: Connection, agent_id: str, seqs: Collection[int]) -> None:
+    """Sum anew for these messages and for those beside them, whose vectors have changed."""
+    if seqs:
+        values = {"agent": agent_id, "seqs": list(seqs)}
+        connection.exec_driver_sql(RENEW_ABOUT, values)
+
+
+def sum_all(connection: Connection, agent_id: str) -> None:
+    """Sum for all messages of an agent whose vectors came without their sums."""
+    connection.exec_driver_sql(RENEW_ALL, {"agent": agent_id})
+
+
+_ADD_MESSAGE_VECTORS = """
+INSERT INTO message_vector (agent_id, seq, embedding, model)
+SELECT %s, seq, embedding::halfvec, %s FROM unnest(%s::bigint[], %s::text[]) AS new(seq, embedding)
+"""
+_ADD_NODE_VECTORS = """
+INSERT INTO node_vector (agent_id, node_id, embedding, model)
+SELECT agent_id, id, new.embedding::halfvec, %s
+FROM unnest(%s::bigint[], %s::text[]) AS new(id, embedding) JOIN node USING (id)
+WHERE agent_id = %s
+ON CONFLICT (agent_id, node_id) DO UPDATE
+SET embedding = excluded.embedding, model = excluded.model
+"""
+_ADD_MESSAGE_TERMS = """
+INSERT INTO message_term (agent_id, term, seq, tf, length, position)
+SELECT %s, * FROM unnest(%s::text[], %s::bigint[], %s::integer[], %s::integer[], %s::bigint[])
+"""
+_ADD_NODE_TERMS = """
+INSERT INTO node_term (agent_id, term, node_id, tf, length)
+SELECT agent_id, term, id, tf, length
+FROM unnest(%s::text[], %s::bigint[], %s::integer[], %s::integer[]) AS new(term, id, tf, length)
+JOIN node USING (id)
+WHERE agent_id = %s
+"""
+_MARK = """
+UPDATE message SET indexed = true, position = new.position
+FROM unnest(%s::bigint[], %s::bigint[]) AS new(seq, position)
+WHERE message.agent_id = %s AND message.seq = new.seq
+"""
+_COUNT = """
+UPDATE lane SET indexed_messages = indexed_messages + %s, indexed_terms = indexed_terms + %s
+WHERE agent_id = %s
+"""
+# One exact search per vector, over this agent's rows alone: filtering an approximate index by
+# agent would lose most of what is near. Materialized, or each vector is read anew for each row.
+_NEAREST = """
+WITH query AS MATERIALIZED (
+    SELECT place, embedding::halfvec AS embedding
+    FROM unnest(%(vectors)s::text[]) WITH ORDINALITY AS given(embedding, place)
+)
+SELECT query.place, found.node_id, found.cosine FROM query, LATERAL (
+    SELECT node_id, -(node_vector.embedding <#> query.embedding) AS cosine
+    FROM node_vector WHERE agent_id = %(agent)s AND model = %(model)s
+    ORDER BY node_vector.embedding <#> query.embedding, node_id LIMIT %(limit)s
+) AS found
+"""
+# Vectors searched for in one statement, which must not run into the statement time-out.
+_AT_ONCE = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """The lexical terms of one text: how often each stands in it."""
+
+    counts: Mapping[str, int]
+
+    @property
+    def length(self) -> int:
+        """Terms in the text, repeats included."""
+        return sum(self.counts.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """Vectors of messages (by seq) or nodes (by id), and the model that made them."""
+
+    keys: Sequence[int]
+    vectors: Vectors
+    model: str
+
+
+def index_messages(
+    connection: Connection,
+    agent_id: str,
+    seqs: Sequence[int],
+    embedded: Embedded,
+    terms: Mapping[int, Terms],
+) -> None:
+    """Let search find messages by vectors and postings: they leave the raw tail (R10b).
+
+    Those of ``seqs`` that are neither ``embedded`` nor in ``terms`` have no text. The terms are
+    counted on the lane.
+    """
+    positions = next_positions(connection, agent_id, seqs)
+    if embedded.keys:
+        rows = (list(embedded.keys), to_text(embedded.vectors))
+        connection.exec_driver_sql(_ADD_MESSAGE_VECTORS, (agent_id, embedded.model, *rows))
+    columns = posting_columns(terms)
+    placed = [positions[seq] for seq in columns[1]]
+    connection.exec_driver_sql(_ADD_MESSAGE_TERMS, (agent_id, *columns, placed))
+    lengths = [each.length for each in terms.values() if each.length]
+    connection.exec_driver_sql(_COUNT, (len(lengths), sum(lengths), agent_id))
+    connection.exec_driver_sql(_MARK, (list(positions), list(positions.values()), agent_id))
+    renew_around(connection, agent_id, embedded.keys)
+
+
+def index_nodes(
+    connection: Connection, agent_id: str, embedded: Embedded, terms: Mapping[int, Terms]
+) -> None:
+    """Write vectors and postings of those of the nodes that live, in place of what they have."""
+    if not embedded.keys:
+        return
+    rows = (list(embedded.keys), to_text(embedded.vectors))
+    connection.exec_driver_sql(_ADD_NODE_VECTORS, (embedded.model, *rows, agent_id))
+    connection.exec_driver_sql(
+        "DELETE FROM node_term WHERE agent_id = %s AND node_id = ANY(%s)", (agent_id, list(terms))
+    )
+    connection.exec_driver_sql(_ADD_NODE_TERMS, (*posting_columns(terms), agent_id))
+
+
+def message_vectors(
+    connection: Connection, agent_id: str, seqs: Sequence[int], model: str
+) -> tuple[list[int], Vectors]:
+    """Return which of the messages have a vector of this model, and those vectors."""
+    found = connection.exec_driver_sql(
+        "SELECT seq, embedding::real[] FROM message_vector"
+        " WHERE agent_id = %s AND seq = ANY(%s) AND model = %s ORDER BY seq",
+        (agent_id, list(seqs), model),
+    ).all()
+    return [row[0] for row in found], from_arrays([row[1] for row in found] or [[]])[: len(found)]
+
+
+def nearest_nodes(
+    connection: Connection, agent_id: str, vectors: Vectors, model: str, limit: int
+) -> list[dict[int, float]]:
+    """Return, for each vector, the ``limit`` memory nodes most similar to it, with cosines."""
+    nearest: list[dict[int, float]] = [{} for _ in vectors]
+    if not len(vectors) or not limit:
+        return nearest
+    values = {"agent": agent_id, "model": model, "limit": limit}
+    for start in range(0, len(vectors), _AT_ONCE):
+        some = to_text(vectors[start : start + _AT_ONCE])
+        rows = connection.exec_driver_sql(_NEAREST, {**values, "vectors": some})
+        for place, node_id, cosine in rows:
+            nearest[start + place - 1][node_id] = cosine
+    return nearest
+
+
+def posting_columns(
+    terms: Mapping[int, Terms],
+) -> tuple[list[str], list[int], list[int], list[int]]:
+    """Return postings as columns, in the order of the index that they go into."""
+    postings = sorted(
+        (term, owner, count, text.length)
+        for owner, text in terms.items()
+        for term, count in text.counts.items()
+    )
+    term, owner, count, length = zip(*postings, strict=True) if postings else ((), (), (), ())
+    return list(term), list(owner), list(count), list(length)
